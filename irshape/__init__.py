@@ -1,0 +1,99 @@
+"""irshape: reads, checks, evaluates and cross-checks OpenVINO IR files in pure Python.
+
+    model = irshape.load("model.xml")
+    report = irshape.validate("model.xml")
+    inference = irshape.infer(model, shapes={"x": "[1,3,?,?]"})
+    outputs = irshape.run(model, {"x": array})
+    comparison = irshape.crosscheck(model, {"x": array})
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .comparison import Comparison
+    from .diagnostics.report import Report
+    from .execution import Array
+    from .inference.engine import Inference
+    from .model import Model
+    from .types import ShapeLike
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "LoadError": "irshape.diagnostics.report",
+    "Diagnostic": "irshape.diagnostics.report",
+    "Report": "irshape.diagnostics.report",
+    "Inference": "irshape.inference.engine",
+    "Comparison": "irshape.comparison",
+    "Session": "irshape.execution",
+    "Model": "irshape.model",
+    "Layer": "irshape.model",
+    "Port": "irshape.model",
+    "ElementType": "irshape.types",
+    "Dimension": "irshape.types",
+    "PartialShape": "irshape.types",
+}
+
+__all__ = ["__version__", "crosscheck", "infer", "load", "run", "save", "validate", *sorted(_PUBLIC)]  # noqa: PLE0604
+
+
+def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "beside") -> Model:
+    """Reads an IR, or layers on their own; `-` is standard input.
+
+    weights: a .bin, `"beside"` (the .xml) or `"none"`. It is mapped, and read only when asked for.
+    Raises `OSError` where the file cannot be opened, `LoadError` with the diagnostics where there is no model to return.
+    """
+    from .diagnostics.report import load as load_model
+
+    return load_model(path, weights)
+
+
+def validate(target: str | os.PathLike[str] | Model | Iterable[str | os.PathLike[str] | Model], *, weights: str | os.PathLike[str] = "beside") -> Report:
+    """Checks a file, a model, or several; everything that is wrong is in the report. Raises `OSError` for a path that cannot be opened, never for what a file holds."""
+    from .diagnostics.validation import validate as validate_all
+
+    return validate_all(target, weights)
+
+
+def infer(model: Model, *, shapes: Mapping[str, ShapeLike] | None = None) -> Inference:
+    """The element type and shape of every output port. `shapes` replaces those of inputs, by tensor name, layer name or id. Raises `ValueError` for an unknown name."""
+    from .inference.engine import infer as infer_model
+
+    return infer_model(model, shapes)
+
+
+def run(model: Model, inputs: Mapping[str, Array] | Sequence[Array] | None = None, *, outputs: str = "results") -> dict[str, Array]:
+    """Executes a model in NumPy; the outputs by name, in the order of its Results.
+
+    inputs: arrays by tensor name, layer name or id, or in order. outputs: `"results"`, or `"all"` for every layer's, by `name` or `name:port`.
+    Raises `ExecutionError` for inputs that do not fit and for layers that cannot be evaluated.
+    """
+    from .execution import Session
+
+    return Session(model).run(inputs, outputs=outputs)
+
+
+def crosscheck(model: Model, inputs: Mapping[str, Array] | Sequence[Array] | None = None, *, device: str = "CPU", **options: Any) -> Comparison:
+    """Compares types, shapes and values of every layer with OpenVINO's. Needs the extra `[openvino]`; raises `RuntimeError` without it."""
+    from .comparison import crosscheck as compare
+
+    return compare(model, inputs, device=device, **options)
+
+
+def save(model: Model, path: str | os.PathLike[str], *, inference: Inference | None = None) -> None:
+    """Writes a model as an IR, .xml and .bin; with `inference`, its ports declare what was inferred. Both files appear whole or not at all."""
+    from .formats.ir_writer import write
+
+    write(model, path, inference)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        from importlib import import_module
+
+        return getattr(import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'irshape' has no attribute '{name}'")

@@ -1,0 +1,116 @@
+"""Diagnostics, and the report that holds them; `load`, which raises them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal, NamedTuple
+
+from ..model import Layer, Model, Problem, Source
+
+Severity = Literal["error", "warning", "info"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+
+
+class Diagnostic(NamedTuple):
+    """One finding: what, where, why, and what to do.
+
+    `line` and `column` start at 1. `layer` and `port` are as in the report's JSON.
+    """
+
+    code: str
+    rule: str
+    severity: Severity
+    message: str
+    line: int
+    column: int
+    layer: dict[str, Any] | None = None
+    port: dict[str, str] | None = None
+    expected: str | None = None
+    actual: str | None = None
+    help: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return self._asdict()
+
+
+class FileReport(NamedTuple):
+    """What was found in one file. `source` is at hand for renderers that show a line; it takes no part in `to_dict`."""
+
+    path: str
+    layers: int
+    diagnostics: list[Diagnostic]
+    source: Source | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"path": self.path, "layers": self.layers, "diagnostics": [found.to_dict() for found in self.diagnostics]}
+
+
+class Report:
+    """What was found in all files; `to_dict` is what `irshape validate --format json` prints."""
+
+    def __init__(self, files: list[FileReport]) -> None:
+        self.files = files
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        return [found for file in self.files for found in file.diagnostics]
+
+    def count(self, severity: Severity) -> int:
+        return sum(found.severity == severity for file in self.files for found in file.diagnostics)
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error."""
+        return not self.count("error")
+
+    def to_dict(self) -> dict[str, Any]:
+        summary = {"files": len(self.files), "errors": self.count("error"), "warnings": self.count("warning"), "infos": self.count("info")}
+        return {"version": 1, "files": [file.to_dict() for file in self.files], "summary": summary}
+
+
+class LoadError(Exception):
+    """There is no model to return; `diagnostics` say why, `path` where."""
+
+    def __init__(self, file: FileReport) -> None:
+        self.path = file.path
+        self.diagnostics = file.diagnostics
+        first = file.diagnostics[0]
+        super().__init__(f"{file.path}:{first.line}:{first.column}: {first.code} {first.message}")
+
+
+def layer_reference(layer: Layer) -> dict[str, Any]:
+    """A layer as diagnostics and listings name it."""
+    return {"id": layer.id, "name": layer.name, "type": layer.type, "opset": layer.version, "path": list(layer.path)}
+
+
+def diagnostic(problem: Problem, source: Source) -> Diagnostic:
+    """A problem with the code and severity of its rule, and its line and column."""
+    from ..rules import rule_named
+
+    rule = rule_named(problem.rule)
+    line, column = source.place(problem.offset)
+    return Diagnostic(
+        rule.code,
+        rule.name,
+        problem.severity or rule.severity,
+        problem.message,
+        line,
+        column,
+        layer_reference(problem.layer) if problem.layer is not None else None,
+        {"direction": problem.port[0], "id": problem.port[1]} if problem.port else None,
+        problem.expected,
+        problem.actual,
+        problem.help,
+    )
+
+
+def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] = "beside") -> Model:
+    """`irshape.load`."""
+    from ..formats.ir_reader import NotReadable
+    from ..formats.loading import load as load_model
+
+    try:
+        return load_model(path, weights)
+    except NotReadable as unreadable:
+        source = unreadable.source
+        raise LoadError(FileReport(source.path, 0, [diagnostic(unreadable.problem, source)], source)) from None

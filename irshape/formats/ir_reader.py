@@ -1,0 +1,381 @@
+"""Reads an IR, v10 or v11, as a stream of XML events: no tree is built, and every element keeps its byte offset.
+
+expat is used, for its exact byte positions (libxml2's line numbers are wrong past line 65,535) and its small footprint. No DOCTYPE, hence no entity, is accepted.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable
+from html import unescape
+from xml.parsers import expat
+
+from ..model import BackEdge, Body, Edge, Layer, Model, Port, PortMap, Problem, Source
+
+MAX_XML_BYTES = 1 << 30
+MAX_DEPTH = 256
+"""Elements inside one another. A body takes four, so 60 bodies may nest."""
+
+READ_VERSIONS = (10, 11)
+_MIN_DIM, _MAX_DIM = -1, 2**63 - 1
+
+BODY_TAGS = {"body", "then_body", "else_body"}
+PORT_MAP_TAGS = {"port_map", "then_port_map", "else_port_map"}
+_OPAQUE = {"rt_info", "meta_data", "cli_parameters", "quantization_parameters", "statistics", "pre-process", "blobs", "weights", "biases"}
+
+# What the element being read is; the number of a state has no meaning.
+_DOCUMENT, _NET, _LAYERS, _LAYER, _INPUT, _OUTPUT, _PORT, _DIM, _DATA, _EDGES, _PORT_MAP, _BACK_EDGES, _LEAF = range(13)
+
+
+class NotReadable(Exception):
+    """There is no model to return; carries the one problem that says why."""
+
+    def __init__(self, problem: Problem, source: Source) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+        self.source = source
+
+
+def read(source: Source, *, prefix: bytes = b"", text: bytes | None = None, on_comment: Callable[[Port, str, int], None] | None = None) -> Model:
+    """Reads the bytes of `source`, or `text` in their place, where repairs have kept every offset.
+
+    `prefix` is fed before them, so that several layers have a root; it counts in no offset. Raises `NotReadable`.
+    """
+    enabled = gc.isenabled()
+    gc.disable()  # a model is some hundred thousand objects that refer to each other in no circle: collecting while it grows doubles the time
+    try:
+        return _Reader(source, len(prefix), on_comment).read(prefix, source.data if text is None else text)
+    finally:
+        if enabled:
+            gc.enable()
+
+
+class _Reader:
+    def __init__(self, source: Source, shift: int, on_comment: Callable[[Port, str, int], None] | None) -> None:
+        self.source = source
+        self.shift = shift
+        self.on_comment = on_comment
+        self.model = Model(source)
+        self.problems = self.model.problems
+
+    def problem(self, rule: str, message: str, offset: int, layer: Layer | None = None, **details: str | None) -> None:
+        self.problems.append(Problem(rule, message, offset, layer, **details))  # type: ignore[arg-type]
+
+    def stop(self, rule: str, message: str, offset: int, **details: str) -> NotReadable:
+        return NotReadable(Problem(rule, message, offset, **details), self.source)  # type: ignore[arg-type]
+
+    def read(self, prefix: bytes, text: bytes) -> Model:
+        parser = expat.ParserCreate("utf-8" if self.source.encoding == "utf-8-sig" else None)
+        parser.ordered_attributes = True
+        parser.StartElementHandler, parser.EndElementHandler = self.handlers(parser, text)
+        parser.StartDoctypeDeclHandler = self.refuse_doctype(parser)
+        parser.XmlDeclHandler = self.declare
+        if self.on_comment:
+            parser.CommentHandler = self.comment(parser)
+        try:
+            if prefix:
+                parser.Parse(prefix, False)
+            parser.Parse(text, not prefix)
+            if prefix:
+                parser.Parse(b"</layers>", True)
+        except expat.ExpatError as error:
+            offset = min(max(parser.ErrorByteIndex - self.shift, 0), len(text))
+            reason = expat.ErrorString(error.code)
+            raise self.stop("malformed-xml", f"the file is not well-formed XML: {reason}", offset, help="repair the XML at this place; nothing past it was read") from None
+        except (ValueError, LookupError) as error:  # an encoding that expat cannot take from Python
+            raise self.stop("malformed-xml", f"the file cannot be decoded: {error}", 0, help="save it as UTF-8") from None
+        return self.model
+
+    def declare(self, version: str, encoding: str | None, standalone: int) -> None:
+        if encoding:
+            self.source.encoding = encoding if encoding.lower() not in ("utf-16", "utf16") else "utf-8"
+
+    def refuse_doctype(self, parser: expat.XMLParserType) -> Callable[..., None]:
+        def refuse(*_: object) -> None:
+            offset = self.source.data.find(b"<!DOCTYPE")
+            raise self.stop(
+                "doctype",
+                "the file has a DOCTYPE, which no IR has and which can define entities",
+                offset if offset >= 0 else parser.CurrentByteIndex - self.shift,
+                help="delete the DOCTYPE declaration",
+            )
+
+        return refuse
+
+    def comment(self, parser: expat.XMLParserType) -> Callable[[str], None]:
+        def handle(text: str) -> None:
+            if self.last_port is not None and self.on_comment:
+                self.on_comment(self.last_port, text, parser.CurrentByteIndex - self.shift)
+
+        return handle
+
+    last_port: Port | None = None
+
+    def handlers(self, parser: expat.XMLParserType, text: bytes) -> tuple[Callable[[str, list[str]], None], Callable[[str], None]]:
+        """The two handlers, as closures: their state is local, which at a million events is worth it.
+
+        The text of a <dim> is cut out of the bytes between its tags; a handler for character data would be called for every line end too.
+        """
+        model, shift = self.model, self.shift
+        fragment = self.on_comment is not None
+        state, skipping, depth = _DOCUMENT, 0, 0
+        stack: list[int] = []
+        body = model.net
+        outer: list[tuple[Body, Layer, list[Port], list[PortMap]]] = []
+        layer: Layer | None = None
+        ports: list[Port] = []
+        maps: list[PortMap] = []
+        port: Port | None = None
+        dims: list[int] | None = []
+        started = 0
+        kept: dict[tuple[str, ...], tuple[str, ...]] = {}
+        shared: dict[tuple[int, ...], tuple[int, ...]] = {}
+
+        def start(tag: str, attributes: list[str]) -> None:
+            nonlocal state, skipping, depth, body, layer, ports, maps, port, dims, started
+            depth += 1
+            if skipping:
+                return
+            stack.append(state)
+            if state == _PORT:
+                if tag == "dim":
+                    state = _DIM
+                    started = parser.CurrentByteIndex - shift
+                    return
+            elif state == _INPUT or state == _OUTPUT:
+                if tag == "port":
+                    state = _PORT
+                    port = self.port(attributes, parser.CurrentByteIndex - shift, layer, fragment)
+                    ports.append(port)
+                    self.last_port = port
+                    dims = []
+                    return
+            elif state == _LAYER:
+                assert layer is not None
+                if tag == "data":
+                    layer.data_offset = parser.CurrentByteIndex - shift
+                    items = tuple(attributes)
+                    layer.items = kept.setdefault(items, items) if layer.type != "Const" else items
+                    state = _DATA
+                    return
+                if tag == "input":
+                    ports = layer.inputs = layer.inputs or []
+                    state = _INPUT
+                    return
+                if tag == "output":
+                    ports = layer.outputs = layer.outputs or []
+                    state = _OUTPUT
+                    return
+                if tag in BODY_TAGS:
+                    if depth > MAX_DEPTH - 4:
+                        raise self.too_deep(parser.CurrentByteIndex - shift)
+                    outer.append((body, layer, ports, maps))
+                    if layer.bodies is None:
+                        layer.bodies = {}
+                    body = Body((*layer.path, layer.id, tag), parser.CurrentByteIndex - shift)
+                    layer.bodies[tag] = body
+                    state = _NET
+                    return
+                if tag in PORT_MAP_TAGS:
+                    if layer.port_maps is None:
+                        layer.port_maps = {}
+                    maps = layer.port_maps.setdefault(tag, [])
+                    state = _PORT_MAP
+                    return
+                if tag == "back_edges":
+                    state = _BACK_EDGES
+                    return
+            elif state == _LAYERS:
+                if tag == "layer":
+                    layer = self.layer(attributes, parser.CurrentByteIndex - shift, body, fragment)
+                    body.layers.append(layer)
+                    state = _LAYER
+                    self.last_port = None
+                    return
+            elif state == _EDGES:
+                if tag == "edge":
+                    body.edges.append(self.edge(attributes, parser.CurrentByteIndex - shift))
+                    state = _LEAF
+                    return
+            elif state == _NET:
+                if tag == "layers":
+                    state = _LAYERS
+                    return
+                if tag == "edges":
+                    state = _EDGES
+                    return
+                if tag == "back_edges":  # some writers put it inside the body
+                    state = _BACK_EDGES
+                    return
+            elif state == _PORT_MAP:
+                if tag == "input" or tag == "output":
+                    maps.append(PortMap(tag, dict(zip(attributes[::2], attributes[1::2], strict=True)), parser.CurrentByteIndex - shift))  # type: ignore[arg-type]
+                    state = _LEAF
+                    return
+            elif state == _BACK_EDGES:
+                if tag == "edge":
+                    found = dict(zip(attributes[::2], attributes[1::2], strict=True))
+                    place = parser.CurrentByteIndex - shift
+                    assert layer is not None or outer
+                    target = body if outer and layer is None else self.last_body(layer)
+                    target.back_edges.append(BackEdge(found.get("from-layer", ""), found.get("to-layer", ""), place))
+                    state = _LEAF
+                    return
+            elif state == _DOCUMENT:
+                state = self.root(tag, attributes, parser.CurrentByteIndex - shift)
+                return
+            # an element that no reader knows here: pass over all that it holds
+            if tag == "rt_info" and state in (_LAYER, _NET):
+                started = parser.CurrentByteIndex - shift
+            elif tag not in _OPAQUE:
+                self.problem(
+                    "unknown-element",
+                    f"<{tag}> has no meaning here; OpenVINO passes over it in silence",
+                    parser.CurrentByteIndex - shift,
+                    layer if state not in (_NET, _LAYERS, _EDGES) else None,
+                    help="remove it, or correct its name",
+                )
+            stack.pop()
+            skipping = depth
+
+        def end(tag: str) -> None:
+            nonlocal state, skipping, depth, body, layer, ports, maps, port, dims
+            depth -= 1
+            if skipping:
+                if depth < skipping:
+                    skipping = 0
+                    if tag == "rt_info":
+                        span = (started, parser.CurrentByteIndex - shift + len("</rt_info>"))
+                        if state == _LAYER and layer is not None:
+                            layer.rt_info_span = span
+                        elif state == _NET and not outer:
+                            model.rt_info_span = span
+                return
+            if state == _DIM:
+                if dims is not None:
+                    digits = text[started + 5 : parser.CurrentByteIndex - shift]
+                    if digits.isdigit() and len(digits) < 19:
+                        dims.append(int(digits))
+                    else:
+                        dims = self.odd_dim(dims, text[started : parser.CurrentByteIndex - shift], started, layer, fragment)
+            elif state == _PORT:
+                assert port is not None
+                if dims is None:
+                    port.dims = None
+                elif dims:
+                    sizes = tuple(dims)
+                    port.dims = shared.setdefault(sizes, sizes)
+            elif state == _NET and outer:
+                body, layer, ports, maps = outer.pop()
+            elif state == _LAYER:
+                layer = None
+            state = stack.pop()
+
+        return start, end
+
+    @staticmethod
+    def last_body(layer: Layer | None) -> Body:
+        """Back edges stand beside the body they belong to; without a body they are kept out of the way."""
+        if layer is not None and layer.bodies:
+            return next(iter(layer.bodies.values()))
+        return Body()
+
+    def too_deep(self, offset: int) -> NotReadable:
+        return self.stop("nesting-limit", f"elements are nested deeper than {MAX_DEPTH}", offset, help="no real IR needs this; check where the file came from")
+
+    def root(self, tag: str, attributes: list[str], offset: int) -> int:
+        if self.shift and tag == "layers":
+            self.model.kind = "layers"
+            return _LAYERS
+        if tag != "net":
+            raise self.stop("not-an-ir", f"the root element is <{tag}>; an IR begins with <net>, a layer on its own with <layer>", offset, expected="net", actual=tag)
+        found = dict(zip(attributes[::2], attributes[1::2], strict=True))
+        self.model.name = found.get("name", "")
+        text = found.get("version", "")
+        version = int(text) if text.isdigit() and len(text) < 6 else -1
+        self.model.version = version
+        if version not in READ_VERSIONS:
+            raise self.stop("ir-version", _version_message(text, version), self.source.attribute(offset, "version"), expected="10 or 11", actual=text or "none", help=_version_help(version))
+        return _NET
+
+    def layer(self, attributes: list[str], offset: int, body: Body, fragment: bool) -> Layer:
+        if len(attributes) == 8 and attributes[0] == "id" and attributes[2] == "name" and attributes[4] == "type" and attributes[6] == "version":
+            layer = Layer(attributes[1], attributes[3], attributes[5], attributes[7], offset, body.path)
+        else:
+            found = dict(zip(attributes[::2], attributes[1::2], strict=True))
+            layer = Layer(found.pop("id", ""), found.pop("name", ""), found.pop("type", ""), found.pop("version", ""), offset, body.path)
+            layer.output_names = found.pop("output_names", None)
+            if not fragment:
+                for name in ("id", "name", "type", "version"):
+                    if name not in attributes[::2]:
+                        self.problem("missing-layer-attribute", f"the layer has no `{name}`", offset, layer, expected=name, help=f'add {name}="…" to this <layer>')
+                for name in found:
+                    self.problem("unknown-layer-attribute", f"<layer> has no attribute `{name}`; OpenVINO passes over it", self.source.attribute(offset, name), layer, actual=name)
+        if not layer.id.isdigit() and (layer.id or (not fragment and "id" in attributes[::2])):
+            self.problem("malformed-id", f"layer id '{layer.id}' is not a whole number from 0 up", self.source.attribute(offset, "id"), layer, expected="a whole number", actual=layer.id)
+        return layer
+
+    def port(self, attributes: list[str], offset: int, layer: Layer | None, fragment: bool) -> Port:
+        port = Port("", None, None, offset)
+        for i in range(0, len(attributes), 2):
+            name = attributes[i]
+            if name == "id":
+                port.id = attributes[i + 1]
+            elif name == "precision":
+                port.precision = attributes[i + 1]
+            elif name == "names":
+                port.names = attributes[i + 1]
+            else:
+                self.problem("unknown-port-attribute", f"<port> has no attribute `{name}`; OpenVINO passes over it", self.source.attribute(offset, name), layer, actual=name)
+        if not port.id.isdigit() and not (fragment and not port.id):
+            message = f"port id '{port.id}' is not a whole number from 0 up" if port.id else "the port has no id"
+            self.problem("malformed-id", message, self.source.attribute(offset, "id"), layer, expected="a whole number", actual=port.id)
+        return port
+
+    def odd_dim(self, dims: list[int], element: bytes, offset: int, layer: Layer | None, fragment: bool) -> list[int] | None:
+        """A dimension that is not just digits: `-1`, or something malformed, which leaves the port without dimensions."""
+        digits = unescape(element.partition(b">")[2].decode(self.source.encoding, "replace")).strip()
+        try:
+            number = int(digits) if "_" not in digits and "+" not in digits else None
+        except ValueError:
+            number = None
+        if number is not None and _MIN_DIM <= number <= _MAX_DIM:
+            return [*dims, number]
+        if fragment and digits in ("?", "..."):
+            return [*dims, -1]
+        self.problem("malformed-dim", f"dimension '{digits[:40]}' is not a whole number from -1 up", offset, layer, expected="a size, or -1 for a dynamic dimension", actual=digits[:40])
+        return None
+
+    def edge(self, attributes: list[str], offset: int) -> Edge:
+        if attributes[::2] == _EDGE_ATTRIBUTES:
+            return Edge(attributes[1], attributes[3], attributes[5], attributes[7], offset)
+        found = dict(zip(attributes[::2], attributes[1::2], strict=True))
+        for name in _EDGE_ATTRIBUTES:
+            if name not in found:
+                self.problem("malformed-edge", f"the edge has no `{name}`", offset, expected=name, help=f'add {name}="…"')
+        return Edge(*(found.get(name, "") for name in _EDGE_ATTRIBUTES), offset)
+
+
+_EDGE_ATTRIBUTES = ["from-layer", "from-port", "to-layer", "to-port"]
+
+
+def _version_message(text: str, version: int) -> str:
+    if 2 <= version <= 7:
+        return f"IR version {version}, written before 2020; OpenVINO reads versions 10 and 11"
+    if version > max(READ_VERSIONS):
+        return f"IR version {version} is newer than any that this irshape knows (10 and 11)"
+    if version in (8, 9):
+        return f"IR version {version} was never released; OpenVINO reads versions 10 and 11"
+    return f"<net> has version '{text}'; OpenVINO reads versions 10 and 11" if text else "<net> has no version; OpenVINO reads versions 10 and 11"
+
+
+def _version_help(version: int) -> str:
+    if 2 <= version <= 7:
+        return "convert the original model again with a current OpenVINO; its reader refuses this version too"
+    return 'a version="10" or version="11" is expected; update irshape if OpenVINO has a newer one'
+
+
+def problems_of(rules: Iterable[str], model: Model) -> list[Problem]:
+    """The problems of those rules that reading met."""
+    wanted = set(rules)
+    return [problem for problem in model.problems if problem.rule in wanted]

@@ -1,0 +1,138 @@
+"""The .bin beside an IR: mapped, never read whole; packed element types unpacked, strings decoded.
+
+A constant's bytes lie at `offset`, `size` bytes long, little-endian. u4, i4, nf4, f4e2m1: two to a byte, the first in the low half. u2: four to a byte, the first in the
+low bits. u1: eight to a byte, the first in the high bit. u3, u6: groups of three bytes. string: a count, offsets and the bytes. Source: OpenVINO 2026.4.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ..types import ElementType
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..model import Constant
+
+State = Literal["ready", "absent", "missing", "empty", "lfs", "unreadable"]
+_LFS = b"version https://git-lfs.github.com/spec/"
+_FORMATS = {"i64": "q", "u64": "Q", "i32": "i", "u32": "I", "i16": "h", "u16": "H", "i8": "b", "u8": "B", "boolean": "B", "f32": "f", "f64": "d", "f16": "e"}
+
+
+class Weights:
+    """The bytes of a .bin, or why there are none.
+
+    `state`: `ready`; `absent`, asked for none; `missing`, no such file; `empty`; `lfs`, a Git-LFS pointer in its place; `unreadable`.
+    """
+
+    def __init__(self, path: str | None, data: bytes | mmap.mmap | None, state: State, detail: str = "") -> None:
+        self.path = path
+        self.data = data
+        self.state = state
+        self.detail = detail
+
+    @staticmethod
+    def open(path: str | Path | None) -> Weights:
+        """Maps a .bin; never raises for what is wrong with it."""
+        if path is None:
+            return Weights(None, None, "absent")
+        text = str(path)
+        try:
+            if not os.path.isfile(text):
+                state: State = "unreadable" if os.path.exists(text) else "missing"
+                return Weights(text, None, state, "not a regular file" if state == "unreadable" else "")
+            with open(text, "rb") as file:
+                if os.fstat(file.fileno()).st_size == 0:
+                    return Weights(text, b"", "empty")
+                data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as problem:
+            return Weights(text, None, "unreadable", getattr(problem, "strerror", None) or str(problem))
+        if data[: len(_LFS)] == _LFS:
+            data.close()
+            return Weights(text, None, "lfs")
+        return Weights(text, data, "ready")
+
+    @property
+    def size(self) -> int:
+        return len(self.data) if self.data is not None else 0
+
+    def holds(self, offset: int, size: int) -> bool:
+        """Whether so many bytes lie there."""
+        return self.data is not None and offset >= 0 and size >= 0 and offset + size <= len(self.data)
+
+
+def raw_bytes(constant: Constant) -> bytes | None:
+    """The bytes of a constant, None where the .bin does not hold as many as its shape needs."""
+    weights = constant.weights
+    needed = constant.size if constant.element_type.name == "string" else constant.element_type.byte_size(constant.elements)
+    if weights is None or weights.data is None or any(size < 0 for size in constant.shape) or not weights.holds(constant.offset, needed):
+        return None
+    return weights.data[constant.offset : constant.offset + needed]
+
+
+def small_values(constant: Constant) -> tuple[int | float, ...] | None:
+    """The elements of a constant as Python numbers, without NumPy where its type allows; None where there are none to read."""
+    element_type = constant.element_type
+    raw = raw_bytes(constant)
+    if raw is None or element_type.name == "string":
+        return None
+    code = _FORMATS.get(element_type.name)
+    if code is not None:
+        numbers: tuple[int | float, ...] = struct.unpack(f"<{constant.elements}{code}", raw)
+        return tuple(1 if number else 0 for number in numbers) if element_type.kind == "boolean" else numbers
+    if element_type.name in ("u4", "i4"):
+        halves = [half for byte in raw for half in (byte & 15, byte >> 4)][: constant.elements]
+        return tuple(half - 16 if half > 7 and element_type.signed else half for half in halves)
+    if element_type.name == "bf16":
+        return tuple(struct.unpack("<f", b"\0\0" + raw[i : i + 2])[0] for i in range(0, len(raw), 2))
+    values = array(constant)
+    return None if values is None else tuple(values.ravel().tolist())
+
+
+def array(constant: Constant) -> np.ndarray | None:
+    """The constant as an array of its NumPy type (see `numpy_types`); a view of the mapped .bin where the type is not packed."""
+    import numpy as np
+
+    from ..numpy_types import dtype_of, unpack
+
+    element_type = constant.element_type
+    raw: bytes | memoryview | None
+    if element_type.name == "string" or element_type.is_packed:
+        raw = raw_bytes(constant)
+        if raw is None:
+            return None
+        if element_type.name == "string":
+            strings = _strings(raw, constant.elements)
+            return None if strings is None else np.array(strings, dtype=object).reshape(constant.shape)
+        return unpack(np.frombuffer(raw, np.uint8), element_type, constant.elements).reshape(constant.shape)
+    weights = constant.weights
+    needed = element_type.byte_size(constant.elements)
+    if weights is None or weights.data is None or any(size < 0 for size in constant.shape) or not weights.holds(constant.offset, needed):
+        return None
+    if not needed:
+        return np.empty(constant.shape, dtype_of(element_type))
+    return np.frombuffer(weights.data, np.uint8, needed, constant.offset).view(dtype_of(element_type)).reshape(constant.shape)
+
+
+def _strings(raw: bytes, count: int) -> list[bytes] | None:
+    """Strings as the .bin holds them: their number, the offset of each and of the end (int32 each), then the bytes."""
+    if len(raw) < 4 or count > len(raw):
+        return None
+    (stored,) = struct.unpack_from("<i", raw)
+    if stored != count or len(raw) < 4 * (count + 2):
+        return None
+    offsets = struct.unpack_from(f"<{count + 1}i", raw, 4)
+    text = raw[4 * (count + 2) :]
+    if any(not 0 <= a <= b <= len(text) for a, b in zip(offsets, offsets[1:], strict=False)):
+        return None
+    return [text[a:b] for a, b in zip(offsets, offsets[1:], strict=False)]
+
+
+def packed_types() -> tuple[ElementType, ...]:
+    """The element types that share bytes."""
+    return tuple(ElementType.of(name) for name in ("u1", "u2", "u3", "u4", "u6", "i4", "nf4", "f4e2m1"))

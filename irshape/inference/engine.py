@@ -1,0 +1,399 @@
+"""The engine: works through a model in topological order and gives every output port an element type, a partial shape and, where a shape depends on it, a value.
+
+One pass. Results of identical layers are reused (same operation and attributes, same inputs). A layer that cannot be inferred is recorded once; its consumers go on from
+the ports that it declares. Values are worked out only where some operation says that it looks at one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..model import Body, Constant, Layer, Model, Port
+from ..ops import registry
+from ..ops.declaration import AttributeProblem, Operation, Violation, check_inputs
+from ..ops.tensors import MAX_VALUE_ELEMENTS, UNKNOWN, Tensor, Value
+from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, PartialShape, ShapeLike
+from ..wiring import Source, Wiring, wire
+from .bodies import BodyView, bind
+from .folding import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Mismatch(NamedTuple):
+    """An output port that declares something other than what is inferred."""
+
+    index: int
+    declared: Tensor
+    inferred: Tensor
+
+
+class TooManyOutputs(NamedTuple):
+    """More output ports than the operation has outputs."""
+
+    declared: int
+    inferred: int
+
+
+class Finding(NamedTuple):
+    """Something about one layer, met while inferring it."""
+
+    layer: Layer
+    subject: Violation | AttributeProblem | registry.UnknownOperation | Mismatch | TooManyOutputs
+
+
+class BodyResult:
+    """What was inferred of one body: the outputs of each layer by position, the findings, and the results of the bodies inside."""
+
+    __slots__ = ("body", "findings", "inner", "inputs", "outputs", "unsure", "wiring")
+
+    def __init__(self, body: Body, wiring: Wiring) -> None:
+        self.body = body
+        self.wiring = wiring
+        self.outputs: list[tuple[Tensor, ...]] = [()] * len(body.layers)
+        self.inputs: dict[int, tuple[Tensor | None, ...]] = {}
+        self.findings: list[Finding] = []
+        self.inner: dict[int, dict[str, BodyResult]] = {}
+        self.unsure: set[int] = set()
+        """Layers whose outputs rest on what some layer declares, not on inference alone."""
+
+
+class Inference:
+    """Every output port of a model with its inferred element type and shape."""
+
+    def __init__(self, model: Model, result: BodyResult) -> None:
+        self.model = model
+        self.result = result
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was met on the way, in file order, bodies included."""
+        return list(_findings(self.result))
+
+    def outputs(self, layer: Layer | str) -> tuple[Tensor, ...]:
+        """The outputs of a layer of the net, by layer or id. Raises `KeyError`."""
+        wanted = layer if isinstance(layer, str) else layer.id
+        for candidate, tensors in zip(self.model.layers, self.result.outputs, strict=True):
+            if candidate is layer or (isinstance(layer, str) and candidate.id == wanted):
+                return tensors
+        raise KeyError(wanted)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `irshape infer --format json` prints."""
+        return {"version": 1, "model": self.model.path, "layers": [row for row in _rows(self.result)]}
+
+
+def _findings(result: BodyResult) -> Iterable[Finding]:
+    by_layer: dict[int, list[Finding]] = {}
+    for finding in result.findings:
+        by_layer.setdefault(id(finding.layer), []).append(finding)
+    for position, layer in enumerate(result.body.layers):
+        yield from by_layer.get(id(layer), ())
+        for inner in result.inner.get(position, {}).values():
+            yield from _findings(inner)
+
+
+def _rows(result: BodyResult) -> Iterable[dict[str, Any]]:
+    for position, (layer, tensors) in enumerate(zip(result.body.layers, result.outputs, strict=True)):
+        ports = layer.outputs if layer.type.lower() != "result" else layer.inputs[:1]
+        outputs = [
+            {"port": port.id, "element_type": str(tensor.element_type), "shape": str(tensor.shape)} for port, tensor in zip(ports, tensors, strict=False)
+        ]
+        yield {"id": layer.id, "name": layer.name, "type": layer.type, "opset": layer.version, "path": list(layer.path), "outputs": outputs}
+        for inner in result.inner.get(position, {}).values():
+            yield from _rows(inner)
+
+
+def infer(model: Model, shapes: Mapping[str, ShapeLike] | None = None, *, compare: bool = False) -> Inference:
+    """Infers a model. `shapes` replaces the shapes of inputs, by tensor name, layer name or id.
+
+    compare: record declared ports that differ from what is inferred, and, behind such a port, go on from what the consumer itself repeats.
+    Raises `ValueError` for a name in `shapes` that no input has.
+    """
+    engine = Engine(model, compare=compare)
+    if model.kind == "layers":
+        return Inference(model, engine.infer_layers())
+    overrides = _overrides(model, shapes or {})
+    return Inference(model, engine.infer_body(model.net, overrides))
+
+
+def _overrides(model: Model, shapes: Mapping[str, ShapeLike]) -> dict[str, PartialShape]:
+    named: dict[str, str] = {}
+    parameters = model.parameters
+    for layer in parameters:
+        named.setdefault(layer.id, layer.id)
+    for layer in parameters:
+        named[layer.name] = layer.id
+    for layer in parameters:
+        for port in layer.outputs:
+            named.update(dict.fromkeys(port.tensor_names, layer.id))
+    found = {}
+    for name, shape in shapes.items():
+        if name not in named:
+            known = ", ".join(sorted({layer.name for layer in parameters})) or "none"
+            raise ValueError(f"the model has no input '{name}' (its inputs: {known})")
+        found[named[name]] = PartialShape.of(shape)
+    return found
+
+
+_Memo = tuple[tuple[Tensor, ...] | Violation, tuple[Violation, ...]]
+
+
+class Engine:
+    """Infers the bodies of one model; keeps what it worked out for layers that come again."""
+
+    def __init__(self, model: Model, *, compare: bool = False) -> None:
+        self.model = model
+        self.compare = compare
+        self.memo: dict[tuple[object, ...], _Memo] = {}
+        self.operations: dict[tuple[str, str, tuple[str, ...]], tuple[Operation, tuple[AttributeProblem, ...]] | registry.UnknownOperation] = {}
+        self.forms: dict[PartialShape, tuple[int, ...]] = {}
+        self.wirings: dict[int, Wiring] = {}
+
+    # what a layer is
+
+    def operation(self, layer: Layer) -> tuple[Operation, tuple[AttributeProblem, ...]] | registry.UnknownOperation:
+        """The declaration of a layer with its attributes read, once for all layers that agree in them."""
+        items = layer.items
+        if len(items) == 8 and items[4] == "offset" and items[5].isdigit() and items[7].isdigit() and items[6] == "size":
+            items = (*items[:4], "offset", "0", "size", "0")  # where the bytes lie takes no part in inference
+        key = (layer.type, layer.version, items)
+        found = self.operations.get(key)
+        if found is None:
+            try:
+                found = self.declaration(layer).read(items)
+            except registry.UnknownOperation as unknown:
+                found = unknown
+            self.operations[key] = found
+        return found
+
+    def declaration(self, layer: Layer) -> type[Operation]:
+        if self.model.kind == "layers" and not layer.version:
+            from ..formats.layers import newest_fitting
+
+            return newest_fitting(layer)
+        return registry.find(layer.type, layer.version)
+
+    # bodies
+
+    def infer_layers(self) -> BodyResult:
+        """Layers on their own: the inputs of each are its own input ports."""
+        from ..formats.layers import port_tensor
+
+        body = self.model.net
+        result = BodyResult(body, Wiring([[None] * len(layer.inputs) for layer in body.layers], list(range(len(body.layers))), frozenset()))
+        for position, layer in enumerate(body.layers):
+            inputs = tuple(port_tensor(port) for port in layer.inputs)
+            result.outputs[position] = self.infer_layer(result, position, inputs, needed=False)
+        return result
+
+    def infer_body(self, body: Body, parameters: Mapping[str, PartialShape | Tensor], *, value_of_results: bool = False) -> BodyResult:
+        """One pass over a body. `parameters`: by layer id, the shape or the whole tensor that a Parameter has instead of what it declares."""
+        wiring = self.wirings.get(id(body))
+        if wiring is None:
+            wiring = self.wirings[id(body)] = wire(body)
+        result = BodyResult(body, wiring)
+        layers, outputs = body.layers, result.outputs
+        needed = self.needed(body, wiring, value_of_results)
+        contradicted: dict[Source, tuple[tuple[int, ...] | None, Tensor]] = {}
+        for position in wiring.order:
+            layer = layers[position]
+            row = wiring.sources[position]
+            inputs: list[Tensor] = []
+            for index, source in enumerate(row):
+                if source is None:
+                    continue
+                made = outputs[source[0]]
+                if source[1] >= len(made):
+                    made = self.declared_outputs(layers[source[0]])
+                tensor = made[source[1]]
+                if contradicted and source in contradicted and layer.inputs[index].dims == contradicted[source][0]:
+                    tensor = contradicted[source][1]  # the consumer repeats what the port declares: the fault is behind it, not here
+                if source[0] in result.unsure:
+                    result.unsure.add(position)
+                inputs.append(tensor)
+            if None in row and not self.can_do_without(layer, row):
+                result.unsure.add(position)  # a rule reports the input that nothing feeds
+                outputs[position] = self.declared_outputs(layer)
+                continue
+            override = parameters.get(layer.id) if parameters and layer.type.lower() == "parameter" else None
+            tensors = self.infer_layer(result, position, tuple(inputs), needed=position in needed, override=override)
+            outputs[position] = tensors
+            if self.compare and layer.outputs:
+                self.hold_declared(result, position, layer, tensors, contradicted)
+        return result
+
+    def needed(self, body: Body, wiring: Wiring, value_of_results: bool) -> set[int]:
+        """The layers whose output values some shape may depend on: backwards from the operands that inference looks at."""
+        needed: set[int] = set()
+        layers, sources = body.layers, wiring.sources
+        for position in reversed(wiring.order):
+            layer = layers[position]
+            found = self.operation(layer)
+            if isinstance(found, registry.UnknownOperation):
+                continue
+            operation = found[0]
+            row = sources[position]
+            if position in needed:
+                if not operation.value_of_shape:
+                    needed.update(source[0] for source in row if source is not None)
+                continue
+            if value_of_results and layer.type.lower() == "result":
+                needed.update(source[0] for source in row if source is not None)
+            for index, declared in operation.valued:
+                for source in row[index:] if declared.variadic else row[index : index + 1]:
+                    if source is not None:
+                        needed.add(source[0])
+        return needed
+
+    def can_do_without(self, layer: Layer, row: list[Source | None]) -> bool:
+        """Whether the inputs that nothing feeds are optional ones at the end."""
+        found = self.operation(layer)
+        fed = sum(source is not None for source in row)
+        if isinstance(found, registry.UnknownOperation) or None in row[:fed]:
+            return False
+        return all(declared.optional for declared in found[0].operands[fed:])
+
+    # one layer
+
+    def infer_layer(self, result: BodyResult, position: int, inputs: tuple[Tensor, ...], *, needed: bool, override: PartialShape | Tensor | None = None) -> tuple[Tensor, ...]:
+        layer = result.body.layers[position]
+        found = self.operation(layer)
+        if isinstance(found, registry.UnknownOperation):
+            result.findings.append(Finding(layer, found))
+            result.unsure.add(position)
+            return self.declared_outputs(layer)
+        operation, problems = found
+        result.inputs[position] = inputs
+        if problems:
+            result.findings += [Finding(layer, problem) for problem in problems]
+            if not all(problem.silent for problem in problems):
+                result.unsure.add(position)
+                return self.declared_outputs(layer)
+        if override is not None:
+            tensor = override if isinstance(override, Tensor) else Tensor(getattr(operation, "element_type", DYNAMIC_TYPE), override)
+            return (tensor,)
+        if operation.has_bodies:
+            outcome: _Memo = self.infer_with_bodies(result, position, operation, inputs, needed)
+        else:
+            key = (operation, needed, *inputs)
+            kept = self.memo.get(key)
+            if kept is None:
+                kept = self.memo[key] = self.work_out(operation, inputs, needed and not operation.reads_weights)
+            outcome = kept
+        tensors, checks = outcome
+        if checks:
+            result.findings += [Finding(layer, violation) for violation in checks]
+        if isinstance(tensors, Violation):
+            result.findings.append(Finding(layer, tensors))
+            result.unsure.add(position)
+            return self.declared_outputs(layer)
+        if needed and operation.reads_weights:
+            tensors = (self.with_constant(layer, tensors[0]),)
+        if len(layer.outputs) > len(tensors):
+            result.findings.append(Finding(layer, TooManyOutputs(len(layer.outputs), len(tensors))))
+        return tensors
+
+    def work_out(self, operation: Operation, inputs: tuple[Tensor, ...], needed: bool) -> _Memo:
+        """Inference of one layer, apart from where it stands."""
+        try:
+            ordered = check_inputs(operation, inputs)
+            made = operation.infer(*ordered)
+        except Violation as violation:
+            return violation, ()
+        tensors = made if isinstance(made, tuple) else (made,)
+        if needed:
+            tensors = self.valued(operation, ordered, tensors)
+        return tensors, tuple(operation.check(*ordered))
+
+    def valued(self, operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """The outputs with bounds of their values, where anything is known of them."""
+        if operation.infer_value is not None:
+            if any(output.shape.size.low > MAX_VALUE_ELEMENTS for output in outputs):
+                return outputs
+            found = operation.infer_value(*inputs, outputs=outputs)
+            values: tuple[Value | None, ...] = found if isinstance(found, tuple) else (found,)
+        else:
+            values = fold(operation, inputs, outputs)
+        made = []
+        for output, value in zip(outputs, values, strict=True):
+            size = output.shape.static
+            fits = value is not None and size is not None and len(value) == _product(size)
+            made.append(output.with_value(value) if fits else output)
+        return tuple(made)
+
+    def with_constant(self, layer: Layer, tensor: Tensor) -> Tensor:
+        shape = tensor.shape.static
+        if shape is None or _product(shape) > MAX_VALUE_ELEMENTS or self.model.weights is None:
+            return tensor
+        from ..formats.weights import small_values
+
+        try:
+            numbers = small_values(Constant.of(layer, self.model.weights))
+        except ValueError:
+            return tensor
+        return tensor if numbers is None else tensor.with_value(Value(numbers))
+
+    def infer_with_bodies(self, result: BodyResult, position: int, operation: Operation, inputs: tuple[Tensor, ...], needed: bool) -> _Memo:
+        layer = result.body.layers[position]
+        inner: dict[str, BodyResult] = {}
+        result.inner[position] = inner
+
+        def runner(tag: str, body: Body) -> Any:
+            def run(parameters: dict[str, Tensor]) -> dict[str, Tensor]:
+                inner[tag] = self.infer_body(body, parameters, value_of_results=True)
+                return {at.id: tensors[0] for at, tensors in zip(body.layers, inner[tag].outputs, strict=True) if at.type.lower() == "result" and tensors}
+
+            return run
+
+        try:
+            views: dict[str, BodyView[Tensor]] = {tag: bind(layer, tag, runner(tag, body)) for tag, body in (layer.bodies or {}).items()}
+            ordered = check_inputs(operation, inputs)
+            made = operation.infer(*ordered, bodies=views, outputs=len(layer.outputs))
+        except Violation as violation:
+            for tag, body in (layer.bodies or {}).items():
+                if tag not in inner:
+                    inner[tag] = self.infer_body(body, {})
+            return violation, ()
+        return (made if isinstance(made, tuple) else (made,)), ()
+
+    # what the file declares
+
+    def declared_outputs(self, layer: Layer) -> tuple[Tensor, ...]:
+        """The outputs of a layer as its ports declare them."""
+        if layer.type.lower() == "result":
+            return (UNKNOWN,)
+        return tuple(declared(port) for port in layer.outputs)
+
+    def hold_declared(self, result: BodyResult, position: int, layer: Layer, tensors: tuple[Tensor, ...], contradicted: dict[Source, tuple[tuple[int, ...] | None, Tensor]]) -> None:
+        for index, (port, tensor) in enumerate(zip(layer.outputs, tensors, strict=False)):
+            shape = tensor.shape
+            form = self.forms.get(shape)
+            if form is None:
+                form = self.forms[shape] = () if shape.dims is None else tuple(dim.low if dim.low == dim.high else -1 for dim in shape.dims)
+            same = port.dims == form
+            precision = port.precision
+            if same and (precision is None or precision == tensor.element_type.precision or port.element_type is tensor.element_type):
+                continue
+            given = declared(port, tensor)
+            result.findings.append(Finding(layer, Mismatch(index, given, tensor)))
+            contradicted[position, index] = (port.dims, given)
+
+
+def declared(port: Port, inferred: Tensor | None = None) -> Tensor:
+    """What a port declares. Without a <dim> it may be a scalar or of dynamic rank: a scalar only if the inferred tensor is known to have dimensions."""
+    element_type = port.element_type or DYNAMIC_TYPE
+    if port.dims is None:
+        return Tensor(element_type, DYNAMIC_SHAPE)
+    if port.dims:
+        return Tensor(element_type, PartialShape(port.dims))
+    return Tensor(element_type, PartialShape(()) if inferred is not None and inferred.rank not in (None, 0) else DYNAMIC_SHAPE)
+
+
+def _product(sizes: tuple[int, ...]) -> int:
+    total = 1
+    for size in sizes:
+        total *= size
+    return total

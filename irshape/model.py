@@ -1,0 +1,310 @@
+"""What an IR file says: layers, ports, edges, bodies and constants. Nothing here is inferred, and nothing is corrected.
+
+A model may be broken in any way that its XML can express (ids that repeat, edges to nowhere, unknown types): finding that is the work of `rules`.
+Places are byte offsets into `Source`, turned into lines and columns when asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from .types import ElementType, PartialShape
+
+if TYPE_CHECKING:
+    from .formats.weights import Weights
+
+
+class Source:
+    """The bytes of a file, and where in them an offset lies."""
+
+    __slots__ = ("_starts", "data", "encoding", "path")
+
+    def __init__(self, path: str, data: bytes, encoding: str = "utf-8") -> None:
+        self.path = path
+        self.data = data
+        self.encoding = encoding
+        self._starts: list[int] | None = None
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of a byte offset; both start at 1, the column counts characters."""
+        from bisect import bisect_right
+
+        if self._starts is None:
+            self._starts = [0, *(match.end() for match in re.finditer(rb"\n", self.data))]
+        line = bisect_right(self._starts, offset)
+        start = self._starts[line - 1]
+        return line, len(self.data[start:offset].decode(self.encoding, "replace")) + 1
+
+    def line(self, number: int) -> str:
+        """The text of a line, without its end."""
+        self.place(0)
+        assert self._starts is not None
+        if not 1 <= number <= len(self._starts):
+            return ""
+        end = self.data.find(b"\n", self._starts[number - 1])
+        raw = self.data[self._starts[number - 1] : end if end >= 0 else len(self.data)]
+        return raw.decode(self.encoding, "replace").rstrip("\r")
+
+    def attribute(self, element: int, name: str) -> int:
+        """Offset of the name of an attribute of the element that starts at `element`; the element's own offset if it has none of that name."""
+        return next((start for found, start, _, _ in self.attributes(element) if found == name), element)
+
+    def attributes(self, element: int) -> Iterator[tuple[str, int, int, int]]:
+        """The attributes of the start tag at `element`: name, its offset, and where the value begins and ends."""
+        position = element + 1
+        while match := _ATTRIBUTE.match(self.data, position):
+            group = 3 if match[3] is not None else 4
+            yield match[2].decode(self.encoding, "replace"), match.start(2), match.start(group), match.end(group)
+            position = match.end()
+
+
+_ATTRIBUTE = re.compile(rb"""([^\s>/="']*\s+)([^\s=>/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+
+
+class Port:
+    """A port of a layer as the file declares it. `dims` are as written, -1 for a dynamic one; `value` only in a layer on its own."""
+
+    __slots__ = ("dims", "id", "names", "offset", "precision", "value")
+
+    def __init__(self, id: str, precision: str | None, names: str | None, offset: int) -> None:
+        self.id = id
+        self.precision = precision
+        self.names = names
+        self.offset = offset
+        self.dims: tuple[int, ...] | None = ()
+        """None where a dimension is malformed; the reader has reported it."""
+        self.value: str | None = None
+
+    @property
+    def element_type(self) -> ElementType | None:
+        """What `precision` names; None without one, or where it names nothing."""
+        return ElementType.of_precision(self.precision) if self.precision is not None else None
+
+    @property
+    def tensor_names(self) -> list[str]:
+        """The tensor names, with `\\,` inside a name unescaped."""
+        return [part.replace("\\,", ",") for part in _NAMES.findall(self.names)] if self.names else []
+
+
+_NAMES = re.compile(r"(?:\\,|[^,])+")
+
+
+class PortMap(NamedTuple):
+    """A line of a `port_map`: how a port of the layer and a layer of its body are tied together."""
+
+    direction: Literal["input", "output"]
+    attributes: dict[str, str]
+    offset: int
+
+    def number(self, name: str, default: int) -> int:
+        """An attribute as a whole number; the default where it is absent or malformed (which a rule reports)."""
+        try:
+            return int(self.attributes.get(name, default))
+        except ValueError:
+            return default
+
+
+class Edge:
+    """From the output port of one layer to the input port of another, all four by id."""
+
+    __slots__ = ("from_layer", "from_port", "offset", "to_layer", "to_port")
+
+    def __init__(self, from_layer: str, from_port: str, to_layer: str, to_port: str, offset: int) -> None:
+        self.from_layer = from_layer
+        self.from_port = from_port
+        self.to_layer = to_layer
+        self.to_port = to_port
+        self.offset = offset
+
+
+NO_PORTS: list[Port] = []
+NO_ATTRIBUTES: tuple[str, ...] = ()
+
+
+class Layer:
+    """A layer as the file declares it.
+
+    `items` are the attributes of `<data>` as they stand: name, value, name, value …
+    """
+
+    __slots__ = ("bodies", "data_offset", "id", "inputs", "items", "name", "offset", "output_names", "outputs", "path", "port_maps", "rt_info_span", "type", "version")
+
+    def __init__(self, id: str, name: str, type: str, version: str, offset: int, path: tuple[str, ...]) -> None:
+        self.id = id
+        self.name = name
+        self.type = type
+        self.version = version
+        self.offset = offset
+        self.path = path
+        self.items: tuple[str, ...] = NO_ATTRIBUTES
+        self.data_offset = -1
+        self.inputs: list[Port] = NO_PORTS
+        self.outputs: list[Port] = NO_PORTS
+        self.bodies: dict[str, Body] | None = None
+        self.port_maps: dict[str, list[PortMap]] | None = None
+        self.output_names: str | None = None
+        """The tensor names that IR v11 writes on a Result."""
+        self.rt_info_span: tuple[int, int] | None = None
+        """Where `<rt_info>` of the layer begins and ends in the file."""
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """The attributes of `<data>`, in file order."""
+        return dict(zip(self.items[::2], self.items[1::2], strict=True))
+
+    def attribute(self, name: str) -> str | None:
+        """The value of one attribute of `<data>`."""
+        items = self.items
+        for i in range(0, len(items), 2):
+            if items[i] == name:
+                return items[i + 1]
+        return None
+
+    def __repr__(self) -> str:
+        return f"<{self.type} id={self.id} {self.name!r}>"
+
+
+class BackEdge(NamedTuple):
+    from_layer: str
+    to_layer: str
+    offset: int
+
+
+class Body:
+    """Layers and the edges between them: the net itself, or the body of a control-flow layer."""
+
+    __slots__ = ("_by_id", "back_edges", "edges", "layers", "offset", "path")
+
+    def __init__(self, path: tuple[str, ...] = (), offset: int = 0) -> None:
+        self.layers: list[Layer] = []
+        self.edges: list[Edge] = []
+        self.back_edges: list[BackEdge] = []
+        self.path = path
+        self.offset = offset
+        self._by_id: dict[str, Layer] | None = None
+
+    @property
+    def by_id(self) -> dict[str, Layer]:
+        """Layers by id; the first of those that share one."""
+        if self._by_id is None:
+            self._by_id = {layer.id: layer for layer in reversed(self.layers)}
+        return self._by_id
+
+    def walk(self) -> Iterator[Layer]:
+        """Every layer in file order, those inside bodies after the layer that holds them."""
+        for layer in self.layers:
+            yield layer
+            if layer.bodies:
+                for body in layer.bodies.values():
+                    yield from body.walk()
+
+    def all_bodies(self) -> Iterator[Body]:
+        """This body and every body inside it."""
+        yield self
+        for layer in self.layers:
+            if layer.bodies:
+                for body in layer.bodies.values():
+                    yield from body.all_bodies()
+
+
+class Problem(NamedTuple):
+    """Something that the reader could not take as it stands; a rule turns it into a diagnostic."""
+
+    rule: str
+    message: str
+    offset: int
+    layer: Layer | None = None
+    expected: str | None = None
+    actual: str | None = None
+    help: str | None = None
+    port: tuple[str, str] | None = None
+    """Direction and id."""
+    severity: Literal["error", "warning", "info"] | None = None
+    """Where it is not that of the rule."""
+
+
+class Model:
+    """A file in memory: its net, its constants (mapped, read only when asked for) and the problems met while reading."""
+
+    def __init__(self, source: Source, name: str = "", version: int = 11) -> None:
+        self.source = source
+        self.name = name
+        self.version = version
+        self.kind: Literal["net", "layers"] = "net"
+        """`layers` for a file of layers on their own, without edges."""
+        self.net = Body()
+        self.problems: list[Problem] = []
+        self.weights: Weights | None = None
+        self.rt_info_span: tuple[int, int] | None = None
+
+    @property
+    def path(self) -> str:
+        return self.source.path
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers of the net, in file order; those of bodies are in `Layer.bodies`."""
+        return self.net.layers
+
+    def walk(self) -> Iterator[Layer]:
+        """Every layer, bodies included."""
+        return self.net.walk()
+
+    @property
+    def parameters(self) -> list[Layer]:
+        """The inputs of the net."""
+        return [layer for layer in self.net.layers if layer.type.lower() == "parameter"]
+
+    @property
+    def results(self) -> list[Layer]:
+        """The outputs of the net."""
+        return [layer for layer in self.net.layers if layer.type.lower() == "result"]
+
+    @property
+    def rt_info(self) -> dict[str, object]:
+        """The net's `rt_info` as nested dictionaries; the leaves are texts."""
+        from .formats.rt_info import parse
+
+        return parse(self.source, self.rt_info_span)
+
+    def constant(self, layer: Layer) -> Constant:
+        """The constant that a Const layer describes. Raises `ValueError` where its attributes are no description of one."""
+        return Constant.of(layer, self.weights)
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name!r} of {len(self.net.layers)} layers, {self.path}>"
+
+
+class Constant(NamedTuple):
+    """A constant: what it is, and where in the .bin it lies."""
+
+    element_type: ElementType
+    shape: tuple[int, ...]
+    offset: int
+    size: int
+    weights: Weights | None
+
+    @staticmethod
+    def of(layer: Layer, weights: Weights | None) -> Constant:
+        values = layer.attributes
+        shape = values.get("shape", "").strip()
+        return Constant(
+            ElementType.of(values.get("element_type", "")),
+            tuple(int(part) for part in shape.split(",")) if shape else (),
+            int(values.get("offset", "")),
+            int(values.get("size", "")),
+            weights,
+        )
+
+    @property
+    def partial_shape(self) -> PartialShape:
+        return PartialShape(self.shape)
+
+    @property
+    def elements(self) -> int:
+        count = 1
+        for size in self.shape:
+            count *= size
+        return count

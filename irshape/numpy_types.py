@@ -1,0 +1,88 @@
+"""OpenVINO's element types as NumPy's, and packed bytes as arrays.
+
+bf16, the f8 types, f4e2m1, i4, u4 and u2 are ml_dtypes' types. u1, u3, u6 and nf4 have no type there: an element takes a byte (nf4: its code of four bits), in a
+`uint8` array whose dtype carries the name as metadata; `element_type_of` reads it back.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .types import ElementType
+
+_PLAIN = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u64": "u8", "u32": "u4", "u16": "u2", "u8": "u1", "boolean": "?", "string": "O"}
+_ML = {
+    "bf16": "bfloat16",
+    "f8e4m3": "float8_e4m3fn",
+    "f8e5m2": "float8_e5m2",
+    "f8e8m0": "float8_e8m0fnu",
+    "f4e2m1": "float4_e2m1fn",
+    "i4": "int4",
+    "u4": "uint4",
+    "u2": "uint2",
+}
+
+
+@lru_cache(maxsize=None)
+def dtype_of(element_type: ElementType) -> np.dtype[Any]:
+    """The NumPy type in which arrays of an element type are held."""
+    name = element_type.name
+    if name in _PLAIN:
+        return np.dtype(_PLAIN[name])
+    if name in _ML:
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, _ML[name]))
+    if name == "dynamic":
+        raise ValueError("a dynamic element type has no arrays")
+    return np.dtype(np.uint8, metadata={"element_type": name})
+
+
+@lru_cache(maxsize=None)
+def _by_dtype() -> dict[str, str]:
+    import ml_dtypes
+
+    names = {np.dtype(code).name: name for name, code in _PLAIN.items()}
+    return names | {np.dtype(getattr(ml_dtypes, attribute)).name: name for name, attribute in _ML.items()}
+
+
+def element_type_of(array: np.ndarray) -> ElementType:
+    """The element type of an array. Raises `ValueError` for a NumPy type that OpenVINO has not."""
+    if array.dtype.metadata and "element_type" in array.dtype.metadata:
+        return ElementType.of(array.dtype.metadata["element_type"])
+    if array.dtype.kind in "US":
+        return ElementType.of("string")
+    name = {np.dtype(code).name: name for name, code in _PLAIN.items()}.get(array.dtype.name) or _by_dtype().get(array.dtype.name)
+    if name is None:
+        raise ValueError(f"OpenVINO has no element type for {array.dtype}")
+    return ElementType.of(name)
+
+
+def unpack(packed: np.ndarray, element_type: ElementType, count: int) -> np.ndarray:
+    """The first `count` elements of packed bytes, one to an item."""
+    name, bits = element_type.name, element_type.bits
+    if bits == 4:
+        codes = np.stack([packed & 15, packed >> 4], axis=-1).ravel()[:count]
+        if name == "i4":
+            return (((codes ^ 8).astype(np.int8)) - 8).astype(dtype_of(element_type))
+        if name == "u4":
+            return codes.astype(dtype_of(element_type))
+        return codes.view(dtype_of(element_type))
+    if bits == 2:
+        codes = np.stack([packed >> shift & 3 for shift in (0, 2, 4, 6)], axis=-1).ravel()[:count]
+        return codes.astype(dtype_of(element_type))
+    if bits == 1:
+        return np.unpackbits(packed)[:count].view(dtype_of(element_type))
+    groups = packed.reshape(-1, 3)
+    if bits == 3:
+        # eight elements in three bytes: two bytes of low bit pairs, then a byte of the high bits
+        low = np.concatenate([groups[:, byte, None] >> np.array([6, 4, 2, 0]) & 3 for byte in (0, 1)], axis=1)
+        high = groups[:, 2, None] >> np.arange(7, -1, -1) & 1
+        return np.ascontiguousarray((high << 2 | low).astype(np.uint8).ravel()[:count]).view(dtype_of(element_type))
+    # u6, four elements in three bytes: two bytes of low halves, then a byte of the high bit pairs
+    low = np.stack([groups[:, 0] >> 4, groups[:, 0] & 15, groups[:, 1] >> 4, groups[:, 1] & 15], axis=1)
+    high = groups[:, 2, None] >> np.array([6, 4, 2, 0]) & 3
+    return np.ascontiguousarray((high << 4 | low).astype(np.uint8).ravel()[:count]).view(dtype_of(element_type))

@@ -1,0 +1,149 @@
+"""Infrastructure operations: Parameter, Const, Result, and the variables that a stateful model keeps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, ElementType, PartialShape
+from .declaration import ANY, Operation, attribute, operand, require
+from .kinds import NATURAL, NATURALS, SHAPE, STRING, TYPE_NAME
+from .lazy import Array, np
+from .tensors import Tensor, Value
+
+
+class Parameter(Operation):
+    """An input of the model. Specification: Parameter-1."""
+
+    since, until = 1, 17
+    tolerated = ("cacheable", "partial_shape")
+    shape: PartialShape = attribute(SHAPE, default=SCALAR, required=True)
+    element_type: ElementType = attribute(TYPE_NAME, default=DYNAMIC_TYPE, required=True)
+
+    def infer(self) -> Tensor:
+        return Tensor(self.element_type, self.shape)
+
+
+class Const(Operation):
+    """A constant in the .bin. Specification: Constant-1."""
+
+    since = 1
+    also_read = ("Constant",)
+    reads_weights = True
+    tolerated = ("alloc_type",)
+    element_type: ElementType = attribute(TYPE_NAME)
+    shape: tuple[int, ...] = attribute(NATURALS)
+    offset: int = attribute(NATURAL)
+    size: int = attribute(NATURAL)
+
+    def infer(self) -> Tensor:
+        return Tensor(self.element_type, PartialShape(self.shape))
+
+
+class Result(Operation):
+    """An output of the model; passes its input on. Specification: Result-1."""
+
+    since = 1
+    data = operand(ANY)
+
+    def infer(self, data: Tensor) -> Tensor:
+        return data
+
+    def infer_value(self, data: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        return data.value
+
+    def evaluate(self, data: Array) -> Array:
+        return data
+
+
+class Identity(Operation):
+    """Its input. Specification: Identity-16."""
+
+    since = 16
+    data = operand(ANY)
+
+    def infer(self, data: Tensor) -> Tensor:
+        return data
+
+    def infer_value(self, data: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        return data.value
+
+    def evaluate(self, data: Array) -> Array:
+        return data
+
+
+class ReadValue_3(Operation):
+    """The value of a variable, `init_value` before anything was assigned. Specification: ReadValue-3."""
+
+    since, until = 3, 5
+    keeps_state = True
+    init_value = operand(ANY)
+    variable_id: str = attribute(STRING)
+
+    def infer(self, init_value: Tensor) -> Tensor:
+        return Tensor(init_value.element_type, init_value.shape)
+
+    def evaluate(self, init_value: Array, *, state: dict[str, Any]) -> Array:
+        return state.setdefault(self.variable_id, init_value)
+
+
+class ReadValue_6(Operation):
+    """The value of a variable; `init_value` before anything was assigned, zeros without one. Specification: ReadValue-6."""
+
+    since = 6
+    keeps_state = True
+    init_value = operand(ANY, optional=True)
+    variable_id: str = attribute(STRING)
+    variable_type: ElementType = attribute(TYPE_NAME, default=DYNAMIC_TYPE, required=True)
+    variable_shape: PartialShape = attribute(SHAPE, default=DYNAMIC_SHAPE, required=True)
+
+    def infer(self, init_value: Tensor | None) -> Tensor:
+        element_type, shape = self.variable_type, self.variable_shape
+        if init_value is not None:
+            require(
+                element_type is DYNAMIC_TYPE or init_value.element_type in (element_type, DYNAMIC_TYPE),
+                f"the variable '{self.variable_id}' holds {element_type}, but its initial value has element type {init_value.element_type}",
+                at="init_value",
+                expected=element_type,
+                seen=init_value.element_type,
+                rule="input-element-type",
+            )
+            require(
+                shape.encloses(init_value.shape),
+                f"the variable '{self.variable_id}' has shape {shape}, but its initial value has shape {init_value.shape}",
+                at="init_value",
+                expected=shape,
+                seen=init_value.shape,
+                help="widen variable_shape, or give an initial value of that shape",
+            )
+        return Tensor(element_type, shape)
+
+    def evaluate(self, init_value: Array, *, state: dict[str, Any]) -> Array:
+        if self.variable_id not in state and init_value is None:
+            from ..numpy_types import dtype_of
+
+            sizes = [dim.low if dim.is_static else 0 for dim in self.variable_shape]
+            init_value = np.zeros(sizes, dtype_of(self.variable_type))
+        return state.setdefault(self.variable_id, init_value)
+
+
+class Assign_3(Operation):
+    """Gives a variable a new value and passes it on. Specification: Assign-3."""
+
+    since, until = 3, 5
+    keeps_state = True
+    new_value = operand(ANY)
+    variable_id: str = attribute(STRING)
+
+    def infer(self, new_value: Tensor) -> Tensor:
+        return Tensor(new_value.element_type, new_value.shape)
+
+    def evaluate(self, new_value: Array, *, state: dict[str, Any]) -> Array:
+        state[self.variable_id] = new_value
+        return new_value
+
+
+class Assign_6(Assign_3):
+    """Gives a variable a new value and passes it on. Specification: Assign-6."""
+
+    since, until = 6, 16
+    tolerated = ("variable_type", "variable_shape")

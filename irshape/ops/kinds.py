@@ -1,0 +1,241 @@
+"""Kinds of attribute: how the text of an attribute is read, as OpenVINO reads it, and what the specification allows.
+
+A kind reads a text into a Python value, or raises `Malformed`. Where OpenVINO goes on with something in silence, `Malformed.value` is what it goes on with.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from ..types import ElementType, PartialShape
+
+_NOTHING: Final = object()
+_INTEGER = re.compile(r"\s*[-+]?[0-9]+")
+
+
+class Malformed(Exception):
+    """A text that is no value of the kind. `silent`: OpenVINO does not mind and takes `value`."""
+
+    def __init__(self, expected: str, value: Any = _NOTHING) -> None:
+        super().__init__(expected)
+        self.expected = expected
+        self.silent = value is not _NOTHING
+        self.value = value
+
+
+class Kind:
+    """A kind of attribute. `name` is what `irshape ops` and messages call it."""
+
+    name: str = ""
+
+    def read(self, text: str) -> Any:
+        """The value that a text stands for. Raises `Malformed`."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """What the kind allows, for messages and for `irshape ops`."""
+        return self.name
+
+    def write(self, value: Any) -> str:
+        """The text that OpenVINO's writer uses for a value."""
+        return str(value)
+
+
+class Boolean(Kind):
+    name = "boolean"
+
+    def read(self, text: str) -> bool:
+        folded = text.strip().lower()
+        if folded in ("true", "1"):
+            return True
+        if folded in ("false", "0"):
+            return False
+        raise Malformed('"true" or "false"', False)
+
+    def write(self, value: Any) -> str:
+        return "true" if value else "false"
+
+
+class Integer(Kind):
+    """A whole number within `low` and `high`. `silent` reads on past a number, as OpenVINO does for scalars."""
+
+    name = "int"
+
+    def __init__(self, low: int | None = None, high: int | None = None) -> None:
+        self.low = low
+        self.high = high
+
+    def read(self, text: str) -> int:
+        stripped = text.strip()
+        if not re.fullmatch(r"[-+]?[0-9]+", stripped):
+            raise Malformed(self.describe())
+        number = int(stripped)
+        self.check(number)
+        return number
+
+    def check(self, number: int) -> None:
+        if (self.low is not None and number < self.low) or (self.high is not None and number > self.high) or not -(2**63) <= number < 2**64:
+            raise Malformed(self.describe(), number)
+
+    def describe(self) -> str:
+        if self.low is None and self.high is None:
+            return "a whole number"
+        if self.high is None:
+            return f"a whole number from {self.low} up"
+        if self.low is None:
+            return f"a whole number up to {self.high}"
+        return f"a whole number from {self.low} to {self.high}"
+
+
+class Real(Kind):
+    name = "float"
+
+    def read(self, text: str) -> float:
+        try:
+            if "_" in text:
+                raise ValueError(text)
+            return float(text)
+        except ValueError:
+            raise Malformed(self.describe()) from None
+
+    def describe(self) -> str:
+        return "a number"
+
+    def write(self, value: Any) -> str:
+        return f"{value:.17g}"
+
+
+class Text(Kind):
+    name = "string"
+
+    def read(self, text: str) -> str:
+        return text
+
+    def describe(self) -> str:
+        return "a text"
+
+
+class Choice(Kind):
+    """One of a few words; OpenVINO reads most of them without regard to case."""
+
+    name = "enum"
+
+    def __init__(self, *words: str, case_sensitive: bool = False, synonyms: dict[str, str] | None = None) -> None:
+        self.words = words
+        self.case_sensitive = case_sensitive
+        self.synonyms = synonyms or {}
+
+    def read(self, text: str) -> str:
+        if text in self.words:
+            return text
+        folded = text if self.case_sensitive else text.lower()
+        found = next((word for word in self.words if word.lower() == folded), None) or self.synonyms.get(folded)
+        if found is None or (self.case_sensitive and found not in self.words):
+            raise Malformed(self.describe())
+        return found
+
+    def describe(self) -> str:
+        return "one of " + ", ".join(f'"{word}"' for word in self.words)
+
+
+class ListOf(Kind):
+    """Values of one kind, separated by commas; nothing at all is an empty list."""
+
+    def __init__(self, item: Kind) -> None:
+        self.item = item
+        self.name = f"{item.name}[]"
+
+    def read(self, text: str) -> tuple[Any, ...]:
+        if not text.strip():
+            return ()
+        values = []
+        broken: Malformed | None = None
+        for part in text.split(","):
+            try:
+                values.append(self.item.read(part.strip()))
+            except Malformed as malformed:
+                broken = broken or malformed
+                values.append(malformed.value)
+        if broken is not None:
+            if all(value is not _NOTHING for value in values):
+                raise Malformed(self.describe(), tuple(values))
+            raise Malformed(self.describe())
+        return tuple(values)
+
+    def describe(self) -> str:
+        return f"a list, each {self.item.describe()}"
+
+    def write(self, value: Any) -> str:
+        return ", ".join(map(self.item.write, value))
+
+
+class TypeName(Kind):
+    """The name of an element type, `f32`; OpenVINO reads it in any case."""
+
+    name = "element type"
+
+    def __init__(self, *allowed: str) -> None:
+        self.allowed = allowed
+
+    def read(self, text: str) -> ElementType:
+        try:
+            found = ElementType.of(text)
+        except ValueError:
+            raise Malformed(self.describe()) from None
+        if self.allowed and found.name not in self.allowed:
+            raise Malformed(self.describe(), found)
+        return found
+
+    def describe(self) -> str:
+        return "one of " + ", ".join(self.allowed) if self.allowed else "the name of an element type, such as f32 or i64"
+
+
+class ShapeText(Kind):
+    """A partial shape, `1..10,3,?`."""
+
+    name = "shape"
+
+    def read(self, text: str) -> PartialShape:
+        try:
+            return PartialShape.parse(text)
+        except ValueError as problem:
+            silent = _as_openvino_reads(text)
+            raise Malformed(str(problem), silent) if silent is not None else Malformed(str(problem)) from None
+
+    def describe(self) -> str:
+        return "a shape, such as 1..10,3,?"
+
+
+def _as_openvino_reads(text: str) -> PartialShape | None:
+    """OpenVINO takes an overflowing size and -2 as 0, and an empty interval as `?`, without a word (2026.4)."""
+    dims: list[str] = []
+    for part in text.strip().strip("[]").split(","):
+        part = part.strip()
+        low, dots, high = part.partition("..")
+        if dots and low.strip().isdigit() and high.strip().isdigit():
+            dims.append(part if int(low) <= int(high) <= 2**63 - 1 else "?")
+        elif re.fullmatch(r"-?[0-9]+", part) and part != "-1":
+            dims.append(part if 0 <= int(part) < 2**63 else "0")
+        else:
+            dims.append(part)
+    try:
+        return PartialShape.parse(",".join(dims))
+    except ValueError:
+        return None
+
+
+BOOLEAN: Final = Boolean()
+INT: Final = Integer()
+NATURAL: Final = Integer(low=0)
+POSITIVE: Final = Integer(low=1)
+FLOAT: Final = Real()
+STRING: Final = Text()
+INTS: Final = ListOf(INT)
+NATURALS: Final = ListOf(NATURAL)
+POSITIVES: Final = ListOf(POSITIVE)
+FLOATS: Final = ListOf(FLOAT)
+STRINGS: Final = ListOf(STRING)
+TYPE_NAME: Final = TypeName()
+INDEX_TYPE: Final = TypeName("i32", "i64")
+SHAPE: Final = ShapeText()

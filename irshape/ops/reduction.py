@@ -1,0 +1,218 @@
+"""Reduction operations: a tensor with some of its axes collapsed to one value each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..types import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, PartialShape
+from .declaration import BOOLEAN_TYPE, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
+from .kinds import BOOLEAN
+from .lazy import Array, np
+from .tensors import Tensor, Value
+
+
+def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
+    """`data` without the axes, or with 1 in their place; as much of it as is known where the axes are not."""
+    rank = data.rank
+    known = axes.known
+    if known is None:
+        count = axes.shape.size
+        if rank is None:
+            return DYNAMIC_SHAPE
+        if count == 0:
+            return data.shape
+        return PartialShape(dim.union(ONE) for dim in data.shape) if keep_dims else DYNAMIC_SHAPE
+    if rank is None:
+        return data.shape if not known else DYNAMIC_SHAPE
+    for axis in known:
+        require(
+            -rank <= axis < rank,
+            f"axis {axis} is out of range for `data` of rank {rank}" + (f": expected {-rank} to {rank - 1}" if rank else ", which has no axes"),
+            at="axes",
+            expected=f"[{-rank}, {rank - 1}]",
+            seen=axis,
+            rule="input-value",
+        )
+    gone = {axis % rank for axis in known}
+    if keep_dims:
+        return PartialShape(ONE if i in gone else dim for i, dim in enumerate(data.shape))
+    return PartialShape(dim for i, dim in enumerate(data.shape) if i not in gone)
+
+
+class Reduction(Operation):
+    """What all reductions share: `data`, `axes`, and whether the collapsed axes stay as 1."""
+
+    data = operand(NUMERIC)
+    axes = operand(INTEGER, rank=(0, 1), value=True)
+    keep_dims: bool = attribute(BOOLEAN, default=False)
+
+    def infer(self, data: Tensor, axes: Tensor) -> Tensor:
+        return Tensor(data.element_type, reduced_shape(data, axes, self.keep_dims))
+
+    def check(self, data: Tensor, axes: Tensor) -> Iterator[Violation]:
+        known, rank = axes.known, data.rank
+        if known is None or rank is None or len(known) == len({axis % rank for axis in known}):
+            return
+        seen = "[" + ",".join(map(str, known)) + "]"
+        yield Violation(
+            f"axes {seen} name an axis twice; the specification wants unique axes, though OpenVINO takes them in silence",
+            at="axes",
+            expected="unique axes",
+            seen=seen,
+            rule="duplicate-values",
+            help="name each axis once",
+        )
+
+    def evaluate(self, data: Array, axes: Array) -> Array:
+        along = tuple(sorted({int(axis) % data.ndim for axis in axes.ravel()})) if data.ndim else ()
+        if not along:
+            return self.of_single(data)
+        return self.reduce(data, along).astype(data.dtype, copy=False)
+
+    def of_single(self, data: Array) -> Array:
+        """The reduction of every element by itself: no axes."""
+        return data
+
+    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
+        raise NotImplementedError
+
+
+def wide(data: Array) -> Array:
+    """Narrow floating-point types as f32, in which OpenVINO computes them; others as they are."""
+    return data.astype(np.float32) if data.dtype.kind in "fV" and data.dtype.itemsize < 4 else data
+
+
+class ReduceMean(Reduction):
+    """Arithmetic mean. The mean of integers is rounded towards zero, the mean of nothing is NaN, of no integers 0. Specification: ReduceMean-1."""
+
+    since = 1
+
+    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
+        if data.dtype.kind not in "iu":
+            return np.asarray(np.mean(wide(data), axis=axes, keepdims=self.keep_dims))
+        total = np.asarray(np.sum(data.astype(object), axis=axes, keepdims=self.keep_dims)) if data.dtype.itemsize == 8 else np.sum(data, axis=axes, keepdims=self.keep_dims, dtype=np.int64)
+        count = 1
+        for axis in axes:
+            count *= data.shape[axis]
+        if not count:
+            return np.zeros_like(total, dtype=data.dtype)
+        return np.asarray(np.where(total < 0, -(-total // count), total // count)).astype(data.dtype)
+
+
+class ReduceSum(Reduction):
+    """Sum; integers wrap around. Specification: ReduceSum-1."""
+
+    since = 1
+
+    def infer_value(self, data: Tensor, axes: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        if data.value is None or data.rank != 1 or axes.known is None:
+            return None
+        if not axes.known:
+            return data.value
+        return Value([clipped(sum(data.value.lower))], [clipped(sum(data.value.upper))])
+
+    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
+        return np.asarray(np.sum(wide(data), axis=axes, keepdims=self.keep_dims, dtype=None if data.dtype.kind not in "iu" else data.dtype))
+
+
+def clipped(number: int | float) -> int | float:
+    """A bound within int64; a real number as it is."""
+    return max(INT64_MIN, min(number, UNBOUNDED)) if isinstance(number, int) else number
+
+
+class ReduceProd(Reduction):
+    """Product; integers wrap around. Specification: ReduceProd-1."""
+
+    since = 1
+
+    def infer_value(self, data: Tensor, axes: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        if data.value is None or data.rank != 1 or axes.known is None:
+            return None
+        if not axes.known:
+            return data.value
+        low: int | float = 1
+        high: int | float = 1
+        for a, b in zip(data.value.lower, data.value.upper, strict=True):
+            corners = [low * a, low * b, high * a, high * b]
+            low, high = clipped(min(corners)), clipped(max(corners))
+        return Value([low], [high])
+
+    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
+        return np.asarray(np.prod(wide(data), axis=axes, keepdims=self.keep_dims, dtype=None if data.dtype.kind not in "iu" else data.dtype))
+
+
+def lowest(data: Array) -> Any:
+    """What a maximum over nothing gives: the smallest value of the type."""
+    return np.iinfo(data.dtype).min if data.dtype.kind in "iu" else -np.inf
+
+
+def highest(data: Array) -> Any:
+    """What a minimum over nothing gives: the largest value of the type."""
+    return np.iinfo(data.dtype).max if data.dtype.kind in "iu" else np.inf
+
+
+class ReduceMax(Reduction):
+    """Maximum. Specification: ReduceMax-1."""
+
+    since = 1
+
+    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
+        return np.asarray(np.max(wide(data), axis=axes, keepdims=self.keep_dims, initial=lowest(data)))
+
+
+class ReduceMin(Reduction):
+    """Minimum. Specification: ReduceMin-1."""
+
+    since = 1
+
+    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
+        return np.asarray(np.min(wide(data), axis=axes, keepdims=self.keep_dims, initial=highest(data)))
+
+
+class ReduceL1(Reduction):
+    """Sum of absolute values. Specification: ReduceL1-4."""
+
+    since = 4
+
+    def of_single(self, data: Array) -> Array:
+        return np.abs(data)
+
+    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
+        return np.asarray(np.sum(np.abs(wide(data)), axis=axes, keepdims=self.keep_dims, dtype=None if data.dtype.kind not in "iu" else data.dtype))
+
+
+class ReduceL2(Reduction):
+    """Square root of the sum of squares. Specification: ReduceL2-4."""
+
+    since = 4
+
+    def of_single(self, data: Array) -> Array:
+        return np.abs(data)
+
+    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
+        return np.asarray(np.sqrt(np.sum(np.square(wide(data)), axis=axes, keepdims=self.keep_dims)))
+
+
+class LogicalReduction(Reduction):
+    """Reductions of booleans."""
+
+    data = operand(BOOLEAN_TYPE)
+
+
+class ReduceLogicalAnd(LogicalReduction):
+    """Whether all are true. Specification: ReduceLogicalAnd-1."""
+
+    since = 1
+
+    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
+        return np.asarray(np.all(data, axis=axes, keepdims=self.keep_dims))
+
+
+class ReduceLogicalOr(LogicalReduction):
+    """Whether any is true. Specification: ReduceLogicalOr-1."""
+
+    since = 1
+
+    def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
+        return np.asarray(np.any(data, axis=axes, keepdims=self.keep_dims))

@@ -1,0 +1,124 @@
+"""What inference knows of a tensor before anything runs: element type, partial shape and, for small ones, bounds of its value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, INT64_MIN, UNBOUNDED, Dimension, ElementType, PartialShape, ShapeLike
+
+MAX_VALUE_ELEMENTS: Final = 1024
+"""Tensors of more elements carry no value: no shape is that long, and a static check must stay small."""
+
+Number = int | float
+
+
+class Value:
+    """Bounds of every element of a tensor, in row-major order. Booleans are 0 and 1; integers saturate at int64."""
+
+    __slots__ = ("_hash", "lower", "upper")
+
+    lower: tuple[Number, ...]
+    upper: tuple[Number, ...]
+
+    def __init__(self, lower: Iterable[Number], upper: Iterable[Number] | None = None) -> None:
+        self.lower = tuple(lower)
+        self.upper = self.lower if upper is None else tuple(upper)
+        self._hash = hash((self.lower, self.upper))
+
+    @property
+    def exact(self) -> tuple[Number, ...] | None:
+        """The elements where all of them are known, else None."""
+        return self.lower if self.lower is self.upper or self.lower == self.upper else None
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    def dimension(self, index: int) -> Dimension | None:
+        """An element as a dimension: `-1` to unbounded is `?`. None where its upper bound is negative."""
+        low, high = int(self.lower[index]), self.upper[index]
+        return Dimension(max(low, 0), int(min(high, UNBOUNDED))) if high >= 0 else None
+
+    def take(self, indices: Iterable[int]) -> Value:
+        """The elements at those positions."""
+        where = list(indices)
+        return Value((self.lower[i] for i in where), None if self.lower is self.upper else (self.upper[i] for i in where))
+
+    def map(self, function: Callable[[Number], Number]) -> Value:
+        """Every bound through a function that never decreases."""
+        return Value(map(function, self.lower), None if self.lower is self.upper else map(function, self.upper))
+
+    @staticmethod
+    def unknown(elements: int, low: Number = INT64_MIN, high: Number = UNBOUNDED) -> Value:
+        return Value((low,) * elements, (high,) * elements)
+
+    @staticmethod
+    def joined(values: Iterable[Value]) -> Value:
+        """The elements of several values, one after the other."""
+        parts = list(values)
+        return Value((n for part in parts for n in part.lower), (n for part in parts for n in part.upper))
+
+    def union(self, other: Value) -> Value:
+        """Bounds that hold for both."""
+        return Value(map(min, self.lower, other.lower), map(max, self.upper, other.upper))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Value) and self.lower == other.lower and self.upper == other.upper)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        exact = self.exact
+        if exact is not None:
+            return f"Value{list(exact)}"
+        return f"Value[{', '.join(f'{a}..{b}' if a != b else str(a) for a, b in zip(self.lower, self.upper, strict=True))}]"
+
+
+class Tensor:
+    """An abstract tensor. Immutable and hashable; equal tensors give equal inferences."""
+
+    __slots__ = ("_hash", "element_type", "shape", "value")
+
+    element_type: ElementType
+    shape: PartialShape
+    value: Value | None
+
+    def __init__(self, element_type: ElementType, shape: ShapeLike, value: Value | None = None) -> None:
+        self.element_type = element_type
+        self.shape = PartialShape.of(shape)
+        self.value = value
+        self._hash = hash((element_type.name, self.shape, value))
+
+    @property
+    def rank(self) -> int | None:
+        return self.shape.rank
+
+    @property
+    def known(self) -> tuple[int, ...] | None:
+        """The elements as integers where all of them are known, else None."""
+        exact = None if self.value is None else self.value.exact
+        return None if exact is None else tuple(map(int, exact))
+
+    def with_value(self, value: Value | None) -> Tensor:
+        return Tensor(self.element_type, self.shape, value)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return (
+            isinstance(other, Tensor)
+            and self._hash == other._hash
+            and self.element_type is other.element_type
+            and self.shape == other.shape
+            and self.value == other.value
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"{self.element_type}{self.shape}" + (f" = {self.value}" if self.value is not None else "")
+
+
+UNKNOWN: Final = Tensor(DYNAMIC_TYPE, DYNAMIC_SHAPE)

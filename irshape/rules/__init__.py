@@ -1,0 +1,42 @@
+"""The rules: one module a family of codes. A rule's docstring is its documentation page (`irshape rule CODE`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib import import_module
+
+from ..model import Problem
+from .base import Context, Rule
+
+__all__ = ["Context", "Rule", "all_rules", "findings", "rule_named"]
+
+FAMILIES = ("file", "structure", "declared", "attributes", "constraints", "weights", "versions")
+
+
+@lru_cache(maxsize=1)
+def all_rules() -> tuple[type[Rule], ...]:
+    """Every rule, by code."""
+    found = []
+    for family in FAMILIES:
+        for value in vars(import_module(f"{__name__}.{family}")).values():
+            if isinstance(value, type) and issubclass(value, Rule) and "code" in vars(value):
+                found.append(value)
+    return tuple(sorted(found, key=lambda rule: rule.code))
+
+
+@lru_cache(maxsize=1)
+def _by_name() -> dict[str, type[Rule]]:
+    return {rule.name: rule for rule in all_rules()} | {rule.code: rule for rule in all_rules()}
+
+
+def rule_named(name: str) -> type[Rule]:
+    """A rule by name or code. Raises `KeyError`."""
+    return _by_name()[name]
+
+
+def findings(context: Context) -> Iterator[Problem]:
+    """What all rules find in a model, in no particular order."""
+    yield from context.model.problems
+    for rule in all_rules():
+        yield from rule.check(context)

@@ -1,0 +1,450 @@
+"""Element types, dimensions and partial shapes: immutable, hashable, printed as OpenVINO prints them.
+
+A `Dimension` is an interval of sizes, `[low, high]`, with `UNBOUNDED` (the largest int64) for a missing upper bound; arithmetic saturates there.
+A `PartialShape` is a tuple of dimensions, or of dynamic rank. Source of the rules: OpenVINO's `Dimension`, `Interval` and `PartialShape`, 2026.4.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, Union, overload
+
+UNBOUNDED: Final = 2**63 - 1
+"""The upper bound of a dimension without one, and the value at which arithmetic on bounds saturates."""
+
+INT64_MIN: Final = -(2**63)
+
+
+class ElementType:
+    """An element type of OpenVINO: its name (`f32`), its width in bits, and what kind of number it holds.
+
+    There is one object for each type (`ElementType.of("f32")`), so types are compared by identity.
+    """
+
+    __slots__ = ("bits", "kind", "name", "precision", "signed")
+    _by_name: dict[str, ElementType] = {}
+    _by_precision: dict[str, ElementType] = {}
+
+    def __init__(self, name: str, precision: str, bits: int, kind: str, signed: bool = True) -> None:
+        self.name = name
+        self.precision = precision
+        self.bits = bits
+        self.kind = kind
+        self.signed = signed
+
+    @staticmethod
+    def of(name: str) -> ElementType:
+        """The type of that name (`f32`, `i64`, `boolean`; upper case is read too). Raises `ValueError`."""
+        found = ElementType._by_name.get(name) or ElementType._by_name.get(name.lower())
+        if found is None:
+            raise ValueError(f"unknown element type '{name}'")
+        return found
+
+    @staticmethod
+    def of_precision(text: str) -> ElementType | None:
+        """The type that a port's `precision` names (`FP32`, `I64`, `BOOL`, also `f32`), or None."""
+        return ElementType._by_precision.get(text)
+
+    @property
+    def is_dynamic(self) -> bool:
+        return self.kind == "dynamic"
+
+    @property
+    def is_integer(self) -> bool:
+        """An integer of any width, `u1` included, `boolean` not."""
+        return self.kind == "integer"
+
+    @property
+    def is_real(self) -> bool:
+        return self.kind == "real"
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether several elements share a byte in memory and in a .bin."""
+        return 0 < self.bits < 8
+
+    def byte_size(self, elements: int) -> int:
+        """Bytes that so many elements take in a .bin, as OpenVINO counts them (u3 and u6 pack into groups of three bytes)."""
+        if self.bits in (3, 6):
+            per_group = 24 // self.bits
+            return -(-elements // per_group) * 3
+        return (elements * self.bits + 7) // 8
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The smallest and largest value of an integer type (of `boolean`: 0 and 1)."""
+        if self.kind == "boolean":
+            return 0, 1
+        if self.signed:
+            return -(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1
+        return 0, (1 << self.bits) - 1
+
+    def __repr__(self) -> str:
+        return self.name
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (ElementType.of, (self.name,))
+
+
+def _element_types() -> None:
+    rows: list[tuple[str, str, int, str, bool]] = [
+        ("f64", "FP64", 64, "real", True),
+        ("f32", "FP32", 32, "real", True),
+        ("f16", "FP16", 16, "real", True),
+        ("bf16", "BF16", 16, "real", True),
+        ("f8e4m3", "F8E4M3", 8, "real", True),
+        ("f8e5m2", "F8E5M2", 8, "real", True),
+        ("f8e8m0", "F8E8M0", 8, "real", False),
+        ("f4e2m1", "F4E2M1", 4, "real", True),
+        ("nf4", "NF4", 4, "real", True),
+        ("i64", "I64", 64, "integer", True),
+        ("i32", "I32", 32, "integer", True),
+        ("i16", "I16", 16, "integer", True),
+        ("i8", "I8", 8, "integer", True),
+        ("i4", "I4", 4, "integer", True),
+        ("u64", "U64", 64, "integer", False),
+        ("u32", "U32", 32, "integer", False),
+        ("u16", "U16", 16, "integer", False),
+        ("u8", "U8", 8, "integer", False),
+        ("u6", "U6", 6, "integer", False),
+        ("u4", "U4", 4, "integer", False),
+        ("u3", "U3", 3, "integer", False),
+        ("u2", "U2", 2, "integer", False),
+        ("u1", "BIN", 1, "integer", False),
+        ("boolean", "BOOL", 8, "boolean", False),
+        ("string", "STRING", 0, "string", False),
+        ("dynamic", "UNSPECIFIED", 0, "dynamic", False),
+    ]
+    for row in rows:
+        element_type = ElementType(*row)
+        ElementType._by_name[element_type.name] = element_type
+        ElementType._by_precision[element_type.name] = element_type
+        ElementType._by_precision[element_type.precision] = element_type
+    ElementType._by_name["undefined"] = ElementType._by_precision["undefined"] = ElementType._by_name["dynamic"]
+    ElementType._by_precision["U1"] = ElementType._by_name["u1"]
+
+
+_element_types()
+DYNAMIC_TYPE: Final = ElementType.of("dynamic")
+
+
+def _up(number: int) -> int:
+    return number if number < UNBOUNDED else UNBOUNDED
+
+
+class Dimension:
+    """The size of one axis as an interval `[low, high]`; static when the two are equal.
+
+    `symbol` names an unknown size that several dimensions share; it takes no part in equality (nothing sets it yet).
+    Operators follow OpenVINO's interval arithmetic: bounds saturate at `UNBOUNDED`, a difference stops at 0.
+    """
+
+    __slots__ = ("high", "low", "symbol")
+
+    low: int
+    high: int
+    symbol: str | None
+
+    def __init__(self, low: int, high: int | None = None, symbol: str | None = None) -> None:
+        if high is None:
+            high = low
+        if low < 0 or high < low:
+            raise ValueError(f"no dimension has the bounds {low}..{high}")
+        self.low = low
+        self.high = _up(high)
+        self.symbol = symbol
+
+    @staticmethod
+    def of(size: DimensionLike) -> Dimension:
+        """A dimension from an int (-1 is `?`), a `(low, high)` pair, a text (`1..10`, `?`) or a dimension."""
+        if isinstance(size, Dimension):
+            return size
+        if isinstance(size, int):
+            return DYNAMIC if size == -1 else Dimension(size)
+        if isinstance(size, str):
+            return parse_dimension(size)
+        low, high = size
+        return Dimension(low, high if high is not None and high >= 0 else UNBOUNDED)
+
+    @property
+    def is_static(self) -> bool:
+        return self.low == self.high
+
+    @property
+    def is_dynamic(self) -> bool:
+        return self.low != self.high
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether nothing is known of it: `?`."""
+        return self.low == 0 and self.high == UNBOUNDED
+
+    def contains(self, size: int) -> bool:
+        return self.low <= size <= self.high
+
+    def encloses(self, other: Dimension) -> bool:
+        """Whether every size that `other` allows is allowed here."""
+        return self.low <= other.low and other.high <= self.high
+
+    def merge(self, other: Dimension) -> Dimension | None:
+        """The sizes that both allow, or None where there are none."""
+        if self is other:
+            return self
+        low = self.low if self.low > other.low else other.low
+        high = self.high if self.high < other.high else other.high
+        return Dimension(low, high) if low <= high else None
+
+    def compatible(self, other: Dimension) -> bool:
+        return self.low <= other.high and other.low <= self.high
+
+    def broadcast(self, other: Dimension) -> Dimension | None:
+        """The dimension that the two make under NumPy's broadcasting, or None where they cannot."""
+        here, there = self.contains(1), other.contains(1)
+        if here and there:
+            return Dimension(min(self.low, other.low), max(self.high, other.high))
+        if here:
+            return other
+        if there:
+            return self
+        return self.merge(other)
+
+    def union(self, other: Dimension) -> Dimension:
+        """The smallest interval that holds the sizes of both."""
+        return Dimension(min(self.low, other.low), max(self.high, other.high))
+
+    def __add__(self, other: Dimension | int) -> Dimension:
+        low, high = (other, other) if isinstance(other, int) else (other.low, other.high)
+        if self.high == UNBOUNDED or high == UNBOUNDED:
+            return Dimension(max(_up(self.low + low), 0), UNBOUNDED)
+        return Dimension(max(self.low + low, 0), max(self.high + high, 0))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Dimension | int) -> Dimension:
+        low, high = (other, other) if isinstance(other, int) else (other.low, other.high)
+        least = max(self.low - high, 0) if high != UNBOUNDED else 0
+        return Dimension(least, UNBOUNDED if self.high == UNBOUNDED else max(self.high - low, 0))
+
+    def __mul__(self, other: Dimension | int) -> Dimension:
+        low, high = (other, other) if isinstance(other, int) else (other.low, other.high)
+        most = 0 if self.high == 0 or high == 0 else _up(self.high * high)
+        return Dimension(_up(self.low * low), most)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, divisor: int) -> Dimension:
+        """Every `n // divisor` with rounding down."""
+        high = UNBOUNDED if self.high == UNBOUNDED else self.high // divisor
+        return Dimension(self.low // divisor, high)
+
+    def ceil_div(self, divisor: int) -> Dimension:
+        """Every `n / divisor` with rounding up."""
+        high = UNBOUNDED if self.high == UNBOUNDED else -(-self.high // divisor)
+        return Dimension(-(-self.low // divisor), high)
+
+    def divided(self, divisor: int) -> Dimension | None:
+        """The sizes `n` with `n * divisor` in this dimension (OpenVINO's `Dimension / int`), or None where there are none."""
+        low = -(-self.low // divisor)
+        high = UNBOUNDED if self.high == UNBOUNDED else self.high // divisor
+        return Dimension(low, high) if low <= high else None
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Dimension):
+            return self.low == other.low and self.high == other.high
+        if isinstance(other, int):
+            return self.low == other == self.high
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.low, self.high)) if self.low != self.high else hash(self.low)
+
+    def __str__(self) -> str:
+        if self.low == self.high:
+            return str(self.low)
+        if self.low == 0 and self.high == UNBOUNDED:
+            return "?"
+        return f"{self.low or ''}..{'' if self.high == UNBOUNDED else self.high}"
+
+    def __repr__(self) -> str:
+        return f"Dimension({self})"
+
+
+DimensionLike = Union[int, str, tuple[int, int | None], Dimension]
+DYNAMIC: Final = Dimension(0, UNBOUNDED)
+ONE: Final = Dimension(1)
+
+_DIGITS = re.compile(r"[0-9]+\Z")
+
+
+def parse_dimension(text: str) -> Dimension:
+    """A dimension as a Parameter's `shape` writes it: `3`, `?`, `-1`, `1..10`, `2..`, `..5`. Raises `ValueError`.
+
+    An empty interval (`4..2`) and a bound past int64 are errors here, though OpenVINO 2026.4 reads them as `?` and 0.
+    """
+    text = text.strip()
+    if text in ("?", "-1"):
+        return DYNAMIC
+    low, dots, high = text.partition("..")
+    low, high = low.strip(), high.strip()
+    if not dots:
+        if not _DIGITS.match(low):
+            raise ValueError(f"'{text}' is no dimension: expected a size such as 3, a range such as 1..10, or ?")
+        return Dimension(_bound(low))
+    if (low and not _DIGITS.match(low)) or (high and high != "-1" and not _DIGITS.match(high)):
+        raise ValueError(f"'{text}' is no dimension: the bounds of a range are sizes, as in 1..10, 2.. or ..5")
+    least, most = _bound(low or "0"), _bound(high) if high and high != "-1" else UNBOUNDED
+    if least > most:
+        raise ValueError(f"'{text}' is no dimension: its lower bound is above its upper bound")
+    return Dimension(least, most)
+
+
+def _bound(text: str) -> int:
+    size = int(text) if len(text) < 30 else UNBOUNDED + 1
+    if size > UNBOUNDED:
+        raise ValueError(f"'{text}' does not fit in 64 bits")
+    return size
+
+
+class PartialShape:
+    """The shape of a tensor: a dimension for each axis, or nothing at all where the rank is dynamic."""
+
+    __slots__ = ("_hash", "dims")
+
+    dims: tuple[Dimension, ...] | None
+
+    def __init__(self, dims: Iterable[DimensionLike] | None) -> None:
+        self.dims = None if dims is None else tuple(Dimension.of(size) for size in dims)
+        self._hash = hash(self.dims)
+
+    @staticmethod
+    def parse(text: str) -> PartialShape:
+        """A shape as a Parameter's `shape` writes it: `1..10,3,?`, `[2,3]`, `...` for a dynamic rank, nothing for a scalar. Raises `ValueError`."""
+        inner = text.strip()
+        if inner.startswith("[") and inner.endswith("]"):
+            inner = inner[1:-1].strip()
+        if inner == "...":
+            return DYNAMIC_SHAPE
+        if not inner:
+            return SCALAR
+        return PartialShape([parse_dimension(part) for part in inner.split(",")])
+
+    @staticmethod
+    def of(shape: ShapeLike) -> PartialShape:
+        """A shape from a shape, a text, or a sequence of dimensions; None is a dynamic rank."""
+        if isinstance(shape, PartialShape):
+            return shape
+        return PartialShape.parse(shape) if isinstance(shape, str) else PartialShape(shape)
+
+    @staticmethod
+    def of_rank(rank: int) -> PartialShape:
+        """A shape of that rank in which every dimension is dynamic."""
+        return PartialShape((DYNAMIC,) * rank)
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions, None where it is dynamic."""
+        return None if self.dims is None else len(self.dims)
+
+    @property
+    def is_static(self) -> bool:
+        return self.dims is not None and all(dim.low == dim.high for dim in self.dims)
+
+    @property
+    def static(self) -> tuple[int, ...] | None:
+        """The sizes where all of them are known, else None."""
+        if self.dims is None or not self.is_static:
+            return None
+        return tuple(dim.low for dim in self.dims)
+
+    @property
+    def size(self) -> Dimension:
+        """The number of elements."""
+        total = ONE
+        if self.dims is None:
+            return DYNAMIC
+        for dim in self.dims:
+            total = total * dim
+        return total
+
+    @overload
+    def __getitem__(self, index: int) -> Dimension: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Dimension, ...]: ...
+    def __getitem__(self, index: int | slice) -> Dimension | tuple[Dimension, ...]:
+        if self.dims is None:
+            raise IndexError("a shape of dynamic rank has no dimensions to take")
+        return self.dims[index]
+
+    def __len__(self) -> int:
+        """The rank. Raises `TypeError` where it is dynamic."""
+        if self.dims is None:
+            raise TypeError("a shape of dynamic rank has no length")
+        return len(self.dims)
+
+    def __iter__(self) -> Iterator[Dimension]:
+        if self.dims is None:
+            raise TypeError("a shape of dynamic rank has no dimensions")
+        return iter(self.dims)
+
+    def merge(self, other: PartialShape) -> PartialShape | None:
+        """What both allow, or None where they contradict each other."""
+        if self.dims is None or self is other:
+            return other
+        if other.dims is None:
+            return self
+        if len(self.dims) != len(other.dims):
+            return None
+        dims = [a.merge(b) for a, b in zip(self.dims, other.dims, strict=True)]
+        return None if None in dims else PartialShape([dim for dim in dims if dim is not None])
+
+    def compatible(self, other: PartialShape) -> bool:
+        """Whether some shape fits both."""
+        if self.dims is None or other.dims is None:
+            return True
+        return len(self.dims) == len(other.dims) and all(a.compatible(b) for a, b in zip(self.dims, other.dims, strict=True))
+
+    def encloses(self, other: PartialShape) -> bool:
+        """Whether every shape that `other` allows is allowed here."""
+        if self.dims is None:
+            return True
+        if other.dims is None or len(self.dims) != len(other.dims):
+            return False
+        return all(a.encloses(b) for a, b in zip(self.dims, other.dims, strict=True))
+
+    def broadcast(self, other: PartialShape) -> PartialShape | None:
+        """The shape that the two make under NumPy's broadcasting, or None where they cannot."""
+        if self.dims is None or other.dims is None:
+            return DYNAMIC_SHAPE
+        rank = max(len(self.dims), len(other.dims))
+        padded = [(ONE,) * (rank - len(dims)) + dims for dims in (self.dims, other.dims)]
+        dims = [a.broadcast(b) for a, b in zip(*padded, strict=True)]
+        return None if None in dims else PartialShape([dim for dim in dims if dim is not None])
+
+    def union(self, other: PartialShape) -> PartialShape:
+        """The smallest shape that holds both: of dynamic rank where their ranks differ."""
+        if self.dims is None or other.dims is None or len(self.dims) != len(other.dims):
+            return DYNAMIC_SHAPE
+        return PartialShape([a.union(b) for a, b in zip(self.dims, other.dims, strict=True)])
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, PartialShape) and self._hash == other._hash and self.dims == other.dims)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __str__(self) -> str:
+        return "[...]" if self.dims is None else "[" + ",".join(map(str, self.dims)) + "]"
+
+    def __repr__(self) -> str:
+        return f"PartialShape({self})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (PartialShape.parse, (str(self),))
+
+
+ShapeLike = Union[PartialShape, str, Iterable[DimensionLike], None]
+DYNAMIC_SHAPE: Final = PartialShape(None)
+SCALAR: Final = PartialShape(())

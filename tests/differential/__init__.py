@@ -1,0 +1,1 @@
+"""Cases held against the real OpenVINO. Start at README.md."""

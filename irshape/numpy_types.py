@@ -27,8 +27,8 @@ _ML = {
 
 
 @lru_cache(maxsize=None)
-def dtype_of(element_type: ElementType) -> np.dtype[Any]:
-    """The NumPy type in which arrays of an element type are held."""
+def dtype_of(element_type: ElementType) -> Any:
+    """The NumPy type (an `np.dtype`) in which arrays of an element type are held."""
     name = element_type.name
     if name in _PLAIN:
         return np.dtype(_PLAIN[name])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final, Union, overload
+from typing import ClassVar, Final, Union, overload
 
 UNBOUNDED: Final = 2**63 - 1
 """The upper bound of a dimension without one, and the value at which arithmetic on bounds saturates."""
@@ -23,8 +23,8 @@ class ElementType:
     """
 
     __slots__ = ("bits", "kind", "name", "precision", "signed")
-    _by_name: dict[str, ElementType] = {}
-    _by_precision: dict[str, ElementType] = {}
+    _by_name: ClassVar[dict[str, ElementType]] = {}
+    _by_precision: ClassVar[dict[str, ElementType]] = {}
 
     def __init__(self, name: str, precision: str, bits: int, kind: str, signed: bool = True) -> None:
         self.name = name

@@ -11,8 +11,8 @@ Source = tuple[int, int]
 
 
 class Wiring(NamedTuple):
-    """sources: for each layer, what feeds each of its input ports (None: nothing does). order: positions of the layers, producers first; layers on a cycle come last,
-    in file order. cyclic: those layers."""
+    """sources: for each layer, what feeds each of its input ports (None: nothing does). order: positions of the layers, producers first; layers on a cycle
+    come last, in file order. cyclic: those layers."""
 
     sources: list[list[Source | None]]
     order: list[int]

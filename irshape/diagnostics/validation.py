@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ..formats.ir_reader import NotReadable
+from ..formats.layers import give_values
 from ..formats.loading import load
 from ..model import Model
 from .report import FileReport, Report, diagnostic
@@ -19,8 +20,8 @@ def validate(target: Target | Iterable[Target], weights: str | os.PathLike[str] 
     return Report([validate_one(one, weights) for one in targets])
 
 
-def validate_one(target: Target, weights: str | os.PathLike[str] = "beside") -> FileReport:
-    """Everything that is wrong with one file. Raises `OSError` where it cannot be opened."""
+def validate_one(target: Target, weights: str | os.PathLike[str] = "beside", values: Mapping[str, str] | None = None) -> FileReport:
+    """Everything that is wrong with one file. `values`: those of the inputs of layers on their own. Raises `OSError` where it cannot be opened."""
     if isinstance(target, Model):
         return validate_model(target)
     try:
@@ -28,6 +29,8 @@ def validate_one(target: Target, weights: str | os.PathLike[str] = "beside") -> 
     except NotReadable as unreadable:
         source = unreadable.source
         return FileReport(source.path, 0, [diagnostic(unreadable.problem, source)], source)
+    if values:
+        give_values(model, values)
     return validate_model(model)
 
 

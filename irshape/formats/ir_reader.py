@@ -353,7 +353,7 @@ class _Reader:
         for name in _EDGE_ATTRIBUTES:
             if name not in found:
                 self.problem("malformed-edge", f"the edge has no `{name}`", offset, expected=name, help=f'add {name}="…"')
-        return Edge(*(found.get(name, "") for name in _EDGE_ATTRIBUTES), offset)
+        return Edge(found.get("from-layer", ""), found.get("from-port", ""), found.get("to-layer", ""), found.get("to-port", ""), offset)
 
 
 _EDGE_ATTRIBUTES = ["from-layer", "from-port", "to-layer", "to-port"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..model import Layer, Model, Port, Source
 from ..ops import registry
@@ -18,6 +18,7 @@ from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType, PartialShape
 from .ir_reader import read
 
 _TAG = re.compile(rb"<!--.*?-->|<[^<>]*>", re.DOTALL)
+_DECLARATION = re.compile(rb"\A\s*<\?xml\b.*?\?>", re.DOTALL)
 _DOTS = re.compile("\\.{3}|…".encode())
 
 
@@ -27,7 +28,8 @@ def read_layers(source: Source) -> Model:
 
 
 def repaired(text: bytes) -> bytes:
-    """The text with `...` inside tags and between elements blanked, and a missing layer tag name put back; every byte stays where it is."""
+    """The text with its XML declaration and every `...` blanked; every byte stays where it is."""
+    text = _DECLARATION.sub(lambda declaration: b" " * len(declaration[0]), text)
     return _DOTS.sub(lambda dots: b" " * len(dots[0]), _TAG.sub(_repaired_tag, text))
 
 
@@ -70,6 +72,24 @@ def value_in(comment: str) -> str | None:
     return f"[{numbers[0]}]" if numbers and "," in numbers[0] else numbers[0] if numbers else None
 
 
+def give_values(model: Model, values: Mapping[str, str]) -> None:
+    """Gives the inputs of layers on their own a value, by port id, else by position. Raises `ValueError` for a port that no layer has, or a text that is no value."""
+    if model.kind != "layers":
+        raise ValueError("values can be given to layers on their own; a whole model takes its own constants")
+    for name, text in values.items():
+        if parse_value(text) is None:
+            raise ValueError(f"'{text}' is no value: expected numbers, such as 7 or [2, 3]")
+        found = False
+        for layer in model.layers:
+            at = next((port for port in layer.inputs if port.id == name), None)
+            if at is None and name.isdigit() and int(name) < len(layer.inputs):
+                at = layer.inputs[int(name)]
+            if at is not None:
+                at.value, found = text, True
+        if not found:
+            raise ValueError(f"no layer has an input port {name}")
+
+
 def parse_value(text: str) -> tuple[int | float, ...] | None:
     """The elements of a value such as `[2, 3]`, `7` or `[[0, 1], [2, 3]]`, in row-major order; None where it is none."""
     try:
@@ -77,7 +97,8 @@ def parse_value(text: str) -> tuple[int | float, ...] | None:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
     flat = list(_flattened(parsed))
-    return tuple(flat) if all(isinstance(item, (int, float)) for item in flat) and len(flat) <= MAX_VALUE_ELEMENTS else None
+    numbers = [item for item in flat if isinstance(item, (int, float))]
+    return tuple(numbers) if len(numbers) == len(flat) <= MAX_VALUE_ELEMENTS else None
 
 
 def _flattened(item: object) -> Iterator[object]:

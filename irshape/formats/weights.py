@@ -9,7 +9,6 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ..types import ElementType
@@ -37,11 +36,11 @@ class Weights:
         self.detail = detail
 
     @staticmethod
-    def open(path: str | Path | None) -> Weights:
+    def open(path: str | os.PathLike[str] | None) -> Weights:
         """Maps a .bin; never raises for what is wrong with it."""
         if path is None:
             return Weights(None, None, "absent")
-        text = str(path)
+        text = os.fspath(path)
         try:
             if not os.path.isfile(text):
                 state: State = "unreadable" if os.path.exists(text) else "missing"

@@ -22,16 +22,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+_WITHOUT_OUTPUTS = ("result", "assign")
+
+
 class Mismatch(NamedTuple):
     """An output port that declares something other than what is inferred."""
 
-    index: int
+    position: int
     declared: Tensor
     inferred: Tensor
 
 
-class TooManyOutputs(NamedTuple):
-    """More output ports than the operation has outputs."""
+class OutputCount(NamedTuple):
+    """More output ports than the operation has outputs, or none though it has some."""
 
     declared: int
     inferred: int
@@ -41,7 +44,7 @@ class Finding(NamedTuple):
     """Something about one layer, met while inferring it."""
 
     layer: Layer
-    subject: Violation | AttributeProblem | registry.UnknownOperation | Mismatch | TooManyOutputs
+    subject: Violation | AttributeProblem | registry.UnknownOperation | Mismatch | OutputCount
 
 
 class BodyResult:
@@ -186,7 +189,12 @@ class Engine:
         result = BodyResult(body, Wiring([[None] * len(layer.inputs) for layer in body.layers], list(range(len(body.layers))), frozenset()))
         for position, layer in enumerate(body.layers):
             inputs = tuple(port_tensor(port) for port in layer.inputs)
-            result.outputs[position] = self.infer_layer(result, position, inputs, needed=False)
+            tensors = result.outputs[position] = self.infer_layer(result, position, inputs, needed=False)
+            found = self.operation(layer)
+            if not isinstance(found, registry.UnknownOperation) and any(index < len(inputs) and inputs[index].value is None for index, _ in found[0].valued):
+                result.unsure.add(position)  # a value that nobody gave leaves the result wider than it is meant
+            if self.compare:
+                self.hold_declared(result, position, layer, tensors, {})
         return result
 
     def infer_body(self, body: Body, parameters: Mapping[str, PartialShape | Tensor], *, value_of_results: bool = False) -> BodyResult:
@@ -292,8 +300,8 @@ class Engine:
             return self.declared_outputs(layer)
         if needed and operation.reads_weights:
             tensors = (self.with_constant(layer, tensors[0]),)
-        if len(layer.outputs) > len(tensors):
-            result.findings.append(Finding(layer, TooManyOutputs(len(layer.outputs), len(tensors))))
+        if len(layer.outputs) > len(tensors) or (not layer.outputs and layer.type.lower() not in _WITHOUT_OUTPUTS):
+            result.findings.append(Finding(layer, OutputCount(len(layer.outputs), len(tensors))))
         return tensors
 
     def work_out(self, operation: Operation, inputs: tuple[Tensor, ...], needed: bool) -> _Memo:

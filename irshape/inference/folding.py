@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..ops.declaration import Operation, Violation
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..types import INT64_MIN, UNBOUNDED
@@ -43,7 +45,7 @@ def _evaluated(operation: Operation, inputs: tuple[Tensor | None, ...], outputs:
 
     from ..numpy_types import dtype_of
 
-    arrays = []
+    arrays: list[Any] = []
     for tensor in inputs:
         if tensor is None:
             arrays.append(None)

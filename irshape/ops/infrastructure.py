@@ -83,7 +83,8 @@ class ReadValue_3(Operation):
         return Tensor(init_value.element_type, init_value.shape)
 
     def evaluate(self, init_value: Array, *, state: dict[str, Any]) -> Array:
-        return state.setdefault(self.variable_id, init_value)
+        value: Array = state.setdefault(self.variable_id, init_value)
+        return value
 
 
 class ReadValue_6(Operation):
@@ -123,7 +124,8 @@ class ReadValue_6(Operation):
 
             sizes = [dim.low if dim.is_static else 0 for dim in self.variable_shape]
             init_value = np.zeros(sizes, dtype_of(self.variable_type))
-        return state.setdefault(self.variable_id, init_value)
+        value: Array = state.setdefault(self.variable_id, init_value)
+        return value
 
 
 class Assign_3(Operation):

@@ -45,6 +45,9 @@ class Kind:
 class Boolean(Kind):
     name = "boolean"
 
+    def describe(self) -> str:
+        return '"true" or "false"'
+
     def read(self, text: str) -> bool:
         folded = text.strip().lower()
         if folded in ("true", "1"):

@@ -47,7 +47,8 @@ def dtype(element_type: str) -> np.dtype[Any]:
     if element_type in FLOATS:
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, FLOATS[element_type]))
+        made: np.dtype[Any] = np.dtype(getattr(ml_dtypes, FLOATS[element_type]))
+        return made
     if element_type == "string":
         return np.dtype(object)
     return np.dtype(np.int8 if element_type == "i4" else np.uint8)
@@ -79,7 +80,7 @@ def pack(array: Array, element_type: str) -> bytes:
     if element_type == "string":
         texts = [text.encode() if isinstance(text, str) else bytes(text) for text in array.ravel().tolist()]
         offsets = np.cumsum([0, *map(len, texts)], dtype=np.int32)
-        return np.int32(len(texts)).tobytes() + offsets.tobytes() + b"".join(texts)
+        return b"".join([np.int32(len(texts)).tobytes(), offsets.tobytes(), *texts])
     bits = BITS.get(element_type)
     if bits is None:
         return np.ascontiguousarray(array, dtype(element_type)).tobytes()
@@ -92,8 +93,8 @@ def pack(array: Array, element_type: str) -> bytes:
     if bits in (2, 4):
         per_byte = 8 // bits
         groups = np.pad(codes, (0, -len(codes) % per_byte)).reshape(-1, per_byte).astype(np.uint32)
-        return (groups << (np.arange(per_byte, dtype=np.uint32) * bits)).sum(axis=1).astype(np.uint8).tobytes()
-    # u3: 8 elements, u6: 4, in three bytes: two of low parts (u3: bit pairs, u6: halves), one of the high parts; the first element at the top
+        return bytes((groups << (np.arange(per_byte, dtype=np.uint32) * bits)).sum(axis=1).astype(np.uint8))
+    # three bytes hold 8 elements of u3 or 4 of u6: two bytes of low parts (bit pairs, or halves), one of high parts, the first element on top
     low_bits, high_bits, count = (2, 1, 8) if bits == 3 else (4, 2, 4)
     groups = np.pad(codes, (0, -len(codes) % count)).reshape(-1, count).astype(np.uint32)
     low, high = groups & ((1 << low_bits) - 1), groups >> low_bits
@@ -111,6 +112,7 @@ def unpack(data: bytes, element_type: str, shape: tuple[int, ...]) -> Array:
         return np.frombuffer(data, dtype(element_type)).reshape(shape)
     count = int(np.prod(shape, dtype=np.int64))
     packed = np.frombuffer(data, np.uint8).astype(np.int64)
+    codes: Array
     if bits == 1:
         codes = np.unpackbits(packed.astype(np.uint8))
     elif bits in (2, 4):
@@ -121,7 +123,7 @@ def unpack(data: bytes, element_type: str, shape: tuple[int, ...]) -> Array:
         low_shifts, high_shifts = np.arange(group // 2 - 1, -1, -1) * low_bits, np.arange(group - 1, -1, -1) * high_bits
         low = (rows[:, :2, None] >> low_shifts & ((1 << low_bits) - 1)).reshape(-1, group)
         codes = ((rows[:, 2, None] >> high_shifts & ((1 << high_bits) - 1)) << low_bits | low).ravel()
-    codes = codes[:count].astype(np.uint8).reshape(shape)
+    codes = codes.ravel()[:count].astype(np.uint8).reshape(shape)
     if element_type == "i4":
         return ((codes ^ 8).astype(np.int8) - 8).astype(np.int8)
     return codes.view(dtype(element_type)) if element_type in FLOATS else codes

@@ -45,7 +45,10 @@ class Execution:
 
 @dataclass(frozen=True)
 class Answer:
-    """What OpenVINO made of a model. `layers`: element type and partial shape of every output, by friendly name (a repeated name gets `#2`, …)."""
+    """What OpenVINO made of a model.
+
+    `layers`: element type and partial shape of every output, by friendly name (a repeated name gets `#2`, …).
+    """
 
     status: Literal["accepted", "refused", "crashed"]
     message: str = ""
@@ -101,7 +104,8 @@ class Oracle:
             self._pipe, theirs = Pipe()
             command = [sys.executable, str(Path(__file__).resolve()), str(theirs.fileno())]
             environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENVINO_LOG_LEVEL": "0"}
-            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=environment)
+            quiet = subprocess.DEVNULL
+            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=quiet, stdout=quiet, stderr=quiet, env=environment)
             theirs.close()
             hello = self._receive(self._pipe)
             if not (isinstance(hello, tuple) and hello[0] == "version"):

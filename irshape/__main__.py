@@ -1,0 +1,5 @@
+"""`python -m irshape`."""
+
+from irshape.cli import main
+
+main()

@@ -1,0 +1,170 @@
+"""Writes a model as an IR: the .xml as OpenVINO lays it out, and a .bin with its constants. OpenVINO reads both back as the same model.
+
+What irshape holds no meaning for (the `rt_info` of layers and net) is carried over as it stands in the source.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+from ..inference.engine import BodyResult, Inference
+from ..model import Body, Constant, Layer, Model, Port
+from ..ops.tensors import Tensor
+from ..types import PartialShape
+from .atomic import write_atomically
+from .ir_reader import MAX_DEPTH
+from .weights import Weights
+
+_INDENT = "\t"
+
+
+def write(model: Model, path: str | os.PathLike[str], inference: Inference | None = None) -> None:
+    """Writes `path` and, beside it, the .bin where the model has constants at hand.
+
+    inference: ports declare what it found, inputs the shapes it was made with. Raises `ValueError` for layers on their own and where constants have no bytes, `OSError`.
+    """
+    if model.kind == "layers":
+        raise ValueError("layers on their own are no model that could be written")
+    target = Path(path)
+    layout = _Layout(model)
+    text = "\n".join(_net(model, layout, inference)) + "\n"
+    if target.with_suffix(".bin") == target:
+        raise ValueError(f"'{target}' is the name of a .bin; give the .xml")
+    if layout.chunks or (model.weights is not None and model.weights.state == "ready"):
+        write_atomically(target.with_suffix(".bin"), layout.data())
+    write_atomically(target, text.encode())
+
+
+class _Layout:
+    """Where each constant goes in the new .bin; those that shared their bytes share them still."""
+
+    def __init__(self, model: Model) -> None:
+        self.weights: Weights | None = model.weights
+        self.places: dict[tuple[int, int], int] = {}
+        self.chunks: list[tuple[int, int]] = []
+        self.end = 0
+
+    def place(self, constant: Constant) -> int:
+        key = (constant.offset, constant.size)
+        found = self.places.get(key)
+        if found is None:
+            if constant.size and (self.weights is None or not self.weights.holds(*key)):
+                raise ValueError(f"the constant at byte {constant.offset} has no bytes to write: the .bin is missing or too short")
+            found = self.places[key] = self.end
+            if constant.size:
+                self.chunks.append(key)
+                self.end += constant.size
+        return found
+
+    def data(self) -> Iterator[bytes]:
+        for offset, size in self.chunks:
+            assert self.weights is not None and self.weights.data is not None
+            for start in range(offset, offset + size, 1 << 24):
+                yield self.weights.data[start : min(start + (1 << 24), offset + size)]
+
+
+def _net(model: Model, layout: _Layout, inference: Inference | None) -> Iterator[str]:
+    yield '<?xml version="1.0"?>'
+    yield f'<net name={quoteattr(model.name)} version="{model.version}">'
+    yield from _body(model, model.net, layout, inference.result if inference else None, 1)
+    if model.rt_info_span:
+        yield _INDENT + _raw(model, model.rt_info_span)
+    yield "</net>"
+
+
+def _raw(model: Model, span: tuple[int, int]) -> str:
+    return model.source.data[span[0] : span[1]].decode(model.source.encoding, "replace")
+
+
+def _body(model: Model, body: Body, layout: _Layout, result: BodyResult | None, depth: int) -> Iterator[str]:
+    if depth > MAX_DEPTH:
+        raise ValueError("bodies are nested too deeply")
+    tab = _INDENT * depth
+    yield f"{tab}<layers>"
+    for position, layer in enumerate(body.layers):
+        yield from _layer(model, layer, layout, result, position, depth + 1)
+    yield f"{tab}</layers>"
+    yield f"{tab}<edges>"
+    for edge in body.edges:
+        ends = (("from-layer", edge.from_layer), ("from-port", edge.from_port), ("to-layer", edge.to_layer), ("to-port", edge.to_port))
+        yield f"{tab}{_INDENT}<edge {_attributes(ends)} />"
+    yield f"{tab}</edges>"
+
+
+def _attributes(pairs: Iterator[tuple[str, str]] | tuple[tuple[str, str], ...] | list[tuple[str, str]]) -> str:
+    return " ".join(f"{name}={quoteattr(value)}" for name, value in pairs)
+
+
+def _layer(model: Model, layer: Layer, layout: _Layout, result: BodyResult | None, position: int, depth: int) -> Iterator[str]:
+    tab, inner = _INDENT * depth, _INDENT * (depth + 1)
+    head = [("id", layer.id), ("name", layer.name), ("type", layer.type), ("version", layer.version)]
+    if layer.output_names is not None:
+        head.append(("output_names", layer.output_names))
+    yield f"{tab}<layer {_attributes(head)}>"
+    values = layer.attributes
+    tensors = result.outputs[position] if result is not None else ()
+    kind = layer.type.lower()
+    if kind in ("const", "constant"):
+        values["offset"] = str(layout.place(Constant.of(layer, model.weights)))
+    if kind == "parameter" and tensors:
+        values["shape"] = "..." if tensors[0].shape.dims is None else str(tensors[0].shape).strip("[]")
+    if values:
+        yield f"{inner}<data {_attributes(list(values.items()))} />"
+    if layer.rt_info_span:
+        yield inner + _raw(model, layer.rt_info_span)
+    fed = _fed(result, position) if result is not None else {}
+    yield from _ports("input", layer.inputs, fed, depth + 1)
+    yield from _ports("output", layer.outputs, dict(enumerate(tensors)), depth + 1)
+    for tag, entries in (layer.port_maps or {}).items():
+        yield f"{inner}<{tag}>"
+        yield from (f"{inner}{_INDENT}<{entry.direction} {_attributes(list(entry.attributes.items()))} />" for entry in entries)
+        yield f"{inner}</{tag}>"
+    for tag, body in (layer.bodies or {}).items():
+        if body.back_edges:
+            yield f"{inner}<back_edges>"
+            for edge in body.back_edges:
+                yield f'{inner}{_INDENT}<edge from-layer={quoteattr(edge.from_layer)} to-layer={quoteattr(edge.to_layer)} />'
+            yield f"{inner}</back_edges>"
+        yield f"{inner}<{tag}>"
+        yield from _body(model, body, layout, result.inner.get(position, {}).get(tag) if result is not None else None, depth + 2)
+        yield f"{inner}</{tag}>"
+    yield f"{tab}</layer>"
+
+
+def _fed(result: BodyResult, position: int) -> dict[int, Tensor]:
+    """The tensor that reaches each input port."""
+    found = {}
+    for index, source in enumerate(result.wiring.sources[position]):
+        if source is not None and source[1] < len(result.outputs[source[0]]):
+            found[index] = result.outputs[source[0]][source[1]]
+    return found
+
+
+def _ports(direction: str, ports: list[Port], inferred: dict[int, Tensor], depth: int) -> Iterator[str]:
+    if not ports:
+        return
+    tab = _INDENT * depth
+    yield f"{tab}<{direction}>"
+    for index, port in enumerate(ports):
+        tensor = inferred.get(index)
+        precision = port.precision if tensor is None else tensor.element_type.precision
+        head = [("id", port.id)]
+        if precision is not None:
+            head.append(("precision", precision))
+        if port.names is not None:
+            head.append(("names", port.names))
+        dims = _dims(tensor.shape) if tensor is not None else port.dims or ()
+        if dims:
+            yield f"{tab}{_INDENT}<port {_attributes(head)}>"
+            yield from (f"{tab}{_INDENT * 2}<dim>{size}</dim>" for size in dims)
+            yield f"{tab}{_INDENT}</port>"
+        else:
+            yield f"{tab}{_INDENT}<port {_attributes(head)} />"
+    yield f"{tab}</{direction}>"
+
+
+def _dims(shape: PartialShape) -> tuple[int, ...]:
+    return () if shape.dims is None else tuple(dim.low if dim.is_static else -1 for dim in shape.dims)

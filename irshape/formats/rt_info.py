@@ -1,0 +1,37 @@
+"""The `rt_info` of a net or a layer: what converters and transformations left there, as nested dictionaries."""
+
+from __future__ import annotations
+
+from xml.parsers import expat
+
+from ..model import Source
+
+_MAX_DEPTH = 64
+
+
+def parse(source: Source, span: tuple[int, int] | None) -> dict[str, object]:
+    """The elements in a span of the file by name, each its `value` or what it holds; an `<attribute name=…>` of a layer by that name. Empty without a span."""
+    if span is None:
+        return {}
+    root: dict[str, object] = {}
+    stack: list[dict[str, object]] = []
+    parser = expat.ParserCreate()
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if len(stack) > _MAX_DEPTH:
+            raise ValueError("rt_info is nested too deeply")
+        if not stack:
+            stack.append(root)
+            return
+        name = attributes.pop("name", tag) if tag == "attribute" else tag
+        held: dict[str, object] = {}
+        stack[-1][name] = attributes["value"] if list(attributes) == ["value"] else held
+        held.update(attributes)
+        stack.append(held)
+
+    def end(tag: str) -> None:
+        stack.pop()
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.Parse(source.data[span[0] : span[1]], True)
+    return root

@@ -1,0 +1,75 @@
+"""OneHot: class numbers as rows that are `on_value` in one place and `off_value` elsewhere."""
+
+from __future__ import annotations
+
+from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
+from ..declaration import ANY, BOOLEAN_TYPE, INTEGER, Operation, Violation, attribute, operand, require
+from ..kinds import INT, Choice
+from ..lazy import Array, np
+from ..tensors import Tensor
+
+
+class OneHot_1(Operation):
+    """A new axis of `depth` places, `on_value` where the index points, `off_value` elsewhere; an index outside the axis sets none. Specification: OneHot-1."""
+
+    since, until = 1, 15
+    indices = operand(INTEGER | BOOLEAN_TYPE)
+    depth = operand(INTEGER | BOOLEAN_TYPE, value=True)
+    on_value = operand(ANY)
+    off_value = operand(ANY, like="on_value")
+    axis: int = attribute(INT, default=0, required=True)
+
+    def infer(self, indices: Tensor, depth: Tensor, on_value: Tensor, off_value: Tensor) -> Tensor:
+        for name, tensor in (("depth", depth), ("on_value", on_value), ("off_value", off_value)):
+            require(
+                tensor.rank == 0 or not tensor.shape.is_static,
+                f"`{name}` must be a scalar, but has shape {tensor.shape}",
+                at=name,
+                expected="[]",
+                seen=tensor.shape,
+                rule="input-rank",
+            )
+        rank = indices.rank
+        if rank is None:
+            return Tensor(on_value.element_type, DYNAMIC_SHAPE)
+        require(
+            -rank - 1 <= self.axis <= rank,
+            f"axis {self.axis} is out of range: the result has rank {rank + 1}, one more than `indices` {indices.shape}, so the axis is {-rank - 1} to {rank}",
+            at="axis",
+            expected=f"[{-rank - 1}, {rank}]",
+            seen=self.axis,
+        )
+        axis = self.axis % (rank + 1)
+        return Tensor(on_value.element_type, PartialShape((*indices.shape[:axis], self.size(depth), *indices.shape[axis:])))
+
+    def size(self, depth: Tensor) -> Dimension:
+        """The size of the new axis."""
+        if depth.value is None or len(depth.value) != 1:
+            return DYNAMIC
+        size = depth.value.dimension(0)
+        if size is None:
+            raise Violation(f"`depth` is {depth.value.upper[0]}; the size of an axis cannot be negative", at="depth", expected=">= 0", seen=depth.value.upper[0], rule="input-value")
+        return size
+
+    def evaluate(self, indices: Array, depth: Array, on_value: Array, off_value: Array) -> Array:
+        places = int(depth.astype(np.int64).item())
+        axis = self.axis % (indices.ndim + 1)
+        wanted = self.wanted(indices.astype(np.int64), places)
+        hot = np.expand_dims(wanted, axis) == np.arange(places).reshape((places,) + (1,) * (indices.ndim - axis))
+        result = np.full(hot.shape, off_value, dtype=on_value.dtype)
+        result[hot] = on_value
+        return result
+
+    def wanted(self, indices: Array, places: int) -> Array:
+        """The places that the indices point to."""
+        return indices
+
+
+class OneHot_16(OneHot_1):
+    """OneHot in which negative indices may count from the end. Specification: OneHot-16."""
+
+    since, until = 16, 16
+    negative_indices_mode: str = attribute(Choice("ignore_negative", "normalize"), default="ignore_negative")
+
+    def wanted(self, indices: Array, places: int) -> Array:
+        return np.where(indices < 0, indices + places, indices) if self.negative_indices_mode == "normalize" else indices

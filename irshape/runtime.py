@@ -1,0 +1,180 @@
+"""The OpenVINO side of a cross-check: the only module that imports openvino, run in a process of its own, since a model can crash the runtime.
+
+`python -m irshape.runtime FOLDER` reads `FOLDER/request.json`, and writes what OpenVINO makes of it to `FOLDER/answer.json`, a stage at a time, with the executed values
+as .npy files of raw bytes beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+TIMEOUT = 600.0
+
+
+class Answer(NamedTuple):
+    """What OpenVINO made of a model.
+
+    refused: its message where it did not read the model. crashed: how its process ended, where that was no answer. shapes: by layer name, element type and shape of each
+    output. values: by layer name, the outputs as (element type, shape, bytes). problem: why it could not be run. device: the full name of the device.
+    """
+
+    version: str
+    device: str
+    refused: str | None
+    crashed: str | None
+    shapes: dict[str, list[tuple[str, str]]]
+    values: dict[str, list[tuple[str, list[int], bytes]]]
+    problem: str | None
+
+
+def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answer:
+    """Runs OpenVINO on the request in a child process. Raises `RuntimeError` where openvino is not installed."""
+    (folder / "request.json").write_text(json.dumps(request))
+    answer = folder / "answer.json"
+    answer.unlink(missing_ok=True)
+    try:
+        done = subprocess.run([sys.executable, "-m", "irshape.runtime", str(folder)], capture_output=True, timeout=timeout, check=False, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        ended = None if done.returncode == 0 else _ending(done.returncode, done.stderr.decode(errors="replace"))
+    except subprocess.TimeoutExpired:
+        ended = f"no answer within {timeout:.0f} s"
+    found = json.loads(answer.read_text()) if answer.exists() else {}
+    if found.get("absent"):
+        raise RuntimeError("OpenVINO is not installed; the cross-check needs it: pip install 'irshape[openvino]'")
+    values = {}
+    for name, rows in found.get("values", {}).items():
+        values[name] = [(element_type, shape, (folder / file).read_bytes()) for element_type, shape, file in rows]
+    shapes = {name: [(row[0], row[1]) for row in rows] for name, rows in found.get("shapes", {}).items()}
+    return Answer(found.get("version", "?"), found.get("device", "?"), found.get("refused"), ended, shapes, values, found.get("problem"))
+
+
+def _ending(code: int, stderr: str) -> str:
+    last = stderr.strip().splitlines()[-1][:300] if stderr.strip() else ""
+    return f"its process was killed by signal {-code}" if code < 0 else f"its process ended with status {code}: {last}"
+
+
+def main(folder: Path) -> None:
+    """The child: reads the model, infers, and runs it."""
+    answer: dict[str, Any] = {}
+
+    def save() -> None:
+        part = folder / "answer.part"
+        part.write_text(json.dumps(answer))
+        part.replace(folder / "answer.json")
+
+    try:
+        import openvino as ov
+    except ImportError:
+        answer["absent"] = True
+        save()
+        return
+    request = json.loads((folder / "request.json").read_text())
+    answer["version"] = str(ov.__version__).split("-")[0]
+    save()
+    core = ov.Core()
+    try:
+        model = core.read_model(request["xml"], request["bin"]) if request["bin"] else core.read_model(request["xml"])
+    except Exception as refusal:
+        answer["refused"] = _short(refusal)
+        save()
+        return
+    answer["shapes"] = _shapes(model)
+    save()
+    if request["inputs"] is None:
+        return
+    try:
+        answer["device"] = str(core.get_property(request["device"], "FULL_DEVICE_NAME"))
+        answer["values"] = _run(ov, core, model, request, folder)
+    except Exception as problem:
+        answer["problem"] = _short(problem)
+    save()
+
+
+def _short(problem: Exception) -> str:
+    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
+    return " | ".join(lines[-3:])[:600]
+
+
+def _shapes(model: Any, prefix: str = "") -> dict[str, list[tuple[str, str]]]:
+    found = {}
+    for node in model.get_ops():
+        name = prefix + node.get_friendly_name()
+        found[name] = [(output.get_element_type().get_type_name(), str(output.get_partial_shape())) for output in node.outputs()]
+        for getter in ("get_function", "get_then_body", "get_else_body"):
+            if node.get_type_name() in ("Loop", "TensorIterator", "If") and hasattr(node, getter):
+                body = getattr(node, getter)()
+                if body is not None:
+                    found.update(_shapes(body))
+    return found
+
+
+def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path) -> dict[str, list[tuple[str, list[int], str]]]:
+    import numpy as np
+
+    config = {"INFERENCE_PRECISION_HINT": "f32"} if request["device"] == "CPU" else {}
+    if request["device"] == "CPU":
+        config |= {"KV_CACHE_PRECISION": "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
+    config |= request["config"]
+    watched = []
+    for node in model.get_ops():
+        if node.get_type_name() not in ("Parameter", "Constant", "Result", "Assign"):
+            watched += [(node.get_friendly_name(), index, output) for index, output in enumerate(node.outputs()) if output.get_element_type().get_type_name() != "dynamic"]
+    results: list[tuple[str, int]] = []
+    if request["layers"] == "all":
+        for name, index, output in watched:
+            model.add_outputs([output])
+            results.append((name, index))
+        added = model.get_results()[-len(results) :] if results else []
+    else:
+        added = list(model.get_results())
+        results = [(result.get_friendly_name(), 0) for result in added]
+    positions = {result.get_friendly_name(): i for i, result in enumerate(model.get_results())}
+    order = [positions[result.get_friendly_name()] for result in added]
+    compiled = core.compile_model(model, request["device"], config)
+    demand = compiled.create_infer_request()
+    for position, parameter in enumerate(model.get_parameters()):
+        entry = request["inputs"].get(parameter.get_friendly_name())
+        if entry is None:
+            continue
+        element_type, shape, file = entry
+        tensor = ov.Tensor(getattr(ov.Type, element_type), ov.Shape(shape))
+        if element_type == "string":
+            tensor.str_data = np.array([bytes.fromhex(item) for item in json.loads((folder / file).read_text())], dtype=object).reshape(shape)
+        else:
+            raw = (folder / file).read_bytes()
+            if raw:
+                _fill(tensor, raw)
+        demand.set_input_tensor(position, tensor)
+    demand.infer()
+    found: dict[str, list[tuple[str, list[int], str]]] = {}
+    for number, ((name, _), position) in enumerate(zip(results, order, strict=True)):
+        tensor = demand.get_output_tensor(position)
+        file = f"value{number}.bin"
+        element_type = tensor.get_element_type().get_type_name()
+        if element_type == "string":
+            (folder / file).write_text(json.dumps([item.hex() if isinstance(item, bytes) else str(item).encode().hex() for item in tensor.bytes_data.ravel()]))
+        else:
+            (folder / file).write_bytes(_bytes(tensor))
+        found.setdefault(name, []).append((element_type, list(tensor.get_shape()), file))
+    return found
+
+
+def _fill(tensor: Any, raw: bytes) -> None:
+    import ctypes
+
+    ctypes.memmove(tensor.data.ctypes.data, raw, len(raw))
+
+
+def _bytes(tensor: Any) -> bytes:
+    if tensor.get_byte_size() == 0:
+        return b""
+    data = tensor.data
+    return bytes(data.tobytes())
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,270 @@
+"""`check(case, oracle)`: a case through OpenVINO and through irshape, and what must agree."""
+
+from __future__ import annotations
+
+import tempfile
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pytest
+
+from . import elements
+from .cases import Case, build, feeds, parameters
+from .elements import EPSILON, REAL, Array, Tensor
+from .known_differences import KNOWN, Known
+from .oracle import Answer, Oracle
+
+
+@dataclass
+class _Talk:
+    """What is shown when a case fails."""
+
+    case: Case
+    xml: str
+    answer: Answer
+    irshape: list[str] = field(default_factory=list)
+
+    def fail(self, message: str) -> NoReturn:
+        case, answer = self.case, self.answer
+        remarks = (f"   ({case.note})" if case.note else "") + (f"   known={case.known!r}" if case.known else "")
+        lines = [message, "", f"case      {case.id}{remarks}"]
+        lines.append(f"OpenVINO  {answer.version.split('-')[0]} {answer.status} {_last_line(answer.message)}")
+        lines += [f"          {name}: {_ports(ports)}" for name, ports in answer.layers.items()]
+        if answer.execution is not None:
+            lines.append(f"          run: {answer.execution.status} {answer.execution.engine} {_last_line(answer.execution.message)}")
+            for name, tensor in answer.execution.results.items():
+                lines.append(f"          {name}: {tensor.element_type}{list(tensor.shape)} {_shown(tensor.array)}")
+        lines += [("irshape   " if index == 0 else "          ") + line for index, line in enumerate(self.irshape)]
+        shown = self.xml if len(self.xml) < 12_000 else self.xml[:12_000] + "\n…"
+        pytest.fail("\n".join([*lines, "", shown]), pytrace=False)
+
+
+def check(case: Case, oracle: Oracle) -> None:
+    """Fails unless irshape and OpenVINO agree on a case, or differ exactly as `case.known` says."""
+    __tracebackhide__ = True
+    import irshape
+
+    xml, weights = build(case)
+    fed = feeds(case) if case.run else None
+    answer = oracle.ask(xml, weights, None if fed is None else {name: tensor for name, (tensor, _) in fed.items()})
+    talk = _Talk(case, xml, answer)
+    known = _known(case, answer)
+    with tempfile.TemporaryDirectory(prefix="case-") as folder:
+        path = _write(Path(folder), xml, weights)
+        diagnostics = irshape.validate(str(path)).to_dict()["files"][0]["diagnostics"]
+        errors = [found for found in diagnostics if found["severity"] == "error" and not found["code"].startswith("IR2")]
+        talk.irshape = [_diagnostic(found) for found in diagnostics if not found["code"].startswith("IR2")] or ["no diagnostics"]
+        if answer.status != "accepted":
+            _not_accepted(talk, known, errors)
+            return
+        for kind in ("lenient", "crash"):
+            if kind in known:
+                talk.fail(f"stale entry: {known[kind]!r}, but OpenVINO takes the model")
+        if "stricter" in known:
+            if not errors:
+                talk.fail(f"stale entry: {known['stricter']!r}, but irshape reports no error")
+            return
+        if errors:
+            talk.fail("OpenVINO takes it, irshape reports an error")
+        model = irshape.load(str(path))
+        layers = irshape.infer(model).to_dict()["layers"]
+        inferred = _by_name(layers)
+        talk.irshape += [f"{name}: {_ports(ports)}" for name, ports in inferred.items()]
+        _compare_shapes(talk, known, inferred)
+        if fed is not None:
+            _compare_values(talk, known, model, {name: array for name, (_, array) in fed.items()}, inferred["op"])
+        elif "values" in known:
+            talk.fail(f"stale entry: {known['values']!r}, but the case is not run")
+    _check_declared(talk, case)
+
+
+def _known(case: Case, answer: Answer) -> dict[str, Known]:
+    keys = (case.known,) if isinstance(case.known, str) else case.known
+    found: dict[str, Known] = {}
+    for key in filter(None, keys):
+        if key not in KNOWN:
+            pytest.fail(f"{case.id}: `{key}` is no key of known_differences.KNOWN", pytrace=False)
+        if answer.version.startswith(KNOWN[key].versions):
+            found[KNOWN[key].kind] = KNOWN[key]
+    return found
+
+
+def _write(folder: Path, xml: str, weights: bytes, name: str = "model.xml") -> Path:
+    path = folder / name
+    path.write_text(xml, encoding="utf-8")
+    if weights:
+        path.with_suffix(".bin").write_bytes(weights)
+    return path
+
+
+def _not_accepted(talk: _Talk, known: dict[str, Known], errors: list[Any]) -> None:
+    kind = "lenient" if talk.answer.status == "refused" else "crash"
+    for other in known.keys() - {kind}:
+        talk.fail(f"stale entry: {known[other]!r}, but OpenVINO's answer is: {talk.answer.status}")
+    if kind in known and errors:
+        talk.fail(f"stale entry: {known[kind]!r}, but irshape reports an error")
+    if kind not in known and not errors:
+        talk.fail(f"OpenVINO's answer is: {talk.answer.status}; irshape reports no error (other than IR2xx)")
+
+
+def _by_name(layers: list[dict[str, Any]]) -> dict[str, list[tuple[str, str]]]:
+    """irshape's layers under the names that the oracle gives them."""
+    names: dict[tuple[str, ...], str] = {}
+    found: dict[str, list[tuple[str, str]]] = {}
+    for layer in layers:
+        names[(*layer["path"], layer["id"])] = layer["name"]
+    for layer in layers:
+        path, parts = layer["path"], []
+        for end in range(1, len(path) + 1):
+            parts.append(path[end - 1] if end % 2 == 0 else names.get(tuple(path[:end]), path[end - 1]))
+        found["/".join([*parts, layer["name"]])] = [(port["element_type"], port["shape"]) for port in layer["outputs"]]
+    return found
+
+
+def _compare_shapes(talk: _Talk, known: dict[str, Known], inferred: dict[str, list[tuple[str, str]]]) -> None:
+    from irshape.types import PartialShape
+
+    tighter = False
+    for name, theirs in talk.answer.layers.items():
+        if name not in inferred:
+            if f'name="{name.rpartition("/")[2]}"' not in talk.xml:  # OpenVINO put it there
+                continue
+            talk.fail(f"irshape infers nothing for layer `{name}`")
+        ours = inferred[name]
+        if len(ours) != len(theirs):
+            talk.fail(f"`{name}` has {len(theirs)} outputs, irshape gives {len(ours)}")
+        for index, ((our_type, our_shape), (their_type, their_shape)) in enumerate(zip(ours, theirs, strict=True)):
+            if our_type != their_type:
+                talk.fail(f"`{name}` output {index}: element type {our_type}, OpenVINO {their_type}")
+            if our_shape == their_shape:
+                continue
+            inside = PartialShape.parse(their_shape).encloses(PartialShape.parse(our_shape))
+            if not inside:
+                talk.fail(f"`{name}` output {index}: shape {our_shape}, OpenVINO {their_shape}")
+            if "tighter" not in known:
+                talk.fail(f"`{name}` output {index}: shape {our_shape} is tighter than OpenVINO's {their_shape}, and known does not say so")
+            tighter = True
+    if "tighter" in known and not tighter:
+        talk.fail(f"stale entry: {known['tighter']!r}, but the shapes are equal")
+
+
+def _compare_values(talk: _Talk, known: dict[str, Known], model: Any, inputs: dict[str, Array], promised: list[tuple[str, str]]) -> None:
+    import irshape
+    from irshape.numpy_types import element_type_of
+    from irshape.types import PartialShape
+
+    case, execution = talk.case, talk.answer.execution
+    assert execution is not None
+    given = {name: _for_irshape(array, made.element_type) for (name, array), made in zip(inputs.items(), parameters(case), strict=True)}
+    try:
+        outputs = [np.asarray(output) for output in irshape.run(model, given).values()]
+    except Exception:
+        talk.irshape += traceback.format_exc().rstrip().split("\n")
+        talk.fail("irshape.run raised")
+    arrays = []
+    for index, output in enumerate(outputs):
+        name = element_type_of(output).name
+        arrays.append((name, elements.cast(output, name) if name in elements.BITS else output))
+        talk.irshape.append(f"result{index}: {name}{list(output.shape)} {_shown(arrays[-1][1])}")
+    if len(arrays) != len(promised):
+        talk.fail(f"irshape.run gave {len(arrays)} results, the layer has {len(promised)} outputs")
+    for index, ((our_type, array), (element_type, shape)) in enumerate(zip(arrays, promised, strict=True)):
+        if our_type != element_type:
+            talk.fail(f"result {index} was computed as {our_type}, inferred {element_type}")
+        if not PartialShape.parse(shape).encloses(PartialShape(array.shape)):
+            talk.fail(f"result {index} was computed with shape {list(array.shape)}, outside the inferred {shape}")
+    if case.expected is not None:
+        for index, ((our_type, array), wanted) in enumerate(zip(arrays, case.expected, strict=True)):
+            difference = _difference(array, elements.cast(wanted, our_type), our_type, case)
+            if difference:
+                talk.fail(f"result {index} differs from what the case expects: {difference}")
+    if execution.status != "done":
+        if case.run != "alone":
+            talk.fail('OpenVINO could not run it: correct what is fed, or, where it is a limitation, run="alone" with `expected` values')
+        return
+    if case.run == "alone":
+        talk.fail('stale: run="alone", but OpenVINO runs it')
+    differences = []
+    for index, ((our_type, array), theirs) in enumerate(zip(arrays, execution.results.values(), strict=True)):
+        difference = _difference_of_types(our_type, array, theirs) or _difference(array, theirs.array, our_type, case)
+        if difference:
+            differences.append(f"result {index}: {difference}")
+    if differences and "values" not in known:
+        talk.fail("values differ from OpenVINO's: " + "; ".join(differences))
+    if not differences and "values" in known:
+        talk.fail(f"stale entry: {known['values']!r}, but the values are equal")
+
+
+def _for_irshape(array: Array, element_type: str) -> Array:
+    from irshape.numpy_types import dtype_of
+    from irshape.types import ElementType
+
+    wanted = dtype_of(ElementType.of(element_type))
+    return array.view(wanted) if wanted.metadata else array.astype(wanted)
+
+
+def _difference_of_types(our_type: str, array: Array, theirs: Tensor) -> str:
+    if our_type != theirs.element_type:
+        return f"element type {our_type}, OpenVINO {theirs.element_type}"
+    return "" if array.shape == theirs.shape else f"shape {list(array.shape)}, OpenVINO {list(theirs.shape)}"
+
+
+def _difference(ours: Array, theirs: Array, element_type: str, case: Case) -> str:
+    """What differs, in words; nothing where the arrays agree."""
+    if ours.shape != theirs.shape:
+        return f"shape {list(ours.shape)}, not {list(theirs.shape)}"
+    if element_type in REAL:
+        a, b = ours.astype(np.float64), theirs.astype(np.float64)
+        epsilon = EPSILON.get(element_type)
+        rtol = case.rtol if case.rtol is not None else (1e-4 if epsilon is None else 2 * epsilon)
+        atol = case.atol if case.atol is not None else (1e-5 if epsilon is None else 2 * epsilon)
+        equal = np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
+    elif element_type != "string" and (case.atol or case.rtol):
+        a, b = ours.astype(np.float64), theirs.astype(np.float64)
+        equal = np.isclose(a, b, rtol=case.rtol or 0.0, atol=case.atol or 0.0)
+    else:
+        a, b, equal = ours, theirs, np.asarray(ours == theirs)
+    wrong = np.argwhere(~equal)
+    if not len(wrong):
+        return ""
+    shown = ", ".join(f"{tuple(place.tolist())}: {a[tuple(place)]} not {b[tuple(place)]}" for place in wrong[:4])
+    return f"{len(wrong)} of {ours.size} elements, {shown}"
+
+
+def _check_declared(talk: _Talk, case: Case) -> None:
+    """The same IR with OpenVINO's own types and shapes declared on every port is healthy: no error at all."""
+    import irshape
+
+    if case.edit is not None:
+        return
+    xml, weights = build(case, talk.answer.layers)
+    with tempfile.TemporaryDirectory(prefix="case-") as folder:
+        diagnostics = irshape.validate(str(_write(Path(folder), xml, weights))).to_dict()["files"][0]["diagnostics"]
+    errors = [_diagnostic(found) for found in diagnostics if found["severity"] == "error" and not (case.extra_xml and _in_body(found))]
+    if errors:
+        talk.xml = xml
+        talk.fail("with OpenVINO's own types and shapes declared, irshape reports " + "; ".join(errors))
+
+
+def _in_body(found: dict[str, Any]) -> bool:
+    return bool((found.get("layer") or {}).get("path"))
+
+
+def _diagnostic(found: dict[str, Any]) -> str:
+    return f"{found['severity']} {found['code']} {found['rule']}: {found['message']}"
+
+
+def _last_line(message: str) -> str:
+    lines = [line for line in message.strip().split("\n") if line.strip()]
+    return " | ".join(lines[-3:])
+
+
+def _ports(ports: list[tuple[str, str]]) -> str:
+    return ", ".join(f"{element_type}{shape}" for element_type, shape in ports) or "no outputs"
+
+
+def _shown(array: Array) -> str:
+    return np.array2string(array, threshold=40, edgeitems=4, max_line_width=160).replace("\n", "\n            ")

@@ -20,6 +20,10 @@ from .wiring import Wiring, wire
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
+Observer = Callable[[Layer, tuple[Array, ...], tuple[Array, ...]], None]
+"""Called with a layer, its inputs and its outputs."""
+
+
 class ExecutionError(RuntimeError):
     """A model cannot be run, or not with these inputs; `layer` is the one to blame."""
 
@@ -44,17 +48,17 @@ class Session:
         """Forgets the values of all variables."""
         self.state.clear()
 
-    def run(self, inputs: Mapping[str, Array] | Sequence[Array] | None = None, *, outputs: str = "results", observe: Callable[[Layer, tuple[Array, ...]], None] | None = None) -> dict[str, Array]:
-        """One inference. `outputs`: `results`, or `all` for every layer's. `observe` is called with each layer of the net and what it made. Raises `ExecutionError`."""
+    def run(self, inputs: Mapping[str, Array] | Sequence[Array] | None = None, *, outputs: str = "results", observe: Observer | None = None) -> dict[str, Array]:
+        """One inference. `outputs`: `results`, or `all` for every layer's. `observe` is called with each layer of the net, its inputs and what it made. Raises `ExecutionError`."""
         fed = self.bind(inputs)
         kept: dict[str, Array] = {}
 
-        def note(layer: Layer, made: tuple[Array, ...]) -> None:
+        def note(layer: Layer, inputs: tuple[Array, ...], made: tuple[Array, ...]) -> None:
             if outputs == "all" and layer.type.lower() != "result":
                 for index, array in enumerate(made):
                     kept[_output_name(self.model, layer, index, kept)] = array
             if observe is not None:
-                observe(layer, made)
+                observe(layer, inputs, made)
 
         results = self.run_body(self.model.net, fed, note)
         if outputs == "all":
@@ -92,7 +96,7 @@ class Session:
         if not declared.shape.encloses(PartialShape(array.shape)):
             raise ExecutionError(f"the input has shape {declared.shape}, the array given {list(array.shape)}", layer)
 
-    def run_body(self, body: Body, parameters: Mapping[str, Array], note: Callable[[Layer, tuple[Array, ...]], None] | None = None) -> dict[str, Array]:
+    def run_body(self, body: Body, parameters: Mapping[str, Array], note: Observer | None = None) -> dict[str, Array]:
         """Runs a body; the arrays of its Results by layer id."""
         wiring = self._plans.get(id(body))
         if wiring is None:
@@ -126,7 +130,7 @@ class Session:
             if folded == "result":
                 results[layer.id] = outputs[0]
             if note is not None:
-                note(layer, outputs)
+                note(layer, inputs, outputs)
             for source in row:
                 if source is not None:
                     uses[source[0]] -= 1

@@ -49,7 +49,7 @@ def _by_dtype() -> dict[str, str]:
     return names | {np.dtype(getattr(ml_dtypes, attribute)).name: name for name, attribute in _ML.items()}
 
 
-def element_type_of(array: np.ndarray) -> ElementType:
+def element_type_of(array: np.ndarray[Any, Any]) -> ElementType:
     """The element type of an array. Raises `ValueError` for a NumPy type that OpenVINO has not."""
     if array.dtype.metadata and "element_type" in array.dtype.metadata:
         return ElementType.of(array.dtype.metadata["element_type"])
@@ -61,7 +61,7 @@ def element_type_of(array: np.ndarray) -> ElementType:
     return ElementType.of(name)
 
 
-def unpack(packed: np.ndarray, element_type: ElementType, count: int) -> np.ndarray:
+def unpack(packed: np.ndarray[Any, Any], element_type: ElementType, count: int) -> np.ndarray[Any, Any]:
     """The first `count` elements of packed bytes, one to an item."""
     name, bits = element_type.name, element_type.bits
     if bits == 4:
@@ -86,3 +86,29 @@ def unpack(packed: np.ndarray, element_type: ElementType, count: int) -> np.ndar
     low = np.stack([groups[:, 0] >> 4, groups[:, 0] & 15, groups[:, 1] >> 4, groups[:, 1] & 15], axis=1)
     high = groups[:, 2, None] >> np.array([6, 4, 2, 0]) & 3
     return np.ascontiguousarray((high << 4 | low).astype(np.uint8).ravel()[:count]).view(dtype_of(element_type))
+
+
+def pack(array: np.ndarray[Any, Any], element_type: ElementType) -> bytes:
+    """The bytes of an array as OpenVINO holds them in memory; the inverse of `unpack` for packed types."""
+    flat = np.ascontiguousarray(array).ravel()
+    bits = element_type.bits
+    if bits >= 8 or not bits:
+        return flat.tobytes()
+    codes = flat.view(np.uint8) if element_type.name in ("f4e2m1", "nf4", "u1", "u3", "u6") else flat.astype(np.int8).view(np.uint8)
+    codes = codes & ((1 << bits) - 1)
+    if bits == 1:
+        return np.packbits(codes).tobytes()
+    per_group = 24 // bits if bits in (3, 6) else 8 // bits
+    padded = np.zeros(-(-codes.size // per_group) * per_group, np.uint8)
+    padded[: codes.size] = codes
+    groups = padded.reshape(-1, per_group)
+    if bits in (2, 4):
+        shifts = np.arange(0, 8, bits, dtype=np.uint8)
+        return np.bitwise_or.reduce(groups << shifts, axis=1).astype(np.uint8).tobytes()
+    if bits == 3:
+        low, high = groups & 3, groups >> 2
+        packed = [low[:, 4 * i] << 6 | low[:, 4 * i + 1] << 4 | low[:, 4 * i + 2] << 2 | low[:, 4 * i + 3] for i in (0, 1)]
+        return np.stack([*packed, np.packbits(high, axis=1).ravel()], axis=1).astype(np.uint8).tobytes()
+    low, high = groups & 15, groups >> 4
+    packed = [low[:, 0] << 4 | low[:, 1], low[:, 2] << 4 | low[:, 3], high[:, 0] << 6 | high[:, 1] << 4 | high[:, 2] << 2 | high[:, 3]]
+    return np.stack(packed, axis=1).astype(np.uint8).tobytes()

@@ -61,13 +61,14 @@ class Boolean(Kind):
 
 
 class Integer(Kind):
-    """A whole number within `low` and `high`. `silent` reads on past a number, as OpenVINO does for scalars."""
+    """A whole number within `low` and `high`. `refused`: OpenVINO refuses a number outside, which otherwise it takes in silence."""
 
     name = "int"
 
-    def __init__(self, low: int | None = None, high: int | None = None) -> None:
+    def __init__(self, low: int | None = None, high: int | None = None, *, refused: bool = False) -> None:
         self.low = low
         self.high = high
+        self.refused = refused
 
     def read(self, text: str) -> int:
         stripped = text.strip()
@@ -79,7 +80,7 @@ class Integer(Kind):
 
     def check(self, number: int) -> None:
         if (self.low is not None and number < self.low) or (self.high is not None and number > self.high) or not -(2**63) <= number < 2**64:
-            raise Malformed(self.describe(), number)
+            raise Malformed(self.describe()) if self.refused else Malformed(self.describe(), number)
 
     def describe(self) -> str:
         if self.low is None and self.high is None:
@@ -174,12 +175,13 @@ class ListOf(Kind):
 
 
 class TypeName(Kind):
-    """The name of an element type, `f32`; OpenVINO reads it in any case."""
+    """The name of an element type, `f32`; OpenVINO reads it in any case. `refused`: OpenVINO refuses a type that is not `allowed`."""
 
     name = "element type"
 
-    def __init__(self, *allowed: str) -> None:
+    def __init__(self, *allowed: str, refused: bool = False) -> None:
         self.allowed = allowed
+        self.refused = refused
 
     def read(self, text: str) -> ElementType:
         try:
@@ -187,7 +189,7 @@ class TypeName(Kind):
         except ValueError:
             raise Malformed(self.describe()) from None
         if self.allowed and found.name not in self.allowed:
-            raise Malformed(self.describe(), found)
+            raise Malformed(self.describe()) if self.refused else Malformed(self.describe(), found)
         return found
 
     def describe(self) -> str:

@@ -20,7 +20,7 @@
 - `node(type, version, attributes, inputs, outputs=1)` is a further layer that feeds the one under test, e.g. a ShapeOf; `(node, 1)` is its
   output 1. The same object given twice is one layer with two consumers.
 - Layers with bodies: `extra_xml` is text, or a function of `Blob` that returns text, put after the ports; `Blob.const`, `xml_layer` and
-  `xml_edges` help to write it (test_example.py has a Loop).
+  `xml_edges` help to write it (test_harness.py has a Loop).
 - Names: inputs "in0", "in1", … in order of appearance; the layer under test "op"; nodes "node0", …; Results "result0", …; output tensors
   "out0", …. Ids are numbers (OpenVINO wants that): inputs and nodes first, then "op", then Results.
 - `run=False`: shapes and types only. `run="alone"`: irshape runs, OpenVINO cannot (that is checked). `expected=[…]`: values from the

@@ -94,7 +94,7 @@ def pack(array: Array, element_type: str) -> bytes:
         per_byte = 8 // bits
         groups = np.pad(codes, (0, -len(codes) % per_byte)).reshape(-1, per_byte).astype(np.uint32)
         return bytes((groups << (np.arange(per_byte, dtype=np.uint32) * bits)).sum(axis=1).astype(np.uint8))
-    # three bytes hold 8 elements of u3 or 4 of u6: two bytes of low parts (bit pairs, or halves), one of high parts, the first element on top
+    # three bytes hold 8 elements of u3 or 4 of u6: two bytes of low parts (bit pairs, or halves), one of high parts; the first on top
     low_bits, high_bits, count = (2, 1, 8) if bits == 3 else (4, 2, 4)
     groups = np.pad(codes, (0, -len(codes) % count)).reshape(-1, count).astype(np.uint32)
     low, high = groups & ((1 << low_bits) - 1), groups >> low_bits

@@ -1,0 +1,85 @@
+"""`irshape ops`."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from ..ops.declaration import Operation
+
+
+@click.command("ops", short_help="List the operations that irshape knows, or explain one.")
+@click.argument("type_name", metavar="[TYPE]", required=False)
+@click.option("-f", "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Form of the listing.")
+def command(type_name: str | None, form: str) -> None:
+    """Lists the operations that irshape knows by version, and whether it infers and evaluates them; or explains one."""
+    from ..ops import registry
+
+    names = [type_name] if type_name else registry.type_names()
+    classes = [cls for name in names for cls in registry.versions(name)]
+    if not classes:
+        raise click.UsageError(f"there is no operation '{type_name}'; `irshape ops` lists them")
+    rows = [described(cls) for cls in classes]
+    if form == "json":
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+    elif type_name:
+        click.echo("\n".join(_page(row) for row in rows), nl=False)
+    else:
+        width = max(len(row["type"]) for row in rows)
+        click.echo(f"{'OPERATION':<{width}}  OPSETS  INFER  EVALUATE  CATEGORY")
+        for row in rows:
+            span = f"{row['since']}-{row['until']}" if row["since"] != row["until"] else str(row["since"])
+            click.echo(f"{row['type']:<{width}}  {span:<6}  {'yes' if row['infer'] else 'no':<5}  {'yes' if row['evaluate'] else 'no':<8}  {row['category']}")
+        both = sum(row["infer"] and row["evaluate"] for row in rows)
+        click.echo(f"{len(rows)} versions of {len({row['type'] for row in rows})} operations; {both} are inferred and evaluated")
+
+
+def described(cls: type[Operation]) -> dict[str, Any]:
+    """A version of an operation as data: what `irshape ops --format json` prints."""
+    from ..execution import supported
+    from ..ops.declaration import Operation as Base
+    from ..ops.declaration import describe_types
+
+    attributes = []
+    for declared in cls.attributes.values():
+        default = None if declared.refused_when_absent or declared.default is None else declared.kind.write(declared.default)
+        attributes.append({"name": declared.name, "type": declared.kind.name, "values": declared.kind.describe(), "default": default, "required": declared.required or declared.refused_when_absent})
+    inputs = [
+        {"name": declared.name, "types": describe_types(declared.allowed), "ranks": list(declared.ranks) if declared.ranks else None, "optional": declared.optional, "variadic": declared.variadic}
+        for declared in cls.operands
+    ]
+    module = cls.__module__.split(".ops.", 1)[-1]
+    return {
+        "type": cls.type_name(),
+        "version": cls.version_name(),
+        "since": cls.since,
+        "until": cls.until,
+        "category": module.split(".")[0],
+        "documentation": inspect.cleandoc(cls.__doc__ or ""),
+        "infer": cls.infer is not Base.infer,
+        "evaluate": supported(cls),
+        "attributes": attributes,
+        "inputs": inputs,
+    }
+
+
+def _page(row: dict[str, Any]) -> str:
+    span = f"opset{row['since']} to opset{row['until']}" if row["since"] != row["until"] else f"opset{row['since']}"
+    lines = [f"{row['type']} of {row['version']} ({span}, {row['category']})", "", row["documentation"], "", "Inputs"]
+    for index, entry in enumerate(row["inputs"]):
+        notes = [entry["types"]]
+        if entry["ranks"]:
+            notes.append("rank " + " or ".join(map(str, entry["ranks"])))
+        notes += [word for word in ("optional", "variadic") if entry[word]]
+        lines.append(f"  {index}  {entry['name']}: {', '.join(notes)}")
+    lines += [] if row["inputs"] else ["  none"]
+    lines.append("Attributes")
+    for entry in row["attributes"]:
+        state = "required" if entry["required"] else f"default {entry['default']}" if entry["default"] not in (None, "") else "optional"
+        lines.append(f"  {entry['name']}: {entry['values']} ({state})")
+    lines += [] if row["attributes"] else ["  none"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,115 @@
+"""Transposed convolution, dense or grouped: the gradient of a convolution with respect to its data, used to enlarge."""
+
+from __future__ import annotations
+
+from ...types import DYNAMIC, UNBOUNDED, Dimension, PartialShape
+from ..declaration import INTEGER, Violation, attribute, operand, require
+from ..kinds import NATURALS
+from ..lazy import Array
+from ..tensors import Tensor
+from ..windows import SAME, Frame, dilated, dimension_of
+from .base import Convolving, Sizes, channels_agree, common_type, grouped_channels, with_unknown_shape
+from .kernels import spread
+
+
+class BackwardConvolution(Convolving):
+    """A pixel of `data`, spread by `filters`, adds to a window of the result; strides, dilations and padding apply to the result."""
+
+    output_shape = operand(INTEGER, rank=1, value=True, optional=True)
+    output_padding: Sizes = attribute(NATURALS, default=None)
+
+    def infer(self, data: Tensor, filters: Tensor, output_shape: Tensor | None) -> Tensor:
+        element_type = common_type(data, filters)
+        count = None if output_shape is None or output_shape.rank is None or output_shape.shape[0].is_dynamic else output_shape.shape[0].low
+        axes = self.spatial_axes(data.shape, filters.shape, count)
+        if axes is None:
+            return with_unknown_shape(element_type)
+        require(
+            count in (None, axes),
+            f"`output_shape` has {count} element{'s' * (count != 1)}, but there {'is 1 spatial axis' if axes == 1 else f'are {axes} spatial axes'}; "
+            "it gives the size of each spatial axis, without batch and channels",
+            at="output_shape",
+            expected=f"{axes} element{'s' * (axes != 1)}",
+            seen=count,
+            rule="input-shapes",
+        )
+        self.check_sizes(axes)
+        batch = DYNAMIC if data.rank is None else data.shape[0]
+        channels = self.output_channels(data.shape, filters.shape)
+        spatial = self.spread_sizes(data.shape, filters.shape, axes) if output_shape is None else self.given_sizes(output_shape, axes)
+        return Tensor(element_type, (batch, channels, *spatial))
+
+    def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
+        raise NotImplementedError
+
+    def given_sizes(self, output_shape: Tensor, axes: int) -> list[Dimension]:
+        value = output_shape.value
+        if value is None:
+            return [DYNAMIC] * axes
+        made = []
+        for index in range(axes):
+            size = value.dimension(index)
+            if size is None or (value.lower[index] < 0 and value.lower[index] == value.upper[index]):
+                raise Violation(
+                    f"`output_shape` has {value.upper[index]} for spatial axis {index}; a size cannot be negative", at="output_shape", expected="0 or more", seen=value.upper[index], rule="input-value"
+                )
+            made.append(size)
+        return made
+
+    def spread_sizes(self, data: PartialShape, filters: PartialShape, axes: int) -> list[Dimension]:
+        sizes = data[-axes:] if data.rank is not None else (DYNAMIC,) * axes
+        kernel = filters[-axes:] if filters.rank is not None else (DYNAMIC,) * axes
+        extra = self.output_padding or (0,) * axes
+        made = []
+        for size, extent, stride, dilation, begin, end, more in zip(sizes, kernel, self.steps(axes), self.gaps(axes), *self.pads(axes), extra, strict=True):
+            made.append(shifted((size - 1) * dimension_of(stride) + dilated(extent, dilation), more - begin - end))
+        return made
+
+    def placed(self, sizes: tuple[int, ...], kernel: tuple[int, ...], output_shape: Array | None) -> tuple[Frame, tuple[int, ...]]:
+        """Where the filter goes, and the spatial sizes of the result."""
+        axes = len(sizes)
+        strides, dilations, extra = self.steps(axes), self.gaps(axes), self.output_padding or (0,) * axes
+        begin, end = self.pads(axes)
+        spans = [(size - 1) * stride + max(k - 1, 0) * d + 1 for size, stride, k, d in zip(sizes, strides, kernel, dilations, strict=True)]
+        if output_shape is None:
+            return Frame(kernel, strides, dilations, begin, end), tuple(max(s + m - b - e, 0) for s, m, b, e in zip(spans, extra, begin, end, strict=True))
+        wanted = tuple(map(int, output_shape.ravel()))
+        if self.auto_pad in SAME:
+            totals = [max(s + m - w, 0) for s, m, w in zip(spans, extra, wanted, strict=True)]
+            begin = tuple(t - t // 2 if self.auto_pad == "same_upper" else t // 2 for t in totals)
+        return Frame(kernel, strides, dilations, begin, end), wanted
+
+
+def shifted(dim: Dimension, number: int) -> Dimension:
+    """A dimension with padding added or taken away; where that leaves less than nothing, OpenVINO knows no bound."""
+    low = max(dim.low + number, 0)
+    high = UNBOUNDED if dim.high == UNBOUNDED or dim.high + number < 0 else dim.high + number
+    return Dimension(low if dim.is_dynamic or high != UNBOUNDED else 0, high)
+
+
+class ConvolutionBackpropData(BackwardConvolution):
+    """Transposed convolution of `data` `[N, C, …]` with `filters` `[C, O, …]`, to sizes given by `output_shape` or by the attributes. Specification: ConvolutionBackpropData-1."""
+
+    since = 1
+
+    def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
+        channels_agree(data, filters, 0)
+        return DYNAMIC if filters.rank is None else filters[1]
+
+    def evaluate(self, data: Array, filters: Array, output_shape: Array | None = None) -> Array:
+        frame, sizes = self.placed(data.shape[2:], filters.shape[2:], output_shape)
+        return spread(data, filters[None], frame, sizes)
+
+
+class GroupConvolutionBackpropData(BackwardConvolution):
+    """Transposed convolution of groups of channels, each with its own part of `filters` `[groups, C, O, …]`. Specification: GroupConvolutionBackpropData-1."""
+
+    since = 1
+    filter_lead = 3
+
+    def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
+        return grouped_channels(data, filters, made=2, taken=1)
+
+    def evaluate(self, data: Array, filters: Array, output_shape: Array | None = None) -> Array:
+        frame, sizes = self.placed(data.shape[2:], filters.shape[3:], output_shape)
+        return spread(data, filters, frame, sizes)

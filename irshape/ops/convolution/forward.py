@@ -1,0 +1,54 @@
+"""Convolution over a dense or a grouped set of channels."""
+
+from __future__ import annotations
+
+from ...types import DYNAMIC, Dimension, PartialShape
+from ..lazy import Array
+from ..tensors import Tensor
+from .base import Convolving, channels_agree, common_type, grouped_channels, with_unknown_shape
+from .kernels import convolved
+
+
+class ForwardConvolution(Convolving):
+    """A window of `data` at each step, weighed by `filters`, gives a pixel of the result."""
+
+    tolerated = ("output_padding", "PrimitivesPriority")
+
+    def infer(self, data: Tensor, filters: Tensor) -> Tensor:
+        element_type = common_type(data, filters)
+        axes = self.spatial_axes(data.shape, filters.shape)
+        if axes is None:
+            return with_unknown_shape(element_type)
+        self.check_sizes(axes)
+        batch = DYNAMIC if data.rank is None else data.shape[0]
+        channels = self.output_channels(data.shape, filters.shape)
+        return Tensor(element_type, (batch, channels, *self.slid(data.shape, filters.shape, axes)))
+
+    def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
+        raise NotImplementedError
+
+
+class Convolution(ForwardConvolution):
+    """Cross-correlation of `data` `[N, C, …]` with `filters` `[O, C, …]` in one, two or three spatial dimensions. Specification: Convolution-1."""
+
+    since = 1
+
+    def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
+        channels_agree(data, filters, 1)
+        return DYNAMIC if filters.rank is None else filters[0]
+
+    def evaluate(self, data: Array, filters: Array) -> Array:
+        return convolved(data, filters[None], self.frame(data.shape[2:], filters.shape[2:]))
+
+
+class GroupConvolution(ForwardConvolution):
+    """The channels of `data` in groups, each convolved with its own part of `filters` `[groups, O, C, …]`. Specification: GroupConvolution-1."""
+
+    since = 1
+    filter_lead = 3
+
+    def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
+        return grouped_channels(data, filters, made=1, taken=2)
+
+    def evaluate(self, data: Array, filters: Array) -> Array:
+        return convolved(data, filters, self.frame(data.shape[2:], filters.shape[3:]))

@@ -1,0 +1,92 @@
+"""Boxes as arrays: overlap, and the greedy choice that all kinds of suppression rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..lazy import Array, np
+
+
+def overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
+    """Intersection over union of one box with each of several, all as two corners; 0 where an area is not positive. `margin`: what a side is longer than the difference of
+    its corners (1 for pixel coordinates)."""
+    margin = np.float32(margin)
+    sides = boxes[:, 2:] - boxes[:, :2] + margin
+    areas = sides[:, 0] * sides[:, 1]
+    side = box[2:] - box[:2] + margin
+    area = side[0] * side[1]
+    common = np.maximum(np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2]) + margin, np.float32(0))
+    shared = common[:, 0] * common[:, 1]
+    return np.where((areas > 0) & (area > 0), shared / (areas + area - shared), np.float32(0))
+
+
+def descending(scores: Array) -> Array:
+    """Positions by score, the best first; equal scores in their order."""
+    return np.argsort(-scores, kind="stable")
+
+
+def greedy(order: Array, boxes: Array, threshold: float, *, limit: int | None = None, overlap: Callable[[Array, Array], Array] = overlaps) -> list[int]:
+    """Takes the first of `order`, drops all that overlap it by more than the threshold, takes the next, up to `limit`."""
+    threshold = np.float32(threshold)
+    kept: list[int] = []
+    while order.size and (limit is None or len(kept) < limit):
+        best, order = int(order[0]), order[1:]
+        kept.append(best)
+        order = order[~(overlap(boxes[best], boxes[order]) > threshold)]
+    return kept
+
+
+def rotated_corners(boxes: Array) -> Array:
+    """The corners of boxes given as center, width, height and angle."""
+    cos, sin = np.cos(boxes[:, 4]), np.sin(boxes[:, 4])
+    across = boxes[:, 2:3] / 2 * np.array([1, -1, -1, 1])
+    down = boxes[:, 3:4] / 2 * np.array([1, 1, -1, -1])
+    x = boxes[:, :1] + across * cos[:, None] - down * sin[:, None]
+    y = boxes[:, 1:2] + across * sin[:, None] + down * cos[:, None]
+    return np.stack([x, y], axis=-1)
+
+
+def rotated_overlaps(box: Array, boxes: Array) -> Array:
+    """Intersection over union of one rotated box with each of several: the area of the polygon that their crossing sides and inner corners make."""
+    a = np.broadcast_to(rotated_corners(box[None].astype(np.float64)), (len(boxes), 4, 2))
+    b = rotated_corners(boxes.astype(np.float64))
+    points, present = _crossings(a, b)
+    points = np.concatenate([points, a, b], axis=1)
+    present = np.concatenate([present, _inside(a, b), _inside(b, a)], axis=1)
+    count = np.maximum(present.sum(axis=1, keepdims=True), 1)
+    middle = np.where(present[..., None], points, 0).sum(axis=1, keepdims=True) / count[..., None]
+    points = np.where(present[..., None], points - middle, 0)
+    turn = np.argsort(np.where(present, np.arctan2(points[..., 1], points[..., 0]), np.inf), axis=1)
+    ring = np.take_along_axis(points, turn[..., None], axis=1)
+    # absent points stand last, at the middle: a ring through them twice would cut the last side short, so they repeat the first point
+    absent = ~np.take_along_axis(present, turn, axis=1)
+    ring = np.where(absent[..., None], ring[:, :1], ring)
+    following = np.roll(ring, -1, axis=1)
+    shared = np.abs((ring[..., 0] * following[..., 1] - ring[..., 1] * following[..., 0]).sum(axis=1)) / 2
+    areas = np.abs(boxes[:, 2].astype(np.float64) * boxes[:, 3])
+    union = areas + abs(float(box[2]) * float(box[3])) - shared
+    return np.where(union > 0, shared / np.where(union > 0, union, 1), 0).astype(np.float32)
+
+
+def _crossings(a: Array, b: Array) -> tuple[Array, Array]:
+    """Where the sides of two quadrangles cross, for each pair of sides, and whether they do."""
+    along, other = np.roll(a, -1, axis=1) - a, np.roll(b, -1, axis=1) - b
+    between = b[:, None, :, :] - a[:, :, None, :]
+    cross = along[:, :, None, 0] * other[:, None, :, 1] - along[:, :, None, 1] * other[:, None, :, 0]
+    flat = np.where(np.abs(cross) > 1e-14, cross, np.inf)
+    t = (between[..., 0] * other[:, None, :, 1] - between[..., 1] * other[:, None, :, 0]) / flat
+    u = (between[..., 0] * along[:, :, None, 1] - between[..., 1] * along[:, :, None, 0]) / flat
+    crosses = np.isfinite(flat) & (t >= 0) & (t <= 1) & (u >= 0) & (u <= 1)
+    points = a[:, :, None, :] + t[..., None] * along[:, :, None, :]
+    return points.reshape(len(a), 16, 2), crosses.reshape(len(a), 16)
+
+
+def _inside(points: Array, box: Array) -> Array:
+    """Whether each of four points lies in a rectangle or on its border."""
+    corner = box[:, :1]
+    result = np.ones(points.shape[:2], dtype=bool)
+    for side in (box[:, 1:2] - corner, box[:, 3:4] - corner):
+        along = ((points - corner) * side).sum(axis=-1)
+        length = (side * side).sum(axis=-1)
+        result &= (along >= -1e-9 * length) & (along <= length * (1 + 1e-9))
+    return result

@@ -1,0 +1,251 @@
+"""Non-maximum suppression: of boxes that overlap, the one with the best score stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...types import DYNAMIC, Dimension, ElementType
+from ..declaration import ANY, INTEGER, REAL, Operation, attribute, operand, types
+from ..kinds import BOOLEAN, INDEX_TYPE, Choice
+from ..lazy import Array, np
+from ..tensors import Tensor
+from .agreement import require_boxes_and_scores, require_size
+from .geometry import descending, greedy, overlaps, rotated_overlaps
+
+F32_F16_BF16 = types("f32 f16 bf16")
+I64 = ElementType.of("i64")
+F32 = ElementType.of("f32")
+
+
+def at_most(dim: Dimension) -> Dimension:
+    """The largest size of a dimension, `?` where it has none."""
+    return DYNAMIC if dim.high == DYNAMIC.high else Dimension(dim.high)
+
+
+def number(tensor: Array | None, default: float = 0) -> Any:
+    """The only element of an input, or a default where it is absent."""
+    return default if tensor is None else tensor.ravel()[0]
+
+
+class Suppression(Operation):
+    """What all versions share: boxes, their scores for each class, and the thresholds. Every class of every batch item is treated by itself."""
+
+    boxes = operand(ANY, rank=3)
+    scores = operand(ANY, rank=3)
+    max_output_boxes_per_class = operand(ANY, rank=0, optional=True, value=True)
+    iou_threshold = operand(ANY, rank=0, optional=True)
+    score_threshold = operand(ANY, rank=0, optional=True)
+    sort_result_descending: bool = attribute(BOOLEAN, default=True)
+
+    def select(self, boxes: Array, scores: Array, limit: Any, overlap: Callable[[Array, Array], Array], iou_threshold: Any, score_threshold: Any, sigma: Any = 0) -> tuple[Array, Array]:
+        """The triplets [batch item, class, box] of the boxes that stay, and their scores."""
+        triplets: list[tuple[int, int, int]] = []
+        kept: list[float] = []
+        for item, (here, classes) in enumerate(zip(boxes, scores.astype(np.float32, copy=False), strict=True)):
+            for label, marks in enumerate(classes):
+                if sigma > 0:
+                    found = self.fade(here, marks, int(limit), overlap, np.float32(iou_threshold), np.float32(score_threshold), np.float32(sigma))
+                else:
+                    candidates = np.flatnonzero(marks > np.float32(score_threshold))
+                    order = candidates[descending(marks[candidates])]
+                    found = [(index, marks[index]) for index in greedy(order, here, iou_threshold, limit=max(int(limit), 0), overlap=overlap)]
+                triplets += [(item, label, index) for index, _ in found]
+                kept += [mark for _, mark in found]
+        indices, marks = np.array(triplets, dtype=np.int64).reshape(-1, 3), np.array(kept, dtype=np.float32)
+        if self.sort_result_descending:
+            order = np.lexsort((indices[:, 2], indices[:, 1], indices[:, 0], -marks))
+            return indices[order], marks[order]
+        return indices, marks
+
+    def fade(self, boxes: Array, scores: Array, limit: int, overlap: Callable[[Array, Array], Array], iou_threshold: Any, score_threshold: Any, sigma: Any) -> list[tuple[int, Any]]:
+        """Soft suppression: a box that overlaps one already taken has its score lowered."""
+        left, marks, taken = np.flatnonzero(scores > score_threshold), scores.copy(), []
+        while left.size and len(taken) < limit:
+            best = int(left[np.argmax(marks[left])])
+            taken.append((best, marks[best]))
+            left = left[left != best]
+            common = overlap(boxes[best], boxes[left])
+            marks[left] *= self.fading(common, iou_threshold, sigma)
+            left = left[marks[left] > score_threshold]
+        return taken
+
+    def fading(self, common: Array, iou_threshold: Any, sigma: Any) -> Array:
+        """The factor by which soft suppression lowers a score."""
+        return np.exp(np.float32(-0.5) / sigma * common * common)
+
+
+class NonMaxSuppression_1(Suppression):
+    """The triplets [batch item, class, box] of the boxes that stay, filled up with -1 to min(boxes, max_output_boxes_per_class * classes) rows. The CPU plugin gives only the
+    rows that it found, and more than those for several batch items. Specification: NonMaxSuppression-1."""
+
+    since, until = 1, 2
+    box_encoding: str = attribute(Choice("corner", "center"), default="corner")
+    output_type: ElementType = I64
+
+    def infer(
+        self, boxes: Tensor, scores: Tensor, max_output_boxes_per_class: Tensor | None, iou_threshold: Tensor | None, score_threshold: Tensor | None
+    ) -> Tensor | tuple[Tensor, ...]:
+        require_boxes_and_scores(boxes, scores)
+        return Tensor(self.output_type, [self.rows(boxes, scores, max_output_boxes_per_class), 3])
+
+    def rows(self, boxes: Tensor, scores: Tensor, limit: Tensor | None) -> Dimension:
+        if boxes.rank is None or boxes.shape[1].is_dynamic:
+            return DYNAMIC
+        most = limit_of(limit)
+        if scores.rank is not None:
+            most = most * scores.shape[1]
+        return Dimension(min(boxes.shape[1].low, most.low)) if most.is_static else DYNAMIC
+
+    def evaluate(self, boxes: Array, scores: Array, max_output_boxes_per_class: Array | None, iou_threshold: Array | None, score_threshold: Array | None) -> Any:
+        limit = max(int(number(max_output_boxes_per_class)), 0)
+        indices, _ = self.select(self.corners(boxes), scores, limit, overlaps, number(iou_threshold), number(score_threshold))
+        rows = self.row_count(boxes.shape[1], limit, scores.shape[0], scores.shape[1])
+        filled = np.full((rows, 3), -1, dtype=self.output_type.name.replace("i", "int"))
+        filled[: len(indices)] = indices[:rows]
+        return filled
+
+    def row_count(self, boxes: int, limit: int, items: int, classes: int) -> int:
+        return min(boxes, limit * classes)
+
+    def corners(self, boxes: Array) -> Array:
+        """Boxes as two corners, the lesser one first."""
+        boxes = boxes.astype(np.float32)
+        first, second = boxes[..., :2], boxes[..., 2:]
+        if self.box_encoding == "center":
+            return np.concatenate([first - second / 2, first + second / 2], axis=-1)
+        return np.concatenate([np.minimum(first, second), np.maximum(first, second)], axis=-1)
+
+
+def limit_of(limit: Tensor | None) -> Dimension:
+    """`max_output_boxes_per_class` as a dimension, 0 where it is absent; OpenVINO takes -1 for unknown, other negative numbers for 0."""
+    if limit is None:
+        return Dimension(0)
+    if not limit.known or limit.known[0] == -1:
+        return DYNAMIC
+    return Dimension(max(limit.known[0], 0))
+
+
+class NonMaxSuppression_3(NonMaxSuppression_1):
+    """As NonMaxSuppression-1, with a choice of the type of the indices. Specification: NonMaxSuppression-3."""
+
+    since, until = 3, 3
+    output_type: ElementType = attribute(INDEX_TYPE, default=I64)
+
+
+class NonMaxSuppression_4(NonMaxSuppression_3):
+    """As NonMaxSuppression-3, filled up to min(boxes, max_output_boxes_per_class) rows for each class of each batch item. Specification: NonMaxSuppression-4."""
+
+    since, until = 4, 4
+
+    def rows(self, boxes: Tensor, scores: Tensor, limit: Tensor | None) -> Dimension:
+        if boxes.rank is None or scores.rank is None or boxes.shape[1].is_dynamic:
+            return DYNAMIC
+        most = limit_of(limit)
+        if most.is_dynamic:
+            return DYNAMIC
+        return Dimension(min(boxes.shape[1].low, most.low)) * at_most(scores.shape[0]) * at_most(scores.shape[1])
+
+    def row_count(self, boxes: int, limit: int, items: int, classes: int) -> int:
+        return min(boxes, limit) * items * classes
+
+
+class NonMaxSuppression_5(NonMaxSuppression_4):
+    """Triplets and scores of the boxes that stay, as many as there are, and their number; soft suppression with `soft_nms_sigma`, up to `iou_threshold`.
+    Specification: NonMaxSuppression-5."""
+
+    since, until = 5, 8
+    boxes = operand(F32_F16_BF16, rank=3)
+    scores = operand(F32_F16_BF16, rank=3)
+    max_output_boxes_per_class = operand(ANY, rank=(0, 1), optional=True, value=True)
+    iou_threshold = operand(F32_F16_BF16, rank=(0, 1), optional=True)
+    score_threshold = operand(F32_F16_BF16, rank=(0, 1), optional=True)
+    soft_nms_sigma = operand(F32_F16_BF16, rank=(0, 1), optional=True)
+
+    def infer(
+        self,
+        boxes: Tensor,
+        scores: Tensor,
+        max_output_boxes_per_class: Tensor | None,
+        iou_threshold: Tensor | None,
+        score_threshold: Tensor | None,
+        soft_nms_sigma: Tensor | None = None,
+    ) -> tuple[Tensor, ...]:
+        require_boxes_and_scores(boxes, scores)
+        require_single(
+            max_output_boxes_per_class=max_output_boxes_per_class, iou_threshold=iou_threshold, score_threshold=score_threshold, soft_nms_sigma=soft_nms_sigma
+        )
+        return selected(self.output_type, boxes, scores, max_output_boxes_per_class)
+
+    def fading(self, common: Array, iou_threshold: Any, sigma: Any) -> Array:
+        return np.where(common <= iou_threshold, super().fading(common, iou_threshold, sigma), np.float32(0))
+
+    def evaluate(
+        self,
+        boxes: Array,
+        scores: Array,
+        max_output_boxes_per_class: Array | None,
+        iou_threshold: Array | None,
+        score_threshold: Array | None,
+        soft_nms_sigma: Array | None = None,
+    ) -> Any:
+        found = self.select(self.corners(boxes), scores, number(max_output_boxes_per_class), overlaps, number(iou_threshold), number(score_threshold), number(soft_nms_sigma))
+        return as_outputs(self.output_type, *found)
+
+
+class NonMaxSuppression_9(NonMaxSuppression_5):
+    """As NonMaxSuppression-5, but soft suppression lowers scores beyond `iou_threshold` too, and drops no box for its overlap. Specification: NonMaxSuppression-9."""
+
+    since, until = 9, 16
+
+    def fading(self, common: Array, iou_threshold: Any, sigma: Any) -> Array:
+        return Suppression.fading(self, common, iou_threshold, sigma)
+
+
+def require_single(**inputs: Tensor | None) -> None:
+    """Thresholds and limits are scalars or hold one element."""
+    for name, tensor in inputs.items():
+        if tensor is not None and tensor.rank == 1:
+            require_size("the only element", name, tensor, 0, 1)
+
+
+def selected(output_type: ElementType, boxes: Tensor, scores: Tensor, limit: Tensor | None) -> tuple[Tensor, ...]:
+    """Types and shapes of triplets, scores and their number."""
+    rows = DYNAMIC
+    if boxes.rank is not None and scores.rank is not None:
+        known, most = limit.known if limit is not None else None, boxes.shape[1].high
+        if most < DYNAMIC.high and known and known[0] >= 0:
+            rows = Dimension(0, min(most, known[0]))
+        if not (known and known[0] < -1):
+            rows = rows * at_most(scores.shape[0]) * at_most(scores.shape[1])
+    return Tensor(output_type, [rows, 3]), Tensor(F32, [rows, 3]), Tensor(output_type, [1])
+
+
+def as_outputs(output_type: ElementType, indices: Array, marks: Array) -> tuple[Array, Array, Array]:
+    """Triplets, triplets with the score in place of the box, and their number."""
+    integer = output_type.name.replace("i", "int")
+    scored = np.concatenate([indices[:, :2].astype(np.float32), marks[:, None]], axis=1)
+    return indices.astype(integer), scored, np.array([len(indices)], dtype=integer)
+
+
+class NMSRotated(Suppression):
+    """Suppression of boxes given as [center x, center y, width, height, angle in radians]. Specification: NMSRotated-13."""
+
+    since = 13
+    boxes = operand(REAL, rank=3)
+    scores = operand(REAL, rank=3)
+    max_output_boxes_per_class = operand(INTEGER, rank=(0, 1), value=True)
+    iou_threshold = operand(REAL, rank=(0, 1))
+    score_threshold = operand(REAL, rank=(0, 1))
+    output_type: ElementType = attribute(INDEX_TYPE, default=I64)
+    clockwise: bool = attribute(BOOLEAN, default=True)
+
+    def infer(self, boxes: Tensor, scores: Tensor, max_output_boxes_per_class: Tensor, iou_threshold: Tensor, score_threshold: Tensor) -> tuple[Tensor, ...]:
+        require_boxes_and_scores(boxes, scores, 5)
+        require_single(max_output_boxes_per_class=max_output_boxes_per_class, iou_threshold=iou_threshold, score_threshold=score_threshold)
+        return selected(self.output_type, boxes, scores, max_output_boxes_per_class)
+
+    def evaluate(self, boxes: Array, scores: Array, max_output_boxes_per_class: Array, iou_threshold: Array, score_threshold: Array) -> tuple[Array, Array, Array]:
+        turned = boxes.astype(np.float32) * np.float32([1, 1, 1, 1, 1 if self.clockwise else -1])
+        found = self.select(turned, scores, number(max_output_boxes_per_class), rotated_overlaps, number(iou_threshold), number(score_threshold))
+        return as_outputs(self.output_type, *found)

@@ -1,0 +1,400 @@
+"""Interpolate: an image resized along some of its axes.
+
+Every mode is separable, so `evaluate` resizes one axis after the other: an output element is a weighted sum of a few input elements (`Taps`), or, in the mode `nearest`,
+one of them. Coordinates are worked out in f32 as OpenVINO does, whatever the type of the image, since rounding them decides which element is nearest.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
+from ..declaration import ANY, INTEGER, Operation, Violation, attribute, operand, require, types
+from ..kinds import BOOLEAN, FLOAT, NATURALS, STRING, Choice, Integer, ListOf
+from ..lazy import Array, np
+from ..tensors import Tensor, Value
+
+PADS: Final = ListOf(Integer(low=0, refused=True))
+IMAGE_TYPES: Final = types("f64 f32 f16 bf16 i64 i32 i8 u8")
+SCALE_TYPES: Final = types("f32 f16 bf16")
+SIZE_TYPES: Final = types("i32 i64 u32 u64")
+SMALL_INTEGERS: Final = ("int8", "uint8")
+
+
+def f32(number: float) -> float:
+    """A number rounded to f32."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", number))[0])
+    except OverflowError:
+        return float("inf") if number > 0 else float("-inf")
+
+
+def scaled(dim: Dimension, scale: float) -> Dimension:
+    """A dimension times a scale, rounded down; in f32 and with a little added to the scale, as OpenVINO does."""
+    if scale == 1:
+        return dim
+    multiplier = f32(scale + f32(1e-6))
+    low, high = (UNBOUNDED if bound == UNBOUNDED else _whole(f32(f32(bound) * multiplier)) for bound in (dim.low, dim.high))
+    return Dimension(low, max(low, high)) if low <= high or dim.is_static else DYNAMIC
+
+
+def _whole(number: float) -> int:
+    """The whole part of a size; 0 for what is no size."""
+    return int(number) if 0 <= number < UNBOUNDED else 0
+
+
+def size_of(value: Value, index: int) -> Dimension:
+    """A size as a dimension: -1 is `?` and what lies below is 0, as OpenVINO reads them."""
+    if value.lower[index] == value.upper[index] == -1:
+        return DYNAMIC
+    return value.dimension(index) or Dimension(0)
+
+
+def default_axes(image: Tensor, axes: Tensor | None) -> tuple[int, ...] | None:
+    """The axes where they are known; without the input all of them."""
+    if axes is not None:
+        return axes.known
+    return None if image.rank is None else tuple(range(image.rank))
+
+
+def require_axes(axes: tuple[int, ...], image: Tensor) -> None:
+    """Every axis must lie in the image; negative ones count as outside."""
+    rank = len(image.shape)
+    for axis in axes:
+        require(
+            0 <= axis < rank,
+            f"axis {axis} is out of range for `image` {image.shape} of rank {rank}; Interpolate wants non-negative axes",
+            at="axes",
+            expected=f"[0, {rank - 1}]",
+            seen=axis,
+            rule="input-value",
+        )
+
+
+def resized(image: Tensor, axes: tuple[int, ...], given: Tensor, name: str, pads: tuple[tuple[int, int], ...]) -> PartialShape:
+    """The shape of the image, padded, with the axes scaled by, or of the sizes, that `given` holds (`name`: its operand)."""
+    dims = [dim + (before + after) if before + after else dim for dim, (before, after) in zip(image.shape, pads, strict=True)]
+    value = given.value if given.element_type not in SCALE_TYPES or given.value is None or given.value.exact is not None else None
+    if value is None:
+        for axis in axes:
+            dims[axis] = DYNAMIC
+        return PartialShape(dims)
+    require(
+        len(value) >= len(axes),
+        f"`{name}` holds {len(value)} elements for {len(axes)} axes; it needs one for each",
+        at=name,
+        expected=len(axes),
+        seen=len(value),
+    )
+    for index, axis in enumerate(axes):
+        dims[axis] = scaled(dims[axis], value.lower[index]) if given.element_type in SCALE_TYPES else size_of(value, index)
+    return PartialShape(dims)
+
+
+def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> Iterator[Violation]:
+    """What the specification forbids of axes and sizes or scales, and OpenVINO takes."""
+    if axes is not None and len(set(axes)) < len(axes):
+        yield Violation(f"the axes {list(axes)} name an axis twice; each is resized once", at="axes", expected="unique axes", seen=list(axes), rule="duplicate-values")
+    count = given.shape.size
+    if axes is not None and count.low > len(axes):
+        yield Violation(f"`{name}` {given.shape} holds {count} elements for {len(axes)} axes; the rest are ignored", at=name, expected=len(axes), seen=count)
+    if given.value is None or given.value.exact is None:
+        return
+    for number in given.value.exact:
+        if given.element_type in SCALE_TYPES and not 0 < number < float("inf"):
+            yield Violation(f"`{name}` holds the scale {number}; a scale is a positive number", at=name, expected="above 0", seen=number, rule="input-value")
+        elif given.element_type not in SCALE_TYPES and number < 0:
+            yield Violation(f"`{name}` holds the size {number}; a size is not negative", at=name, expected="0 or more", seen=number, rule="input-value")
+
+
+class InterpolateAttributes(Operation):
+    """What Interpolate-4 and -11 share."""
+
+    image = operand(IMAGE_TYPES)
+    mode: str = attribute(Choice("nearest", "linear", "linear_onnx", "cubic"), default="nearest", required=True)
+    shape_calculation_mode: str = attribute(Choice("sizes", "scales"), default="sizes", required=True)
+    coordinate_transformation_mode: str = attribute(
+        Choice("half_pixel", "pytorch_half_pixel", "asymmetric", "tf_half_pixel_for_nn", "align_corners"), default="half_pixel"
+    )
+    nearest_mode: str = attribute(Choice("round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"), default="round_prefer_floor")
+    antialias: bool = attribute(BOOLEAN, default=False)
+    pads_begin: tuple[int, ...] = attribute(PADS, default=())
+    pads_end: tuple[int, ...] = attribute(PADS, default=())
+    cube_coeff: float = attribute(FLOAT, default=-0.75)
+
+    @property
+    def by_scales(self) -> bool:
+        return self.shape_calculation_mode == "scales"
+
+    def pads(self, rank: int) -> tuple[tuple[int, int], ...]:
+        """Padding before and after each axis; 0 where none is given."""
+        before, after = ((*pads[:rank], *(0,) * (rank - len(pads))) for pads in (self.pads_begin, self.pads_end))
+        return tuple(zip(before, after, strict=True))
+
+    def resized(self, image: Tensor, given: Tensor, name: str, axes: Tensor | None) -> Tensor:
+        for at, tensor in ((name, given), ("axes", axes)):
+            if tensor is None:
+                continue
+            require(not tensor.element_type.is_dynamic, f"`{at}` has a dynamic element type; it must be known here", at=at, seen="dynamic", rule="input-element-type")
+            require(tensor.rank in (None, 1), f"`{at}` has shape {tensor.shape}; it must be a list, of rank 1", at=at, expected="rank 1", seen=tensor.shape, rule="input-rank")
+        if image.rank is None:
+            return Tensor(image.element_type, DYNAMIC_SHAPE)
+        along = default_axes(image, axes)
+        if along is None:
+            return Tensor(image.element_type, PartialShape.of_rank(image.rank))
+        require_axes(along, image)
+        return Tensor(image.element_type, resized(image, along, given, name, self.pads(image.rank)))
+
+    def resample(self, image: Array, given: Array, axes: Array | None) -> Array:
+        along = list(range(image.ndim)) if axes is None else [int(axis) for axis in axes]
+        padded = np.pad(image, self.pads(image.ndim)) if any(self.pads_begin) or any(self.pads_end) else image
+        if self.by_scales:
+            scales = [float(scale) for scale in given[: len(along)]]
+            sizes = [scaled(Dimension(padded.shape[axis]), scale).low for axis, scale in zip(along, scales, strict=True)]
+        else:
+            sizes = [int(size) for size in given[: len(along)]]
+            scales = [size / padded.shape[axis] if padded.shape[axis] else 1.0 for axis, size in zip(along, sizes, strict=True)]
+        return interpolate(padded, along, sizes, scales, self)
+
+
+class Interpolate_1(Operation):
+    """Resizes the axes named by an attribute to the sizes given. Specification: Interpolate-1."""
+
+    since, until = 1, 3
+    image = operand(ANY)
+    target_spatial_shape = operand(INTEGER, value=True)
+    axes: tuple[int, ...] = attribute(NATURALS, default=(), required=True)
+    mode: str = attribute(STRING, default="", required=True)
+    align_corners: bool = attribute(BOOLEAN, default=True)
+    antialias: bool = attribute(BOOLEAN, default=False)
+    pads_begin: tuple[int, ...] = attribute(PADS, default=())
+    pads_end: tuple[int, ...] = attribute(PADS, default=())
+
+    def infer(self, image: Tensor, target_spatial_shape: Tensor) -> Tensor:
+        if image.rank is None:
+            return image
+        require_axes(self.axes, image)
+        dims, value = list(image.shape), target_spatial_shape.value
+        for index, axis in enumerate(sorted(set(self.axes))):
+            dims[axis] = size_of(value, index) if value is not None and index < len(value) else DYNAMIC
+        return Tensor(image.element_type, PartialShape(dims))
+
+    def check(self, image: Tensor, target_spatial_shape: Tensor) -> Iterator[Violation]:
+        if self.mode not in ("nearest", "linear", "cubic", "area", "linear_onnx"):
+            wanted = "nearest, linear, cubic or area"
+            yield Violation(f'`mode="{self.mode}"` is not {wanted}', at="mode", expected=wanted, seen=self.mode, rule="attribute-value")
+        count = target_spatial_shape.shape.size
+        if count.high < len(set(self.axes)):
+            message = f"`target_spatial_shape` {target_spatial_shape.shape} holds {count} elements for the {len(set(self.axes))} axes {list(self.axes)}; OpenVINO reads on past its end"
+            yield Violation(message, at="target_spatial_shape", expected=len(set(self.axes)), seen=count)
+        yield from doubtful_values(self.axes, target_spatial_shape, "target_spatial_shape")
+
+    def evaluate(self, image: Array, target_spatial_shape: Array) -> Array:
+        modes = {"nearest": "nearest", "linear": "linear_onnx" if image.ndim < 5 else "linear", "linear_onnx": "linear_onnx", "cubic": "cubic"}
+        if self.mode not in modes:
+            raise NotImplementedError(f"no rule is known for the mode '{self.mode}'")
+        padded = any(self.pads_begin) or any(self.pads_end)
+        transformation = "align_corners" if self.align_corners else "asymmetric"
+        if not self.align_corners and self.mode.startswith("linear") and not padded and not (image.ndim == 4 and set(self.axes) == {2, 3}):
+            transformation = "half_pixel"
+        newer = Interpolate_11(
+            mode=modes[self.mode],
+            coordinate_transformation_mode=transformation,
+            nearest_mode="simple",
+            antialias=self.antialias,
+            pads_begin=self.pads_begin,
+            pads_end=self.pads_end,
+        )
+        return newer.resample(image, target_spatial_shape.ravel(), np.array(sorted(set(self.axes)), np.int64))
+
+
+class Interpolate_4(InterpolateAttributes):
+    """Resizes axes to `sizes`, or by `scales`. Specification: Interpolate-4."""
+
+    since, until = 4, 10
+    sizes = operand(SIZE_TYPES, value=True)
+    scales = operand(SCALE_TYPES, value=True)
+    axes = operand(SIZE_TYPES, value=True, optional=True)
+
+    def infer(self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None) -> Tensor:
+        for name, tensor in (("sizes", sizes), ("scales", scales)):
+            require(not tensor.element_type.is_dynamic, f"`{name}` has a dynamic element type; it must be known here", at=name, seen="dynamic", rule="input-element-type")
+        return self.resized(image, scales, "scales", axes) if self.by_scales else self.resized(image, sizes, "sizes", axes)
+
+    def check(self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None) -> Iterator[Violation]:
+        return doubtful_values(default_axes(image, axes), *((scales, "scales") if self.by_scales else (sizes, "sizes")))
+
+    def evaluate(self, image: Array, sizes: Array, scales: Array, axes: Array | None) -> Array:
+        return self.resample(image, scales if self.by_scales else sizes, axes)
+
+
+class Interpolate_11(InterpolateAttributes):
+    """As Interpolate-4 with one input for sizes or scales, and the modes of Pillow. Specification: Interpolate-11."""
+
+    since = 11
+    mode: str = attribute(Choice("nearest", "linear", "linear_onnx", "cubic", "bilinear_pillow", "bicubic_pillow"), default="nearest", required=True)
+    scales_or_sizes = operand(SIZE_TYPES | SCALE_TYPES, value=True)
+    axes = operand(SIZE_TYPES, value=True, optional=True)
+
+    def infer(self, image: Tensor, scales_or_sizes: Tensor, axes: Tensor | None) -> Tensor:
+        allowed, seen = SCALE_TYPES if self.by_scales else SIZE_TYPES, scales_or_sizes.element_type
+        require(
+            seen.is_dynamic or seen in allowed,
+            f'`scales_or_sizes` has element type {seen}, but with shape_calculation_mode="{self.shape_calculation_mode}" it holds {self.shape_calculation_mode}: {_names(allowed)}',
+            at="scales_or_sizes",
+            expected=_names(allowed),
+            seen=seen,
+            rule="input-element-type",
+        )
+        return self.resized(image, scales_or_sizes, "scales_or_sizes", axes)
+
+    def check(self, image: Tensor, scales_or_sizes: Tensor, axes: Tensor | None) -> Iterator[Violation]:
+        return doubtful_values(default_axes(image, axes), scales_or_sizes, "scales_or_sizes")
+
+    def evaluate(self, image: Array, scales_or_sizes: Array, axes: Array | None) -> Array:
+        return self.resample(image, scales_or_sizes, axes)
+
+
+def _names(allowed: frozenset[ElementType]) -> str:
+    return ", ".join(sorted(found.name for found in allowed))
+
+
+# evaluation
+
+
+class Taps(NamedTuple):
+    """What each element of a resized axis is made of: positions on the old axis and their weights, a row an element."""
+
+    positions: Array
+    weights: Array
+
+
+def interpolate(image: Array, axes: list[int], sizes: list[int], scales: list[float], attributes: InterpolateAttributes) -> Array:
+    """The image with each of the axes resized, from the last given to the first."""
+    mode = attributes.mode
+    if mode == "nearest":
+        for axis, size, scale in zip(axes, sizes, scales, strict=True):
+            coordinates = original(attributes.coordinate_transformation_mode, size, image.shape[axis], np.float32(scale))
+            nearest = NEAREST[attributes.nearest_mode](coordinates, scale < 1).astype(np.int64)
+            image = np.take(image, np.clip(nearest, 0, image.shape[axis] - 1), axis=axis)
+        return image
+    kind, stepwise = image.dtype, mode.endswith("pillow") and image.dtype.name in SMALL_INTEGERS
+    data = image if kind == np.float64 else image.astype(np.float64 if kind.kind in "iu" and kind.itemsize > 1 else np.float32)
+    antialias = attributes.antialias and any(scale < 1 for scale in scales)
+    for axis, size, scale in reversed(list(zip(axes, sizes, scales, strict=True))):
+        before = image.shape[axis]
+        if mode.endswith("pillow"):
+            if size == before:
+                continue
+            taps = pillow(size, before, mode, attributes.cube_coeff)
+        else:
+            coordinates = original(attributes.coordinate_transformation_mode, size, before, np.float32(scale))
+            if mode == "linear":
+                taps = linear(coordinates, before, scale if antialias else 1.0)
+            else:
+                taps = linear_onnx(coordinates, before) if mode == "linear_onnx" else cubic(coordinates, before, attributes.cube_coeff)
+        data = mixed(data, axis, taps)
+        if stepwise:
+            data = whole(data, kind)
+    return whole(data, kind).astype(kind) if kind.kind in "iu" else data.astype(kind)
+
+
+def mixed(data: Array, axis: int, taps: Taps) -> Array:
+    """Weighted sums of the elements along an axis."""
+    positions, weights = taps
+    form = [1] * data.ndim
+    form[axis] = len(positions)
+    made = np.zeros((*data.shape[:axis], len(positions), *data.shape[axis + 1 :]), data.dtype)
+    for tap in range(positions.shape[1]):
+        made += np.take(data, positions[:, tap], axis=axis) * weights[:, tap].astype(data.dtype).reshape(form)
+    return made
+
+
+def whole(data: Array, kind: Any) -> Array:
+    """Rounded, halves to even, and held within the limits of an integer type, as the CPU plugin stores integers."""
+    info = np.iinfo(kind)
+    return np.clip(np.rint(data), info.min, info.max)
+
+
+def original(transformation: str, size: int, before: int, scale: Any) -> Array:
+    """Where the elements of a resized axis lie on the old one."""
+    places = np.arange(size, dtype=np.float32)
+    half = np.float32(0.5)
+    if scale == 1 or size == before:
+        return places
+    if transformation == "align_corners":
+        return np.zeros_like(places) if size == 1 else places * np.float32(before - 1) / np.float32(size - 1)
+    if transformation == "asymmetric":
+        return places / scale
+    if transformation == "tf_half_pixel_for_nn":
+        return (places + half) / scale
+    if transformation == "pytorch_half_pixel" and size <= 1:
+        return np.zeros_like(places)
+    return (places + half) / scale - half
+
+
+def _away_from_zero(numbers: Array) -> Array:
+    return np.trunc(numbers + np.copysign(np.float32(0.5), numbers))
+
+
+def _prefer_floor(numbers: Array, _: bool) -> Array:
+    return np.where(numbers == np.trunc(numbers) + np.float32(0.5), np.floor(numbers), _away_from_zero(numbers))
+
+
+NEAREST: Final[dict[str, Callable[[Array, bool], Array]]] = {
+    "round_prefer_floor": _prefer_floor,
+    "round_prefer_ceil": lambda numbers, _: _away_from_zero(numbers),
+    "floor": lambda numbers, _: np.floor(numbers),
+    "ceil": lambda numbers, _: np.ceil(numbers),
+    "simple": lambda numbers, smaller: np.ceil(numbers) if smaller else np.trunc(numbers),
+}
+
+
+def linear(coordinates: Array, before: int, stretch: float) -> Taps:
+    """Triangles around each coordinate, `1 / stretch` wide to either side; what lies outside the image takes no part."""
+    reach = int(np.ceil(1 / stretch + 0.5))
+    positions = _away_from_zero(coordinates).astype(np.int64)[:, None] + np.arange(-reach, reach + 1)
+    weights = np.maximum(0, 1 - np.abs(np.float32(stretch) * (coordinates[:, None] - positions)))
+    weights = np.where((positions >= 0) & (positions < before), weights, 0)
+    total = weights.sum(axis=1, keepdims=True)
+    return Taps(np.clip(positions, 0, before - 1), np.where(total > 0, weights / np.where(total > 0, total, 1), 0))
+
+
+def linear_onnx(coordinates: Array, before: int) -> Taps:
+    """The two neighbours of each coordinate, held within the image."""
+    inside = np.clip(coordinates, 0, before - 1)
+    left = inside.astype(np.int64)
+    share = inside - left
+    return Taps(np.stack([left, np.minimum(left + 1, before - 1)], axis=1), np.stack([1 - share, share], axis=1))
+
+
+def cubic(coordinates: Array, before: int, a: float) -> Taps:
+    """Four neighbours of each coordinate, those outside replaced by the outermost element."""
+    left = np.floor(coordinates)
+    s = (coordinates - left).astype(np.float64)
+    weights = [
+        a * (s - 1) * (s - 1) * s,
+        ((a + 2) * s - (a + 3)) * s * s + 1,
+        (((-a - 2) * s + (2 * a + 3)) * s - a) * s,
+        -a * s * s * (s - 1),
+    ]
+    return Taps(np.clip(left.astype(np.int64)[:, None] + np.arange(-1, 3), 0, before - 1), np.stack(weights, axis=1))
+
+
+def pillow(size: int, before: int, mode: str, a: float) -> Taps:
+    """The filters of the Pillow library: as wide as the image is shrunk, cut off at its border."""
+    scale = before / size
+    stretch = max(scale, 1.0)
+    support = (1.0 if mode == "bilinear_pillow" else 2.0) * stretch
+    centers = (np.arange(size) + 0.5) * scale
+    first = np.maximum(np.trunc(centers - support + 0.5), 0)
+    last = np.minimum(np.trunc(centers + support + 0.5), before)
+    positions = first[:, None] + np.arange(int(np.ceil(support)) * 2 + 1)
+    x = np.abs((positions - centers[:, None] + 0.5) / stretch)
+    near, far = (1 - x, np.zeros_like(x)) if mode == "bilinear_pillow" else (((a + 2) * x - (a + 3)) * x * x + 1, (((x - 5) * x + 8) * x - 4) * a)
+    weights = np.where(x < 1, near, np.where((x < 2) & (mode == "bicubic_pillow"), far, 0))
+    weights = np.where(positions < last[:, None], weights, 0)
+    total = weights.sum(axis=1, keepdims=True)
+    return Taps(np.minimum(positions.astype(np.int64), before - 1), weights / np.where(total == 0, 1, total))

@@ -1,0 +1,85 @@
+"""Windows that slide along spatial axes: the sizes and views that convolutions and poolings share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from ..types import Dimension
+from .kinds import Choice
+from .lazy import Array, np
+
+PAD_TYPES: Final = Choice("explicit", "same_upper", "same_lower", "valid")
+SAME: Final = ("same_upper", "same_lower")
+
+
+def dimension_of(number: int) -> Dimension:
+    """A number from an attribute as OpenVINO makes a dimension of it: -1 is `?`, anything below that 0."""
+    return Dimension.of(max(number, -1) if number >= -1 else 0)
+
+
+def dilated(kernel: Dimension, dilation: int) -> Dimension:
+    """What a kernel spans, gaps included."""
+    return (kernel - 1) * dimension_of(dilation) + 1
+
+
+def divided_down(dim: Dimension, divisor: int) -> Dimension:
+    """`dim // divisor`; a negative stride, which OpenVINO takes in silence, leaves nothing."""
+    return dim // divisor if divisor > 0 else Dimension(0)
+
+
+def divided_up(dim: Dimension, divisor: int) -> Dimension:
+    """`dim / divisor` rounded up; nothing for a negative stride."""
+    return dim.ceil_div(divisor) if divisor > 0 else Dimension(0)
+
+
+def same_padding(size: int, span: int, stride: int, auto_pad: str) -> tuple[int, int]:
+    """The padding before and after an axis that makes the result `size / stride` long, rounded up; an odd pixel goes to the end that `auto_pad` names."""
+    total = max((-(-size // stride) - 1) * stride + span - size, 0)
+    return (total // 2, total - total // 2) if auto_pad == "same_upper" else (total - total // 2, total // 2)
+
+
+class Frame(NamedTuple):
+    """Where a window of known size goes along each axis of a known shape."""
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    pads_begin: tuple[int, ...]
+    pads_end: tuple[int, ...]
+
+    def span(self, axis: int) -> int:
+        """What the kernel covers of an axis, gaps included."""
+        return max(self.kernel[axis] - 1, 0) * self.dilations[axis] + 1
+
+    def steps(self, sizes: Sequence[int]) -> tuple[int, ...]:
+        """How many windows fit along each axis of that size."""
+        return tuple(
+            max((size + begin + end - self.span(axis)) // stride + 1, 0)
+            for axis, (size, begin, end, stride) in enumerate(zip(sizes, self.pads_begin, self.pads_end, self.strides, strict=True))
+        )
+
+
+def padded(data: Array, pads_begin: Sequence[int], pads_end: Sequence[int], value: float = 0) -> Array:
+    """`data` with so many elements more at both ends of its last axes; a negative number takes some away."""
+    if not any(pads_begin) and not any(pads_end):
+        return data
+    lead = data.ndim - len(pads_begin)
+    sizes = [max(size + begin + end, 0) for size, begin, end in zip(data.shape[lead:], pads_begin, pads_end, strict=True)]
+    made = np.full((*data.shape[:lead], *sizes), value, data.dtype)
+    into = [slice(max(begin, 0), size - max(end, 0)) for size, begin, end in zip(sizes, pads_begin, pads_end, strict=True)]
+    kept = [slice(max(-begin, 0), size - max(-end, 0)) for size, begin, end in zip(data.shape[lead:], pads_begin, pads_end, strict=True)]
+    made[(..., *into)] = data[(..., *kept)]
+    return made
+
+
+def sliding(data: Array, frame: Frame, steps: Sequence[int]) -> Array:
+    """A view of padded data with an axis for each position in the kernel, then one for each step: `[…, *kernel, *steps]`."""
+    lead = data.ndim - len(steps)
+    strides = data.strides[lead:]
+    return np.lib.stride_tricks.as_strided(
+        data,
+        (*data.shape[:lead], *frame.kernel, *steps),
+        (*data.strides[:lead], *(s * d for s, d in zip(strides, frame.dilations, strict=True)), *(s * d for s, d in zip(strides, frame.strides, strict=True))),
+        writeable=False,
+    )

@@ -1,0 +1,106 @@
+"""NonMaxSuppression and NMSRotated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from differential.cases import Case, Data, case_id, const, data
+from differential.compare import check
+from differential.oracle import Oracle
+
+BOXES = [[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11], [0, 10.1, 1, 11.1], [0, 100, 1, 101]]
+SCORES = [[0.9, 0.75, 0.6, 0.95, 0.5, 0.3], [0.3, 0.5, 0.95, 0.6, 0.75, 0.9]]
+UNORDERED = [[1, 1, 0, 0], [0, 1.1, 1, 0.1], [1, -0.1, 0, 0.9], [0, 11, 1, 10], [1, 10.1, 0, 11.1], [1, 101, 0, 100]]
+CENTERED = [[(b[1] + b[3]) / 2, (b[0] + b[2]) / 2, b[3] - b[1], b[2] - b[0]] for b in BOXES]
+
+
+def nms(version: int, limit: object = 3, iou: object = 0.5, score: object = 0.0, sigma: object = None, *, boxes: object = BOXES, items: int = 1, element_type: str = "f32", known: object = (),
+        run: object = True, expected: object = None, shape: tuple[int, ...] = (), **attributes: str) -> Case:  # fmt: skip
+    """Boxes with two classes, thresholds as constants."""
+    inputs: list[object] = [data(element_type, f"{items},6,4", [boxes] * items), data(element_type, f"{items},2,6", [SCORES] * items)]
+    if limit is not None:
+        inputs.append(limit if isinstance(limit, Data) else const("i64", limit, shape))
+        inputs += [const("f32", iou, shape), const("f32", score, shape)]
+    if sigma is not None:
+        inputs.append(const("f32", sigma, shape))
+    case = Case("NonMaxSuppression", f"opset{version}", attributes, inputs, outputs=3 if version > 4 else 1, known=known, run=run, expected=expected)
+    case.id += f"-x{items}" + ("" if boxes is BOXES else f"-{np.ravel(boxes)[1]}")
+    return case
+
+
+def shapes(version: int, boxes: str, scores: str, limit: object = 3, element_type: str = "f32") -> Case:
+    """Types and shapes only."""
+    limits = [limit] if isinstance(limit, Data) else [const("i64", limit)] if limit is not None else []
+    return Case("NonMaxSuppression", f"opset{version}", {}, [data(element_type, boxes), data(element_type, scores), *limits], outputs=3 if version > 4 else 1, run=False)
+
+
+PADDED = [[0, 0, 3], [0, 1, 2], [0, 0, 0], [0, 1, 5], [0, 1, 4], [0, 0, 5]]
+CASES = [
+    *[shapes(v, b, s, limit) for v in (1, 3, 4, 5, 9) for b, s, limit in (
+        ("1,4,4", "1,2,4", 3), ("1,2..4,4", "1,2,4", 3), ("..3,4,4", "..5,2..6,4", 3), ("...", "2,3,7", 3), ("2,7,4", "...", 3), ("2,7,4", "2,?,7", 0), ("2,7,4", "2,?,7", -5),
+        ("2,..7,4", "2,0,7", -1), ("2,7,4", "2,0,7", data("i64", "")), ("2,7,4", "2,0,7", -1), ("1,?,?", "?,0,?", 2), ("2,7,4", "2,3,7", None), ("1,1000000000000,4", "1,1000000,1000000000000", 1000000),
+    )],
+    *[shapes(v, b, s) for v in (1, 5, 9) for b, s in (("2,7,5", "2,3,7"), ("2,7,4", "1,3,7"), ("2,7,4", "2,3,8"), ("7,4", "2,3,7"), ("2,7,4", "2,7"), ("2,3..4,4", "2,1,5..6"), ("2,1,3..4", "2,1,1"))],
+    shapes(1, "1,1,4", "1,1,1", const("i64", [1]).values),
+    shapes(9, "1,1,4", "1,1,1", [1, 2]),
+    shapes(9, "1,1,4", "1,1,1", [2]),
+    shapes(4, "1,1,4", "1,1,1", 2, "i32"),
+    shapes(9, "1,1,4", "1,1,1", 2, "i32"),
+    shapes(5, "1,1,4", "1,1,1", 2, "f64"),
+    nms(1), nms(3, output_type="i32"), nms(4), nms(4, 3, 0.05, 0.4, known="nms-rows"),
+    nms(1, 0), nms(4, None), nms(3, data("i64", "", 3)),
+    nms(1, items=2, known="nms-rows", expected=[[[0, 0, 3], [0, 1, 2], [1, 0, 3], [1, 1, 2], [0, 0, 0], [0, 1, 5]]]),
+    nms(1, 6, known="nms-rows", expected=[PADDED]),
+    nms(4, 6, known="nms-rows", expected=[[*PADDED, *[[-1] * 3] * 6]]),
+    nms(4, items=2), nms(4, sort_result_descending="false"), nms(4, boxes=UNORDERED), nms(4, boxes=CENTERED, box_encoding="center"),
+    *[nms(v, **given) for v in (5, 9) for given in (
+        {}, {"limit": 6}, {"limit": 1}, {"limit": 100}, {"score": 0.5}, {"score": 0.99}, {"score": -1.0}, {"iou": 0.0}, {"iou": 1.0}, {"iou": -1.0}, {"iou": 9 / 11}, {"limit": data("i32", "", 2)},
+        {"items": 2, "output_type": "i32"}, {"items": 2, "sort_result_descending": "false"}, {"boxes": UNORDERED}, {"boxes": CENTERED, "box_encoding": "center"}, {"boxes": BOXES, "box_encoding": "center"},
+        {"element_type": "f16"}, {"shape": (1,)}, {"limit": 6, "iou": 1.0, "sigma": 0.5}, {"sigma": 0.0}, {"limit": 6, "iou": 0.9, "sigma": 0.2, "score": 0.35},
+    )],
+    nms(9, 6, 0.2, 0.1, 0.5), nms(9, 4, 0.5, 0.31, 1.0, sort_result_descending="false"), nms(9, 6, -1.0, -1.0, 0.3),
+    nms(5, 6, 0.2, 0.1, 0.5, known="nms5-beyond-threshold"),
+    nms(9, box_encoding="CENTER", boxes=CENTERED), nms(9, box_encoding="corners"), nms(9, output_type="u32"), nms(5, output_type="f32"),
+    Case("NonMaxSuppression", "opset9", {}, [data("f32", "1,0,4"), data("f32", "1,2,0"), const("i64", 3), const("f32", 0.5), const("f32", 0.0)], outputs=3),
+    Case("NonMaxSuppression", "opset9", {}, [data("f32", "0,3,4"), data("f32", "0,2,3"), const("i64", 3), const("f32", 0.5), const("f32", 0.0)], outputs=3),
+    Case("NonMaxSuppression", "opset9", {}, [data("f32", "1,1,4"), data("f32", "1,1,1"), const("i64", 3), const("i32", 0)], outputs=3, run=False),
+    Case("NonMaxSuppression", "opset9", {}, [data("f32", "2,9,4", low=0, high=1), data("f32", "2,3,9", low=0, high=1), const("i64", 7), const("f32", 0.3), const("f32", 0.2)], outputs=3),
+    Case("NonMaxSuppression", "opset9", {}, [data("f32", "?,?,4", low=0, high=1, run_shape=(1, 40, 4)), data("f32", "?,?,?", low=0, high=1, run_shape=(1, 2, 40)), const("i64", 30), const("f32", 0.2), const("f32", 0.1)], outputs=3),
+    # all scores equal, two boxes equal, empty boxes, NaN
+    Case("NonMaxSuppression", "opset9", {}, [data("f32", "1,4,4", [[[0, 0, 2, 2], [0, 0, 2, 2], [1, 1, 1, 1], [1, 1, 1, 3]]]), data("f32", "1,1,4", [[[0.5] * 4]]), const("i64", 4), const("f32", 0.5), const("f32", 0.0)], outputs=3),
+    Case("NonMaxSuppression", "opset9", {}, [data("f32", "1,3,4", [BOXES[:3]]), data("f32", "1,1,3", [[[0.5, float("nan"), 0.25]]]), const("i64", 4), const("f32", 0.9), const("f32", 0.0)], outputs=3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=case_id)
+def test_nms(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+TURNED = [[0, 0, 4, 2, 0], [0, 0, 4, 2, 0.5], [0.5, 0, 4, 2, np.pi / 2], [5, 5, 3, 3, 0], [5, 5, 3, 3, np.pi / 4], [1, 0, 0, 2, 0.1]]
+
+
+def rotated(limit: object = 6, iou: object = 0.3, score: object = 0.0, *, boxes: object = TURNED, element_type: str = "f32", run: object = True, **attributes: str) -> Case:
+    inputs = [data(element_type, "1,6,5", [boxes]), data(element_type, "1,2,6", [SCORES]), const("i64", limit), const("f32", iou), const("f32", score)]
+    return Case("NMSRotated", "opset13", attributes, inputs, outputs=3, run=run)
+
+
+def rotated_shapes(boxes: str, scores: str, limit: object = 3, types: str = "f32 f32 i64 f32 f32", **attributes: str) -> Case:
+    a, b, c, d, e = types.split()
+    return Case("NMSRotated", "opset13", attributes, [data(a, boxes), data(b, scores), const(c, limit), const(d, 0), const(e, 0)], outputs=3, run=False)
+
+
+ROTATED = [
+    rotated(), rotated(iou=0.05), rotated(iou=0.9), rotated(clockwise="false"), rotated(2), rotated(score=0.7), rotated(output_type="i32", sort_result_descending="false"), rotated(0, run=False),
+    rotated(element_type="f16", iou=0.35), rotated(iou=0.0), rotated(iou=0.21),
+    Case("NMSRotated", "opset13", {}, [data("f32", "2,12,5", low=0.5, high=3), data("f32", "2,3,12", low=0, high=1), const("i64", 9), const("f32", 0.3), const("f32", 0.2)], outputs=3),
+    rotated_shapes("1,4,5", "1,2,4"), rotated_shapes("..3,4,5", "..5,2..6,4"), rotated_shapes("...", "2,3,7"), rotated_shapes("2,7,5", "..."), rotated_shapes("2,..7,5", "2,0,7", -1),
+    rotated_shapes("1,4,4", "1,2,4"), rotated_shapes("1,4,5", "1,2,3"), rotated_shapes("1,4,5", "2,2,4"), rotated_shapes("4,5", "1,2,4"), rotated_shapes("1,4,5", "1,2,4", 3, "i32 f32 i64 f32 f32"),
+    rotated_shapes("1,4,5", "1,2,4", 3, "f32 f64 i64 f16 bf16"), rotated_shapes("1,4,5", "1,2,4", 3, "f32 f32 f32 f32 f32"), rotated_shapes("1,4,5", "1,2,4", 3, "f32 f32 i32 i32 f32"),
+    rotated_shapes("1,4,5", "1,2,4", [1, 2]), rotated_shapes("1,4,5", "1,2,4", output_type="u8"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ROTATED, ids=case_id)
+def test_rotated(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)

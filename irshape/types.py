@@ -293,9 +293,9 @@ def parse_dimension(text: str) -> Dimension:
         if not _DIGITS.match(low):
             raise ValueError(f"'{text}' is no dimension: expected a size such as 3, a range such as 1..10, or ?")
         return Dimension(_bound(low))
-    if (low and not _DIGITS.match(low)) or (high and high != "-1" and not _DIGITS.match(high)):
+    if (low and not _DIGITS.match(low)) or (high and not _DIGITS.match(high)):
         raise ValueError(f"'{text}' is no dimension: the bounds of a range are sizes, as in 1..10, 2.. or ..5")
-    least, most = _bound(low or "0"), _bound(high) if high and high != "-1" else UNBOUNDED
+    least, most = _bound(low or "0"), _bound(high) if high else UNBOUNDED
     if least > most:
         raise ValueError(f"'{text}' is no dimension: its lower bound is above its upper bound")
     return Dimension(least, most)

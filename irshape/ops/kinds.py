@@ -213,12 +213,14 @@ class ShapeText(Kind):
 
 
 def _as_openvino_reads(text: str) -> PartialShape | None:
-    """OpenVINO takes an overflowing size and -2 as 0, and an empty interval as `?`, without a word (2026.4)."""
+    """OpenVINO takes an overflowing size and -2 as 0, and an empty interval and 1..-1 as `?`, without a word (2026.4)."""
     dims: list[str] = []
     for part in text.strip().strip("[]").split(","):
         part = part.strip()
         low, dots, high = part.partition("..")
-        if dots and low.strip().isdigit() and high.strip().isdigit():
+        if dots and high.strip() == "-1":
+            dims.append("?")
+        elif dots and low.strip().isdigit() and high.strip().isdigit():
             dims.append(part if int(low) <= int(high) <= 2**63 - 1 else "?")
         elif re.fullmatch(r"-?[0-9]+", part) and part != "-1":
             dims.append(part if 0 <= int(part) < 2**63 else "0")

@@ -20,6 +20,11 @@ ENTRY_POINT_GROUP = "irshape.operations"
 _CLASS = re.compile(r"^class ([A-Z]\w*?)(?:_\d+)?\(", re.MULTILINE)
 _OPSET = re.compile(r"opset([1-9][0-9]?)\Z")
 _SYNONYMS = {"constant": "const"}
+_EXPERIMENTAL = frozenset(
+    "experimentaldetectrondetectionoutput experimentaldetectrongenerateproposalssingleimage experimentaldetectronpriorgridgenerator experimentaldetectronroifeatureextractor "
+    "experimentaldetectrontopkrois grucell rnncell proposal".split()
+)
+"""Types that OpenVINO also reads under the versions `experimental` and `extension`, as of opset6."""
 _MACHINERY = {"__init__", "declaration", "kinds", "registry", "tensors", "lazy"}
 
 
@@ -85,6 +90,8 @@ def _plugins() -> tuple[type[Operation], ...]:
 def find(type_name: str, version: str) -> type[Operation]:
     """The declaration of a type under a version such as `opset8`. Raises `UnknownOperation`."""
     known = versions(type_name)
+    if version in ("experimental", "extension") and type_name.lower() in _EXPERIMENTAL:
+        return find(type_name, "opset6")
     match = _OPSET.match(version)
     if match is None or int(match[1]) not in OPSETS:
         if known and getattr(known[0], "custom_version", None) == version:

@@ -63,9 +63,8 @@ def rotated_overlaps(box: Array, boxes: Array) -> Array:
     ring = np.where(absent[..., None], ring[:, :1], ring)
     following = np.roll(ring, -1, axis=1)
     shared = np.abs((ring[..., 0] * following[..., 1] - ring[..., 1] * following[..., 0]).sum(axis=1)) / 2
-    areas = np.abs(boxes[:, 2].astype(np.float64) * boxes[:, 3])
-    union = areas + abs(float(box[2]) * float(box[3])) - shared
-    return np.where(union > 0, shared / np.where(union > 0, union, 1), 0).astype(np.float32)
+    areas, area = boxes[:, 2].astype(np.float64) * boxes[:, 3], float(box[2]) * float(box[3])
+    return np.where((areas > 0) & (area > 0), shared / (areas + area - shared), 0).astype(np.float32)
 
 
 def _crossings(a: Array, b: Array) -> tuple[Array, Array]:

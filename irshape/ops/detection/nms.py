@@ -139,12 +139,11 @@ class NonMaxSuppression_4(NonMaxSuppression_3):
     since, until = 4, 4
 
     def rows(self, boxes: Tensor, scores: Tensor, limit: Tensor | None) -> Dimension:
-        if boxes.rank is None or scores.rank is None or boxes.shape[1].is_dynamic:
+        if boxes.rank is None or scores.rank is None or boxes.shape[1].is_dynamic or (limit is not None and not limit.known):
             return DYNAMIC
         most = limit_of(limit)
-        if most.is_dynamic:
-            return DYNAMIC
-        return Dimension(min(boxes.shape[1].low, most.low)) * at_most(scores.shape[0]) * at_most(scores.shape[1])
+        most = Dimension(min(boxes.shape[1].low, most.low)) if most.is_static else DYNAMIC
+        return most * at_most(scores.shape[0]) * at_most(scores.shape[1])
 
     def row_count(self, boxes: int, limit: int, items: int, classes: int) -> int:
         return min(boxes, limit) * items * classes

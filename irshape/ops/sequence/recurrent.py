@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from ...types import DYNAMIC, DYNAMIC_TYPE, Dimension, PartialShape
+from ...types import DYNAMIC, DYNAMIC_TYPE, Dimension, ElementType, PartialShape
 from ..declaration import ANY, Operation, Violation, attribute, operand, require
 from ..kinds import BOOLEAN, FLOAT, FLOATS, NATURAL, STRINGS, Choice
 from ..lazy import Array, np
@@ -38,11 +38,10 @@ def agreed(what: str, places: Places) -> Dimension:
 
 
 class Recurrent(Operation):
-    """What all cells and sequences share. Shapes of a cell; a sequence has the axis of directions before the sizes of a cell's state and weights."""
+    """What all cells and sequences share. The states and weights of a sequence have an axis of directions before the axes of a cell's."""
 
     gates: ClassVar[int] = 1
-    functions: ClassVar[int] = 1
-    """How many activation functions it uses."""
+    """How many gates `W` and `R` hold."""
     directional: ClassVar[int] = 0
     """1 where there is an axis of directions."""
 
@@ -54,58 +53,46 @@ class Recurrent(Operation):
 
     @property
     def bias_gates(self) -> int:
-        """How many biases of the hidden size `B` holds."""
+        """How many gates `B` holds."""
         return self.gates
 
     def named(self, inputs: tuple[Tensor | None, ...]) -> dict[str, Tensor]:
         return {declared.name: tensor for declared, tensor in zip(self.operands, inputs, strict=False) if tensor is not None}
 
-    def states(self, named: dict[str, Tensor]) -> list[tuple[str, Tensor]]:
-        return [(name, named[name]) for name in ("initial_hidden_state", "initial_cell_state") if name in named]
+    def states(self, named: dict[str, Tensor]) -> Places:
+        """The states that go in, with the axis of their size."""
+        return [(name, named[name], self.directional + 1) for name in ("initial_hidden_state", "initial_cell_state") if name in named]
 
     def hidden(self, named: dict[str, Tensor]) -> Dimension:
-        """The size of the state, from the states and the weights."""
-        first = self.directional
-        found = agreed("hidden_size", [(name, tensor, first + 1) for name, tensor in (*self.states(named), ("R", named["R"]))])
+        """The size of the state, from the states and the weights. Raises `Violation`."""
+        axis = self.directional
+        found = agreed("hidden_size", [*self.states(named), ("R", named["R"], axis + 1)])
         for name, many in (("W", self.gates), ("R", self.gates), ("B", self.bias_gates)):
             tensor = named.get(name)
-            if tensor is None or tensor.rank is None or (name == "B" and not found.is_static):
+            if tensor is None or tensor.rank is None or not (found.is_static or (tensor.shape[0].is_static and name != "B")):
                 continue
-            rows = tensor.shape[first]
+            rows = tensor.shape[axis]
             size = rows.divided(many)
             both = None if size is None else found.merge(size)
-            each = f"hidden_size {found}" if found.is_static else "a hidden_size"
-            require(
-                both is not None,
-                f"axis {first} of `{name}` {tensor.shape} is {rows}; expected {found * many if found.is_static else f'a multiple of {many}'}, for {many} gates of {each}",
-                at=name,
-                expected=found * many,
-                seen=rows,
-                rule="input-shapes",
-            )
-            assert both is not None
-            found = both if name != "B" else found
+            if both is None:
+                wanted = f"{found * many}, for {many} gates of hidden_size {found}" if not found.is_unbounded else f"a multiple of {many}, the number of gates"
+                raise Violation(f"axis {axis} of `{name}` {tensor.shape} is {rows}; expected {wanted}", at=name, expected=found * many, seen=rows, rule="input-shapes")
+            found = both
         return found
-
-    def result(self, named: dict[str, Tensor]) -> tuple[Tensor, ...]:
-        """The new states."""
-        raise NotImplementedError
-
-    def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
-        return self.result(self.named(inputs))
 
     def unfit_activations(self) -> Violation | None:
         """What is wrong with `activations`, if anything."""
-        used = [name.lower() for name in self.activations[: self.functions]]
-        wrong = [name for name in used if name not in ACTIVATIONS]
-        if len(used) == self.functions and not wrong:
+        count = len(self.attributes["activations"].default)
+        used = self.activations[:count]
+        wrong = [name for name in used if name.lower() not in ACTIVATIONS]
+        if len(used) == count and not wrong:
             return None
         seen = ",".join(self.activations) or "(empty)"
-        message = f"`activations` names {wrong[0]}; expected {', '.join(ACTIVATIONS)}" if wrong else f"`activations` is {seen}; {self.functions} functions are needed"
-        return Violation(message, at="activations", expected=", ".join(ACTIVATIONS) if wrong else f"{self.functions} names", seen=seen, rule="attribute-value")
+        message = f"`activations` names '{wrong[0]}'; expected {', '.join(ACTIVATIONS)}" if wrong else f"`activations` is {seen}, but {count} functions are needed"
+        return Violation(message, at="activations", expected=", ".join(ACTIVATIONS) if wrong else f"{count} names", seen=seen, rule="attribute-value")
 
     def check(self, *inputs: Tensor | None) -> Iterator[Violation]:
-        named, first = self.named(inputs), self.directional
+        named = self.named(inputs)
         data, weights = named["X"], named["W"]
         if data.rank is not None and weights.rank is not None and not data.shape[-1].compatible(weights.shape[-1]):
             yield Violation(
@@ -115,20 +102,17 @@ class Recurrent(Operation):
                 seen=weights.shape[-1],
                 rule="input-shapes",
             )
-        sizes = [tensor.shape[first + 1] for _, tensor in self.states(named) if tensor.rank is not None]
-        known = next((size for size in sizes if size.is_static), None)
-        if known is not None and self.hidden_size != known.low:
+        known = [tensor.shape[axis] for _, tensor, axis in self.states(named) if tensor.rank is not None and tensor.shape[axis].is_static]
+        if known and known[0] != self.hidden_size != 0:
             yield Violation(
-                f"`hidden_size` is {self.hidden_size}, but the states have size {known}; OpenVINO goes by the shapes",
+                f"`hidden_size` is {self.hidden_size}, but the states have size {known[0]}; OpenVINO goes by the shapes",
                 at="hidden_size",
-                expected=known,
+                expected=known[0],
                 seen=self.hidden_size,
                 rule="attribute-value",
             )
         if self.clip < 0:
-            yield Violation(f"`clip` is {self.clip:g}; it is a bound on both sides, so a positive number, or 0 for none", at="clip", expected="> 0", seen=self.clip, rule="attribute-value")
-
-    # evaluation
+            yield Violation(f"`clip` is {self.clip:g}; it bounds both sides, so expected a positive number, or 0 for no bound", at="clip", expected=">= 0", seen=self.clip, rule="attribute-value")
 
     def clipped(self, gate: Array) -> Array:
         return np.clip(gate, -self.clip, self.clip) if self.clip > 0 else gate
@@ -137,7 +121,7 @@ class Recurrent(Operation):
         """The activation function of that position."""
         name = self.activations[index].lower()
         if name == "sigmoid":
-            return 1 / (1 + np.exp(-gate))
+            return np.asarray(1 / (1 + np.exp(-gate)))
         if name == "tanh":
             return np.tanh(gate)
         if name == "relu":
@@ -151,30 +135,186 @@ class Recurrent(Operation):
         raise NotImplementedError
 
 
+def result_type(named: dict[str, Tensor]) -> ElementType:
+    """The element type that the inputs share."""
+    found = (tensor.element_type for name, tensor in named.items() if name not in ("sequence_lengths", "P"))
+    return next((element_type for element_type in found if not element_type.is_dynamic), DYNAMIC_TYPE)
+
+
 def computing(*arrays: Array) -> list[Array]:
     """The arrays in the type in which they are computed: f32 for the narrow ones."""
     return [array if array.dtype in (np.float32, np.float64) else array.astype(np.float32) for array in arrays]
 
 
 class Cell(Recurrent):
-    """One step: two-dimensional states."""
+    """One step."""
 
-    def result(self, named: dict[str, Tensor]) -> tuple[Tensor, ...]:
+    def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
         unfit = self.unfit_activations()
         if unfit is not None:
             raise unfit
+        named = self.named(inputs)
         states = self.states(named)
-        batch = agreed("batch_size", [("X", named["X"], 0), *((name, tensor, 0) for name, tensor in states)])
+        batch = agreed("batch_size", [("X", named["X"], 0), *((name, tensor, 0) for name, tensor, _ in states)])
         shape = PartialShape((batch, self.hidden(named)))
         return tuple(Tensor(result_type(named), shape) for _ in states)
 
-    def evaluate(self, X: Array, *inputs: Array) -> tuple[Array, ...]:  # noqa: N803
-        *states, weights, recurrence, bias = computing(*inputs)
-        made = self.step(computing(X)[0] @ weights.T, states, recurrence, bias)
-        return tuple(state.astype(X.dtype) for state in made)
+    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
+        data, *states, weights, recurrence, bias = computing(*inputs)
+        return tuple(state.astype(inputs[0].dtype) for state in self.step(data @ weights.T, states, recurrence, bias))
 
 
-def result_type(named: dict[str, Tensor]) -> object:
-    """The element type that the inputs share."""
-    found = (tensor.element_type for name, tensor in named.items() if name not in ("sequence_lengths", "P"))
-    return next((element_type for element_type in found if not element_type.is_dynamic), DYNAMIC_TYPE)
+class PlainStep(Recurrent):
+    """H = f(X W + H R + B)."""
+
+    def step(self, projected: Array, states: list[Array], recurrence: Array, bias: Array) -> list[Array]:
+        return [self.activate(0, self.clipped(projected + states[0] @ recurrence.T + bias))]
+
+
+class GatedStep(Recurrent):
+    """Update gate z, reset gate r and candidate h, in this order; H = (1 - z) h + z H."""
+
+    gates = 3
+    linear_before_reset: bool
+
+    @property
+    def bias_gates(self) -> int:
+        return 4 if self.linear_before_reset else 3
+
+    def step(self, projected: Array, states: list[Array], recurrence: Array, bias: Array) -> list[Array]:
+        hidden = states[0]
+        size = hidden.shape[-1]
+        both = self.activate(0, self.clipped(projected[:, : 2 * size] + hidden @ recurrence[: 2 * size].T + bias[: 2 * size]))
+        update, reset = both[:, :size], both[:, size:]
+        if self.linear_before_reset:
+            recurrent = reset * (hidden @ recurrence[2 * size :].T + bias[3 * size :])
+        else:
+            recurrent = (reset * hidden) @ recurrence[2 * size :].T
+        candidate = self.activate(1, self.clipped(projected[:, 2 * size :] + recurrent + bias[2 * size : 3 * size]))
+        return [(1 - update) * candidate + update * hidden]
+
+
+class LongShortTermStep(Recurrent):
+    """Forget gate f, input gate i, candidate c and output gate o, in this order; C = f C + i c, H = o h(C)."""
+
+    gates = 4
+
+    def step(self, projected: Array, states: list[Array], recurrence: Array, bias: Array) -> list[Array]:
+        hidden, cell = states
+        size = hidden.shape[-1]
+        gates = self.clipped(projected + hidden @ recurrence.T + bias)
+        forget, enter = np.split(self.activate(0, gates[:, : 2 * size]), 2, axis=1)
+        cell = forget * cell + enter * self.activate(1, gates[:, 2 * size : 3 * size])
+        return [self.activate(0, gates[:, 3 * size :]) * self.activate(2, cell), cell]
+
+
+class RNNCell(Cell, PlainStep):
+    """One step of a plain recurrent network. Specification: RNNCell-1."""
+
+    since = 1
+    X = operand(ANY, rank=2)
+    initial_hidden_state = operand(ANY, rank=2, like="X")
+    W = operand(ANY, rank=2, like="X")
+    R = operand(ANY, rank=2, like="X")
+    B = operand(ANY, rank=1, like="X")
+
+
+class GRUCell(Cell, GatedStep):
+    """One step of gated recurrent units. Specification: GRUCell-3."""
+
+    since = 3
+    activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh"))
+    linear_before_reset: bool = attribute(BOOLEAN, default=False)
+    X = operand(ANY, rank=2)
+    initial_hidden_state = operand(ANY, rank=2, like="X")
+    W = operand(ANY, rank=2)
+    R = operand(ANY, rank=2, like="X")
+    B = operand(ANY, rank=1, like="X")
+
+    def check(self, *inputs: Tensor | None) -> Iterator[Violation]:
+        yield from super().check(*inputs)
+        named = self.named(inputs)
+        expected, seen = result_type(named), named["W"].element_type
+        if seen is not expected and not seen.is_dynamic:
+            yield Violation(
+                f"`W` has element type {seen}, but the other inputs have {expected}; they must be the same, though OpenVINO does not look", at="W", expected=expected, seen=seen, rule="input-element-type"
+            )
+
+
+class LSTMCell_4(Cell, LongShortTermStep):
+    """One step of long short-term memory: the new hidden state and the new cell state. Specification: LSTMCell-4."""
+
+    since = 4
+    activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh", "tanh"))
+    X = operand(ANY, rank=2)
+    initial_hidden_state = operand(ANY, rank=2, like="X")
+    initial_cell_state = operand(ANY, rank=2, like="X")
+    W = operand(ANY, rank=2, like="X")
+    R = operand(ANY, rank=2, like="X")
+    B = operand(ANY, rank=1, like="X")
+
+    def hidden(self, named: dict[str, Tensor]) -> Dimension:
+        found = super().hidden(named)
+        return found if found.is_static else Dimension(max(self.hidden_size, 0))
+
+
+class LSTMCell_1(LSTMCell_4):
+    """One step of long short-term memory with peepholes `P` (for f, i and o), coupled gates (i = 1 - f) and any order of gates. Specification: LSTMCell-1."""
+
+    since, until = 1, 3
+    input_forget: bool = attribute(BOOLEAN, default=False)
+    weights_format: str = attribute(Choice("fico", "icof", "ifco", "ifoc", "iofc"), default="ifco")
+    B = operand(ANY, rank=1, like="X", optional=True)
+    P = operand(ANY, optional=True)
+
+    def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
+        made = super().infer(*inputs)
+        named = self.named(inputs)
+        size, peepholes = made[0].shape[1], named.get("P")
+        require(
+            "B" in named or size == max(self.hidden_size, 0),
+            f"without `B` it is made of 4 × `hidden_size` = {4 * self.hidden_size} zeros; expected {size * 4}, for states of size {size}",
+            at="hidden_size",
+            expected=size,
+            seen=self.hidden_size,
+        )
+        wanted = size * 3
+        seen = Dimension(3 * max(self.hidden_size, 0)) if peepholes is None else peepholes.shape[0] if peepholes.rank else None
+        require(
+            peepholes is None or peepholes.rank != 0,
+            "`P` is a scalar; expected a vector of 3 × hidden_size",
+            at="P",
+            expected="rank 1",
+            seen="rank 0",
+            rule="input-rank",
+        )
+        require(
+            seen is None or seen.compatible(wanted),
+            f"`P` has {seen} elements" + (" (3 × `hidden_size`, for want of the input)" if peepholes is None else "") + f"; expected {wanted}, 3 × the size {size} of the states",
+            at="P" if peepholes is not None else "hidden_size",
+            expected=wanted,
+            seen=seen,
+            rule="input-shapes",
+        )
+        return made
+
+    def check(self, *inputs: Tensor | None) -> Iterator[Violation]:
+        yield from super().check(*inputs)
+        peepholes = self.named(inputs).get("P")
+        if peepholes is not None and peepholes.rank not in (None, 1):
+            yield Violation(f"`P` has shape {peepholes.shape}; expected a vector of 3 × hidden_size", at="P", expected="rank 1", seen=peepholes.rank, rule="input-rank")
+
+    def evaluate(self, *inputs: Array | None) -> tuple[Array, ...]:
+        data, hidden, cell, weights, recurrence = computing(*(array for array in inputs[:5] if array is not None))
+        given, peephole = (None if array is None else computing(array)[0] for array in inputs[5:7])
+        size = hidden.shape[-1]
+        bias = np.zeros(4 * size, data.dtype) if given is None else given
+        forget_peephole, enter_peephole, leave_peephole = np.zeros((3, size), data.dtype) if peephole is None else peephole.reshape(3, size)
+        rows = data @ weights.T + hidden @ recurrence.T + bias
+        gates = {name: rows[:, i * size : (i + 1) * size] for i, name in enumerate(self.weights_format)}
+        forget = self.activate(0, self.clipped(gates["f"] + forget_peephole * cell))
+        enter = 1 - forget if self.input_forget else self.activate(0, self.clipped(gates["i"] + enter_peephole * cell))
+        cell = forget * cell + enter * self.activate(1, self.clipped(gates["c"]))
+        leave = self.activate(0, self.clipped(gates["o"] + leave_peephole * cell))
+        assert inputs[0] is not None
+        return (leave * self.activate(2, cell)).astype(inputs[0].dtype), cell.astype(inputs[0].dtype)

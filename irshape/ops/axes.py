@@ -1,0 +1,71 @@
+"""What operations share that count axes: negative ones, permutations, and the elements that a selection along each axis picks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .declaration import Violation, require
+from .tensors import Tensor
+
+
+def normalized_axis(axis: int, rank: int, *, at: str = "axis", of: str = "data", rule: str = "input-value") -> int:
+    """An axis counted from the front. A scalar has the axes 0 and -1, as OpenVINO counts. Raises `Violation` where it is out of range."""
+    count = rank or 1
+    require(
+        -count <= axis < count,
+        f"axis {axis} is out of range for `{of}` of rank {rank}: expected {-count} to {count - 1}",
+        at=at,
+        expected=f"[{-count}, {count - 1}]",
+        seen=axis,
+        rule=rule,
+    )
+    return axis % count
+
+
+def single(tensor: Tensor) -> int | None:
+    """The value of a tensor of one element, where it is known."""
+    known = tensor.known
+    return known[0] if known else None
+
+
+def require_single(tensor: Tensor, at: str = "axis") -> None:
+    """Raises `Violation` unless the tensor may be a scalar, or a list of one element."""
+    rank = tensor.rank
+    require(
+        rank in (None, 0) or (rank == 1 and tensor.shape[0].contains(1)),
+        f"`{at}` has shape {tensor.shape}; expected a scalar, or one element",
+        at=at,
+        expected="[] or [1]",
+        seen=tensor.shape,
+        rule="input-shapes",
+    )
+
+
+def duplicate_axes(axes: Sequence[int], at: str = "axes", why: str = "though OpenVINO takes them in silence") -> Violation:
+    """The finding that a list names an axis twice."""
+    seen = "[" + ",".join(map(str, axes)) + "]"
+    return Violation(
+        f"`{at}` {seen} names an axis twice; the specification wants each axis once" + (f", {why}" if why else ""),
+        at=at,
+        expected="unique axes",
+        seen=seen,
+        rule="duplicate-values",
+        help="name each axis once",
+    )
+
+
+def product(sizes: Iterable[int]) -> int:
+    total = 1
+    for size in sizes:
+        total *= size
+    return total
+
+
+def picked(sizes: Sequence[int], choices: Sequence[Iterable[int]], order: Sequence[int] | None = None) -> list[int]:
+    """The row-major positions in a tensor of those sizes of the elements with the chosen index along each axis, axis by axis or in `order`."""
+    steps = [product(sizes[axis + 1 :]) for axis in range(len(sizes))]
+    positions = [0]
+    for axis in order if order is not None else range(len(sizes)):
+        offsets = [index * steps[axis] for index in choices[axis]]
+        positions = [position + offset for position in positions for offset in offsets]
+    return positions

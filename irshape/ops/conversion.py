@@ -1,0 +1,127 @@
+"""Arrays from one element type to another as OpenVINO's Convert makes them (2026.4, x86), and the types in which NumPy computes with them.
+
+To a floating-point type: rounded to nearest, ties to even; too large becomes infinity, NaN in f8e4m3, the largest value in f4e2m1, nf4 and f8e8m0. The f8 types are reached
+through f16. To an integer: cut towards zero; what does not fit keeps its low bits, as in C++ on x86. To boolean: whether it is not zero.
+"""
+
+from __future__ import annotations
+
+from ..types import ElementType
+from .lazy import Array, np
+
+NF4 = (
+    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334, -0.09105003625154495, 0.0,
+    0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
+)  # fmt: skip
+"""What the sixteen codes of nf4 stand for."""
+
+
+def converted(array: Array, element_type: ElementType) -> Array:
+    """The array in another element type. Raises `NotImplementedError` for strings."""
+    from ..numpy_types import element_type_of
+
+    source = element_type_of(array)
+    if source is element_type:
+        return array
+    if "string" in (source.name, element_type.name):
+        raise NotImplementedError(f"{source} cannot be converted to {element_type}")
+    return encoded(plain(array), element_type)
+
+
+def is_plain(array: Array) -> bool:
+    """Whether NumPy computes in the array's own type as the specification wants it: f32, f64, integers of 8 to 64 bits, booleans, strings."""
+    dtype = array.dtype
+    return dtype.kind in "ib?O" or (dtype.kind == "f" and dtype.itemsize >= 4) or (dtype.kind == "u" and dtype.metadata is None)
+
+
+def plain(array: Array) -> Array:
+    """The same numbers in a type in which NumPy computes: narrow floating-point types as f32, narrow integers as i8 and u8."""
+    if is_plain(array):
+        return array
+    dtype = array.dtype
+    if dtype.kind == "f":
+        return array.astype(np.float32)
+    if dtype.metadata is not None:
+        codes = array.view(np.dtype(np.uint8))
+        return np.asarray(NF4, np.float32)[codes & 15] if dtype.metadata["element_type"] == "nf4" else codes
+    if dtype.name.startswith("int"):
+        return array.astype(np.int8)
+    return array.astype(np.uint8 if dtype.name.startswith("uint") else np.float32)
+
+
+def real(array: Array) -> Array:
+    """The same numbers in a floating-point type in which NumPy computes: integers as f64."""
+    numbers = plain(array)
+    return numbers if numbers.dtype.kind == "f" else numbers.astype(np.float64)
+
+
+def encoded(numbers: Array, element_type: ElementType) -> Array:
+    """Numbers of one of NumPy's own types in an element type."""
+    from ..numpy_types import dtype_of
+
+    name, dtype = element_type.name, dtype_of(element_type)
+    if name == "boolean":
+        return np.not_equal(numbers, 0)
+    if element_type.is_integer:
+        return _as_integers(numbers, element_type)
+    if name in ("f64", "f32", "f16", "bf16"):
+        return numbers.astype(dtype, copy=False)
+    if name in ("f8e4m3", "f8e5m2"):
+        return numbers.astype(np.float16).astype(dtype)
+    single = numbers.astype(np.float32)
+    if name == "f4e2m1":
+        return np.where(np.isnan(single), np.float32(6), single).astype(dtype)
+    if name == "f8e8m0":
+        return _as_exponents(single).view(dtype)
+    steps = np.asarray(NF4)
+    codes = np.searchsorted((steps[1:] + steps[:-1]) / 2, single, side="right")
+    return np.where(np.isnan(single), 0, codes).astype(np.uint8).view(dtype)
+
+
+def nearest(numbers: Array, element_type: ElementType) -> Array:
+    """Like `encoded`, but to integers by rounding (ties to even), stopping at the limits of the type: what the CPU plugin makes of sin(2) in i32."""
+    if not element_type.is_integer:
+        return encoded(numbers, element_type)
+    low, high = element_type.limits
+    rounded = np.rint(numbers)
+    rounded = np.where(rounded >= low, rounded, float(low))  # NaN as well
+    if element_type.bits < 64:
+        return encoded(np.minimum(rounded, float(high)), element_type)
+    made = encoded(rounded, element_type)
+    made[rounded >= float(high)] = high
+    return made
+
+
+def _as_integers(numbers: Array, element_type: ElementType) -> Array:
+    from ..numpy_types import dtype_of
+
+    bits, name = element_type.bits, element_type.name
+    if numbers.dtype.kind == "f":
+        numbers = _cut(numbers, 64 if bits == 64 or name == "u32" else 32, unsigned=name == "u64")
+    dtype = dtype_of(element_type)
+    if bits >= 8:
+        return numbers.astype(dtype, copy=False)
+    codes = numbers.astype(np.uint8) & np.uint8((1 << bits) - 1)
+    if name == "i4":
+        return ((codes ^ 8).astype(np.int8) - np.int8(8)).astype(dtype)
+    return codes.astype(dtype) if name in ("u4", "u2") else codes.view(dtype)
+
+
+def _cut(numbers: Array, bits: int, *, unsigned: bool) -> Array:
+    """Floating-point numbers as integers of 32 or 64 bits; those that do not fit, and NaN, become the lowest."""
+    target = np.int32 if bits == 32 else np.int64
+    limit = float(1 << (bits - 1))
+    if not numbers.size or (numbers.min() >= -limit and numbers.max() < limit):
+        return numbers.astype(target)
+    made = np.where((numbers >= -limit) & (numbers < limit), numbers, -limit).astype(target)
+    if not unsigned:
+        return made
+    above = (numbers >= limit) & (numbers < 2 * limit)
+    return np.where(above, np.where(above, numbers, 0).astype(np.uint64), made.astype(np.uint64))
+
+
+def _as_exponents(single: Array) -> Array:
+    """The codes of f8e8m0, powers of two, nearest to floats; ties to the even exponent, zero and negative ones to the smallest."""
+    bits = np.ascontiguousarray(single).view(np.uint32).reshape(single.shape)
+    codes = np.minimum((bits + np.uint32(0x3FFFFF) + (bits >> np.uint32(23) & np.uint32(1))) >> np.uint32(23), np.uint32(254))
+    return np.where(np.isnan(single), 255, np.where(single <= 0, 0, codes)).astype(np.uint8)

@@ -1,0 +1,166 @@
+"""What elementwise operations share: one input, or two that are broadcast to each other."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType, PartialShape
+from .conversion import encoded, is_plain, nearest, plain, real
+from .declaration import NUMERIC, REAL, Operation, Violation, attribute, operand, types
+from .intervals import Interval, corners, mapped
+from .kinds import INT, Choice, Malformed
+from .lazy import Array
+from .tensors import Number, Tensor, Value
+
+FLOATING: Final = REAL - types("nf4")
+"""What OpenVINO takes for floating-point: nf4 it does not."""
+
+
+class AutoBroadcast(Choice):
+    """How inputs of different shapes are brought together. OpenVINO reads `explicit` as well and then does as with `none`."""
+
+    def __init__(self) -> None:
+        super().__init__("none", "numpy", "pdpd")
+
+    def read(self, text: str) -> str:
+        if text.lower() == "explicit":
+            raise Malformed(self.describe(), "none")
+        return super().read(text)
+
+
+AUTO_BROADCAST: Final = AutoBroadcast()
+
+
+class Broadcasting(Operation):
+    """The attributes of operations that broadcast their inputs. `axis` is where, in pdpd mode, the second input starts along the first; -1 aligns their ends."""
+
+    auto_broadcast: str = attribute(AUTO_BROADCAST, default="numpy")
+    axis: int = attribute(INT, default=0, name="auto_broadcast.auto_broadcast_axis")
+
+    def merged(self, here: PartialShape, there: PartialShape, at: str, of: str) -> PartialShape:
+        """The shape that two inputs make, `there` being that of the operand `at`, `here` that of `of`. Raises `Violation`."""
+        merged = here.merge(there) if self.auto_broadcast == "none" else here.broadcast(there) if self.auto_broadcast == "numpy" else self.merged_along(here, there)
+        if merged is not None:
+            return merged
+        rule = {
+            "none": "be equal, as auto_broadcast is none",
+            "numpy": "be equal from the last on, or 1 (auto_broadcast is numpy)",
+            "pdpd": f"lie along those of `{of}` from axis {self.axis} on (auto_broadcast is pdpd)",
+        }
+        raise Violation(
+            f"`{at}` has shape {there}, which does not go with {here} of `{of}`: dimensions must {rule[self.auto_broadcast]}",
+            at=at,
+            expected=f"a shape that goes with {here}",
+            seen=there,
+            rule="input-shapes",
+        )
+
+    def merged_along(self, here: PartialShape, there: PartialShape) -> PartialShape | None:
+        if here.dims is None or there.dims is None:
+            return DYNAMIC_SHAPE
+        start = len(here) - len(there) if self.axis == -1 else self.axis
+        if start < 0 or start + len(there) > len(here):
+            return None
+        dims = list(here.dims)
+        for i, dim in enumerate(there.dims, start):
+            merged = dims[i].broadcast(dim)
+            if merged is None or (dims[i].is_static and dim.is_static and dim.low > dims[i].low):
+                return None
+            dims[i] = merged
+        return PartialShape(dims)
+
+    def trailing(self, here: int, there: int) -> tuple[int, ...]:
+        """The ones to put behind the shape of an input of rank `there` so that it lies along one of rank `here`."""
+        return (1,) * (here - there - self.axis) if self.auto_broadcast == "pdpd" and self.axis != -1 else ()
+
+    def aligned(self, here: Array, there: Array) -> Array:
+        ones = self.trailing(here.ndim, there.ndim)
+        return there.reshape(there.shape + ones) if ones else there
+
+
+def common_type(a: Tensor, b: Tensor) -> ElementType:
+    return b.element_type if a.element_type is DYNAMIC_TYPE else a.element_type
+
+
+class Binary(Broadcasting):
+    """Two inputs of one element type, which is that of the result. `exact` is the operation on two numbers, `of` on arrays."""
+
+    a = operand(NUMERIC)
+    b = operand(NUMERIC, like="a")
+
+    def infer(self, a: Tensor, b: Tensor) -> Tensor:
+        return Tensor(self.result_type(a, b), self.merged(a.shape, b.shape, "b", "a"))
+
+    def result_type(self, a: Tensor, b: Tensor) -> ElementType:
+        return common_type(a, b)
+
+    def infer_value(self, a: Tensor, b: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        here, there = a.shape.static, b.shape.static
+        if here is None or there is None:
+            return None
+        return mapped(self.exact, self.bounds, [(a, here), (b, there + self.trailing(len(here), len(there)))], outputs[0])
+
+    def exact(self, a: Number, b: Number) -> Number:
+        """The operation on two known numbers, integers for integer types. Raises one of `intervals.UNDEFINED` where the result is not known for certain."""
+        raise NotImplementedError
+
+    def bounds(self, a: Interval, b: Interval) -> Interval:
+        return corners(self.exact, a, b)
+
+    def evaluate(self, a: Array, b: Array) -> Array:
+        b = self.aligned(a, b)
+        if is_plain(a):
+            return self.of(a, b)
+        return self.narrowed(self.of(plain(a), plain(b)), a)
+
+    def narrowed(self, result: Array, a: Array) -> Array:
+        """A result computed in a wider type in that of the inputs."""
+        return encoded(result, _type_of(a))
+
+    def of(self, a: Array, b: Array) -> Array:
+        raise NotImplementedError
+
+
+class Unary(Operation):
+    """One input, whose element type and shape the result has. `of` is the operation on an array; integers are computed in f64 and rounded, unless `keeps_integers`."""
+
+    keeps_integers = False
+    data = operand(NUMERIC)
+
+    def infer(self, data: Tensor) -> Tensor:
+        return Tensor(data.element_type, data.shape)
+
+    def evaluate(self, data: Array) -> Array:
+        if data.ndim == 0:
+            return self.evaluate(data.reshape(1)).reshape(())
+        if is_plain(data) and (self.keeps_integers or data.dtype.kind == "f"):
+            return self.of(data)
+        if self.keeps_integers:
+            return encoded(self.of(plain(data)), _type_of(data))
+        return nearest(self.of(real(data)), _type_of(data))
+
+    def of(self, data: Array) -> Array:
+        """The operation on an array of f32 or f64 (or integers), of rank 1 or more."""
+        raise NotImplementedError
+
+
+class UnaryWithValue(Unary):
+    """A `Unary` that shapes may depend on. `exact` is the operation on a number."""
+
+    def infer_value(self, data: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        shape = data.shape.static
+        return None if shape is None else mapped(self.exact, self.bounds, [(data, shape)], outputs[0])
+
+    def exact(self, data: Number) -> Number:
+        """The operation on a known number. Raises one of `intervals.UNDEFINED` where the result is not known for certain."""
+        raise NotImplementedError
+
+    def bounds(self, data: Interval) -> Interval:
+        return corners(self.exact, data)
+
+
+def _type_of(array: Array) -> ElementType:
+    from ..numpy_types import element_type_of
+
+    return element_type_of(array)
+

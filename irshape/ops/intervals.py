@@ -1,0 +1,120 @@
+"""Interval arithmetic on the values of small tensors, in plain Python: what elementwise operations know before anything runs.
+
+A bound at the end of int64 stands for no bound; it takes part as infinity and comes out as the end of int64 again. Whatever a run could make of the elements lies within
+the bounds, provided that an unbounded element does not overflow its type: a dimension never does.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Iterable, Sequence
+
+from ..types import INT64_MIN, UNBOUNDED, ElementType
+from .tensors import Number, Tensor, Value
+
+Interval = tuple[Number, Number]
+EVERYTHING: Interval = (-math.inf, math.inf)
+
+UNDEFINED = (ZeroDivisionError, ValueError, OverflowError)
+"""What a rule raises where the result is undefined, or not known to the last bit."""
+
+
+def rounded(number: Number, element_type: ElementType) -> Number:
+    """A number as the element type holds it: reals to nearest, ties to even; integers keep their low bits."""
+    if element_type.is_real:
+        return _rounded_real(float(number), element_type.name)
+    whole = int(number)
+    low, high = element_type.limits
+    return min(whole if low <= whole <= high else (whole - low) % (1 << element_type.bits) + low, UNBOUNDED)
+
+
+def _rounded_real(number: float, name: str) -> float:
+    if number != number:
+        raise ValueError("not a number")
+    if name == "f64" or number in (0, math.inf, -math.inf):
+        return number
+    if name == "bf16":
+        bits = struct.unpack("<I", struct.pack("<f", number))[0]
+        bits = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16 << 16
+        return float(struct.unpack("<f", struct.pack("<I", bits))[0])
+    code = {"f32": "<f", "f16": "<e"}.get(name)
+    if code is None:
+        raise ValueError(name)
+    try:
+        return float(struct.unpack(code, struct.pack(code, number))[0])
+    except OverflowError:
+        return math.copysign(math.inf, number)
+
+
+def enclosed(interval: Interval, element_type: ElementType) -> Interval:
+    """Bounds as the element type holds them."""
+    low, high = interval
+    if element_type.is_real:
+        return _rounded_real(float(low), element_type.name), _rounded_real(float(high), element_type.name)
+    least, most = element_type.limits
+    if (low < least and low != -math.inf) or (high > most and high != math.inf):
+        low, high = least, most  # it may have wrapped around
+    return INT64_MIN if low <= INT64_MIN else int(low), UNBOUNDED if high >= UNBOUNDED else int(high)
+
+
+def opened(number: Number) -> Number:
+    """A bound, as infinity where it stands for none."""
+    return number if INT64_MIN < number < UNBOUNDED else math.copysign(math.inf, number)
+
+
+def corners(function: Callable[..., Number], *intervals: Interval) -> Interval:
+    """Bounds of a function that, in each argument by itself, only grows or only falls."""
+    points: list[tuple[Number, ...]] = [()]
+    for interval in intervals:
+        points = [(*point, bound) for point in points for bound in interval]
+    results = [result for point in points if (result := function(*point)) == result]
+    return (min(results), max(results)) if results else EVERYTHING
+
+
+def mapped(
+    exact: Callable[..., Number],
+    bounds: Callable[..., Interval],
+    operands: Sequence[tuple[Tensor, tuple[int, ...]]],
+    output: Tensor,
+) -> Value | None:
+    """The value of an elementwise operation of tensors with these (aligned) shapes: `exact` of known elements, `bounds` of the intervals of others.
+
+    Both raise one of `UNDEFINED` where nothing is known.
+    """
+    target, element_type = output.shape.static, output.element_type
+    if target is None or element_type.kind not in ("integer", "real", "boolean") or any(tensor.value is None for tensor, _ in operands):
+        return None
+    values = [spread(tensor.value, shape, target) for tensor, shape in operands if tensor.value is not None]
+    if any(value is None for value in values):
+        return None
+    rows = [row for value in values if value is not None for row in (value.lower, value.upper)]
+    lower: list[Number] = []
+    upper: list[Number] = []
+    for element in zip(*rows, strict=True):
+        lows, highs = element[::2], element[1::2]
+        try:
+            if lows == highs:
+                low = high = rounded(exact(*lows), element_type)
+            else:
+                low, high = enclosed(bounds(*zip(map(opened, lows), map(opened, highs), strict=True)), element_type)
+        except UNDEFINED:
+            low, high = (0, 1) if element_type.kind == "boolean" else (INT64_MIN, UNBOUNDED) if element_type.is_integer else EVERYTHING
+        lower.append(low)
+        upper.append(high)
+    return Value(lower) if lower == upper else Value(lower, upper)
+
+
+def spread(value: Value, shape: tuple[int, ...], target: tuple[int, ...]) -> Value | None:
+    """A value broadcast to a shape by NumPy's rules, None where it does not fit."""
+    if shape == target:
+        return value
+    if len(shape) > len(target):
+        return None
+    padded = (1,) * (len(target) - len(shape)) + shape
+    if any(here not in (1, there) for here, there in zip(padded, target, strict=True)):
+        return None
+    where: Iterable[int] = (0,)
+    for here, there in zip(padded, target, strict=True):
+        where = [at * here + (index if here > 1 else 0) for at in where for index in range(there)]
+    return value.take(where)

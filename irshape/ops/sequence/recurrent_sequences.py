@@ -1,0 +1,114 @@
+"""Sequences of recurrent cells: a cell run along the time axis, forwards, backwards or both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...types import DYNAMIC, PartialShape
+from ..declaration import ANY, Violation, attribute, operand
+from ..kinds import BOOLEAN, STRINGS, Choice
+from ..lazy import Array, np
+from ..tensors import Tensor
+from .recurrent import GatedStep, LongShortTermStep, PlainStep, Recurrent, agreed, computing, result_type
+
+
+class Recurrence(Recurrent):
+    """A cell along time: every hidden state, and the last states. Beyond an item's `sequence_lengths` the output is zero and the states stay."""
+
+    directional = 1
+    direction: str = attribute(Choice("forward", "reverse", "bidirectional"), default="forward", required=True)
+
+    @property
+    def directions(self) -> int:
+        return 2 if self.direction == "bidirectional" else 1
+
+    def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
+        named = self.named(inputs)
+        states = [(name, tensor) for name, tensor, _ in self.states(named)]
+        batch = agreed("batch_size", [(name, tensor, 0) for name, tensor in (("X", named["X"]), *states, ("sequence_lengths", named["sequence_lengths"]))])
+        hidden = self.hidden(named)
+        for name, axis in [*((name, 1) for name, _ in states), ("W", 0), ("R", 0), ("B", 0)]:
+            tensor = named[name]
+            if tensor.rank is not None and not tensor.shape[axis].contains(self.directions):
+                raise Violation(
+                    f"axis {axis} of `{name}` {tensor.shape} is {tensor.shape[axis]}; expected {self.directions}, the number of directions of `{self.direction}`",
+                    at=name,
+                    expected=self.directions,
+                    seen=tensor.shape[axis],
+                    rule="input-shapes",
+                )
+        time = DYNAMIC if named["X"].rank is None else named["X"].shape[1]
+        element_type = result_type(named)
+        last = Tensor(element_type, PartialShape((batch, self.directions, hidden)))
+        return (Tensor(element_type, PartialShape((batch, self.directions, time, hidden))), *(last for _ in states))
+
+    def check(self, *inputs: Tensor | None) -> Iterator[Violation]:
+        unfit = self.unfit_activations()
+        if unfit is not None and self.activations:
+            yield unfit
+        yield from super().check(*inputs)
+
+    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
+        data, *states, weights, recurrence, bias = computing(*(array for array, declared in zip(inputs, self.operands, strict=True) if declared.name != "sequence_lengths"))
+        lengths = inputs[len(states) + 1].astype(np.int64).clip(0, data.shape[1])
+        backwards = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}[self.direction]
+        runs = [
+            self.along_time(data, lengths, [state[:, i] for state in states], weights[i], recurrence[i], bias[i], backward=backward)
+            for i, backward in enumerate(backwards)
+        ]
+        return tuple(np.stack(parts, axis=1).astype(inputs[0].dtype) for parts in zip(*runs, strict=True))
+
+    def along_time(self, data: Array, lengths: Array, states: list[Array], weights: Array, recurrence: Array, bias: Array, *, backward: bool) -> list[Array]:
+        """One direction: all hidden states, then the last states."""
+        batch, time = data.shape[:2]
+        projected = data @ weights.T
+        outputs = np.zeros((batch, time, states[0].shape[-1]), data.dtype)
+        for moment in range(int(lengths.max(initial=0))):
+            active = np.flatnonzero(moment < lengths)
+            places = lengths[active] - 1 - moment if backward else np.full(len(active), moment)
+            made = self.step(projected[active, places], [state[active] for state in states], recurrence, bias)
+            states = [state.copy() for state in states] if moment == 0 else states
+            for state, new in zip(states, made, strict=True):
+                state[active] = new
+            outputs[active, places] = made[0]
+        return [outputs, *states]
+
+
+class RNNSequence(Recurrence, PlainStep):
+    """A plain recurrent network along time. Specification: RNNSequence-5."""
+
+    since = 5
+    X = operand(ANY, rank=3)
+    initial_hidden_state = operand(ANY, rank=3, like="X")
+    sequence_lengths = operand(ANY, rank=1)
+    W = operand(ANY, rank=3, like="X")
+    R = operand(ANY, rank=3, like="X")
+    B = operand(ANY, rank=2, like="X")
+
+
+class GRUSequence(Recurrence, GatedStep):
+    """Gated recurrent units along time. Specification: GRUSequence-5."""
+
+    since = 5
+    activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh"))
+    linear_before_reset: bool = attribute(BOOLEAN, default=False)
+    X = operand(ANY, rank=3)
+    initial_hidden_state = operand(ANY, rank=3, like="X")
+    sequence_lengths = operand(ANY, rank=1)
+    W = operand(ANY, rank=3, like="X")
+    R = operand(ANY, rank=3, like="X")
+    B = operand(ANY, rank=2, like="X")
+
+
+class LSTMSequence(Recurrence, LongShortTermStep):
+    """Long short-term memory along time. Specification: LSTMSequence-5."""
+
+    since = 5
+    activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh", "tanh"))
+    X = operand(ANY, rank=3)
+    initial_hidden_state = operand(ANY, rank=3, like="X")
+    initial_cell_state = operand(ANY, rank=3, like="X")
+    sequence_lengths = operand(ANY, rank=1)
+    W = operand(ANY, rank=3, like="X")
+    R = operand(ANY, rank=3, like="X")
+    B = operand(ANY, rank=2, like="X")

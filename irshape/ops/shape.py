@@ -1,0 +1,303 @@
+"""Shape manipulation: operations that read a shape or change it and leave the elements as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..types import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, ElementType, PartialShape
+from .axes import duplicate_axes, normalized_axis, product
+from .declaration import ANY, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
+from .kinds import BOOLEAN, INDEX_TYPE
+from .lazy import Array, np
+from .tensors import Tensor, Value
+
+INT32_MAX = 2**31 - 1
+
+
+class ShapeOf(Operation):
+    """The sizes of a tensor's dimensions."""
+
+    value_of_shape = True
+    data = operand(ANY)
+    output_type: ElementType = ElementType.of("i64")
+
+    def infer(self, data: Tensor) -> Tensor:
+        return Tensor(self.output_type, (DYNAMIC if data.rank is None else data.rank,))
+
+    def infer_value(self, data: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        if data.rank is None:
+            return None
+        limit = INT32_MAX if self.output_type.bits == 32 else UNBOUNDED
+        return Value((dim.low if dim.low < limit else 0 for dim in data.shape), (dim.high if dim.high < limit else UNBOUNDED for dim in data.shape))
+
+    def evaluate(self, data: Array) -> Array:
+        return np.array(data.shape, np.int32 if self.output_type.bits == 32 else np.int64)
+
+
+class ShapeOf_1(ShapeOf):
+    """The sizes of a tensor's dimensions, as i64. Specification: ShapeOf-1."""
+
+    since, until = 1, 2
+
+
+class ShapeOf_3(ShapeOf):
+    """The sizes of a tensor's dimensions. Specification: ShapeOf-3."""
+
+    since, until = 3, 17
+    output_type: ElementType = attribute(INDEX_TYPE)
+
+
+class Reinterpretation(Operation):
+    """What keeps all elements in their order: only the shape differs."""
+
+    data = operand(ANY)
+
+    def infer_value(self, data: Tensor, *rest: Tensor | None, outputs: tuple[Tensor, ...]) -> Value | None:
+        return data.value
+
+
+class Reshape(Reinterpretation):
+    """The same elements in another shape; -1 in the pattern stands for what is left over, 0 (with `special_zero`) for the dimension of the input there.
+
+    Specification: Reshape-1.
+    """
+
+    since = 1
+    pattern = operand(INTEGER, rank=1, value=True)
+    special_zero: bool = attribute(BOOLEAN, default=False, required=True)
+
+    def infer(self, data: Tensor, pattern: Tensor) -> Tensor:
+        if pattern.value is None:
+            count = pattern.shape[0] if pattern.rank == 1 else DYNAMIC
+            return Tensor(data.element_type, PartialShape.of_rank(count.low) if count.is_static and count.low <= 64 else DYNAMIC_SHAPE)
+        wanted, minus_one = _pattern_dimensions(pattern)
+        dims: list[Dimension] = []
+        ours, theirs = ([] if data.rank is None else list(data.shape)), []  # what takes part in the product on either side
+        for index, dim in enumerate(wanted):
+            if index == minus_one:
+                dims.append(DYNAMIC)
+            elif self.special_zero and dim == 0:
+                if data.rank is not None:
+                    require(
+                        index < data.rank,
+                        f"pattern {shown(pattern)} has 0 at index {index}, which stands for that dimension of `data`, but `data` {data.shape} has {data.rank} dimensions",
+                        at="pattern",
+                        expected=f"a size, or 0 at an index below {data.rank}",
+                        seen=0,
+                        rule="input-value",
+                    )
+                    ours[index] = ONE
+                dims.append(data.shape[index] if data.rank is not None else DYNAMIC)
+            else:
+                dims.append(dim)
+                theirs.append(dim)
+        if data.rank is None:
+            # OpenVINO counts on at least one element here
+            ours = [DYNAMIC if self.special_zero and 0 in wanted else Dimension(1, UNBOUNDED)]
+        total, known = _cancelled(ours, theirs)
+        if minus_one is not None:
+            dims[minus_one] = self.left_over(data, pattern, total, known)
+        result = PartialShape(dims)
+        if data.shape.is_static and result.is_static and minus_one is None and not (self.special_zero and 0 in wanted):
+            require(
+                total.fixed == known.fixed,
+                f"`data` {data.shape} has {data.shape.size} elements, the pattern {shown(pattern)} makes a shape {result} of {result.size}",
+                at="pattern",
+                expected=f"{data.shape.size} elements",
+                seen=f"{result.size} elements",
+            )
+        return Tensor(data.element_type, result)
+
+    def left_over(self, data: Tensor, pattern: Tensor, total: _Product, known: _Product) -> Dimension:
+        """The dimension that stands for -1: what there is, divided by what the other dimensions take."""
+        require(
+            known.fixed != 0 or total.fixed == 0,
+            f"pattern {shown(pattern)} has a dimension of 0 beside -1, but `data` {data.shape} is not empty, so nothing can stand for -1",
+            at="pattern",
+            seen=shown(pattern),
+        )
+        there, taken = total.all, known.all
+        if there.is_static and taken.is_static:
+            size = there.divided(taken.low)
+        else:
+            high = there.high // taken.low if there.high != UNBOUNDED and taken.low else UNBOUNDED
+            low = -(-there.low // taken.high) if taken.high else there.low
+            size = Dimension(low, high) if low <= high else None
+        if size is None:
+            raise Violation(
+                f"-1 in the pattern {shown(pattern)} has no size that fits `data` {data.shape}: {there} elements are left for dimensions of {taken}, which does not divide",
+                at="pattern",
+                expected=f"dimensions whose product divides {there}",
+                seen=str(taken),
+            )
+        return size
+
+    def check(self, data: Tensor, pattern: Tensor) -> Iterator[Violation]:
+        result = self.infer(data, pattern).shape
+        if not data.shape.size.compatible(result.size):
+            message = f"`data` {data.shape} has {data.shape.size} elements, the result {result} {result.size}; OpenVINO notices only when it runs"
+            yield Violation(message, at="pattern", expected=f"{data.shape.size} elements", seen=f"{result.size} elements")
+
+    def evaluate(self, data: Array, pattern: Array) -> Array:
+        sizes = [int(size) for size in pattern.ravel()]
+        if self.special_zero:
+            sizes = [data.shape[index] if size == 0 else size for index, size in enumerate(sizes)]
+        if -1 in sizes:
+            rest = product(size for size in sizes if size != -1)
+            sizes[sizes.index(-1)] = data.size // rest if rest else 1
+        return data.reshape(sizes)
+
+
+class _Product:
+    """The product of some dimensions: of the static ones, and of all that must be compared."""
+
+    def __init__(self, dims: Sequence[Dimension]) -> None:
+        self.fixed = product(dim.low for dim in dims if dim.is_static)
+        self.all = ONE
+        for dim in dims:
+            if dim.is_dynamic:
+                self.all = self.all * dim
+
+
+def _cancelled(ours: list[Dimension], theirs: list[Dimension]) -> tuple[_Product, _Product]:
+    """The products of both sides without the static dimensions that both have."""
+    rest = list(theirs)
+    left = []
+    for dim in ours:
+        if dim.is_static and dim.low and dim in rest:
+            rest.remove(dim)
+        else:
+            left.append(dim)
+    total, known = _Product(left), _Product(rest)
+    if total.fixed != known.fixed:
+        total.all, known.all = total.all * total.fixed, known.all * known.fixed
+    return total, known
+
+
+def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
+    """The pattern as dimensions, and the index of -1."""
+    assert pattern.value is not None
+    dims: list[Dimension] = []
+    minus_one: int | None = None
+    for index, (low, high) in enumerate(zip(pattern.value.lower, pattern.value.upper, strict=True)):
+        if low == high == -1:
+            require(minus_one is None, f"pattern {shown(pattern)} has more than one -1; only one dimension can be what is left over", at="pattern", seen=shown(pattern), rule="input-value")
+            minus_one = index
+        require(
+            low >= -1 or high >= 0,
+            f"pattern {shown(pattern)} has {low if low == high else f'{low} to {high}'} at index {index}; expected -1 or a size",
+            at="pattern",
+            expected="-1, 0 or a size",
+            seen=low if low == high else f"{low}..{high}",
+            rule="input-value",
+        )
+        dims.append(DYNAMIC if low < -1 or high < 0 else Dimension(max(int(low), 0), int(min(high, UNBOUNDED))))
+    return dims, minus_one
+
+
+def shown(tensor: Tensor) -> str:
+    """The value of a small tensor as text."""
+    value = tensor.value
+    if value is None:
+        return f"of shape {tensor.shape}"
+    pairs = list(zip(value.lower[:16], value.upper[:16], strict=True))
+    return "[" + ",".join(str(low) if low == high else f"{low}..{high if high < UNBOUNDED else ''}" for low, high in pairs) + (",…]" if len(value) > 16 else "]")
+
+
+class Squeeze(Reinterpretation):
+    """Without the axes, which have size 1; without all axes of size 1 where none are named."""
+
+    axes = operand(NUMERIC, rank=(0, 1), value=True, optional=True)
+    allow_axis_skip: bool = False
+    drops_one_unknown_axis = False
+    """Whether one axis of unknown position is taken to be dropped."""
+
+    def infer(self, data: Tensor, axes: Tensor | None) -> Tensor:
+        return Tensor(data.element_type, self.squeezed(data, axes))
+
+    def squeezed(self, data: Tensor, axes: Tensor | None) -> PartialShape:
+        rank = data.rank
+        if rank is None:
+            return DYNAMIC_SHAPE
+        may_go = [dim.contains(1) for dim in data.shape]
+        if axes is None or axes.known is not None:
+            gone = {normalized_axis(axis, rank, at="axes") for axis in (axes.known or () if axes is not None else ())}
+            sure = bool(gone) and not self.allow_axis_skip
+            gone = gone or set(range(rank))
+            if not sure and any(may_go[axis] and data.shape[axis].is_dynamic for axis in gone if axis < rank):
+                return DYNAMIC_SHAPE
+            return PartialShape(dim for axis, dim in enumerate(data.shape) if axis not in gone or not may_go[axis])
+        if not rank or axes.shape.size != 1:
+            return DYNAMIC_SHAPE
+        if not any(may_go):
+            return data.shape
+        return PartialShape.of_rank(rank - 1) if self.drops_one_unknown_axis else DYNAMIC_SHAPE
+
+    def check(self, data: Tensor, axes: Tensor | None) -> Iterator[Violation]:
+        if axes is not None and axes.element_type.is_real:
+            yield real_axes(axes)
+        if axes is None or axes.known is None or data.rank is None:
+            return
+        named = [normalized_axis(axis, data.rank, at="axes") for axis in axes.known]
+        if len(set(named)) < len(named):
+            yield duplicate_axes(axes.known)
+
+    def evaluate(self, data: Array, axes: Array | None) -> Array:
+        named = {int(axis) % data.ndim for axis in axes.ravel()} if axes is not None and data.ndim else set()
+        gone = named or set(range(data.ndim))
+        return data.reshape([size for axis, size in enumerate(data.shape) if axis not in gone or size != 1])
+
+
+def real_axes(axes: Tensor) -> Violation:
+    """The finding that axes are given as real numbers."""
+    return Violation(f"`axes` has element type {axes.element_type}; the specification wants integers, though OpenVINO takes others", at="axes", expected="an integer", seen=axes.element_type, rule="input-element-type")
+
+
+class Squeeze_1(Squeeze):
+    """Without the axes, which have size 1. Specification: Squeeze-1."""
+
+    since, until = 1, 14
+    drops_one_unknown_axis = True
+
+
+class Squeeze_15(Squeeze):
+    """Without the axes; one that has another size than 1 stays. `allow_axis_skip`: where that is not certain, the rank of the result is not either.
+
+    Specification: Squeeze-15.
+    """
+
+    since = 15
+    allow_axis_skip: bool = attribute(BOOLEAN, default=False)
+
+
+class Unsqueeze(Reinterpretation):
+    """With axes of size 1 put in; the axes are those of the result. Specification: Unsqueeze-1."""
+
+    since = 1
+    axes = operand(NUMERIC, rank=(0, 1), value=True)
+
+    def infer(self, data: Tensor, axes: Tensor) -> Tensor:
+        known = axes.known
+        if known is None or data.rank is None:
+            return Tensor(data.element_type, DYNAMIC_SHAPE)
+        require(known, "`axes` is empty; expected at least one axis to put in", at="axes", expected="at least one axis", seen="[]", rule="input-value")
+        unique = set(known)
+        rank = data.rank + len(unique)
+        dims = list(data.shape)
+        for axis in sorted({normalized_axis(axis, rank, at="axes", of="result") for axis in unique}):
+            dims.insert(axis, ONE)
+        return Tensor(data.element_type, dims)
+
+    def check(self, data: Tensor, axes: Tensor) -> Iterator[Violation]:
+        if axes.element_type.is_real:
+            yield real_axes(axes)
+        rank = self.infer(data, axes).rank
+        if axes.known and rank is not None and data.rank is not None and data.rank + len(axes.known) != rank:
+            yield duplicate_axes(axes.known)
+
+    def evaluate(self, data: Array, axes: Array) -> Array:
+        unique = {int(axis) for axis in axes.ravel()}
+        sizes = list(data.shape)
+        for axis in sorted({axis % (data.ndim + len(unique)) for axis in unique}):
+            sizes.insert(axis, 1)
+        return data.reshape(sizes)

@@ -1,0 +1,277 @@
+"""Operations that sort, search and find: TopK, NonZero, Unique, Bucketize, SearchSorted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from ..types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
+from .declaration import ANY, I32_I64, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require, types
+from .kinds import BOOLEAN, INT, Choice, TypeName
+from .lazy import Array, np
+from .tensors import Tensor, Value
+
+I32: Final = ElementType.of("i32")
+I64: Final = ElementType.of("i64")
+INDEX_TYPE: Final = TypeName("i32", "i64", refused=True)
+
+
+def index_array(array: Any, element_type: ElementType) -> Array:
+    """Indices or counts in the type that an attribute names."""
+    return np.asarray(array).astype(np.int32 if element_type is I32 else np.int64)
+
+
+def orderly(data: Array) -> Array:
+    """The elements in a type that NumPy sorts quickly and compares exactly."""
+    return data.astype(np.float32) if data.dtype.kind == "V" else data
+
+
+def require_axis(axis: int, data: Tensor, name: str = "data") -> None:
+    """The attribute or operand `axis` must name an axis of the operand."""
+    rank = len(data.shape)
+    require(-rank <= axis < rank, f"axis {axis} is out of range for `{name}` {data.shape} of rank {rank}", at="axis", expected=f"[{-rank}, {rank - 1}]", seen=axis)
+
+
+class TopK(Operation):
+    """What all versions share: the `k` largest or smallest elements of each slice along an axis, and where they were."""
+
+    data = operand(ANY)
+    k = operand(INTEGER, rank=0, value=True)
+    axis: int = attribute(INT, default=0, required=True)
+    mode: str = attribute(Choice("max", "min"), default="max", required=True)
+    sort: str = attribute(Choice("value", "index", "none"), default="none", required=True)
+    index_element_type: ElementType = attribute(INDEX_TYPE, default=I32)
+    stable = False
+
+    def infer(self, data: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        if data.rank is None:
+            return Tensor(data.element_type, DYNAMIC_SHAPE), Tensor(self.index_element_type, DYNAMIC_SHAPE)
+        require(data.rank > 0, "`data` is a scalar; TopK needs an axis to choose from", at="data", expected="rank 1 or more", seen="rank 0", rule="input-rank")
+        require_axis(self.axis, data)
+        dims = list(data.shape)
+        dims[self.axis] = self.chosen(dims[self.axis], k.value)
+        shape = PartialShape(dims)
+        return Tensor(data.element_type, shape), Tensor(self.index_element_type, shape)
+
+    def chosen(self, available: Dimension, k: Value | None) -> Dimension:
+        """How many elements come out: `k`, at most as many as there are."""
+        if k is None:
+            return Dimension(0, available.high)
+        low, high = int(k.lower[0]), int(min(k.upper[0], UNBOUNDED))
+        require(high >= 0, f"`k` is {high}; TopK cannot choose fewer than 0 elements", at="k", expected="0 or more", seen=high, rule="input-value")
+        if low == high:
+            return Dimension(high)
+        return Dimension(max(0, min(available.low, low)), min(available.high, high))
+
+    def check(self, data: Tensor, k: Tensor) -> Iterator[Violation]:
+        known, available = k.known, data.shape[self.axis] if data.rank else DYNAMIC
+        if known is not None and known[0] > available.high:
+            message = f"`k` is {known[0]}, but axis {self.axis} of `data` {data.shape} has only {available} elements to choose from"
+            yield Violation(message, at="k", expected=f"at most {available.high}", seen=known[0], rule="input-value")
+
+    def evaluate(self, data: Array, k: Array) -> tuple[Array, Array]:
+        count, keys = int(k.item()), np.moveaxis(orderly(data), self.axis, -1)
+        if not 0 <= count <= keys.shape[-1]:
+            raise ValueError(f"k is {count}, but the axis has {keys.shape[-1]} elements")
+        if self.mode == "max":
+            order = keys.shape[-1] - 1 - np.argsort(keys[..., ::-1], axis=-1, kind="stable")[..., ::-1]  # descending, equal elements in their order
+        else:
+            order = np.argsort(keys, axis=-1, kind="stable")
+        order = order[..., :count]
+        if self.sort == "index":
+            order = np.sort(order, axis=-1)
+        order = np.moveaxis(order, -1, self.axis)
+        return np.take_along_axis(data, order, axis=self.axis), index_array(order, self.index_element_type)
+
+
+class TopK_1(TopK):
+    """The `k` largest or smallest elements along an axis, and their indices. Specification: TopK-1."""
+
+    since, until = 1, 2
+    k = operand(types("i8 i32 i64"), rank=0, value=True)
+
+
+class TopK_3(TopK):
+    """As TopK-1, with `k` of any integer type. Specification: TopK-3."""
+
+    since, until = 3, 10
+    tolerated = ("stable",)
+
+
+class TopK_11(TopK):
+    """As TopK-3, where `stable` keeps equal elements in their order. Specification: TopK-11."""
+
+    since = 11
+    stable: bool = attribute(BOOLEAN, default=False)
+
+    def infer(self, data: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+        require(
+            not (self.stable and self.sort == "none"),
+            '`stable="true"` keeps equal elements in their order, which `sort="none"` leaves open; set sort to "value" or "index"',
+            at="sort",
+            expected="value or index",
+            seen="none",
+            rule="attribute-value",
+        )
+        return super().infer(data, k)
+
+
+class NonZero(Operation):
+    """Where the elements are that are not zero: a row of indices for each axis. Specification: NonZero-3."""
+
+    since = 3
+    data = operand(ANY, value=True)
+    output_type: ElementType = attribute(INDEX_TYPE, default=I64)
+
+    def infer(self, data: Tensor) -> Tensor:
+        if data.value is not None:
+            bounds = list(zip(data.value.lower, data.value.upper, strict=True))
+            count = Dimension(sum(not low <= 0 <= high for low, high in bounds), sum(not low == high == 0 for low, high in bounds))
+            return Tensor(self.output_type, PartialShape([max(len(data.shape), 1), count]))
+        if not data.rank:
+            return Tensor(self.output_type, PartialShape.of_rank(2))
+        return Tensor(self.output_type, PartialShape([data.rank, Dimension(0, data.shape.size.high)]))
+
+    def evaluate(self, data: Array) -> Array:
+        places = np.nonzero(np.atleast_1d(data) != 0)
+        return index_array(np.stack(places), self.output_type)
+
+
+class Unique(Operation):
+    """The different elements, or slices along an axis, with where each comes first, which one each input is, and how often. Specification: Unique-10."""
+
+    since = 10
+    data = operand(ANY, value=True)
+    axis = operand(I32_I64, rank=(0, 1), value=True, optional=True)
+    sorted: bool = attribute(BOOLEAN, default=True)
+    index_element_type: ElementType = attribute(INDEX_TYPE, default=I64)
+    count_element_type: ElementType = attribute(INDEX_TYPE, default=I64)
+
+    def infer(self, data: Tensor, axis: Tensor | None) -> tuple[Tensor, ...]:
+        if axis is None:
+            size = data.shape.size
+            size = size if size.low < UNBOUNDED else DYNAMIC
+            count = number_of_different(size, data.value.exact if data.value else None)
+            return self.outputs(data, PartialShape([count]), count, size)
+        require(axis.shape.size.contains(1), f"`axis` has shape {axis.shape}; it must hold one element", at="axis", expected="a scalar, or one element", seen=axis.shape, rule="input-shapes")
+        along = axis.known
+        if data.rank is None or along is None:
+            return self.outputs(data, DYNAMIC_SHAPE if data.rank is None else PartialShape.of_rank(data.rank), DYNAMIC, DYNAMIC)
+        require_axis(along[0], data)
+        dims = list(data.shape)
+        size = dims[along[0]]
+        count = number_of_different(size, slices(data, along[0] % len(dims)))
+        dims[along[0]] = count if count.is_static or size.is_unbounded else Dimension(1, count.high)
+        return self.outputs(data, PartialShape(dims), count, size)
+
+    def outputs(self, data: Tensor, shape: PartialShape, count: Dimension, size: Dimension) -> tuple[Tensor, ...]:
+        index, number = self.index_element_type, self.count_element_type
+        return Tensor(data.element_type, shape), Tensor(index, PartialShape([count])), Tensor(index, PartialShape([size])), Tensor(number, PartialShape([count]))
+
+    def evaluate(self, data: Array, axis: Array | None) -> tuple[Array, ...]:
+        along = None if axis is None else int(axis.item())
+        rows = orderly(data).reshape(-1) if along is None else np.moveaxis(orderly(data), along, 0).reshape(data.shape[along], -1)
+        if along is not None and rows.shape[1] == 1:
+            rows = rows.reshape(-1)
+        elif along is not None:
+            # each element by its rank among all, so that whole rows of any type compare as numbers
+            rows = np.unique(rows, return_inverse=True)[1].reshape(rows.shape) if rows.size else rows.astype(np.int64)
+        _, first, inverse, counts = np.unique(rows, return_index=True, return_inverse=True, return_counts=True, axis=None if rows.ndim == 1 else 0, equal_nan=False)
+        if not self.sorted:
+            order = np.argsort(first, kind="stable")
+            inverse = np.argsort(order, kind="stable")[inverse.reshape(-1)]
+            first, counts = first[order], counts[order]
+        different = data.reshape(-1)[first] if along is None else np.take(data, first, axis=along)
+        return (
+            different,
+            index_array(first, self.index_element_type),
+            index_array(inverse.reshape(-1), self.index_element_type),
+            index_array(counts, self.count_element_type),
+        )
+
+
+def number_of_different(size: Dimension, elements: tuple[Any, ...] | None) -> Dimension:
+    """How many of so many elements may be different."""
+    if elements is not None and not any(element != element for element in elements):
+        return Dimension(len(set(elements)))
+    return Dimension(min(size.low, 1), size.high)
+
+
+def slices(data: Tensor, axis: int) -> tuple[tuple[float, ...], ...] | None:
+    """The slices of a known tensor along an axis, each as a tuple of its elements."""
+    exact, sizes = data.value.exact if data.value else None, data.shape.static
+    if exact is None or sizes is None or any(number != number for number in exact):
+        return None
+    inner = 1
+    for size in sizes[axis + 1 :]:
+        inner *= size
+    found: list[list[float]] = [[] for _ in range(sizes[axis])]
+    for position, number in enumerate(exact):
+        found[position // inner % sizes[axis]].append(number)
+    return tuple(map(tuple, found))
+
+
+class Bucketize(Operation):
+    """The bucket that each element falls in, between sorted boundaries. Specification: Bucketize-3."""
+
+    since = 3
+    data = operand(NUMERIC)
+    buckets = operand(NUMERIC, rank=1, value=True)
+    output_type: ElementType = attribute(INDEX_TYPE)
+    with_right_bound: bool = attribute(BOOLEAN, default=True)
+
+    def infer(self, data: Tensor, buckets: Tensor) -> Tensor:
+        return Tensor(self.output_type, data.shape)
+
+    def check(self, data: Tensor, buckets: Tensor) -> Iterator[Violation]:
+        exact = None if buckets.value is None else buckets.value.exact
+        if exact is not None and any(a >= b for a, b in zip(exact, exact[1:], strict=False)):
+            yield Violation(f"`buckets` holds {list(exact[:8])}; boundaries must be different and ascend", at="buckets", expected="ascending boundaries", seen=list(exact[:8]), rule="input-value")
+
+    def evaluate(self, data: Array, buckets: Array) -> Array:
+        return index_array(np.searchsorted(orderly(buckets), orderly(data), side="left" if self.with_right_bound else "right"), self.output_type)
+
+
+class SearchSorted(Operation):
+    """Where each value would have to stand in a sorted sequence, the same for all or one for each row. Specification: SearchSorted-15."""
+
+    since = 15
+    sorted_sequence = operand(ANY)
+    values = operand(ANY, like="sorted_sequence")
+    right_mode: bool = attribute(BOOLEAN, default=False)
+    output_type: ElementType = attribute(INDEX_TYPE, default=I64)
+
+    def infer(self, sorted_sequence: Tensor, values: Tensor) -> Tensor:
+        rank = sorted_sequence.rank
+        require(rank != 0, "`sorted_sequence` is a scalar; it must be a sequence, of rank 1 or more", at="sorted_sequence", expected="rank 1 or more", seen="rank 0", rule="input-rank")
+        if rank is None or rank == 1:
+            return Tensor(self.output_type, values.shape)
+        rows = PartialShape([*sorted_sequence.shape[:-1], DYNAMIC])
+        require(
+            values.rank in (None, rank),
+            f"`sorted_sequence` {sorted_sequence.shape} has rank {rank}, `values` {values.shape} has rank {values.rank}; the ranks must be equal, or the sequence a single one",
+            at="values",
+            expected=f"rank {rank}",
+            seen=f"rank {values.rank}",
+            rule="input-shapes",
+        )
+        shape = rows.merge(values.shape)
+        require(
+            shape is not None,
+            f"`sorted_sequence` {sorted_sequence.shape} and `values` {values.shape} must agree in all axes but the last",
+            at="values",
+            expected=rows,
+            seen=values.shape,
+            rule="input-shapes",
+        )
+        return Tensor(self.output_type, shape)
+
+    def evaluate(self, sorted_sequence: Array, values: Array) -> Array:
+        sequence, wanted = orderly(sorted_sequence), orderly(values)
+        side: Any = "right" if self.right_mode else "left"
+        if sequence.ndim == 1:
+            return index_array(np.searchsorted(sequence, wanted, side=side), self.output_type)
+        found = np.empty(wanted.shape, np.int64)
+        for row in np.ndindex(*wanted.shape[:-1]):
+            found[row] = np.searchsorted(sequence[row], wanted[row], side=side)
+        return index_array(found, self.output_type)

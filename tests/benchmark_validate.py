@@ -1,0 +1,54 @@
+"""Times `irshape validate FILE` beside `openvino.Core().read_model(FILE)`, both as whole processes, in turn, and prints the ratios. It asserts nothing.
+
+    python tests/benchmark_validate.py [--runs N] FILE...          the examples, where no file is named
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import statistics
+import sys
+import time
+from pathlib import Path
+
+READ = "import sys, openvino as ov; ov.Core().read_model(sys.argv[1])"
+
+
+def measured(command: list[str]) -> tuple[float, float]:
+    """Seconds and peak memory in MiB of a process, with its output thrown away."""
+    start = time.perf_counter()
+    child = os.fork()
+    if not child:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.dup2(null, 2)
+        os.execv(command[0], command)
+    _, _, usage = os.wait4(child, 0)
+    return time.perf_counter() - start, usage.ru_maxrss / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--runs", type=int, default=7)
+    options = parser.parse_args()
+    files = options.files or sorted((Path(__file__).parent.parent / "examples").glob("*.xml"))
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.processor() or platform.machine()}; medians of {options.runs} paired runs")
+    print(f"{'file':<28} {'MB':>6} {'layers':>7} {'irshape s':>10} {'OpenVINO s':>11} {'time ratio':>11} {'irshape MiB':>12} {'OpenVINO MiB':>13}")
+    for file in files:
+        ours = [sys.executable, "-m", "irshape", "validate", str(file)]
+        theirs = [sys.executable, "-c", READ, str(file)]
+        measured(ours), measured(theirs)
+        pairs = [(measured(ours), measured(theirs)) for _ in range(options.runs)]
+        here, there = (statistics.median(pair[side][0] for pair in pairs) for side in (0, 1))
+        ratio = statistics.median(a[0] / b[0] for a, b in pairs)
+        memory = [statistics.median(pair[side][1] for pair in pairs) for side in (0, 1)]
+        layers = file.read_bytes().count(b"<layer ")
+        size = file.stat().st_size / 1e6
+        print(f"{file.name[:28]:<28} {size:>6.2f} {layers:>7} {here:>10.3f} {there:>11.3f} {ratio:>11.2f} {memory[0]:>12.0f} {memory[1]:>13.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,7 @@
 """The OpenVINO side of a cross-check: the only module that imports openvino, run in a process of its own, since a model can crash the runtime.
 
-`python -m irshape.runtime FOLDER` reads `FOLDER/request.json`, and writes what OpenVINO makes of it to `FOLDER/answer.json`, a stage at a time, with the executed values
-as .npy files of raw bytes beside it.
+`python -m irshape.runtime FOLDER` reads `FOLDER/request.json`, and writes what OpenVINO makes of it to `FOLDER/answer.json`, a stage at a time, with the bytes of the
+executed values in files beside it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ TIMEOUT = 600.0
 class Answer(NamedTuple):
     """What OpenVINO made of a model.
 
-    refused: its message where it did not read the model. crashed: how its process ended, where that was no answer. shapes: by layer name, element type and shape of each
-    output. values: by layer name, the outputs as (element type, shape, bytes). problem: why it could not be run. device: the full name of the device.
+    refused: its message where it did not read the model. crashed: how its process ended, where that was no answer. shapes: by layer name, element type and
+    shape of each output. values: by layer name, the outputs as (element type, shape, bytes). problem: why it could not be run. device: its full name.
     """
 
     version: str
@@ -99,16 +99,16 @@ def _short(problem: Exception) -> str:
     return " | ".join(lines[-3:])[:600]
 
 
-def _shapes(model: Any, prefix: str = "") -> dict[str, list[tuple[str, str]]]:
+_BODIES = {"Loop": ("get_function",), "TensorIterator": ("get_function",), "If": ("get_then_body", "get_else_body")}
+
+
+def _shapes(model: Any) -> dict[str, list[tuple[str, str]]]:
+    """By layer name, which the request has made unique, bodies included."""
     found = {}
     for node in model.get_ops():
-        name = prefix + node.get_friendly_name()
-        found[name] = [(output.get_element_type().get_type_name(), str(output.get_partial_shape())) for output in node.outputs()]
-        for getter in ("get_function", "get_then_body", "get_else_body"):
-            if node.get_type_name() in ("Loop", "TensorIterator", "If") and hasattr(node, getter):
-                body = getattr(node, getter)()
-                if body is not None:
-                    found.update(_shapes(body))
+        found[node.get_friendly_name()] = [(output.get_element_type().get_type_name(), str(output.get_partial_shape())) for output in node.outputs()]
+        for getter in _BODIES.get(node.get_type_name(), ()):
+            found.update(_shapes(getattr(node, getter)()))
     return found
 
 

@@ -219,7 +219,7 @@ class Dimension:
         low, high = (other, other) if isinstance(other, int) else (other.low, other.high)
         if self.high == UNBOUNDED or high == UNBOUNDED:
             return Dimension(max(_up(self.low + low), 0), UNBOUNDED)
-        return Dimension(max(self.low + low, 0), max(self.high + high, 0))
+        return Dimension(_up(max(self.low + low, 0)), max(self.high + high, 0))
 
     __radd__ = __add__
 
@@ -247,8 +247,10 @@ class Dimension:
 
     def divided(self, divisor: int) -> Dimension | None:
         """The sizes `n` with `n * divisor` in this dimension (OpenVINO's `Dimension / int`), or None where there are none."""
+        if self.is_unbounded:
+            return self
         low = -(-self.low // divisor)
-        high = UNBOUNDED if self.high == UNBOUNDED else self.high // divisor
+        high = int(UNBOUNDED / divisor) if self.high == UNBOUNDED else self.high // divisor  # OpenVINO divides the missing bound, as a double
         return Dimension(low, high) if low <= high else None
 
     def __eq__(self, other: object) -> bool:

@@ -6,11 +6,16 @@ expat is used, for its exact byte positions (libxml2's line numbers are wrong pa
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Callable, Iterable
 from html import unescape
+from typing import TYPE_CHECKING
 from xml.parsers import expat
 
 from ..model import BackEdge, Body, Edge, Layer, Model, Port, PortMap, Problem, Source
+
+if TYPE_CHECKING:
+    from .repair import Repaired
 
 MAX_XML_BYTES = 1 << 30
 MAX_DEPTH = 256
@@ -24,7 +29,7 @@ PORT_MAP_TAGS = {"port_map", "then_port_map", "else_port_map"}
 _OPAQUE = {"rt_info", "meta_data", "cli_parameters", "quantization_parameters", "statistics", "pre-process", "blobs", "weights", "biases"}
 
 # What the element being read is; the number of a state has no meaning.
-_DOCUMENT, _NET, _LAYERS, _LAYER, _INPUT, _OUTPUT, _PORT, _DIM, _DATA, _EDGES, _PORT_MAP, _BACK_EDGES, _LEAF = range(13)
+_DOCUMENT, _NET, _LAYERS, _LAYER, _PORTS, _DATA, _EDGES, _PORT_MAP, _BACK_EDGES, _LEAF = range(10)
 
 
 class NotReadable(Exception):
@@ -36,25 +41,40 @@ class NotReadable(Exception):
         self.source = source
 
 
-def read(source: Source, *, prefix: bytes = b"", text: bytes | None = None, on_comment: Callable[[Port, str, int], None] | None = None) -> Model:
-    """Reads the bytes of `source`, or `text` in their place, where repairs have kept every offset.
+def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = None) -> Model:
+    """Reads the bytes of `source`, or `repaired` in their place: layers on their own.
 
     `prefix` is fed before them, so that several layers have a root; it counts in no offset. Raises `NotReadable`.
     """
     enabled = gc.isenabled()
     gc.disable()  # a model is some hundred thousand objects that refer to each other in no circle: collecting while it grows doubles the time
     try:
-        return _Reader(source, len(prefix), on_comment).read(prefix, source.data if text is None else text)
+        return _Reader(source, len(prefix), repaired).read(prefix)
     finally:
         if enabled:
             gc.enable()
 
 
+class _Origins:
+    """The position of a parser that reads a repaired text, as the place in the file."""
+
+    def __init__(self, parser: expat.XMLParserType, repaired: Repaired, shift: int) -> None:
+        self.parser = parser
+        self.repaired = repaired
+        self.shift = shift
+        self.StartElementHandler: object = None
+        """Set by the handlers; here every element is handed to them."""
+
+    @property
+    def CurrentByteIndex(self) -> int:
+        return self.repaired.origin(self.parser.CurrentByteIndex - self.shift) + self.shift
+
+
 class _Reader:
-    def __init__(self, source: Source, shift: int, on_comment: Callable[[Port, str, int], None] | None) -> None:
+    def __init__(self, source: Source, shift: int, repaired: Repaired | None) -> None:
         self.source = source
         self.shift = shift
-        self.on_comment = on_comment
+        self.repaired = repaired
         self.model = Model(source)
         self.problems = self.model.problems
 
@@ -64,14 +84,17 @@ class _Reader:
     def stop(self, rule: str, message: str, offset: int, **details: str) -> NotReadable:
         return NotReadable(Problem(rule, message, offset, **details), self.source)  # type: ignore[arg-type]
 
-    def read(self, prefix: bytes, text: bytes) -> Model:
+    def read(self, prefix: bytes) -> Model:
+        repaired = self.repaired
+        text = self.source.data if repaired is None else repaired.text
         parser = expat.ParserCreate("utf-8" if self.source.encoding == "utf-8-sig" else None)
         parser.ordered_attributes = True
-        parser.StartElementHandler, parser.EndElementHandler = self.handlers(parser, text)
+        if repaired is None:
+            parser.StartElementHandler, parser.EndElementHandler = self.handlers(parser, text)
+        else:
+            parser.StartElementHandler, parser.EndElementHandler = self.handlers(_Origins(parser, repaired, self.shift), repaired.plain)
         parser.StartDoctypeDeclHandler = self.refuse_doctype(parser)
         parser.XmlDeclHandler = self.declare
-        if self.on_comment:
-            parser.CommentHandler = self.comment(parser)
         try:
             if prefix:
                 parser.Parse(prefix, False)
@@ -80,6 +103,7 @@ class _Reader:
                 parser.Parse(b"</layers>", True)
         except expat.ExpatError as error:
             offset = min(max(parser.ErrorByteIndex - self.shift, 0), len(text))
+            offset = offset if repaired is None else repaired.origin(offset)
             reason = expat.ErrorString(error.code)
             raise self.stop("malformed-xml", f"the file is not well-formed XML: {reason}", offset, help="repair the XML at this place; nothing past it was read") from None
         except (ValueError, LookupError) as error:  # an encoding that expat cannot take from Python
@@ -102,22 +126,13 @@ class _Reader:
 
         return refuse
 
-    def comment(self, parser: expat.XMLParserType) -> Callable[[str], None]:
-        def handle(text: str) -> None:
-            if self.last_port is not None and self.on_comment:
-                self.on_comment(self.last_port, text, parser.CurrentByteIndex - self.shift)
-
-        return handle
-
-    last_port: Port | None = None
-
-    def handlers(self, parser: expat.XMLParserType, text: bytes) -> tuple[Callable[[str, list[str]], None], Callable[[str], None]]:
+    def handlers(self, parser: expat.XMLParserType | _Origins, text: bytes | bytearray) -> tuple[Callable[[str, list[str]], None], Callable[[str], None]]:
         """The two handlers, as closures: their state is local, which at a million events is worth it.
 
-        The text of a <dim> is cut out of the bytes between its tags; a handler for character data would be called for every line end too.
+        Nothing is called for the elements inside a <port>: its dimensions are read from the bytes between its tags, which few distinct texts make up.
         """
         model, shift = self.model, self.shift
-        fragment = self.on_comment is not None
+        fragment = self.repaired is not None
         state, skipping, depth = _DOCUMENT, 0, 0
         stack: list[int] = []
         body = model.net
@@ -126,31 +141,24 @@ class _Reader:
         ports: list[Port] = []
         maps: list[PortMap] = []
         port: Port | None = None
-        dims: list[int] | None = []
         started = 0
         kept: dict[tuple[str, ...], tuple[str, ...]] = {}
-        shared: dict[tuple[int, ...], tuple[int, ...]] = {}
+        shapes: dict[bytes, tuple[int, ...]] = {}
 
         def start(tag: str, attributes: list[str]) -> None:
-            nonlocal state, skipping, depth, body, layer, ports, maps, port, dims, started
+            nonlocal state, skipping, depth, body, layer, ports, maps, port, started
+            if port is not None:
+                return
+            if state == _PORTS and tag == "port" and not skipping:
+                port = self.port(attributes, parser.CurrentByteIndex - shift, layer, fragment)
+                ports.append(port)
+                parser.StartElementHandler = None
+                return
             depth += 1
             if skipping:
                 return
             stack.append(state)
-            if state == _PORT:
-                if tag == "dim":
-                    state = _DIM
-                    started = parser.CurrentByteIndex - shift
-                    return
-            elif state == _INPUT or state == _OUTPUT:
-                if tag == "port":
-                    state = _PORT
-                    port = self.port(attributes, parser.CurrentByteIndex - shift, layer, fragment)
-                    ports.append(port)
-                    self.last_port = port
-                    dims = []
-                    return
-            elif state == _LAYER:
+            if state == _LAYER:
                 assert layer is not None
                 if tag == "data":
                     layer.data_offset = parser.CurrentByteIndex - shift
@@ -160,11 +168,11 @@ class _Reader:
                     return
                 if tag == "input":
                     ports = layer.inputs = layer.inputs or []
-                    state = _INPUT
+                    state = _PORTS
                     return
                 if tag == "output":
                     ports = layer.outputs = layer.outputs or []
-                    state = _OUTPUT
+                    state = _PORTS
                     return
                 if tag in BODY_TAGS:
                     if depth > MAX_DEPTH - 4:
@@ -190,7 +198,6 @@ class _Reader:
                     layer = self.layer(attributes, parser.CurrentByteIndex - shift, body, fragment)
                     body.layers.append(layer)
                     state = _LAYER
-                    self.last_port = None
                     return
             elif state == _EDGES:
                 if tag == "edge":
@@ -239,7 +246,20 @@ class _Reader:
             skipping = depth
 
         def end(tag: str) -> None:
-            nonlocal state, skipping, depth, body, layer, ports, maps, port, dims
+            nonlocal state, skipping, depth, body, layer, ports, maps, port
+            if port is not None:
+                if tag == "port":
+                    inner = bytes(text[text.find(b"<", port.offset + 1) : parser.CurrentByteIndex - shift])
+                    if inner:
+                        known = shapes.get(inner)
+                        if known is None:
+                            known = self.dims(inner, port, layer, fragment)
+                            if known is not None:
+                                shapes[inner] = known
+                        port.dims = known
+                    port = None
+                    parser.StartElementHandler = start
+                return
             depth -= 1
             if skipping:
                 if depth < skipping:
@@ -251,21 +271,7 @@ class _Reader:
                         elif state == _NET and not outer:
                             model.rt_info_span = span
                 return
-            if state == _DIM:
-                if dims is not None:
-                    digits = text[started + 5 : parser.CurrentByteIndex - shift]
-                    if digits.isdigit() and len(digits) < 19:
-                        dims.append(int(digits))
-                    else:
-                        dims = self.odd_dim(dims, text[started : parser.CurrentByteIndex - shift], started, layer, fragment)
-            elif state == _PORT:
-                assert port is not None
-                if dims is None:
-                    port.dims = None
-                elif dims:
-                    sizes = tuple(dims)
-                    port.dims = shared.setdefault(sizes, sizes)
-            elif state == _NET and outer:
+            if state == _NET and outer:
                 body, layer, ports, maps = outer.pop()
             elif state == _LAYER:
                 layer = None
@@ -305,10 +311,10 @@ class _Reader:
             found = dict(zip(attributes[::2], attributes[1::2], strict=True))
             layer = Layer(found.pop("id", ""), found.pop("name", ""), found.pop("type", ""), found.pop("version", ""), offset, body.path)
             layer.output_names = found.pop("output_names", None)
+            for name in ("type",) if fragment else ("id", "name", "type", "version"):
+                if name not in attributes[::2]:
+                    self.problem("missing-layer-attribute", f"the layer has no `{name}`", offset, layer, expected=name, help=f'add {name}="…" to this <layer>')
             if not fragment:
-                for name in ("id", "name", "type", "version"):
-                    if name not in attributes[::2]:
-                        self.problem("missing-layer-attribute", f"the layer has no `{name}`", offset, layer, expected=name, help=f'add {name}="…" to this <layer>')
                 for name in found:
                     self.problem("unknown-layer-attribute", f"<layer> has no attribute `{name}`; OpenVINO passes over it", self.source.attribute(offset, name), layer, actual=name)
         if not layer.id.isdigit() and (layer.id or (not fragment and "id" in attributes[::2])):
@@ -332,19 +338,32 @@ class _Reader:
             self.problem("malformed-id", message, self.source.attribute(offset, "id"), layer, expected="a whole number", actual=port.id)
         return port
 
-    def odd_dim(self, dims: list[int], element: bytes, offset: int, layer: Layer | None, fragment: bool) -> list[int] | None:
-        """A dimension that is not just digits: `-1`, or something malformed, which leaves the port without dimensions."""
-        digits = unescape(element.partition(b">")[2].decode(self.source.encoding, "replace")).strip()
-        try:
-            number = int(digits) if "_" not in digits and "+" not in digits else None
-        except ValueError:
-            number = None
-        if number is not None and _MIN_DIM <= number <= _MAX_DIM:
-            return [*dims, number]
-        if fragment and digits in ("?", "..."):
-            return [*dims, -1]
-        self.problem("malformed-dim", f"dimension '{digits[:40]}' is not a whole number from -1 up", offset, layer, expected="a size, or -1 for a dynamic dimension", actual=digits[:40])
-        return None
+    def dims(self, inner: bytes, port: Port, layer: Layer | None, fragment: bool) -> tuple[int, ...] | None:
+        """The dimensions in what a <port> holds, or None where one of them is malformed."""
+        start = self.source.data.find(b"<", port.offset + 1)
+        found: list[int] = []
+        well = True
+        for match in _INSIDE_PORT.finditer(inner):
+            tag = match["tag"]
+            if tag is None:
+                continue  # a comment
+            place = start + match.start()
+            if tag == b"port":
+                raise self.stop("not-an-ir", "a <port> stands inside another", place, help="close the first <port> before the second")
+            if tag != b"dim":
+                name = tag.decode(errors="replace")
+                if name not in _OPAQUE:
+                    self.problem("unknown-element", f"<{name}> has no meaning in a <port>; OpenVINO passes over it", place, layer, help="remove it")
+                continue
+            text = unescape((match["text"] or b"").decode(self.source.encoding, "replace")).strip()
+            size = _size(text, fragment)
+            if size is None:
+                message = f"dimension '{text[:40]}' is not a whole number from -1 up" if text else "the <dim> is empty"
+                self.problem("malformed-dim", message, place, layer, expected="a size, or -1 for a dynamic dimension", actual=text[:40])
+                well = False
+            else:
+                found.append(size)
+        return tuple(found) if well else None
 
     def edge(self, attributes: list[str], offset: int) -> Edge:
         if attributes[::2] == _EDGE_ATTRIBUTES:
@@ -354,6 +373,20 @@ class _Reader:
             if name not in found:
                 self.problem("malformed-edge", f"the edge has no `{name}`", offset, expected=name, help=f'add {name}="…"')
         return Edge(found.get("from-layer", ""), found.get("from-port", ""), found.get("to-layer", ""), found.get("to-port", ""), offset)
+
+
+_INSIDE_PORT = re.compile(rb"<!--.*?-->|<(?P<tag>[^\s/>!]+)[^>]*?(?:/>|>(?P<text>[^<]*)(?:</dim\s*>)?)", re.DOTALL)
+"""A comment, or an element with its text. Only a <dim> is taken with its end; the end of another element begins with `</`, which no tag name does."""
+
+
+def _size(text: str, fragment: bool) -> int | None:
+    if fragment and text in ("?", "..."):
+        return -1
+    try:
+        number = int(text) if "_" not in text and "+" not in text else None
+    except ValueError:
+        return None
+    return number if number is not None and _MIN_DIM <= number <= _MAX_DIM else None
 
 
 _EDGE_ATTRIBUTES = ["from-layer", "from-port", "to-layer", "to-port"]

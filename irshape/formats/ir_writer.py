@@ -126,7 +126,7 @@ def _layer(model: Model, layer: Layer, layout: _Layout, result: BodyResult | Non
         if body.back_edges:
             yield f"{inner}<back_edges>"
             for edge in body.back_edges:
-                yield f'{inner}{_INDENT}<edge from-layer={quoteattr(edge.from_layer)} to-layer={quoteattr(edge.to_layer)} />'
+                yield f"{inner}{_INDENT}<edge from-layer={quoteattr(edge.from_layer)} to-layer={quoteattr(edge.to_layer)} />"
             yield f"{inner}</back_edges>"
         yield f"{inner}<{tag}>"
         yield from _body(model, body, layout, result.inner.get(position, {}).get(tag) if result is not None else None, depth + 2)

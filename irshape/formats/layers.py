@@ -1,7 +1,8 @@
-"""Layers on their own: files whose root is `<layer>`, as operation documents print them, repaired where it is clear what is meant.
+"""Layers on their own: files whose root is `<layer>`, as operation documents print them.
 
-Repairs keep the length of the text, so every place in a diagnostic is a place in the file: `...` inside a tag and `\\*` become blanks. The shapes of the inputs come from
-the ports, values from comments such as `<!-- value is [2, 3] that means … -->`, `<!-- axes: [0, 1] -->`, `<!-- The tensor contains 2 elements: 0, -1 -->`, `<!-- 10 -->`.
+The shapes of the inputs come from the ports, their values from comments at the ports (`<!-- value is [2, 3] that means … -->`, `<!-- axes: [0, 1] -->`, `<!-- k = 3 -->`,
+`<!-- The tensor contains 2 elements: 0, -1 -->`, `<!-- 10 -->`), element types from `precision` or comments such as `<!-- type: i32 -->`; what nothing is said about stays
+dynamic. A layer without a version is held to the newest one that its attributes and ports fit.
 """
 
 from __future__ import annotations
@@ -10,66 +11,134 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from ..model import Layer, Model, Port, Source
+from ..model import Layer, Model, Port, Problem, Source
 from ..ops import registry
-from ..ops.declaration import Operation
+from ..ops.declaration import Operation, Violation, check_inputs
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType, PartialShape
-from .ir_reader import read
+from .ir_reader import NotReadable, read
 
-_TAG = re.compile(rb"<!--.*?-->|<[^<>]*>", re.DOTALL)
-_DECLARATION = re.compile(rb"\A\s*<\?xml\b.*?\?>", re.DOTALL)
-_DOTS = re.compile("\\.{3}|…".encode())
+_ENCODING = re.compile(rb"\A\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([A-Za-z][\w.\-]*)[\"']")
 
 
 def read_layers(source: Source) -> Model:
     """Reads a file of one layer or several. Raises `NotReadable` where it cannot be repaired."""
-    return read(source, prefix=b"<layers>", text=repaired(source.data), on_comment=note_value)
+    from .repair import Repaired
+
+    source = _in_utf8(source)
+    repaired = Repaired(source.data)
+    model = read(source, prefix=b"<layers>", repaired=repaired)
+    layers = sorted(model.walk(), key=lambda layer: layer.offset)
+    for problem in repaired.problems:
+        holder = next((layer for layer in reversed(layers) if layer.offset <= problem.offset), None)
+        model.problems.append(problem._replace(layer=holder))
+    said: dict[int, list[tuple[str, bool]]] = {}
+    for comment in repaired.comments:
+        said.setdefault(comment.port, []).append((comment.text, comment.at_dim))
+    for layer in layers:
+        for port in layer.inputs:
+            if port.offset in repaired.vague:
+                port.dims = None
+            if port.offset in said:
+                note_comments(port, said[port.offset])
+        for port in layer.outputs:
+            if port.offset in repaired.vague:
+                port.dims = None
+            _note_type(port, (text for text, _ in said.get(port.offset, ())))
+    return model
 
 
-def repaired(text: bytes) -> bytes:
-    """The text with its XML declaration and every `...` blanked; every byte stays where it is."""
-    text = _DECLARATION.sub(lambda declaration: b" " * len(declaration[0]), text)
-    return _DOTS.sub(lambda dots: b" " * len(dots[0]), _TAG.sub(_repaired_tag, text))
+def _in_utf8(source: Source) -> Source:
+    """The source in UTF-8, where its XML declaration names something else."""
+    declared = _ENCODING.match(source.data)
+    encoding = declared[1].decode().lower() if declared else "utf-8"
+    if encoding in ("utf-8", "utf8", "utf-16", "utf16", "us-ascii", "ascii"):
+        return source
+    try:
+        return Source(source.path, source.data.decode(encoding).encode())
+    except (LookupError, UnicodeError) as problem:
+        raise NotReadable(Problem("malformed-xml", f"the file cannot be decoded: {problem}", 0, help="save it as UTF-8"), source) from None
 
 
-def _repaired_tag(match: re.Match[bytes]) -> bytes:
-    tag = match[0]
-    if tag.startswith(b"<!--"):
-        # `--` is not allowed inside a comment
-        return b"<!--" + tag[4:-3].replace(b"--", b"- ").rstrip(b"-").ljust(len(tag) - 7) + b"-->"
-    return tag
+# What comments say
 
-
-_LIST = re.compile(r"\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]")
-_WORDED = re.compile(
-    r"^\s*(?:the\s+)?(?:[\w`\- ]+?\s+)?(?:value|values|contains?|are|is)\b[\w ]*?\s*(?:is|are|:|=|elements?:?)?\s*:?\s*(?P<rest>[-\[\d.].*)$", re.IGNORECASE | re.DOTALL
+_NO_VALUE = re.compile(
+    r"\b(?:output|result|outputs)\b|\bundefined\b|\bshouldn't\b|\.shape\b|\bmin\(|\bmax\(|\d\s*=\s*-?\d|=\s*-?\d+\s*[-+*/]|^[\s\d]*[-+*/]\s*\d|\b(?:to|from|of shape|with shape)\s+[\[({]",
+    re.IGNORECASE,
 )
-_NAMED = re.compile(r"^\s*[\w ]+?\s*[:=]\s*(?P<rest>[-\[\d.].*)$", re.DOTALL)
-_BARE = re.compile(r"^\s*(?P<rest>(?:-?\d+(?:\.\d+)?|\[[^\]]*\]))\s*$", re.DOTALL)
+_LIST = re.compile(r"(?:^|(?<=[\s:=#]))\[")
+_NUMBER = r"(?:[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?f?|true|false)"
+_NUMBERS = re.compile(rf"\belements?\s*(?::|are|is)?\s*({_NUMBER}(?:\s*,\s*{_NUMBER})*)\s*\.?\s*$", re.IGNORECASE)
+_ALONE = re.compile(rf"^\s*({_NUMBER})\s*$", re.IGNORECASE)
+_WITH_VALUE = re.compile(rf"value\s*(?:is|are|of)?\s*[:=#]?\s*({_NUMBER})(?![\w.])", re.IGNORECASE)
+_NAMED = re.compile(rf"^\s*[A-Za-z][\w ]*?\s*(?:[:=]|\bis)\s*({_NUMBER})(?![\w.])", re.IGNORECASE)
+_EMPTY = re.compile(r"\bempty (?:1D |1-D |one-dimensional )?(?:tensor|list|array|vector)\b|\bvalue is empty\b|[:=]\s*empty\s*$", re.IGNORECASE)
+_TYPE = re.compile(r"^\s*(?:result |output |element |data )*type\s*(?:[:=]|is)\s*`?([A-Za-z]\w*)`?\s*\.?\s*$", re.IGNORECASE)
+_LONG_NAMES = {"float64": "f64", "double": "f64", "float32": "f32", "float": "f32", "float16": "f16", "half": "f16", "bfloat16": "bf16", "bool": "boolean"}
 
 
-def note_value(port: Port, comment: str, offset: int) -> None:
-    """Keeps the value that a comment gives for a port, if it gives one."""
-    if port.value is None:
-        found = value_in(comment)
-        if found is not None:
-            port.value = found
+def note_comments(port: Port, comments: list[tuple[str, bool]]) -> None:
+    """Keeps what the comments at an input port say of its element type and its value. With each comment: whether it stands behind a dimension."""
+    _note_type(port, (text for text, _ in comments))
+    texts = [(text.replace("{", "[").replace("}", "]"), at_dim) for text, at_dim in comments]
+    while texts and port.value is None:
+        text, at_dim = texts.pop(0)
+        while texts and text.count("[") > text.count("]") and texts[0][0].lstrip().startswith("["):
+            text = text.rstrip() + " " + texts.pop(0)[0].lstrip()  # one value on several lines
+        port.value = value_in(text, port.dims, at_dim=at_dim)
 
 
-def value_in(comment: str) -> str | None:
-    """The list or number that a comment states as the value of an input, as text; None where it says something else."""
-    if re.search(r"\boutput value|\bresult|\bpromoted\b|^\s*\d+ = |=\s*\d+\s*[-+]", comment):
+def _note_type(port: Port, comments: Iterator[str]) -> None:
+    if port.precision is None:
+        for text in comments:
+            match = _TYPE.match(text)
+            name = re.sub(r"^(u?)int(?=\d)", lambda found: (found[1] or "i").lower(), match[1].lower()) if match else ""
+            found = ElementType.of_precision(_LONG_NAMES.get(name, name).upper()) if match else None
+            if found is not None:
+                port.precision = found.precision
+
+
+def value_in(comment: str, dims: tuple[int, ...] | None = (), *, at_dim: bool = False) -> str | None:
+    """The list or number that a comment states as the value of an input with those dimensions, as text; None where it says something else.
+
+    at_dim: it stands behind a dimension, which a number that does not call itself a value may then describe.
+    """
+    comment = comment.replace("\\", " ").replace("`", " ")
+    if _NO_VALUE.search(comment):
         return None
-    match = _BARE.match(comment) or _WORDED.match(comment) or _NAMED.match(comment)
-    if match is None:
-        return None
-    rest = match["rest"]
-    listed = re.match(r"\[", rest) and _LIST.match(rest)
-    if listed:
-        return listed[0]
-    numbers = re.match(r"-?\d+(?:\.\d*)?(?:\s*,\s*-?\d+(?:\.\d*)?)*", rest)
-    return f"[{numbers[0]}]" if numbers and "," in numbers[0] else numbers[0] if numbers else None
+    elements = _product(dims) if dims is not None and all(size >= 0 for size in dims) else None
+    for start in _LIST.finditer(comment):
+        text = _balanced(comment, start.start())
+        numbers = None if text is None else parse_value(text)
+        if text is None or numbers is None:
+            continue
+        before = comment[: start.start()].lower()
+        if (
+            re.search(r"\b(?:shape|dims|dimensions|size|layout)\s*(?:is|of|:|=)?\s*$", before)
+            and "value" not in before
+            and (len(dims or ()) != 1 or len(numbers) != elements or numbers == dims)
+        ):
+            continue  # more likely a shape than the value
+        return text
+    if _EMPTY.search(comment):
+        return "[]"
+    if match := _NUMBERS.search(comment):
+        return f"[{match[1]}]"
+    if match := _WITH_VALUE.search(comment):
+        return match[1]
+    if (match := _ALONE.match(comment) or _NAMED.match(comment)) and (elements == 1 or (dims is None and not at_dim)):
+        return match[1]
+    return None
+
+
+def _balanced(text: str, start: int) -> str | None:
+    """The list that begins there, brackets inside it included."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += (text[at] == "[") - (text[at] == "]")
+        if not depth:
+            return text[start : at + 1]
+    return None
 
 
 def give_values(model: Model, values: Mapping[str, str]) -> None:
@@ -92,13 +161,39 @@ def give_values(model: Model, values: Mapping[str, str]) -> None:
 
 def parse_value(text: str) -> tuple[int | float, ...] | None:
     """The elements of a value such as `[2, 3]`, `7` or `[[0, 1], [2, 3]]`, in row-major order; None where it is none."""
+    parsed = _parsed(text)
+    return None if parsed is None else parsed[1]
+
+
+_WORDS = {"true": "1", "false": "0"}
+
+
+def _parsed(text: str) -> tuple[tuple[int, ...], tuple[int | float, ...]] | None:
+    """The shape and the elements of a value as text."""
+    plain = re.sub(r"\b(?:true|false)\b", lambda word: _WORDS[word[0].lower()], text, flags=re.IGNORECASE)
+    plain = re.sub(r"(?<=[\d.])f\b", "", plain).strip()
+    if len(plain) > _MAX_VALUE_TEXT or not _VALUE_TEXT.match(plain):
+        return None
     try:
-        parsed = ast.literal_eval(re.sub(r"\btrue\b", "1", re.sub(r"\bfalse\b", "0", text, flags=re.I), flags=re.I).strip())
+        parsed = ast.literal_eval(plain)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
+    shape = []
+    inner = parsed
+    while isinstance(inner, (list, tuple)):
+        shape.append(len(inner))
+        if not inner:
+            break
+        inner = inner[0]
     flat = list(_flattened(parsed))
     numbers = [item for item in flat if isinstance(item, (int, float))]
-    return tuple(numbers) if len(numbers) == len(flat) <= MAX_VALUE_ELEMENTS else None
+    if len(numbers) != len(flat) or len(flat) > MAX_VALUE_ELEMENTS:
+        return None
+    return (tuple(shape) if _product(tuple(shape)) == len(flat) else (len(flat),)), tuple(numbers)
+
+
+_MAX_VALUE_TEXT = 1 << 16
+_VALUE_TEXT = re.compile(r"[-+\d.eE\s,\[\]()]*\Z")
 
 
 def _flattened(item: object) -> Iterator[object]:
@@ -110,18 +205,22 @@ def _flattened(item: object) -> Iterator[object]:
 
 
 def port_tensor(port: Port) -> Tensor:
-    """The tensor that an input port of a layer on its own stands for: what it declares, with the value given for it."""
+    """The tensor that an input port of a layer on its own stands for: what it declares, with the value given for it.
+
+    A port without dimensions has those of its value. Where the number of elements differs from what the port declares, the port counts, and a rule reports it.
+    """
     element_type = port.element_type or DYNAMIC_TYPE
     shape = DYNAMIC_SHAPE if port.dims is None else PartialShape(port.dims)
-    numbers = None if port.value is None else parse_value(port.value)
-    if numbers is None:
+    parsed = None if port.value is None else _parsed(port.value)
+    if parsed is None:
         return Tensor(element_type, shape)
+    sizes, numbers = parsed
     if shape.static is None or _product(shape.static) != len(numbers):
         if port.dims:
             return Tensor(element_type, shape)
-        shape = PartialShape(()) if len(numbers) == 1 and "[" not in (port.value or "") else PartialShape((len(numbers),))
-    if element_type is DYNAMIC_TYPE:
-        element_type = ElementType.of("i64") if all(isinstance(number, int) for number in numbers) else ElementType.of("f32")
+        shape = PartialShape(sizes)
+    elif port.dims == () and sizes == (1,):
+        shape = PartialShape(sizes)
     return Tensor(element_type, shape, Value(numbers))
 
 
@@ -132,18 +231,33 @@ def _product(sizes: tuple[int, ...]) -> int:
     return total
 
 
+# Which version a layer is of
+
+
 def newest_fitting(layer: Layer) -> type[Operation]:
-    """The newest version of the layer's type whose attributes and number of inputs fit; the newest of all where none does. Raises `UnknownOperation`."""
+    """The newest version of the layer's type that its attributes and ports fit; where none does, the newest of those that fit best. Raises `UnknownOperation`."""
     known = registry.versions(layer.type)
     if not known:
         registry.find(layer.type, "opset1")
         raise registry.UnknownOperation(f"no opset contains an operation {layer.type}")
-    for cls in reversed(known):
-        declared = {attribute.name for attribute in cls.attributes.values()} | set(cls.tolerated)
-        needed = {attribute.name for attribute in cls.attributes.values() if attribute.refused_when_absent}
-        least = sum(not operand.optional for operand in cls.operands)
-        most = len(cls.operands) if not (cls.operands and cls.operands[-1].variadic) else 1 << 30
-        given = set(layer.items[::2])
-        if given <= declared and needed <= given and least <= len(layer.inputs) <= most:
-            return cls
-    return known[-1]
+    if len(known) == 1:
+        return known[0]
+    inputs = tuple(port_tensor(port) for port in layer.inputs)
+    return min(reversed(known), key=lambda cls: _misfits(cls, layer, inputs))
+
+
+def _misfits(cls: type[Operation], layer: Layer, inputs: tuple[Tensor, ...]) -> tuple[int, ...]:
+    """What of a layer does not fit a version: attributes, number of inputs, number of outputs, inputs refused."""
+    operation, problems = cls.read(layer.items)
+    attributes = sum(not problem.silent or problem.rule != "missing-attribute" for problem in problems)
+    if any(not problem.silent for problem in problems):
+        return attributes, 1, 1, 1
+    try:
+        ordered = check_inputs(operation, inputs)
+        if cls.has_bodies:
+            return attributes, 0, 0, 0
+        made = operation.infer(*ordered)
+    except Violation as violation:
+        return attributes, int(violation.rule == "input-count"), 1, 1
+    outputs = len(made) if isinstance(made, tuple) else 1
+    return attributes, 0, int(outputs != len(layer.outputs)), 0

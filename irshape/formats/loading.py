@@ -10,10 +10,9 @@ from typing import Literal
 
 from ..model import Model, Problem, Source
 from .ir_reader import MAX_XML_BYTES, NotReadable, read
-from .layers import read_layers
 from .weights import Weights
 
-_ROOT = re.compile(rb"\A(?:\xef\xbb\xbf)?(?:\s|<\?.*?\?>|<!--.*?-->)*<(!?[A-Za-z_.][\w.\-]*)", re.DOTALL)
+_ROOT = re.compile(rb"\A(?:\xef\xbb\xbf)?(?>\s+|<\?.*?\?>|<!--.*?-->)*+<(!?[A-Za-z_.\xe2][\w.\-\x80-\xff]*)", re.DOTALL)
 _PEEK = 1 << 16
 
 WeightsChoice = str | os.PathLike[str] | Literal["beside", "none"]
@@ -28,6 +27,8 @@ def load(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Mod
     source = open_source(name)
     root = root_element(source.data)
     if root == "layer":
+        from .layers import read_layers
+
         model = read_layers(source)
         model.weights = Weights.open(None)
         return model
@@ -73,6 +74,8 @@ def _not_xml(data: bytes) -> str:
 
 
 def root_element(data: bytes) -> str | None:
-    """The name of the root element, as far as a glance tells."""
+    """The name of the root element, as far as a glance tells; `layer` where `...` stands in its place."""
     match = _ROOT.match(data[:_PEEK])
-    return match[1].decode("ascii", "replace") if match else None
+    if match is None:
+        return None
+    return match[1].decode("utf-8", "replace") if match[1].strip(b".\xe2\x80\xa6") else "layer"

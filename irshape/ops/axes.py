@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from .declaration import Violation, require
 from .tensors import Tensor
 
 
-def normalized_axis(axis: int, rank: int, *, at: str = "axis", of: str = "data", rule: str = "input-value") -> int:
-    """An axis counted from the front. A scalar has the axes 0 and -1, as OpenVINO counts. Raises `Violation` where it is out of range."""
+def normalized_axis(axis: int, rank: int, *, at: str = "axis", of: str = "data", rule: str = "input-value", of_scalar: bool = False) -> int:
+    """An axis counted from the front. Raises `Violation` where it is out of range. `of_scalar`: a scalar has the axes 0 and -1, as OpenVINO counts."""
+    if rank == 0 and not of_scalar:
+        raise Violation(f"`{of}` is a scalar, which has no axis {axis}", at=of if of != "result" else at, expected="at least one dimension", seen="[]", rule="input-rank")
     count = rank or 1
     require(
         -count <= axis < count,
@@ -33,12 +35,19 @@ def require_single(tensor: Tensor, at: str = "axis") -> None:
     rank = tensor.rank
     require(
         rank in (None, 0) or (rank == 1 and tensor.shape[0].contains(1)),
-        f"`{at}` has shape {tensor.shape}; expected a scalar, or one element",
+        f"`{at}` has shape {tensor.shape}; expected a scalar or one element",
         at=at,
         expected="[] or [1]",
         seen=tensor.shape,
         rule="input-shapes",
     )
+
+
+def real_typed(tensor: Tensor, at: str) -> Iterator[Violation]:
+    """The finding that an operand of indices or sizes holds real numbers."""
+    if tensor.element_type.is_real:
+        message = f"`{at}` has element type {tensor.element_type}; the specification wants an integer, though OpenVINO takes others"
+        yield Violation(message, at=at, expected="an integer", seen=tensor.element_type, rule="input-element-type", help="insert a Convert to i64")
 
 
 def duplicate_axes(axes: Sequence[int], at: str = "axes", why: str = "though OpenVINO takes them in silence") -> Violation:

@@ -31,7 +31,7 @@ def converted(array: Array, element_type: ElementType) -> Array:
 def is_plain(array: Array) -> bool:
     """Whether NumPy computes in the array's own type as the specification wants it: f32, f64, integers of 8 to 64 bits, booleans, strings."""
     dtype = array.dtype
-    return dtype.kind in "ib?O" or (dtype.kind == "f" and dtype.itemsize >= 4) or (dtype.kind == "u" and dtype.metadata is None)
+    return dtype.kind in "ibO" or (dtype.kind == "f" and dtype.itemsize >= 4) or (dtype.kind == "u" and dtype.metadata is None)
 
 
 def plain(array: Array) -> Array:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 from ..types import DYNAMIC_TYPE, ElementType
-from .kinds import Kind, Malformed
+from .kinds import THE_DEFAULT, Kind, Malformed
 from .tensors import Tensor, Value
 
 if TYPE_CHECKING:
@@ -236,6 +236,8 @@ class Operation:
                 try:
                     value = declared.kind.read(text)
                 except Malformed as malformed:
+                    if malformed.value is THE_DEFAULT:
+                        malformed.value = not declared.refused_when_absent and declared.default
                     problems.append(_malformed(declared, text, malformed))
                     if malformed.silent:
                         value = malformed.value

@@ -11,6 +11,8 @@ from typing import Any, Final
 from ..types import ElementType, PartialShape
 
 _NOTHING: Final = object()
+THE_DEFAULT: Final = object()
+"""What `Malformed.value` is where OpenVINO keeps the default of the attribute."""
 _INTEGER = re.compile(r"\s*[-+]?[0-9]+")
 
 
@@ -49,12 +51,12 @@ class Boolean(Kind):
         return '"true" or "false"'
 
     def read(self, text: str) -> bool:
-        folded = text.strip().lower()
+        folded = text.lower()
         if folded in ("true", "1"):
             return True
         if folded in ("false", "0"):
             return False
-        raise Malformed('"true" or "false"', False)
+        raise Malformed('"true" or "false"', THE_DEFAULT)
 
     def write(self, value: Any) -> str:
         return "true" if value else "false"

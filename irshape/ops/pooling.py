@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 from ..types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
@@ -10,7 +9,7 @@ from .declaration import I32_I64, NUMERIC_OR_BOOLEAN, Operation, Violation, attr
 from .kinds import BOOLEAN, INDEX_TYPE, INT, NATURALS, Choice
 from .lazy import Array, np
 from .tensors import Tensor
-from .windows import PAD_TYPES, SAME, Frame, dimension_of, padded, same_padding
+from .windows import PAD_TYPES, SAME, dimension_of, padded, same_padding
 
 Sizes = tuple[int, ...] | None
 """A size for each spatial axis; None or nothing for the default along all of them."""
@@ -117,7 +116,7 @@ class Pooling(Operation):
                     seen=max(along.begin, along.end),
                 )
         if along.stride < 1:
-            return DYNAMIC
+            return DYNAMIC if dim.is_dynamic else Dimension(1)  # as OpenVINO goes on with a negative one
         padding_ = along.begin + along.end
         high = UNBOUNDED if room.high == UNBOUNDED else self.count(along, room.high - padding_)
         return Dimension(self.count(along, room.low - padding_), high)
@@ -128,9 +127,18 @@ class Pooling(Operation):
         if self.rounding_type == "floor":
             return room // along.stride + 1
         found = -(-room // along.stride) + 1
-        if self.rounding_type == "ceil_torch" and found > 1 and (found - 1) * along.stride >= size + along.begin:
+        if self.rounding_type == "ceil_torch" and size + along.begin > 0 and found > 1 and (found - 1) * along.stride >= size + along.begin:
             found -= 1  # no window starts in the padding at the end
         return found
+
+    def laid_out(self, data: Array, filler: Any) -> tuple[Array, list[tuple[Along, int]]]:
+        """The data with as much padding as the windows reach, and along each spatial axis how they go and how many there are."""
+        ways = []
+        for axis, size in enumerate(data.shape[2:]):
+            along = self.along(axis, size)
+            ways.append((along, self.count(along, size)))
+        ends = [max((count - 1) * along.stride + along.span - along.begin - size, 0) for (along, count), size in zip(ways, data.shape[2:], strict=True)]
+        return padded(data, [along.begin for along, _ in ways], ends, filler), ways
 
 
 def _shown(sizes: tuple[int, ...]) -> str:
@@ -140,9 +148,7 @@ def _shown(sizes: tuple[int, ...]) -> str:
 def reach(area: Array, axis: int, at: int, along: Along, count: int) -> Array:
     """The elements of padded data that position `at` of the kernel meets at each of `count` steps along an axis."""
     start = at * along.dilation
-    where = [slice(None)] * area.ndim
-    where[axis] = slice(start, start + (count - 1) * along.stride + 1, along.stride)
-    return area[tuple(where)]
+    return area[(slice(None),) * axis + (slice(start, start + (count - 1) * along.stride + 1, along.stride),)]
 
 
 def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any) -> Array:
@@ -153,3 +159,150 @@ def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any)
     for at in range(1, along.kernel):
         combine(result, reach(area, axis, at, along, count), out=result)
     return result
+
+
+def ordered_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """A type of NumPy's own in which the values of another can be summed and compared."""
+    if dtype.kind in "iu" or (dtype.kind == "f" and dtype.itemsize >= 4):
+        return dtype
+    return np.dtype(np.float32 if dtype.kind == "f" or "float" in dtype.name else np.int32)
+
+
+def lowest(dtype: np.dtype[Any]) -> Any:
+    """What the largest of nothing is: the padding, and in OpenVINO also what stands for a window of NaN or of negative infinity."""
+    return np.finfo(dtype).min if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+class AveragePooling(Pooling):
+    """The mean of each window. Padding counts as zeros, or with `exclude-pad` not at all; the mean of integers is the nearest, an even one between two."""
+
+    exclude_pad: bool = attribute(BOOLEAN, default=False, required=True, name="exclude-pad")
+
+    @property
+    def avoids_padding(self) -> bool:  # type: ignore[override]
+        return self.exclude_pad
+
+    def infer(self, data: Tensor) -> Tensor:
+        return Tensor(data.element_type, self.pooled(data.shape))
+
+    def evaluate(self, data: Array) -> Array:
+        real = data.dtype.kind not in "iub" and "int" not in data.dtype.name
+        total, ways = self.laid_out(data.astype(ordered_type(data.dtype) if real else np.int64, copy=False), 0)
+        whole = not self.exclude_pad and any(along.begin or along.end for along, _ in ways)
+        divisor = np.ones(1, total.dtype)
+        for axis in reversed(range(len(ways))):
+            along, count = ways[axis]
+            total = over_windows(total, axis + 2, along, count, np.add)
+            counted = np.full(count, along.kernel) if whole else inside(along, data.shape[axis + 2], count)
+            divisor = counted.astype(total.dtype).reshape(-1, *(1,) * (len(ways) - 1 - axis)) * divisor
+        np.maximum(divisor, 1, out=divisor)
+        if real:
+            return np.divide(total, divisor, out=total).astype(data.dtype, copy=False)
+        rest = 2 * (total - total // divisor * divisor)
+        return (total // divisor + ((rest > divisor) | ((rest == divisor) & (total // divisor % 2 == 1)))).astype(data.dtype)
+
+
+def inside(along: Along, size: int, count: int) -> Array:
+    """How many elements of each window along an axis are not padding."""
+    positions = np.arange(count)[:, None] * along.stride - along.begin + np.arange(along.kernel) * along.dilation
+    return np.asarray(((positions >= 0) & (positions < size)).sum(axis=1))
+
+
+class AvgPool_1(AveragePooling):
+    """The mean of each window. Specification: AvgPool-1."""
+
+    since, until = 1, 13
+
+
+class AvgPool_14(AveragePooling):
+    """The mean of each window; with `ceil_torch` no window starts in the padding at the end. Specification: AvgPool-14."""
+
+    since, until = 14, 15
+    rounding_type: str = attribute(ROUNDING_TORCH, default="floor")
+
+
+class AvgPool_16(AveragePooling):
+    """The mean of each window, whose elements can lie apart. Specification: AvgPool-16."""
+
+    since = 16
+    dilations: Sizes = attribute(NATURALS, default=None)
+    rounding_type: str = attribute(ROUNDING_TORCH, default="floor")
+
+
+class MaxPool_1(Pooling):
+    """The largest element of each window. Specification: MaxPool-1."""
+
+    since, until = 1, 7
+
+    def infer(self, data: Tensor) -> Tensor:
+        return Tensor(data.element_type, self.pooled(data.shape))
+
+    def evaluate(self, data: Array) -> Array:
+        kind = ordered_type(data.dtype)
+        area, ways = self.laid_out(data.astype(kind, copy=False), lowest(kind))
+        for axis in reversed(range(len(ways))):
+            area = over_windows(area, axis + 2, *ways[axis], np.fmax)
+        if kind.kind == "f":
+            np.maximum(area, lowest(kind), out=area)
+        return area.astype(data.dtype, copy=False)
+
+
+class MaxPool_8(Pooling):
+    """The largest element of each window, and where it stands in the data flattened from `axis` on. Specification: MaxPool-8."""
+
+    since, until = 8, 13
+    dilations: Sizes = attribute(NATURALS, default=None)
+    index_element_type: ElementType = attribute(INDEX_TYPE, default=I64)
+    axis: int = attribute(INT, default=0)
+
+    def infer(self, data: Tensor) -> tuple[Tensor, Tensor]:
+        rank = data.rank
+        require(
+            rank is None or -rank <= self.axis < rank,
+            f"`axis` is {self.axis}, but `data` {data.shape} has rank {rank}: expected {-(rank or 0)} to {(rank or 0) - 1}",
+            at="axis",
+            expected=f"[{-(rank or 0)}, {(rank or 0) - 1}]",
+            seen=self.axis,
+            rule="attribute-value",
+        )
+        shape = self.pooled(data.shape)
+        return Tensor(data.element_type, shape), Tensor(self.index_element_type, shape)
+
+    def evaluate(self, data: Array) -> tuple[Array, Array]:
+        from ..numpy_types import dtype_of
+
+        kind = ordered_type(data.dtype)
+        if kind.kind in "iu" and kind.itemsize < 8:
+            kind = np.dtype(np.int64)  # with room for padding below all values
+        bottom = lowest(kind)
+        area, ways = self.laid_out(data.astype(kind, copy=False), bottom)
+        places = np.zeros((), np.int64)
+        for axis, ((along, _), size) in enumerate(zip(ways, data.shape[2:], strict=True)):
+            places = places[..., None] * size + (np.arange(area.shape[axis + 2], dtype=np.int64) - along.begin)
+        places = np.broadcast_to(places, area.shape)
+        for axis in reversed(range(len(ways))):
+            area, places = largest(area, places, axis + 2, *ways[axis])
+        found = area > bottom
+        channels = np.arange(data.shape[0] * data.shape[1], dtype=np.int64) * int(np.prod(data.shape[2:]))
+        places = np.where(found, places, 0) + channels.reshape(*data.shape[:2], *(1,) * len(ways))
+        bound = int(np.prod(data.shape[self.axis % data.ndim :]))
+        values = np.where(found, area, lowest(ordered_type(data.dtype)))
+        return values.astype(data.dtype, copy=False), (places % bound).astype(dtype_of(self.index_element_type))
+
+
+def largest(area: Array, places: Array, axis: int, along: Along, count: int) -> tuple[Array, Array]:
+    """The first largest value of each window along an axis of padded data, and what `places` holds for it."""
+    values, found = reach(area, axis, 0, along, count).copy(), reach(places, axis, 0, along, count).copy()
+    for at in range(1, along.kernel):
+        other = reach(area, axis, at, along, count)
+        better = other > values
+        np.copyto(values, other, where=better)
+        np.copyto(found, reach(places, axis, at, along, count), where=better)
+    return values, found
+
+
+class MaxPool_14(MaxPool_8):
+    """The largest element of each window and its place; with `ceil_torch` no window starts in the padding at the end. Specification: MaxPool-14."""
+
+    since, until = 14, 16
+    rounding_type: str = attribute(ROUNDING_TORCH, default="floor")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..types import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, ElementType, PartialShape
-from .axes import duplicate_axes, normalized_axis, product
+from .axes import normalized_axis, product, real_typed
 from .declaration import ANY, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
 from .kinds import BOOLEAN, INDEX_TYPE
 from .lazy import Array, np
@@ -221,7 +221,7 @@ class Squeeze(Reinterpretation):
             return DYNAMIC_SHAPE
         may_go = [dim.contains(1) for dim in data.shape]
         if axes is None or axes.known is not None:
-            gone = {normalized_axis(axis, rank, at="axes") for axis in (axes.known or () if axes is not None else ())}
+            gone = {normalized_axis(axis, rank, at="axes", of_scalar=True) for axis in (axes.known or () if axes is not None else ())}
             sure = bool(gone) and not self.allow_axis_skip
             gone = gone or set(range(rank))
             if not sure and any(may_go[axis] and data.shape[axis].is_dynamic for axis in gone if axis < rank):
@@ -234,23 +234,13 @@ class Squeeze(Reinterpretation):
         return PartialShape.of_rank(rank - 1) if self.drops_one_unknown_axis else DYNAMIC_SHAPE
 
     def check(self, data: Tensor, axes: Tensor | None) -> Iterator[Violation]:
-        if axes is not None and axes.element_type.is_real:
-            yield real_axes(axes)
-        if axes is None or axes.known is None or data.rank is None:
-            return
-        named = [normalized_axis(axis, data.rank, at="axes") for axis in axes.known]
-        if len(set(named)) < len(named):
-            yield duplicate_axes(axes.known)
+        if axes is not None:
+            yield from real_typed(axes, "axes")
 
     def evaluate(self, data: Array, axes: Array | None) -> Array:
         named = {int(axis) % data.ndim for axis in axes.ravel()} if axes is not None and data.ndim else set()
         gone = named or set(range(data.ndim))
         return data.reshape([size for axis, size in enumerate(data.shape) if axis not in gone or size != 1])
-
-
-def real_axes(axes: Tensor) -> Violation:
-    """The finding that axes are given as real numbers."""
-    return Violation(f"`axes` has element type {axes.element_type}; the specification wants integers, though OpenVINO takes others", at="axes", expected="an integer", seen=axes.element_type, rule="input-element-type")
 
 
 class Squeeze_1(Squeeze):
@@ -289,11 +279,7 @@ class Unsqueeze(Reinterpretation):
         return Tensor(data.element_type, dims)
 
     def check(self, data: Tensor, axes: Tensor) -> Iterator[Violation]:
-        if axes.element_type.is_real:
-            yield real_axes(axes)
-        rank = self.infer(data, axes).rank
-        if axes.known and rank is not None and data.rank is not None and data.rank + len(axes.known) != rank:
-            yield duplicate_axes(axes.known)
+        yield from real_typed(axes, "axes")
 
     def evaluate(self, data: Array, axes: Array) -> Array:
         unique = {int(axis) for axis in axes.ravel()}

@@ -65,7 +65,7 @@ class TopK(Operation):
 
     def check(self, data: Tensor, k: Tensor) -> Iterator[Violation]:
         known, available = k.known, data.shape[self.axis] if data.rank else DYNAMIC
-        if known is not None and known[0] > available.high:
+        if known is not None and known[0] > available.high > 0:
             message = f"`k` is {known[0]}, but axis {self.axis} of `data` {data.shape} has only {available} elements to choose from"
             yield Violation(message, at="k", expected=f"at most {available.high}", seen=known[0], rule="input-value")
 

@@ -114,6 +114,8 @@ class InputMismatch(Rule):
                         continue
                     producer = body.layers[source[0]]
                     feeding = producer.outputs[source[1]]
+                    if not port.dims and port.dims is not None and port.precision is None:
+                        continue  # it says nothing at all
                     if port.dims == feeding.dims and (port.precision is None or port.precision == feeding.precision):
                         continue
                     if (id(producer), source[1]) in reported:

@@ -39,3 +39,15 @@ class UnknownElement(Rule):
     """An element that has no meaning where it stands."""
 
     code, name, severity = "IR006", "unknown-element", "warning"
+
+
+class RepairedXml(Rule):
+    """A layer on its own is not well-formed XML; it was read as it is meant."""
+
+    code, name, severity = "IR007", "repaired-xml", "error"
+
+
+class LeftOut(Rule):
+    """`...` stands for ports that a layer on its own leaves out."""
+
+    code, name, severity = "IR008", "left-out", "warning"

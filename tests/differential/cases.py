@@ -47,7 +47,6 @@ class Source:
     """What can stand among the inputs of a layer."""
 
 
-COMPARISONS = {"Equal", "NotEqual", "Greater", "GreaterEqual", "Less", "LessEqual"}
 Declared = Mapping[str, Sequence[tuple[str, str]]]
 """Element type and shape of a layer's outputs, by name: what `Answer.layers` is."""
 
@@ -294,20 +293,17 @@ def build(case: Case, declared: Declared | None = None) -> tuple[str, bytes]:
         counts[kind] += 1
         return f"{kind}{counts[kind] - 1}"
 
-    def outputs_of(name: str, layer: Case | Node, inputs: list[PortForm]) -> list[PortForm]:
+    def outputs_of(name: str, count: int, inputs: list[PortForm]) -> list[PortForm]:
         if declared is not None and name in declared:
             return list(declared[name])
         first = inputs[0] if inputs else "f32"
         element_type = first if isinstance(first, str) else first[0]
-        if isinstance(layer, Node):  # what feeds the layer under test should declare its type aright: irshape goes on from it
-            element_type = "i64" if layer.type == "ShapeOf" else "boolean" if layer.type in COMPARISONS else element_type
-            element_type = layer.attributes.get("output_type") or layer.attributes.get("destination_type") or element_type
-        return [element_type] * layer.outputs
+        return [element_type] * count
 
     def add_consumer(name: str, layer: Case | Node, names: Sequence[str] = (), extra: str = "") -> tuple[int, list[PortForm]]:
         sources = [source(item) for item in layer.inputs]
         ports = [form for _, _, form in sources]
-        results = outputs_of(name, layer, ports)
+        results = outputs_of(name, layer.outputs, ports)
         number = len(layers)
         layers.append(xml_layer(number, layer.type, layer.version, layer.attributes, ports, results, name, names, extra))
         edges.extend((layer, port, number, index) for index, (layer, port, _) in enumerate(sources))

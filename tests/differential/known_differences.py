@@ -39,8 +39,10 @@ KNOWN: dict[str, Known] = {
     "topk-ties": Known("values", "the order of equal values is open unless `stable`"),
     # detection
     "nms-rows": Known("values", "NonMaxSuppression-1 to 4: the specification fills the triplets up with -1 (and -1 and -3 stop at min(boxes, limit * classes)); the CPU plugin gives as many as it finds"),
-    "nms-no-boxes": Known("values", "NonMaxSuppression: with nothing to choose from, the CPU plugin leaves the number of selected boxes uninitialised"),
     "nms-equal-threshold": Known("values", "NonMaxSuppression: the specification keeps a box whose overlap equals iou_threshold, the CPU plugin drops it"),
+    "matrix-nms-class-order": Known("values", "MatrixNms: with sort_result_type classid, the CPU plugin leaves the boxes of an image in the order of their scores"),
+    "multiclass-nms-equal-threshold": Known("values", "MulticlassNms: the specification keeps a box whose overlap equals iou_threshold (0 and 0 by default), the CPU plugin drops it"),
+    "multiclass-nms-eta": Known("values", "MulticlassNms: the specification holds a box against the threshold of the moment when the better one was taken, the CPU plugin against the lowest so far"),
     "nms5-beyond-threshold": Known("values", "NonMaxSuppression-5: the specification drops boxes beyond iou_threshold also with soft suppression, the CPU plugin fades them as NonMaxSuppression-9 does"),
 }
 """Keys are lower case with hyphens. Name a difference by what it is about, not by the case that found it."""

@@ -11,8 +11,8 @@ from ..kinds import BOOLEAN
 from ..lazy import Array, np
 from ..tensors import Number
 
-LARGEST_POWER = 64
-"""Integer powers above it are not worked out for shapes."""
+LARGEST_EXPONENT = 64
+"""Powers with a larger exponent are not worked out for shapes."""
 
 
 class Add(Binary):
@@ -45,7 +45,9 @@ class Multiply(Binary):
     since = 1
 
     def exact(self, a: Number, b: Number) -> Number:
-        return 0 if (a == 0 and math.isinf(b)) or (b == 0 and math.isinf(a)) else a * b  # infinity: a number without a known bound
+        if 0 in (a, b):
+            return 0  # of infinity too, which stands for a number without a known bound
+        return a * b
 
     def of(self, a: Array, b: Array) -> Array:
         return np.multiply(a, b)
@@ -58,23 +60,142 @@ class Divide(Binary):
     m_pythondiv: bool = attribute(BOOLEAN, default=True)
 
     def exact(self, a: Number, b: Number) -> Number:
-        if isinstance(a, int) and isinstance(b, int):
-            return a // b if self.m_pythondiv else _cut(a, b)
-        return a / b
+        if not isinstance(a, int) and not isinstance(b, int):
+            return a / b
+        if math.isinf(a):
+            return a / b
+        negative = (a < 0) != (b < 0)
+        if math.isinf(b):
+            return -1 if negative and a and self.m_pythondiv else 0
+        return a // b if self.m_pythondiv or not negative else -(abs(a) // abs(b))
 
     def bounds(self, a: Interval, b: Interval) -> Interval:
-        if b[0] <= 0 <= b[1]:
-            return EVERYTHING
-        low, high = corners(lambda x, y: x / y, a, b)
-        if not all(isinstance(bound, int) or math.isinf(bound) for bound in (*a, *b)):
-            return low, high
-        nearest_below = corners(lambda x, y: math.floor(x / y) if math.isinf(x) or math.isinf(y) else x // y, *_finite(a, b))
-        return _widened(nearest_below, a, b, toward_zero=not self.m_pythondiv)
+        return EVERYTHING if b[0] <= 0 <= b[1] else corners(self.exact, a, b)
 
     def of(self, a: Array, b: Array) -> Array:
         if a.dtype.kind == "f":
             return np.divide(a, b)
-        if self.m_pythondiv or a.dtype.kind == "u":
-            return np.floor_divide(a, b)
         quotient = np.floor_divide(a, b)
-        return quotient + ((a % b != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
+        if self.m_pythondiv or a.dtype.kind == "u":
+            return quotient
+        return np.add(quotient, (np.remainder(a, b) != 0) & ((a < 0) != (b < 0)))
+
+
+class Mod(Binary):
+    """Remainder of the division that is cut towards zero: its sign is that of `a`, as in C. Specification: Mod-1."""
+
+    since = 1
+
+    def exact(self, a: Number, b: Number) -> Number:
+        if isinstance(a, int) and isinstance(b, int):
+            return abs(a) % abs(b) * (-1 if a < 0 else 1)
+        return math.fmod(a, b)
+
+    def bounds(self, a: Interval, b: Interval) -> Interval:
+        if b[0] <= 0 <= b[1]:
+            return EVERYTHING
+        most = min(_below(max(map(abs, b)), b), max(map(abs, a)))
+        return (-most if a[0] < 0 else 0), (most if a[1] > 0 else 0)
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.fmod(a, b)
+
+
+class FloorMod(Binary):
+    """Remainder of the division that is rounded down: its sign is that of `b`, as in Python. Specification: FloorMod-1."""
+
+    since = 1
+
+    def exact(self, a: Number, b: Number) -> Number:
+        return a % b
+
+    def bounds(self, a: Interval, b: Interval) -> Interval:
+        if b[0] <= 0 <= b[1]:
+            return EVERYTHING
+        most = _below(max(map(abs, b)), b)
+        if b[0] < 0:
+            return -most, 0
+        return 0, min(most, a[1]) if a[0] >= 0 else most
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.remainder(a, b)
+
+
+def _below(size: Number, divisor: Interval) -> Number:
+    """The largest size of a remainder: less than that of the divisor, by one at least if it is whole."""
+    return size - 1 if any(isinstance(bound, int) for bound in divisor) else size
+
+
+class Power(Binary):
+    """`a` to the power of `b`; integers wrap around, an integer to a negative power is cut towards zero. Specification: Power-1."""
+
+    since = 1
+
+    def exact(self, a: Number, b: Number) -> Number:
+        if b == 0.5 and a >= 0:
+            return math.sqrt(a)
+        if b != int(b) or abs(b) > LARGEST_EXPONENT:
+            raise ValueError("not known to the last bit")
+        if isinstance(a, int) and b < 0:
+            return int(a ** int(b))
+        return a ** int(b)
+
+    def bounds(self, a: Interval, b: Interval) -> Interval:
+        return corners(self.exact, a, b) if a[0] >= 0 <= b[0] else EVERYTHING
+
+    def of(self, a: Array, b: Array) -> Array:
+        if a.dtype.kind in "iu":
+            return _integer_power(a, b)
+        exponent = b.item() if b.size == 1 else None
+        if exponent in (2.0, 3.0) and b.ndim <= a.ndim:
+            square = np.square(a)
+            return square if exponent == 2.0 else np.multiply(square, a)
+        return np.power(a, b)
+
+
+def _integer_power(a: Array, b: Array) -> Array:
+    positive = np.power(a, np.maximum(b, 0))
+    if a.dtype.kind == "u" or not (b < 0).any():
+        return positive
+    reciprocal = np.where(a == 1, 1, np.where(a == -1, np.where(b & 1, -1, 1), 0)).astype(a.dtype)
+    return np.where(b < 0, reciprocal, positive)
+
+
+class Maximum(Binary):
+    """The larger one. Specification: Maximum-1."""
+
+    since = 1
+
+    def exact(self, a: Number, b: Number) -> Number:
+        return max(a, b)
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.maximum(a, b)
+
+
+class Minimum(Binary):
+    """The smaller one. Specification: Minimum-1."""
+
+    since = 1
+
+    def exact(self, a: Number, b: Number) -> Number:
+        return min(a, b)
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.minimum(a, b)
+
+
+class SquaredDifference(Binary):
+    """Square of the difference. Specification: SquaredDifference-1."""
+
+    since = 1
+
+    def exact(self, a: Number, b: Number) -> Number:
+        return (a - b) * (a - b)
+
+    def bounds(self, a: Interval, b: Interval) -> Interval:
+        low, high = corners(self.exact, a, b)
+        return (0 if a[0] <= b[1] and b[0] <= a[1] else low), high
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.square(np.subtract(a, b))

@@ -1,0 +1,333 @@
+"""Repairs layers as documents print them into well-formed XML, where it is clear what is meant, and says what it repaired.
+
+What can be is repaired in place: `...` and backslashes inside a tag become blanks, `/>` of a port that holds dimensions loses its slash. What is missing is put in, and
+`Repaired.origin` takes a place in the repaired text back to the place in the file, so that diagnostics stay exact.
+
+Passed over in silence, since that is how documents write: `...` inside a tag, an XML declaration, backslash escapes. Everything else is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import NamedTuple
+
+from ..model import Problem
+
+_BODIES = frozenset({"body", "then_body", "else_body"})
+_PORT_MAPS = frozenset({"port_map", "then_port_map", "else_port_map"})
+_NOTHING: frozenset[str] = frozenset()
+_CHILDREN: dict[str, frozenset[str]] = {
+    "": frozenset({"layer"}),
+    "layers": frozenset({"layer"}),
+    "layer": frozenset({"data", "input", "output", "rt_info", "back_edges"}) | _BODIES | _PORT_MAPS,
+    "input": frozenset({"port"}),
+    "output": frozenset({"port"}),
+    "port": frozenset({"dim", "rt_info"}),
+    "dim": _NOTHING,
+    "data": _NOTHING,
+    "edges": frozenset({"edge"}),
+    "back_edges": frozenset({"edge"}),
+    "edge": _NOTHING,
+    **dict.fromkeys(_BODIES, frozenset({"layers", "edges", "rt_info", "back_edges"})),
+    **dict.fromkeys(_PORT_MAPS, frozenset({"input", "output"})),
+}
+_KNOWN = frozenset().union(*_CHILDREN.values())
+
+_DECLARATION = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*<\?xml\b.*?\?>", re.DOTALL)
+_TAG = re.compile(rb"""<(/?)([^\s<>/="'\\]*)((?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+)>""")
+_DOTS = re.compile(rb"\.{3,}|\xe2\x80\xa6|\\")
+_QUOTED = re.compile(rb"""("[^"]*"|'[^']*')""")
+_TYPOGRAPHIC = re.compile(rb"\xe2\x80[\x9c\x9d\x9e\x9f]")
+_ATTRIBUTE = re.compile(rb"""(?<![^\s=/>"'])([^\s=/>"']+)\s*=\s*(?:("[^"]*"|'[^']*')|([^\s"'=<>/]+(?:/[^\s"'=<>/]+)*))""")
+_MAX_DEPTH = 300
+_MAX_LINE = 4096
+_HALF_END = re.compile(rb"/([a-z_]+)\s*>")
+
+
+class Comment(NamedTuple):
+    """A comment inside an `<input>` or `<output>`, and the start of the port that it stands at."""
+
+    port: int
+    text: str
+    offset: int
+    at_dim: bool
+    """Whether it stands right behind a dimension, which it may then describe."""
+
+
+class Repaired:
+    """The repaired text, what was put in, what was repaired, and the comments at ports."""
+
+    def __init__(self, data: bytes) -> None:
+        self.plain = bytearray(data)
+        """The text with what was blanked, every byte in its place."""
+        self.insertions: list[tuple[int, bytes]] = []
+        self.problems: list[Problem] = []
+        self.comments: list[Comment] = []
+        self.vague: set[int] = set()
+        """The starts of ports whose dimensions are left out."""
+        _Walk(self).walk()
+        self._starts: list[int] = []
+        self._added: list[int] = []
+        added = 0
+        for offset, piece in self.insertions:
+            self._starts.append(offset + added)
+            added += len(piece)
+            self._added.append(added)
+
+    @property
+    def text(self) -> bytes:
+        """What an XML parser is given."""
+        pieces, done = [], 0
+        for offset, piece in self.insertions:
+            pieces += [self.plain[done:offset], piece]
+            done = offset
+        return b"".join([*pieces, self.plain[done:]])
+
+    def origin(self, offset: int) -> int:
+        """The place in the file of an offset in `text`; what was put in lies where it was put."""
+        index = bisect_right(self._starts, offset) - 1
+        if index < 0:
+            return offset
+        return max(offset - self._added[index], self.insertions[index][0])
+
+
+class _Element(NamedTuple):
+    name: str
+    offset: int
+    end: int
+    """Where its start tag ends."""
+    children: frozenset[str] | None
+    """What it may hold; None where anything goes."""
+
+
+class _Walk:
+    """One pass over the tags, keeping the elements that are open."""
+
+    def __init__(self, repaired: Repaired) -> None:
+        self.repaired = repaired
+        self.plain = repaired.plain
+        self.open: list[_Element] = [_Element("", 0, 0, _CHILDREN[""])]
+        self.closed: _Element | None = None
+        """The element whose end, `/>`, was the last tag."""
+        self.put: list[tuple[int, bytes]] = repaired.insertions
+        self.port = -1
+        """The port that began last in the innermost <input> or <output>."""
+        self.waiting: list[tuple[str, int]] = []
+        """Comments that stand before the port that they belong to."""
+
+    def walk(self) -> None:
+        plain, position = self.plain, 0
+        declaration = _DECLARATION.match(plain)
+        if declaration:
+            position = declaration.end()
+            plain[:position] = b" " * position
+        while (start := plain.find(b"<", position)) >= 0:
+            self.between(position, start)
+            if plain.startswith(b"<!--", start):
+                end = plain.find(b"-->", start + 4)
+                if end < 0:
+                    return  # nothing behind it can be read; the parser says so
+                self.comment(start, end)
+                position = end + 3
+            elif plain.startswith((b"<!", b"<?"), start):
+                end = plain.find(b"]]>" if plain.startswith(b"<![CDATA[", start) else b">", start)
+                if end < 0:
+                    return
+                position = end + 1
+            elif match := _TAG.match(plain, start):
+                position = match.end()
+                self.tag(match)
+                if len(self.open) > _MAX_DEPTH:
+                    return
+            else:
+                position = start + 1
+        self.between(position, len(plain))
+        while len(self.open) > 1:
+            self.close(len(plain), "the end of the file")
+
+    def report(self, message: str, offset: int, expected: str | None, actual: str | None, help: str) -> None:
+        self.repaired.problems.append(Problem("repaired-xml", message, offset, None, expected, actual, help))
+
+    def between(self, start: int, end: int) -> None:
+        """Text between tags: an end tag that has lost its `<`, `...` for what is left out, backslashes."""
+        plain, top = self.plain, self.open[-1]
+        if end - start < 2:
+            return
+        half = _HALF_END.search(plain, start, end)
+        if half is not None and half[1].decode() == top.name:
+            at = half.start()
+            self.put.append((at, b"<"))
+            self.report(f"the end tag of <{top.name}> lacks its `<`", at, f"</{top.name}>", half[0].decode(), f"write </{top.name}>")
+            self.open.pop()
+            self.closed = None
+        if (dots := _DOTS.search(plain, start, end)) is not None:
+            if dots[0] == b"\\":
+                plain[start:end] = plain[start:end].replace(b"\\", b" ")
+            elif top.name == "port":
+                self.repaired.vague.add(top.offset)
+            elif top.name in ("input", "output"):
+                message = f"`{dots[0].decode()}` stands for ports that are left out"
+                self.repaired.problems.append(
+                    Problem(
+                        "left-out", message, dots.start(), None, f"the ports of the <{top.name}>", "...", "write the ports, so that the layer can be checked"
+                    )
+                )
+
+    # tags
+
+    def tag(self, match: re.Match[bytes]) -> None:
+        start, end = match.span()
+        name = match[2].decode("utf-8", "replace")
+        if match[1]:
+            self.end_tag(name, start, end)
+            return
+        closes = match[3].rstrip().endswith(b"/")
+        attributes = (match.start(3), match.end(3))
+        name = self.tag_name(name, match.start(2), attributes)
+        top = self.open[-1]
+        if name == top.name == "dim" and not closes and self.plain[top.end : start].strip():
+            self.put.append((start + 1, b"/"))
+            self.report("the end tag of <dim> lacks its slash", start, "</dim>", "<dim>", "write </dim>")
+            self.open.pop()
+            self.closed = None
+            return
+        self.make_room(name, start)
+        self.attributes(*attributes)
+        top = self.open[-1]
+        children = _CHILDREN.get(name) if top.children is not None and top.name not in _PORT_MAPS else _NOTHING if top.name in _PORT_MAPS else None
+        element = _Element(name, start, end, children)
+        if name == "port" and top.name in ("input", "output"):
+            self.port = start
+            self.repaired.comments += [Comment(start, text, offset, False) for text, offset in self.waiting]
+        elif name in ("input", "output"):
+            self.port = -1
+        self.waiting = []
+        if closes:
+            self.closed = element
+        else:
+            self.open.append(element)
+            self.closed = None
+
+    def tag_name(self, name: str, start: int, attributes: tuple[int, int]) -> str:
+        """The name of a start tag; <layer> where `...` stands in its place."""
+        end = start + len(name.encode())
+        if name.strip(".…") == "" and (name or b"\\" in self.plain[start : start + 1]):
+            self.plain[start:end] = b" " * (end - start)
+            if b"type" in self.plain[slice(*attributes)] and "layer" in (self.open[-1].children or ()):
+                self.put.append((start, b"layer"))
+                self.report(
+                    "the name of the element is left out; read as <layer>, since it has a type and stands where a layer does",
+                    start - 1,
+                    "<layer",
+                    f"<{name}",
+                    "write <layer",
+                )
+                return "layer"
+        return name
+
+    def make_room(self, name: str, start: int) -> None:
+        """Closes what is open and cannot hold an element of that name; opens a port that closed itself and yet holds dimensions."""
+        if name not in _KNOWN:
+            return
+        top, last = self.open[-1], self.closed
+        if name == "dim" and last is not None and last.name == "port" and last.children is not None:
+            slash = self.plain.rfind(b"/", last.offset, last.end)
+            self.plain[slash : slash + 1] = b" "
+            self.report(
+                "the port closes itself (`/>`), yet dimensions follow; read as if it held them", last.offset, "<port …>", "<port …/>", "write > in place of />"
+            )
+            self.open.append(last)
+            return
+        if top.children is None or name in top.children:
+            return
+        holders = [i for i, element in enumerate(self.open) if element.children is not None and name in element.children]
+        if not holders:
+            return
+        while len(self.open) - 1 > holders[-1]:
+            self.close(start, f"<{name}>")
+
+    def close(self, at: int, before: str) -> None:
+        """Closes the innermost element, whose end tag is missing."""
+        element = self.open.pop()
+        self.put.append((at, f"</{element.name}>".encode()))
+        self.report(
+            f"<{element.name}> is not closed; read as if </{element.name}> stood before {before}",
+            element.offset,
+            f"</{element.name}>",
+            None,
+            f"add </{element.name}>",
+        )
+        self.closed = None
+
+    def end_tag(self, name: str, start: int, end: int) -> None:
+        last, self.closed = self.closed, None
+        if self.port >= 0 and name in ("input", "output"):
+            self.repaired.comments += [Comment(self.port, text, offset, False) for text, offset in self.waiting]
+        self.waiting = []
+        if name == self.open[-1].name:
+            self.open.pop()
+            return
+        if last is not None and last.name == name:
+            slash = self.plain.rfind(b"/", last.offset, last.end)
+            self.plain[slash : slash + 1] = b" "
+            self.report(f"<{name} …/> closes itself and has an end tag too", last.offset, f"<{name} …>", f"<{name} …/>", "write > in place of />")
+            return
+        if any(element.name == name for element in self.open):
+            while self.open[-1].name != name:
+                self.close(start, f"</{name}>")
+            self.open.pop()
+            return
+        self.plain[start:end] = b" " * (end - start)
+        self.report(f"</{name}> closes nothing; passed over", start, None, f"</{name}>", "remove it")
+
+    def attributes(self, start: int, end: int) -> None:
+        """Blanks `...` and backslashes outside quotes, and puts in quotes and blanks that are missing."""
+        plain = self.plain
+        inside = bytes(plain[start:end])
+        if b"\xe2\x80" in inside and _TYPOGRAPHIC.search(_QUOTED.sub(b"", inside)):
+            first = _TYPOGRAPHIC.search(inside)
+            assert first is not None
+            self.report("typographic quotes around the value of an attribute", start + first.start(), '"', first[0].decode(), 'write " in their place')
+            opened = False
+
+            def straight(match: re.Match[bytes]) -> bytes:
+                nonlocal opened
+                opened = not opened
+                return b'  "' if opened else b'"  '
+
+            inside = _TYPOGRAPHIC.sub(straight, inside)
+        if b"..." in inside or b"\\" in inside or b"\xe2" in inside:
+            inside = b"".join(piece if piece[:1] in (b'"', b"'") else _DOTS.sub(lambda dots: b" " * len(dots[0]), piece) for piece in _QUOTED.split(inside))
+        plain[start:end] = inside
+        for match in _ATTRIBUTE.finditer(inside):
+            name = match[1].decode("utf-8", "replace")
+            if inside[match.start() - 1 : match.start()] in (b'"', b"'"):
+                self.put.append((start + match.start(), b" "))
+                self.report(f"no blank before the attribute `{name}`", start + match.start(), None, None, "put a blank there")
+            if match[3] is not None:
+                value = match[3].decode("utf-8", "replace")
+                self.put += [(start + match.start(3), b'"'), (start + match.end(3), b'"')]
+                self.report(f"the value of `{name}` has no quotes", start + match.start(), f'{name}="{value}"', f"{name}={value}", f'write {name}="{value}"')
+
+    # comments
+
+    def comment(self, start: int, end: int) -> None:
+        plain = self.plain
+        text = plain[start + 4 : end].decode("utf-8", "replace")
+        if b"--" in plain[start + 4 : end + 1]:  # not allowed inside a comment
+            plain[start + 4 : end] = plain[start + 4 : end].replace(b"--", b"- ").rstrip(b"-").ljust(end - start - 4)
+        names = [element.name for element in self.open[-2:]]
+        if names[-1] == "port" or names[0] == "port":
+            self.repaired.comments.append(Comment(self.port, text, start, b"<dim>" in self.line_before(start)))
+        elif names[-1] in ("input", "output"):
+            if self.line_before(start).strip():
+                if self.port >= 0:
+                    self.repaired.comments.append(Comment(self.port, text, start, False))
+            else:
+                self.waiting.append((text, start))
+
+    def line_before(self, start: int) -> bytes:
+        """What stands before that place in its line."""
+        before = bytes(self.plain[max(0, start - _MAX_LINE) : start])
+        return before[before.rfind(b"\n") + 1 :]

@@ -1,0 +1,51 @@
+"""Arithmetic along an axis that keeps the shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..axes import normalized_axis, single
+from ..conversion import encoded, plain
+from ..declaration import I32_I64, NUMERIC, Operation, Violation, attribute, operand
+from ..kinds import BOOLEAN
+from ..lazy import Array, np
+from ..tensors import Tensor
+
+
+class CumSum(Operation):
+    """Sums of all elements up to each one along an axis: without the element itself if `exclusive`, from the end if `reverse`. Specification: CumSum-3.
+
+    The specification makes `axis` optional; OpenVINO does not.
+    """
+
+    since = 3
+    data = operand(NUMERIC)
+    axis = operand(I32_I64, value=True)
+    exclusive: bool = attribute(BOOLEAN, default=False)
+    reverse: bool = attribute(BOOLEAN, default=False)
+
+    def infer(self, data: Tensor, axis: Tensor) -> Tensor:
+        return Tensor(data.element_type, data.shape)
+
+    def check(self, data: Tensor, axis: Tensor) -> Iterator[Violation]:
+        known = single(axis)
+        if known is None or data.rank is None:
+            return
+        try:
+            normalized_axis(known, data.rank, at="axis")
+        except Violation as violation:
+            yield violation
+
+    def evaluate(self, data: Array, axis: Array) -> Array:
+        from ...numpy_types import element_type_of
+
+        element_type, numbers = element_type_of(data), plain(data)
+        along = normalized_axis(int(axis.reshape(-1)[0]), data.ndim)
+        if not data.ndim:
+            return np.zeros_like(data) if self.exclusive else data
+        ordered = np.flip(numbers, along) if self.reverse else numbers
+        total = np.cumsum(ordered, axis=along, dtype=numbers.dtype)
+        if self.exclusive and data.shape[along]:
+            total = np.roll(total, 1, along)
+            total[(slice(None),) * along + (0,)] = 0
+        return encoded(np.flip(total, along) if self.reverse else total, element_type)

@@ -1,0 +1,259 @@
+"""Arithmetic on one input: signs, rounding, and the functions that every C library has. What an integer type cannot hold is rounded to the nearest integer."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from ..declaration import NUMERIC_OR_BOOLEAN, attribute, operand
+from ..elementwise import FLOATING, Unary, UnaryWithValue
+from ..error_function import erf, erfinv
+from ..intervals import Interval
+from ..kinds import Choice
+from ..lazy import Array, np
+from ..tensors import Number
+
+
+class Abs(UnaryWithValue):
+    """Absolute value. Specification: Abs-1."""
+
+    since = 1
+    keeps_integers = True
+
+    def exact(self, data: Number) -> Number:
+        return abs(data)
+
+    def bounds(self, data: Interval) -> Interval:
+        low, high = super().bounds(data)
+        return (0 if data[0] < 0 < data[1] else low), high
+
+    def of(self, data: Array) -> Array:
+        return np.abs(data)
+
+
+class Negative(UnaryWithValue):
+    """Value with its sign changed. Specification: Negative-1."""
+
+    since = 1
+    keeps_integers = True
+
+    def exact(self, data: Number) -> Number:
+        return -data
+
+    def of(self, data: Array) -> Array:
+        return np.negative(data)
+
+
+class Sign(UnaryWithValue):
+    """-1, 0 or 1. Specification: Sign-1."""
+
+    since = 1
+    keeps_integers = True
+
+    def exact(self, data: Number) -> Number:
+        return (data > 0) - (data < 0)
+
+    def of(self, data: Array) -> Array:
+        return np.sign(data)
+
+
+class WholeNumber(UnaryWithValue):
+    """Rounding to whole numbers, which leaves integers and numbers without a bound as they are. `whole` rounds a number."""
+
+    keeps_integers = True
+
+    def exact(self, data: Number) -> Number:
+        return data if isinstance(data, int) or math.isinf(data) else self.whole(data)
+
+    def whole(self, number: float) -> int:
+        raise NotImplementedError
+
+    def of(self, data: Array) -> Array:
+        return data if data.dtype.kind in "iub" else self.rounded(data)
+
+    def rounded(self, data: Array) -> Array:
+        raise NotImplementedError
+
+
+class Floor(WholeNumber):
+    """The largest whole number that is not above. Specification: Floor-1."""
+
+    since = 1
+
+    def whole(self, number: float) -> int:
+        return math.floor(number)
+
+    def rounded(self, data: Array) -> Array:
+        return np.floor(data)
+
+
+class Ceiling(WholeNumber):
+    """The smallest whole number that is not below. Specification: Ceiling-1."""
+
+    since = 1
+
+    def whole(self, number: float) -> int:
+        return math.ceil(number)
+
+    def rounded(self, data: Array) -> Array:
+        return np.ceil(data)
+
+
+class Round(WholeNumber):
+    """The nearest whole number; halves go to the even one or away from zero. Specification: Round-5."""
+
+    since = 5
+    data = operand(NUMERIC_OR_BOOLEAN)
+    mode: str = attribute(Choice("half_to_even", "half_away_from_zero"), default="half_to_even")
+
+    def whole(self, number: float) -> int:
+        if self.mode == "half_to_even":
+            return round(number)
+        part = abs(number) % 1
+        return int(math.copysign(math.floor(abs(number)) + (part >= 0.5), number))
+
+    def rounded(self, data: Array) -> Array:
+        if self.mode == "half_to_even":
+            return np.rint(data)
+        cut = np.trunc(data)
+        return np.where(np.abs(data - cut) >= 0.5, cut + np.copysign(np.ones((), data.dtype), data), cut)
+
+
+class Sqrt(UnaryWithValue):
+    """Square root; NaN of negative numbers. Specification: Sqrt-1."""
+
+    since = 1
+
+    def exact(self, data: Number) -> Number:
+        root = math.sqrt(data)
+        return round(root) if isinstance(data, int) else root
+
+    def of(self, data: Array) -> Array:
+        return np.sqrt(data)
+
+
+class Erf(Unary):
+    """Gauss error function. Specification: Erf-1."""
+
+    since = 1
+
+    def of(self, data: Array) -> Array:
+        return erf(data)
+
+
+class ErfInv(Unary):
+    """Inverse of the error function; infinite at -1 and 1, NaN outside. Specification: ErfInv-17."""
+
+    since, until = 17, 17
+    data = operand(FLOATING)
+
+    def of(self, data: Array) -> Array:
+        return erfinv(data)
+
+
+class NumPyFunction(Unary):
+    """A function that NumPy has; `function` is its name there."""
+
+    function: ClassVar[str]
+
+    def of(self, data: Array) -> Array:
+        result: Array = getattr(np, self.function)(data)
+        return result
+
+
+class Exp(NumPyFunction):
+    """e to the power of the input. Specification: Exp-1."""
+
+    since = 1
+    function = "exp"
+
+
+class Log(NumPyFunction):
+    """Natural logarithm. Specification: Log-1."""
+
+    since = 1
+    function = "log"
+
+
+class Sin(NumPyFunction):
+    """Sine. Specification: Sin-1."""
+
+    since = 1
+    function = "sin"
+
+
+class Cos(NumPyFunction):
+    """Cosine. Specification: Cos-1."""
+
+    since = 1
+    function = "cos"
+
+
+class Tan(NumPyFunction):
+    """Tangent. Specification: Tan-1."""
+
+    since = 1
+    function = "tan"
+
+
+class Sinh(NumPyFunction):
+    """Hyperbolic sine. Specification: Sinh-1."""
+
+    since = 1
+    function = "sinh"
+
+
+class Cosh(NumPyFunction):
+    """Hyperbolic cosine. Specification: Cosh-1."""
+
+    since = 1
+    function = "cosh"
+
+
+class Tanh(NumPyFunction):
+    """Hyperbolic tangent. Specification: Tanh-1."""
+
+    since = 1
+    function = "tanh"
+
+
+class Asin(NumPyFunction):
+    """Inverse sine. Specification: Asin-1."""
+
+    since = 1
+    function = "arcsin"
+
+
+class Acos(NumPyFunction):
+    """Inverse cosine. Specification: Acos-1."""
+
+    since = 1
+    function = "arccos"
+
+
+class Atan(NumPyFunction):
+    """Inverse tangent. Specification: Atan-1."""
+
+    since = 1
+    function = "arctan"
+
+
+class Asinh(NumPyFunction):
+    """Inverse hyperbolic sine. Specification: Asinh-3."""
+
+    since = 4
+    function = "arcsinh"
+
+
+class Acosh(NumPyFunction):
+    """Inverse hyperbolic cosine. Specification: Acosh-3."""
+
+    since = 4
+    function = "arccosh"
+
+
+class Atanh(NumPyFunction):
+    """Inverse hyperbolic tangent. Specification: Atanh-3."""
+
+    since = 4
+    function = "arctanh"

@@ -1,0 +1,216 @@
+"""Prior boxes: boxes of given sizes around every point of a grid, as fractions of the image, and the variances that belong to them."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+
+from ...types import DYNAMIC, Dimension, ElementType
+from ..declaration import INTEGER, Operation, Violation, attribute, operand, require
+from ..kinds import BOOLEAN, FLOAT, FLOATS
+from ..lazy import Array, np
+from ..tensors import Tensor
+
+F32 = ElementType.of("f32")
+
+
+def f32(number: float) -> float:
+    """A number rounded to single precision."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", number))[0])
+    except OverflowError:
+        return math.copysign(math.inf, number)
+
+
+class PriorBoxes(Operation):
+    """A row of corners and a row of variances, for `output_size` [height, width] points spread over `image_size` [height, width]."""
+
+    output_size = operand(INTEGER, rank=1, value=True)
+    image_size = operand(INTEGER, rank=1)
+    clip: bool = attribute(BOOLEAN, default=False)
+    step: float = attribute(FLOAT, default=0.0)
+    offset: float = attribute(FLOAT, default=0.0, required=True)
+    variance: tuple[float, ...] = attribute(FLOATS, default=())
+
+    def priors_per_point(self) -> int:
+        raise NotImplementedError
+
+    def infer(self, output_size: Tensor, image_size: Tensor) -> Tensor:
+        if output_size.value is None:
+            return Tensor(F32, [2, DYNAMIC])
+        count = len(output_size.value)
+        require(count == 2, f"`output_size` holds height and width, but it has {count} elements", at="output_size", expected=2, seen=count, rule="input-shapes")
+        height, width = (output_size.value.dimension(index) or DYNAMIC for index in range(2))
+        return Tensor(F32, [2, height * width * Dimension(max(self.priors_per_point(), 0)) * 4])
+
+    def check(self, output_size: Tensor, image_size: Tensor) -> Iterator[Violation]:
+        if len(self.variance) not in (0, 1, 4):
+            yield Violation(
+                f"`variance` has {len(self.variance)} numbers; expected none, one for all coordinates, or four",
+                at="variance",
+                expected="0, 1 or 4 numbers",
+                seen=len(self.variance),
+                rule="attribute-value",
+            )
+        if image_size.rank == 1 and not image_size.shape[0].contains(2):
+            size = image_size.shape[0]
+            yield Violation(f"`image_size` holds height and width, but it has {size} elements", at="image_size", expected=2, seen=size, rule="input-shapes")
+
+    def evaluate(self, output_size: Array, image_size: Array) -> Array:
+        height, width = (int(size) for size in output_size)
+        image_height, image_width = (int(size) for size in image_size)
+        corners = self.corners(height, width, image_height, image_width)
+        if self.clip:
+            corners = np.clip(corners, np.float32(0), np.float32(1))
+        if corners.shape[2] != self.priors_per_point():
+            raise ValueError(f"the attributes describe {corners.shape[2]} boxes a point, but make room for {self.priors_per_point()}")
+        variance = np.float32(self.variance or (0.1,))
+        if len(variance) not in (1, 4):
+            raise ValueError(f"`variance` has {len(variance)} numbers; expected none, one or four")
+        return np.stack([corners.ravel(), np.broadcast_to(variance, corners.shape).ravel()])
+
+    def corners(self, height: int, width: int, image_height: int, image_width: int) -> Array:
+        """[height, width, boxes, 4], before clipping."""
+        raise NotImplementedError
+
+
+def boxes_around(x: Array, y: Array, half_widths: Array, half_heights: Array, image_height: int, image_width: int) -> Array:
+    """[rows, columns, boxes, 4]: boxes around the points of a grid, as fractions of the image. Centers are given for each point, or for each point and box."""
+    x, y = np.broadcast_arrays(x, y)
+    corners = np.stack([x - half_widths, y - half_heights, x + half_widths, y + half_heights], axis=-1)
+    return corners * np.float32([1 / np.float32(image_width), 1 / np.float32(image_height)] * 2)
+
+
+class PriorBox_1(PriorBoxes):
+    """Boxes of fixed sizes, then of minimal and maximal sizes and of aspect ratios. Specification: PriorBox-1."""
+
+    since, until = 1, 7
+    min_size: tuple[float, ...] = attribute(FLOATS, default=())
+    max_size: tuple[float, ...] = attribute(FLOATS, default=())
+    aspect_ratio: tuple[float, ...] = attribute(FLOATS, default=())
+    density: tuple[float, ...] = attribute(FLOATS, default=())
+    fixed_ratio: tuple[float, ...] = attribute(FLOATS, default=())
+    fixed_size: tuple[float, ...] = attribute(FLOATS, default=())
+    flip: bool = attribute(BOOLEAN, default=False)
+    scale_all_sizes: bool = attribute(BOOLEAN, default=True)
+    min_max_aspect_ratios_order = True
+    tolerated = ("img_h", "img_w", "img_size", "step_h", "step_w")
+
+    def priors_per_point(self) -> int:
+        ratios = self.count_ratios()
+        count = ratios * len(self.min_size) + len(self.max_size) if self.scale_all_sizes else ratios + len(self.min_size) - 1
+        if self.fixed_size:
+            count = ratios * len(self.fixed_size)
+        for density in self.density:
+            count += (len(self.fixed_ratio) if self.fixed_ratio else ratios) * (int(density) ** 2 - 1)
+        return count
+
+    def count_ratios(self) -> int:
+        """The different aspect ratios, 1 among them, told apart to a millionth in single precision."""
+        found = {1.0}
+        for ratio in map(f32, self.aspect_ratio):
+            for number in (ratio, f32(1 / ratio) if ratio else math.inf)[: 2 if self.flip else 1]:
+                millions = f32(number * 1e6)
+                found.add(f32(math.floor(abs(millions) + 0.5) / 1e6) * math.copysign(1, millions) if math.isfinite(millions) else millions)
+        return len(found)
+
+    def ratios(self) -> Array:
+        """The aspect ratios apart from 1, in their order."""
+        found = [np.float32(1)]
+        for ratio in np.float32(self.aspect_ratio):
+            if all(abs(ratio - other) >= 1e-6 for other in found):
+                found += [ratio, 1 / ratio] if self.flip else [ratio]
+        return np.array([ratio for ratio in found if abs(ratio - 1) >= 1e-6], dtype=np.float32)
+
+    def corners(self, height: int, width: int, image_height: int, image_width: int) -> Array:
+        step, sizes = np.float32(self.step), np.float32(self.min_size)
+        if not self.scale_all_sizes:
+            step = np.float32(image_height) / np.float32(height) if step == -1 else step * np.float32(image_height)
+            sizes = sizes * np.float32(image_height)
+        column, row = np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32)
+        if step == 0:
+            x, y = (column + np.float32(0.5)) * (np.float32(image_width) / np.float32(width)), (row + np.float32(0.5)) * (np.float32(image_height) / np.float32(height))
+        else:
+            x, y = (column + np.float32(self.offset)) * step, (row + np.float32(self.offset)) * step
+        x, y = x[None, :, None], y[:, None, None]
+        half_widths, half_heights = self.halves(sizes)
+        parts = [boxes_around(x, y, half_widths, half_heights, image_height, image_width)]
+        for index in range(len(self.fixed_size)):
+            shifts_x, shifts_y, half_widths, half_heights = self.fixed(index)
+            fixed = boxes_around(x + shifts_x, y + shifts_y, half_widths, half_heights, image_height, image_width)
+            fixed[..., :2], fixed[..., 2:] = np.maximum(fixed[..., :2], 0), np.minimum(fixed[..., 2:], 1)
+            parts.insert(index, fixed)
+        return np.concatenate(parts, axis=2)
+
+    def halves(self, sizes: Array) -> tuple[Array, Array]:
+        """Half the widths and heights of the boxes that `min_size`, `max_size` and `aspect_ratio` describe, in their order."""
+        roots = np.sqrt(self.ratios())
+        wide: list[Array] = []
+        high: list[Array] = []
+        for index, size in enumerate(sizes):
+            half = np.float32([size * np.float32(0.5)])
+            largest = np.sqrt(size * np.float32(self.max_size[index : index + 1])) * np.float32(0.5) if self.scale_all_sizes else half[:0]
+            base = half if self.scale_all_sizes else sizes[:1] * np.float32(0.5)
+            stretched = (base * roots, base / roots) if self.scale_all_sizes or index == len(sizes) - 1 else (half[:0], half[:0])
+            order = [(half, half), (largest, largest), stretched] if self.min_max_aspect_ratios_order else [(half, half), stretched, (largest, largest)]
+            wide += [across for across, _ in order]
+            high += [down for _, down in order]
+        empty = np.empty(0, np.float32)
+        return np.concatenate([empty, *wide]), np.concatenate([empty, *high])
+
+    def fixed(self, index: int) -> tuple[Array, Array, Array, Array]:
+        """The boxes of one fixed size: how far their centers are from the point, and half their widths and heights. Each is there density * density times."""
+        size = np.float32(self.fixed_size[index])
+        ratios = np.float32(self.fixed_ratio) if self.fixed_ratio else np.concatenate([np.float32([1] if self.density else []), self.ratios()])
+        count = int(self.density[index]) if index < len(self.density) else 0
+        if not count:
+            return (np.empty(0, np.float32),) * 4
+        shift = int(size / count)
+        steps = np.arange(count, dtype=np.float32) * shift + np.float32(shift / 2) - np.float32(int(size) // 2)
+        roots = np.repeat(np.sqrt(ratios), count * count)
+        across, down = np.tile(np.tile(steps, count), len(ratios)), np.tile(np.repeat(steps, count), len(ratios))
+        half = size * np.float32(0.5)
+        return across, down, half * roots, half / roots
+
+
+class PriorBox_8(PriorBox_1):
+    """As PriorBox-1; `min_max_aspect_ratios_order` puts the box of maximal size before those of aspect ratios, or behind. Specification: PriorBox-8."""
+
+    since, until = 8, 16
+    min_max_aspect_ratios_order = attribute(BOOLEAN, default=True)
+
+
+class PriorBoxClustered(PriorBoxes):
+    """Boxes of given widths and heights. Specification: PriorBoxClustered-1."""
+
+    since = 1
+    tolerated = ("flip", "img_h", "img_size", "img_w")
+    clip: bool = attribute(BOOLEAN, default=True)
+    width: tuple[float, ...] = attribute(FLOATS, default=())
+    height: tuple[float, ...] = attribute(FLOATS, default=())
+    step_w: float = attribute(FLOAT, default=0.0)
+    step_h: float = attribute(FLOAT, default=0.0)
+
+    def priors_per_point(self) -> int:
+        return len(self.width)
+
+    def infer(self, output_size: Tensor, image_size: Tensor) -> Tensor:
+        require(
+            len(self.width) == len(self.height),
+            f"`width` has {len(self.width)} numbers and `height` {len(self.height)}; every box needs one of each",
+            at="height",
+            expected=f"{len(self.width)} numbers",
+            seen=len(self.height),
+            rule="attribute-value",
+        )
+        return super().infer(output_size, image_size)
+
+    def corners(self, height: int, width: int, image_height: int, image_width: int) -> Array:
+        step_w, step_h = np.float32(self.step_w or self.step), np.float32(self.step_h or self.step)
+        if step_w == 0 and step_h == 0:
+            step_w, step_h = np.float32(image_width) / np.float32(width), np.float32(image_height) / np.float32(height)
+        x = (np.arange(width, dtype=np.float32) + np.float32(self.offset)) * step_w
+        y = (np.arange(height, dtype=np.float32) + np.float32(self.offset)) * step_h
+        halves = np.float32(self.width) / np.float32(2), np.float32(self.height) / np.float32(2)
+        return boxes_around(x[None, :, None], y[:, None, None], *halves, image_height, image_width)

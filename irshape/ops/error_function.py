@@ -1,0 +1,94 @@
+"""The Gauss error function and its inverse in NumPy.
+
+Rational approximations fitted for this purpose: erf(x)/x in x² on [0, 3.925] for f32 (relative error 2e-8) and on [0, 1] for f64 (7e-19), and exp(x²)·erfc(x) on [1, 6] (2e-18).
+"""
+
+from __future__ import annotations
+
+from .lazy import Array, np
+
+_SINGLE_LIMIT = 3.925
+"""From here on, erf is 1 in f32."""
+_SINGLE_P = (1.12837914649473463, 0.190503352297848878, 0.0527566794881472593, 0.00376857074588853178, 0.000284736917076547779, 2.04644569697867031e-06)
+_SINGLE_Q = (1.0, 0.50216194471444846, 0.114144776866530021, 0.0149751384749620342, 0.00116286726013850456, 3.80466510541839467e-05)
+
+_SMALL_P = (1.12837916709551257, 0.143505558325589355, 0.0454834663298530351, 0.00187737035731974646, 0.000196883147561961324, 7.76544649043016587e-08)
+_SMALL_Q = (1.0, 0.460511823073602005, 0.0938126135489661768, 0.0106929888449800902, 0.000692488991987478395, 2.08098368570161416e-05)
+
+_TAIL_P = (
+    0.999999992246794592, 1.84544917862367229, 1.67947302567658866, 0.946405550753601622,
+    0.353275390576446861, 0.0873846874527071189, 0.0133911882439691628, 0.00100917670076772464,
+)  # fmt: skip
+_TAIL_Q = (
+    1.0, 2.97382826116503284, 4.03507932601302356, 3.27792801698197507, 1.75401599954792219,
+    0.638031387039026486, 0.155779716054645604, 0.0237352621277921159, 0.00178871914635114736,
+)  # fmt: skip
+
+_BLOCK = 1 << 14
+"""So many elements at a time, so that what lies between stays in the cache."""
+
+
+def erf(data: Array) -> Array:
+    """The error function of an array of f32 or f64, in its type."""
+    flat = np.ascontiguousarray(data).reshape(-1)
+    made = np.empty_like(flat)
+    of_block = _erf_single if data.dtype == np.float32 else _erf_double
+    for start in range(0, flat.size, _BLOCK):
+        made[start : start + _BLOCK] = of_block(flat[start : start + _BLOCK])
+    return made.reshape(data.shape)
+
+
+def _erf_single(data: Array) -> Array:
+    limit = np.float32(_SINGLE_LIMIT)
+    clipped = np.clip(data, -limit, limit)
+    square = np.square(clipped)
+    made = _polynomial(square, _SINGLE_P)
+    made *= clipped
+    made /= _polynomial(square, _SINGLE_Q)
+    return np.clip(made, -1, 1, out=made)
+
+
+def _erf_double(data: Array) -> Array:
+    size = np.abs(data)
+    made = np.empty_like(data)
+    small = size < 1
+    inner = data[small]
+    square = np.square(inner)
+    made[small] = inner * _polynomial(square, _SMALL_P) / _polynomial(square, _SMALL_Q)
+    large = ~small
+    made[large] = np.copysign(1 - _erfc_tail(size[large]), data[large])
+    return made
+
+
+def _erfc_tail(data: Array) -> Array:
+    """1 - erf of numbers from 1 up, without loss of digits up to 6."""
+    near = np.minimum(data, 6.0)
+    return np.exp(-np.square(data)) * _polynomial(near, _TAIL_P) / _polynomial(near, _TAIL_Q)
+
+
+def _polynomial(data: Array, coefficients: tuple[float, ...]) -> Array:
+    """By Horner's rule, in the type of the array; the coefficient of the highest power stands last."""
+    made = data * data.dtype.type(coefficients[-1])
+    for coefficient in coefficients[-2:0:-1]:
+        made += data.dtype.type(coefficient)
+        made *= data
+    made += data.dtype.type(coefficients[0])
+    return made
+
+
+def erfinv(data: Array) -> Array:
+    """The inverse of the error function of an array of f32 or f64, in its type: infinite at -1 and 1, NaN outside."""
+    numbers = data.astype(np.float64).reshape(-1)
+    size = np.abs(numbers)
+    rest = 1 - size
+    # a closed form good to three digits, then two steps of Halley's method, each of which triples them
+    logarithm = np.log(rest * (1 + size))
+    half = 2 / (np.pi * 0.147) + logarithm / 2
+    made = np.sqrt(np.sqrt(np.square(half) - logarithm / 0.147) - half)
+    for _ in range(2):
+        small = made < 1
+        excess = np.where(small, _erf_double(np.where(small, made, 0)) - size, rest - _erfc_tail(np.where(small, 1, made)))
+        step = excess * (np.sqrt(np.pi) / 2) * np.exp(np.square(made))
+        made = made - step / (1 + made * step)
+    made = np.where(size < 1, made, np.where(size == 1, np.inf, np.nan))
+    return np.copysign(made, numbers).astype(data.dtype).reshape(data.shape)

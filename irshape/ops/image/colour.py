@@ -1,0 +1,189 @@
+"""Colour conversions between RGB or BGR and the planar formats NV12 and I420, in NHWC layout."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from ...types import DYNAMIC_TYPE, Dimension, ElementType, PartialShape
+from ..declaration import REAL, Operation, attribute, operand, require, types
+from ..kinds import BOOLEAN
+from ..lazy import Array, np
+from ..tensors import Tensor
+
+COLOUR_TYPES: Final = (REAL - types("nf4")) | types("u8")
+AXES: Final = ("batch", "height", "width")
+
+
+def plane(tensor: Tensor, name: str, channels: int) -> tuple[Dimension, Dimension, Dimension]:
+    """Batch, height and width of an input, which must be NHWC with so many channels."""
+    if tensor.rank is None:
+        tensor = Tensor(tensor.element_type, PartialShape.of_rank(4))
+    batch, height, width, found = tensor.shape
+    require(
+        found.contains(channels),
+        f"`{name}` {tensor.shape} has {found} channels (axis 3); it must have {channels}",
+        at=name,
+        expected=channels,
+        seen=found,
+        rule="input-shapes",
+    )
+    return batch, height, width
+
+
+def require_even(height: Dimension, width: Dimension, name: str) -> None:
+    """Four pixels share their colour, so an image has an even height and an even width."""
+    for what, size in (("height", height), ("width", width)):
+        require(size.low < size.high or size.low % 2 == 0, f"the image of `{name}` has a {what} of {size}; it must be even", at=name, expected=f"an even {what}", seen=size, rule="input-shapes")
+
+
+class FromPlanes(Operation):
+    """What the conversions to RGB or BGR share: one input holds all planes, its luma on top, or each plane has its own."""
+
+    blue_first: ClassVar[bool] = False
+    chroma_names: ClassVar[tuple[str, ...]] = ()
+
+    def planes(self, y: Tensor, *chroma: Tensor | None) -> Tensor:
+        given = [tensor for tensor in chroma if tensor is not None]
+        names = self.chroma_names
+        wanted = f"1 or {1 + len(names)}"
+        require(len(given) in (0, len(names)), f"{self.type_name()} takes {wanted} inputs, got {1 + len(given)}", expected=wanted, seen=1 + len(given), rule="input-count")
+        known = [tensor.element_type for tensor in (y, *given) if tensor.element_type is not DYNAMIC_TYPE]
+        batch, height, width = plane(y, "y", 1)
+        if not given:
+            third = height.divided(3)
+            require(
+                third is not None,
+                f"`y` {y.shape} holds all planes, so its height is 3/2 of the image's; {height} is not divisible by 3",
+                at="y",
+                expected="a multiple of 3",
+                seen=height,
+                rule="input-shapes",
+            )
+            assert third is not None
+            height = third * 2
+        for name, tensor in zip(names, given, strict=False):
+            small = plane(tensor, name, 2 // len(names))
+            doubled = (small[0], small[1] * 2, small[2] * 2)
+            merged = [a.merge(b) for a, b in zip((batch, height, width), doubled, strict=True)]
+            for what, ours, theirs, found in zip(AXES, (batch, height, width), doubled, merged, strict=True):
+                require(
+                    found is not None,
+                    f"the planes disagree in {what}: `{name}` {tensor.shape} belongs to an image of {theirs}, the planes before it ({y.shape}) to one of {ours}",
+                    at=name,
+                    expected=ours,
+                    seen=theirs,
+                    rule="input-shapes",
+                    help="a chroma plane is half as high and half as wide as the luma plane",
+                )
+            batch, height, width = (found for found in merged if found is not None)
+        require_even(height, width, "y")
+        return Tensor(known[0] if known else DYNAMIC_TYPE, PartialShape([batch, height, width, Dimension(3)]))
+
+    def coloured(self, y: Array, u: Array, v: Array) -> Array:
+        """The image from its planes, the small ones of half the size."""
+        real = np.float64 if y.dtype == np.float64 else np.float32
+        luma = y.astype(real) - real(16)
+        d, e = (np.repeat(np.repeat(small.astype(real), 2, axis=1), 2, axis=2) - real(128) for small in (u, v))
+        luma = real(1.164) * luma
+        red, green, blue = luma + real(1.596) * e, luma - real(0.391) * d - real(0.813) * e, luma + real(2.018) * d
+        return stored(np.stack([blue, green, red] if self.blue_first else [red, green, blue], axis=-1), y.dtype)
+
+
+def stored(values: Array, kind: Any) -> Array:
+    """Values held within 0 to 255; of integers, halves are rounded up."""
+    held = np.clip(values, 0, 255)
+    return (np.floor(held + 0.5) if kind.kind in "iu" else held).astype(kind)
+
+
+class NV12toRGB(FromPlanes):
+    """An image with a plane of luma and one of interleaved chroma, as RGB. Specification: NV12toRGB-8."""
+
+    since = 8
+    chroma_names = ("uv",)
+    y = operand(COLOUR_TYPES, rank=4)
+    uv = operand(COLOUR_TYPES, rank=4, like="y", optional=True)
+
+    def infer(self, y: Tensor, uv: Tensor | None) -> Tensor:
+        return self.planes(y, uv)
+
+    def evaluate(self, y: Array, uv: Array | None) -> Array:
+        if uv is None:
+            batch, rows, width, _ = y.shape
+            height = rows * 2 // 3
+            y, uv = y[:, :height], y[:, height:].reshape(batch, height // 2, width // 2, 2)
+        return self.coloured(y[..., 0], uv[..., 0], uv[..., 1])
+
+
+class NV12toBGR(NV12toRGB):
+    """As NV12toRGB, with blue first. Specification: NV12toBGR-8."""
+
+    since = 8
+    blue_first = True
+
+
+class I420toRGB(FromPlanes):
+    """An image with three planes, of luma and of each chroma, as RGB. Specification: I420toRGB-8."""
+
+    since = 8
+    chroma_names = ("u", "v")
+    y = operand(COLOUR_TYPES, rank=4)
+    u = operand(COLOUR_TYPES, rank=4, like="y", optional=True)
+    v = operand(COLOUR_TYPES, rank=4, like="y", optional=True)
+
+    def infer(self, y: Tensor, u: Tensor | None, v: Tensor | None) -> Tensor:
+        return self.planes(y, u, v)
+
+    def evaluate(self, y: Array, u: Array | None, v: Array | None) -> Array:
+        if u is None or v is None:
+            batch, rows, width, _ = y.shape
+            height = rows * 2 // 3
+            y, chroma = y[:, :height], y[:, height:].reshape(batch, 2, height // 2, width // 2)
+            return self.coloured(y[..., 0], chroma[:, 0], chroma[:, 1])
+        return self.coloured(y[..., 0], u[..., 0], v[..., 0])
+
+
+class I420toBGR(I420toRGB):
+    """As I420toRGB, with blue first. Specification: I420toBGR-8."""
+
+    since = 8
+    blue_first = True
+
+
+class RGBtoNV12(Operation):
+    """An RGB image as a plane of luma and one of interleaved chroma, in one output or in two. Specification: RGBtoNV12-17."""
+
+    since, until = 17, 17
+    blue_first: ClassVar[bool] = False
+    image = operand(COLOUR_TYPES, rank=4)
+    single_plane: bool = attribute(BOOLEAN, default=True)
+
+    def infer(self, image: Tensor) -> Tensor | tuple[Tensor, ...]:
+        batch, height, width = plane(image, "image", 3)
+        require_even(height, width, "image")
+        half_height, half_width = height.divided(2), width.divided(2)
+        require(half_height is not None and half_width is not None, f"`image` {image.shape} can have no even height and width", at="image", seen=image.shape, rule="input-shapes")
+        assert half_height is not None and half_width is not None
+        kind: ElementType = image.element_type
+        if self.single_plane:
+            return Tensor(kind, PartialShape([batch, (height * 3).divided(2) or height, width, Dimension(1)]))
+        return Tensor(kind, PartialShape([batch, height, width, Dimension(1)])), Tensor(kind, PartialShape([batch, half_height, half_width, Dimension(2)]))
+
+    def evaluate(self, image: Array) -> Array | tuple[Array, Array]:
+        red, green, blue = (image[..., channel].astype(np.float64) for channel in ((2, 1, 0) if self.blue_first else (0, 1, 2)))
+        kind = image.dtype
+        y = stored(0.257 * red + 0.504 * green + 0.098 * blue + 16, kind)
+        u = stored(-0.148 * red - 0.291 * green + 0.439 * blue + 128, kind)
+        v = stored(0.439 * red - 0.368 * green - 0.071 * blue + 128, kind)
+        batch, height, width = y.shape
+        means = [small.astype(np.float64).reshape(batch, height // 2, 2, width // 2, 2).mean(axis=(2, 4)) for small in (u, v)]
+        uv = stored(np.stack(means, axis=-1), kind)
+        if self.single_plane:
+            return np.concatenate([y, uv.reshape(batch, height // 2, width)], axis=1)[..., None]
+        return y[..., None], uv
+
+
+class BGRtoNV12(RGBtoNV12):
+    """As RGBtoNV12, from an image with blue first. Specification: BGRtoNV12-17."""
+
+    since, until = 17, 17
+    blue_first = True

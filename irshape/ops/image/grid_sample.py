@@ -1,0 +1,97 @@
+"""GridSample: an image sampled at the places that a grid names."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...types import DYNAMIC, PartialShape
+from ..declaration import ANY, REAL, Operation, attribute, operand, require, types
+from ..kinds import BOOLEAN, Choice
+from ..lazy import Array, np
+from ..tensors import Tensor
+
+CUBIC_A: Final = -0.75
+
+
+class GridSample(Operation):
+    """Samples of an NCHW image at normalized places, -1 to 1 from border to border. Specification: GridSample-9."""
+
+    since = 9
+    data = operand(ANY, rank=4)
+    grid = operand(REAL - types("nf4"), rank=4)
+    align_corners: bool = attribute(BOOLEAN, default=False)
+    mode: str = attribute(Choice("bilinear", "bicubic", "nearest"), default="bilinear")
+    padding_mode: str = attribute(Choice("zeros", "border", "reflection"), default="zeros")
+
+    def infer(self, data: Tensor, grid: Tensor) -> Tensor:
+        batch, channels = data.shape[:2] if data.rank else (DYNAMIC, DYNAMIC)
+        if grid.rank is None:
+            return Tensor(data.element_type, PartialShape([batch, channels, DYNAMIC, DYNAMIC]))
+        batches, height, width, pair = grid.shape
+        require(pair.contains(2), f"the last axis of `grid` {grid.shape} holds x and y of each place: expected size 2, got {pair}", at="grid", expected=2, seen=pair, rule="input-shapes")
+        both = batch.merge(batches)
+        require(both is not None, f"`data` {data.shape} and `grid` {grid.shape} must agree in their batch (axis 0)", at="grid", expected=batch, seen=batches, rule="input-shapes")
+        assert both is not None
+        return Tensor(data.element_type, PartialShape([both, channels, height, width]))
+
+    def evaluate(self, data: Array, grid: Array) -> Array:
+        real = np.float64 if np.float64 in (data.dtype, grid.dtype) else np.float32
+        x, y = (self.denormalized(grid[..., which].astype(real), size) for which, size in ((0, data.shape[3]), (1, data.shape[2])))
+        if self.mode == "nearest":
+            return self.pixels(data, np.rint(y), np.rint(x))
+        work = data.astype(real)
+        top, left = np.floor(y), np.floor(x)
+        first, weigh = (0, linear_weights) if self.mode == "bilinear" else (-1, cubic_weights)
+        total = np.zeros((*data.shape[:2], *grid.shape[1:3]), real)
+        across = weigh(x - left)
+        for row, down in enumerate(weigh(y - top), first):
+            line = np.zeros_like(total)
+            for column, weight in enumerate(across, first):
+                line += self.pixels(work, top + row, left + column) * weight[:, None]
+            total += line * down[:, None]
+        return (np.trunc(total) if data.dtype.kind in "iu" else total).astype(data.dtype)
+
+    def denormalized(self, places: Array, size: int) -> Array:
+        """Normalized places as places between pixels."""
+        one, two = places.dtype.type(1), places.dtype.type(2)
+        if self.align_corners:
+            return (places + one) * places.dtype.type(size - 1) / two
+        return ((places + one) * places.dtype.type(size) - one) / two
+
+    def pixels(self, data: Array, y: Array, x: Array) -> Array:
+        """The pixels at whole places, those outside the image by the padding mode."""
+        rows, columns = self.inside(y, data.shape[2]), self.inside(x, data.shape[3])
+        found = data[np.arange(len(data))[:, None, None], :, rows, columns].transpose(0, 3, 1, 2)
+        if self.padding_mode != "zeros":
+            return found
+        within = (y >= 0) & (y < data.shape[2]) & (x >= 0) & (x < data.shape[3])
+        return np.where(within[:, None], found, np.zeros((), data.dtype))
+
+    def inside(self, places: Array, size: int) -> Array:
+        """Whole places as indices into an axis."""
+        limit = float(2**53)
+        whole = np.clip(np.nan_to_num(places.astype(np.float64), nan=-1, posinf=limit, neginf=-limit), -limit, limit).astype(np.int64)
+        if self.padding_mode != "reflection":
+            return np.clip(whole, 0, size - 1)
+        if not self.align_corners:
+            whole %= 2 * size
+            return np.where(whole >= size, 2 * size - 1 - whole, whole)
+        period = max(2 * (size - 1), 1)
+        whole = np.abs(whole) % period
+        return np.where(whole >= size, period - whole, whole)
+
+
+def linear_weights(share: Array) -> tuple[Array, ...]:
+    """Of the pixel before and the pixel behind."""
+    return 1 - share, share
+
+
+def cubic_weights(r: Array) -> tuple[Array, ...]:
+    """Of the two pixels before and the two behind."""
+    a = r.dtype.type(CUBIC_A)
+    return (
+        ((a * (r + 1) - 5 * a) * (r + 1) + 8 * a) * (r + 1) - 4 * a,
+        ((a + 2) * r - (a + 3)) * r * r + 1,
+        ((a + 2) * (1 - r) - (a + 3)) * (1 - r) * (1 - r) + 1,
+        ((a * (2 - r) - 5 * a) * (2 - r) + 8 * a) * (2 - r) - 4 * a,
+    )

@@ -1,0 +1,1 @@
+"""Data movement: operations whose result holds elements of the input, in other places."""

@@ -1,0 +1,193 @@
+"""Tensors put together along an axis, and taken apart again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, UNBOUNDED, Dimension, PartialShape
+from ..axes import normalized_axis, picked, product, real_typed, require_single, single
+from ..declaration import ANY, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
+from ..kinds import INT
+from ..lazy import Array, np
+from ..tensors import Tensor, Value
+
+MAX_OUTPUTS = 1 << 20
+"""Layers do not have more output ports than this; a number that asks for more is not believed."""
+
+
+class Concat(Operation):
+    """The inputs one behind the other along `axis`. Specification: Concat-1."""
+
+    since = 1
+    inputs = operand(ANY, like="inputs", variadic=True)
+    axis: int = attribute(INT)
+
+    def infer(self, *inputs: Tensor) -> Tensor:
+        element_type = next((tensor.element_type for tensor in inputs if not tensor.element_type.is_dynamic), DYNAMIC_TYPE)
+        result: PartialShape | None = DYNAMIC_SHAPE
+        length = Dimension(0)
+        for index, tensor in enumerate(inputs):
+            rank = tensor.rank
+            if rank is None:
+                length = length + DYNAMIC
+                continue
+            axis = normalized_axis(self.axis, rank, of=f"inputs[{index}]", rule="operation-constraint")
+            length = length + tensor.shape[axis]
+            assert result is not None
+            merged = result.merge(_with(tensor.shape, axis, DYNAMIC))
+            if merged is None:
+                raise Violation(
+                    f"input {index} has shape {tensor.shape}, which does not go with the {index} before it, {_with(result, axis, DYNAMIC)}: all dimensions but axis {axis} must be equal",
+                    at="inputs",
+                    expected=_with(result, axis, DYNAMIC),
+                    seen=tensor.shape,
+                    rule="input-shapes",
+                )
+            result = merged
+        assert result is not None
+        return Tensor(element_type, _with(result, self.axis, length) if result.rank is not None else DYNAMIC_SHAPE)
+
+    def infer_value(self, *inputs: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        sizes = outputs[0].shape.static
+        if sizes is None or all(tensor.value is None for tensor in inputs):
+            return None
+        values: list[Value] = []
+        for tensor in inputs:
+            static = tensor.shape.static
+            if static is None or (tensor.value is None and not tensor.element_type.is_integer):
+                return None
+            values.append(tensor.value or Value.unknown(product(static)))
+        before = product(sizes[: self.axis % len(sizes)])
+        rows = [len(value) // before if before else 0 for value in values]
+        return Value.joined(value.take(range(row * i, row * (i + 1))) for i in range(before) for value, row in zip(values, rows, strict=True))
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return np.concatenate(inputs, axis=self.axis)
+
+
+def _with(shape: PartialShape, axis: int, dim: Dimension) -> PartialShape:
+    """The shape with another dimension at an axis."""
+    if shape.dims is None:
+        return shape
+    dims = list(shape.dims)
+    dims[axis] = dim
+    return PartialShape(dims)
+
+
+def _parts(data: Tensor, axis: int | None, outputs: tuple[Tensor, ...]) -> tuple[Value | None, ...]:
+    """The values of consecutive parts along an axis."""
+    sizes = data.shape.static
+    nothing: tuple[Value | None, ...] = (None,) * len(outputs)
+    if data.value is None or axis is None or not sizes or any(output.shape.static is None for output in outputs):
+        return nothing
+    values = []
+    start = 0
+    for output in outputs:
+        end = start + output.shape[axis].low
+        chosen = [range(start, end) if i == axis % len(sizes) else range(size) for i, size in enumerate(sizes)]
+        values.append(data.value.take(picked(sizes, chosen)))
+        start = end
+    return tuple(values)
+
+
+class Split(Operation):
+    """`num_splits` parts of equal length along `axis`. Specification: Split-1."""
+
+    since = 1
+    data = operand(ANY)
+    axis = operand(INTEGER, rank=0, value=True)
+    num_splits: int = attribute(INT)
+
+    def infer(self, data: Tensor, axis: Tensor) -> tuple[Tensor, ...]:
+        count = self.num_splits
+        require(0 < count <= MAX_OUTPUTS, f"num_splits is {count}; expected a positive number", at="num_splits", expected=f"1 to {MAX_OUTPUTS}", seen=count, rule="attribute-value")
+        index, rank = single(axis), data.rank
+        if rank is None or index is None:
+            return (Tensor(data.element_type, DYNAMIC_SHAPE if rank is None else PartialShape.of_rank(rank)),) * count
+        index = normalized_axis(index, rank)
+        length = data.shape[index]
+        require(
+            length.low % count == 0 if length.is_static else length.high >= count,
+            f"dimension {index} of `data` {data.shape} is {length}, which cannot be split into {count} equal parts",
+            at="num_splits",
+            expected=f"a divisor of {length}",
+            seen=count,
+        )
+        return (Tensor(data.element_type, _with(data.shape, index, length // count)),) * count
+
+    def infer_value(self, data: Tensor, axis: Tensor, outputs: tuple[Tensor, ...]) -> tuple[Value | None, ...]:
+        return _parts(data, single(axis), outputs)
+
+    def evaluate(self, data: Array, axis: Array) -> tuple[Array, ...]:
+        return tuple(np.split(data, self.num_splits, axis=int(axis)))
+
+
+class VariadicSplit(Operation):
+    """Parts of the given lengths along `axis`; one length may be -1, which takes what is left. Specification: VariadicSplit-1."""
+
+    since = 1
+    data = operand(ANY)
+    axis = operand(NUMERIC, value=True)
+    split_lengths = operand(NUMERIC, rank=1, value=True)
+
+    def infer(self, data: Tensor, axis: Tensor, split_lengths: Tensor) -> tuple[Tensor, ...]:
+        require_single(axis)
+        count = split_lengths.shape[0] if split_lengths.rank is not None else DYNAMIC
+        require(
+            count.is_static and count.low <= MAX_OUTPUTS,
+            f"`split_lengths` has shape {split_lengths.shape}, so the number of outputs is not known",
+            at="split_lengths",
+            expected="a list of known length",
+            seen=split_lengths.shape,
+            rule="input-shapes",
+        )
+        rank, index = data.rank, single(axis)
+        if rank is None or index is None:
+            return (Tensor(data.element_type, DYNAMIC_SHAPE if rank is None else PartialShape.of_rank(rank)),) * count.low
+        index = normalized_axis(index, rank)
+        return tuple(Tensor(data.element_type, _with(data.shape, index, part)) for part in self.parts(data.shape[index], split_lengths, count.low))
+
+    def parts(self, length: Dimension, split_lengths: Tensor, count: int) -> list[Dimension]:
+        known = split_lengths.known
+        if known is None:
+            return [DYNAMIC] * count
+        seen = _listed(known)
+        for part in known:
+            require(part >= -1, f"`split_lengths` {seen} holds {part}; expected a length or -1", at="split_lengths", expected="-1 or more", seen=part, rule="input-value")
+        require(known.count(-1) <= 1, f"`split_lengths` {seen} holds -1 more than once", at="split_lengths", expected="one -1 at most", seen=seen, rule="input-value")
+        total = sum(part for part in known if part != -1)
+        require(
+            not length.is_static or (total <= length.low if -1 in known else total == length.low),
+            f"`split_lengths` {seen} add up to {total}, but the axis has length {length}",
+            at="split_lengths",
+            expected=f"a sum of {length}",
+            seen=total,
+            rule="input-value",
+        )
+        left = Dimension(length.low - total) if -1 in known and length.is_static else DYNAMIC
+        return [left if part == -1 else Dimension(min(part, UNBOUNDED)) for part in known]
+
+    def check(self, data: Tensor, axis: Tensor, split_lengths: Tensor) -> Iterator[Violation]:
+        yield from real_typed(axis, "axis")
+        yield from real_typed(split_lengths, "split_lengths")
+        index, known = single(axis), split_lengths.known
+        if index is not None and known is not None and data.rank is not None and -1 not in known:
+            length = data.shape[index]
+            if length.is_dynamic and not length.contains(sum(known)):
+                message = f"`split_lengths` {_listed(known)} add up to {sum(known)}, but the axis has length {length}"
+                yield Violation(message, at="split_lengths", expected=f"a sum of {length}", seen=sum(known), rule="input-value")
+
+    def infer_value(self, data: Tensor, axis: Tensor, split_lengths: Tensor, outputs: tuple[Tensor, ...]) -> tuple[Value | None, ...]:
+        return _parts(data, single(axis), outputs)
+
+    def evaluate(self, data: Array, axis: Array, split_lengths: Array) -> tuple[Array, ...]:
+        index = int(axis.ravel()[0])
+        lengths = [int(length) for length in split_lengths]
+        if -1 in lengths:
+            lengths[lengths.index(-1)] += data.shape[index] - sum(lengths)
+        ends = [sum(lengths[: i + 1]) for i in range(len(lengths))]
+        return tuple(np.split(data, ends[:-1], axis=index))
+
+
+def _listed(numbers: tuple[int, ...]) -> str:
+    return "[" + ",".join(map(str, numbers[:16])) + (",…]" if len(numbers) > 16 else "]")

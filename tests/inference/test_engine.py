@@ -1,0 +1,128 @@
+"""The engine: order, values through shape subgraphs, locality of failures, inputs with other shapes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import irshape
+from tests.ir import Net, shapes
+
+
+def codes(report: irshape.Report) -> list[str]:
+    return [found.code for found in report.diagnostics if found.severity == "error"]
+
+
+def reshaped(net: Net, data: str) -> str:
+    """`[dim0, -1, 8, 8]` by way of ShapeOf, Gather and Concat."""
+    shape = net.layer("ShapeOf", [data], 'output_type="i64"', version="opset3", outputs=["I64"])
+    batch = net.layer("Gather", [shape, net.constant([0]), net.constant(0)], 'batch_dims="0"', version="opset8", outputs=["I64"])
+    pattern = net.layer("Concat", [batch, net.constant([-1, 8, 8])], 'axis="0"', outputs=["I64"])
+    return net.layer("Reshape", [data, pattern], 'special_zero="false"', name="r")
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [("2,3,64", "f32 [2,3,8,8]"), ("1..8,?,64", "f32 [1..8,?,8,8]"), ("?,?,64", "f32 [?,?,8,8]"), ("?,3,64", "f32 [?,3,8,8]"), ("0,3,64", "f32 [0,?,8,8]"), ("...", "f32 [?,?,8,8]")],
+)
+def test_values_pass_through_shape_subgraphs(tmp_path: Path, shape: str, expected: str) -> None:
+    net = Net()
+    out = reshaped(net, net.parameter(shape))
+    net.result(out)
+    assert shapes(irshape.infer(net.load(tmp_path)), out) in ([expected], [expected.replace("[0,?", "[0,..")])
+
+
+def test_a_failure_is_local_and_reported_once(tmp_path: Path) -> None:
+    net = Net()
+    data = net.parameter("2,3,4")
+    mean = net.layer("ReduceMean", [data, net.constant([7])], 'keep_dims="true"', outputs=["FP32:2,3,1"])
+    after = net.layer("ReduceSum", [mean, net.constant([1])], 'keep_dims="false"', outputs=["FP32:2,1"])
+    net.result(net.layer("ReduceSum", [after, net.constant([0])], 'keep_dims="false"', outputs=["FP32:1"]))
+    report = irshape.validate(net.save(tmp_path))
+    assert codes(report) == ["IR405"]
+    assert report.diagnostics[0].layer is not None
+    assert report.diagnostics[0].layer["id"] == mean
+
+
+def test_independent_faults_are_all_reported(tmp_path: Path) -> None:
+    net = Net()
+    data = net.parameter("2,3,4")
+    for axis in (7, 8):
+        net.result(net.layer("ReduceMean", [data, net.constant([axis])], 'keep_dims="true"', outputs=["FP32:2,3,1"]))
+    assert codes(irshape.validate(net.save(tmp_path))) == ["IR405", "IR405"]
+
+
+@pytest.mark.parametrize("repeated", [True, False])
+def test_a_wrong_declaration_is_reported_once(tmp_path: Path, repeated: bool) -> None:
+    """Whether only the port is wrong, or the attribute behind a port that all consumers repeat."""
+    net = Net()
+    data = net.parameter("2,3,4")
+    mean = net.layer("ReduceMean", [data, net.constant([2])], 'keep_dims="true"', outputs=["FP32:2,3"])
+    total = net.layer("ReduceSum", [mean, net.constant([1])], 'keep_dims="true"', outputs=["FP32:2,1" if repeated else "FP32:2,1,1"])
+    net.result(total)
+    port = '<input><port id="0">' + "".join(f"<dim>{size}</dim>" for size in ((2, 3) if repeated else (2, 3, 1))) + "</port>"
+    at = int(total)
+    net.layers[at] = net.layers[at].replace('<input><port id="0"/>', port)
+    path = net.save(tmp_path)
+    report = irshape.validate(path)
+    mismatches = [(found.code, found.layer["id"]) for found in report.diagnostics if found.layer and found.code == "IR201"]
+    assert mismatches == [("IR201", mean)]
+
+
+def test_unknown_operations_are_opaque(tmp_path: Path) -> None:
+    net = Net()
+    data = net.parameter("2,3")
+    custom = net.layer("Mystery", [data], version="extension", outputs=["FP32:2,5"])
+    total = net.layer("ReduceSum", [custom, net.constant([1])], 'keep_dims="true"', outputs=["FP32:2,1"])
+    net.result(total)
+    path = net.save(tmp_path)
+    assert codes(irshape.validate(path)) == ["IR604"]
+    assert shapes(irshape.infer(irshape.load(path)), total) == ["f32 [2,1]"]
+
+
+@pytest.mark.parametrize(("shape", "expected"), [("[5,3]", "f32 [5,1]"), ("?,3", "f32 [?,1]"), ([1, -1], "f32 [1,1]"), ("...", "f32 [...]")])
+def test_other_input_shapes(tmp_path: Path, shape: str | list[int], expected: str) -> None:
+    net = Net()
+    data = net.parameter("2,3", name="x")
+    total = net.layer("ReduceSum", [data, net.constant([1])], 'keep_dims="true"')
+    net.result(total)
+    model = net.load(tmp_path)
+    for name in ("x", data):
+        assert shapes(irshape.infer(model, shapes={name: shape}), total) == [expected]
+    with pytest.raises(ValueError, match="no input 'y'"):
+        irshape.infer(model, shapes={"y": shape})
+
+
+def test_layers_in_any_order_and_ids_of_any_kind(tmp_path: Path) -> None:
+    net = Net()
+    data = net.parameter("2,3")
+    total = net.layer("ReduceSum", [data, net.constant([1])], 'keep_dims="true"')
+    net.result(total)
+    net.layers.reverse()
+    text = net.text().replace(f'id="{total}" name', 'id="900" name').replace(f'from-layer="{total}"', 'from-layer="900"').replace(f'to-layer="{total}"', 'to-layer="900"')
+    path = tmp_path / "m.xml"
+    path.write_text(text)
+    path.with_suffix(".bin").write_bytes(net.weights)
+    assert shapes(irshape.infer(irshape.load(path)), "900") == ["f32 [2,1]"]
+
+
+def test_json_of_an_inference(tmp_path: Path) -> None:
+    net = Net()
+    net.result(net.layer("ReduceSum", [net.parameter("2,3"), net.constant([1])], 'keep_dims="true"', name="s"), name="out")
+    made = irshape.infer(net.load(tmp_path)).to_dict()
+    assert made["version"] == 1
+    assert [(row["name"], row["outputs"]) for row in made["layers"]] == [
+        ("p0", [{"port": "0", "element_type": "f32", "shape": "[2,3]"}]),
+        ("c1", [{"port": "0", "element_type": "i64", "shape": "[1]"}]),
+        ("s", [{"port": "2", "element_type": "f32", "shape": "[2,1]"}]),
+        ("out", [{"port": "0", "element_type": "f32", "shape": "[2,1]"}]),
+    ]
+
+
+def test_a_missing_optional_input_is_fine_a_missing_one_is_not(tmp_path: Path) -> None:
+    net = Net()
+    total = net.layer("ReduceSum", [net.parameter("2,3"), net.constant([1])], 'keep_dims="true"')
+    net.result(total)
+    net.edges = [edge for edge in net.edges if f'to-layer="{total}" to-port="1"' not in edge]
+    assert codes(irshape.validate(net.save(tmp_path))) == ["IR113"]

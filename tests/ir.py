@@ -1,0 +1,88 @@
+"""Small IRs for tests, written as text: `net(layers…)` lays out layers and edges so that a test shows only what matters."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import irshape
+
+FORMATS = {"i64": ("I64", "q"), "i32": ("I32", "i"), "f32": ("FP32", "f"), "u8": ("U8", "B"), "boolean": ("BOOL", "?")}
+
+
+class Net:
+    """Builds an IR layer by layer; each method returns the layer's id, by which later ones refer to it (`"3"`, or `"3:1"` for its second output)."""
+
+    def __init__(self) -> None:
+        self.layers: list[str] = []
+        self.edges: list[str] = []
+        self.weights = b""
+
+    def parameter(self, shape: str, element_type: str = "f32", name: str = "") -> str:
+        number = len(self.layers)
+        label = name or f"p{number}"
+        dims = "" if shape in ("...", "") else "".join(f"<dim>{size if size.isdigit() else -1}</dim>" for size in shape.split(","))
+        self.layers.append(
+            f'<layer id="{number}" name="{label}" type="Parameter" version="opset1"><data shape="{shape}" element_type="{element_type}"/>'
+            f'<output><port id="0" precision="{FORMATS[element_type][0]}" names="{label}">{dims}</port></output></layer>'
+        )
+        return str(number)
+
+    def constant(self, values: list[int] | list[float] | int | float, element_type: str = "i64") -> str:
+        number = len(self.layers)
+        flat = values if isinstance(values, list) else [values]
+        precision, code = FORMATS[element_type]
+        raw = struct.pack(f"<{len(flat)}{code}", *flat)
+        shape = str(len(flat)) if isinstance(values, list) else ""
+        dims = f"<dim>{shape}</dim>" if shape else ""
+        self.layers.append(
+            f'<layer id="{number}" name="c{number}" type="Const" version="opset1"><data element_type="{element_type}" shape="{shape}" offset="{len(self.weights)}" size="{len(raw)}"/>'
+            f'<output><port id="0" precision="{precision}">{dims}</port></output></layer>'
+        )
+        self.weights += raw
+        return str(number)
+
+    def layer(self, type: str, inputs: list[str], attributes: str = "", *, version: str = "opset1", outputs: list[str] | None = None, name: str = "", inside: str = "") -> str:
+        """outputs: for each port `FP32:2,3` or `FP32` without dimensions."""
+        number = len(self.layers)
+        ports = "".join(f'<port id="{index}"/>' for index in range(len(inputs)))
+        for index, source in enumerate(inputs):
+            producer, _, port = source.partition(":")
+            self.edges.append(f'<edge from-layer="{producer}" from-port="{self._port(producer, int(port or 0))}" to-layer="{number}" to-port="{index}"/>')
+        declared = ""
+        for index, output in enumerate(["FP32"] if outputs is None else outputs):
+            precision, _, dims = output.partition(":")
+            declared += f'<port id="{len(inputs) + index}" precision="{precision}">' + "".join(f"<dim>{size}</dim>" for size in dims.split(",") if size) + "</port>"
+        self.layers.append(
+            f'<layer id="{number}" name="{name or f"{type.lower()}{number}"}" type="{type}" version="{version}">'
+            + (f"<data {attributes}/>" if attributes else "")
+            + (f"<input>{ports}</input>" if inputs else "")
+            + (f"<output>{declared}</output>" if declared else "")
+            + inside
+            + "</layer>"
+        )
+        return str(number)
+
+    def _port(self, producer: str, index: int) -> int:
+        text = self.layers[int(producer)]
+        return text.partition("<output>")[0].count("<port ") + index
+
+    def result(self, source: str, name: str = "") -> str:
+        return self.layer("Result", [source], outputs=[], name=name)
+
+    def text(self) -> str:
+        return '<?xml version="1.0"?>\n<net name="m" version="11">\n<layers>\n' + "\n".join(self.layers) + "\n</layers>\n<edges>\n" + "\n".join(self.edges) + "\n</edges>\n</net>\n"
+
+    def save(self, folder: Path, name: str = "m") -> Path:
+        path = folder / f"{name}.xml"
+        path.write_text(self.text())
+        path.with_suffix(".bin").write_bytes(self.weights)
+        return path
+
+    def load(self, folder: Path) -> irshape.Model:
+        return irshape.load(self.save(folder))
+
+
+def shapes(inference: irshape.Inference, layer: str) -> list[str]:
+    """What was inferred of a layer: `f32 [2,3]` for each output."""
+    return [f"{tensor.element_type} {tensor.shape}" for tensor in inference.outputs(layer)]

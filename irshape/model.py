@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from .types import ElementType, PartialShape
@@ -19,32 +20,37 @@ if TYPE_CHECKING:
 class Source:
     """The bytes of a file, and where in them an offset lies."""
 
-    __slots__ = ("_starts", "data", "encoding", "path")
+    __slots__ = ("_counted", "_starts", "data", "encoding", "path")
 
     def __init__(self, path: str, data: bytes, encoding: str = "utf-8") -> None:
         self.path = path
         self.data = data
         self.encoding = encoding
-        self._starts: list[int] | None = None
+        self._counted = (0, 1)
+        """An offset and the line it lies in: counting goes on from there, so asking in file order costs one pass over the file."""
+        self._starts: dict[int, int] = {}
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of a byte offset; both start at 1, the column counts characters."""
-        from bisect import bisect_right
-
-        if self._starts is None:
-            self._starts = [0, *(match.end() for match in re.finditer(rb"\n", self.data))]
-        line = bisect_right(self._starts, offset)
-        start = self._starts[line - 1]
+        at, line = self._counted
+        if offset < at:
+            at, line = 0, 1
+        line += self.data.count(b"\n", at, offset)
+        self._counted = (offset, line)
+        start = self._starts[line] = self.data.rfind(b"\n", 0, offset) + 1
         return line, len(self.data[start:offset].decode(self.encoding, "replace")) + 1
 
     def line(self, number: int) -> str:
-        """The text of a line, without its end."""
-        self.place(0)
-        assert self._starts is not None
-        if not 1 <= number <= len(self._starts):
-            return ""
-        end = self.data.find(b"\n", self._starts[number - 1])
-        raw = self.data[self._starts[number - 1] : end if end >= 0 else len(self.data)]
+        """The text of a line, without its end; nothing for a line that is not there."""
+        start = self._starts.get(number)
+        if start is None:
+            start = 0
+            for _ in range(number - 1):
+                start = self.data.find(b"\n", start) + 1
+                if not start:
+                    return ""
+        end = self.data.find(b"\n", start)
+        raw = self.data[start : end if end >= 0 else len(self.data)]
         return raw.decode(self.encoding, "replace").rstrip("\r")
 
     def attribute(self, element: int, name: str) -> int:
@@ -60,7 +66,7 @@ class Source:
             position = match.end()
 
 
-_ATTRIBUTE = re.compile(rb"""([^\s>/="']*\s+)([^\s=>/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_ATTRIBUTE = re.compile(rb"""((?:[^\s<>/="']*+\s++)+?)([^\s=<>/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 
 class Port:
@@ -277,6 +283,12 @@ class Model:
         return f"<Model {self.name!r} of {len(self.net.layers)} layers, {self.path}>"
 
 
+@lru_cache(maxsize=4096)
+def _sizes(text: str) -> tuple[int, ...]:
+    text = text.strip()
+    return tuple(map(int, text.split(","))) if text else ()
+
+
 class Constant(NamedTuple):
     """A constant: what it is, and where in the .bin it lies."""
 
@@ -288,15 +300,13 @@ class Constant(NamedTuple):
 
     @staticmethod
     def of(layer: Layer, weights: Weights | None) -> Constant:
-        values = layer.attributes
-        shape = values.get("shape", "").strip()
-        return Constant(
-            ElementType.of(values.get("element_type", "")),
-            tuple(int(part) for part in shape.split(",")) if shape else (),
-            int(values.get("offset", "")),
-            int(values.get("size", "")),
-            weights,
-        )
+        items = layer.items
+        if len(items) == 8 and items[0] == "element_type" and items[2] == "shape" and items[4] == "offset" and items[6] == "size":
+            name, shape, offset, size = items[1::2]  # as OpenVINO writes it
+        else:
+            values = layer.attributes
+            name, shape, offset, size = (values.get(key, "") for key in ("element_type", "shape", "offset", "size"))
+        return Constant(ElementType.of(name), _sizes(shape), int(offset), int(size), weights)
 
     @property
     def partial_shape(self) -> PartialShape:

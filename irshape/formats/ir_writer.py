@@ -24,7 +24,8 @@ _INDENT = "\t"
 def write(model: Model, path: str | os.PathLike[str], inference: Inference | None = None) -> None:
     """Writes `path` and, beside it, the .bin where the model has constants at hand.
 
-    inference: ports declare what it found, inputs the shapes it was made with. Raises `ValueError` for layers on their own and where constants have no bytes, `OSError`.
+    inference: ports declare what it found, inputs the shapes it was made with.
+    Raises `ValueError` for layers on their own and where constants have no bytes, `OSError`.
     """
     if model.kind == "layers":
         raise ValueError("layers on their own are no model that could be written")
@@ -61,7 +62,8 @@ class _Layout:
 
     def data(self) -> Iterator[bytes]:
         for offset, size in self.chunks:
-            assert self.weights is not None and self.weights.data is not None
+            assert self.weights is not None
+            assert self.weights.data is not None
             for start in range(offset, offset + size, 1 << 24):
                 yield self.weights.data[start : min(start + (1 << 24), offset + size)]
 

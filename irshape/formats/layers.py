@@ -1,8 +1,8 @@
 """Layers on their own: files whose root is `<layer>`, as operation documents print them.
 
-The shapes of the inputs come from the ports, their values from comments at the ports (`<!-- value is [2, 3] that means … -->`, `<!-- axes: [0, 1] -->`, `<!-- k = 3 -->`,
-`<!-- The tensor contains 2 elements: 0, -1 -->`, `<!-- 10 -->`), element types from `precision` or comments such as `<!-- type: i32 -->`; what nothing is said about stays
-dynamic. A layer without a version is held to the newest one that its attributes and ports fit.
+The shapes of the inputs come from the ports, their values from comments at the ports (`<!-- value is [2, 3] that means … -->`, `<!-- axes: [0, 1] -->`,
+`<!-- k = 3 -->`, `<!-- The tensor contains 2 elements: 0, -1 -->`, `<!-- 10 -->`), element types from `precision` or comments such as `<!-- type: i32 -->`;
+what nothing is said about stays dynamic. A layer without a version is held to the newest one that its attributes and ports fit.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from ..model import Layer, Model, Port, Problem, Source
 from ..ops import registry
-from ..ops.declaration import Operation, Violation, check_inputs
+from ..ops.declaration import I32_I64, INTEGER, REAL, Operand, Operation, Violation, check_inputs
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType, PartialShape
 from .ir_reader import NotReadable, read
@@ -63,7 +63,8 @@ def _in_utf8(source: Source) -> Source:
 # What comments say
 
 _NO_VALUE = re.compile(
-    r"\b(?:output|result|outputs)\b|\bundefined\b|\bshouldn't\b|\.shape\b|\bmin\(|\bmax\(|\d\s*=\s*-?\d|=\s*-?\d+\s*[-+*/]|^[\s\d]*[-+*/]\s*\d|\b(?:to|from|of shape|with shape)\s+[\[({]",
+    r"\b(?:outputs?|result)\b|\bundefined\b|\bshouldn't\b|\.shape\b|\b(?:min|max)\(|\d\s*=\s*-?\d|=\s*-?\d+\s*[-+*/]|^[\s\d]*[-+*/]\s*\d"
+    r"|\b(?:to|from|of shape|with shape)\s+[\[({]",
     re.IGNORECASE,
 )
 _LIST = re.compile(r"(?:^|(?<=[\s:=#]))\[")
@@ -81,11 +82,22 @@ def note_comments(port: Port, comments: list[tuple[str, bool]]) -> None:
     """Keeps what the comments at an input port say of its element type and its value. With each comment: whether it stands behind a dimension."""
     _note_type(port, (text for text, _ in comments))
     texts = [(text.replace("{", "[").replace("}", "]"), at_dim) for text, at_dim in comments]
-    while texts and port.value is None:
+    found: list[str] = []
+    while texts:
         text, at_dim = texts.pop(0)
         while texts and text.count("[") > text.count("]") and texts[0][0].lstrip().startswith("["):
             text = text.rstrip() + " " + texts.pop(0)[0].lstrip()  # one value on several lines
-        port.value = value_in(text, port.dims, at_dim=at_dim)
+        value = value_in(text, port.dims, at_dim=at_dim)
+        if value is not None:
+            found.append(value)
+    if found:
+        port.value = next((value for value in (*found, f"[{', '.join(found)}]") if _fits(value, port.dims)), found[0])
+
+
+def _fits(value: str, dims: tuple[int, ...] | None) -> bool:
+    """Whether a value has as many elements as the dimensions ask for."""
+    numbers = parse_value(value)
+    return not dims or min(dims) < 0 or (numbers is not None and len(numbers) == _product(dims))
 
 
 def _note_type(port: Port, comments: Iterator[str]) -> None:
@@ -142,7 +154,10 @@ def _balanced(text: str, start: int) -> str | None:
 
 
 def give_values(model: Model, values: Mapping[str, str]) -> None:
-    """Gives the inputs of layers on their own a value, by port id, else by position. Raises `ValueError` for a port that no layer has, or a text that is no value."""
+    """Gives the inputs of layers on their own a value, by port id, else by position.
+
+    Raises `ValueError` for a port that no layer has, or a text that is no value.
+    """
     if model.kind != "layers":
         raise ValueError("values can be given to layers on their own; a whole model takes its own constants")
     for name, text in values.items():
@@ -204,14 +219,38 @@ def _flattened(item: object) -> Iterator[object]:
         yield item
 
 
+def input_tensors(layer: Layer, operands: tuple[Operand, ...]) -> tuple[Tensor, ...]:
+    """The tensors that the input ports of a layer on its own stand for: what they declare, with the values given for them.
+
+    Without a `precision`, an input that holds sizes, axes or indices has the usual type for it (i64; f32 for scales), or that of the inputs that it shares its
+    type with; any other stays dynamic.
+    """
+    last = operands[-1] if operands and operands[-1].variadic else None
+    declared = [operands[index] if index < len(operands) else last for index in range(len(layer.inputs))]
+    grouped = {operand.like for operand in operands if operand.like}
+    given: dict[str, ElementType] = {}
+    tensors = [port_tensor(port) for port in layer.inputs]
+    for operand, tensor in zip(declared, tensors, strict=True):
+        if operand is not None and tensor.element_type is not DYNAMIC_TYPE:
+            given.setdefault(operand.like or operand.name, tensor.element_type)
+    for index, (operand, tensor) in enumerate(zip(declared, tensors, strict=True)):
+        if operand is None or layer.inputs[index].precision is not None or not (operand.value or len(operand.allowed) == 1 or operand.allowed <= I32_I64):
+            continue
+        alone = operand.like is None and operand.name not in grouped
+        usual = _usual_type(operand.allowed, tensor.value if alone else None)
+        if usual is not DYNAMIC_TYPE:
+            tensors[index] = Tensor(given.get(operand.like or operand.name, usual), tensor.shape, tensor.value)
+    return tuple(tensors)
+
+
 def port_tensor(port: Port) -> Tensor:
-    """The tensor that an input port of a layer on its own stands for: what it declares, with the value given for it.
+    """What an input port declares, with the value given for it.
 
     A port without dimensions has those of its value. Where the number of elements differs from what the port declares, the port counts, and a rule reports it.
     """
-    element_type = port.element_type or DYNAMIC_TYPE
     shape = DYNAMIC_SHAPE if port.dims is None else PartialShape(port.dims)
     parsed = None if port.value is None else _parsed(port.value)
+    element_type = port.element_type or DYNAMIC_TYPE
     if parsed is None:
         return Tensor(element_type, shape)
     sizes, numbers = parsed
@@ -222,6 +261,17 @@ def port_tensor(port: Port) -> Tensor:
     elif port.dims == () and sizes == (1,):
         shape = PartialShape(sizes)
     return Tensor(element_type, shape, Value(numbers))
+
+
+def _usual_type(allowed: frozenset[ElementType], value: Value | None) -> ElementType:
+    if len(allowed) == 1:
+        return next(iter(allowed))
+    if value is not None and not allowed <= INTEGER and not allowed <= REAL:
+        allowed &= INTEGER if all(isinstance(number, int) for number in value.lower) else REAL
+    for group, name in ((INTEGER, "i64"), (REAL, "f32")):
+        if allowed and allowed <= group and ElementType.of(name) in allowed:
+            return ElementType.of(name)
+    return DYNAMIC_TYPE
 
 
 def _product(sizes: tuple[int, ...]) -> int:
@@ -235,29 +285,35 @@ def _product(sizes: tuple[int, ...]) -> int:
 
 
 def newest_fitting(layer: Layer) -> type[Operation]:
-    """The newest version of the layer's type that its attributes and ports fit; where none does, the newest of those that fit best. Raises `UnknownOperation`."""
+    """The newest version of the layer's type that its attributes and ports fit; where none does, the newest of those that fit best.
+
+    Raises `UnknownOperation`.
+    """
     known = registry.versions(layer.type)
     if not known:
         registry.find(layer.type, "opset1")
         raise registry.UnknownOperation(f"no opset contains an operation {layer.type}")
     if len(known) == 1:
         return known[0]
-    inputs = tuple(port_tensor(port) for port in layer.inputs)
-    return min(reversed(known), key=lambda cls: _misfits(cls, layer, inputs))
+    return min(reversed(known), key=lambda cls: _misfits(cls, layer))
 
 
-def _misfits(cls: type[Operation], layer: Layer, inputs: tuple[Tensor, ...]) -> tuple[int, ...]:
-    """What of a layer does not fit a version: attributes, number of inputs, number of outputs, inputs refused."""
+def _misfits(cls: type[Operation], layer: Layer) -> tuple[int, ...]:
+    """What of a layer does not fit a version: attributes, number of inputs, number of outputs, shapes of the outputs."""
     operation, problems = cls.read(layer.items)
-    attributes = sum(not problem.silent or problem.rule != "missing-attribute" for problem in problems)
-    if any(not problem.silent for problem in problems):
-        return attributes, 1, 1, 1
+    refused = any(not problem.silent for problem in problems)
     try:
-        ordered = check_inputs(operation, inputs)
-        if cls.has_bodies:
-            return attributes, 0, 0, 0
+        ordered = check_inputs(operation, input_tensors(layer, cls.operands))
+        if cls.has_bodies or refused:
+            return len(problems), 0, int(refused), 0
         made = operation.infer(*ordered)
     except Violation as violation:
-        return attributes, int(violation.rule == "input-count"), 1, 1
-    outputs = len(made) if isinstance(made, tuple) else 1
-    return attributes, 0, int(outputs != len(layer.outputs)), 0
+        return len(problems), int(violation.rule == "input-count"), 1, 1
+    tensors = made if isinstance(made, tuple) else (made,)
+    other = sum(_differs(port, tensor) for port, tensor in zip(layer.outputs, tensors, strict=False))
+    return len(problems), 0, int(len(tensors) != len(layer.outputs)), other
+
+
+def _differs(port: Port, tensor: Tensor) -> bool:
+    """Whether an output port declares dimensions that the tensor cannot have."""
+    return bool(port.dims) and not PartialShape(port.dims or ()).compatible(tensor.shape)

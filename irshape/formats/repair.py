@@ -1,7 +1,7 @@
 """Repairs layers as documents print them into well-formed XML, where it is clear what is meant, and says what it repaired.
 
-What can be is repaired in place: `...` and backslashes inside a tag become blanks, `/>` of a port that holds dimensions loses its slash. What is missing is put in, and
-`Repaired.origin` takes a place in the repaired text back to the place in the file, so that diagnostics stay exact.
+What can be is repaired in place: `...` and backslashes inside a tag become blanks, `/>` of a port that holds dimensions loses its slash. What is missing is put
+in, and `Repaired.origin` takes a place in the repaired text back to the place in the file, so that diagnostics stay exact.
 
 Passed over in silence, since that is how documents write: `...` inside a tag, an XML declaration, backslash escapes. Everything else is reported.
 """
@@ -78,11 +78,12 @@ class Repaired:
     @property
     def text(self) -> bytes:
         """What an XML parser is given."""
-        pieces, done = [], 0
+        pieces: list[bytes] = []
+        done = 0
         for offset, piece in self.insertions:
-            pieces += [self.plain[done:offset], piece]
+            pieces += [bytes(self.plain[done:offset]), piece]
             done = offset
-        return b"".join([*pieces, self.plain[done:]])
+        return b"".join([*pieces, bytes(self.plain[done:])])
 
     def origin(self, offset: int) -> int:
         """The place in the file of an offset in `text`; what was put in lies where it was put."""
@@ -156,9 +157,10 @@ class _Walk:
             return
         half = _HALF_END.search(plain, start, end)
         if half is not None and half[1].decode() == top.name:
-            at = half.start()
-            self.put.append((at, b"<"))
-            self.report(f"the end tag of <{top.name}> lacks its `<`", at, f"</{top.name}>", half[0].decode(), f"write </{top.name}>")
+            at, seen = half.start(), half[0].decode()
+            plain[at : half.end()] = b" " * len(seen)
+            self.put.append((at, f"</{top.name}>".encode()))
+            self.report(f"the end tag of <{top.name}> lacks its `<`", at, f"</{top.name}>", seen, f"write </{top.name}>")
             self.open.pop()
             self.closed = None
         if (dots := _DOTS.search(plain, start, end)) is not None:
@@ -187,7 +189,8 @@ class _Walk:
         name = self.tag_name(name, match.start(2), attributes)
         top = self.open[-1]
         if name == top.name == "dim" and not closes and self.plain[top.end : start].strip():
-            self.put.append((start + 1, b"/"))
+            self.plain[start:end] = b" " * (end - start)
+            self.put.append((start, b"</dim>"))
             self.report("the end tag of <dim> lacks its slash", start, "</dim>", "<dim>", "write </dim>")
             self.open.pop()
             self.closed = None

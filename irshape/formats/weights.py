@@ -1,7 +1,7 @@
 """The .bin beside an IR: mapped, never read whole; packed element types unpacked, strings decoded.
 
-A constant's bytes lie at `offset`, `size` bytes long, little-endian. u4, i4, nf4, f4e2m1: two to a byte, the first in the low half. u2: four to a byte, the first in the
-low bits. u1: eight to a byte, the first in the high bit. u3, u6: groups of three bytes. string: a count, offsets and the bytes. Source: OpenVINO 2026.4.
+A constant's bytes lie at `offset`, `size` bytes long, little-endian. u4, i4, nf4, f4e2m1: two to a byte, the first in the low half. u2: four to a byte, the
+first in the low bits. u1: eight to a byte, the first in the high bit. u3, u6: groups of three bytes. string: a count, offsets and the bytes (OpenVINO 2026.4).
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from ..types import ElementType
@@ -108,14 +109,16 @@ def array(constant: Constant) -> np.ndarray | None:
         if element_type.name == "string":
             strings = _strings(raw, constant.elements)
             return None if strings is None else np.array(strings, dtype=object).reshape(constant.shape)
-        return unpack(np.frombuffer(raw, np.uint8), element_type, constant.elements).reshape(constant.shape)
+        unpacked: np.ndarray = unpack(np.frombuffer(raw, np.uint8), element_type, constant.elements).reshape(constant.shape)
+        return unpacked
     weights = constant.weights
     needed = element_type.byte_size(constant.elements)
     if weights is None or weights.data is None or any(size < 0 for size in constant.shape) or not weights.holds(constant.offset, needed):
         return None
     if not needed:
         return np.empty(constant.shape, dtype_of(element_type))
-    return np.frombuffer(weights.data, np.uint8, needed, constant.offset).view(dtype_of(element_type)).reshape(constant.shape)
+    viewed: np.ndarray = np.frombuffer(weights.data, np.uint8, needed, constant.offset).view(dtype_of(element_type))
+    return viewed.reshape(constant.shape)
 
 
 def _strings(raw: bytes, count: int) -> list[bytes] | None:
@@ -127,9 +130,9 @@ def _strings(raw: bytes, count: int) -> list[bytes] | None:
         return None
     offsets = struct.unpack_from(f"<{count + 1}i", raw, 4)
     text = raw[4 * (count + 2) :]
-    if any(not 0 <= a <= b <= len(text) for a, b in zip(offsets, offsets[1:], strict=False)):
+    if any(not 0 <= a <= b <= len(text) for a, b in pairwise(offsets)):
         return None
-    return [text[a:b] for a, b in zip(offsets, offsets[1:], strict=False)]
+    return [text[a:b] for a, b in pairwise(offsets)]
 
 
 def packed_types() -> tuple[ElementType, ...]:

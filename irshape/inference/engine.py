@@ -162,7 +162,7 @@ class Engine:
         items = layer.items
         if len(items) == 8 and items[4] == "offset" and items[5].isdigit() and items[7].isdigit() and items[6] == "size":
             items = (*items[:4], "offset", "0", "size", "0")  # where the bytes lie takes no part in inference
-        key = (layer.type, layer.version, items)
+        key = (layer.type, layer.version or str(layer.offset), items)  # without a version its ports decide too
         found = self.operations.get(key)
         if found is None:
             try:
@@ -183,14 +183,18 @@ class Engine:
 
     def infer_layers(self) -> BodyResult:
         """Layers on their own: the inputs of each are its own input ports."""
-        from ..formats.layers import port_tensor
+        from ..formats.layers import input_tensors
 
         body = self.model.net
+        left_out = {id(problem.layer) for problem in self.model.problems if problem.rule == "left-out"}
         result = BodyResult(body, Wiring([[None] * len(layer.inputs) for layer in body.layers], list(range(len(body.layers))), frozenset()))
         for position, layer in enumerate(body.layers):
-            inputs = tuple(port_tensor(port) for port in layer.inputs)
-            tensors = result.outputs[position] = self.infer_layer(result, position, inputs, needed=False)
             found = self.operation(layer)
+            inputs = input_tensors(layer, () if isinstance(found, registry.UnknownOperation) else found[0].operands)
+            tensors = result.outputs[position] = self.infer_layer(result, position, inputs, needed=False)
+            if id(layer) in left_out:
+                result.unsure.add(position)  # nothing can be said of ports that are not there
+                result.findings = [found for found in result.findings if found.layer is not layer or isinstance(found.subject, AttributeProblem)]
             if not isinstance(found, registry.UnknownOperation) and any(index < len(inputs) and inputs[index].value is None for index, _ in found[0].valued):
                 result.unsure.add(position)  # a value that nobody gave leaves the result wider than it is meant
             if self.compare:

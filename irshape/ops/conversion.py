@@ -49,12 +49,6 @@ def plain(array: Array) -> Array:
     return array.astype(np.uint8 if dtype.name.startswith("uint") else np.float32)
 
 
-def real(array: Array) -> Array:
-    """The same numbers in a floating-point type in which NumPy computes: integers as f64."""
-    numbers = plain(array)
-    return numbers if numbers.dtype.kind == "f" else numbers.astype(np.float64)
-
-
 def encoded(numbers: Array, element_type: ElementType) -> Array:
     """Numbers of one of NumPy's own types in an element type."""
     from ..numpy_types import dtype_of

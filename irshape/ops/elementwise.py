@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType, PartialShape
-from .conversion import encoded, is_plain, nearest, plain, real
+from .conversion import encoded, is_plain, nearest, plain
 from .declaration import NUMERIC, REAL, Operation, Violation, attribute, operand, types
 from .intervals import Interval, corners, mapped
 from .kinds import INT, Choice, Malformed
-from .lazy import Array
+from .lazy import Array, np
 from .tensors import Number, Tensor, Value
 
 FLOATING: Final = REAL - types("nf4")
@@ -109,13 +109,7 @@ class Binary(Broadcasting):
 
     def evaluate(self, a: Array, b: Array) -> Array:
         b = self.aligned(a, b)
-        if is_plain(a):
-            return self.of(a, b)
-        return self.narrowed(self.of(plain(a), plain(b)), a)
-
-    def narrowed(self, result: Array, a: Array) -> Array:
-        """A result computed in a wider type in that of the inputs."""
-        return encoded(result, _type_of(a))
+        return computed(self.of(plain(a), plain(b)), a)
 
     def of(self, a: Array, b: Array) -> Array:
         raise NotImplementedError
@@ -133,11 +127,8 @@ class Unary(Operation):
     def evaluate(self, data: Array) -> Array:
         if data.ndim == 0:
             return self.evaluate(data.reshape(1)).reshape(())
-        if is_plain(data) and (self.keeps_integers or data.dtype.kind == "f"):
-            return self.of(data)
-        if self.keeps_integers:
-            return encoded(self.of(plain(data)), _type_of(data))
-        return nearest(self.of(real(data)), _type_of(data))
+        numbers = plain(data)
+        return computed(self.of(numbers if self.keeps_integers or numbers.dtype.kind == "f" else numbers.astype(np.float64)), data)
 
     def of(self, data: Array) -> Array:
         """The operation on an array of f32 or f64 (or integers), of rank 1 or more."""
@@ -159,7 +150,17 @@ class UnaryWithValue(Unary):
         return corners(self.exact, data)
 
 
-def _type_of(array: Array) -> ElementType:
+def computed(result: Array, like: Array) -> Array:
+    """A result, computed in what `plain` or f64 made of an array, in the element type of that array."""
+    if result.dtype == like.dtype and is_plain(like):
+        return result
+    if result.dtype.kind == "f":
+        return nearest(result, element_type_of(like))
+    return encoded(result, element_type_of(like))
+
+
+def element_type_of(array: Array) -> ElementType:
+    """The element type of an array."""
     from ..numpy_types import element_type_of
 
     return element_type_of(array)

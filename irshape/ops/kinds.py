@@ -135,9 +135,12 @@ class Choice(Kind):
     def read(self, text: str) -> str:
         if text in self.words:
             return text
-        folded = text if self.case_sensitive else text.lower()
-        found = next((word for word in self.words if word.lower() == folded), None) or self.synonyms.get(folded)
-        if found is None or (self.case_sensitive and found not in self.words):
+        if self.case_sensitive:
+            found = self.synonyms.get(text)
+        else:
+            folded = text.lower()
+            found = next((word for word in self.words if word.lower() == folded), None) or self.synonyms.get(folded)
+        if found is None:
             raise Malformed(self.describe())
         return found
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 from ..types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
-from .declaration import I32_I64, NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand, require
-from .kinds import BOOLEAN, INDEX_TYPE, INT, NATURALS, Choice
+from .declaration import NUMERIC, NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand, require
+from .kinds import BOOLEAN, INDEX_TYPE, INT, NATURALS, Choice, TypeName
 from .lazy import Array, np
 from .tensors import Tensor
 from .windows import PAD_TYPES, SAME, dimension_of, padded, same_padding
@@ -32,6 +33,11 @@ class Along(NamedTuple):
     def span(self) -> int:
         """What the kernel covers, gaps included."""
         return (self.kernel - 1) * self.dilation + 1
+
+    def met(self, at: int, count: int) -> slice:
+        """The elements of padded data that position `at` of the kernel meets at each of `count` steps."""
+        start = at * self.dilation
+        return slice(start, start + (count - 1) * self.stride + 1, self.stride)
 
 
 class Pooling(Operation):
@@ -145,19 +151,14 @@ def _shown(sizes: tuple[int, ...]) -> str:
     return ",".join(map(str, sizes)) or '""'
 
 
-def reach(area: Array, axis: int, at: int, along: Along, count: int) -> Array:
-    """The elements of padded data that position `at` of the kernel meets at each of `count` steps along an axis."""
-    start = at * along.dilation
-    return area[(slice(None),) * axis + (slice(start, start + (count - 1) * along.stride + 1, along.stride),)]
-
-
 def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any) -> Array:
     """Each window along an axis of padded data combined into one value by a ufunc."""
+    before = (slice(None),) * axis
     if count == 1:
-        return np.asarray(combine.reduce(area[(slice(None),) * axis + (slice(0, along.span, along.dilation),)], axis=axis, keepdims=True))
-    result = reach(area, axis, 0, along, count).copy()
+        return np.asarray(combine.reduce(area[(*before, slice(0, along.span, along.dilation))], axis=axis, keepdims=True))
+    result = area[(*before, along.met(0, count))].copy()
     for at in range(1, along.kernel):
-        combine(result, reach(area, axis, at, along, count), out=result)
+        combine(result, area[(*before, along.met(at, count))], out=result)
     return result
 
 
@@ -195,9 +196,9 @@ class AveragePooling(Pooling):
             total = over_windows(total, axis + 2, along, count, np.add)
             counted = np.full(count, along.kernel) if whole else inside(along, data.shape[axis + 2], count)
             divisor = counted.astype(total.dtype).reshape(-1, *(1,) * (len(ways) - 1 - axis)) * divisor
-        np.maximum(divisor, 1, out=divisor)
         if real:
             return np.divide(total, divisor, out=total).astype(data.dtype, copy=False)
+        divisor = np.maximum(divisor, 1)
         rest = 2 * (total - total // divisor * divisor)
         return (total // divisor + ((rest > divisor) | ((rest == divisor) & (total // divisor % 2 == 1)))).astype(data.dtype)
 
@@ -290,14 +291,16 @@ class MaxPool_8(Pooling):
         return values.astype(data.dtype, copy=False), (places % bound).astype(dtype_of(self.index_element_type))
 
 
-def largest(area: Array, places: Array, axis: int, along: Along, count: int) -> tuple[Array, Array]:
+def largest(area: Array, places: Array, axis: int, along: Along | Share, count: int) -> tuple[Array, Array]:
     """The first largest value of each window along an axis of padded data, and what `places` holds for it."""
-    values, found = reach(area, axis, 0, along, count).copy(), reach(places, axis, 0, along, count).copy()
+    before = (slice(None),) * axis
+    first = (*before, along.met(0, count))
+    values, found = np.array(area[first]), np.array(places[first])
     for at in range(1, along.kernel):
-        other = reach(area, axis, at, along, count)
-        better = other > values
-        np.copyto(values, other, where=better)
-        np.copyto(found, reach(places, axis, at, along, count), where=better)
+        where = (*before, along.met(at, count))
+        better = area[where] > values
+        np.copyto(values, area[where], where=better)
+        np.copyto(found, places[where], where=better)
     return values, found
 
 
@@ -306,3 +309,101 @@ class MaxPool_14(MaxPool_8):
 
     since, until = 14, 16
     rounding_type: str = attribute(ROUNDING_TORCH, default="floor")
+
+
+class Share(NamedTuple):
+    """How an axis of `size` elements is shared out among windows that differ in length by one at most, as PyTorch's adaptive pooling does."""
+
+    size: int
+    count: int
+
+    @property
+    def starts(self) -> Array:
+        return np.arange(self.count) * self.size // self.count
+
+    @property
+    def ends(self) -> Array:
+        return -(-(np.arange(1, self.count + 1) * self.size) // self.count)
+
+    @property
+    def kernel(self) -> int:
+        """The length of the longest window."""
+        return int((self.ends - self.starts).max(initial=0))
+
+    def met(self, at: int, count: int) -> Array:
+        """The elements at position `at` of each window; the last one again where a window is shorter."""
+        return np.minimum(self.starts + at, np.maximum(self.ends - 1, 0))
+
+
+class AdaptivePooling(Operation):
+    """Pooling to the spatial sizes that `output_shape` gives: window `i` of an axis goes from `floor(i·in/out)` to `ceil((i+1)·in/out)`."""
+
+    data = operand(NUMERIC_OR_BOOLEAN, rank=(3, 4, 5))
+    output_shape = operand(NUMERIC, value=True)
+
+    def pooled(self, data: PartialShape, output_shape: Tensor) -> PartialShape:
+        if data.rank is None:
+            return DYNAMIC_SHAPE
+        axes, given = data.rank - 2, output_shape.rank
+        require(given in (None, 1), f"`output_shape` has shape {output_shape.shape}; expected a list of {axes}", at="output_shape", expected="rank 1", seen=f"rank {given}", rule="input-rank")
+        count = DYNAMIC if given is None else output_shape.shape[0]
+        require(
+            count.contains(axes),
+            f"`output_shape` has {count} elements, but `data` {data} has {axes} spatial axes; it gives the size of each spatial axis, without batch and channels",
+            at="output_shape",
+            expected=f"{axes} element{'s' * (axes != 1)}",
+            seen=count,
+            rule="input-shapes",
+        )
+        value = output_shape.value
+        if value is None:
+            return PartialShape((*data[:2], *(DYNAMIC,) * axes))
+        sizes = [dimension_of(int(low)) if low == high else value.dimension(i) or DYNAMIC for i, (low, high) in enumerate(zip(value.lower, value.upper, strict=True))]
+        return PartialShape((*data[:2], *sizes))
+
+    def check(self, data: Tensor, output_shape: Tensor) -> Iterator[Violation]:
+        for size in output_shape.known or ():
+            if size < 0:
+                yield Violation(f"`output_shape` has {size}; a size cannot be negative", at="output_shape", expected="0 or more", seen=size, rule="input-value")
+
+
+class AdaptiveAvgPool(AdaptivePooling):
+    """The mean of each window. Specification: AdaptiveAvgPool-8."""
+
+    since = 8
+
+    def infer(self, data: Tensor, output_shape: Tensor) -> Tensor:
+        return Tensor(data.element_type, self.pooled(data.shape, output_shape))
+
+    def evaluate(self, data: Array, output_shape: Array) -> Array:
+        total = data.astype(ordered_type(data.dtype), copy=False)
+        for axis, count in enumerate(output_shape.ravel().tolist()):
+            share = Share(data.shape[axis + 2], int(count))
+            before, behind = (slice(None),) * (axis + 2), (1,) * (data.ndim - axis - 3)
+            lengths = share.ends - share.starts
+            made = np.zeros((*total.shape[: axis + 2], share.count, *total.shape[axis + 3 :]), total.dtype)
+            for at in range(share.kernel):
+                made += total[(*before, share.met(at, share.count))] * (at < lengths).reshape(-1, *behind)
+            total = made / lengths.astype(total.dtype if total.dtype.kind == "f" else np.float64).reshape(-1, *behind)
+        return (total if data.dtype.kind == "f" or "float" in data.dtype.name else np.trunc(total)).astype(data.dtype, copy=False)
+
+
+class AdaptiveMaxPool(AdaptivePooling):
+    """The largest element of each window, and where it stands among the spatial elements of its channel. Specification: AdaptiveMaxPool-8."""
+
+    since = 8
+    index_element_type: ElementType = attribute(TypeName("i32", "i64", refused=True), default=I64)
+
+    def infer(self, data: Tensor, output_shape: Tensor) -> tuple[Tensor, Tensor]:
+        shape = self.pooled(data.shape, output_shape)
+        return Tensor(data.element_type, shape), Tensor(self.index_element_type, shape)
+
+    def evaluate(self, data: Array, output_shape: Array) -> tuple[Array, Array]:
+        from ..numpy_types import dtype_of
+
+        values = data.astype(ordered_type(data.dtype), copy=False)
+        places = np.broadcast_to(np.arange(int(np.prod(data.shape[2:])), dtype=np.int64).reshape(data.shape[2:]), data.shape)
+        for axis, count in reversed(list(enumerate(output_shape.ravel().tolist()))):
+            share = Share(data.shape[axis + 2], int(count))
+            values, places = largest(values, places, axis + 2, share, share.count)
+        return values.astype(data.dtype, copy=False), places.astype(dtype_of(self.index_element_type))

@@ -6,44 +6,52 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..types import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, PartialShape
-from .declaration import BOOLEAN_TYPE, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
+from .declaration import BOOLEAN_TYPE, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require, types
 from .kinds import BOOLEAN
 from .lazy import Array, np
 from .tensors import Tensor, Value
+
+STRING = types("string")
 
 
 def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
     """`data` without the axes, or with 1 in their place; as much of it as is known where the axes are not."""
     rank = data.rank
     known = axes.known
-    if known is None:
-        count = axes.shape.size
-        if rank is None:
-            return DYNAMIC_SHAPE
-        if count == 0:
-            return data.shape
-        return PartialShape(dim.union(ONE) for dim in data.shape) if keep_dims else DYNAMIC_SHAPE
     if rank is None:
-        return data.shape if not known else DYNAMIC_SHAPE
+        return data.shape
+    if known is None:
+        return _with_unknown_axes(data.shape, axes.shape, keep_dims)
     for axis in known:
+        # OpenVINO passes over the axes 0 and -1 of a scalar, unless it has to keep them
+        valid = -rank <= axis < rank or (not rank and not keep_dims and axis in (0, -1))
         require(
-            -rank <= axis < rank,
+            valid,
             f"axis {axis} is out of range for `data` of rank {rank}" + (f": expected {-rank} to {rank - 1}" if rank else ", which has no axes"),
             at="axes",
-            expected=f"[{-rank}, {rank - 1}]",
+            expected=f"[{-rank}, {rank - 1}]" if rank else "no axes",
             seen=axis,
             rule="input-value",
         )
-    gone = {axis % rank for axis in known}
+    gone = {axis % rank for axis in known} if rank else set()
     if keep_dims:
         return PartialShape(ONE if i in gone else dim for i, dim in enumerate(data.shape))
     return PartialShape(dim for i, dim in enumerate(data.shape) if i not in gone)
 
 
+def _with_unknown_axes(shape: PartialShape, axes: PartialShape, keep_dims: bool) -> PartialShape:
+    """What holds whichever axes are named: each dimension stays or becomes 1; one axis that goes takes the rank down by one."""
+    if keep_dims:
+        return PartialShape(dim.union(ONE) for dim in shape)
+    if axes.size == 1 and len(shape):
+        return PartialShape(a.union(b) for a, b in zip(shape[:-1], shape[1:], strict=True))
+    return DYNAMIC_SHAPE
+
+
 class Reduction(Operation):
     """What all reductions share: `data`, `axes`, and whether the collapsed axes stay as 1."""
 
-    data = operand(NUMERIC)
+    data = operand(NUMERIC | STRING)
     axes = operand(INTEGER, rank=(0, 1), value=True)
     keep_dims: bool = attribute(BOOLEAN, default=False)
 
@@ -51,8 +59,20 @@ class Reduction(Operation):
         return Tensor(data.element_type, reduced_shape(data, axes, self.keep_dims))
 
     def check(self, data: Tensor, axes: Tensor) -> Iterator[Violation]:
+        if data.element_type.kind == "string":
+            yield Violation(
+                "`data` has element type string, of which there is no reduction, though OpenVINO reads it",
+                at="data",
+                expected="a number",
+                seen="string",
+                rule="input-element-type",
+            )
         known, rank = axes.known, data.rank
-        if known is None or rank is None or len(known) == len({axis % rank for axis in known}):
+        if known and rank == 0:
+            yield Violation(
+                f"axis {known[0]} of `data`, which is a scalar and has no axes, though OpenVINO takes it in silence", at="axes", expected="no axes", seen=known[0], rule="input-value"
+            )
+        if known is None or not rank or len(known) == len({axis % rank for axis in known}):
             return
         seen = "[" + ",".join(map(str, known)) + "]"
         yield Violation(

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ClassVar, Literal, TypeVar
 
 from ..inference.engine import Finding, Inference
-from ..model import Body, Layer, Model, Problem
+from ..model import Body, Constant, Layer, Model, Problem
 from ..wiring import Wiring, wire
 
 T = TypeVar("T")
@@ -35,6 +35,20 @@ class Context:
     def bodies(self) -> list[Body]:
         """The net and every body inside it."""
         return list(self.model.net.all_bodies())
+
+    @cached_property
+    def constants(self) -> list[tuple[Layer, Constant]]:
+        """The Const layers whose attributes describe a constant; the others are the business of the attribute rules."""
+        found = []
+        for layer in self.model.walk():
+            if layer.type == "Const" or layer.type.lower() in ("const", "constant"):
+                try:
+                    constant = Constant.of(layer, self.model.weights)
+                except ValueError:
+                    continue
+                if constant.offset >= 0 and constant.size >= 0 and min(constant.shape, default=0) >= 0:
+                    found.append((layer, constant))
+        return found
 
     def wiring(self, body: Body) -> Wiring:
         found = self._wirings.get(id(body))

@@ -296,6 +296,31 @@ def _close_precision(text: str) -> str | None:
     return upper.precision if upper else folded.get(text.lower())
 
 
+class UnknownVariable(Rule):
+    """An Assign names a variable that no ReadValue reads."""
+
+    code, name, severity = "IR120", "unknown-variable", "error"
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Problem]:
+        if context.model.kind == "layers":
+            return
+        read: set[str | None] = set()
+        assigns: list[Layer] = []
+        for layer in context.model.walk():
+            folded = layer.type.lower()
+            if folded == "readvalue":
+                read.add(layer.attribute("variable_id"))
+            elif folded == "assign":
+                assigns.append(layer)
+        for layer in assigns:
+            variable = layer.attribute("variable_id")
+            if variable is not None and variable not in read:
+                place = context.model.source.attribute(layer.data_offset, "variable_id")
+                known = ", ".join(sorted(name for name in read if name)) or "none"
+                yield Problem(cls.name, f"no ReadValue reads the variable '{variable}' (those that are read: {known})", place, layer, known, variable, "give both the same variable_id")
+
+
 class MissingBody(Rule):
     """A control-flow layer lacks a body, or another layer has one."""
 

@@ -5,20 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..formats.weights import Weights
-from ..model import Constant, Layer, Model, Problem
+from ..model import Problem
 from .base import Context, Rule
-
-
-def constants(model: Model) -> Iterator[tuple[Layer, Constant]]:
-    """The Const layers whose attributes describe a constant; the others are the business of the attribute rules."""
-    for layer in model.walk():
-        if layer.type in ("Const", "Constant") or layer.type.lower() in ("const", "constant"):
-            try:
-                constant = Constant.of(layer, model.weights)
-            except ValueError:
-                continue
-            if constant.offset >= 0 and constant.size >= 0 and all(size >= 0 for size in constant.shape):
-                yield layer, constant
 
 
 class MissingWeights(Rule):
@@ -32,7 +20,7 @@ class MissingWeights(Rule):
         weights = model.weights
         if weights is None or weights.state in ("ready", "absent"):
             return
-        needing = [(layer, constant) for layer, constant in constants(model) if constant.size > 0]
+        needing = [(layer, constant) for layer, constant in context.constants if constant.size > 0]
         if not needing:
             return
         total = max(constant.offset + constant.size for _, constant in needing)
@@ -61,7 +49,7 @@ class ConstantOutOfRange(Rule):
         weights = context.model.weights
         if weights is None or weights.state != "ready":
             return
-        for layer, constant in constants(context.model):
+        for layer, constant in context.constants:
             if not weights.holds(constant.offset, constant.size):
                 end = constant.offset + constant.size
                 short = end - weights.size
@@ -76,7 +64,7 @@ class ConstantSize(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
-        for layer, constant in constants(context.model):
+        for layer, constant in context.constants:
             if constant.element_type.kind in ("string", "dynamic"):
                 continue
             needed = constant.element_type.byte_size(constant.elements)
@@ -98,7 +86,7 @@ class UnusedTail(Rule):
         weights = context.model.weights
         if weights is None or weights.state != "ready":
             return
-        end = max((constant.offset + constant.size for _, constant in constants(context.model)), default=0)
+        end = max((constant.offset + constant.size for _, constant in context.constants), default=0)
         if end < weights.size:
             message = f"{_name(weights)} has {weights.size} bytes, its constants end at {end}: {weights.size - end} bytes are not used"
             yield Problem(cls.name, message, 0, None, str(end), str(weights.size))
@@ -111,7 +99,7 @@ class Misaligned(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
-        found = [(layer, constant) for layer, constant in constants(context.model) if constant.elements and constant.offset % max(constant.element_type.bits // 8, 1)]
+        found = [(layer, constant) for layer, constant in context.constants if constant.elements and constant.offset % max(constant.element_type.bits // 8, 1)]
         if found:
             layer, constant = found[0]
             width = constant.element_type.bits // 8
@@ -127,7 +115,7 @@ class Overlap(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
-        placed = sorted(((constant.offset, constant.size, layer) for layer, constant in constants(context.model) if constant.size), key=lambda entry: entry[:2])
+        placed = sorted(((constant.offset, constant.size, layer) for layer, constant in context.constants if constant.size), key=lambda entry: entry[:2])
         end, holder = 0, None
         previous: tuple[int, int] | None = None
         for offset, size, layer in placed:

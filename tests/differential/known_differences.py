@@ -32,6 +32,10 @@ KNOWN: dict[str, Known] = {
     "boolean-text": Known("stricter", 'OpenVINO reads any text for a boolean (keep_dims="maybe"), the specification true or false'),
     "unused-attribute-misspelt": Known("stricter", "OpenVINO ignores an attribute it does not know, also a misspelt one"),
     "missing-attribute": Known("stricter", "OpenVINO takes a default where the specification says the attribute is required"),
+    # reductions
+    "reduce-unknown-axes-kept": Known("tighter", "with keep_dims and axes known at run time each dimension stays or becomes 1: 3 is 1..3, where OpenVINO says ?"),
+    "reduce-unknown-axis-dropped": Known("tighter", "one axis known at run time goes: each dimension left is its own or its right neighbour's, where OpenVINO says ?"),
+    "reduce-axis-of-scalar": Known("stricter", "axes 0 and -1 of a scalar: it has no axes, the specification wants -r to r-1; OpenVINO takes them unless keep_dims"),
     # single operations
     "tile-runtime-repeats": Known("values", "the CPU plugin returns rubbish for Tile with run-time repeats; Model.evaluate is right"),
     "convert-f64-infinity": Known("values", "Convert from or to f64 turns infinity into 3.4e38"),

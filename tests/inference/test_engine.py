@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import irshape
-from tests.ir import Net, shapes
+from ir import Net, shapes
 
 
 def codes(report: irshape.Report) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..axes import normalized_axis, single
-from ..conversion import encoded, plain
-from ..declaration import I32_I64, NUMERIC, Operation, Violation, attribute, operand
+from ..conversion import plain
+from ..declaration import I32_I64, NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand
+from ..elementwise import computed
 from ..kinds import BOOLEAN
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -19,7 +20,7 @@ class CumSum(Operation):
     """
 
     since = 3
-    data = operand(NUMERIC)
+    data = operand(NUMERIC_OR_BOOLEAN)
     axis = operand(I32_I64, value=True)
     exclusive: bool = attribute(BOOLEAN, default=False)
     reverse: bool = attribute(BOOLEAN, default=False)
@@ -37,9 +38,7 @@ class CumSum(Operation):
             yield violation
 
     def evaluate(self, data: Array, axis: Array) -> Array:
-        from ...numpy_types import element_type_of
-
-        element_type, numbers = element_type_of(data), plain(data)
+        numbers = plain(data)
         along = normalized_axis(int(axis.reshape(-1)[0]), data.ndim)
         if not data.ndim:
             return np.zeros_like(data) if self.exclusive else data
@@ -48,4 +47,4 @@ class CumSum(Operation):
         if self.exclusive and data.shape[along]:
             total = np.roll(total, 1, along)
             total[(slice(None),) * along + (0,)] = 0
-        return encoded(np.flip(total, along) if self.reverse else total, element_type)
+        return computed(np.flip(total, along) if self.reverse else total, data)

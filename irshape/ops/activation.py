@@ -1,0 +1,383 @@
+"""Activation functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from .axes import normalized_axis
+from .conversion import plain
+from .declaration import ANY, NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand, require
+from .elementwise import FLOATING, Unary, UnaryWithValue, computed
+from .error_function import erf
+from .kinds import FLOAT, INT, Choice
+from .lazy import Array, np
+from .tensors import Number, Tensor
+
+
+class ReLU(UnaryWithValue):
+    """The input, but 0 where it is negative. Specification: ReLU-1."""
+
+    since = 1
+    also_read = ("Relu",)
+    keeps_integers = True
+
+    def exact(self, data: Number) -> Number:
+        return max(data, 0)
+
+    def of(self, data: Array) -> Array:
+        return np.maximum(data, data.dtype.type(0))
+
+
+class Clamp(UnaryWithValue):
+    """The input held between `min` and `max`; for integers they are rounded inwards. Specification: Clamp-1."""
+
+    since = 1
+    keeps_integers = True
+    min: float = attribute(FLOAT, default=0.0, required=True)
+    max: float = attribute(FLOAT, default=0.0, required=True)
+
+    def infer(self, data: Tensor) -> Tensor:
+        require(self.min <= self.max, f"`min` is {self.min:g} and `max` {self.max:g}; min must not be above max", at="min", expected=f"at most {self.max:g}", seen=f"{self.min:g}")
+        return super().infer(data)
+
+    def exact(self, data: Number) -> Number:
+        if isinstance(data, int):
+            low = data if self.min == -math.inf else math.ceil(self.min)
+            high = data if self.max == math.inf else math.floor(self.max)
+            return min(max(data, low), high)
+        return min(max(data, self.min), self.max)
+
+    def of(self, data: Array) -> Array:
+        if data.dtype.kind == "f":
+            return np.clip(data, data.dtype.type(self.min), data.dtype.type(self.max))
+        limits = np.iinfo(data.dtype)
+        low = limits.min if self.min <= limits.min else min(math.ceil(self.min), limits.max)
+        high = limits.max if self.max >= limits.max else max(math.floor(self.max), limits.min)
+        return np.minimum(np.maximum(data, data.dtype.type(low)), data.dtype.type(high))
+
+
+class Elu(Unary):
+    """`alpha * (exp(x) - 1)` where x is negative, else x. Specification: Elu-1."""
+
+    since = 1
+    data = operand(NUMERIC_OR_BOOLEAN)
+    alpha: float = attribute(FLOAT, default=0.0, required=True)
+
+    def of(self, data: Array) -> Array:
+        below = np.expm1(np.minimum(data, 0))
+        below *= data.dtype.type(self.alpha)
+        return np.where(data < 0, below, data)
+
+
+class PReLU(Operation):
+    """x, times the slope where it is negative. A slope of rank 1 as long as axis 1 lies along that axis, others are broadcast. Specification: PReLU-1."""
+
+    since = 1
+    also_read = ("PRelu",)
+    data = operand(NUMERIC_OR_BOOLEAN)
+    slope = operand(ANY)
+
+    def infer(self, data: Tensor, slope: Tensor) -> Tensor:
+        return Tensor(data.element_type, data.shape)
+
+    def check(self, data: Tensor, slope: Tensor) -> Iterator[Violation]:
+        if data.element_type is not slope.element_type and not data.element_type.is_dynamic and not slope.element_type.is_dynamic:
+            yield Violation(
+                f"`slope` has element type {slope.element_type}, `data` has {data.element_type}; they must be the same",
+                at="slope",
+                expected=data.element_type,
+                seen=slope.element_type,
+                rule="input-element-type",
+                help="insert a Convert",
+            )
+        if data.rank is None or slope.rank is None:
+            return
+        channels = data.shape[min(1, data.rank - 1)] if data.rank else None
+        along_channels = slope.rank == 1 and channels is not None and channels.compatible(slope.shape[0])
+        spread = slope.shape.broadcast(data.shape)
+        if not along_channels and (spread is None or not spread.compatible(data.shape)):
+            yield Violation(
+                f"`slope` has shape {slope.shape}, which cannot be broadcast to {data.shape} of `data`; expected one element, one for each channel, or a shape that NumPy would broadcast",
+                at="slope",
+                expected=f"a shape that goes with {data.shape}",
+                seen=slope.shape,
+                rule="input-shapes",
+            )
+
+    def evaluate(self, data: Array, slope: Array) -> Array:
+        channel = min(1, data.ndim - 1)
+        if slope.ndim == 1 and data.ndim and slope.shape[0] == data.shape[channel]:
+            slope = slope.reshape(slope.shape + (1,) * (data.ndim - channel - 1))
+        numbers, slopes = plain(data), plain(slope)
+        made = np.where(numbers < 0, numbers * slopes, numbers)
+        return computed(made, data)
+
+
+class Selu(Operation):
+    """`lambda * x` where x is positive, else `alpha * lambda * (exp(x) - 1)`. Specification: Selu-1."""
+
+    since = 1
+    data = operand(FLOATING)
+    alpha = operand(FLOATING, like="data")
+    lambda_ = operand(FLOATING, like="data")
+
+    def infer(self, data: Tensor, alpha: Tensor, lambda_: Tensor) -> Tensor:
+        known = [tensor.element_type for tensor in (data, alpha, lambda_) if not tensor.element_type.is_dynamic]
+        return Tensor(known[0] if known else data.element_type, data.shape)
+
+    def check(self, data: Tensor, alpha: Tensor, lambda_: Tensor) -> Iterator[Violation]:
+        for name, tensor in (("alpha", alpha), ("lambda_", lambda_)):
+            if not tensor.shape.size.contains(1):
+                yield Violation(f"`{name.strip('_')}` has shape {tensor.shape}; expected one element", at=name, expected="[1]", seen=tensor.shape, rule="input-shapes")
+
+    def evaluate(self, data: Array, alpha: Array, lambda_: Array) -> Array:
+        numbers = plain(data)
+        scale = plain(lambda_).reshape(-1)[0]
+        below = np.expm1(np.minimum(numbers, 0)) * (plain(alpha).reshape(-1)[0] * scale)
+        return computed(np.where(numbers > 0, numbers * scale, below), data)
+
+
+class HardSigmoid(Operation):
+    """`alpha * x + beta`, held between 0 and 1. Specification: HardSigmoid-1."""
+
+    since = 1
+    data = operand(ANY)
+    alpha = operand(ANY, like="data")
+    beta = operand(ANY, like="data")
+
+    def infer(self, data: Tensor, alpha: Tensor, beta: Tensor) -> Tensor:
+        for name, tensor in (("alpha", alpha), ("beta", beta)):
+            require(
+                tensor.rank in (None, 0) or not tensor.shape.is_static,
+                f"`{name}` has shape {tensor.shape}; expected a scalar",
+                at=name,
+                expected="[]",
+                seen=tensor.shape,
+                rule="input-rank",
+            )
+        return Tensor(data.element_type, data.shape)
+
+    def check(self, data: Tensor, alpha: Tensor, beta: Tensor) -> Iterator[Violation]:
+        for name, tensor in (("alpha", alpha), ("beta", beta)):
+            if tensor.rank:
+                yield Violation(f"`{name}` has shape {tensor.shape}; expected a scalar", at=name, expected="[]", seen=tensor.shape, rule="input-rank")
+        yield from not_floating("data", data)
+
+    def evaluate(self, data: Array, alpha: Array, beta: Array) -> Array:
+        numbers = plain(data)
+        return computed(np.clip(numbers * plain(alpha).reshape(-1)[0] + plain(beta).reshape(-1)[0], 0, 1), data)
+
+
+def not_floating(name: str, tensor: Tensor) -> Iterator[Violation]:
+    """A violation if the element type is not floating-point, where OpenVINO does not look."""
+    if not tensor.element_type.is_dynamic and not tensor.element_type.is_real:
+        yield Violation(
+            f"`{name}` has element type {tensor.element_type}; the specification wants a floating-point type, though OpenVINO takes others in silence",
+            at=name,
+            expected="a floating-point type",
+            seen=tensor.element_type,
+            rule="input-element-type",
+        )
+
+
+class Sigmoid(Unary):
+    """`1 / (1 + exp(-x))`. Specification: Sigmoid-1."""
+
+    since = 1
+
+    def of(self, data: Array) -> Array:
+        return sigmoid(data)
+
+
+def sigmoid(data: Array) -> Array:
+    made = np.negative(data)
+    np.exp(made, out=made)
+    made += 1
+    return np.reciprocal(made, out=made)
+
+
+class Swish(Operation):
+    """`x * sigmoid(beta * x)`, beta being 1 if it is not given. Specification: Swish-4."""
+
+    since = 4
+    data = operand(FLOATING)
+    beta = operand(FLOATING, rank=0, like="data", optional=True)
+
+    def infer(self, data: Tensor, beta: Tensor | None) -> Tensor:
+        return Tensor(data.element_type, data.shape)
+
+    def evaluate(self, data: Array, beta: Array | None) -> Array:
+        numbers = np.atleast_1d(plain(data))
+        made = sigmoid(numbers if beta is None else numbers * plain(beta))
+        made *= numbers
+        return computed(made.reshape(data.shape), data)
+
+
+class Gelu_2(Unary):
+    """`x * Φ(x)` with the distribution function of the normal distribution. Specification: Gelu-2."""
+
+    since, until = 2, 6
+    data = operand(FLOATING)
+
+    def of(self, data: Array) -> Array:
+        made = erf(data * data.dtype.type(math.sqrt(0.5)))
+        made += 1
+        made *= data
+        made *= data.dtype.type(0.5)
+        return made
+
+
+class Gelu_7(Gelu_2):
+    """`x * Φ(x)`, by the error function or by an approximation with tanh. Specification: Gelu-7."""
+
+    since, until = 7, 16
+    approximation_mode: str = attribute(Choice("ERF", "TANH"), default="ERF")
+
+    def of(self, data: Array) -> Array:
+        if self.approximation_mode == "ERF":
+            return super().of(data)
+        made = np.square(data)
+        made *= data.dtype.type(0.044715)
+        made += 1
+        made *= data
+        made *= data.dtype.type(math.sqrt(2 / math.pi))
+        np.tanh(made, out=made)
+        made += 1
+        made *= data
+        made *= data.dtype.type(0.5)
+        return made
+
+
+class HSigmoid(Unary):
+    """`min(max(x + 3, 0), 6) / 6`. Specification: HSigmoid-5."""
+
+    since = 5
+
+    def of(self, data: Array) -> Array:
+        return _hard_sigmoid(data)
+
+
+def _hard_sigmoid(data: Array) -> Array:
+    made = data + data.dtype.type(3)
+    np.clip(made, 0, 6, out=made)
+    made /= 6
+    return made
+
+
+class HSwish(Unary):
+    """`x * min(max(x + 3, 0), 6) / 6`. Specification: HSwish-4."""
+
+    since = 4
+
+    def of(self, data: Array) -> Array:
+        made = _hard_sigmoid(data)
+        made *= data
+        return made
+
+
+class Mish(Unary):
+    """`x * tanh(ln(1 + exp(x)))`. Specification: Mish-4."""
+
+    since = 4
+    data = operand(FLOATING)
+
+    def of(self, data: Array) -> Array:
+        # tanh(ln(1 + e)) is e(e + 2) / (e(e + 2) + 2); beyond 44 it is 1 in f64, and e² still finite in f32
+        power = np.exp(np.minimum(data, data.dtype.type(44)))
+        power *= power + 2
+        made = power / (power + 2)
+        made *= data
+        return made
+
+
+class SoftPlus(Unary):
+    """`ln(1 + exp(x))`. Specification: SoftPlus-4."""
+
+    since = 4
+    data = operand(FLOATING)
+
+    def of(self, data: Array) -> Array:
+        made = np.abs(data)
+        np.negative(made, out=made)
+        np.exp(made, out=made)
+        np.log1p(made, out=made)
+        made += np.maximum(data, 0)
+        return made
+
+
+class SoftSign(Unary):
+    """`x / (1 + |x|)`. Specification: SoftSign-9."""
+
+    since = 9
+    data = operand(FLOATING)
+
+    def of(self, data: Array) -> Array:
+        made = np.abs(data)
+        made += 1
+        return np.divide(data, made, out=made)
+
+
+class AlongAxis(Operation):
+    """Activations that look along one axis. `of` computes in f32 or f64."""
+
+    data = operand(NUMERIC_OR_BOOLEAN)
+    axis: int = attribute(INT, default=1)
+
+    def infer(self, data: Tensor) -> Tensor:
+        if data.rank is not None:
+            self.normalized(data.rank)
+        return Tensor(data.element_type, data.shape)
+
+    def normalized(self, rank: int) -> int:
+        return normalized_axis(self.axis, rank, rule="operation-constraint")
+
+    def evaluate(self, data: Array) -> Array:
+        axis = self.normalized(data.ndim)
+        numbers = np.atleast_1d(plain(data))
+        made = self.of(numbers if numbers.dtype.kind == "f" else numbers.astype(np.float64), axis)
+        return computed(made.reshape(data.shape), data)
+
+    def of(self, data: Array, axis: int) -> Array:
+        raise NotImplementedError
+
+
+def _without_maximum(data: Array, axis: int) -> Array:
+    return data - np.max(data, axis=axis, keepdims=True, initial=-np.inf)
+
+
+class SoftMax_1(AlongAxis):
+    """`exp(x)` divided by its sum along the axis, which counts from the front. Specification: SoftMax-1."""
+
+    since, until = 1, 7
+    also_read = ("Softmax",)
+
+    def normalized(self, rank: int) -> int:
+        require(self.axis >= 0, f"axis {self.axis} counts from the end, which SoftMax of opset1 to opset7 does not know; expected 0 to {max(rank - 1, 0)}", at="axis", seen=self.axis)
+        return super().normalized(rank)
+
+    def of(self, data: Array, axis: int) -> Array:
+        made = _without_maximum(data, axis)
+        np.exp(made, out=made)
+        made /= np.sum(made, axis=axis, keepdims=True)
+        return made
+
+
+class SoftMax_8(SoftMax_1):
+    """`exp(x)` divided by its sum along the axis. Specification: SoftMax-8."""
+
+    since, until = 8, 16
+
+    def normalized(self, rank: int) -> int:
+        return AlongAxis.normalized(self, rank)
+
+
+class LogSoftmax(AlongAxis):
+    """Natural logarithm of SoftMax. Specification: LogSoftmax-5."""
+
+    since = 5
+
+    def of(self, data: Array, axis: int) -> Array:
+        made = _without_maximum(data, axis)
+        made -= np.log(np.sum(np.exp(made), axis=axis, keepdims=True))
+        return made

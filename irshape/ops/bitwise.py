@@ -1,0 +1,75 @@
+"""Operations on the bits of integers; on booleans they are the logical ones."""
+
+from __future__ import annotations
+
+from .declaration import BOOLEAN_TYPE, INTEGER, operand
+from .elementwise import Binary, Unary
+from .lazy import Array, np
+
+BITS = INTEGER | BOOLEAN_TYPE
+
+
+class BitwiseNot(Unary):
+    """Every bit inverted. Specification: BitwiseNot-13."""
+
+    since = 13
+    keeps_integers = True
+    data = operand(BITS)
+
+    def of(self, data: Array) -> Array:
+        return np.invert(data)
+
+
+class BitwiseBinary(Binary):
+    """Bitwise operations on two inputs; no shape depends on them so far that they are worked out without NumPy."""
+
+    a = operand(BITS)
+    b = operand(BITS, like="a")
+    infer_value = None
+
+
+class BitwiseAnd(BitwiseBinary):
+    """Bits that are set in both. Specification: BitwiseAnd-13."""
+
+    since = 13
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.bitwise_and(a, b)
+
+
+class BitwiseOr(BitwiseBinary):
+    """Bits that are set in one of the two, or both. Specification: BitwiseOr-13."""
+
+    since = 13
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.bitwise_or(a, b)
+
+
+class BitwiseXor(BitwiseBinary):
+    """Bits that are set in just one of the two. Specification: BitwiseXor-13."""
+
+    since = 13
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.bitwise_xor(a, b)
+
+
+class BitwiseLeftShift(BitwiseBinary):
+    """`a` shifted towards the high bits by `b` places. Specification: BitwiseLeftShift-15."""
+
+    since = 15
+    a = operand(INTEGER)
+    b = operand(INTEGER, like="a")
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.left_shift(a, b)
+
+
+class BitwiseRightShift(BitwiseLeftShift):
+    """`a` shifted towards the low bits by `b` places; the sign stays. Specification: BitwiseRightShift-15."""
+
+    since = 15
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.right_shift(a, b)

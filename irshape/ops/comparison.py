@@ -1,0 +1,104 @@
+"""Comparisons of two inputs of one element type, with booleans as the result."""
+
+from __future__ import annotations
+
+from ..types import ElementType
+from .conversion import plain
+from .declaration import ANY, operand
+from .elementwise import Binary
+from .intervals import Interval
+from .lazy import Array, np
+from .tensors import Number, Tensor
+
+TRUTH = ElementType.of("boolean")
+
+
+class Comparison(Binary):
+    """What comparisons share: any element type, booleans as the result."""
+
+    a = operand(ANY)
+    b = operand(ANY, like="a")
+
+    def result_type(self, a: Tensor, b: Tensor) -> ElementType:
+        return TRUTH
+
+    def evaluate(self, a: Array, b: Array) -> Array:
+        return np.asarray(self.of(plain(a), plain(self.aligned(a, b))), dtype=bool)
+
+
+class Equal(Comparison):
+    """Whether the two are equal. Specification: Equal-1."""
+
+    since = 1
+
+    def exact(self, a: Number, b: Number) -> Number:
+        return a == b
+
+    def bounds(self, a: Interval, b: Interval) -> Interval:
+        return 0, a[0] <= b[1] and b[0] <= a[1]
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.equal(a, b)
+
+
+class NotEqual(Comparison):
+    """Whether the two differ. Specification: NotEqual-1."""
+
+    since = 1
+
+    def exact(self, a: Number, b: Number) -> Number:
+        return a != b
+
+    def bounds(self, a: Interval, b: Interval) -> Interval:
+        return a[0] > b[1] or b[0] > a[1], 1
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.not_equal(a, b)
+
+
+class Less(Comparison):
+    """Whether `a` is below `b`. Specification: Less-1."""
+
+    since = 1
+
+    def exact(self, a: Number, b: Number) -> Number:
+        return a < b
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.less(a, b)
+
+
+class LessEqual(Comparison):
+    """Whether `a` is not above `b`. Specification: LessEqual-1."""
+
+    since = 1
+
+    def exact(self, a: Number, b: Number) -> Number:
+        return a <= b
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.less_equal(a, b)
+
+
+class Greater(Comparison):
+    """Whether `a` is above `b`. Specification: Greater-1."""
+
+    since = 1
+
+    def exact(self, a: Number, b: Number) -> Number:
+        return a > b
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.greater(a, b)
+
+
+class GreaterEqual(Comparison):
+    """Whether `a` is not below `b`. Specification: GreaterEqual-1."""
+
+    since = 1
+
+    def exact(self, a: Number, b: Number) -> Number:
+        return a >= b
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.greater_equal(a, b)

@@ -1,0 +1,91 @@
+"""Conditions: choosing between two inputs, and telling numbers from infinity and NaN."""
+
+from __future__ import annotations
+
+from ..types import ElementType
+from .conversion import plain
+from .declaration import ANY, BOOLEAN_TYPE, attribute, operand
+from .elementwise import FLOATING, Broadcasting, Unary, common_type
+from .intervals import Interval, mapped
+from .kinds import BOOLEAN
+from .lazy import Array, np
+from .tensors import Number, Tensor, Value
+
+
+class Select(Broadcasting):
+    """Elements of `then` where `cond` is true, of `else` elsewhere. Specification: Select-1."""
+
+    since = 1
+    cond = operand(BOOLEAN_TYPE)
+    then = operand(ANY)
+    otherwise = operand(ANY, like="then")
+
+    def infer(self, cond: Tensor, then: Tensor, otherwise: Tensor) -> Tensor:
+        merged = self.merged(then.shape, otherwise.shape, "otherwise", "then")
+        return Tensor(common_type(then, otherwise), self.merged(merged, cond.shape, "cond", "then"))
+
+    def infer_value(self, cond: Tensor, then: Tensor, otherwise: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        shapes = [tensor.shape.static for tensor in (cond, then, otherwise)]
+        if None in shapes:
+            return None
+        first, second, third = (shape for shape in shapes if shape is not None)
+        rank = len(second)
+        operands = [(cond, first + self.trailing(rank, len(first))), (then, second), (otherwise, third + self.trailing(rank, len(third)))]
+        return mapped(self.exact, self.bounds, operands, outputs[0])
+
+    def exact(self, cond: Number, then: Number, otherwise: Number) -> Number:
+        return then if cond else otherwise
+
+    def bounds(self, cond: Interval, then: Interval, otherwise: Interval) -> Interval:
+        if cond[0] == cond[1]:
+            return then if cond[0] else otherwise
+        return min(then[0], otherwise[0]), max(then[1], otherwise[1])
+
+    def evaluate(self, cond: Array, then: Array, otherwise: Array) -> Array:
+        chosen = np.where(self.aligned(then, cond), then, self.aligned(then, otherwise))
+        return chosen.view(then.dtype) if then.dtype.metadata else chosen
+
+
+class Examination(Unary):
+    """Whether numbers are of a certain kind: booleans as the result. `of` is it for arrays of f32 and f64."""
+
+    data = operand(FLOATING)
+
+    def infer(self, data: Tensor) -> Tensor:
+        return Tensor(ElementType.of("boolean"), data.shape)
+
+    def evaluate(self, data: Array) -> Array:
+        return np.asarray(self.of(plain(data)))
+
+
+class IsNaN(Examination):
+    """Whether it is NaN. Specification: IsNaN-10."""
+
+    since = 10
+
+    def of(self, data: Array) -> Array:
+        return np.isnan(data)
+
+
+class IsFinite(Examination):
+    """Whether it is neither infinite nor NaN. Specification: IsFinite-10."""
+
+    since = 10
+
+    def of(self, data: Array) -> Array:
+        return np.isfinite(data)
+
+
+class IsInf(Examination):
+    """Whether it is infinite, of a sign that is to be detected. Specification: IsInf-10."""
+
+    since = 10
+    detect_negative: bool = attribute(BOOLEAN, default=True)
+    detect_positive: bool = attribute(BOOLEAN, default=True)
+
+    def of(self, data: Array) -> Array:
+        if self.detect_negative and self.detect_positive:
+            return np.isinf(data)
+        if self.detect_negative or self.detect_positive:
+            return np.equal(data, np.inf if self.detect_positive else -np.inf)
+        return np.zeros(data.shape, bool)

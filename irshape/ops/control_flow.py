@@ -1,0 +1,437 @@
+"""Control flow: operations that run a network inside themselves, once (If) or many times (Loop, TensorIterator)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, UNBOUNDED, Dimension, PartialShape
+from .declaration import ANY, Operation, Violation, operand, require
+from .lazy import Array, np
+from .tensors import UNKNOWN, Tensor
+
+if TYPE_CHECKING:
+    from ..inference.bodies import BodyView, PortBinding
+
+MAX_ITERATIONS = 10_000_000
+"""Where a loop that may run for ever is taken to do so."""
+
+
+def truth(tensor: Tensor, what: str, at: str) -> bool | None:
+    """A condition where it is known; the rank is the operand's business."""
+    known = tensor.known
+    require(known is None or len(known) == 1, f"{what} has shape {tensor.shape}; expected a single value", at=at, expected="one element", seen=tensor.shape, rule="input-shapes")
+    return None if known is None or tensor.value is None else bool(tensor.value.lower[0])
+
+
+def body_of(bodies: dict[str, BodyView[Any]], tag: str) -> BodyView[Any]:
+    require(tag in bodies, f"the layer has no <{tag}>", expected=f"<{tag}>", rule="port-map")
+    return bodies[tag]
+
+
+def fed(view: BodyView[Any], inputs: tuple[Any, ...]) -> dict[str, Any]:
+    """What the port map gives to each Parameter, unsliced."""
+    return {binding.internal: inputs[binding.external] for binding in view.inputs if binding.external is not None}
+
+
+def connected(view: BodyView[Any]) -> list[PortBinding]:
+    """The lines of the port map for the layer's outputs, in their order."""
+    found = {binding.external: binding for binding in reversed(view.outputs) if binding.external is not None}
+    return [found[position] for position in sorted(found)]
+
+
+class ControlFlow(Operation):
+    """What If, Loop and TensorIterator share."""
+
+    has_bodies = True
+
+    def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Violation]:
+        for view in bodies.values():
+            seen: set[int] = set()
+            for binding in view.inputs:
+                if binding.external is not None and binding.external in seen:
+                    yield Violation(
+                        f"two lines of the port map give input {binding.external} to `{view.tag}`; OpenVINO keeps the first, and nothing feeds Parameter {binding.internal}",
+                        expected="one line for each input",
+                        seen=f"two for input {binding.external}",
+                        rule="port-map",
+                        help="let one Parameter feed all that use the input",
+                    )
+                seen.add(binding.external if binding.external is not None else -1)
+
+
+class If(ControlFlow):
+    """The results of one of two bodies, as `condition` says. Specification: If-8."""
+
+    since = 8
+    condition = operand(ANY, rank=(0, 1), value=True)
+    inputs = operand(ANY, optional=True, variadic=True)
+
+    def infer(self, condition: Tensor, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]], outputs: int) -> tuple[Tensor, ...]:
+        chosen = truth(condition, "the condition", "condition")
+        given = tuple(tensor.with_value(None) for tensor in (condition, *inputs))
+        made: list[list[Tensor]] = []
+        for tag in ("then_body", "else_body"):
+            view = body_of(bodies, tag)
+            results = view.run(fed(view, given))
+            made.append([results.get(binding.internal, UNKNOWN) for binding in connected(view)])
+        if chosen is not None:
+            found = [tensor.with_value(None) for tensor in made[0 if chosen else 1]]
+            return (*found, *[UNKNOWN] * (outputs - len(found)))
+        require(
+            len(made[0]) == len(made[1]),
+            f"`then_body` gives {len(made[0])} outputs, `else_body` {len(made[1])}; which of them runs is known only at run time, so each must give every output",
+            expected=len(made[0]),
+            seen=len(made[1]),
+            rule="port-map",
+        )
+        return tuple(self.either(index, *pair) for index, pair in enumerate(zip(*made, strict=True)))
+
+    def either(self, index: int, then: Tensor, other: Tensor) -> Tensor:
+        """What holds for an output whichever body makes it."""
+        element_type = other.element_type if then.element_type.is_dynamic else then.element_type
+        require(
+            other.element_type in (element_type, DYNAMIC_TYPE),
+            f"output {index} has element type {then.element_type} from `then_body`, but {other.element_type} from `else_body`; they must be the same",
+            expected=then.element_type,
+            seen=other.element_type,
+            rule="input-element-type",
+            help="insert a Convert",
+        )
+        if {then.rank, other.rank} == {0, 1}:
+            vector = then.shape if then.rank else other.shape
+            return Tensor(element_type, vector if vector[0] == 1 else [DYNAMIC])  # OpenVINO takes a scalar for a vector of one
+        return Tensor(element_type, then.shape.union(other.shape))
+
+    def evaluate(self, condition: Array, *inputs: Array, bodies: dict[str, BodyView[Array]], outputs: int) -> tuple[Array, ...]:
+        view = body_of(bodies, "then_body" if condition.ravel()[0] else "else_body")
+        results = view.run(fed(view, (condition, *inputs)))
+        return tuple(results[binding.internal] for binding in connected(view))
+
+
+class Iteration(ControlFlow):
+    """What Loop and TensorIterator share: slices in, states along the back edges, concatenations out."""
+
+    def sliced_shape(self, binding: PortBinding, tensor: Tensor) -> PartialShape:
+        """The shape of one slice of an input."""
+        axis, rank = binding.axis, tensor.rank
+        assert axis is not None
+        require(binding.part_size > 0, f"the port map slices input {binding.external} into parts of {binding.part_size}", expected="part_size >= 1", seen=binding.part_size, rule="port-map")
+        if rank is None:
+            return DYNAMIC_SHAPE
+        require(
+            axis < rank,
+            f"the port map slices input {binding.external}, of shape {tensor.shape}, along axis {axis}; expected an axis below its rank",
+            expected=f"0 to {rank - 1}" if rank else "an input with axes",
+            seen=axis,
+            rule="port-map",
+        )
+        return PartialShape((*tensor.shape[:axis], binding.part_size, *tensor.shape[axis + 1 :]))
+
+    def output_axis(self, binding: PortBinding, result: Tensor) -> int:
+        """The axis along which an output is concatenated; scalars make a vector."""
+        rank, axis = result.rank or 1, binding.axis
+        assert axis is not None
+        require(
+            -rank <= axis < rank,
+            f"the port map concatenates the results of shape {result.shape} in output {binding.external} along axis {axis}; expected {-rank} to {rank - 1}",
+            expected=f"[{-rank}, {rank - 1}]",
+            seen=axis,
+            rule="port-map",
+        )
+        return axis % rank
+
+    def require_all_connected(self, view: BodyView[Any], first: int, inputs: int) -> None:
+        mapped = {binding.external for binding in view.inputs}
+        for position in range(first, inputs):
+            require(
+                position in mapped,
+                f"no line of the port map gives input {position} to the body; every input needs one",
+                expected=f"{inputs - first} inputs in the port map",
+                seen=len(mapped - {None, *range(first)}),
+                rule="port-map",
+            )
+
+    def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Violation]:
+        yield from super().check(*inputs, bodies=bodies)
+        view = bodies["body"]
+        states = {parameter for _, parameter in view.back_edges}
+        for binding in view.inputs:
+            if binding.axis is not None and binding.internal in states:
+                yield Violation(
+                    f"Parameter {binding.internal} gets slices of input {binding.external} and a back edge; OpenVINO ignores the back edge",
+                    expected="either slices or a state",
+                    rule="port-map",
+                )
+            if binding.axis is not None and abs(binding.stride) != binding.part_size:
+                yield Violation(
+                    f"the port map slices input {binding.external} into parts of {binding.part_size}, {binding.stride} apart; OpenVINO counts iterations as if `stride` were ±`part_size`, and cannot run others",
+                    expected=f"stride {binding.part_size} or {-binding.part_size}",
+                    seen=binding.stride,
+                    rule="port-map",
+                )
+
+    def iterate(self, view: BodyView[Array], inputs: tuple[Array, ...], count: int | None, condition: str | None, counter: PortBinding | None) -> tuple[Array, ...]:
+        """Runs the body `count` times, or until its condition fails."""
+        parameters: dict[str, Array] = fed(view, inputs)
+        slices = [binding for binding in view.inputs if binding.axis is not None and binding.external is not None]
+        outputs = connected(view)
+        parts: dict[int, list[Array]] = {index: [] for index, binding in enumerate(outputs) if binding.axis is not None}
+        results: dict[str, Array] = {}
+        iteration = 0
+        while count is None or iteration < count:
+            if iteration == MAX_ITERATIONS:
+                raise ValueError(f"the loop has not ended after {MAX_ITERATIONS} iterations")
+            self.prepare(view, parameters, slices, inputs, counter, iteration)
+            results = view.run(parameters)
+            for index, made in parts.items():
+                made.append(results[outputs[index].internal])
+            iteration += 1
+            parameters.update({parameter: results[result] for result, parameter in view.back_edges if parameter in parameters})
+            if condition is not None and not results[condition].ravel()[0]:
+                break
+        if not iteration:
+            return self.nothing_ran(view, parameters, slices, inputs, counter)
+        return tuple(joined(parts[index], binding) if binding.axis is not None else results[binding.internal] for index, binding in enumerate(outputs))
+
+    def prepare(self, view: BodyView[Array], parameters: dict[str, Array], slices: list[PortBinding], inputs: tuple[Array, ...], counter: PortBinding | None, iteration: int) -> None:
+        """Puts the slices and the number of an iteration among the parameters."""
+        for binding in slices:
+            assert binding.external is not None
+            parameters[binding.internal] = part(inputs[binding.external], binding, iteration)
+        if counter is not None and counter.external is None and counter.internal not in {parameter for _, parameter in view.back_edges if iteration}:
+            from ..numpy_types import dtype_of
+
+            shape = view.declared_shape(counter.internal)
+            parameters[counter.internal] = np.full(() if shape.rank == 0 else (1,), iteration, dtype_of(view.declared_type(counter.internal)))
+
+    def nothing_ran(self, view: BodyView[Array], parameters: dict[str, Array], slices: list[PortBinding], inputs: tuple[Array, ...], counter: PortBinding | None) -> tuple[Array, ...]:
+        """The outputs of no iteration: states as they came, concatenations of nothing, zeros for what no iteration has made. A trial run shows the shapes."""
+        padded = tuple(array if array.size else np.zeros([max(size, 1) for size in array.shape], array.dtype) for array in inputs)
+        trial = dict(parameters)
+        self.prepare(view, trial, slices, padded, counter, 0)
+        results = view.run(trial)
+        states = dict(view.back_edges)
+        made: list[Array] = []
+        for binding in connected(view):
+            result = results[binding.internal]
+            if binding.axis is not None:
+                made.append(joined([result], binding).take([], axis=binding.axis))
+            else:
+                state = states.get(binding.internal)
+                made.append(parameters[state] if state in parameters and state is not None else np.zeros_like(result))
+        return tuple(made)
+
+
+def part(array: Array, binding: PortBinding, iteration: int) -> Array:
+    """The slice of an iteration: forwards from `start`, or, with a negative stride, backwards from the part that ends with it."""
+    axis, size = binding.axis or 0, array.shape[binding.axis or 0]
+    start = binding.start + size if binding.start < 0 else binding.start
+    first = start + iteration * binding.stride - (binding.part_size - 1 if binding.stride < 0 else 0)
+    if not 0 <= first <= first + binding.part_size <= size:
+        raise ValueError(f"iteration {iteration} takes {first} to {first + binding.part_size - 1} of axis {axis} of input {binding.external}, which has {size}")
+    return array[(slice(None),) * axis + (slice(first, first + binding.part_size),)]
+
+
+def joined(parts: list[Array], binding: PortBinding) -> Array:
+    """The results of all iterations along an axis, the last first for a negative stride."""
+    shaped = [made if made.ndim else made.reshape(1) for made in parts]
+    return np.concatenate(shaped[::-1] if binding.stride < 0 else shaped, axis=binding.axis or 0)
+
+
+class Loop(Iteration):
+    """Runs a body `trip_count` times, or as long as its own condition holds. Specification: Loop-5."""
+
+    since = 5
+    trip_count = operand(ANY, rank=(0, 1), value=True)
+    execution_condition = operand(ANY, rank=(0, 1), value=True)
+    inputs = operand(ANY, optional=True, variadic=True)
+
+    def special(self, view: BodyView[Any]) -> tuple[str, PortBinding | None]:
+        """The Result that decides on going on, and where the number of the iteration goes."""
+        condition = next((binding.internal for binding in view.outputs if binding.purpose == "execution_condition"), None)
+        if condition is None:
+            raise Violation(
+                'no output line of the port map has purpose="execution_condition"; the body must say whether to go on',
+                expected='purpose="execution_condition"',
+                rule="port-map",
+                help='add <output external_port_id="-1" internal_layer_id="…" purpose="execution_condition"/>',
+            )
+        return condition, next((binding for binding in view.inputs if binding.purpose == "current_iteration"), None)
+
+    def infer(self, trip_count: Tensor, execution_condition: Tensor, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]], outputs: int) -> tuple[Tensor, ...]:
+        view = body_of(bodies, "body")
+        condition, counter = self.special(view)
+        counter_shape = SCALAR if counter is None else view.declared_shape(counter.internal)
+        require(counter_shape.rank in (None, 0, 1), f"the Parameter for the current iteration has shape {counter_shape}; expected a scalar or one element", expected="rank 0 or 1", seen=counter_shape, rule="port-map")
+        starts = truth(execution_condition, "`execution_condition`", "execution_condition")
+        given = (trip_count, execution_condition, *inputs)
+        self.require_all_connected(view, 2, len(given))
+        parameters: dict[str, Tensor] = {}
+        for binding in reversed(view.inputs):
+            if binding.external is not None:
+                tensor = given[binding.external].with_value(None)
+                parameters[binding.internal] = tensor if binding.axis is None else Tensor(tensor.element_type, self.sliced_shape(binding, tensor))
+        results = view.run(parameters)
+        count = self.count(trip_count, self.goes_on(view, condition, results, given))
+        results = self.settled(view, parameters, results, count)
+        return tuple(self.collected(binding, results.get(binding.internal, UNKNOWN), count, never=starts is False) for binding in connected(view))
+
+    def goes_on(self, view: BodyView[Tensor], condition: str, results: dict[str, Tensor], given: tuple[Tensor, ...]) -> bool | None:
+        """The body's condition, where it is the same in every iteration: a constant of the body, or one that comes in from outside."""
+        made = results.get(condition, UNKNOWN)
+        require(made.rank in (None, 0, 1), f"the body's condition has shape {made.shape}; expected a scalar or one element", expected="rank 0 or 1", seen=made.shape, rule="port-map")
+        feeder = view.feeder(condition)
+        if feeder is not None and feeder.type.lower() == "parameter":
+            outside = next((given[binding.external] for binding in view.inputs if binding.internal == feeder.id and binding.external is not None), UNKNOWN)
+            return truth(outside, "the body's condition, which comes in from outside,", "")
+        return truth(made, "the body's condition", "")
+
+    def count(self, trip_count: Tensor, goes_on: bool | None) -> int | None:
+        """The number of iterations, where it is known. A negative trip count is none."""
+        known = trip_count.known
+        require(known is None or len(known) == 1, f"`trip_count` has shape {trip_count.shape}; expected a single value", at="trip_count", expected="one element", seen=trip_count.shape, rule="input-shapes")
+        if goes_on is False:
+            return 1
+        return known[0] if goes_on and known is not None and known[0] >= 0 else None
+
+    def settled(self, view: BodyView[Tensor], parameters: dict[str, Tensor], results: dict[str, Tensor], count: int | None) -> dict[str, Tensor]:
+        """The results that hold for every iteration: what a back edge brings that its Parameter does not allow for makes the Parameter dynamic, until nothing does.
+
+        Like OpenVINO it looks only at states that are outputs of the layer as well.
+        """
+        states = dict(reversed([(result, parameter) for result, parameter in reversed(view.back_edges) if parameter in parameters]))
+        watched = [(binding.internal, states[binding.internal]) for binding in connected(view) if binding.axis is None and binding.internal in states]
+        for _ in range(min(UNBOUNDED if count is None else count, 1000)):
+            wider = False
+            for result, parameter in watched:
+                before, brought = parameters[parameter].shape, results.get(result, UNKNOWN).shape
+                if before.encloses(brought):
+                    continue
+                if before.dims is None or brought.dims is None or len(before.dims) != len(brought.dims):
+                    shape = DYNAMIC_SHAPE
+                else:
+                    shape = PartialShape(a if a.encloses(b) else DYNAMIC for a, b in zip(before.dims, brought.dims, strict=True))
+                parameters[parameter] = Tensor(parameters[parameter].element_type, shape)
+                wider = True
+            if not wider:
+                break
+            results = view.run(parameters)
+        return results
+
+    def collected(self, binding: PortBinding, result: Tensor, count: int | None, *, never: bool) -> Tensor:
+        """An output: the result of the last iteration, or of all of them one after the other. `never`: the loop does not start."""
+        shape = result.shape
+        if binding.axis is None:
+            if never and shape.static:
+                shape = PartialShape((0, *shape[1:]))
+            return Tensor(result.element_type, shape)
+        if never:
+            return Tensor(result.element_type, [0])
+        if shape.dims is None:
+            return Tensor(result.element_type, shape)
+        axis = self.output_axis(binding, result)
+        dims = list(shape.dims) or [Dimension(1)]
+        dims[axis] = DYNAMIC if count is None else dims[axis] * count
+        return Tensor(result.element_type, dims)
+
+    def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Violation]:
+        yield from super().check(*inputs, bodies=bodies)
+        known = inputs[0].known
+        if known is not None and known[0] < -1:
+            yield Violation(f"`trip_count` is {known[0]}; expected a number of iterations, or -1 for no limit", at="trip_count", expected=">= -1", seen=known[0], rule="input-value")
+
+    def evaluate(self, trip_count: Array, execution_condition: Array, *inputs: Array, bodies: dict[str, BodyView[Array]], outputs: int) -> tuple[Array, ...]:
+        view = body_of(bodies, "body")
+        condition, counter = self.special(view)
+        trips = int(trip_count.ravel()[0])
+        count = 0 if not execution_condition.ravel()[0] else trips if trips >= 0 else None
+        return self.iterate(view, (trip_count, execution_condition, *inputs), count, condition, counter)
+
+
+class TensorIterator(Iteration):
+    """Runs a body for each slice of its inputs. Specification: TensorIterator-1."""
+
+    since = 1
+    inputs = operand(ANY, optional=True, variadic=True)
+
+    def infer(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]], outputs: int) -> tuple[Tensor, ...]:
+        view = body_of(bodies, "body")
+        require(
+            all(layer.type.lower() != "tensoriterator" for layer in view.body.layers),
+            "the body holds another TensorIterator; OpenVINO takes none inside one",
+            expected="no TensorIterator in the body",
+            rule="port-map",
+            help="use Loop",
+        )
+        self.require_all_connected(view, 0, len(inputs))
+        parameters: dict[str, Tensor] = {}
+        for binding in reversed(view.inputs):
+            if binding.external is not None:
+                tensor = inputs[binding.external]
+                shape = tensor.shape if binding.axis is None else self.sliced_shape(binding, tensor)
+                parameters[binding.internal] = Tensor(view.declared_type(binding.internal), shape)
+        results = view.run(parameters)
+        count = self.count(view, inputs)
+        return tuple(self.collected(binding, results.get(binding.internal, UNKNOWN), count) for binding in connected(view))
+
+    def counts(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> list[tuple[PortBinding, int]]:
+        """The number of parts of each sliced input for which it is known; `start` and `end` are both among them."""
+        found = []
+        for binding in view.inputs:
+            size = None if binding.axis is None or binding.external is None or inputs[binding.external].rank is None else inputs[binding.external].shape[binding.axis]
+            if size is not None and size.is_static:
+                start, end = (place + size.low if place < 0 else place for place in (binding.start, binding.end))
+                found.append((binding, (abs(end - start) + 1) // binding.part_size))
+        return found
+
+    def count(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> int | None:
+        """The number of iterations, where it is known: that of the last sliced input, or, with none sliced, what an output says."""
+        known = self.counts(view, inputs)
+        if known:
+            return max(known, key=lambda pair: pair[0].external or 0)[1]
+        output = next((binding for binding in connected(view) if binding.axis is not None), None)
+        if output is None or any(binding.axis is not None for binding in view.inputs):
+            return None
+        require(output.part_size > 0, f"the port map concatenates output {output.external} of parts of {output.part_size}", expected="part_size >= 1", seen=output.part_size, rule="port-map")
+        return abs(output.end - output.start) // output.part_size
+
+    def collected(self, binding: PortBinding, result: Tensor, count: int | None) -> Tensor:
+        """An output: the result of the last iteration, or of all of them one after the other."""
+        if binding.axis is None or result.shape.dims is None:
+            return Tensor(result.element_type, result.shape)
+        axis = self.output_axis(binding, result)
+        dims = list(result.shape.dims) or [DYNAMIC]
+        dims[axis] = DYNAMIC if count is None else Dimension(max(count * binding.part_size, 0))
+        return Tensor(result.element_type, dims)
+
+    def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Violation]:
+        yield from super().check(*inputs, bodies=bodies)
+        view = bodies["body"]
+        for binding in view.inputs:
+            if binding.external is None:
+                continue
+            seen, declared = inputs[binding.external].element_type, view.declared_type(binding.internal)
+            if seen is not declared and not seen.is_dynamic and not declared.is_dynamic:
+                yield Violation(
+                    f"input {binding.external} has element type {seen}, but Parameter {binding.internal} of the body declares {declared}; OpenVINO goes by the Parameter",
+                    expected=declared,
+                    seen=seen,
+                    rule="input-element-type",
+                )
+        known = self.counts(view, inputs)
+        for binding, count in known[1:]:
+            if count != known[0][1]:
+                yield Violation(
+                    f"input {binding.external} has slices for {count} iterations, but input {known[0][0].external} for {known[0][1]}",
+                    expected=known[0][1],
+                    seen=count,
+                    rule="port-map",
+                )
+
+    def evaluate(self, *inputs: Array, bodies: dict[str, BodyView[Array]], outputs: int) -> tuple[Array, ...]:
+        from ..numpy_types import element_type_of
+
+        view = body_of(bodies, "body")
+        count = self.count(view, tuple(Tensor(element_type_of(array), array.shape) for array in inputs))
+        return self.iterate(view, inputs, 1 if count is None else count, None, None)

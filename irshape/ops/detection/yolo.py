@@ -1,0 +1,104 @@
+"""What YOLO networks end with: RegionYolo, and ReorgYolo before it."""
+
+from __future__ import annotations
+
+from ...types import DYNAMIC_SHAPE, Dimension
+from ..declaration import ANY, REAL, Operation, attribute, operand, require
+from ..kinds import BOOLEAN, FLOATS, INT, INTS, POSITIVES
+from ..lazy import Array, np
+from ..tensors import Tensor
+
+
+class RegionYolo(Operation):
+    """Logistic function on the place and objectness of every region; with `do_softmax`, softmax over its classes and axes flattened into one. Specification: RegionYolo-1."""
+
+    since = 1
+    data = operand(REAL, rank=4)
+    anchors: tuple[float, ...] = attribute(FLOATS, default=())
+    axis: int = attribute(INT, default=0, required=True)
+    coords: int = attribute(INT, default=0, required=True)
+    classes: int = attribute(INT, default=0, required=True)
+    end_axis: int = attribute(INT, default=0, required=True)
+    num: int = attribute(INT, default=0, required=True)
+    do_softmax: bool = attribute(BOOLEAN, default=False)  # true by the specification, but OpenVINO takes what is absent for false
+    mask: tuple[int, ...] = attribute(INTS, default=())
+
+    @property
+    def regions(self) -> int:
+        return self.num if self.do_softmax else len(self.mask)
+
+    @property
+    def per_region(self) -> int:
+        """Channels of one region: coordinates, objectness, and a score for each class."""
+        return self.classes + self.coords + 1
+
+    def infer(self, data: Tensor) -> Tensor:
+        if data.rank is None:
+            return Tensor(data.element_type, DYNAMIC_SHAPE)
+        if not self.do_softmax:
+            return Tensor(data.element_type, [data.shape[0], Dimension(max(self.regions * self.per_region, 0)), *data.shape[2:]])
+        for name, axis in (("axis", self.axis), ("end_axis", self.end_axis)):
+            require(-4 <= axis < 4, f"`{name}` is {axis}; expected -4 to 3 for `data` of rank 4", at=name, expected="[-4, 3]", seen=axis, rule="attribute-value")
+        first, last = self.axis % 4, self.end_axis % 4
+        flat = data.shape[first]
+        for dim in data.shape[first + 1 : last + 1]:
+            flat = flat * dim
+        return Tensor(data.element_type, [*data.shape[:first], flat, *data.shape[max(first, last) + 1 :]])
+
+    def evaluate(self, data: Array) -> Array:
+        regions, per = self.regions, self.per_region
+        images, _, height, width = data.shape
+        values = data[:, : regions * per].astype(np.float32).reshape(images, regions, per, height, width)
+        logistic = 1 / (1 + np.exp(-values))
+        result = values.copy()
+        last = self.coords + 1 if self.do_softmax else per
+        result[:, :, :2] = logistic[:, :, :2]
+        result[:, :, self.coords : last] = logistic[:, :, self.coords : last]
+        if self.do_softmax and self.classes:
+            scores = values[:, :, self.coords + 1 :]
+            powers = np.exp(scores - scores.max(axis=2, keepdims=True))
+            result[:, :, self.coords + 1 :] = powers / powers.sum(axis=2, keepdims=True)
+        whole = np.concatenate([result.reshape(images, regions * per, height, width).astype(data.dtype), data[:, regions * per :]], axis=1)
+        if not self.do_softmax:
+            return whole[:, : regions * per]
+        first, last = self.axis % 4, self.end_axis % 4
+        return whole.reshape(*data.shape[:first], int(np.prod(data.shape[first : last + 1])), *data.shape[last + 1 :])
+
+
+class ReorgYolo(Operation):
+    """Moves blocks of stride * stride points into channels, in the order of the original implementation. Specification: ReorgYolo-1."""
+
+    since, written = 1, 2
+    data = operand(ANY, rank=4)
+    stride: tuple[int, ...] = attribute(POSITIVES)
+
+    def infer(self, data: Tensor) -> Tensor:
+        require(self.stride, "`stride` is empty; expected a positive number", at="stride", expected="1 or more", seen="", rule="attribute-value")
+        stride = self.stride[0]
+        if data.rank is None:
+            return Tensor(data.element_type, DYNAMIC_SHAPE)
+        if not stride:
+            return Tensor(data.element_type, [data.shape[0], 0, 0, 0])
+        require(stride > 0, f"`stride` is {stride}; expected a positive number", at="stride", expected="1 or more", seen=stride, rule="attribute-value")
+        channels = data.shape[1]
+        require(
+            channels.is_dynamic or channels.low >= stride * stride,
+            f"`data` {data.shape} has {channels} channels; with stride {stride} it needs at least {stride * stride}",
+            at="data",
+            expected=f"{stride * stride} or more",
+            seen=channels,
+        )
+        sides = []
+        for axis, name in ((2, "height"), (3, "width")):
+            side = data.shape[axis].divided(stride)
+            require(side is not None, f"the {name} of `data` {data.shape} is no multiple of the stride {stride}", at="data", expected=f"a multiple of {stride}", seen=data.shape[axis])
+            assert side is not None
+            sides.append(side)
+        return Tensor(data.element_type, [data.shape[0], channels * (stride * stride), *sides])
+
+    def evaluate(self, data: Array) -> Array:
+        images, channels, height, width = data.shape
+        stride = self.stride[0]
+        area = stride * stride
+        blocks = data.reshape(images, channels // area, height, stride, width, stride).transpose(0, 3, 5, 1, 2, 4)
+        return blocks.reshape(images, channels * area, height // stride, width // stride)

@@ -1,0 +1,191 @@
+"""Look-ups in an embedding table whose rows are summed, or averaged, by bag or by segment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
+from .declaration import ANY, I32_I64, Operation, Violation, attribute, operand, require
+from .kinds import Choice
+from .lazy import Array, np
+from .reduction import wide
+from .tensors import Tensor
+
+
+def require_known_type(**operands: Tensor | None) -> None:
+    """OpenVINO wants to know the element type of these."""
+    for name, tensor in operands.items():
+        seen = tensor is not None and tensor.element_type.is_dynamic
+        require(not seen, f"`{name}` has a dynamic element type; it must be i32 or i64", at=name, expected="i32 or i64", seen="dynamic", rule="input-element-type")
+
+
+def require_same_shape(name: str, tensor: Tensor, other: str, like: Tensor) -> None:
+    require(
+        tensor.shape.compatible(like.shape),
+        f"`{name}` {tensor.shape} and `{other}` {like.shape} must have the same shape: one for each index",
+        at=name,
+        expected=like.shape,
+        seen=tensor.shape,
+        rule="input-shapes",
+    )
+
+
+def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[Violation]:
+    """Known indices must name rows of the table; -1 as a default index stands for zeros."""
+    known = None if index is None else index.known
+    if known is None or not table.rank:
+        return
+    for number in known:
+        if not (0 <= number < table.shape[0].high or (name == "default_index" and number == -1)):
+            rows = table.shape[0]
+            yield Violation(f"`{name}` holds {number}, but `emb_table` {table.shape} has {rows} rows", at=name, expected=f"[0, {rows.high - 1}]", seen=number, rule="input-value")
+            return
+
+
+class EmbeddingLookup(Operation):
+    """What all look-ups share: the table, and rows of it summed or averaged into the rows of the result."""
+
+    emb_table = operand(ANY)
+    reduction: str = "sum"
+
+    def rows(self, emb_table: Tensor, rows: Dimension) -> Tensor:
+        """The table with so many rows."""
+        require(emb_table.rank != 0, "`emb_table` is a scalar; it must have a row for each index", at="emb_table", expected="rank 1 or more", seen="rank 0", rule="input-rank")
+        shape = DYNAMIC_SHAPE if emb_table.rank is None else PartialShape([rows, *emb_table.shape[1:]])
+        return Tensor(emb_table.element_type, shape)
+
+    def require_weights(self, weights: Tensor | None, indices: Tensor) -> None:
+        if weights is None:
+            return
+        require(
+            self.reduction == "sum",
+            '`per_sample_weights` is only taken with `reduction="sum"`',
+            at="per_sample_weights",
+            expected='no weights, or reduction="sum"',
+            seen=f'reduction="{self.reduction}"',
+            rule="operation-constraint",
+        )
+        require_same_shape("per_sample_weights", weights, "indices", indices)
+
+    def bags(self, table: Array, indices: Array, bag: Array, count: int, weights: Array | None, default: Array | None) -> Array:
+        """Sums, or means, of the rows that `indices` name, by the bag of each; rows of `default` where a bag is empty."""
+        total = np.zeros((count, *table.shape[1:]), wide(table[:0]).dtype)
+        picked = wide(table)[indices]
+        if weights is not None:
+            picked = picked * wide(weights).reshape(-1, *[1] * (table.ndim - 1))
+        np.add.at(total, bag, picked)
+        sizes = np.bincount(bag, minlength=count)
+        if self.reduction == "mean":
+            divisor = np.maximum(sizes, 1).reshape(-1, *[1] * (table.ndim - 1))
+            total = np.trunc(total / divisor) if total.dtype.kind in "iu" else total / divisor.astype(total.dtype)
+        made = total.astype(table.dtype)
+        if default is not None and int(default.item()) >= 0:
+            made[sizes == 0] = table[int(default.item())]
+        return made
+
+
+class OffsetsLookup(EmbeddingLookup):
+    """Bags that begin at an offset into the indices."""
+
+    indices = operand(I32_I64, rank=1, value=True)
+    offsets = operand(I32_I64, rank=1, like="indices")
+    default_index = operand(I32_I64, rank=0, like="indices", optional=True, value=True)
+    per_sample_weights = operand(ANY, rank=1, like="emb_table", optional=True)
+
+    def infer(self, emb_table: Tensor, indices: Tensor, offsets: Tensor, default_index: Tensor | None, per_sample_weights: Tensor | None) -> Tensor:
+        require_known_type(indices=indices, offsets=offsets, default_index=default_index)
+        self.require_weights(per_sample_weights, indices)
+        return self.rows(emb_table, DYNAMIC if offsets.rank is None else offsets.shape[0])
+
+    def check(self, emb_table: Tensor, indices: Tensor, offsets: Tensor, default_index: Tensor | None, per_sample_weights: Tensor | None) -> Iterator[Violation]:
+        yield from doubtful_index(emb_table, "indices", indices)
+        yield from doubtful_index(emb_table, "default_index", default_index)
+
+    def evaluate(self, emb_table: Array, indices: Array, offsets: Array, default_index: Array | None, per_sample_weights: Array | None) -> Array:
+        ends = np.append(offsets[1:], len(indices))
+        sizes = ends - offsets
+        if len(offsets) and (offsets[0] < 0 or np.any(sizes < 0)):
+            raise ValueError("offsets must ascend, up to the number of indices")
+        first = int(offsets[0]) if len(offsets) else len(indices)
+        bag = np.repeat(np.arange(len(offsets)), sizes)
+        weights = None if per_sample_weights is None else per_sample_weights[first:]
+        return self.bags(emb_table, indices[first:], bag, len(offsets), weights, default_index)
+
+
+class EmbeddingBagOffsetsSum(OffsetsLookup):
+    """Sums of bags, each of which begins at an offset into the indices. Specification: EmbeddingBagOffsetsSum-3."""
+
+    since = 3
+
+
+class EmbeddingBagOffsets(OffsetsLookup):
+    """As EmbeddingBagOffsetsSum, with a choice of sums or means. Specification: EmbeddingBagOffsets-15."""
+
+    since = 15
+    reduction: str = attribute(Choice("sum", "mean"), default="sum")
+
+
+class PackedLookup(EmbeddingLookup):
+    """Bags of equal size, a row of indices each."""
+
+    indices = operand(I32_I64, rank=2, value=True)
+    per_sample_weights = operand(ANY, rank=2, like="emb_table", optional=True)
+
+    def infer(self, emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None) -> Tensor:
+        require_known_type(indices=indices)
+        self.require_weights(per_sample_weights, indices)
+        shape = indices.shape if per_sample_weights is None else indices.shape.merge(per_sample_weights.shape)
+        return self.rows(emb_table, shape[0] if shape is not None and shape.dims else DYNAMIC)
+
+    def check(self, emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None) -> Iterator[Violation]:
+        return doubtful_index(emb_table, "indices", indices)
+
+    def evaluate(self, emb_table: Array, indices: Array, per_sample_weights: Array | None) -> Array:
+        bag = np.repeat(np.arange(indices.shape[0]), indices.shape[1])
+        return self.bags(emb_table, indices.reshape(-1), bag, indices.shape[0], None if per_sample_weights is None else per_sample_weights.reshape(-1), None)
+
+
+class EmbeddingBagPackedSum(PackedLookup):
+    """Sums of bags of equal size, a row of indices each. Specification: EmbeddingBagPackedSum-3."""
+
+    since = 3
+
+
+class EmbeddingBagPacked(PackedLookup):
+    """As EmbeddingBagPackedSum, with a choice of sums or means. Specification: EmbeddingBagPacked-15."""
+
+    since = 15
+    reduction: str = attribute(Choice("sum", "mean"), default="sum")
+
+
+class EmbeddingSegmentsSum(EmbeddingLookup):
+    """Sums of the rows whose indices belong to the same segment. Specification: EmbeddingSegmentsSum-3."""
+
+    since = 3
+    indices = operand(I32_I64, rank=1, value=True)
+    segment_ids = operand(I32_I64, rank=1, like="indices")
+    num_segments = operand(I32_I64, rank=0, like="indices", value=True)
+    default_index = operand(I32_I64, rank=0, like="indices", optional=True, value=True)
+    per_sample_weights = operand(ANY, rank=1, like="emb_table", optional=True)
+
+    def infer(
+        self, emb_table: Tensor, indices: Tensor, segment_ids: Tensor, num_segments: Tensor, default_index: Tensor | None, per_sample_weights: Tensor | None
+    ) -> Tensor:
+        require_known_type(indices=indices, segment_ids=segment_ids, num_segments=num_segments, default_index=default_index)
+        require_same_shape("segment_ids", segment_ids, "indices", indices)
+        self.require_weights(per_sample_weights, indices)
+        return self.rows(emb_table, DYNAMIC if num_segments.value is None else num_segments.value.dimension(0) or Dimension(0))
+
+    def check(
+        self, emb_table: Tensor, indices: Tensor, segment_ids: Tensor, num_segments: Tensor, default_index: Tensor | None, per_sample_weights: Tensor | None
+    ) -> Iterator[Violation]:
+        yield from doubtful_index(emb_table, "indices", indices)
+        yield from doubtful_index(emb_table, "default_index", default_index)
+
+    def evaluate(
+        self, emb_table: Array, indices: Array, segment_ids: Array, num_segments: Array, default_index: Array | None, per_sample_weights: Array | None
+    ) -> Array:
+        count = int(num_segments.item())
+        if np.any((segment_ids < 0) | (segment_ids >= count)):
+            raise ValueError(f"segment_ids must lie from 0 to {count - 1}")
+        return self.bags(emb_table, indices, segment_ids.astype(np.int64), count, per_sample_weights, default_index)

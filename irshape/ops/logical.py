@@ -1,0 +1,72 @@
+"""Logical operations on booleans."""
+
+from __future__ import annotations
+
+from .comparison import Comparison
+from .conversion import encoded, plain
+from .declaration import ANY, BOOLEAN_TYPE, operand
+from .elementwise import UnaryWithValue, element_type_of
+from .lazy import Array, np
+from .tensors import Number
+
+
+class LogicalBinary(Comparison):
+    """Logical operations on two inputs."""
+
+    a = operand(BOOLEAN_TYPE)
+    b = operand(BOOLEAN_TYPE, like="a")
+
+
+class LogicalAnd(LogicalBinary):
+    """Whether both are true. Specification: LogicalAnd-1."""
+
+    since = 1
+
+    def exact(self, a: Number, b: Number) -> Number:
+        return min(a, b)
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.logical_and(a, b)
+
+
+class LogicalOr(LogicalBinary):
+    """Whether one of the two is true, or both. Specification: LogicalOr-1."""
+
+    since = 1
+
+    def exact(self, a: Number, b: Number) -> Number:
+        return max(a, b)
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.logical_or(a, b)
+
+
+class LogicalXor(LogicalBinary):
+    """Whether just one of the two is true. Specification: LogicalXor-1."""
+
+    since, written = 1, 2
+
+    def exact(self, a: Number, b: Number) -> Number:
+        return a != b
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.logical_xor(a, b)
+
+
+class Xor(LogicalXor):
+    """The name that opset1 has for LogicalXor besides. Specification: LogicalXor-1."""
+
+    since, written, until = 1, 1, 1
+
+
+class LogicalNot(UnaryWithValue):
+    """Whether the input is false. OpenVINO takes numbers too and gives 0 and 1 in their type. Specification: LogicalNot-1."""
+
+    since = 1
+    data = operand(ANY)
+
+    def exact(self, data: Number) -> Number:
+        return data == 0
+
+    def evaluate(self, data: Array) -> Array:
+        return encoded(np.logical_not(plain(data)), element_type_of(data))

@@ -1,0 +1,243 @@
+"""Elements and slices taken by their indices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
+from ..axes import normalized_axis, picked, real_typed, require_single, single
+from ..declaration import ANY, I32_I64, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
+from ..kinds import INT
+from ..lazy import Array, np
+from ..tensors import Tensor, Value
+
+
+class Gather(Operation):
+    """Slices of `data` along `axis` at `indices`."""
+
+    data = operand(ANY)
+    indices = operand(INTEGER, value=True)
+    axis = operand(INTEGER, value=True)
+    batch_dims: int = 0
+    counts_from_end = False
+    """Whether a negative index counts from the end, and one out of range gives zeros."""
+
+    def infer(self, data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
+        require_single(axis)
+        index = single(axis)
+        if index is not None and data.rank is not None:
+            index = normalized_axis(index, data.rank)
+        batch = self.leading(indices.rank, index)
+        if data.rank is None or indices.rank is None:
+            return Tensor(data.element_type, DYNAMIC_SHAPE)
+        require(data.rank, f"`data` is a scalar; there is nothing to gather along axis {0 if index is None else index}", at="data", expected="rank 1 or more", seen="rank 0", rule="input-rank")
+        shared = self.shared(data, indices, batch)
+        if index is None:
+            return Tensor(data.element_type, (*shared, *(DYNAMIC,) * (data.rank - 1 + indices.rank - 2 * batch)))
+        return Tensor(data.element_type, (*shared, *data.shape[batch:index], *indices.shape[batch:], *data.shape[index + 1 :]))
+
+    def leading(self, rank: int | None, axis: int | None) -> int:
+        """`batch_dims`, counted from the front; negative where it cannot be."""
+        batch = self.batch_dims
+        if rank is not None:
+            require(
+                -rank <= batch <= rank,
+                f"batch_dims is {batch}, but `indices` has rank {rank}: expected {-rank} to {rank}",
+                at="batch_dims",
+                expected=f"[{-rank}, {rank}]",
+                seen=batch,
+            )
+            batch = batch + rank if batch < 0 else batch
+        require(
+            axis is None or axis < 0 or batch <= axis,
+            f"batch_dims is {self.batch_dims}, but the gathering is along axis {axis}; the batch lies before it",
+            at="batch_dims",
+            expected=f"at most {axis}",
+            seen=batch,
+        )
+        return batch
+
+    def shared(self, data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
+        """The batch, which `data` and `indices` have in common."""
+        assert data.rank is not None
+        require(batch <= data.rank, f"batch_dims is {batch}, but `data` has rank {data.rank}", at="batch_dims", expected=f"at most {data.rank}", seen=batch)
+        return _merged(data, indices, batch)
+
+    def infer_value(self, data: Tensor, indices: Tensor, axis: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        sizes, known, along = data.shape.static, indices.known, single(axis)
+        if data.value is None or known is None or along is None or not sizes or self.batch_dims:
+            return None
+        along %= len(sizes)
+        size = sizes[along]
+        at = [index + size if index < 0 and self.counts_from_end else index for index in known]
+        if not all(0 <= index < size for index in at):
+            return None
+        return data.value.take(picked(sizes, [at if i == along else range(length) for i, length in enumerate(sizes)]))
+
+    def evaluate(self, data: Array, indices: Array, axis: Array) -> Array:
+        along = int(axis.ravel()[0]) % data.ndim
+        batch = self.batch_dims % indices.ndim if self.batch_dims < 0 else self.batch_dims
+        at = indices.astype(np.int64)
+        size = data.shape[along]
+        if self.counts_from_end:
+            at = np.where(at < 0, at + size, at)
+        inside = (at >= 0) & (at < size)
+        if not size and at.size:  # every index is out of range
+            return np.zeros(data.shape[:along] + at.shape[batch:] + data.shape[along + 1 :], data.dtype)
+        at = np.where(inside, at, 0)
+        if batch:
+            rows = np.arange(int(np.prod(at.shape[:batch])))[:, None]
+            blocks = data.reshape(len(rows), int(np.prod(data.shape[batch:along])), size, int(np.prod(data.shape[along + 1 :])))
+            taken = np.swapaxes(blocks[rows, :, at.reshape(len(rows), -1)], 1, 2)
+        else:
+            taken = np.take(data, at, axis=along)
+        result = taken.reshape(data.shape[:along] + at.shape[batch:] + data.shape[along + 1 :]).view(data.dtype)
+        if not inside.all():
+            shape = at.shape[:batch] + (1,) * (along - batch) + at.shape[batch:] + (1,) * (data.ndim - along - 1)
+            result = np.where(inside.reshape(shape), result, np.zeros((), data.dtype)).astype(data.dtype, copy=False)
+        return result
+
+
+def _merged(data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
+    """The leading dimensions, which both inputs share. Raises `Violation` where they differ."""
+    dims = []
+    for i in range(batch):
+        dim = data.shape[i].merge(indices.shape[i])
+        if dim is None:
+            raise Violation(
+                f"`data` {data.shape} and `indices` {indices.shape} differ in dimension {i}, which is one of {batch} batch dimensions",
+                at="indices",
+                expected=data.shape[i],
+                seen=indices.shape[i],
+                rule="input-shapes",
+            )
+        dims.append(dim)
+    return dims
+
+
+class Gather_1(Gather):
+    """Slices of `data` along `axis` at `indices`. Specification: Gather-1."""
+
+    since, until = 1, 6
+    indices = operand(NUMERIC, value=True)
+    axis = operand(NUMERIC, value=True)
+
+    def check(self, data: Tensor, indices: Tensor, axis: Tensor) -> Iterator[Violation]:
+        yield from real_typed(indices, "indices")
+        yield from real_typed(axis, "axis")
+
+
+class Gather_7(Gather):
+    """Slices of `data` along `axis` at `indices`, batch by batch. Specification: Gather-7."""
+
+    since, until = 7, 7
+    batch_dims: int = attribute(INT, default=0)
+
+
+class Gather_8(Gather):
+    """Slices of `data` along `axis` at `indices`, batch by batch; negative indices count from the end, those out of range give zeros. Specification: Gather-8."""
+
+    since = 8
+    batch_dims: int = attribute(INT, default=0)
+    counts_from_end = True
+
+
+class GatherElements(Operation):
+    """For each element of `indices`, the element of `data` at that index along `axis` and at the same place otherwise. Specification: GatherElements-6."""
+
+    since = 6
+    moves = ("data",)
+    data = operand(ANY)
+    indices = operand(I32_I64)
+    axis: int = attribute(INT, default=0, required=True)
+
+    def infer(self, data: Tensor, indices: Tensor) -> Tensor:
+        for name, tensor in (("data", data), ("indices", indices)):
+            require(tensor.rank != 0, f"`{name}` is a scalar; expected rank 1 or more", at=name, expected="rank 1 or more", seen="rank 0", rule="input-rank")
+        if data.rank is None:
+            return Tensor(data.element_type, indices.shape)
+        axis = normalized_axis(self.axis, data.rank, rule="operation-constraint")
+        dims = list(data.shape)
+        dims[axis] = DYNAMIC
+        result = PartialShape(dims).merge(indices.shape)
+        if result is None:
+            raise Violation(
+                f"`indices` has shape {indices.shape}, `data` {data.shape}; they must have the same rank and, but for axis {axis}, the same dimensions",
+                at="indices",
+                expected=PartialShape(dims),
+                seen=indices.shape,
+                rule="input-shapes",
+            )
+        return Tensor(data.element_type, result)
+
+    def evaluate(self, data: Array, indices: Array) -> Array:
+        return np.take_along_axis(data, np.asarray(indices, np.int64), self.axis % data.ndim)
+
+
+class GatherND(Operation):
+    """Slices of `data` at the tuples of indices that the last dimension of `indices` holds."""
+
+    moves = ("data",)
+    data = operand(ANY)
+    indices = operand(INTEGER)
+    batch_dims: int = attribute(INT, default=0)
+
+    def infer(self, data: Tensor, indices: Tensor) -> Tensor:
+        batch = self.batch_dims
+        for name, tensor in (("data", data), ("indices", indices)):
+            rank = tensor.rank
+            require(rank != 0, f"`{name}` is a scalar; expected rank 1 or more", at=name, expected="rank 1 or more", seen="rank 0", rule="input-rank")
+            require(
+                0 <= batch and (rank is None or batch < rank),
+                f"batch_dims is {batch}, but `{name}` has shape {tensor.shape}: expected 0 or more, and less than the rank",
+                at="batch_dims",
+                expected=f"0 to {rank - 1}" if rank else "0 or more",
+                seen=batch,
+            )
+        if data.rank is None or indices.rank is None or indices.shape[-1].is_dynamic:
+            return Tensor(data.element_type, DYNAMIC_SHAPE)
+        length = indices.shape[-1].low
+        require(
+            batch + length <= data.rank,
+            f"`indices` {indices.shape} holds tuples of {length} indices, but `data` {data.shape} has {data.rank - batch} dimensions behind {batch} of the batch",
+            at="indices",
+            expected=f"tuples of at most {data.rank - batch}",
+            seen=length,
+            rule="input-shapes",
+        )
+        return Tensor(data.element_type, (*self.joined(_merged(data, indices, batch)), *indices.shape[batch:-1], *data.shape[batch + length :]))
+
+    def joined(self, batch: list[Dimension]) -> list[Dimension]:
+        """The batch as the result has it."""
+        return batch
+
+    def evaluate(self, data: Array, indices: Array) -> Array:
+        batch = self.batch_dims
+        length = indices.shape[-1]
+        grid = np.indices(indices.shape[:batch], sparse=True) if batch else ()
+        places = [axis.reshape(axis.shape + (1,) * (indices.ndim - 1 - batch)) for axis in grid]
+        for i in range(length):
+            at = indices[..., i].astype(np.int64)
+            places.append(np.where(at < 0, at + data.shape[batch + i], at))
+        shape = indices.shape[:-1] + data.shape[batch + length :]
+        result = data[tuple(places)] if places else np.broadcast_to(data, shape)
+        sizes = self.joined([Dimension(size) for size in data.shape[:batch]])
+        return np.ascontiguousarray(np.broadcast_to(result, shape)).reshape([size.low for size in sizes] + list(shape[batch:]))
+
+
+class GatherND_5(GatherND):
+    """Slices of `data` at tuples of indices; the batch dimensions become one. Specification: GatherND-5."""
+
+    since, until = 5, 7
+
+    def joined(self, batch: list[Dimension]) -> list[Dimension]:
+        total = Dimension(1)
+        for dim in batch:
+            total = total * dim
+        return [total] if batch else []
+
+
+class GatherND_8(GatherND):
+    """Slices of `data` at tuples of indices. Specification: GatherND-8."""
+
+    since = 8

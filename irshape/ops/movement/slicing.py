@@ -1,0 +1,349 @@
+"""Parts of a tensor between a beginning and an end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...types import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, Dimension, PartialShape
+from ..axes import normalized_axis, picked, real_typed
+from ..declaration import ANY, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
+from ..kinds import INTS
+from ..lazy import Array
+from ..tensors import Tensor, Value
+
+Bounds = tuple[int, int]
+"""The lowest and highest value that an index may have."""
+
+
+def bounds_of(tensor: Tensor | None) -> list[Bounds] | None:
+    """The bounds of each element, where anything is known of them."""
+    if tensor is None or tensor.value is None:
+        return None
+    return [(int(low), int(high)) for low, high in zip(tensor.value.lower, tensor.value.upper, strict=True)]
+
+
+class Run(NamedTuple):
+    """The indices that a slice takes from an axis: how many, from where, in which steps."""
+
+    first: int
+    count: int
+    step: int
+
+    @staticmethod
+    def of(size: int, start: int, stop: int, step: int) -> Run:
+        """What `start:stop:step` takes of an axis; indices out of range are clamped, backwards to the first element at least."""
+        first, last = start + size if start < 0 else start, stop + size if stop < 0 else stop
+        if step > 0:
+            first, last = min(max(first, 0), size), min(max(last, 0), size)
+            return Run(first, max(0, -((first - last) // step)), step)
+        first, last = max(min(first, size - 1), 0), min(max(last, -1), size)
+        return Run(first, max(0, -((last - first) // -step)) if size else 0, step)
+
+    @property
+    def indices(self) -> range:
+        return range(self.first, self.first + self.count * self.step, self.step)
+
+    @property
+    def slice(self) -> slice:
+        end = self.first + self.count * self.step
+        return slice(self.first, None if end < 0 else end, self.step)
+
+
+def _of_unbounded(start: int, stop: int, step: int) -> int:
+    """How many elements a slice takes at most of an axis whose size has no upper bound."""
+    any_end = UNBOUNDED in (start, stop)
+    if (start < 0) == (stop < 0) and not any_end and start != INT64_MIN:
+        taken = (stop - start) * (1 if step > 0 else -1)
+    elif step < 0:
+        taken = UNBOUNDED if start <= 0 or any_end else start + 1
+    elif start < 0 and start != INT64_MIN:
+        taken = -start if stop == UNBOUNDED else stop
+    else:
+        taken = UNBOUNDED
+    return taken if taken == UNBOUNDED else max(0, -(-taken // abs(step)))
+
+
+def _taken(size: int, start: int, stop: int, step: int) -> int:
+    return Run.of(size, start, stop, step).count if size != UNBOUNDED else _of_unbounded(start, stop, step)
+
+
+def _one_sided(bounds: Bounds, dim: Dimension) -> Bounds:
+    """For an index that may be negative or not: the bounds as those of an index within the axis, the first element to the last."""
+    low, high = bounds
+    if low >= 0 or high < 0:
+        return bounds
+    unbounded = dim.high == UNBOUNDED
+    return (0 if unbounded or low + dim.high >= 0 else low), (-1 if unbounded or high < dim.high else high)
+
+
+def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
+    """The size that is left of an axis."""
+    (start_low, start_high), (stop_low, stop_high) = _one_sided(start, dim), _one_sided(stop, dim)
+    if step > 0:
+        low, high = _taken(dim.low, start_high, stop_low, step), _taken(dim.high, start_low, stop_high, step)
+    else:
+        low, high = _taken(dim.low, start_low, stop_high, step), _taken(dim.high, start_high, stop_low, step)
+    return Dimension(min(low, high), max(low, high))
+
+
+def up_to(dim: Dimension) -> Dimension:
+    """Any part of an axis."""
+    return Dimension(0, dim.high)
+
+
+class SlicedAxes:
+    """Which axis each element of `start`, `stop` and `step` is for: what Slice and SliceScatter share."""
+
+    def __init__(self, data: PartialShape, start: Tensor, axes: Tensor | None) -> None:
+        self.index: dict[int, int] | None = None
+        """The position in the lists of each axis; None where it is not known which axes are sliced."""
+        if axes is not None:
+            known = axes.known
+            if known is not None and data.rank is not None:
+                normalized = [normalized_axis(axis, data.rank, at="axes") for axis in known]
+                self.index = {axis: position for position, axis in enumerate(normalized)}
+                require(len(self.index) == len(known), f"`axes` {list(known)} names an axis twice; expected each axis once", at="axes", expected="unique axes", seen=list(known), rule="duplicate-values")
+        elif start.rank == 1 and start.shape[0].is_static:
+            self.index = {axis: axis for axis in range(start.shape[0].low)}
+
+    def result(self, data: PartialShape, start: Tensor, stop: Tensor, step: Tensor) -> list[Dimension]:
+        begins, ends, steps = bounds_of(start), bounds_of(stop), step.known
+        dims: list[Dimension] = []
+        for axis, dim in enumerate(data):
+            if self.index is None:
+                dims.append(up_to(dim))
+            elif axis not in self.index:
+                dims.append(dim)
+            elif begins is None or ends is None or steps is None:
+                dims.append(up_to(dim))
+            else:
+                at = self.index[axis]
+                require(steps[at], f"`step` {list(steps)} is 0 at index {at}; expected a step forwards or backwards", at="step", expected="not 0", seen=0, rule="input-value")
+                dims.append(sliced(dim, begins[at], ends[at], steps[at]))
+        return dims
+
+
+def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
+    """Raises `Violation` unless the lists can be of one length, and not longer than the rank."""
+    first: tuple[str, Tensor] | None = None
+    for name, tensor in lists.items():
+        if tensor is None:
+            continue
+        if tensor.rank is not None and data_rank is not None:
+            require(
+                tensor.shape[0].low <= data_rank,
+                f"`{name}` has {tensor.shape[0]} elements, but `data` has {data_rank} dimensions",
+                at=name,
+                expected=f"at most {data_rank} elements",
+                seen=tensor.shape[0],
+                rule="input-shapes",
+            )
+        first = first or (name, tensor)
+        require(
+            tensor.shape.compatible(first[1].shape),
+            f"`{name}` has shape {tensor.shape}, `{first[0]}` {first[1].shape}; they must have the same number of elements",
+            at=name,
+            expected=first[1].shape,
+            seen=tensor.shape,
+            rule="input-shapes",
+        )
+
+
+def runs_of(sizes: tuple[int, ...], start: list[int], stop: list[int], step: list[int], axes: list[int] | None) -> list[Run]:
+    """What Slice takes of each axis."""
+    runs = [Run(0, size, 1) for size in sizes]
+    for position, axis in enumerate(axes if axes is not None else range(len(start))):
+        runs[axis] = Run.of(sizes[axis], start[position], stop[position], step[position])
+    return runs
+
+
+class Slice(Operation):
+    """The part of `data` from `start` to `stop` by `step` along `axes`. Specification: Slice-8."""
+
+    since = 8
+    data = operand(ANY)
+    start = operand(INTEGER, rank=1, value=True)
+    stop = operand(INTEGER, rank=1, value=True)
+    step = operand(INTEGER, rank=1, value=True)
+    axes = operand(INTEGER, rank=1, value=True, optional=True)
+
+    def infer(self, data: Tensor, start: Tensor, stop: Tensor, step: Tensor, axes: Tensor | None) -> Tensor:
+        require(data.rank != 0, "`data` is a scalar, which cannot be sliced; expected rank 1 or more", at="data", expected="rank 1 or more", seen="rank 0", rule="input-rank")
+        require_lists(data.rank, start=start, stop=stop, step=step, axes=axes)
+        if data.rank is None:
+            return Tensor(data.element_type, DYNAMIC_SHAPE)
+        return Tensor(data.element_type, SlicedAxes(data.shape, start, axes).result(data.shape, start, stop, step))
+
+    def infer_value(self, data: Tensor, start: Tensor, stop: Tensor, step: Tensor, axes: Tensor | None, outputs: tuple[Tensor, ...]) -> Value | None:
+        sizes = data.shape.static
+        begins, ends, steps = start.known, stop.known, step.known
+        along = None if axes is None else axes.known
+        if data.value is None or sizes is None or begins is None or ends is None or steps is None or (axes is not None and along is None):
+            return None
+        runs = runs_of(sizes, list(begins), list(ends), list(steps), None if along is None else list(along))
+        return data.value.take(picked(sizes, [run.indices for run in runs]))
+
+    def evaluate(self, data: Array, start: Array, stop: Array, step: Array, axes: Array | None) -> Array:
+        runs = runs_of(data.shape, start.tolist(), stop.tolist(), step.tolist(), None if axes is None else axes.tolist())
+        return data[tuple(run.slice for run in runs)]
+
+
+_MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
+
+
+class StridedSlice(Operation):
+    """The part of `data` from `begin` to `end` by `strides`, with axes put in, dropped or passed over as the masks say. Specification: StridedSlice-1."""
+
+    since = 1
+    data = operand(ANY)
+    begin = operand(INTEGER, rank=1, value=True)
+    end = operand(INTEGER, rank=1, value=True)
+    strides = operand(NUMERIC, rank=1, value=True, optional=True)
+    begin_mask: tuple[int, ...] = attribute(INTS, default=(), required=True)
+    end_mask: tuple[int, ...] = attribute(INTS, default=(), required=True)
+    new_axis_mask: tuple[int, ...] = attribute(INTS, default=())
+    shrink_axis_mask: tuple[int, ...] = attribute(INTS, default=())
+    ellipsis_mask: tuple[int, ...] = attribute(INTS, default=())
+
+    def infer(self, data: Tensor, begin: Tensor, end: Tensor, strides: Tensor | None) -> Tensor:
+        self.require_masks()
+        if data.rank is None:
+            return Tensor(data.element_type, DYNAMIC_SHAPE)
+        count = self.length(begin, end, strides)
+        if count is None:
+            return Tensor(data.element_type, DYNAMIC_SHAPE)
+        begins, ends = bounds_of(begin), bounds_of(end)
+        steps = (1,) * count if strides is None else strides.known
+        dims: list[Dimension] = []
+        for axis, at in self.plan(data.rank, count):
+            if at is not None and self.marked("shrink_axis_mask", at):
+                continue
+            if axis is None:
+                dims.append(ONE)
+            elif at is None:
+                dims.append(data.shape[axis])
+            else:
+                dims.append(self.part(data.shape[axis], None if begins is None else begins[at], None if ends is None else ends[at], None if steps is None else steps[at], at))
+        return Tensor(data.element_type, dims)
+
+    def part(self, dim: Dimension, begin: Bounds | None, end: Bounds | None, step: int | None, at: int) -> Dimension:
+        """The size that is left of an axis, as far as it is known where the slice lies."""
+        if step is None:
+            return up_to(dim)
+        require(step, f"`strides` is 0 at index {at}; expected a step forwards or backwards", at="strides", expected="not 0", seen=0, rule="input-value")
+        first, last = self.ends(dim.high, begin, end, step, at)
+        if first is None or last is None:
+            return Dimension(0, up_to(dim).ceil_div(abs(step)).high)
+        return sliced(dim, first, last, step)
+
+    def require_masks(self) -> None:
+        expected = len(self.begin_mask)
+        for name in _MASKS:
+            mask = getattr(self, name)
+            require(all(bit in (0, 1) for bit in mask), f"{name} {list(mask)} holds something other than 0 and 1", at=name, expected="0 or 1", seen=list(mask), rule="attribute-value")
+            require(
+                len(mask) in (0, expected),
+                f"{name} {list(mask)} has {len(mask)} elements, begin_mask {list(self.begin_mask)} {expected}; all masks must have the same length",
+                at=name,
+                expected=f"{expected} elements",
+                seen=len(mask),
+                rule="attribute-value",
+            )
+        require(sum(self.ellipsis_mask) <= 1, f"ellipsis_mask {list(self.ellipsis_mask)} marks more than one place", at="ellipsis_mask", expected="one 1 at most", seen=list(self.ellipsis_mask), rule="attribute-value")
+
+    def marked(self, mask: str, at: int) -> bool:
+        bits = getattr(self, mask)
+        return at < len(bits) and bits[at] == 1
+
+    def length(self, begin: Tensor, end: Tensor, strides: Tensor | None) -> int | None:
+        """The number of elements of the lists, where it is known."""
+        found: int | None = None
+        for name, tensor in (("begin", begin), ("end", end), ("strides", strides)):
+            if tensor is None or tensor.rank is None or tensor.shape[0].is_dynamic or (name == "strides" and tensor.known is None):
+                continue
+            size = tensor.shape[0].low
+            found = size if found is None else found
+            require(size == found, f"`{name}` has {size} elements, expected {found}, as many as the lists before it", at=name, expected=f"{found} elements", seen=size, rule="input-shapes")
+        return found
+
+    def plan(self, rank: int, count: int) -> Iterator[tuple[int | None, int | None]]:
+        """Pairs, in the order of the result: an axis of `data` (None for a new one), and the position in the lists (None where the whole axis is taken)."""
+        added = sum(self.marked("new_axis_mask", at) and not self.marked("ellipsis_mask", at) for at in range(count))
+        hidden = rank + added - count
+        elided = any(self.marked("ellipsis_mask", at) for at in range(count))
+        require(
+            hidden >= (-1 if elided else 0),
+            f"the lists have {count} elements, but `data` has {rank} dimensions" + (f", and {added} are added" if added else ""),
+            at="begin",
+            expected=f"at most {rank + added + elided} elements",
+            seen=count,
+            rule="input-shapes",
+        )
+        axis = 0
+        for at in range(count):
+            if self.marked("ellipsis_mask", at):
+                for _ in range(hidden + 1):
+                    yield axis, None
+                    axis += 1
+            elif self.marked("new_axis_mask", at):
+                yield None, None
+            else:
+                yield axis, at
+                axis += 1
+        for rest in range(axis, rank):
+            yield rest, None
+
+    def ends(self, size: int, begin: Bounds | None, end: Bounds | None, step: int, at: int) -> tuple[Bounds | None, Bounds | None]:
+        """Where the slice begins and ends, by the masks."""
+        first, last = ((0, 0), (size, size)) if step > 0 else ((size, size), (-1 - size, -1 - size))
+        return (first if self.marked("begin_mask", at) else begin), (last if self.marked("end_mask", at) else end)
+
+    def runs(self, sizes: tuple[int, ...], begin: list[int], end: list[int], strides: list[int]) -> list[Run | None]:
+        """What is taken of each axis of the result; None for a new axis. A dropped axis is taken at one index."""
+        runs: list[Run | None] = []
+        for axis, at in self.plan(len(sizes), len(begin)):
+            if axis is None or at is None:
+                runs.append(None if axis is None else Run(0, sizes[axis], 1))
+                continue
+            size = sizes[axis]
+            first, last = self.ends(size, (begin[at],) * 2, (end[at],) * 2, strides[at], at)
+            assert first is not None and last is not None
+            if self.marked("shrink_axis_mask", at):
+                runs.append(Run(begin[at] + size if begin[at] < 0 else begin[at], 1, 1))
+            else:
+                runs.append(Run.of(size, first[0], last[0], strides[at]))
+        return runs
+
+    def check(self, data: Tensor, begin: Tensor, end: Tensor, strides: Tensor | None) -> Iterator[Violation]:
+        if strides is not None:
+            yield from real_typed(strides, "strides")
+        begins = begin.known
+        if data.rank is None or begins is None:
+            return
+        for axis, at in self.plan(data.rank, len(begins)):
+            if axis is None or at is None or not self.marked("shrink_axis_mask", at):
+                continue
+            size = data.shape[axis].high
+            if not -size <= begins[at] < size:
+                message = f"shrink_axis_mask takes index {begins[at]} of dimension {axis} of `data` {data.shape}, which is out of range"
+                yield Violation(message, at="begin", expected=f"[{-size}, {size - 1}]", seen=begins[at], rule="input-value")
+
+    def infer_value(self, data: Tensor, begin: Tensor, end: Tensor, strides: Tensor | None, outputs: tuple[Tensor, ...]) -> Value | None:
+        sizes, begins, ends = data.shape.static, begin.known, end.known
+        steps = strides.known if strides is not None else (1,) * len(begins or ())
+        if data.value is None or sizes is None or begins is None or ends is None or steps is None:
+            return None
+        chosen = [run.indices for run in self.runs(sizes, list(begins), list(ends), list(steps)) if run is not None]
+        if any(index < 0 or index >= size for indices, size in zip(chosen, sizes, strict=True) for index in (indices[:1], indices[-1:]) for index in index):
+            return None
+        return data.value.take(picked(sizes, chosen))
+
+    def evaluate(self, data: Array, begin: Array, end: Array, strides: Array | None) -> Array:
+        steps = [1] * len(begin) if strides is None else [int(step) for step in strides]
+        keys: list[slice | int | None] = []
+        plan = list(self.plan(data.ndim, len(begin)))
+        for run, (_, at) in zip(self.runs(data.shape, begin.tolist(), end.tolist(), steps), plan, strict=True):
+            dropped = at is not None and self.marked("shrink_axis_mask", at)
+            keys.append(None if run is None else run.first if dropped else run.slice)
+        return data[tuple(keys)]

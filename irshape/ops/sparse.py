@@ -1,0 +1,145 @@
+"""Operations on segments and sparse tensors: SegmentMax and SparseFillEmptyRows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..types import DYNAMIC, DYNAMIC_SHAPE, Dimension, ElementType, PartialShape
+from .declaration import ANY, I32_I64, Operation, Violation, attribute, operand, require
+from .kinds import Choice
+from .lazy import Array, np
+from .reduction import lowest
+from .tensors import Tensor, Value
+
+
+def count_of(value: Value | None, index: int = 0) -> Dimension:
+    """A number of rows as a dimension; -1 is `?` and what lies below is 0, as OpenVINO reads them."""
+    if value is None or value.lower[index] == value.upper[index] == -1:
+        return DYNAMIC
+    return value.dimension(index) or Dimension(0)
+
+
+class SegmentMax(Operation):
+    """The largest element of each segment of rows. Specification: SegmentMax-16."""
+
+    since = 16
+    data = operand(ANY)
+    segment_ids = operand(I32_I64, rank=1, value=True)
+    num_segments = operand(I32_I64, rank=0, value=True, optional=True)
+    fill_mode: str = attribute(Choice("ZERO", "LOWEST"), default="ZERO", required=True)
+
+    def infer(self, data: Tensor, segment_ids: Tensor, num_segments: Tensor | None) -> Tensor:
+        require(data.rank != 0, "`data` is a scalar; it must have rows", at="data", expected="rank 1 or more", seen="rank 0", rule="input-rank")
+        if data.rank and segment_ids.rank:
+            require(
+                data.shape[0].compatible(segment_ids.shape[0]),
+                f"`segment_ids` {segment_ids.shape} must name a segment for each row of `data` {data.shape}",
+                at="segment_ids",
+                expected=data.shape[0],
+                seen=segment_ids.shape[0],
+                rule="input-shapes",
+            )
+        known = segment_ids.known
+        if known is not None:
+            fall = next((place for place in range(1, len(known)) if known[place] < known[place - 1]), None)
+            if fall is not None:
+                seen = f"{known[fall - 1]}, then {known[fall]}"
+                raise Violation(f"`segment_ids` must be sorted, but holds {seen} (elements {fall - 1} and {fall})", at="segment_ids", expected="ascending", seen=seen, rule="input-value")
+        if data.rank is None:
+            return Tensor(data.element_type, DYNAMIC_SHAPE)
+        count = count_of(None if num_segments is None else num_segments.value)
+        if known is not None and (num_segments is None or num_segments.value is None):
+            count = DYNAMIC if num_segments is not None else Dimension(max(known, default=-1) + 1)
+        return Tensor(data.element_type, PartialShape([count, *data.shape[1:]]))
+
+    def check(self, data: Tensor, segment_ids: Tensor, num_segments: Tensor | None) -> Iterator[Violation]:
+        for name, tensor in (("segment_ids", segment_ids), ("num_segments", num_segments)):
+            known = None if tensor is None else tensor.known
+            if known and min(known) < (-1 if name == "num_segments" else 0):
+                yield Violation(f"`{name}` holds {min(known)}; it must not be negative", at=name, expected="0 or more", seen=min(known), rule="input-value")
+
+    def evaluate(self, data: Array, segment_ids: Array, num_segments: Array | None) -> Array:
+        count = int(num_segments.item()) if num_segments is not None else int(segment_ids.max(initial=-1)) + 1
+        keep = segment_ids < count
+        ids, rows = segment_ids[keep].astype(np.int64), data[keep]
+        starts = np.flatnonzero(np.diff(ids, prepend=-1))
+        made = np.full((max(count, 0), *data.shape[1:]), self.filling(data.dtype), data.dtype)
+        if len(ids):
+            made[ids[starts]] = np.maximum.reduceat(rows, starts, axis=0)
+        return made
+
+    def filling(self, kind: Any) -> Any:
+        if self.fill_mode == "ZERO":
+            return 0
+        if kind.kind in "iub":
+            return lowest(np.empty(0, kind)) if kind.kind != "b" else False
+        import ml_dtypes
+
+        return ml_dtypes.finfo(kind).min
+
+
+class SparseFillEmptyRows(Operation):
+    """A sparse matrix in which every empty row has been given one element. Specification: SparseFillEmptyRows-16."""
+
+    since = 16
+    values = operand(ANY, rank=1)
+    dense_shape = operand(I32_I64, rank=1, value=True)
+    indices = operand(I32_I64, rank=2, like="dense_shape", value=True)
+    default_value = operand(ANY, rank=0)
+
+    def infer(self, values: Tensor, dense_shape: Tensor, indices: Tensor, default_value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        require(
+            dense_shape.shape.size.contains(2),
+            f"`dense_shape` has shape {dense_shape.shape}; it holds the rows and columns of a matrix, 2 elements",
+            at="dense_shape",
+            expected=2,
+            seen=dense_shape.shape.size,
+            rule="input-shapes",
+        )
+        if indices.rank is not None:
+            places = PartialShape([values.shape[0] if values.rank and dense_shape.rank else DYNAMIC, 2])  # OpenVINO compares them only then
+            require(
+                places.compatible(indices.shape),
+                f"`indices` has shape {indices.shape}; it must hold a row and a column for each element of `values` {values.shape}",
+                at="indices",
+                expected=places,
+                seen=indices.shape,
+                rule="input-shapes",
+            )
+        rows = count_of(dense_shape.value)
+        filled = self.filled(rows, dense_shape, indices)
+        return (
+            Tensor(indices.element_type, PartialShape([filled, 2])),
+            Tensor(values.element_type, PartialShape([filled])),
+            Tensor(ElementType.of("boolean"), PartialShape([rows])),
+        )
+
+    def filled(self, rows: Dimension, dense_shape: Tensor, indices: Tensor) -> Dimension:
+        """The number of elements once every row has one, where the indices are known."""
+        sizes, known = dense_shape.known, indices.known
+        if sizes is None or known is None:
+            return DYNAMIC
+        for what, size, numbers in (("row", sizes[0], known[::2]), ("column", sizes[1], known[1::2])):
+            outside = next((number for number in numbers if not 0 <= number < size), None)
+            require(
+                outside is None,
+                f"`indices` names {what} {outside}, but `dense_shape` says that there are {size} {what}s",
+                at="indices",
+                expected=f"[0, {size - 1}]",
+                seen=outside,
+                rule="input-value",
+            )
+        return Dimension(len(known) // 2 + rows.low - len(set(known[::2])))
+
+    def evaluate(self, values: Array, dense_shape: Array, indices: Array, default_value: Array) -> tuple[Array, Array, Array]:
+        rows = int(dense_shape[0])
+        empty = np.ones(rows, bool)
+        empty[indices[:, 0]] = False
+        added = np.stack([np.flatnonzero(empty), np.zeros(int(empty.sum()), np.int64)], axis=1).astype(indices.dtype)
+        places = np.concatenate([indices, added])
+        filling = np.empty(len(added), values.dtype)
+        filling[:] = default_value
+        elements = np.concatenate([values, filling])
+        order = np.lexsort((places[:, 1], places[:, 0]))
+        return places[order], elements[order], empty

@@ -1,0 +1,61 @@
+"""Operations on tensors of strings, whose elements are held as bytes."""
+
+from __future__ import annotations
+
+from ..types import DYNAMIC, Dimension, ElementType, PartialShape
+from .declaration import I32_I64, Operation, operand, require, types
+from .embedding import require_known_type
+from .lazy import Array, np
+from .tensors import Tensor
+
+
+class StringTensorPack(Operation):
+    """Strings cut out of a run of bytes. Specification: StringTensorPack-15."""
+
+    since = 15
+    begins = operand(I32_I64, value=True)
+    ends = operand(I32_I64, like="begins", value=True)
+    symbols = operand(types("u8"), rank=1)
+
+    def infer(self, begins: Tensor, ends: Tensor, symbols: Tensor) -> Tensor:
+        require_known_type(begins=begins, ends=ends)
+        require(not symbols.element_type.is_dynamic, "`symbols` has a dynamic element type; it must be u8", at="symbols", expected="u8", seen="dynamic", rule="input-element-type")
+        shape = begins.shape.merge(ends.shape)
+        require(
+            shape is not None,
+            f"`begins` {begins.shape} and `ends` {ends.shape} must have the same shape: one of each for a string",
+            at="ends",
+            expected=begins.shape,
+            seen=ends.shape,
+            rule="input-shapes",
+        )
+        most = symbols.shape.size.high
+        for name, tensor in (("begins", begins), ("ends", ends)):
+            for number in tensor.known or ():
+                require(0 <= number <= most, f"`{name}` holds {number}, outside `symbols` {symbols.shape}", at=name, expected=f"[0, {most}]", seen=number, rule="input-value")
+        return Tensor(ElementType.of("string"), shape)
+
+    def evaluate(self, begins: Array, ends: Array, symbols: Array) -> Array:
+        text = symbols.tobytes()
+        made = np.empty(begins.size, object)
+        made[:] = [text[begin:end] for begin, end in zip(begins.ravel().tolist(), ends.ravel().tolist(), strict=True)]
+        return made.reshape(begins.shape)
+
+
+class StringTensorUnpack(Operation):
+    """The bytes of all strings as one run, with where each begins and ends. Specification: StringTensorUnpack-15."""
+
+    since = 15
+    data = operand(types("string"))
+
+    def infer(self, data: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        require(not data.element_type.is_dynamic, "`data` has a dynamic element type; it must be string", at="data", expected="string", seen="dynamic", rule="input-element-type")
+        places = Tensor(ElementType.of("i32"), data.shape)
+        count = Dimension(0) if data.shape.size == 0 else DYNAMIC
+        return places, places, Tensor(ElementType.of("u8"), PartialShape([count]))
+
+    def evaluate(self, data: Array) -> tuple[Array, Array, Array]:
+        texts = [text if isinstance(text, bytes) else str(text).encode() for text in data.ravel().tolist()]
+        ends = np.cumsum([len(text) for text in texts], dtype=np.int32).reshape(data.shape)
+        begins = np.concatenate([[0], ends.ravel()[:-1]]).astype(np.int32)[: data.size].reshape(data.shape)
+        return begins, ends, np.frombuffer(b"".join(texts), np.uint8)

@@ -1,0 +1,143 @@
+"""Conversions to another element type."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from ..types import DYNAMIC_TYPE, INT64_MIN, UNBOUNDED, ElementType
+from .conversion import converted
+from .declaration import ANY, Operation, attribute, operand, require, types
+from .elementwise import element_type_of
+from .intervals import Interval, corners, mapped
+from .kinds import BOOLEAN, TYPE_NAME
+from .lazy import Array
+from .tensors import Number, Tensor, Value
+
+
+def value_in(data: Tensor, output: Tensor) -> Value | None:
+    """The value of a tensor, converted to the element type of the output."""
+    shape, target = data.shape.static, output.element_type
+    if shape is None or data.element_type.is_dynamic:
+        return None
+    if target.kind == "boolean":
+        return mapped(lambda number: number != 0, _truth, [(data, shape)], output)
+    exact = partial(_whole, target.limits) if target.is_integer else float
+    return mapped(exact, partial(corners, _cut if target.is_integer else float), [(data, shape)], output)
+
+
+def _truth(numbers: Interval) -> Interval:
+    low, high = numbers
+    return not low <= 0 <= high, not low == high == 0
+
+
+def _cut(number: Number) -> Number:
+    return number if math.isinf(number) else int(number)
+
+
+def _whole(limits: tuple[int, int], number: Number) -> Number:
+    """A known number without its fraction; integers that do not fit wrap around later, but for reals, and for the ends of int64, that is not for certain."""
+    whole = int(number)
+    if (not isinstance(number, int) or whole in (INT64_MIN, UNBOUNDED)) and not limits[0] <= whole <= limits[1]:
+        raise OverflowError(number)
+    return whole
+
+
+class Convert(Operation):
+    """The input in another element type (how is told in `conversion.py`). Specification: Convert-1."""
+
+    since, until = 1, 17
+    data = operand(ANY)
+    destination_type: ElementType = attribute(TYPE_NAME, default=DYNAMIC_TYPE, required=True)
+
+    def infer(self, data: Tensor) -> Tensor:
+        return Tensor(self.destination_type, data.shape)
+
+    def infer_value(self, data: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        return value_in(data, outputs[0])
+
+    def evaluate(self, data: Array) -> Array:
+        return converted(data, self.destination_type)
+
+
+class ConvertLike(Operation):
+    """The input in the element type of `like`. Specification: ConvertLike-1."""
+
+    since = 1
+    data = operand(ANY)
+    like = operand(ANY)
+
+    def infer(self, data: Tensor, like: Tensor) -> Tensor:
+        return Tensor(like.element_type, data.shape)
+
+    def infer_value(self, data: Tensor, like: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        return value_in(data, outputs[0])
+
+    def evaluate(self, data: Array, like: Array) -> Array:
+        return converted(data, element_type_of(like))
+
+
+PROMOTABLE = types("boolean f64 f32 f16 bf16 f8e4m3 f8e5m2 i64 i32 i16 i8 i4 u64 u32 u16 u8 u4 u1")
+
+
+class ConvertPromoteTypes(Operation):
+    """Both inputs in an element type that holds either. Specification: ConvertPromoteTypes-14.
+
+    Without `promote_unsafe` what could lose digits is refused. With `pytorch_scalar_promotion` a scalar takes the type of the other input, both being integers or both reals.
+    """
+
+    since = 14
+    input_0 = operand(PROMOTABLE)
+    input_1 = operand(PROMOTABLE)
+    promote_unsafe: bool = attribute(BOOLEAN, default=False)
+    pytorch_scalar_promotion: bool = attribute(BOOLEAN, default=False)
+    u64_integer_promotion_target: ElementType = attribute(TYPE_NAME, default=ElementType.of("f32"))
+
+    def infer(self, input_0: Tensor, input_1: Tensor) -> tuple[Tensor, Tensor]:
+        common = self.common_type(input_0, input_1)
+        return Tensor(common, input_0.shape), Tensor(common, input_1.shape)
+
+    def common_type(self, input_0: Tensor, input_1: Tensor) -> ElementType:
+        a, b = input_0.element_type, input_1.element_type
+        if a.is_dynamic or b.is_dynamic:
+            return DYNAMIC_TYPE
+        if a is b or a.kind == "boolean":
+            return b
+        if b.kind == "boolean":
+            return a
+        if a.is_real != b.is_real:
+            return self.mixed_with_real(*((a, b) if a.is_real else (b, a)))
+        if self.pytorch_scalar_promotion and (input_0.rank == 0) != (input_1.rank == 0) and None not in (input_0.shape.static, input_1.shape.static):
+            return self.of_scalar(*((b, a) if input_0.rank == 0 else (a, b)))
+        if a.signed != b.signed:
+            return self.mixed_signs(*((a, b) if a.signed else (b, a)))
+        if a.bits != b.bits:
+            return a if a.bits > b.bits else b
+        require(self.promote_unsafe, f"neither of {a} and {b} holds the other; promote_unsafe would take the next wider type", at="promote_unsafe", expected="true", seen="false")
+        return ElementType.of("f16" if a.bits == 8 else "f32")
+
+    def mixed_with_real(self, floating: ElementType, whole: ElementType) -> ElementType:
+        require(
+            self.promote_unsafe or floating.bits >= 2 * whole.bits,
+            f"{whole} cannot be promoted to {floating} without loss: a floating-point type of {2 * whole.bits} bits or more is needed unless promote_unsafe is set",
+            at="promote_unsafe",
+        )
+        return floating
+
+    def of_scalar(self, target: ElementType, scalar: ElementType) -> ElementType:
+        fits = target.bits >= scalar.bits if target.signed == scalar.signed else target.signed and 2 * target.bits >= scalar.bits
+        require(self.promote_unsafe or fits, f"the scalar of {scalar} cannot take the type of the other input, {target}, without loss, and promote_unsafe is not set", at="promote_unsafe")
+        return target
+
+    def mixed_signs(self, signed: ElementType, unsigned: ElementType) -> ElementType:
+        if unsigned.bits <= 32 and (self.promote_unsafe or 2 * unsigned.bits <= signed.bits):
+            return ElementType.of(f"i{max(2 * unsigned.bits, signed.bits)}")
+        require(self.promote_unsafe, f"{unsigned} cannot be promoted to {signed} without loss, and promote_unsafe is not set", at="promote_unsafe")
+        return self.u64_integer_promotion_target
+
+    def infer_value(self, input_0: Tensor, input_1: Tensor, outputs: tuple[Tensor, ...]) -> tuple[Value | None, ...]:
+        return value_in(input_0, outputs[0]), value_in(input_1, outputs[1])
+
+    def evaluate(self, input_0: Array, input_1: Array) -> tuple[Array, Array]:
+        common = self.common_type(Tensor(element_type_of(input_0), input_0.shape), Tensor(element_type_of(input_1), input_1.shape))
+        return converted(input_0, common), converted(input_1, common)

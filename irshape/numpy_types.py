@@ -6,7 +6,7 @@ bf16, the f8 types, f4e2m1, i4, u4 and u2 are ml_dtypes' types. u1, u3, u6 and n
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ _ML = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def dtype_of(element_type: ElementType) -> Any:
     """The NumPy type (an `np.dtype`) in which arrays of an element type are held."""
     name = element_type.name
@@ -41,7 +41,7 @@ def dtype_of(element_type: ElementType) -> Any:
     return np.dtype(np.uint8, metadata={"element_type": name})
 
 
-@lru_cache(maxsize=None)
+@cache
 def _by_dtype() -> dict[str, str]:
     import ml_dtypes
 
@@ -94,7 +94,7 @@ def pack(array: np.ndarray[Any, Any], element_type: ElementType) -> bytes:
     bits = element_type.bits
     if bits >= 8 or not bits:
         return flat.tobytes()
-    codes = flat.view(np.uint8) if element_type.name in ("f4e2m1", "nf4", "u1", "u3", "u6") else flat.astype(np.int8).view(np.uint8)
+    codes: Any = flat.view(np.uint8) if element_type.name in ("f4e2m1", "nf4", "u1", "u3", "u6") else flat.astype(np.int8).view(np.uint8)
     codes = codes & ((1 << bits) - 1)
     if bits == 1:
         return np.packbits(codes).tobytes()

@@ -33,7 +33,7 @@ def command(
 
     loaded = load_or_exit(model, weights)
     try:
-        comparison = crosscheck(loaded, gathered(loaded, inputs, True, seed, shapes), device=device, rtol=rtol, atol=atol)  # type: ignore[arg-type]
+        comparison = crosscheck(loaded, gathered(loaded, inputs, True, seed, shapes), device=device, rtol=rtol, atol=atol)
     except (ExecutionError, ValueError) as problem:
         click.echo(f"{loaded.path}: {problem}", err=True)
         raise click.exceptions.Exit(1) from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from .common import load_or_exit, pairs, weights_option
@@ -47,7 +49,7 @@ def command(model: str, inputs: tuple[str, ...], random: bool, seed: int, shapes
         click.echo(f"{name:<{min(width, 60)}}  {element_type_of(array)!s:<8} {value_range(array)}")
 
 
-def gathered(model: object, inputs: tuple[str, ...], random: bool, seed: int, shapes: tuple[str, ...]) -> dict[str, object]:
+def gathered(model: object, inputs: tuple[str, ...], random: bool, seed: int, shapes: tuple[str, ...]) -> dict[str, Any]:
     """The arrays for a run by the id of their Parameter: from files, the rest at random where that is asked for. Raises `UsageError`."""
     from ..execution import input_names
     from ..inputs import random_inputs, read_array
@@ -56,7 +58,7 @@ def gathered(model: object, inputs: tuple[str, ...], random: bool, seed: int, sh
     assert isinstance(model, Model)
     names = input_names(model)
     parameters = model.parameters
-    fed: dict[str, object] = {}
+    fed: dict[str, Any] = {}
     try:
         drawn = random_inputs(model, seed, pairs(shapes, "--shape")) if random else {}
         for position, entry in enumerate(inputs):

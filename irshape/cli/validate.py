@@ -44,6 +44,6 @@ def command(paths: tuple[str, ...], form: str, output_file: str | None, fail_lev
 
             text = render_text(report, colour=wants_colour(color) and output_file is None, infos=verbose or fail_level == "info")
         write_output(text, output_file)
-    failing = SEVERITIES[: SEVERITIES.index(fail_level) + 1]  # type: ignore[arg-type]
+    failing = SEVERITIES[: SEVERITIES.index(fail_level) + 1]
     if not exit_zero and any(report.count(severity) for severity in failing):
         raise click.exceptions.Exit(1)

@@ -142,6 +142,8 @@ class _Reader:
         maps: list[PortMap] = []
         port: Port | None = None
         started = 0
+        waiting = Body()
+        """Holds the back edges that stand before their body, which is where OpenVINO writes them."""
         kept: dict[tuple[str, ...], tuple[str, ...]] = {}
         shapes: dict[bytes, tuple[int, ...]] = {}
 
@@ -182,6 +184,7 @@ class _Reader:
                         layer.bodies = {}
                     body = Body((*layer.path, layer.id, tag), parser.CurrentByteIndex - shift)
                     layer.bodies[tag] = body
+                    body.back_edges, waiting.back_edges = waiting.back_edges, []
                     state = _NET
                     return
                 if tag in PORT_MAP_TAGS:
@@ -211,7 +214,7 @@ class _Reader:
                 if tag == "edges":
                     state = _EDGES
                     return
-                if tag == "back_edges":  # some writers put it inside the body
+                if tag == "back_edges" and outer:  # some writers put it inside the body
                     state = _BACK_EDGES
                     return
             elif state == _PORT_MAP:
@@ -223,8 +226,7 @@ class _Reader:
                 if tag == "edge":
                     found = dict(zip(attributes[::2], attributes[1::2], strict=True))
                     place = parser.CurrentByteIndex - shift
-                    assert layer is not None or outer
-                    target = body if outer and layer is None else self.last_body(layer)
+                    target = body if layer is None else next(iter(layer.bodies.values())) if layer.bodies else waiting
                     target.back_edges.append(BackEdge(found.get("from-layer", ""), found.get("to-layer", ""), place))
                     state = _LEAF
                     return
@@ -265,7 +267,8 @@ class _Reader:
                 if depth < skipping:
                     skipping = 0
                     if tag == "rt_info":
-                        span = (started, parser.CurrentByteIndex - shift + len("</rt_info>"))
+                        place = parser.CurrentByteIndex - shift
+                        span = (started, text.find(b">", place) + 1 if text.startswith(b"</", place) else place)  # `<rt_info />` ends where it is
                         if state == _LAYER and layer is not None:
                             layer.rt_info_span = span
                         elif state == _NET and not outer:
@@ -278,13 +281,6 @@ class _Reader:
             state = stack.pop()
 
         return start, end
-
-    @staticmethod
-    def last_body(layer: Layer | None) -> Body:
-        """Back edges stand beside the body they belong to; without a body they are kept out of the way."""
-        if layer is not None and layer.bodies:
-            return next(iter(layer.bodies.values()))
-        return Body()
 
     def too_deep(self, offset: int) -> NotReadable:
         return self.stop("nesting-limit", f"elements are nested deeper than {MAX_DEPTH}", offset, help="no real IR needs this; check where the file came from")

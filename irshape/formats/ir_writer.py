@@ -6,6 +6,7 @@ What irshape holds no meaning for (the `rt_info` of layers and net) is carried o
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
@@ -14,7 +15,7 @@ from ..inference.engine import BodyResult, Inference
 from ..model import Body, Constant, Layer, Model, Port
 from ..ops.tensors import Tensor
 from ..types import PartialShape
-from .atomic import write_atomically
+from .atomic import write_together
 from .ir_reader import MAX_DEPTH
 from .weights import Weights
 
@@ -30,13 +31,14 @@ def write(model: Model, path: str | os.PathLike[str], inference: Inference | Non
     if model.kind == "layers":
         raise ValueError("layers on their own are no model that could be written")
     target = Path(path)
-    layout = _Layout(model)
-    text = "\n".join(_net(model, layout, inference)) + "\n"
     if target.with_suffix(".bin") == target:
         raise ValueError(f"'{target}' is the name of a .bin; give the .xml")
+    layout = _Layout(model)
+    text = "\n".join(_net(model, layout, inference)) + "\n"
+    files: dict[Path, bytes | Iterator[bytes]] = {target: text.encode()}
     if layout.chunks or (model.weights is not None and model.weights.state == "ready"):
-        write_atomically(target.with_suffix(".bin"), layout.data())
-    write_atomically(target, text.encode())
+        files = {target.with_suffix(".bin"): layout.data(), **files}
+    write_together(files)
 
 
 class _Layout:
@@ -110,30 +112,37 @@ def _layer(model: Model, layer: Layer, layout: _Layout, result: BodyResult | Non
     tensors = result.outputs[position] if result is not None else ()
     kind = layer.type.lower()
     if kind in ("const", "constant"):
-        values["offset"] = str(layout.place(Constant.of(layer, model.weights)))
+        values["offset"] = str(layout.place(_constant(model, layer)))
     if kind == "parameter" and tensors:
         values["shape"] = "..." if tensors[0].shape.dims is None else str(tensors[0].shape).strip("[]")
     if values:
         yield f"{inner}<data {_attributes(list(values.items()))} />"
     if layer.rt_info_span:
         yield inner + _raw(model, layer.rt_info_span)
-    fed = _fed(result, position) if result is not None else {}
-    yield from _ports("input", layer.inputs, fed, depth + 1)
-    yield from _ports("output", layer.outputs, dict(enumerate(tensors)), depth + 1)
     for tag, entries in (layer.port_maps or {}).items():
         yield f"{inner}<{tag}>"
         yield from (f"{inner}{_INDENT}<{entry.direction} {_attributes(list(entry.attributes.items()))} />" for entry in entries)
         yield f"{inner}</{tag}>"
+    back_edges = [edge for body in (layer.bodies or {}).values() for edge in body.back_edges]
+    if back_edges:
+        yield f"{inner}<back_edges>"
+        yield from (f"{inner}{_INDENT}<edge from-layer={quoteattr(edge.from_layer)} to-layer={quoteattr(edge.to_layer)} />" for edge in back_edges)
+        yield f"{inner}</back_edges>"
+    fed = _fed(result, position) if result is not None else {}
+    yield from _ports(model, "input", layer.inputs, fed, depth + 1)
+    yield from _ports(model, "output", layer.outputs, dict(enumerate(tensors)), depth + 1)
     for tag, body in (layer.bodies or {}).items():
-        if body.back_edges:
-            yield f"{inner}<back_edges>"
-            for edge in body.back_edges:
-                yield f"{inner}{_INDENT}<edge from-layer={quoteattr(edge.from_layer)} to-layer={quoteattr(edge.to_layer)} />"
-            yield f"{inner}</back_edges>"
         yield f"{inner}<{tag}>"
         yield from _body(model, body, layout, result.inner.get(position, {}).get(tag) if result is not None else None, depth + 2)
         yield f"{inner}</{tag}>"
     yield f"{tab}</layer>"
+
+
+def _constant(model: Model, layer: Layer) -> Constant:
+    try:
+        return Constant.of(layer, model.weights)
+    except ValueError:
+        raise ValueError(f"the attributes of the constant '{layer.name}' (id {layer.id}) describe none") from None
 
 
 def _fed(result: BodyResult, position: int) -> dict[int, Tensor]:
@@ -145,7 +154,7 @@ def _fed(result: BodyResult, position: int) -> dict[int, Tensor]:
     return found
 
 
-def _ports(direction: str, ports: list[Port], inferred: dict[int, Tensor], depth: int) -> Iterator[str]:
+def _ports(model: Model, direction: str, ports: list[Port], inferred: dict[int, Tensor], depth: int) -> Iterator[str]:
     if not ports:
         return
     tab = _INDENT * depth
@@ -159,13 +168,33 @@ def _ports(direction: str, ports: list[Port], inferred: dict[int, Tensor], depth
         if port.names is not None:
             head.append(("names", port.names))
         dims = _dims(tensor.shape) if tensor is not None else port.dims or ()
-        if dims:
+        info = _rt_info(model, port)
+        if dims or info:
             yield f"{tab}{_INDENT}<port {_attributes(head)}>"
             yield from (f"{tab}{_INDENT * 2}<dim>{size}</dim>" for size in dims)
+            if info:
+                yield f"{tab}{_INDENT * 2}{info}"
             yield f"{tab}{_INDENT}</port>"
         else:
             yield f"{tab}{_INDENT}<port {_attributes(head)} />"
     yield f"{tab}</{direction}>"
+
+
+_PORT = re.compile(rb"""<port(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+>""")
+
+
+def _rt_info(model: Model, port: Port) -> str:
+    """What a port holds besides its dimensions, such as the layout of a Parameter, as it stands in the source."""
+    data = model.source.data
+    tag = _PORT.match(data, port.offset)
+    if tag is None or tag[0].endswith(b"/>"):
+        return ""
+    end = data.find(b"</port", tag.end())
+    start = data.find(b"<rt_info", tag.end(), end)
+    if start < 0:
+        return ""
+    stop = data.find(b"</rt_info>", start, end)
+    return "" if stop < 0 else _raw(model, (start, stop + len(b"</rt_info>")))
 
 
 def _dims(shape: PartialShape) -> tuple[int, ...]:

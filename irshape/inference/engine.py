@@ -19,7 +19,10 @@ from .bodies import BodyView, bind
 from .folding import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+MAX_WORK = 1_000_000
+"""How many layers inside bodies are inferred, all runs of all bodies counted, before a model is taken to be endless work."""
 
 
 _WITHOUT_OUTPUTS = ("result", "assign")
@@ -154,6 +157,8 @@ class Engine:
         self.operations: dict[tuple[str, str, tuple[str, ...]], tuple[Operation, tuple[AttributeProblem, ...]] | registry.UnknownOperation] = {}
         self.forms: dict[PartialShape, tuple[int, ...]] = {}
         self.wirings: dict[int, Wiring] = {}
+        self.runs: dict[tuple[object, ...], BodyResult] = {}
+        self.work = 0
 
     # what a layer is
 
@@ -233,7 +238,10 @@ class Engine:
             override = parameters.get(layer.id) if parameters and layer.type.lower() == "parameter" else None
             tensors = self.infer_layer(result, position, tuple(inputs), needed=position in needed, override=override)
             outputs[position] = tensors
-            if self.compare and layer.outputs:
+            if override is not None:
+                if self.compare:
+                    self.hold_parameter(result, layer, tensors[0])
+            elif self.compare and layer.outputs:
                 self.hold_declared(result, position, layer, tensors, contradicted)
         return result
 
@@ -304,7 +312,7 @@ class Engine:
             return self.declared_outputs(layer)
         if needed and operation.reads_weights:
             tensors = (self.with_constant(layer, tensors[0]),)
-        if len(layer.outputs) > len(tensors) or (not layer.outputs and layer.type.lower() not in _WITHOUT_OUTPUTS):
+        if len(layer.outputs) > len(tensors) or (tensors and not layer.outputs and layer.type.lower() not in _WITHOUT_OUTPUTS):
             result.findings.append(Finding(layer, OutputCount(len(layer.outputs), len(tensors))))
         return tensors
 
@@ -349,29 +357,63 @@ class Engine:
         return tensor if numbers is None else tensor.with_value(Value(numbers))
 
     def infer_with_bodies(self, result: BodyResult, position: int, operation: Operation, inputs: tuple[Tensor, ...], needed: bool) -> _Memo:
+        """One layer with bodies. Its operation runs them as often as it needs; only the last run is held against what the layers inside declare."""
         layer = result.body.layers[position]
         inner: dict[str, BodyResult] = {}
+        given: dict[str, dict[str, Tensor]] = {}
         result.inner[position] = inner
 
-        def runner(tag: str, body: Body) -> Any:
+        def runner(tag: str, body: Body) -> Callable[[dict[str, Tensor]], dict[str, Tensor]]:
             def run(parameters: dict[str, Tensor]) -> dict[str, Tensor]:
-                inner[tag] = self.infer_body(body, parameters, value_of_results=True)
+                given[tag] = dict(parameters)
+                compare, self.compare = self.compare, False
+                try:
+                    inner[tag] = self.run_body(body, given[tag])
+                finally:
+                    self.compare = compare
                 return {at.id: tensors[0] for at, tensors in zip(body.layers, inner[tag].outputs, strict=True) if at.type.lower() == "result" and tensors}
 
             return run
 
+        bodies = layer.bodies or {}
+        outcome: _Memo
         try:
-            views: dict[str, BodyView[Tensor]] = {tag: bind(layer, tag, runner(tag, body)) for tag, body in (layer.bodies or {}).items()}
+            views: dict[str, BodyView[Tensor]] = {tag: bind(layer, tag, runner(tag, body)) for tag, body in bodies.items()}
             ordered = check_inputs(operation, inputs)
             made = operation.infer(*ordered, bodies=views, outputs=len(layer.outputs))
+            outcome = (made if isinstance(made, tuple) else (made,)), tuple(operation.check(*ordered, bodies=views))
         except Violation as violation:
-            for tag, body in (layer.bodies or {}).items():
-                if tag not in inner:
-                    inner[tag] = self.infer_body(body, {})
-            return violation, ()
-        return (made if isinstance(made, tuple) else (made,)), ()
+            outcome = violation, ()
+        for tag, body in bodies.items():
+            if self.compare or tag not in inner:
+                try:
+                    inner[tag] = self.run_body(body, given.get(tag, {}))
+                except Violation as violation:
+                    outcome = violation, ()
+                    inner[tag] = self.as_declared(body)
+        if any(at.type.lower() == "result" and index in found.unsure for found in inner.values() for index, at in enumerate(found.body.layers)):
+            result.unsure.add(position)
+        return outcome
+
+    def run_body(self, body: Body, parameters: dict[str, Tensor]) -> BodyResult:
+        """A body of a layer, once for the same parameters. Raises `Violation` where bodies within bodies make it endless work."""
+        key = (id(body), self.compare, frozenset(parameters.items()))
+        found = self.runs.get(key)
+        if found is None:
+            self.work += len(body.layers)
+            if self.work > MAX_WORK:
+                raise Violation(f"the bodies within bodies take more than {MAX_WORK:,} steps to work out", expected="bodies whose shapes settle", rule="port-map")
+            found = self.runs[key] = self.infer_body(body, parameters, value_of_results=True)
+        return found
 
     # what the file declares
+
+    def as_declared(self, body: Body) -> BodyResult:
+        """A body of which nothing could be inferred."""
+        result = BodyResult(body, wire(body))
+        result.outputs = [self.declared_outputs(layer) for layer in body.layers]
+        result.unsure = set(range(len(body.layers)))
+        return result
 
     def declared_outputs(self, layer: Layer) -> tuple[Tensor, ...]:
         """The outputs of a layer as its ports declare them."""
@@ -392,6 +434,18 @@ class Engine:
             given = declared(port, tensor)
             result.findings.append(Finding(layer, Mismatch(index, given, tensor)))
             contradicted[position, index] = (port.dims, given)
+
+
+    def hold_parameter(self, result: BodyResult, layer: Layer, fed: Tensor) -> None:
+        """A Parameter that gets something else than it declares. What it gets may be narrower or wider: OpenVINO overwrites it in silence."""
+        found = self.operation(layer)
+        if isinstance(found, registry.UnknownOperation) or not layer.outputs:
+            return
+        own = found[0].infer()
+        assert isinstance(own, Tensor)
+        types = own.element_type is fed.element_type or own.element_type.is_dynamic or fed.element_type.is_dynamic
+        if not types or not own.shape.compatible(fed.shape):
+            result.findings.append(Finding(layer, Mismatch(0, own, fed)))
 
 
 def declared(port: Port, inferred: Tensor | None = None) -> Tensor:

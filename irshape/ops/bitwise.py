@@ -25,7 +25,7 @@ class BitwiseBinary(Binary):
 
     a = operand(BITS)
     b = operand(BITS, like="a")
-    infer_value = None
+    infer_value = None  # type: ignore[assignment]
 
 
 class BitwiseAnd(BitwiseBinary):

@@ -47,17 +47,22 @@ class ControlFlow(Operation):
 
     def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Violation]:
         for view in bodies.values():
-            seen: set[int] = set()
+            used = {edge.from_layer for edge in view.body.edges}
+            lines: dict[int, str] = {}
+            feeding = {binding.internal for binding in view.inputs if binding.external is None}
             for binding in view.inputs:
-                if binding.external is not None and binding.external in seen:
+                if binding.external is not None and lines.setdefault(binding.external, binding.internal) == binding.internal:
+                    feeding.add(binding.internal)
+            for parameter in view.parameters:
+                if parameter.id in used and parameter.id not in feeding:
+                    twice = next((binding.external for binding in view.inputs if binding.internal == parameter.id), None)
                     yield Violation(
-                        f"two lines of the port map give input {binding.external} to `{view.tag}`; OpenVINO keeps the first, and nothing feeds Parameter {binding.internal}",
-                        expected="one line for each input",
-                        seen=f"two for input {binding.external}",
+                        f"nothing feeds Parameter {parameter.id} of `{view.tag}`"
+                        + (f": of the lines of the port map for input {twice} OpenVINO keeps the first, which feeds Parameter {lines[twice]}" if twice is not None else "; OpenVINO goes on with what it declares, and zeros"),
+                        expected="a line of its own in the port map",
                         rule="port-map",
-                        help="let one Parameter feed all that use the input",
+                        help="feed it, or let one Parameter feed all layers that use the input",
                     )
-                seen.add(binding.external if binding.external is not None else -1)
 
 
 class If(ControlFlow):
@@ -71,12 +76,12 @@ class If(ControlFlow):
         chosen = truth(condition, "the condition", "condition")
         given = tuple(tensor.with_value(None) for tensor in (condition, *inputs))
         made: list[list[Tensor]] = []
-        for tag in ("then_body", "else_body"):
+        for tag, idle in (("then_body", chosen is False), ("else_body", chosen is True)):
             view = body_of(bodies, tag)
-            results = view.run(fed(view, given))
-            made.append([results.get(binding.internal, UNKNOWN) for binding in connected(view)])
+            results = view.run({} if idle else fed(view, given))  # like OpenVINO's, a body that never runs stays as it is declared
+            made.append([results.get(binding.internal, UNKNOWN).with_value(None) for binding in connected(view)])
         if chosen is not None:
-            found = [tensor.with_value(None) for tensor in made[0 if chosen else 1]]
+            found = made[0 if chosen else 1]
             return (*found, *[UNKNOWN] * (outputs - len(found)))
         require(
             len(made[0]) == len(made[1]),

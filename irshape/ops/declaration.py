@@ -25,7 +25,7 @@ from .kinds import THE_DEFAULT, Kind, Malformed
 from .tensors import Tensor, Value
 
 if TYPE_CHECKING:
-    from ..inference.bodies import AbstractBody
+    pass
 
 LATEST_FULL_OPSET: Final = 16
 """The last opset that holds (nearly) every operation; opset17 is still partial in OpenVINO 2026.4."""
@@ -251,8 +251,8 @@ class Operation:
         """Element types and shapes of the outputs from those of the inputs (an optional one that is absent is None). Raises `Violation`."""
         raise NotImplementedError
 
-    def check(self, *inputs: Any) -> Iterator[Violation]:
-        """Conditions that the specification states and OpenVINO passes over; inference goes on whatever comes of them."""
+    def check(self, *inputs: Any, **context: Any) -> Iterator[Violation]:
+        """Conditions that the specification states and OpenVINO passes over; inference goes on whatever comes of them. With bodies, it takes them as `bodies=`."""
         return iter(())
 
     infer_value: Callable[..., Value | tuple[Value | None, ...] | None] | None = None

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
+from .conversion import plain
 from .declaration import ANY, I32_I64, Operation, Violation, attribute, operand, require
+from .elementwise import computed
 from .kinds import Choice
 from .lazy import Array, np
-from .reduction import wide
 from .tensors import Tensor
 
 
@@ -69,16 +70,16 @@ class EmbeddingLookup(Operation):
 
     def bags(self, table: Array, indices: Array, bag: Array, count: int, weights: Array | None, default: Array | None) -> Array:
         """Sums, or means, of the rows that `indices` name, by the bag of each; rows of `default` where a bag is empty."""
-        total = np.zeros((count, *table.shape[1:]), wide(table[:0]).dtype)
-        picked = wide(table)[indices]
+        picked = plain(table[indices])
+        total = np.zeros((count, *table.shape[1:]), picked.dtype)
         if weights is not None:
-            picked = picked * wide(weights).reshape(-1, *[1] * (table.ndim - 1))
+            picked = picked * plain(weights).reshape(-1, *[1] * (table.ndim - 1))
         np.add.at(total, bag, picked)
         sizes = np.bincount(bag, minlength=count)
         if self.reduction == "mean":
             divisor = np.maximum(sizes, 1).reshape(-1, *[1] * (table.ndim - 1))
             total = np.trunc(total / divisor) if total.dtype.kind in "iu" else total / divisor.astype(total.dtype)
-        made = total.astype(table.dtype)
+        made = computed(total, table)
         if default is not None and int(default.item()) >= 0:
             made[sizes == 0] = table[int(default.item())]
         return made

@@ -30,7 +30,7 @@ def rounded(number: Number, element_type: ElementType) -> Number:
 
 
 def _rounded_real(number: float, name: str) -> float:
-    if number != number:
+    if math.isnan(number):
         raise ValueError("not a number")
     if name == "f64" or number in (0, math.inf, -math.inf):
         return number

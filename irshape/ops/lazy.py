@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 __all__ = ["Array", "np"]
 
 if TYPE_CHECKING:
-    import numpy as np
+    import numpy
 
-    Array = np.ndarray[Any, np.dtype[Any]]
+    Array = numpy.ndarray[Any, numpy.dtype[Any]]
+    np: Any  # NumPy's overloads do not follow code that works in whatever type it is given; the executor and its tests hold the results to their types
 else:
     Array = Any
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 from ..types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
+from .conversion import plain
 from .declaration import NUMERIC, NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand, require
+from .elementwise import computed
 from .kinds import BOOLEAN, INDEX_TYPE, INT, NATURALS, Choice, TypeName
 from .lazy import Array, np
 from .tensors import Tensor
@@ -153,7 +155,7 @@ def _shown(sizes: tuple[int, ...]) -> str:
 
 def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any) -> Array:
     """Each window along an axis of padded data combined into one value by a ufunc."""
-    before = (slice(None),) * axis
+    before: tuple[Any, ...] = (slice(None),) * axis
     if count == 1:
         return np.asarray(combine.reduce(area[(*before, slice(0, along.span, along.dilation))], axis=axis, keepdims=True))
     result = area[(*before, along.met(0, count))].copy()
@@ -162,16 +164,9 @@ def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any)
     return result
 
 
-def ordered_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """A type of NumPy's own in which the values of another can be summed and compared."""
-    if dtype.kind in "iu" or (dtype.kind == "f" and dtype.itemsize >= 4):
-        return dtype
-    return np.dtype(np.float32 if dtype.kind == "f" or "float" in dtype.name else np.int32)
-
-
 def lowest(dtype: np.dtype[Any]) -> Any:
     """What the largest of nothing is: the padding, and in OpenVINO also what stands for a window of NaN or of negative infinity."""
-    return np.finfo(dtype).min if dtype.kind == "f" else np.iinfo(dtype).min
+    return False if dtype.kind == "b" else np.finfo(dtype).min if dtype.kind == "f" else np.iinfo(dtype).min
 
 
 class AveragePooling(Pooling):
@@ -187,8 +182,9 @@ class AveragePooling(Pooling):
         return Tensor(data.element_type, self.pooled(data.shape))
 
     def evaluate(self, data: Array) -> Array:
-        real = data.dtype.kind not in "iub" and "int" not in data.dtype.name
-        total, ways = self.laid_out(data.astype(ordered_type(data.dtype) if real else np.int64, copy=False), 0)
+        numbers = plain(data)
+        real = numbers.dtype.kind == "f"
+        total, ways = self.laid_out(numbers if real else numbers.astype(np.int64), 0)
         whole = not self.exclude_pad and any(along.begin or along.end for along, _ in ways)
         divisor = np.ones(1, total.dtype)
         for axis in reversed(range(len(ways))):
@@ -197,10 +193,10 @@ class AveragePooling(Pooling):
             counted = np.full(count, along.kernel) if whole else inside(along, data.shape[axis + 2], count)
             divisor = counted.astype(total.dtype).reshape(-1, *(1,) * (len(ways) - 1 - axis)) * divisor
         if real:
-            return np.divide(total, divisor, out=total).astype(data.dtype, copy=False)
+            return computed(np.divide(total, divisor, out=total), data)
         divisor = np.maximum(divisor, 1)
         rest = 2 * (total - total // divisor * divisor)
-        return (total // divisor + ((rest > divisor) | ((rest == divisor) & (total // divisor % 2 == 1)))).astype(data.dtype)
+        return computed(total // divisor + ((rest > divisor) | ((rest == divisor) & (total // divisor % 2 == 1))), data)
 
 
 def inside(along: Along, size: int, count: int) -> Array:
@@ -239,13 +235,12 @@ class MaxPool_1(Pooling):
         return Tensor(data.element_type, self.pooled(data.shape))
 
     def evaluate(self, data: Array) -> Array:
-        kind = ordered_type(data.dtype)
-        area, ways = self.laid_out(data.astype(kind, copy=False), lowest(kind))
+        numbers = plain(data)
+        bottom = lowest(numbers.dtype)
+        area, ways = self.laid_out(numbers, bottom)
         for axis in reversed(range(len(ways))):
             area = over_windows(area, axis + 2, *ways[axis], np.fmax)
-        if kind.kind == "f":
-            np.maximum(area, lowest(kind), out=area)
-        return area.astype(data.dtype, copy=False)
+        return computed(np.fmax(area, bottom, out=area) if area.dtype.kind == "f" else area, data)
 
 
 class MaxPool_8(Pooling):
@@ -253,7 +248,7 @@ class MaxPool_8(Pooling):
 
     since, until = 8, 13
     dilations: Sizes = attribute(NATURALS, default=None)
-    index_element_type: ElementType = attribute(INDEX_TYPE, default=I64)
+    index_element_type: ElementType = attribute(TypeName("i32", "i64"), default=I64)
     axis: int = attribute(INT, default=0)
 
     def infer(self, data: Tensor) -> tuple[Tensor, Tensor]:
@@ -272,11 +267,12 @@ class MaxPool_8(Pooling):
     def evaluate(self, data: Array) -> tuple[Array, Array]:
         from ..numpy_types import dtype_of
 
-        kind = ordered_type(data.dtype)
-        if kind.kind in "iu" and kind.itemsize < 8:
-            kind = np.dtype(np.int64)  # with room for padding below all values
-        bottom = lowest(kind)
-        area, ways = self.laid_out(data.astype(kind, copy=False), bottom)
+        numbers = plain(data)
+        least = lowest(numbers.dtype)
+        if numbers.dtype.kind in "iub" and numbers.dtype.itemsize < 8:
+            numbers = numbers.astype(np.int64)  # with room for padding below all values
+        bottom = lowest(numbers.dtype)
+        area, ways = self.laid_out(numbers, bottom)
         places = np.zeros((), np.int64)
         for axis, ((along, _), size) in enumerate(zip(ways, data.shape[2:], strict=True)):
             places = places[..., None] * size + (np.arange(area.shape[axis + 2], dtype=np.int64) - along.begin)
@@ -287,13 +283,13 @@ class MaxPool_8(Pooling):
         channels = np.arange(data.shape[0] * data.shape[1], dtype=np.int64) * int(np.prod(data.shape[2:]))
         places = np.where(found, places, 0) + channels.reshape(*data.shape[:2], *(1,) * len(ways))
         bound = int(np.prod(data.shape[self.axis % data.ndim :]))
-        values = np.where(found, area, lowest(ordered_type(data.dtype)))
-        return values.astype(data.dtype, copy=False), (places % bound).astype(dtype_of(self.index_element_type))
+        values = np.where(found, area, np.asarray(least, area.dtype))
+        return computed(values, data), (places % bound).astype(dtype_of(self.index_element_type))
 
 
 def largest(area: Array, places: Array, axis: int, along: Along | Share, count: int) -> tuple[Array, Array]:
     """The first largest value of each window along an axis of padded data, and what `places` holds for it."""
-    before = (slice(None),) * axis
+    before: tuple[Any, ...] = (slice(None),) * axis
     first = (*before, along.met(0, count))
     values, found = np.array(area[first]), np.array(places[first])
     for at in range(1, along.kernel):
@@ -312,27 +308,27 @@ class MaxPool_14(MaxPool_8):
 
 
 class Share(NamedTuple):
-    """How an axis of `size` elements is shared out among windows that differ in length by one at most, as PyTorch's adaptive pooling does."""
+    """How an axis of `size` elements is shared out among so many windows, which may overlap by one element, as PyTorch's adaptive pooling does."""
 
     size: int
-    count: int
+    parts: int
 
     @property
     def starts(self) -> Array:
-        return np.arange(self.count) * self.size // self.count
+        return np.arange(self.parts) * self.size // self.parts
 
     @property
     def ends(self) -> Array:
-        return -(-(np.arange(1, self.count + 1) * self.size) // self.count)
+        return -(-np.arange(1, self.parts + 1) * self.size // self.parts)
 
     @property
     def kernel(self) -> int:
         """The length of the longest window."""
         return int((self.ends - self.starts).max(initial=0))
 
-    def met(self, at: int, count: int) -> Array:
+    def met(self, at: int, parts: int | None = None) -> Array:
         """The elements at position `at` of each window; the last one again where a window is shorter."""
-        return np.minimum(self.starts + at, np.maximum(self.ends - 1, 0))
+        return np.asarray(np.minimum(self.starts + at, np.maximum(self.ends - 1, 0)))
 
 
 class AdaptivePooling(Operation):
@@ -376,23 +372,25 @@ class AdaptiveAvgPool(AdaptivePooling):
         return Tensor(data.element_type, self.pooled(data.shape, output_shape))
 
     def evaluate(self, data: Array, output_shape: Array) -> Array:
-        total = data.astype(ordered_type(data.dtype), copy=False)
-        for axis, count in enumerate(output_shape.ravel().tolist()):
-            share = Share(data.shape[axis + 2], int(count))
-            before, behind = (slice(None),) * (axis + 2), (1,) * (data.ndim - axis - 3)
+        numbers = plain(data)
+        total = numbers if numbers.dtype.kind == "f" else numbers.astype(np.float64)
+        for axis, parts in enumerate(output_shape.ravel().tolist()):
+            share = Share(data.shape[axis + 2], int(parts))
+            before: tuple[Any, ...] = (slice(None),) * (axis + 2)
+            behind = (1,) * (data.ndim - axis - 3)
             lengths = share.ends - share.starts
-            made = np.zeros((*total.shape[: axis + 2], share.count, *total.shape[axis + 3 :]), total.dtype)
+            made = np.zeros((*total.shape[: axis + 2], share.parts, *total.shape[axis + 3 :]), total.dtype)
             for at in range(share.kernel):
-                made += total[(*before, share.met(at, share.count))] * (at < lengths).reshape(-1, *behind)
-            total = made / lengths.astype(total.dtype if total.dtype.kind == "f" else np.float64).reshape(-1, *behind)
-        return (total if data.dtype.kind == "f" or "float" in data.dtype.name else np.trunc(total)).astype(data.dtype, copy=False)
+                made += total[(*before, share.met(at))] * (at < lengths).reshape(-1, *behind)
+            total = made / lengths.astype(total.dtype).reshape(-1, *behind)
+        return computed(total, data)
 
 
 class AdaptiveMaxPool(AdaptivePooling):
     """The largest element of each window, and where it stands among the spatial elements of its channel. Specification: AdaptiveMaxPool-8."""
 
     since = 8
-    index_element_type: ElementType = attribute(TypeName("i32", "i64", refused=True), default=I64)
+    index_element_type: ElementType = attribute(INDEX_TYPE, default=I64)
 
     def infer(self, data: Tensor, output_shape: Tensor) -> tuple[Tensor, Tensor]:
         shape = self.pooled(data.shape, output_shape)
@@ -401,9 +399,9 @@ class AdaptiveMaxPool(AdaptivePooling):
     def evaluate(self, data: Array, output_shape: Array) -> tuple[Array, Array]:
         from ..numpy_types import dtype_of
 
-        values = data.astype(ordered_type(data.dtype), copy=False)
+        values = plain(data)
         places = np.broadcast_to(np.arange(int(np.prod(data.shape[2:])), dtype=np.int64).reshape(data.shape[2:]), data.shape)
-        for axis, count in reversed(list(enumerate(output_shape.ravel().tolist()))):
-            share = Share(data.shape[axis + 2], int(count))
-            values, places = largest(values, places, axis + 2, share, share.count)
-        return values.astype(data.dtype, copy=False), places.astype(dtype_of(self.index_element_type))
+        for axis, parts in reversed(list(enumerate(output_shape.ravel().tolist()))):
+            share = Share(data.shape[axis + 2], int(parts))
+            values, places = largest(values, places, axis + 2, share, share.parts)
+        return computed(values, data), places.astype(dtype_of(self.index_element_type))

@@ -103,18 +103,25 @@ def wide(data: Array) -> Array:
     return data.astype(np.float32) if data.dtype.kind in "fV" and data.dtype.itemsize < 4 else data
 
 
+def elements_along(data: Array, axes: tuple[int, ...]) -> int:
+    """How many elements make up one of the result."""
+    count = 1
+    for axis in axes:
+        count *= data.shape[axis]
+    return count
+
+
 class ReduceMean(Reduction):
-    """Arithmetic mean. The mean of integers is rounded towards zero, the mean of nothing is NaN, of no integers 0. Specification: ReduceMean-1."""
+    """Arithmetic mean. The mean of integers is rounded towards zero, the mean of nothing is 0, as the runtime has it. Specification: ReduceMean-1."""
 
     since = 1
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
         if data.dtype.kind not in "iu":
-            return np.asarray(np.mean(wide(data), axis=axes, keepdims=self.keep_dims))
+            total = np.asarray(np.sum(wide(data), axis=axes, keepdims=self.keep_dims))
+            return total / total.dtype.type(max(elements_along(data, axes), 1))
         total = np.asarray(np.sum(data.astype(object), axis=axes, keepdims=self.keep_dims)) if data.dtype.itemsize == 8 else np.sum(data, axis=axes, keepdims=self.keep_dims, dtype=np.int64)
-        count = 1
-        for axis in axes:
-            count *= data.shape[axis]
+        count = elements_along(data, axes)
         if not count:
             return np.zeros_like(total, dtype=data.dtype)
         return np.asarray(np.where(total < 0, -(-total // count), total // count)).astype(data.dtype)
@@ -162,14 +169,14 @@ class ReduceProd(Reduction):
         return np.asarray(np.prod(wide(data), axis=axes, keepdims=self.keep_dims, dtype=None if data.dtype.kind not in "iu" else data.dtype))
 
 
-def lowest(data: Array) -> Any:
-    """What a maximum over nothing gives: the smallest value of the type."""
-    return np.iinfo(data.dtype).min if data.dtype.kind in "iu" else -np.inf
-
-
-def highest(data: Array) -> Any:
-    """What a minimum over nothing gives: the largest value of the type."""
-    return np.iinfo(data.dtype).max if data.dtype.kind in "iu" else np.inf
+def extreme(data: Array, axes: tuple[int, ...], keep_dims: bool, *, largest: bool) -> Array:
+    """The maximum or minimum along axes; of nothing, the smallest or largest finite value of the type, as OpenVINO has it."""
+    values = wide(data)
+    if not elements_along(data, axes):
+        limits = np.iinfo(values.dtype) if values.dtype.kind in "iu" else np.finfo(values.dtype)
+        sizes = [1 if axis in axes else size for axis, size in enumerate(data.shape) if keep_dims or axis not in axes]
+        return np.full(sizes, limits.min if largest else limits.max, values.dtype)
+    return np.asarray((np.max if largest else np.min)(values, axis=axes, keepdims=keep_dims))
 
 
 class ReduceMax(Reduction):
@@ -178,7 +185,7 @@ class ReduceMax(Reduction):
     since = 1
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        return np.asarray(np.max(wide(data), axis=axes, keepdims=self.keep_dims, initial=lowest(data)))
+        return extreme(data, axes, self.keep_dims, largest=True)
 
 
 class ReduceMin(Reduction):
@@ -187,7 +194,7 @@ class ReduceMin(Reduction):
     since = 1
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        return np.asarray(np.min(wide(data), axis=axes, keepdims=self.keep_dims, initial=highest(data)))
+        return extreme(data, axes, self.keep_dims, largest=False)
 
 
 class ReduceL1(Reduction):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from .declaration import Operation
@@ -21,8 +21,7 @@ _CLASS = re.compile(r"^class ([A-Z]\w*?)(?:_\d+)?\(", re.MULTILINE)
 _OPSET = re.compile(r"opset([1-9][0-9]?)\Z")
 _SYNONYMS = {"constant": "const"}
 _EXPERIMENTAL = frozenset(
-    "experimentaldetectrondetectionoutput experimentaldetectrongenerateproposalssingleimage experimentaldetectronpriorgridgenerator experimentaldetectronroifeatureextractor "
-    "experimentaldetectrontopkrois grucell rnncell proposal".split()
+    ["experimentaldetectrondetectionoutput", "experimentaldetectrongenerateproposalssingleimage", "experimentaldetectronpriorgridgenerator", "experimentaldetectronroifeatureextractor", "experimentaldetectrontopkrois", "grucell", "rnncell", "proposal"]
 )
 """Types that OpenVINO also reads under the versions `experimental` and `extension`, as of opset6."""
 _MACHINERY = {"__init__", "declaration", "kinds", "registry", "tensors", "lazy"}
@@ -52,7 +51,7 @@ def _index() -> dict[str, tuple[str, str]]:
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def versions(type_name: str) -> tuple[type[Operation], ...]:
     """The declared versions of a type, oldest first; none if there is no such type. The type is found without regard to case."""
     folded = _SYNONYMS.get(type_name.lower(), type_name.lower())
@@ -86,7 +85,7 @@ def _plugins() -> tuple[type[Operation], ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=None)
+@cache
 def find(type_name: str, version: str) -> type[Operation]:
     """The declaration of a type under a version such as `opset8`. Raises `UnknownOperation`."""
     known = versions(type_name)

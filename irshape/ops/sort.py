@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
+from math import isnan
 from typing import Any, Final
 
 from ..types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
+from .axes import normalized_axis, product, require_single
+from .conversion import plain
 from .declaration import ANY, I32_I64, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require, types
-from .kinds import BOOLEAN, INT, Choice, TypeName
+from .kinds import BOOLEAN, INDEX_TYPE, INT, Choice
 from .lazy import Array, np
 from .tensors import Tensor, Value
 
 I32: Final = ElementType.of("i32")
 I64: Final = ElementType.of("i64")
-INDEX_TYPE: Final = TypeName("i32", "i64", refused=True)
 
 
 def index_array(array: Any, element_type: ElementType) -> Array:
     """Indices or counts in the type that an attribute names."""
     return np.asarray(array).astype(np.int32 if element_type is I32 else np.int64)
-
-
-def orderly(data: Array) -> Array:
-    """The elements in a type that NumPy sorts quickly and compares exactly."""
-    return data.astype(np.float32) if data.dtype.kind == "V" else data
-
-
-def require_axis(axis: int, data: Tensor, name: str = "data") -> None:
-    """The attribute or operand `axis` must name an axis of the operand."""
-    rank = len(data.shape)
-    require(-rank <= axis < rank, f"axis {axis} is out of range for `{name}` {data.shape} of rank {rank}", at="axis", expected=f"[{-rank}, {rank - 1}]", seen=axis)
 
 
 class TopK(Operation):
@@ -47,9 +39,9 @@ class TopK(Operation):
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE), Tensor(self.index_element_type, DYNAMIC_SHAPE)
         require(data.rank > 0, "`data` is a scalar; TopK needs an axis to choose from", at="data", expected="rank 1 or more", seen="rank 0", rule="input-rank")
-        require_axis(self.axis, data)
         dims = list(data.shape)
-        dims[self.axis] = self.chosen(dims[self.axis], k.value)
+        axis = normalized_axis(self.axis, len(dims), rule="operation-constraint")
+        dims[axis] = self.chosen(dims[axis], k.value)
         shape = PartialShape(dims)
         return Tensor(data.element_type, shape), Tensor(self.index_element_type, shape)
 
@@ -70,7 +62,7 @@ class TopK(Operation):
             yield Violation(message, at="k", expected=f"at most {available.high}", seen=known[0], rule="input-value")
 
     def evaluate(self, data: Array, k: Array) -> tuple[Array, Array]:
-        count, keys = int(k.item()), np.moveaxis(orderly(data), self.axis, -1)
+        count, keys = int(k.item()), np.moveaxis(plain(data), self.axis, -1)
         if not 0 <= count <= keys.shape[-1]:
             raise ValueError(f"k is {count}, but the axis has {keys.shape[-1]} elements")
         if self.mode == "max":
@@ -142,7 +134,7 @@ class Unique(Operation):
 
     since = 10
     data = operand(ANY, value=True)
-    axis = operand(I32_I64, rank=(0, 1), value=True, optional=True)
+    axis = operand(I32_I64, value=True, optional=True)
     sorted: bool = attribute(BOOLEAN, default=True)
     index_element_type: ElementType = attribute(INDEX_TYPE, default=I64)
     count_element_type: ElementType = attribute(INDEX_TYPE, default=I64)
@@ -151,17 +143,17 @@ class Unique(Operation):
         if axis is None:
             size = data.shape.size
             size = size if size.low < UNBOUNDED else DYNAMIC
-            count = number_of_different(size, data.value.exact if data.value else None)
+            count = number_of_different(size, exact(data))
             return self.outputs(data, PartialShape([count]), count, size)
-        require(axis.shape.size.contains(1), f"`axis` has shape {axis.shape}; it must hold one element", at="axis", expected="a scalar, or one element", seen=axis.shape, rule="input-shapes")
-        along = axis.known
-        if data.rank is None or along is None:
+        require_single(axis)
+        known = axis.known
+        if data.rank is None or known is None:
             return self.outputs(data, DYNAMIC_SHAPE if data.rank is None else PartialShape.of_rank(data.rank), DYNAMIC, DYNAMIC)
-        require_axis(along[0], data)
         dims = list(data.shape)
-        size = dims[along[0]]
-        count = number_of_different(size, slices(data, along[0] % len(dims)))
-        dims[along[0]] = count if count.is_static or size.is_unbounded else Dimension(1, count.high)
+        along = normalized_axis(known[0], len(dims))
+        size = dims[along]
+        count = number_of_different(size, slices(data, along))
+        dims[along] = count if count.is_static or size.is_unbounded else Dimension(1, count.high)
         return self.outputs(data, PartialShape(dims), count, size)
 
     def outputs(self, data: Tensor, shape: PartialShape, count: Dimension, size: Dimension) -> tuple[Tensor, ...]:
@@ -170,43 +162,49 @@ class Unique(Operation):
 
     def evaluate(self, data: Array, axis: Array | None) -> tuple[Array, ...]:
         along = None if axis is None else int(axis.item())
-        rows = orderly(data).reshape(-1) if along is None else np.moveaxis(orderly(data), along, 0).reshape(data.shape[along], -1)
-        if along is not None and rows.shape[1] == 1:
-            rows = rows.reshape(-1)
-        elif along is not None:
-            # each element by its rank among all, so that whole rows of any type compare as numbers
-            rows = np.unique(rows, return_inverse=True)[1].reshape(rows.shape) if rows.size else rows.astype(np.int64)
-        _, first, inverse, counts = np.unique(rows, return_index=True, return_inverse=True, return_counts=True, axis=None if rows.ndim == 1 else 0, equal_nan=False)
+        keys = plain(data).reshape(-1) if along is None else slice_keys(np.moveaxis(plain(data), along, 0))
+        _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
         if not self.sorted:
             order = np.argsort(first, kind="stable")
-            inverse = np.argsort(order, kind="stable")[inverse.reshape(-1)]
+            inverse = np.argsort(order, kind="stable")[inverse]
             first, counts = first[order], counts[order]
         different = data.reshape(-1)[first] if along is None else np.take(data, first, axis=along)
         return (
             different,
             index_array(first, self.index_element_type),
-            index_array(inverse.reshape(-1), self.index_element_type),
+            index_array(inverse, self.index_element_type),
             index_array(counts, self.count_element_type),
         )
 
 
-def number_of_different(size: Dimension, elements: tuple[Any, ...] | None) -> Dimension:
+def number_of_different(size: Dimension, elements: tuple[object, ...] | None) -> Dimension:
     """How many of so many elements may be different."""
-    if elements is not None and not any(element != element for element in elements):
-        return Dimension(len(set(elements)))
-    return Dimension(min(size.low, 1), size.high)
+    return Dimension(min(size.low, 1), size.high) if elements is None else Dimension(len(set(elements)))
+
+
+def exact(data: Tensor) -> tuple[int | float, ...] | None:
+    """The elements of a tensor where all are known and none is NaN, which differs from itself."""
+    found = data.value.exact if data.value else None
+    return None if found is None or any(map(isnan, found)) else found
+
+
+def slice_keys(slices: Array) -> Array:
+    """A number for each slice along the first axis, equal for equal slices, ordered as they are: element by element."""
+    rows = slices.reshape(len(slices), product(slices.shape[1:]))
+    if rows.shape[1] == 1:
+        return np.ravel(rows)
+    ranks = np.unique(rows, return_inverse=True, equal_nan=False)[1].reshape(rows.shape)
+    return np.unique(ranks, axis=0, return_inverse=True)[1].reshape(-1) if rows.size else np.zeros(len(rows), np.int64)
 
 
 def slices(data: Tensor, axis: int) -> tuple[tuple[float, ...], ...] | None:
     """The slices of a known tensor along an axis, each as a tuple of its elements."""
-    exact, sizes = data.value.exact if data.value else None, data.shape.static
-    if exact is None or sizes is None or any(number != number for number in exact):
+    elements, sizes = exact(data), data.shape.static
+    if elements is None or sizes is None:
         return None
-    inner = 1
-    for size in sizes[axis + 1 :]:
-        inner *= size
+    inner = product(sizes[axis + 1 :])
     found: list[list[float]] = [[] for _ in range(sizes[axis])]
-    for position, number in enumerate(exact):
+    for position, number in enumerate(elements):
         found[position // inner % sizes[axis]].append(number)
     return tuple(map(tuple, found))
 
@@ -224,12 +222,14 @@ class Bucketize(Operation):
         return Tensor(self.output_type, data.shape)
 
     def check(self, data: Tensor, buckets: Tensor) -> Iterator[Violation]:
-        exact = None if buckets.value is None else buckets.value.exact
-        if exact is not None and any(a >= b for a, b in zip(exact, exact[1:], strict=False)):
-            yield Violation(f"`buckets` holds {list(exact[:8])}; boundaries must be different and ascend", at="buckets", expected="ascending boundaries", seen=list(exact[:8]), rule="input-value")
+        for place, (low, high) in enumerate(pairwise(exact(buckets) or ())):
+            if low >= high:
+                seen = f"{low}, then {high}"
+                yield Violation(f"`buckets` must ascend, but holds {seen} (elements {place} and {place + 1})", at="buckets", expected="ascending boundaries", seen=seen, rule="input-value")
+                return
 
     def evaluate(self, data: Array, buckets: Array) -> Array:
-        return index_array(np.searchsorted(orderly(buckets), orderly(data), side="left" if self.with_right_bound else "right"), self.output_type)
+        return index_array(np.searchsorted(plain(buckets), plain(data), side="left" if self.with_right_bound else "right"), self.output_type)
 
 
 class SearchSorted(Operation):
@@ -267,7 +267,7 @@ class SearchSorted(Operation):
         return Tensor(self.output_type, shape)
 
     def evaluate(self, sorted_sequence: Array, values: Array) -> Array:
-        sequence, wanted = orderly(sorted_sequence), orderly(values)
+        sequence, wanted = plain(sorted_sequence), plain(values)
         side: Any = "right" if self.right_mode else "left"
         if sequence.ndim == 1:
             return index_array(np.searchsorted(sequence, wanted, side=side), self.output_type)

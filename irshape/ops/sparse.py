@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..types import DYNAMIC, DYNAMIC_SHAPE, Dimension, ElementType, PartialShape
+from .conversion import plain
 from .declaration import ANY, I32_I64, Operation, Violation, attribute, operand, require
+from .elementwise import computed, element_type_of
 from .kinds import Choice
 from .lazy import Array, np
-from .reduction import lowest
 from .tensors import Tensor, Value
 
 
@@ -64,19 +65,22 @@ class SegmentMax(Operation):
         keep = segment_ids < count
         ids, rows = segment_ids[keep].astype(np.int64), data[keep]
         starts = np.flatnonzero(np.diff(ids, prepend=-1))
-        made = np.full((max(count, 0), *data.shape[1:]), self.filling(data.dtype), data.dtype)
+        made = np.full((max(count, 0), *data.shape[1:]), self.filling(data), data.dtype)
         if len(ids):
-            made[ids[starts]] = np.maximum.reduceat(rows, starts, axis=0)
+            made[ids[starts]] = computed(np.maximum.reduceat(plain(rows), starts, axis=0), data)
         return made
 
-    def filling(self, kind: Any) -> Any:
+    def filling(self, data: Array) -> Any:
+        """What stands for the maximum of nothing."""
+        element_type = element_type_of(data)
         if self.fill_mode == "ZERO":
             return 0
-        if kind.kind in "iub":
-            return lowest(np.empty(0, kind)) if kind.kind != "b" else False
+        if not element_type.is_real:
+            return element_type.limits[0]
         import ml_dtypes
 
-        return ml_dtypes.finfo(kind).min
+        limits: Any = ml_dtypes.finfo
+        return limits(data.dtype).min
 
 
 class SparseFillEmptyRows(Operation):

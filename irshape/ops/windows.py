@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ..types import Dimension
 from .kinds import Choice
@@ -60,6 +60,11 @@ class Frame(NamedTuple):
         )
 
 
+def along_last(where: Sequence[slice]) -> Any:
+    """An index of the last axes."""
+    return (..., *where)
+
+
 def padded(data: Array, pads_begin: Sequence[int], pads_end: Sequence[int], value: float = 0) -> Array:
     """`data` with so many elements more at both ends of its last axes; a negative number takes some away."""
     if not any(pads_begin) and not any(pads_end):
@@ -69,7 +74,7 @@ def padded(data: Array, pads_begin: Sequence[int], pads_end: Sequence[int], valu
     made = np.full((*data.shape[:lead], *sizes), value, data.dtype)
     into = [slice(max(begin, 0), size - max(end, 0)) for size, begin, end in zip(sizes, pads_begin, pads_end, strict=True)]
     kept = [slice(max(-begin, 0), size - max(-end, 0)) for size, begin, end in zip(data.shape[lead:], pads_begin, pads_end, strict=True)]
-    made[(..., *into)] = data[(..., *kept)]
+    made[along_last(into)] = data[along_last(kept)]
     return made
 
 

@@ -120,11 +120,7 @@ class InputMismatch(Rule):
                         continue
                     if (id(producer), source[1]) in reported:
                         continue  # the producer is wrong, and has been reported
-                    yield from _held(context, layer, producer, Tensor(*_parts(declared(port))), Tensor(*_parts(declared(feeding))), port.offset, port.id, port.dims, feeding.dims)
-
-
-def _parts(tensor: Tensor) -> tuple[object, object]:
-    return tensor.element_type, tensor.shape
+                    yield from _held(context, layer, producer, declared(port), declared(feeding), port.offset, port.id, port.dims, feeding.dims)
 
 
 def _held(

@@ -333,7 +333,7 @@ class MissingBody(Rule):
             expected = wanted.get(layer.type.lower(), ())
             held = layer.bodies or {}
             for tag in expected:
-                if tag not in held and not (context.model.kind == "layers"):
+                if tag not in held and context.model.kind != "layers":
                     yield Problem(cls.name, f"the layer has no <{tag}>", layer.offset, layer, tag, None, f"add its <{tag}>")
             for tag, body in held.items():
                 if tag not in expected and expected:

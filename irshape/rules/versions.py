@@ -26,7 +26,7 @@ class UnknownType(Rule):
             place = context.model.source.attribute
             if unknown.custom:
                 rule, at, hint = CustomOperation.name, "version", "declare it in a plugin (entry point group irshape.operations); its declared ports are taken meanwhile"
-            elif unknown.known or not unknown.close and "opset" in str(unknown).split(" ")[0]:
+            elif unknown.known or (not unknown.close and "opset" in str(unknown).split(" ")[0]):
                 newest = unknown.known[-1].version_name() if unknown.known else "opset1"
                 rule, at, hint = UnknownVersion.name, "version", f'write version="{newest}"'
             else:

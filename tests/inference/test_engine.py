@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import openvino as ov
 import pytest
+from ir import Net, shapes
 
 import irshape
-from ir import Net, shapes
 
 
 def codes(report: irshape.Report) -> list[str]:
@@ -22,15 +23,16 @@ def reshaped(net: Net, data: str) -> str:
     return net.layer("Reshape", [data, pattern], 'special_zero="false"', name="r")
 
 
-@pytest.mark.parametrize(
-    ("shape", "expected"),
-    [("2,3,64", "f32 [2,3,8,8]"), ("1..8,?,64", "f32 [1..8,?,8,8]"), ("?,?,64", "f32 [?,?,8,8]"), ("?,3,64", "f32 [?,3,8,8]"), ("0,3,64", "f32 [0,?,8,8]"), ("...", "f32 [?,?,8,8]")],
-)
-def test_values_pass_through_shape_subgraphs(tmp_path: Path, shape: str, expected: str) -> None:
+@pytest.mark.parametrize("shape", ["2,3,64", "1..8,?,64", "?,?,64", "?,3,64", "0,3,64", "2,0,64", "..."])
+def test_values_pass_through_shape_subgraphs(tmp_path: Path, shape: str) -> None:
+    """What is inferred is OpenVINO's, or a refinement of it."""
     net = Net()
     out = reshaped(net, net.parameter(shape))
     net.result(out)
-    assert shapes(irshape.infer(net.load(tmp_path)), out) in ([expected], [expected.replace("[0,?", "[0,..")])
+    path = net.save(tmp_path)
+    theirs = next(node for node in ov.Core().read_model(path).get_ops() if node.get_friendly_name() == "r").output(0)
+    mine = irshape.infer(irshape.load(path)).outputs(out)[0]
+    assert irshape.PartialShape.parse(str(theirs.get_partial_shape())).encloses(mine.shape)
 
 
 def test_a_failure_is_local_and_reported_once(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from differential.cases import Case, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle

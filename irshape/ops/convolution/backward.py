@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from ...types import DYNAMIC, UNBOUNDED, Dimension, PartialShape
+from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..declaration import INTEGER, Violation, attribute, operand, require
+from ..elementwise import common_type
 from ..kinds import NATURALS
 from ..lazy import Array
 from ..tensors import Tensor
 from ..windows import SAME, Frame, dilated, dimension_of
-from .base import Convolving, Sizes, channels_agree, common_type, grouped_channels, with_unknown_shape
+from .base import Convolving, Sizes, channels_agree, grouped_channels
 from .kernels import spread
 
 
@@ -23,7 +24,7 @@ class BackwardConvolution(Convolving):
         count = None if output_shape is None or output_shape.rank is None or output_shape.shape[0].is_dynamic else output_shape.shape[0].low
         axes = self.spatial_axes(data.shape, filters.shape, count)
         if axes is None:
-            return with_unknown_shape(element_type)
+            return Tensor(element_type, DYNAMIC_SHAPE)
         require(
             count in (None, axes),
             f"`output_shape` has {count} element{'s' * (count != 1)}, but there {'is 1 spatial axis' if axes == 1 else f'are {axes} spatial axes'}; "

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, Dimension, ElementType, PartialShape
+from ...types import DYNAMIC, Dimension, PartialShape
 from ..declaration import NUMERIC, Operation, Violation, attribute, operand, require
 from ..kinds import NATURALS
-from ..tensors import Tensor
 from ..windows import PAD_TYPES, SAME, Frame, dilated, dimension_of, divided_down, divided_up, same_padding
 
 Sizes = tuple[int, ...] | None
 """A size for each spatial axis; None or nothing for the default along all of them."""
-
-
-def common_type(first: Tensor, second: Tensor) -> ElementType:
-    """The element type of either of two tensors, which agree where both are known."""
-    return second.element_type if first.element_type is DYNAMIC_TYPE else first.element_type
 
 
 class Convolving(Operation):
@@ -161,7 +155,3 @@ def grouped_channels(data: PartialShape, filters: PartialShape, made: int, taken
             rule="input-shapes",
         )
     return groups * filters[made]
-
-
-def with_unknown_shape(element_type: ElementType) -> Tensor:
-    return Tensor(element_type, DYNAMIC_SHAPE)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from ...types import DYNAMIC, Dimension, PartialShape
+from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
+from ..elementwise import common_type
 from ..lazy import Array
 from ..tensors import Tensor
-from .base import Convolving, channels_agree, common_type, grouped_channels, with_unknown_shape
+from .base import Convolving, channels_agree, grouped_channels
 from .kernels import convolved
 
 
@@ -18,7 +19,7 @@ class ForwardConvolution(Convolving):
         element_type = common_type(data, filters)
         axes = self.spatial_axes(data.shape, filters.shape)
         if axes is None:
-            return with_unknown_shape(element_type)
+            return Tensor(element_type, DYNAMIC_SHAPE)
         self.check_sizes(axes)
         batch = DYNAMIC if data.rank is None else data.shape[0]
         channels = self.output_channels(data.shape, filters.shape)

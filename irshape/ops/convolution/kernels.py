@@ -4,68 +4,55 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..accumulation import narrowed, widened
 from ..lazy import Array, np
-from ..windows import Frame, padded, sliding
+from ..windows import Frame, along_last, padded, sliding
 
 MAX_COLUMNS: Final = 1 << 24
 """Patches are laid out for so many elements at a time."""
 
 _FEW_STEPS: Final = 256
-
-
-def computing_type(dtype: np.dtype) -> np.dtype:  # type: ignore[type-arg]
-    """The type in which sums of products are computed: f32 for narrow reals, f64 for narrow integers (exact, and BLAS knows it), else 64 bits with wrap-around."""
-    if dtype.kind == "f" and dtype.itemsize >= 4:
-        return dtype
-    if dtype.kind in "iu":
-        return np.dtype(np.float64 if dtype.itemsize <= 2 else np.int64 if dtype.kind == "i" else np.uint64)
-    return np.dtype(np.float64 if "int" in dtype.name else np.float32)
-
-
-def rounded(result: Array, dtype: np.dtype) -> Array:  # type: ignore[type-arg]
-    """What was computed in `computing_type`, in the declared type; integers wrap around."""
-    if result.dtype == dtype:
-        return result
-    if "int" in dtype.name and result.dtype.kind == "f":
-        result = result.astype(np.int64)
-    return result.astype(dtype)
+"""With so few steps the samples of a batch share one matrix product."""
 
 
 def convolved(data: Array, filters: Array, frame: Frame) -> Array:
     """`data` `[N, G·C, *sizes]` under `filters` `[G, O, C, *kernel]`: `[N, G·O, *steps]`."""
-    dtype = data.dtype
-    kind = computing_type(dtype)
-    data, filters = data.astype(kind, copy=False), filters.astype(kind, copy=False)
     batch, sizes = data.shape[0], data.shape[2:]
     groups, made, taken = filters.shape[:3]
     steps = frame.steps(sizes)
     if not all(steps) or not batch * groups * made * filters.size:
-        return np.zeros((batch, groups * made, *steps), dtype)
-    area = padded(data, frame.pads_begin, frame.pads_end)
+        return np.zeros((batch, groups * made, *steps), data.dtype)
+    area = padded(widened(data), frame.pads_begin, frame.pads_end)
+    filters = widened(filters)
     area = np.ascontiguousarray(area).reshape(batch, groups, taken, *area.shape[2:])
     if taken == 1 and groups > 1:
         result = _by_position(area[:, :, 0], filters[:, :, 0], frame, steps)
     else:
         result = _by_columns(area, filters.reshape(groups, made, -1), frame, steps)
-    return rounded(result.reshape(batch, groups * made, *steps), dtype)
+    return narrowed(result.reshape(batch, groups * made, *steps), data)
 
 
 def _by_columns(area: Array, matrices: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
     """Patches of `area` `[N, G, C, *padded]` as columns, times `matrices` `[G, O, C·kernel]`: `[N, G, O, steps]`."""
-    batch, groups, made, depth = area.shape[0], *matrices.shape
+    batch = area.shape[0]
+    groups, made, depth = matrices.shape
     count = int(np.prod(steps))
     patches = sliding(area, frame, steps)
-    plain = all(k == 1 for k in frame.kernel) and all(s == 1 for s in frame.strides)
-    if batch > 1 and count <= _FEW_STEPS and not plain:
-        order = (1, *range(2, patches.ndim - len(steps)), 0, *range(patches.ndim - len(steps), patches.ndim))
+    axes, first = len(steps), patches.ndim - len(steps)
+    if all(k == 1 for k in frame.kernel) and all(s == 1 for s in frame.strides):
+        return np.asarray(np.matmul(matrices, patches.reshape(batch, groups, depth, count)))
+    size = groups * depth * count
+    if batch > 1 and batch * size > MAX_COLUMNS:
+        return np.concatenate([_by_columns(area[sample : sample + 1], matrices, frame, steps) for sample in range(batch)])
+    if batch > 1 and count <= _FEW_STEPS:
+        order = (1, *range(2, first), 0, *range(first, first + axes))
         together = np.matmul(matrices, patches.transpose(order).reshape(groups, depth, batch * count))
-        return together.reshape(groups, made, batch, count).transpose(2, 0, 1, 3)
-    rows = max(MAX_COLUMNS // max(batch * groups * depth * (count // steps[0]), 1), 1)
-    if plain or rows >= steps[0]:
-        return np.matmul(matrices, patches.reshape(batch, groups, depth, count))
+        return np.asarray(together.reshape(groups, made, batch, count).transpose(2, 0, 1, 3))
+    if size <= MAX_COLUMNS:
+        return np.asarray(np.matmul(matrices, patches.reshape(batch, groups, depth, count)))
     result = np.empty((batch, groups, made, count), area.dtype)
     row = count // steps[0]
-    first = patches.ndim - len(steps)
+    rows = max(MAX_COLUMNS // (groups * depth * row), 1)
     for start in range(0, steps[0], rows):
         part = patches[(slice(None),) * first + (slice(start, start + rows),)]
         wide = part.shape[first] * row
@@ -96,20 +83,18 @@ def _by_position(area: Array, filters: Array, frame: Frame, steps: tuple[int, ..
 
 def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) -> Array:
     """The transposed convolution: `data` `[N, G·C, *steps]` through `filters` `[G, C, O, *kernel]` onto `[N, G·O, *sizes]`, whose padding is cut off."""
-    dtype = data.dtype
-    kind = computing_type(dtype)
-    data, filters = data.astype(kind, copy=False), filters.astype(kind, copy=False)
+    numbers, filters = widened(data), widened(filters)
     batch, steps = data.shape[0], data.shape[2:]
     groups, taken, made = filters.shape[:3]
     spans = [max((step - 1) * stride + frame.span(axis), 0) for axis, (step, stride) in enumerate(zip(steps, frame.strides, strict=True))]
-    canvas = np.zeros((batch, groups * made, *(max(span, begin + size) for span, begin, size in zip(spans, frame.pads_begin, sizes, strict=True))), kind)
+    canvas = np.zeros((batch, groups * made, *(max(span, begin + size) for span, begin, size in zip(spans, frame.pads_begin, sizes, strict=True))), numbers.dtype)
     if data.size and filters.size:
         matrices = filters.reshape(groups, taken, -1).transpose(0, 2, 1)
         for sample in range(batch):
-            parts = np.matmul(matrices, data[sample].reshape(groups, taken, -1)).reshape(groups, made, *frame.kernel, *steps)
+            parts = np.matmul(matrices, numbers[sample].reshape(groups, taken, -1)).reshape(groups, made, *frame.kernel, *steps)
             target = canvas[sample].reshape(groups, made, *canvas.shape[2:])
             for at in np.ndindex(*frame.kernel):
                 where = [slice(a * d, a * d + (n - 1) * s + 1, s) for a, d, n, s in zip(at, frame.dilations, steps, frame.strides, strict=True)]
-                target[(..., *where)] += parts[(slice(None), slice(None), *at)]
+                target[along_last(where)] += parts[(slice(None), slice(None), *at)]
     kept = [slice(begin, begin + size) for begin, size in zip(frame.pads_begin, sizes, strict=True)]
-    return rounded(np.ascontiguousarray(canvas[(..., *kept)]), dtype)
+    return narrowed(np.ascontiguousarray(canvas[along_last(kept)]), data)

@@ -20,6 +20,31 @@ def overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
     return np.where((areas > 0) & (area > 0), shared / (areas + area - shared), np.float32(0))
 
 
+def touching_overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
+    """As `overlaps`, but boxes that do not touch have none, whatever the margin adds to them, and a box turned inside out has no area. NaN for two boxes without area."""
+    margin = np.float32(margin)
+    apart = (boxes[:, :2] > box[2:]).any(axis=1) | (boxes[:, 2:] < box[:2]).any(axis=1)
+    common = np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2]) + margin
+    shared = common[:, 0] * common[:, 1]
+    both = np.concatenate([boxes, box[None]])
+    sides = both[:, 2:] - both[:, :2]
+    areas = np.where((sides < 0).any(axis=1), np.float32(0), (sides[:, 0] + margin) * (sides[:, 1] + margin))
+    return np.where(apart, np.float32(0), shared / (areas[:-1] + areas[-1] - shared))
+
+
+def moved(boxes: Array, deltas: Array, margin: float = 0.0) -> Array:
+    """Boxes moved by two deltas, as parts of their sides, and stretched by the powers of e of two more. `margin`: what a side is longer than the difference of its corners."""
+    sides = boxes[..., 2:] - boxes[..., :2] + np.float32(margin)
+    centers = deltas[..., :2] * sides + boxes[..., :2] + np.float32(0.5) * sides
+    halves = np.float32(0.5) * np.exp(deltas[..., 2:]) * sides
+    return np.concatenate([centers - halves, centers + halves], axis=-1)
+
+
+def within(boxes: Array, height: Array, width: Array) -> Array:
+    """Boxes cut off at the borders of an image."""
+    return np.clip(boxes, np.float32(0), np.stack([width, height, width, height]))
+
+
 def descending(scores: Array) -> Array:
     """Positions by score, the best first; equal scores in their order."""
     return np.argsort(-scores, kind="stable")

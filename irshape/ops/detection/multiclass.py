@@ -10,7 +10,7 @@ from ..kinds import BOOLEAN, FLOAT, INDEX_TYPE, INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
 from .agreement import require_boxes_and_scores, require_same, require_size
-from .geometry import descending, overlaps
+from .geometry import descending, overlaps, touching_overlaps
 from .nms import F32_F16_BF16, I64
 
 
@@ -108,7 +108,7 @@ class MatrixNms(DetectionSuppression):
         faded = marks.copy()
         worst = np.zeros(len(order), np.float32)
         for position in range(1, len(order)):
-            common = self.overlap(boxes[position], boxes[:position])
+            common = touching_overlaps(boxes[position], boxes[:position], 0 if self.normalized else 1)
             worst[position] = np.fmax.reduce(common, initial=np.float32(0))
             before = worst[:position]
             if self.decay_function == "gaussian":
@@ -118,17 +118,6 @@ class MatrixNms(DetectionSuppression):
             faded[position] *= np.fmin.reduce(factors, initial=np.float32(1))
         kept = faded > np.float32(self.post_threshold)
         return order[kept], faded[kept]
-
-    def overlap(self, box: Array, boxes: Array) -> Array:
-        """Intersection over union; boxes that do not touch have none, whatever `normalized` adds to their sides, and one turned inside out has no area."""
-        margin = np.float32(0 if self.normalized else 1)
-        apart = (boxes[:, :2] > box[2:]).any(axis=1) | (boxes[:, 2:] < box[:2]).any(axis=1)
-        common = np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2]) + margin
-        shared = common[:, 0] * common[:, 1]
-        both = np.concatenate([boxes, box[None]])
-        sides = both[:, 2:] - both[:, :2]
-        areas = np.where((sides < 0).any(axis=1), np.float32(0), (sides[:, 0] + margin) * (sides[:, 1] + margin))
-        return np.where(apart, np.float32(0), shared / (areas[:-1] + areas[-1] - shared))
 
 
 class MulticlassNms_8(DetectionSuppression):

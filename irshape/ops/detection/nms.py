@@ -60,7 +60,8 @@ class Suppression(Operation):
 
     def fade(self, boxes: Array, scores: Array, limit: int, overlap: Callable[[Array, Array], Array], iou_threshold: Any, score_threshold: Any, sigma: Any) -> list[tuple[int, Any]]:
         """Soft suppression: a box that overlaps one already taken has its score lowered."""
-        left, marks, taken = np.flatnonzero(scores > score_threshold), scores.copy(), []
+        left, marks = np.flatnonzero(scores > score_threshold), scores.copy()
+        taken: list[tuple[int, Any]] = []
         while left.size and len(taken) < limit:
             best = int(left[np.argmax(marks[left])])
             taken.append((best, marks[best]))

@@ -162,7 +162,8 @@ class RGBtoNV12(Operation):
         require_even(height, width, "image")
         half_height, half_width = height.divided(2), width.divided(2)
         require(half_height is not None and half_width is not None, f"`image` {image.shape} can have no even height and width", at="image", seen=image.shape, rule="input-shapes")
-        assert half_height is not None and half_width is not None
+        assert half_height is not None
+        assert half_width is not None
         kind: ElementType = image.element_type
         if self.single_plane:
             return Tensor(kind, PartialShape([batch, (height * 3).divided(2) or height, width, Dimension(1)]))

@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
+from ..axes import duplicate_axes
+from ..conversion import plain
 from ..declaration import ANY, INTEGER, Operation, Violation, attribute, operand, require, types
+from ..elementwise import computed
 from ..kinds import BOOLEAN, FLOAT, NATURALS, STRING, Choice, Integer, ListOf
 from ..lazy import Array, np
 from ..tensors import Tensor, Value
@@ -96,7 +99,7 @@ def resized(image: Tensor, axes: tuple[int, ...], given: Tensor, name: str, pads
 def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> Iterator[Violation]:
     """What the specification forbids of axes and sizes or scales, and OpenVINO takes."""
     if axes is not None and len(set(axes)) < len(axes):
-        yield Violation(f"the axes {list(axes)} name an axis twice; each is resized once", at="axes", expected="unique axes", seen=list(axes), rule="duplicate-values")
+        yield duplicate_axes(axes)
     count = given.shape.size
     if axes is not None and count.low > len(axes):
         yield Violation(f"`{name}` {given.shape} holds {count} elements for {len(axes)} axes; the rest are ignored", at=name, expected=len(axes), seen=count)
@@ -280,8 +283,9 @@ def interpolate(image: Array, axes: list[int], sizes: list[int], scales: list[fl
             nearest = NEAREST[attributes.nearest_mode](coordinates, scale < 1).astype(np.int64)
             image = np.take(image, np.clip(nearest, 0, image.shape[axis] - 1), axis=axis)
         return image
-    kind, stepwise = image.dtype, mode.endswith("pillow") and image.dtype.name in SMALL_INTEGERS
-    data = image if kind == np.float64 else image.astype(np.float64 if kind.kind in "iu" and kind.itemsize > 1 else np.float32)
+    stepwise = mode.endswith("pillow") and image.dtype.name in SMALL_INTEGERS
+    numbers = plain(image)
+    data = numbers if numbers.dtype.kind == "f" else numbers.astype(np.float64 if numbers.dtype.itemsize > 1 else np.float32)
     antialias = attributes.antialias and any(scale < 1 for scale in scales)
     for axis, size, scale in reversed(list(zip(axes, sizes, scales, strict=True))):
         before = image.shape[axis]
@@ -297,8 +301,8 @@ def interpolate(image: Array, axes: list[int], sizes: list[int], scales: list[fl
                 taps = linear_onnx(coordinates, before) if mode == "linear_onnx" else cubic(coordinates, before, attributes.cube_coeff)
         data = mixed(data, axis, taps)
         if stepwise:
-            data = whole(data, kind)
-    return whole(data, kind).astype(kind) if kind.kind in "iu" else data.astype(kind)
+            data = computed(data, image).astype(data.dtype)
+    return computed(data, image)
 
 
 def mixed(data: Array, axis: int, taps: Taps) -> Array:
@@ -310,12 +314,6 @@ def mixed(data: Array, axis: int, taps: Taps) -> Array:
     for tap in range(positions.shape[1]):
         made += np.take(data, positions[:, tap], axis=axis) * weights[:, tap].astype(data.dtype).reshape(form)
     return made
-
-
-def whole(data: Array, kind: Any) -> Array:
-    """Rounded, halves to even, and held within the limits of an integer type, as the CPU plugin stores integers."""
-    info = np.iinfo(kind)
-    return np.clip(np.rint(data), info.min, info.max)
 
 
 def original(transformation: str, size: int, before: int, scale: Any) -> Array:

@@ -188,7 +188,7 @@ class GatherND(Operation):
             rank = tensor.rank
             require(rank != 0, f"`{name}` is a scalar; expected rank 1 or more", at=name, expected="rank 1 or more", seen="rank 0", rule="input-rank")
             require(
-                0 <= batch and (rank is None or batch < rank),
+                batch >= 0 and (rank is None or batch < rank),
                 f"batch_dims is {batch}, but `{name}` has shape {tensor.shape}: expected 0 or more, and less than the rank",
                 at="batch_dims",
                 expected=f"0 to {rank - 1}" if rank else "0 or more",

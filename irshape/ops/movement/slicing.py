@@ -27,7 +27,7 @@ class Run(NamedTuple):
     """The indices that a slice takes from an axis: how many, from where, in which steps."""
 
     first: int
-    count: int
+    taken: int
     step: int
 
     @staticmethod
@@ -42,11 +42,11 @@ class Run(NamedTuple):
 
     @property
     def indices(self) -> range:
-        return range(self.first, self.first + self.count * self.step, self.step)
+        return range(self.first, self.first + self.taken * self.step, self.step)
 
     @property
     def slice(self) -> slice:
-        end = self.first + self.count * self.step
+        end = self.first + self.taken * self.step
         return slice(self.first, None if end < 0 else end, self.step)
 
 
@@ -65,7 +65,7 @@ def _of_unbounded(start: int, stop: int, step: int) -> int:
 
 
 def _taken(size: int, start: int, stop: int, step: int) -> int:
-    return Run.of(size, start, stop, step).count if size != UNBOUNDED else _of_unbounded(start, stop, step)
+    return Run.of(size, start, stop, step).taken if size != UNBOUNDED else _of_unbounded(start, stop, step)
 
 
 def _one_sided(bounds: Bounds, dim: Dimension) -> Bounds:
@@ -84,7 +84,7 @@ def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
         low, high = _taken(dim.low, start_high, stop_low, step), _taken(dim.high, start_low, stop_high, step)
     else:
         low, high = _taken(dim.low, start_low, stop_high, step), _taken(dim.high, start_high, stop_low, step)
-    return Dimension(min(low, high), max(low, high))
+    return Dimension(low, high) if low <= high else up_to(dim)
 
 
 def up_to(dim: Dimension) -> Dimension:
@@ -335,7 +335,7 @@ class StridedSlice(Operation):
         if data.value is None or sizes is None or begins is None or ends is None or steps is None:
             return None
         chosen = [run.indices for run in self.runs(sizes, list(begins), list(ends), list(steps)) if run is not None]
-        if any(index < 0 or index >= size for indices, size in zip(chosen, sizes, strict=True) for index in (indices[:1], indices[-1:]) for index in index):
+        if any(index < 0 or index >= size for indices, size in zip(chosen, sizes, strict=True) for ends in (indices[:1], indices[-1:]) for index in ends):
             return None
         return data.value.take(picked(sizes, chosen))
 

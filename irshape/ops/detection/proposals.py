@@ -1,0 +1,221 @@
+"""Region proposals: anchors on every point of a feature map, moved by predicted deltas; the best of those that do not overlap stay."""
+
+from __future__ import annotations
+
+import math
+
+from ...types import DYNAMIC, Dimension, ElementType
+from ..declaration import ANY, REAL, Operation, attribute, operand, require
+from ..kinds import BOOLEAN, FLOAT, FLOATS, INDEX_TYPE, INT, POSITIVE, STRING
+from ..lazy import Array, np
+from ..tensors import Tensor
+from .agreement import merged, require_same, require_size
+from .geometry import descending, greedy, moved, touching_overlaps, within
+
+I64 = ElementType.of("i64")
+LARGEST_STRETCH = math.log(1000 / 16)
+
+
+def best(boxes: Array, scores: Array, first: int, threshold: float, limit: int, margin: float) -> list[int]:
+    """Of the `first` best boxes, at most `limit` that do not overlap a better one by more than the threshold."""
+    order = descending(scores)[: max(first, 0)]
+    return greedy(order, boxes, threshold, limit=max(limit, 0), overlap=lambda box, others: touching_overlaps(box, others, margin))
+
+
+class Proposal_1(Operation):
+    """Boxes [image, x1, y1, x2, y2], `post_nms_topn` rows for each image; where fewer are found, a row with image -1 ends them and the rest is 0.
+    Specification: Proposal-1."""
+
+    since, until = 1, 3
+    class_probs = operand(REAL, rank=4)
+    bbox_deltas = operand(REAL, rank=4)
+    image_shape = operand(REAL, rank=1)
+    base_size: int = attribute(POSITIVE, default=0, required=True)
+    pre_nms_topn: int = attribute(POSITIVE, default=0, required=True)
+    post_nms_topn: int = attribute(POSITIVE, default=0, required=True)
+    nms_thresh: float = attribute(FLOAT, default=0.0, required=True)
+    feat_stride: int = attribute(POSITIVE, default=1, required=True)
+    min_size: int = attribute(POSITIVE, default=1, required=True)
+    ratio: tuple[float, ...] = attribute(FLOATS, default=(), required=True)
+    scale: tuple[float, ...] = attribute(FLOATS, default=(), required=True)
+    clip_before_nms: bool = attribute(BOOLEAN, default=True)
+    clip_after_nms: bool = attribute(BOOLEAN, default=False)
+    normalize: bool = attribute(BOOLEAN, default=False)
+    box_size_scale: float = attribute(FLOAT, default=1.0)
+    box_coordinate_scale: float = attribute(FLOAT, default=1.0)
+    framework: str = attribute(STRING, default="")
+
+    def infer(self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor) -> Tensor | tuple[Tensor, ...]:
+        return Tensor(class_probs.element_type, [self.rows(class_probs, bbox_deltas, image_shape), 5])
+
+    def rows(self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor) -> Dimension:
+        images = [tensor.shape[0] for tensor in (class_probs, bbox_deltas) if tensor.rank is not None]
+        if len(images) == 2:
+            wanted, seen = class_probs.shape[1] * 2, bbox_deltas.shape[1]
+            require(
+                seen.compatible(wanted),
+                f"`bbox_deltas` {bbox_deltas.shape} has {seen} channels; with {class_probs.shape[1]} of `class_probs`, 2 for each anchor, it needs {wanted}, 4 for each",
+                at="bbox_deltas",
+                expected=wanted,
+                seen=seen,
+                rule="input-shapes",
+            )
+            require_same("images", "class_probs", class_probs, 0, "bbox_deltas", bbox_deltas, 0)
+            images = [merged("the number of images", *images, at="class_probs")]
+        require_size("height, width and scale (or scales) of the image", "image_shape", image_shape, 0, 3, 4)
+        return (images[0] if images else DYNAMIC) * (self.post_nms_topn if self.post_nms_topn >= 0 else DYNAMIC)
+
+    @property
+    def tensorflow(self) -> bool:
+        return self.framework == "tensorflow"
+
+    def evaluate(self, class_probs: Array, bbox_deltas: Array, image_shape: Array) -> Array | tuple[Array, ...]:
+        return self.propose(class_probs, bbox_deltas, image_shape)[0]
+
+    def propose(self, class_probs: Array, bbox_deltas: Array, image_shape: Array) -> tuple[Array, Array]:
+        """The rows and their probabilities."""
+        info = image_shape.astype(np.float32)
+        width, height = (info[0], info[1]) if self.tensorflow else (info[1], info[0])
+        margin = np.float32(0 if self.tensorflow else 1)
+        images, rows, columns = len(class_probs), class_probs.shape[2], class_probs.shape[3]
+        anchors = self.anchors(rows, columns)
+        count = anchors.shape[2]
+        scores = class_probs.astype(np.float32)[:, count:].transpose(0, 2, 3, 1).reshape(images, -1)
+        deltas = bbox_deltas.astype(np.float32).reshape(images, count, 4, rows, columns).transpose(0, 3, 4, 1, 2)
+        deltas = deltas / np.float32([self.box_coordinate_scale, self.box_coordinate_scale, self.box_size_scale, self.box_size_scale])
+        if self.tensorflow:
+            anchors = within(anchors, height, width)
+        boxes = moved(anchors, deltas, margin).reshape(images, -1, 4)
+        if self.clip_before_nms:
+            boxes = within(boxes, height - margin, width - margin)
+        smallest = np.float32(self.min_size) * info[[3 if len(info) > 3 else 2, 2]]
+        scores = scores * (boxes[..., 2:] - boxes[..., :2] + margin >= smallest).all(axis=-1)
+        found = np.zeros((images, self.post_nms_topn, 5), np.float32)
+        marks = np.zeros((images, self.post_nms_topn), np.float32)
+        for image in range(images):
+            kept = best(boxes[image], scores[image], self.pre_nms_topn, self.nms_thresh, self.post_nms_topn, float(margin))
+            chosen = boxes[image, kept]
+            if self.clip_after_nms:
+                chosen = within(chosen, height, width)
+            if self.normalize:
+                chosen = chosen / np.stack([width, height, width, height])
+            found[image, : len(kept), 0], found[image, : len(kept), 1:] = image, chosen
+            marks[image, : len(kept)] = scores[image, kept]
+            if len(kept) < self.post_nms_topn:
+                found[image, len(kept), 0] = -1
+        return found.reshape(-1, 5).astype(class_probs.dtype), marks.ravel().astype(class_probs.dtype)
+
+    def anchors(self, rows: int, columns: int) -> Array:
+        """[rows, columns, anchors, 4]: boxes of every ratio and scale around the points of the feature map. TensorFlow's have no rounding, start at the origin, and
+        stand on the transposed map."""
+        margin = np.float32(0 if self.tensorflow else 1)
+        base, ratios = np.float32(self.base_size), np.float32(self.ratio)
+        wide = np.sqrt(base * base / ratios)
+        high = wide * ratios
+        if not self.tensorflow:
+            wide = rounded(wide)
+            high = rounded(wide * ratios)
+        sides = np.stack([np.outer(wide, np.float32(self.scale)).ravel(), np.outer(high, np.float32(self.scale)).ravel()], axis=-1)
+        halves = np.float32(0.5) * (sides - margin)
+        center = np.float32(0.5) * (base - margin)
+        boxes = np.concatenate([center - halves, center + halves], axis=-1)
+        if self.tensorflow:
+            boxes -= np.float32(0.5) * base
+        x, y = np.arange(columns, dtype=np.float32) * self.feat_stride, np.arange(rows, dtype=np.float32) * self.feat_stride
+        across, down = np.meshgrid(x, y)
+        if self.tensorflow:
+            across, down = down, across
+        return boxes + np.stack([across, down] * 2, axis=-1)[:, :, None, :].astype(np.float32)
+
+
+def rounded(numbers: Array) -> Array:
+    """To the nearest integer, halves away from zero."""
+    return np.floor(numbers + np.float32(0.5))
+
+
+class Proposal_4(Proposal_1):
+    """As Proposal-1, with the probabilities as a second output, 0 where there is no box; the CPU plugin leaves those uninitialised. Specification: Proposal-4."""
+
+    since, until = 4, 16
+
+    def infer(self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor) -> tuple[Tensor, ...]:
+        rows = self.rows(class_probs, bbox_deltas, image_shape)
+        return Tensor(class_probs.element_type, [rows, 5]), Tensor(class_probs.element_type, [rows])
+
+    def evaluate(self, class_probs: Array, bbox_deltas: Array, image_shape: Array) -> tuple[Array, ...]:
+        return self.propose(class_probs, bbox_deltas, image_shape)
+
+
+def refined(anchors: Array, deltas: Array, height: Array, width: Array, margin: float) -> Array:
+    """Anchors [rows, columns, anchors, 4] moved by deltas [anchors * 4, rows, columns] and cut off at the border of the image, one to a row."""
+    rows, columns, count, _ = anchors.shape
+    placed = deltas.reshape(count, 4, rows, columns).transpose(2, 3, 0, 1)
+    placed = np.concatenate([placed[..., :2], np.minimum(placed[..., 2:], np.float32(LARGEST_STRETCH))], axis=-1)
+    boxes = moved(anchors, placed, margin).reshape(-1, 4) - np.float32([0, 0, margin, margin])
+    return within(boxes, height - np.float32(margin), width - np.float32(margin))
+
+
+class GenerateProposals(Operation):
+    """Boxes, scores, and the number of boxes of each image. Specification: GenerateProposals-9."""
+
+    since = 9
+    im_info = operand(ANY, rank=2)
+    anchors = operand(ANY, rank=4)
+    boxesdeltas = operand(ANY, rank=4)
+    scores = operand(ANY, rank=4)
+    min_size: float = attribute(FLOAT, default=0.0, required=True)
+    nms_threshold: float = attribute(FLOAT, default=0.0, required=True)
+    pre_nms_count: int = attribute(INT)
+    post_nms_count: int = attribute(INT)
+    normalized: bool = attribute(BOOLEAN, default=True)
+    nms_eta: float = attribute(FLOAT, default=1.0)
+    roi_num_type: ElementType = attribute(INDEX_TYPE, default=I64)
+
+    def infer(self, im_info: Tensor, anchors: Tensor, boxesdeltas: Tensor, scores: Tensor) -> tuple[Tensor, ...]:
+        for name in ("pre_nms_count", "post_nms_count"):
+            seen = getattr(self, name)
+            require(seen > 0, f"`{name}` is {seen}; expected at least 1", at=name, expected="1 or more", seen=seen, rule="attribute-value")
+        require(self.nms_eta == 1, f"`nms_eta` is {self.nms_eta:g}; OpenVINO takes 1 only", at="nms_eta", expected="1", seen=self.nms_eta, rule="attribute-value")
+        require_size("height, width and scale (or scales) of an image", "im_info", im_info, 1, 3, 4)
+        require_size("the coordinates of an anchor", "anchors", anchors, 3, 4)
+        require_same("images", "boxesdeltas", boxesdeltas, 0, "scores", scores, 0)
+        if boxesdeltas.rank is not None and scores.rank is not None:
+            wanted, seen = scores.shape[1] * 4, boxesdeltas.shape[1]
+            require(
+                seen.compatible(wanted),
+                f"`boxesdeltas` {boxesdeltas.shape} has {seen} channels; 4 for each of the {scores.shape[1]} anchors of `scores` are {wanted}",
+                at="boxesdeltas",
+                expected=wanted,
+                seen=seen,
+                rule="input-shapes",
+            )
+        require_same("rows", "boxesdeltas", boxesdeltas, 2, "scores", scores, 2)
+        require_same("columns", "boxesdeltas", boxesdeltas, 3, "scores", scores, 3)
+        require_same("rows", "anchors", anchors, 0, "scores", scores, 2)
+        require_same("columns", "anchors", anchors, 1, "scores", scores, 3)
+        require_same("anchors", "anchors", anchors, 2, "scores", scores, 1)
+        images = DYNAMIC
+        for name, tensor in (("im_info", im_info), ("boxesdeltas", boxesdeltas), ("scores", scores)):
+            if tensor.rank is not None:
+                images = merged("the number of images", images, tensor.shape[0], at=name)
+        rows = Dimension(0, (images * self.post_nms_count).high)
+        return Tensor(im_info.element_type, [rows, 4]), Tensor(im_info.element_type, [rows]), Tensor(self.roi_num_type, [images])
+
+    def evaluate(self, im_info: Array, anchors: Array, boxesdeltas: Array, scores: Array) -> tuple[Array, Array, Array]:
+        margin = 0.0 if self.normalized else 1.0
+        found: list[Array] = [np.empty((0, 4), np.float32)]
+        marks: list[Array] = [np.empty(0, np.float32)]
+        counts = []
+        grid = anchors.astype(np.float32)
+        for info, deltas, score in zip(im_info.astype(np.float32), boxesdeltas.astype(np.float32), scores.astype(np.float32), strict=True):
+            boxes = refined(grid, deltas, info[0], info[1], margin)
+            flat = score.transpose(1, 2, 0).ravel()
+            smallest = np.float32(self.min_size) * info[[3 if len(info) > 3 else 2, 2]]
+            order = descending(flat)[: self.pre_nms_count]
+            order = order[(boxes[order, 2:] - boxes[order, :2] + np.float32(margin) >= smallest).all(axis=1)]
+            kept = greedy(order, boxes, self.nms_threshold, limit=self.post_nms_count, overlap=lambda box, others: touching_overlaps(box, others, margin))
+            found.append(boxes[kept])
+            marks.append(flat[kept])
+            counts.append(len(kept))
+        rois, kept_scores = np.concatenate(found), np.concatenate(marks)
+        return rois.astype(im_info.dtype), kept_scores.astype(im_info.dtype), np.array(counts, dtype=self.roi_num_type.name.replace("i", "int"))

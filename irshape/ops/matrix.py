@@ -1,0 +1,416 @@
+"""Matrix operations: products of matrices in several forms, attention, and the inverse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from ..types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, ONE, Dimension, ElementType, PartialShape
+from .accumulation import narrowed, widened
+from .conversion import plain
+from .declaration import ANY, I32_I64, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand, require
+from .elementwise import FLOATING, common_type, computed
+from .kinds import BOOLEAN, STRING
+from .lazy import Array, np
+from .tensors import Tensor
+
+
+class MatMul(Operation):
+    """The product of the matrices in the last two axes of `a` and `b`; the axes before are broadcast, a vector is a row on the left and a column on the right. Specification: MatMul-1."""
+
+    since = 1
+    a = operand(NUMERIC_OR_BOOLEAN)
+    b = operand(NUMERIC_OR_BOOLEAN, like="a")
+    transpose_a: bool = attribute(BOOLEAN, default=False)
+    transpose_b: bool = attribute(BOOLEAN, default=False)
+
+    def infer(self, a: Tensor, b: Tensor) -> Tensor:
+        element_type = common_type(a, b)
+        if a.rank is None or b.rank is None:
+            return Tensor(element_type, DYNAMIC_SHAPE)
+        for name, tensor in (("a", a), ("b", b)):
+            require(tensor.rank, f"`{name}` is a scalar; expected a vector or matrices", at=name, expected="rank 1 or more", seen="rank 0", rule="input-rank")
+        here, there = list(a.shape), list(b.shape)
+        if self.transpose_a and len(here) > 1:
+            here[-2:] = here[:-3:-1]
+        if self.transpose_b and len(there) > 1:
+            there[-2:] = there[:-3:-1]
+        rows, inner = ([ONE] * (len(here) == 1) + here)[-2:]
+        other, columns = (there + [ONE] * (len(there) == 1))[-2:]
+        if inner.is_static and other.is_static and inner.low != other.low:
+            names = [name + (" transposed" if swapped and len(dims) > 1 else "") for name, swapped, dims in (("`a`", self.transpose_a, here), ("`b`", self.transpose_b, there))]
+            raise Violation(
+                f"{names[0]} {PartialShape(here)} has {inner} columns, but {names[1]} {PartialShape(there)} has {other} rows; a product needs as many",
+                at="b",
+                expected=inner,
+                seen=other,
+                rule="input-shapes",
+            )
+        batch = self.batch(here[:-2], there[:-2])
+        return Tensor(element_type, (*batch, *[rows] * (len(here) > 1), *[columns] * (len(there) > 1)))
+
+    def batch(self, here: list[Dimension], there: list[Dimension]) -> list[Dimension]:
+        """The axes before the matrices. OpenVINO lets two ranges go together that share no size."""
+        rank = max(len(here), len(there))
+        made = []
+        for axis, (left, right) in enumerate(zip([ONE] * (rank - len(here)) + here, [ONE] * (rank - len(there)) + there, strict=True)):
+            dim = left.broadcast(right)
+            require(
+                dim is not None or left.is_dynamic or right.is_dynamic,
+                f"the batch of `a` is {left} and that of `b` {right} at axis {axis} of the result; they must be equal, or one of them 1",
+                at="b",
+                expected=f"{left} or 1",
+                seen=right,
+                rule="input-shapes",
+            )
+            made.append(dim or DYNAMIC)
+        return made
+
+    def evaluate(self, a: Array, b: Array) -> Array:
+        here, there = widened(a), widened(b)
+        if self.transpose_a and here.ndim > 1:
+            here = here.swapaxes(-1, -2)
+        if self.transpose_b and there.ndim > 1:
+            there = there.swapaxes(-1, -2)
+        return narrowed(np.asarray(np.matmul(here, there)), a)
+
+
+class GroupedMatMul(Operation):
+    """A matrix product for each group: of matrices in pairs `[G,M,K]` and `[G,N,K]`, or of rows `[T,K]`, which `offsets` share out among the groups, with `[G,N,K]`.
+
+    Specification: GroupedMatMul-17.
+    """
+
+    since, until = 17, 17
+    mat_a = operand(NUMERIC_OR_BOOLEAN)
+    mat_b = operand(NUMERIC_OR_BOOLEAN, like="mat_a")
+    offsets = operand(I32_I64, optional=True)
+
+    def infer(self, mat_a: Tensor, mat_b: Tensor, offsets: Tensor | None) -> Tensor:
+        element_type = common_type(mat_a, mat_b)
+        here, there = mat_a.shape, mat_b.shape
+        if here.rank is None or there.rank is None:
+            return Tensor(element_type, DYNAMIC_SHAPE)
+        require(
+            here.rank in (2, 3) and there.rank == 3,
+            f"`mat_a` {here} and `mat_b` {there} have ranks {here.rank} and {there.rank}; expected 2 and 3, or 3 and 3",
+            at="mat_b" if here.rank in (2, 3) else "mat_a",
+            expected="ranks 2 and 3, or 3 and 3",
+            seen=f"ranks {here.rank} and {there.rank}",
+            rule="input-rank",
+        )
+        require(
+            here[-1].compatible(there[-1]),
+            f"`mat_a` {here} has {here[-1]} columns, but the matrices of `mat_b` {there}, which are transposed, have {there[-1]}",
+            at="mat_b",
+            expected=here[-1],
+            seen=there[-1],
+            rule="input-shapes",
+        )
+        if here.rank == 3:
+            groups = here[0].merge(there[0])
+            if groups is None:
+                raise Violation(f"`mat_a` {here} has {here[0]} groups, but `mat_b` {there} has {there[0]}", at="mat_b", expected=here[0], seen=there[0], rule="input-shapes")
+            return Tensor(element_type, (groups, here[1], there[1]))
+        if offsets is None:
+            raise Violation(f"the rows of `mat_a` {here} belong to no group without `offsets`", at="offsets", expected="a third input", rule="input-count")
+        require(
+            offsets.rank in (None, 1),
+            f"`offsets` has shape {offsets.shape}; expected the end of each group's rows, a list",
+            at="offsets",
+            expected="rank 1",
+            seen=f"rank {offsets.rank}",
+            rule="input-rank",
+        )
+        return Tensor(element_type, (here[0], there[1]))
+
+    def evaluate(self, mat_a: Array, mat_b: Array, offsets: Array | None = None) -> Array:
+        here, there = widened(mat_a), widened(mat_b).swapaxes(-1, -2)
+        if here.ndim == 3 or offsets is None:
+            return narrowed(np.matmul(here, there), mat_a)
+        made = np.zeros((here.shape[0], there.shape[-1]), here.dtype)
+        start = 0
+        for group, end in zip(there, offsets.tolist(), strict=False):
+            made[start:end] = here[start:end] @ group
+            start = max(start, end)
+        return narrowed(made, mat_a)
+
+
+_SUBSCRIPT = re.compile(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*")
+_LABEL = re.compile(r"\.\.\.|[A-Za-z]")
+ELLIPSIS: Final = "..."
+
+
+class Einsum(Operation):
+    """Einstein summation: a label for each axis, axes of one label go together, labels that the output lacks are summed over. Specification: Einsum-7."""
+
+    since = 7
+    inputs = operand(NUMERIC, like="inputs", variadic=True)
+    equation: str = attribute(STRING)
+
+    def subscripts(self) -> tuple[list[list[str]], list[str]]:
+        """The labels of each input and of the output, `...` among them. Raises `Violation`."""
+        left, arrow, right = self.equation.partition("->")
+        parts = left.split(",")
+        for part in [*parts, right]:
+            require(
+                _SUBSCRIPT.fullmatch(part),
+                f"`equation` '{self.equation}': the subscript '{part}' is not made of letters with at most one ellipsis",
+                at="equation",
+                expected="letters, and at most one ...",
+                seen=part,
+                rule="attribute-value",
+            )
+        labels = [_LABEL.findall(part) for part in parts]
+        if arrow:
+            return labels, _LABEL.findall(right)
+        alone = [label for i, own in enumerate(labels) for label in own if label != ELLIPSIS and not any(label in other for j, other in enumerate(labels) if j != i)]
+        return labels, [ELLIPSIS] * any(ELLIPSIS in own for own in labels) + sorted(alone)
+
+    def infer(self, *inputs: Tensor) -> Tensor:
+        subscripts, output = self.subscripts()
+        require(
+            len(subscripts) == len(inputs),
+            f"`equation` '{self.equation}' has {len(subscripts)} input subscript{'s' * (len(subscripts) != 1)}, but there {'is 1 input' if len(inputs) == 1 else f'are {len(inputs)} inputs'}",
+            at="equation",
+            expected=f"{len(inputs)} subscripts",
+            seen=len(subscripts),
+        )
+        found: dict[str, PartialShape] = {}
+        for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):
+            for label, shape in self.labelled(index, labels, tensor.shape).items():
+                merged = found[label].broadcast(shape) if label in found else shape
+                if merged is None:
+                    raise Violation(
+                        f"`equation` '{self.equation}': input {index} has {_bare(shape)} where '{label}' stands, but an input before it has {_bare(found[label])}",
+                        at="inputs",
+                        expected=_bare(found[label]),
+                        seen=_bare(shape),
+                        rule="input-shapes",
+                    )
+                found[label] = merged
+        made: list[Dimension] = []
+        for label in output:
+            if label not in found:
+                require(
+                    label == ELLIPSIS,
+                    f"`equation` '{self.equation}': the output has the label '{label}', which no input has",
+                    at="equation",
+                    expected="labels of the inputs",
+                    seen=label,
+                    rule="attribute-value",
+                )
+            elif found[label].rank is None:
+                return Tensor(self.element_type(inputs), DYNAMIC_SHAPE)
+            else:
+                made += found[label]
+        return Tensor(self.element_type(inputs), made)
+
+    def element_type(self, inputs: tuple[Tensor, ...]) -> ElementType:
+        return next((tensor.element_type for tensor in inputs if tensor.element_type is not DYNAMIC_TYPE), DYNAMIC_TYPE)
+
+    def labelled(self, index: int, labels: list[str], shape: PartialShape) -> dict[str, PartialShape]:
+        """What an input says of its labels: one dimension for each, several for the ellipsis. Raises `Violation`."""
+        if shape.rank is None:
+            return {label: DYNAMIC_SHAPE if label == ELLIPSIS else PartialShape((DYNAMIC,)) for label in labels}
+        more = shape.rank - len(labels)
+        require(
+            more >= -1 if ELLIPSIS in labels else more == 0,
+            f"`equation` '{self.equation}': the subscript '{''.join(labels)}' of input {index} has {len(labels)} labels, but its shape is {shape}, of rank {shape.rank}",
+            at="inputs",
+            expected=f"rank {len(labels)}",
+            seen=f"rank {shape.rank}",
+            rule="input-rank",
+        )
+        made: dict[str, PartialShape] = {}
+        at = 0
+        for label in labels:
+            width = more + 1 if label == ELLIPSIS else 1
+            own = PartialShape(shape[at : at + width])
+            merged = made[label].merge(own) if label in made else own
+            if merged is None:
+                raise Violation(
+                    f"`equation` '{self.equation}': '{label}' stands for two axes of input {index}, but they are {_bare(made[label])} and {_bare(own)} of {shape}",
+                    at="inputs",
+                    expected=_bare(made[label]),
+                    seen=_bare(own),
+                    rule="input-shapes",
+                )
+            made[label] = merged
+            at += width
+        return made
+
+    def evaluate(self, *inputs: Array) -> Array:
+        subscripts, output = self.subscripts()
+        widths = [array.ndim - len(labels) + 1 for labels, array in zip(subscripts, inputs, strict=True) if ELLIPSIS in labels]
+        numbers = {label: number for number, label in enumerate(sorted({label for labels in subscripts for label in labels} - {ELLIPSIS}))}
+        shared = list(range(len(numbers), len(numbers) + max(widths, default=0)))
+
+        def numbered(labels: list[str], rank: int | None) -> list[int]:
+            width = len(shared) if rank is None else rank - len(labels) + 1
+            return [number for label in labels for number in (shared[len(shared) - width :] if label == ELLIPSIS else [numbers[label]])]
+
+        arguments = [part for labels, array in zip(subscripts, inputs, strict=True) for part in (widened(array), numbered(labels, array.ndim))]
+        return narrowed(np.asarray(np.einsum(*arguments, numbered(output, None), optimize=len(inputs) > 1)), inputs[0])
+
+
+def _bare(shape: PartialShape) -> str:
+    return str(shape[0]) if shape.rank == 1 else str(shape)
+
+
+class Inverse(Operation):
+    """The inverse, or with `adjoint` the adjugate, of the square matrices in the last two axes. Specification: Inverse-14."""
+
+    since = 14
+    data = operand(FLOATING)
+    adjoint: bool = attribute(BOOLEAN, default=False)
+
+    def infer(self, data: Tensor) -> Tensor:
+        shape = data.shape
+        if shape.rank is not None:
+            require(shape.rank >= 2, f"`data` has shape {shape}; expected matrices, so rank 2 or more", at="data", expected="rank 2 or more", seen=f"rank {shape.rank}", rule="input-rank")
+            require(
+                shape[-1].is_dynamic or shape[-2].is_dynamic or shape[-1] == shape[-2],
+                f"`data` {shape} has matrices of {shape[-2]} rows and {shape[-1]} columns; only square ones have an inverse",
+                at="data",
+                expected=f"{shape[-2]} columns",
+                seen=shape[-1],
+                rule="input-shapes",
+            )
+        return Tensor(data.element_type, shape)
+
+    def check(self, data: Tensor) -> Iterator[Violation]:
+        if data.rank is not None and not data.shape[-1].compatible(data.shape[-2]):
+            yield Violation(
+                f"`data` {data.shape} cannot hold square matrices: {data.shape[-2]} rows and {data.shape[-1]} columns", at="data", expected=data.shape[-2], seen=data.shape[-1], rule="input-shapes"
+            )
+
+    def evaluate(self, data: Array) -> Array:
+        numbers = plain(data)
+        try:
+            inverse = np.linalg.inv(numbers)
+        except np.linalg.LinAlgError:  # one of them is singular
+            inverse = np.full_like(numbers, np.nan)
+            for at in np.ndindex(*numbers.shape[:-2]):
+                if np.linalg.det(numbers[at]) != 0:
+                    inverse[at] = np.linalg.inv(numbers[at])
+        return computed(inverse * np.linalg.det(numbers)[..., None, None] if self.adjoint else inverse, data)
+
+
+class ScaledDotProductAttention(Operation):
+    """`softmax(query · keyᵀ · scale + attention_mask) · value`, over `query` `[N…, L, E]`, `key` `[N…, S, E]` and `value` `[N…, S, Ev]`.
+
+    With `causal`, a query sees the keys up to its own position, whatever the mask. `sink` adds a score to each softmax that no value answers to.
+    Specification: ScaledDotProductAttention-13.
+    """
+
+    since = 13
+    query = operand(FLOATING)
+    key = operand(FLOATING, like="query")
+    value = operand(FLOATING, like="query")
+    attention_mask = operand(ANY, optional=True)
+    scale = operand(FLOATING, like="query", optional=True)
+    sink = operand(FLOATING, like="query", optional=True)
+    causal: bool = attribute(BOOLEAN, default=False, required=True)
+
+    def infer(self, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, scale: Tensor | None, sink: Tensor | None) -> Tensor:
+        mask = None if self.causal else attention_mask
+        element_type = self.result_type([query, key, value, scale, sink], mask)
+        for name, tensor in (("query", query), ("key", key), ("value", value)):
+            require(
+                tensor.rank is None or tensor.rank >= 3,
+                f"`{name}` has shape {tensor.shape}, of rank {tensor.rank}; expected 3 or more (batch axes, sequence, embedding)",
+                at=name,
+                expected="rank 3 or more",
+                seen=f"rank {tensor.rank}",
+                rule="input-rank",
+            )
+        batch, length, embedding = _split(query.shape)
+        batch, keys, _ = self.joined("key", key.shape, batch, DYNAMIC, embedding, "queries")
+        batch, keys, width = self.joined("value", value.shape, batch, keys, DYNAMIC, "keys")
+        if mask is not None:
+            batch, length = self.masked(mask.shape, batch, length, keys)
+        if scale is not None and scale.rank is not None:
+            require(
+                scale.rank == 0 or (scale.rank == 1 and scale.shape[0].contains(1)),
+                f"`scale` has shape {scale.shape}; expected one number",
+                at="scale",
+                expected="[] or [1]",
+                seen=scale.shape,
+                rule="input-shapes",
+            )
+        if sink is not None:
+            self.check_sink(sink.shape, query.shape, batch, length)
+        return Tensor(element_type, DYNAMIC_SHAPE if query.rank is None or batch.rank is None else (*batch, length, width))
+
+    def result_type(self, inputs: list[Tensor | None], mask: Tensor | None) -> ElementType:
+        found = next((tensor.element_type for tensor in inputs if tensor is not None and tensor.element_type is not DYNAMIC_TYPE), DYNAMIC_TYPE)
+        if mask is None or mask.element_type.kind in ("boolean", "dynamic"):
+            return found
+        own = mask.element_type
+        require(
+            own in FLOATING and found in (own, DYNAMIC_TYPE),
+            f"`attention_mask` has element type {own}; expected boolean or " + ("a floating-point type" if found is DYNAMIC_TYPE else f"{found}, as `query` has"),
+            at="attention_mask",
+            expected=f"boolean or {'a floating-point type' if found is DYNAMIC_TYPE else found}",
+            seen=own,
+            rule="input-element-type",
+            help="insert a Convert",
+        )
+        return own
+
+    def joined(self, name: str, shape: PartialShape, batch: PartialShape, length: Dimension, width: Dimension, of: str) -> tuple[PartialShape, Dimension, Dimension]:
+        """Batch axes, sequence and width of an input together with what is known of them so far. Raises `Violation`."""
+        if shape.rank is None:
+            return batch, length, width
+        own, own_length, own_width = _split(shape)
+        merged, long, wide = batch.broadcast(own) if batch.rank is not None else batch, length.merge(own_length), width.merge(own_width)
+        for made, seen, expected, what in ((merged, own, batch, "batch axes"), (long, own_length, length, "sequence length"), (wide, own_width, width, "embedding width")):
+            if made is None:
+                raise Violation(f"`{name}` {shape} has {what} {seen}, which do not go with {expected} of the {of}", at=name, expected=expected, seen=seen, rule="input-shapes")
+        assert merged is not None and long is not None and wide is not None
+        return merged, long, wide
+
+    def masked(self, mask: PartialShape, batch: PartialShape, length: Dimension, keys: Dimension) -> tuple[PartialShape, Dimension]:
+        """Batch axes and number of queries after the mask was broadcast to the scores, and they to it. Raises `Violation`."""
+        if not mask.rank:
+            return batch, length
+        scores = f"[…,{length},{keys}]"
+        require(mask.rank > 1, f"`attention_mask` has shape {mask}; expected rank 2 or more, to go with the scores {scores}", at="attention_mask", expected=scores, seen=mask, rule="input-rank")
+        merged = batch if mask.rank == 2 or batch.rank is None else batch.broadcast(PartialShape(mask[:-2]))
+        longer, wider = length.broadcast(mask[-2]), keys.broadcast(mask[-1])
+        if merged is None or longer is None or wider is None:
+            raise Violation(
+                f"`attention_mask` has shape {mask}, which does not go with the scores {batch} × {scores} of queries × keys", at="attention_mask", expected=scores, seen=mask, rule="input-shapes"
+            )
+        return merged, longer
+
+    def check_sink(self, sink: PartialShape, query: PartialShape, batch: PartialShape, length: Dimension) -> None:
+        if sink.rank is None or query.rank is None or batch.rank is None:
+            return
+        fits = sink.rank == query.rank and sink[-1].contains(1) and PartialShape((*batch, length)).broadcast(PartialShape(sink[:-1])) is not None
+        wanted = PartialShape((*batch, length, ONE))
+        require(fits, f"`sink` has shape {sink}; expected one that is broadcast to {wanted}, of the rank of `query`", at="sink", expected=wanted, seen=sink, rule="input-shapes")
+
+    def evaluate(self, query: Array, key: Array, value: Array, attention_mask: Array | None = None, scale: Array | None = None, sink: Array | None = None) -> Array:
+        numbers = plain(query)
+        factor = numbers.dtype.type(1 / np.sqrt(query.shape[-1])) if scale is None else plain(scale).reshape(())
+        scores = np.matmul(numbers * factor, plain(key).swapaxes(-1, -2))
+        if self.causal:
+            scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+        elif attention_mask is not None:
+            scores = np.where(attention_mask, scores, -np.inf) if attention_mask.dtype.kind == "b" else scores + plain(attention_mask)
+        top = scores.max(axis=-1, keepdims=True, initial=-np.inf)
+        if sink is not None:
+            top = np.maximum(top, plain(sink))
+        weights = np.exp(scores - top)
+        total = weights.sum(axis=-1, keepdims=True)
+        if sink is not None:
+            total = total + np.exp(plain(sink) - top)
+        return computed(np.matmul(weights / total, plain(value)), query)
+
+
+def _split(shape: PartialShape) -> tuple[PartialShape, Dimension, Dimension]:
+    """Batch axes, sequence and embedding of a shape."""
+    return (DYNAMIC_SHAPE, DYNAMIC, DYNAMIC) if shape.rank is None else (PartialShape(shape[:-2]), shape[-2], shape[-1])

@@ -1,0 +1,262 @@
+"""Elements repeated to fill a larger shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...types import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
+from ..axes import duplicate_axes, picked
+from ..declaration import ANY, INTEGER, Operation, Violation, attribute, operand, require
+from ..kinds import INT, Choice
+from ..lazy import Array, np
+from ..tensors import Tensor, Value
+
+
+def wanted_dimensions(sizes: Tensor) -> list[Dimension] | None:
+    """A value as dimensions, as OpenVINO reads one: -1 is `?`, anything else below 0 is 0."""
+    value = sizes.value
+    if value is None:
+        return None
+    pairs = zip(value.lower, value.upper, strict=True)
+    return [DYNAMIC if low == high == -1 else Dimension(max(int(low), 0), int(max(min(high, UNBOUNDED), 0))) for low, high in pairs]
+
+
+def negative_sizes(sizes: Tensor, at: str) -> Iterator[Violation]:
+    """The finding that a size is below 0."""
+    for index, size in enumerate(sizes.known or ()):
+        if size < 0:
+            message = f"`{at}` holds {size} at index {index}; expected a size of 0 or more, though OpenVINO reads on"
+            yield Violation(message, at=at, expected="0 or more", seen=size, rule="input-value")
+
+
+class Broadcast(Operation):
+    """`data` repeated to have the shape that `target_shape` names."""
+
+    moves = ("data",)
+    data = operand(ANY)
+    target_shape = operand(INTEGER, rank=1, value=True)
+    axes_mapping = operand(ANY, value=True, optional=True)
+    mode: str = "numpy"
+    axis: int = 0
+
+    def mode_for(self, axes_mapping: Tensor | Array | None) -> str:
+        """The mode that holds, with or without the third input."""
+        return self.mode
+
+    def infer(self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None) -> Tensor:
+        mode = self.mode_for(axes_mapping)
+        target = wanted_dimensions(target_shape)
+        count = target_shape.shape[0] if target_shape.rank is not None else DYNAMIC
+        result = PartialShape(target) if target is not None else PartialShape.of_rank(count.low) if count.is_static and count.low <= 64 else DYNAMIC_SHAPE
+        if mode == "bidirectional":
+            merged = data.shape.broadcast(result)
+            if merged is None:
+                raise self.misfit(data, target_shape, result, "equal, or 1 on one side")
+            return Tensor(data.element_type, merged)
+        if mode == "explicit":
+            assert axes_mapping is not None
+            self.require_mapping(data, result, axes_mapping, known=target is not None)
+        elif target is not None and mode == "pdpd":
+            result = self.aligned(data, target_shape, result)
+        elif target is not None and data.rank is not None:
+            require(
+                data.rank <= len(target),
+                f"`data` {data.shape} has rank {data.rank}, more than the {len(target)} dimensions of the target shape {result}",
+                at="target_shape",
+                expected=f"at least {data.rank} dimensions",
+                seen=len(target),
+            )
+            for ours, theirs in zip(reversed(list(data.shape)), reversed(target), strict=False):
+                if ours.is_static and theirs.is_static and ours not in (ONE, theirs):
+                    raise self.misfit(data, target_shape, result, "equal, or 1 in `data`")
+        return Tensor(data.element_type, result)
+
+    @staticmethod
+    def misfit(data: Tensor, target_shape: Tensor, result: PartialShape, rule: str) -> Violation:
+        return Violation(
+            f"`data` {data.shape} cannot be broadcast to {result}: dimensions must be {rule}", at="target_shape", expected=f"a shape that {data.shape} broadcasts to", seen=result
+        )
+
+    def aligned(self, data: Tensor, target_shape: Tensor, target: PartialShape) -> PartialShape:
+        """The result where the dimensions of `data` are those of the target from `axis` on."""
+        if data.rank is None:
+            return PartialShape.of_rank(len(target))
+        start = len(target) - data.rank if self.axis == -1 else self.axis
+        require(
+            start >= 0 and (start >= len(target) or len(target) - start <= data.rank),
+            f"`data` {data.shape} does not reach from axis {start} to the end of the target shape {target}",
+            at="mode.axis",
+            expected=f"rank {len(target) - start}",
+            seen=data.rank,
+        )
+        dims = list(target)
+        for index in range(start, len(dims)):
+            ours, theirs = data.shape[index - start], target[index]
+            dim = theirs if ours == 1 else ours if theirs == 1 else ours.merge(theirs)
+            if dim is None:
+                raise self.misfit(data, target_shape, target, f"equal from axis {start} on, or 1 on one side")
+            dims[index] = dim
+        return PartialShape(dims)
+
+    def require_mapping(self, data: Tensor, target: PartialShape, axes_mapping: Tensor, *, known: bool) -> None:
+        """Raises `Violation` unless each axis of `data` is mapped to one of the target, in ascending order."""
+        require(
+            axes_mapping.rank in (None, 1),
+            f"`axes_mapping` has shape {axes_mapping.shape}; expected a list",
+            at="axes_mapping",
+            expected="rank 1",
+            seen=f"rank {axes_mapping.rank}",
+            rule="input-rank",
+        )
+        require(
+            axes_mapping.element_type in INTEGER,
+            f"`axes_mapping` has element type {axes_mapping.element_type}; expected an integer",
+            at="axes_mapping",
+            expected="an integer",
+            seen=axes_mapping.element_type,
+            rule="input-element-type",
+        )
+        if data.rank is None or target.rank is None or not axes_mapping.shape.is_static:
+            return
+        count = axes_mapping.shape[0].low
+        require(
+            count == data.rank or (not data.rank and count == 1),
+            f"`axes_mapping` has {count} elements, but `data` {data.shape} has {data.rank} dimensions",
+            at="axes_mapping",
+            expected=f"{data.rank} elements",
+            seen=count,
+            rule="input-shapes",
+        )
+        axes = axes_mapping.known
+        if not known or axes is None:
+            return
+        require(
+            all(a <= b for a, b in zip(axes, axes[1:], strict=False)),
+            f"`axes_mapping` {list(axes)} is not in ascending order: broadcasting does not transpose",
+            at="axes_mapping",
+            expected="ascending axes",
+            seen=list(axes),
+            rule="input-value",
+        )
+        for index, axis in enumerate(axes):
+            require(
+                0 <= axis < target.rank,
+                f"`axes_mapping` names axis {axis}, but the target shape {target} has axes 0 to {target.rank - 1}",
+                at="axes_mapping",
+                expected=f"[0, {target.rank - 1}]",
+                seen=axis,
+                rule="input-value",
+            )
+            ours = data.shape[index] if data.rank else ONE
+            fits = target[axis].contains(1) if not data.rank else ours.contains(1) or ours.compatible(target[axis])
+            require(
+                fits,
+                f"dimension {index} of `data` {data.shape} is mapped to axis {axis} of the target shape {target}, which is {target[axis]}; expected {ours}",
+                at="axes_mapping",
+                expected=ours,
+                seen=target[axis],
+            )
+
+    def check(self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None) -> Iterator[Violation]:
+        yield from negative_sizes(target_shape, "target_shape")
+        axes = axes_mapping.known if axes_mapping is not None and self.mode_for(axes_mapping) == "explicit" else None
+        if axes is not None and len(set(axes)) < len(axes):
+            yield duplicate_axes(axes, "axes_mapping")
+
+    def infer_value(self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None, outputs: tuple[Tensor, ...]) -> Value | None:
+        sizes, result = data.shape.static, outputs[0].shape.static
+        if data.value is None or sizes is None or result is None or self.mode_for(axes_mapping) in ("explicit", "pdpd"):
+            return None
+        padded = (1,) * (len(result) - len(sizes)) + sizes
+        return data.value.take(picked(padded, [[0] * size if ours == 1 else range(size) for ours, size in zip(padded, result, strict=True)]))
+
+    def evaluate(self, data: Array, target_shape: Array, axes_mapping: Array | None) -> Array:
+        target = [int(size) for size in target_shape]
+        mode = self.mode_for(axes_mapping)
+        if mode == "explicit":
+            assert axes_mapping is not None
+            sizes = [1] * len(target)
+            for axis, size in zip(axes_mapping.tolist(), data.shape, strict=False):
+                sizes[axis] = size
+            data = data.reshape(sizes)
+        elif mode == "pdpd":
+            start = len(target) - data.ndim if self.axis == -1 else self.axis
+            data = data.reshape((1,) * start + data.shape + (1,) * (len(target) - start - data.ndim))
+        if mode in ("bidirectional", "pdpd"):
+            target = list(np.broadcast_shapes(data.shape, tuple(target)))
+        return np.ascontiguousarray(np.broadcast_to(data, target)).reshape(target)
+
+
+class Broadcast_1(Broadcast):
+    """`data` repeated to have the shape that `target_shape` names. Specification: Broadcast-1."""
+
+    since, until = 1, 2
+    mode: str = attribute(Choice("numpy", "explicit", "none", "pdpd"), default="explicit")
+    axis: int = attribute(INT, default=0, name="mode.auto_broadcast_axis")
+
+    def mode_for(self, axes_mapping: Tensor | Array | None) -> str:
+        if self.mode in ("explicit", "none"):
+            return "numpy" if axes_mapping is None else "explicit"
+        require(
+            self.mode == "numpy" or axes_mapping is not None,
+            f"mode {self.mode} needs the input `axes_mapping`, which is not there",
+            at="axes_mapping",
+            expected="3 inputs",
+            seen="2 inputs",
+            rule="input-count",
+        )
+        return self.mode
+
+
+class Broadcast_3(Broadcast):
+    """`data` repeated to have the shape that `target_shape` names, or, in mode `bidirectional`, the shape that both make. Specification: Broadcast-3."""
+
+    since = 3
+    mode: str = attribute(Choice("numpy", "explicit", "none", "bidirectional", "pdpd"), default="numpy")
+    axis: int = attribute(INT, default=0, name="mode.mode.axis")
+
+    def mode_for(self, axes_mapping: Tensor | Array | None) -> str:
+        explicit = self.mode in ("explicit", "none")
+        require(
+            explicit == (axes_mapping is not None),
+            f"mode {self.mode} " + ("needs the input `axes_mapping`, which is not there" if explicit else "takes no input `axes_mapping`"),
+            at="axes_mapping",
+            expected=f"{2 + explicit} inputs",
+            seen=f"{3 - explicit} inputs",
+            rule="input-count",
+        )
+        return "explicit" if explicit else self.mode
+
+
+class Tile(Operation):
+    """`data` repeated along each axis as often as `repeats` says. Specification: Tile-1."""
+
+    since = 1
+    data = operand(ANY)
+    repeats = operand(INTEGER, rank=1, value=True)
+
+    def infer(self, data: Tensor, repeats: Tensor) -> Tensor:
+        times = wanted_dimensions(repeats)
+        count = repeats.shape[0] if repeats.rank is not None else DYNAMIC
+        if data.rank is None or (times is None and (count.is_dynamic or count.low > 64)):
+            return Tensor(data.element_type, DYNAMIC_SHAPE)
+        if times is None:
+            return Tensor(data.element_type, PartialShape.of_rank(max(data.rank, count.low)))
+        rank = max(data.rank, len(times))
+        sizes = [ONE] * (rank - data.rank) + list(data.shape)
+        times = [ONE] * (rank - len(times)) + times
+        return Tensor(data.element_type, [size * time for size, time in zip(sizes, times, strict=True)])
+
+    def check(self, data: Tensor, repeats: Tensor) -> Iterator[Violation]:
+        yield from negative_sizes(repeats, "repeats")
+
+    def infer_value(self, data: Tensor, repeats: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        sizes, times = data.shape.static, repeats.known
+        if data.value is None or sizes is None or times is None:
+            return None
+        rank = max(len(sizes), len(times))
+        sizes, times = (1,) * (rank - len(sizes)) + sizes, (1,) * (rank - len(times)) + times
+        return data.value.take(picked(sizes, [list(range(size)) * max(time, 0) for size, time in zip(sizes, times, strict=True)]))
+
+    def evaluate(self, data: Array, repeats: Array) -> Array:
+        return np.tile(data, [max(int(time), 0) for time in repeats])

@@ -10,9 +10,7 @@ from common import dense, floats, ints, normal, result, write
 from openvino import opset13 as op
 
 
-def convolution(
-    rng: np.random.Generator, x: ov.Node, inputs: int, outputs: int, name: str, *, kernel: int = 3, stride: int = 1
-) -> ov.Node:
+def convolution(rng: np.random.Generator, x: ov.Node, inputs: int, outputs: int, name: str, *, kernel: int = 3, stride: int = 1) -> ov.Node:
     """Convolution without a bias, then what a batch normalisation becomes: a factor and a shift for each channel."""
     pad = [kernel // 2] * 2
     weights = floats(normal(rng, outputs, inputs, kernel, kernel))

@@ -71,9 +71,7 @@ def cached(x: ov.Node, at: Positions, name: str) -> tuple[ov.Node, ov.Node]:
     return whole, assign
 
 
-def attention(
-    rng: np.random.Generator, x: ov.Node, at: Positions, fused: bool, name: str
-) -> tuple[ov.Node, list[ov.Node]]:
+def attention(rng: np.random.Generator, x: ov.Node, at: Positions, fused: bool, name: str) -> tuple[ov.Node, list[ov.Node]]:
     query = rotate(split_heads(linear(rng, x, WIDTH, HEADS * HEAD, f"{name}/query"), HEADS), at)
     new_key = rotate(split_heads(linear(rng, x, WIDTH, SHARED * HEAD, f"{name}/key"), SHARED), at)
     new_value = split_heads(linear(rng, x, WIDTH, SHARED * HEAD, f"{name}/value"), SHARED)

@@ -15,9 +15,7 @@ FIELDS = 5 + CLASSES
 ANCHORS = {8: [(10.0, 14.0), (22.0, 18.0)], 16: [(30.0, 36.0), (44.0, 52.0)]}
 
 
-def convolution(
-    rng: np.random.Generator, x: ov.Node, inputs: int, outputs: int, name: str, *, kernel: int = 3, stride: int = 1
-) -> ov.Node:
+def convolution(rng: np.random.Generator, x: ov.Node, inputs: int, outputs: int, name: str, *, kernel: int = 3, stride: int = 1) -> ov.Node:
     pad = [kernel // 2] * 2
     weights = floats(normal(rng, outputs, inputs, kernel, kernel))
     y = op.convolution(x, weights, [stride] * 2, pad, pad, [1, 1], name=name)

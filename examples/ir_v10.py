@@ -12,9 +12,7 @@ SIZE, CLASSES = 48, 3
 BOXES = [(12.0, 9.0), (18.0, 18.0)], [(26.0, 20.0), (34.0, 38.0)]
 
 
-def convolution(
-    rng: np.random.Generator, x: ov.Node, inputs: int, outputs: int, name: str, *, stride: int = 1, gain: float = 1.0
-) -> ov.Node:
+def convolution(rng: np.random.Generator, x: ov.Node, inputs: int, outputs: int, name: str, *, stride: int = 1, gain: float = 1.0) -> ov.Node:
     weights = floats(gain * normal(rng, outputs, inputs, 3, 3))
     y = op.convolution(x, weights, [stride] * 2, [1, 1], [1, 1], [1, 1], name=name)
     return op.add(y, floats(normal(rng, 1, outputs, 1, 1, scale=0.1)), name=f"{name}/bias")

@@ -1,10 +1,10 @@
 """irshape: reads, checks, evaluates and cross-checks OpenVINO IR files in pure Python.
 
-    model = irshape.load("model.xml")
-    report = irshape.validate("model.xml")
-    inference = irshape.infer(model, shapes={"x": "[1,3,?,?]"})
-    outputs = irshape.run(model, {"x": array})
-    comparison = irshape.crosscheck(model, {"x": array})
+model = irshape.load("model.xml")
+report = irshape.validate("model.xml")
+inference = irshape.infer(model, shapes={"x": "[1,3,?,?]"})
+outputs = irshape.run(model, {"x": array})
+comparison = irshape.crosscheck(model, {"x": array})
 """
 
 from __future__ import annotations

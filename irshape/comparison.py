@@ -78,7 +78,15 @@ class Comparison:
         for row in self.rows:
             reference = {"id": row.layer.id, "name": row.layer.name, "type": row.layer.type, "opset": row.layer.version, "path": list(row.layer.path)}
             rows.append({"layer": reference, **{key: value for key, value in row._asdict().items() if key != "layer"}})
-        return {"version": 1, "model": self.model.path, "device": self.device, "openvino": self.version, "ok": self.ok, "problems": self.problems, "outputs": rows}
+        return {
+            "version": 1,
+            "model": self.model.path,
+            "device": self.device,
+            "openvino": self.version,
+            "ok": self.ok,
+            "problems": self.problems,
+            "outputs": rows,
+        }
 
 
 def crosscheck(
@@ -192,7 +200,9 @@ def _shape_verdict(mine: str, theirs: str, element_type: ElementType, shape: Par
     return "tighter" if parsed.encloses(shape) else "differs"
 
 
-def _value_rows(session: Session, fed: dict[str, Array], answer: Answer, rows: list[Row], problems: list[str], rtol: float | None, atol: float | None) -> list[Row]:
+def _value_rows(
+    session: Session, fed: dict[str, Array], answer: Answer, rows: list[Row], problems: list[str], rtol: float | None, atol: float | None
+) -> list[Row]:
     by_layer: dict[int, list[int]] = {}
     for number, row in enumerate(rows):
         by_layer.setdefault(id(row.layer), []).append(number)

@@ -48,7 +48,9 @@ class Session:
         """Forgets the values of all variables."""
         self.state.clear()
 
-    def run(self, inputs: Mapping[str, Array] | Sequence[Array] | None = None, *, outputs: str = "results", observe: Observer | None = None) -> dict[str, Array]:
+    def run(
+        self, inputs: Mapping[str, Array] | Sequence[Array] | None = None, *, outputs: str = "results", observe: Observer | None = None
+    ) -> dict[str, Array]:
         """One inference. `outputs`: `results`, or `all` for every layer's. `observe` is called with each layer of the net, its inputs and what it made. Raises `ExecutionError`."""
         fed = self.bind(inputs)
         kept: dict[str, Array] = {}

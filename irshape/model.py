@@ -135,7 +135,22 @@ class Layer:
     `items` are the attributes of `<data>` as they stand: name, value, name, value …
     """
 
-    __slots__ = ("bodies", "data_offset", "id", "inputs", "items", "name", "offset", "output_names", "outputs", "path", "port_maps", "rt_info_span", "type", "version")
+    __slots__ = (
+        "bodies",
+        "data_offset",
+        "id",
+        "inputs",
+        "items",
+        "name",
+        "offset",
+        "output_names",
+        "outputs",
+        "path",
+        "port_maps",
+        "rt_info_span",
+        "type",
+        "version",
+    )
 
     def __init__(self, id: str, name: str, type: str, version: str, offset: int, path: tuple[str, ...]) -> None:
         self.id = id

@@ -13,7 +13,21 @@ import numpy as np
 
 from .types import ElementType
 
-_PLAIN = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u64": "u8", "u32": "u4", "u16": "u2", "u8": "u1", "boolean": "?", "string": "O"}
+_PLAIN = {
+    "f64": "f8",
+    "f32": "f4",
+    "f16": "f2",
+    "i64": "i8",
+    "i32": "i4",
+    "i16": "i2",
+    "i8": "i1",
+    "u64": "u8",
+    "u32": "u4",
+    "u16": "u2",
+    "u8": "u1",
+    "boolean": "?",
+    "string": "O",
+}
 _ML = {
     "bf16": "bfloat16",
     "f8e4m3": "float8_e4m3fn",

@@ -38,7 +38,13 @@ def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answ
     answer = folder / "answer.json"
     answer.unlink(missing_ok=True)
     try:
-        done = subprocess.run([sys.executable, "-m", "irshape.runtime", str(folder)], capture_output=True, timeout=timeout, check=False, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        done = subprocess.run(
+            [sys.executable, "-m", "irshape.runtime", str(folder)],
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
         ended = None if done.returncode == 0 else _ending(done.returncode, done.stderr.decode(errors="replace"))
     except subprocess.TimeoutExpired:
         ended = f"no answer within {timeout:.0f} s"
@@ -122,7 +128,11 @@ def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path) 
     watched = []
     for node in model.get_ops():
         if node.get_type_name() not in ("Parameter", "Constant", "Result", "Assign"):
-            watched += [(node.get_friendly_name(), index, output) for index, output in enumerate(node.outputs()) if output.get_element_type().get_type_name() != "dynamic"]
+            watched += [
+                (node.get_friendly_name(), index, output)
+                for index, output in enumerate(node.outputs())
+                if output.get_element_type().get_type_name() != "dynamic"
+            ]
     results: list[tuple[str, int]] = []
     if request["layers"] == "all":
         for name, index, output in watched:

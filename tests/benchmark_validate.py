@@ -1,6 +1,6 @@
 """Times `irshape validate FILE` beside `openvino.Core().read_model(FILE)`, both as whole processes, in turn, and prints the ratios. It asserts nothing.
 
-    python tests/benchmark_validate.py [--runs N] FILE...          the examples, where no file is named
+python tests/benchmark_validate.py [--runs N] FILE...          the examples, where no file is named
 """
 
 from __future__ import annotations

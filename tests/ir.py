@@ -42,7 +42,9 @@ class Net:
         self.weights += raw
         return str(number)
 
-    def layer(self, type: str, inputs: list[str], attributes: str = "", *, version: str = "opset1", outputs: list[str] | None = None, name: str = "", inside: str = "") -> str:
+    def layer(
+        self, type: str, inputs: list[str], attributes: str = "", *, version: str = "opset1", outputs: list[str] | None = None, name: str = "", inside: str = ""
+    ) -> str:
         """outputs: for each port `FP32:2,3` or `FP32` without dimensions."""
         number = len(self.layers)
         ports = "".join(f'<port id="{index}"/>' for index in range(len(inputs)))
@@ -52,7 +54,9 @@ class Net:
         declared = ""
         for index, output in enumerate(["FP32"] if outputs is None else outputs):
             precision, _, dims = output.partition(":")
-            declared += f'<port id="{len(inputs) + index}" precision="{precision}">' + "".join(f"<dim>{size}</dim>" for size in dims.split(",") if size) + "</port>"
+            declared += (
+                f'<port id="{len(inputs) + index}" precision="{precision}">' + "".join(f"<dim>{size}</dim>" for size in dims.split(",") if size) + "</port>"
+            )
         self.layers.append(
             f'<layer id="{number}" name="{name or f"{type.lower()}{number}"}" type="{type}" version="{version}">'
             + (f"<data {attributes}/>" if attributes else "")
@@ -71,7 +75,13 @@ class Net:
         return self.layer("Result", [source], outputs=[], name=name)
 
     def text(self) -> str:
-        return '<?xml version="1.0"?>\n<net name="m" version="11">\n<layers>\n' + "\n".join(self.layers) + "\n</layers>\n<edges>\n" + "\n".join(self.edges) + "\n</edges>\n</net>\n"
+        return (
+            '<?xml version="1.0"?>\n<net name="m" version="11">\n<layers>\n'
+            + "\n".join(self.layers)
+            + "\n</layers>\n<edges>\n"
+            + "\n".join(self.edges)
+            + "\n</edges>\n</net>\n"
+        )
 
     def save(self, folder: Path, name: str = "m") -> Path:
         path = folder / f"{name}.xml"

@@ -18,7 +18,10 @@ def test_shapes_are_read_and_printed_as_openvino_does(text: str) -> None:
     assert PartialShape.parse(str(mine)) == mine
 
 
-@pytest.mark.parametrize("text", ["2,3,", "2;3", "2.,3", "+2", "2.0", "?..3", "{2,3}", "2 3", "..., 3", "1..2..3", "a", "4..2", "-2", "99999999999999999999", "1,,2", "1_0", "1..-1", "٣"])
+@pytest.mark.parametrize(
+    "text",
+    ["2,3,", "2;3", "2.,3", "+2", "2.0", "?..3", "{2,3}", "2 3", "..., 3", "1..2..3", "a", "4..2", "-2", "99999999999999999999", "1,,2", "1_0", "1..-1", "٣"],
+)
 def test_what_is_no_shape_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"\S"):
         PartialShape.parse(text)
@@ -66,7 +69,19 @@ def test_arithmetic_saturates_and_stops_at_zero(expression: Dimension, expected:
     assert str(expression) == expected
 
 
-@pytest.mark.parametrize(("a", "b", "expected"), [("1", "7", "7"), ("?", "64", "64"), ("1..8", "?", "?"), ("2..8", "?", "2..8"), ("3", "4", None), ("0", "1", "0"), ("2..5", "4..9", "4..5"), ("..4", "1", "..4")])
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("1", "7", "7"),
+        ("?", "64", "64"),
+        ("1..8", "?", "?"),
+        ("2..8", "?", "2..8"),
+        ("3", "4", None),
+        ("0", "1", "0"),
+        ("2..5", "4..9", "4..5"),
+        ("..4", "1", "..4"),
+    ],
+)
 def test_broadcast_of_dimensions(a: str, b: str, expected: str | None) -> None:
     for left, right in ((a, b), (b, a)):
         made = Dimension.of(left).broadcast(Dimension.of(right))
@@ -75,7 +90,14 @@ def test_broadcast_of_dimensions(a: str, b: str, expected: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
-    [("[1..8,?,64]", "[?,?,64]", "[?,?,64]"), ("[2,3]", "[3]", "[2,3]"), ("[]", "[2,?]", "[2,?]"), ("[...]", "[3]", "[...]"), ("[2,3]", "[2,4]", None), ("[0,3]", "[1,3]", "[0,3]")],
+    [
+        ("[1..8,?,64]", "[?,?,64]", "[?,?,64]"),
+        ("[2,3]", "[3]", "[2,3]"),
+        ("[]", "[2,?]", "[2,?]"),
+        ("[...]", "[3]", "[...]"),
+        ("[2,3]", "[2,4]", None),
+        ("[0,3]", "[1,3]", "[0,3]"),
+    ],
 )
 def test_broadcast_of_shapes(a: str, b: str, expected: str | None) -> None:
     for left, right in ((a, b), (b, a)):

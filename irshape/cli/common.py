@@ -77,7 +77,10 @@ def load_or_exit(path: str, weights: str) -> Model:
         return load(path, weights)
     except LoadError as problem:
         for found in problem.diagnostics:
-            click.echo(f"{problem.path}:{found.line}:{found.column}: {found.severity}[{found.code}] {found.message}" + (f" ({found.help})" if found.help else ""), err=True)
+            click.echo(
+                f"{problem.path}:{found.line}:{found.column}: {found.severity}[{found.code}] {found.message}" + (f" ({found.help})" if found.help else ""),
+                err=True,
+            )
         raise click.exceptions.Exit(1) from None
 
 

@@ -21,7 +21,16 @@ from .common import load_or_exit, weights_option
 @click.option("-v", "--verbose", is_flag=True, help="List every output, not only those that differ.")
 @weights_option
 def command(
-    model: str, device: str, inputs: tuple[str, ...], seed: int, shapes: tuple[str, ...], rtol: float | None, atol: float | None, form: str, verbose: bool, weights: str
+    model: str,
+    device: str,
+    inputs: tuple[str, ...],
+    seed: int,
+    shapes: tuple[str, ...],
+    rtol: float | None,
+    atol: float | None,
+    form: str,
+    verbose: bool,
+    weights: str,
 ) -> None:
     """Compares the element types, shapes and values of every layer with OpenVINO's; exit status 1 where they differ.
 
@@ -68,7 +77,10 @@ def _print(comparison: object, verbose: bool) -> None:
     for row in rows:
         if verbose or row.value_verdict == "explained":
             error = f", largest error {row.error:.3g}" if row.error is not None else ""
-            click.echo(f"  {row.value_verdict}: {row.layer.type} '{row.layer.name}' (id {row.layer.id}) output {row.port}: {row.inferred}{error}" + (f" ({row.reason})" if row.reason else ""))
+            click.echo(
+                f"  {row.value_verdict}: {row.layer.type} '{row.layer.name}' (id {row.layer.id}) output {row.port}: {row.inferred}{error}"
+                + (f" ({row.reason})" if row.reason else "")
+            )
     for problem in comparison.problems:
         click.echo(f"  {problem}")
     first = comparison.first

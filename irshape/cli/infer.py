@@ -43,7 +43,10 @@ def command(model: str, shapes: tuple[str, ...], values: tuple[str, ...], form: 
     if output is not None and not broken:
         from ..formats.ir_writer import write
 
-        write(loaded, output, inference)
+        try:
+            write(loaded, output, inference)
+        except ValueError as problem:
+            raise click.UsageError(str(problem)) from None
     if broken:
         if output is not None:
             click.echo(f"irshape: '{output}' was not written", err=True)
@@ -54,7 +57,8 @@ def _table(layers: list[dict[str, object]]) -> list[str]:
     rows = [("ID", "TYPE", "NAME", "PORT", "ELEMENT TYPE", "SHAPE")]
     for layer in layers:
         path, outputs = layer["path"], layer["outputs"]
-        assert isinstance(path, list) and isinstance(outputs, list)
+        assert isinstance(path, list)
+        assert isinstance(outputs, list)
         place = "/".join([*path, str(layer["id"])])
         for output in outputs or [{"port": "", "element_type": "", "shape": ""}]:
             rows.append((place, str(layer["type"]), str(layer["name"]), output["port"], output["element_type"], output["shape"]))

@@ -47,9 +47,23 @@ def described(cls: type[Operation]) -> dict[str, Any]:
     attributes = []
     for declared in cls.attributes.values():
         default = None if declared.refused_when_absent or declared.default is None else declared.kind.write(declared.default)
-        attributes.append({"name": declared.name, "type": declared.kind.name, "values": declared.kind.describe(), "default": default, "required": declared.required or declared.refused_when_absent})
+        attributes.append(
+            {
+                "name": declared.name,
+                "type": declared.kind.name,
+                "values": declared.kind.describe(),
+                "default": default,
+                "required": declared.required or declared.refused_when_absent,
+            }
+        )
     inputs = [
-        {"name": declared.name, "types": describe_types(declared.allowed), "ranks": list(declared.ranks) if declared.ranks else None, "optional": declared.optional, "variadic": declared.variadic}
+        {
+            "name": declared.name,
+            "types": describe_types(declared.allowed),
+            "ranks": list(declared.ranks) if declared.ranks else None,
+            "optional": declared.optional,
+            "variadic": declared.variadic,
+        }
         for declared in cls.operands
     ]
     module = cls.__module__.split(".ops.", 1)[-1]

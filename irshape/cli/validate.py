@@ -13,14 +13,27 @@ from .common import colour_option, expand, pairs, wants_colour, weights_option, 
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("-f", "--format", "--output-format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the report.")
 @click.option("-o", "--output-file", metavar="FILE", help="Write the report there instead of to stdout.")
-@click.option("--fail-level", type=click.Choice(["error", "warning", "info"]), default="error", show_default=True, help="Exit 1 at findings of this severity or above.")
+@click.option(
+    "--fail-level", type=click.Choice(["error", "warning", "info"]), default="error", show_default=True, help="Exit 1 at findings of this severity or above."
+)
 @click.option("--exit-zero", is_flag=True, help="Exit 0 whatever is found.")
 @click.option("--value", "values", multiple=True, metavar="PORT=[…]", help="Value of an input of a layer on its own, by port id or position.")
 @click.option("-v", "--verbose", is_flag=True, help="Show infos too.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but the exit status.")
 @weights_option
 @colour_option
-def command(paths: tuple[str, ...], form: str, output_file: str | None, fail_level: str, exit_zero: bool, values: tuple[str, ...], verbose: bool, quiet: bool, weights: str, color: str) -> None:
+def command(
+    paths: tuple[str, ...],
+    form: str,
+    output_file: str | None,
+    fail_level: str,
+    exit_zero: bool,
+    values: tuple[str, ...],
+    verbose: bool,
+    quiet: bool,
+    weights: str,
+    color: str,
+) -> None:
     """Reports everything that is wrong with IR files or with layers on their own.
 
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input.

@@ -15,23 +15,33 @@ def write_atomically(path: Path, data: bytes | Iterable[bytes]) -> None:
 
 
 def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
-    """Writes several files beside their targets, and renames them once all are written. Raises `OSError`; then nothing is left behind."""
-    written: dict[Path, str] = {}
+    """Writes several files beside their targets, and renames them once all are written. Raises `OSError`; then nothing is left behind.
+
+    A link stays, what it points to is replaced; a device or pipe is written as it is.
+    """
+    written: dict[str, str] = {}
     try:
         for path, data in files.items():
-            if path.is_dir():
+            target = os.path.realpath(path)
+            if os.path.isdir(target):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-            handle, written[path] = tempfile.mkstemp(prefix=f".{path.name[:200]}.", dir=path.parent or ".")
+            if os.path.exists(target) and not os.path.isfile(target):
+                with open(target, "wb") as file:
+                    file.writelines([data] if isinstance(data, bytes) else data)
+                continue
+            folder, name = os.path.split(target)
+            if not os.path.isdir(folder):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+            handle, written[target] = tempfile.mkstemp(prefix=f".{name[:60]}.", dir=folder)
             with os.fdopen(handle, "wb") as file:
-                for chunk in [data] if isinstance(data, bytes) else data:
-                    file.write(chunk)
-            os.chmod(written[path], os.stat(path).st_mode if path.exists() else 0o666 & ~_umask())
-        for path in files:
-            os.replace(written[path], path)
-            del written[path]
+                file.writelines([data] if isinstance(data, bytes) else data)
+            os.chmod(written[target], os.stat(target).st_mode if os.path.exists(target) else 0o666 & ~_umask())
+        for target, temporary in list(written.items()):
+            os.replace(temporary, target)
+            del written[target]
     finally:
-        for name in written.values():
-            os.unlink(name)
+        for temporary in written.values():
+            os.unlink(temporary)
 
 
 def _umask() -> int:

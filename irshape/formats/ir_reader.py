@@ -105,7 +105,9 @@ class _Reader:
             offset = min(max(parser.ErrorByteIndex - self.shift, 0), len(text))
             offset = offset if repaired is None else repaired.origin(offset)
             reason = expat.ErrorString(error.code)
-            raise self.stop("malformed-xml", f"the file is not well-formed XML: {reason}", offset, help="repair the XML at this place; nothing past it was read") from None
+            raise self.stop(
+                "malformed-xml", f"the file is not well-formed XML: {reason}", offset, help="repair the XML at this place; nothing past it was read"
+            ) from None
         except (ValueError, LookupError) as error:  # an encoding that expat cannot take from Python
             raise self.stop("malformed-xml", f"the file cannot be decoded: {error}", 0, help="save it as UTF-8") from None
         return self.model
@@ -290,14 +292,23 @@ class _Reader:
             self.model.kind = "layers"
             return _LAYERS
         if tag != "net":
-            raise self.stop("not-an-ir", f"the root element is <{tag}>; an IR begins with <net>, a layer on its own with <layer>", offset, expected="net", actual=tag)
+            raise self.stop(
+                "not-an-ir", f"the root element is <{tag}>; an IR begins with <net>, a layer on its own with <layer>", offset, expected="net", actual=tag
+            )
         found = dict(zip(attributes[::2], attributes[1::2], strict=True))
         self.model.name = found.get("name", "")
         text = found.get("version", "")
         version = int(text) if text.isdigit() and len(text) < 6 else -1
         self.model.version = version
         if version not in READ_VERSIONS:
-            raise self.stop("ir-version", _version_message(text, version), self.source.attribute(offset, "version"), expected="10 or 11", actual=text or "none", help=_version_help(version))
+            raise self.stop(
+                "ir-version",
+                _version_message(text, version),
+                self.source.attribute(offset, "version"),
+                expected="10 or 11",
+                actual=text or "none",
+                help=_version_help(version),
+            )
         return _NET
 
     def layer(self, attributes: list[str], offset: int, body: Body, fragment: bool) -> Layer:
@@ -312,9 +323,22 @@ class _Reader:
                     self.problem("missing-layer-attribute", f"the layer has no `{name}`", offset, layer, expected=name, help=f'add {name}="…" to this <layer>')
             if not fragment:
                 for name in found:
-                    self.problem("unknown-layer-attribute", f"<layer> has no attribute `{name}`; OpenVINO passes over it", self.source.attribute(offset, name), layer, actual=name)
+                    self.problem(
+                        "unknown-layer-attribute",
+                        f"<layer> has no attribute `{name}`; OpenVINO passes over it",
+                        self.source.attribute(offset, name),
+                        layer,
+                        actual=name,
+                    )
         if not layer.id.isdigit() and (layer.id or (not fragment and "id" in attributes[::2])):
-            self.problem("malformed-id", f"layer id '{layer.id}' is not a whole number from 0 up", self.source.attribute(offset, "id"), layer, expected="a whole number", actual=layer.id)
+            self.problem(
+                "malformed-id",
+                f"layer id '{layer.id}' is not a whole number from 0 up",
+                self.source.attribute(offset, "id"),
+                layer,
+                expected="a whole number",
+                actual=layer.id,
+            )
         return layer
 
     def port(self, attributes: list[str], offset: int, layer: Layer | None, fragment: bool) -> Port:
@@ -328,7 +352,13 @@ class _Reader:
             elif name == "names":
                 port.names = attributes[i + 1]
             else:
-                self.problem("unknown-port-attribute", f"<port> has no attribute `{name}`; OpenVINO passes over it", self.source.attribute(offset, name), layer, actual=name)
+                self.problem(
+                    "unknown-port-attribute",
+                    f"<port> has no attribute `{name}`; OpenVINO passes over it",
+                    self.source.attribute(offset, name),
+                    layer,
+                    actual=name,
+                )
         if not port.id.isdigit() and not (fragment and not port.id):
             message = f"port id '{port.id}' is not a whole number from 0 up" if port.id else "the port has no id"
             self.problem("malformed-id", message, self.source.attribute(offset, "id"), layer, expected="a whole number", actual=port.id)

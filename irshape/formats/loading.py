@@ -54,7 +54,16 @@ def open_source(name: str) -> Source:
     source = Source(shown, data)
     if len(data) > MAX_XML_BYTES:
         source.data = data[:_PEEK]
-        raise NotReadable(Problem("size-limit", f"the file is larger than {MAX_XML_BYTES} bytes, the limit for an .xml", 0, expected=f"at most {MAX_XML_BYTES} bytes", actual="more"), source)
+        raise NotReadable(
+            Problem(
+                "size-limit",
+                f"the file is larger than {MAX_XML_BYTES} bytes, the limit for an .xml",
+                0,
+                expected=f"at most {MAX_XML_BYTES} bytes",
+                actual="more",
+            ),
+            source,
+        )
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         try:
             source = Source(shown, data.decode("utf-16").encode(), "utf-8-sig")
@@ -63,7 +72,9 @@ def open_source(name: str) -> Source:
     elif not data.strip():
         raise NotReadable(Problem("not-an-ir", "the file is empty", 0, expected="<net> or <layer>", actual="nothing"), source)
     elif b"\0" in data[:_PEEK] or not data[:_PEEK].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        raise NotReadable(Problem("not-an-ir", _not_xml(data), 0, expected="<net> or <layer>", help="give the .xml of the model; its .bin is found beside it"), source)
+        raise NotReadable(
+            Problem("not-an-ir", _not_xml(data), 0, expected="<net> or <layer>", help="give the .xml of the model; its .bin is found beside it"), source
+        )
     return source
 
 

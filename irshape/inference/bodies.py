@@ -34,7 +34,15 @@ class BodyView(Generic[T]):
     A Parameter that `run` is not given keeps the type and shape that it declares.
     """
 
-    def __init__(self, tag: str, body: Body, inputs: list[PortBinding], outputs: list[PortBinding], back_edges: list[tuple[str, str]], run: Callable[[dict[str, T]], dict[str, T]]) -> None:
+    def __init__(
+        self,
+        tag: str,
+        body: Body,
+        inputs: list[PortBinding],
+        outputs: list[PortBinding],
+        back_edges: list[tuple[str, str]],
+        run: Callable[[dict[str, T]], dict[str, T]],
+    ) -> None:
         self.tag = tag
         self.body = body
         self.inputs = inputs
@@ -94,7 +102,9 @@ def bind(layer: Layer, tag: str, run: Callable[[dict[str, T]], dict[str, T]]) ->
             target = body.by_id.get(end)
             if target is None or target.type.lower() != kind:
                 found = f"layer {end} is {target.type}" if target else f"there is no layer {end}"
-                raise Violation(f"a back edge of `{tag}` names {end} as its {kind}, but {found} there", expected=f"the id of a {kind} layer", seen=end, rule="port-map")
+                raise Violation(
+                    f"a back edge of `{tag}` names {end} as its {kind}, but {found} there", expected=f"the id of a {kind} layer", seen=end, rule="port-map"
+                )
         edges.append((edge.from_layer, edge.to_layer))
     return BodyView(tag, body, bound["input"], bound["output"], edges, run)
 
@@ -115,7 +125,12 @@ def _input_position(layer: Layer, number: int) -> int:
         return ids.index(str(number))
     if number < len(ids):
         return number
-    raise Violation(f"the port map names external_port_id {number}, but the layer has no input port of that id", expected=", ".join(ids) or "none", seen=number, rule="port-map")
+    raise Violation(
+        f"the port map names external_port_id {number}, but the layer has no input port of that id",
+        expected=", ".join(ids) or "none",
+        seen=number,
+        rule="port-map",
+    )
 
 
 def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
@@ -124,10 +139,17 @@ def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
     target = body.by_id.get(internal)
     if target is None or target.type.lower() != kind:
         found = f"layer {internal} is {target.type}" if target else f"the body has no layer {internal}"
-        raise Violation(f"the port map names internal_layer_id {internal or '(none)'} as a {kind}, but {found}", expected=f"the id of a {kind} layer of the body", seen=internal, rule="port-map")
+        raise Violation(
+            f"the port map names internal_layer_id {internal or '(none)'} as a {kind}, but {found}",
+            expected=f"the id of a {kind} layer of the body",
+            seen=internal,
+            rule="port-map",
+        )
     axis = entry.number("axis", 0) if "axis" in entry.attributes else None
     if kind == "parameter" and axis is not None and axis < 0:
-        raise Violation(f'the port map slices Parameter {internal} along axis="{axis}"; OpenVINO reads no negative axis here', expected=">= 0", seen=axis, rule="port-map")
+        raise Violation(
+            f'the port map slices Parameter {internal} along axis="{axis}"; OpenVINO reads no negative axis here', expected=">= 0", seen=axis, rule="port-map"
+        )
     return PortBinding(
         position,
         internal,

@@ -57,9 +57,13 @@ def chain(inference: Inference, layer: Layer) -> list[str]:
             value = f" = {_short(str(list(tensor.known)))}" if tensor is not None and tensor.known is not None else ""
             kind = producer.type.lower()
             if kind in ("const", "constant"):
-                steps.append(f"input {index} of {layers[at].type} '{layers[at].name}': constant '{producer.name}' (id {producer.id}) of shape {tensor.shape if tensor else '?'}{value}")
+                steps.append(
+                    f"input {index} of {layers[at].type} '{layers[at].name}': constant '{producer.name}' (id {producer.id}) of shape {tensor.shape if tensor else '?'}{value}"
+                )
             else:
-                steps.append(f"input {index} of {layers[at].type} '{layers[at].name}': {producer.type} '{producer.name}' (id {producer.id}) hands on {tensor.shape if tensor else '?'}{value}")
+                steps.append(
+                    f"input {index} of {layers[at].type} '{layers[at].name}': {producer.type} '{producer.name}' (id {producer.id}) hands on {tensor.shape if tensor else '?'}{value}"
+                )
                 if onward is None or _depends_on_input(result, source[0]):
                     onward = source[0] if onward is None or not _depends_on_input(result, onward) else onward
         at = onward

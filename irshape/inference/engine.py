@@ -88,7 +88,7 @@ class Inference:
 
     def to_dict(self) -> dict[str, Any]:
         """What `irshape infer --format json` prints."""
-        return {"version": 1, "model": self.model.path, "layers": [row for row in _rows(self.result)]}
+        return {"version": 1, "model": self.model.path, "layers": list(_rows(self.result))}
 
 
 def _findings(result: BodyResult) -> Iterable[Finding]:
@@ -278,7 +278,9 @@ class Engine:
 
     # one layer
 
-    def infer_layer(self, result: BodyResult, position: int, inputs: tuple[Tensor, ...], *, needed: bool, override: PartialShape | Tensor | None = None) -> tuple[Tensor, ...]:
+    def infer_layer(
+        self, result: BodyResult, position: int, inputs: tuple[Tensor, ...], *, needed: bool, override: PartialShape | Tensor | None = None
+    ) -> tuple[Tensor, ...]:
         layer = result.body.layers[position]
         found = self.operation(layer)
         if isinstance(found, registry.UnknownOperation):
@@ -402,7 +404,9 @@ class Engine:
         if found is None:
             self.work += len(body.layers)
             if self.work > MAX_WORK:
-                raise Violation(f"the bodies within bodies take more than {MAX_WORK:,} steps to work out", expected="bodies whose shapes settle", rule="port-map")
+                raise Violation(
+                    f"the bodies within bodies take more than {MAX_WORK:,} steps to work out", expected="bodies whose shapes settle", rule="port-map"
+                )
             found = self.runs[key] = self.infer_body(body, parameters, value_of_results=True)
         return found
 
@@ -421,7 +425,9 @@ class Engine:
             return (UNKNOWN,)
         return tuple(declared(port) for port in layer.outputs)
 
-    def hold_declared(self, result: BodyResult, position: int, layer: Layer, tensors: tuple[Tensor, ...], contradicted: dict[Source, tuple[tuple[int, ...] | None, Tensor]]) -> None:
+    def hold_declared(
+        self, result: BodyResult, position: int, layer: Layer, tensors: tuple[Tensor, ...], contradicted: dict[Source, tuple[tuple[int, ...] | None, Tensor]]
+    ) -> None:
         for index, (port, tensor) in enumerate(zip(layer.outputs, tensors, strict=False)):
             shape = tensor.shape
             form = self.forms.get(shape)
@@ -434,7 +440,6 @@ class Engine:
             given = declared(port, tensor)
             result.findings.append(Finding(layer, Mismatch(index, given, tensor)))
             contradicted[position, index] = (port.dims, given)
-
 
     def hold_parameter(self, result: BodyResult, layer: Layer, fed: Tensor) -> None:
         """A Parameter that gets something else than it declares. What it gets may be narrower or wider: OpenVINO overwrites it in silence."""

@@ -40,7 +40,9 @@ def _small(tensor: Tensor) -> bool:
     return size.low <= MAX_VALUE_ELEMENTS and tensor.element_type.kind in ("integer", "real", "boolean")
 
 
-def _evaluated(operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...], *, upper: bool) -> list[tuple[int | float, ...] | None] | None:
+def _evaluated(
+    operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...], *, upper: bool
+) -> list[tuple[int | float, ...] | None] | None:
     import numpy as np
 
     from ..numpy_types import dtype_of
@@ -67,5 +69,6 @@ def _evaluated(operation: Operation, inputs: tuple[Tensor | None, ...], outputs:
     if len(results) != len(outputs):
         return None
     return [
-        tuple(np.asarray(result).ravel().tolist()) if np.size(result) <= MAX_VALUE_ELEMENTS and np.asarray(result).dtype.kind in "iufb" else None for result in results
+        tuple(np.asarray(result).ravel().tolist()) if np.size(result) <= MAX_VALUE_ELEMENTS and np.asarray(result).dtype.kind in "iufb" else None
+        for result in results
     ]

@@ -38,7 +38,13 @@ class Clamp(UnaryWithValue):
     max: float = attribute(FLOAT, default=0.0, required=True)
 
     def infer(self, data: Tensor) -> Tensor:
-        require(self.min <= self.max, f"`min` is {self.min:g} and `max` {self.max:g}; min must not be above max", at="min", expected=f"at most {self.max:g}", seen=f"{self.min:g}")
+        require(
+            self.min <= self.max,
+            f"`min` is {self.min:g} and `max` {self.max:g}; min must not be above max",
+            at="min",
+            expected=f"at most {self.max:g}",
+            seen=f"{self.min:g}",
+        )
         return super().infer(data)
 
     def exact(self, data: Number) -> Number:
@@ -129,7 +135,9 @@ class Selu(Operation):
     def check(self, data: Tensor, alpha: Tensor, lambda_: Tensor) -> Iterator[Violation]:
         for name, tensor in (("alpha", alpha), ("lambda_", lambda_)):
             if not tensor.shape.size.contains(1):
-                yield Violation(f"`{name.strip('_')}` has shape {tensor.shape}; expected one element", at=name, expected="[1]", seen=tensor.shape, rule="input-shapes")
+                yield Violation(
+                    f"`{name.strip('_')}` has shape {tensor.shape}; expected one element", at=name, expected="[1]", seen=tensor.shape, rule="input-shapes"
+                )
 
     def evaluate(self, data: Array, alpha: Array, lambda_: Array) -> Array:
         numbers = plain(data)
@@ -353,7 +361,12 @@ class SoftMax_1(AlongAxis):
     also_read = ("Softmax",)
 
     def normalized(self, rank: int) -> int:
-        require(self.axis >= 0, f"axis {self.axis} counts from the end, which SoftMax of opset1 to opset7 does not know; expected 0 to {max(rank - 1, 0)}", at="axis", seen=self.axis)
+        require(
+            self.axis >= 0,
+            f"axis {self.axis} counts from the end, which SoftMax of opset1 to opset7 does not know; expected 0 to {max(rank - 1, 0)}",
+            at="axis",
+            seen=self.axis,
+        )
         return super().normalized(rank)
 
     def of(self, data: Array, axis: int) -> Array:

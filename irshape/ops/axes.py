@@ -11,7 +11,9 @@ from .tensors import Tensor
 def normalized_axis(axis: int, rank: int, *, at: str = "axis", of: str = "data", rule: str = "input-value", of_scalar: bool = False) -> int:
     """An axis counted from the front. Raises `Violation` where it is out of range. `of_scalar`: a scalar has the axes 0 and -1, as OpenVINO counts."""
     if rank == 0 and not of_scalar:
-        raise Violation(f"`{of}` is a scalar, which has no axis {axis}", at=of if of != "result" else at, expected="at least one dimension", seen="[]", rule="input-rank")
+        raise Violation(
+            f"`{of}` is a scalar, which has no axis {axis}", at=of if of != "result" else at, expected="at least one dimension", seen="[]", rule="input-rank"
+        )
     count = rank or 1
     require(
         -count <= axis < count,

@@ -20,7 +20,14 @@ MAX_ITERATIONS = 10_000_000
 def truth(tensor: Tensor, what: str, at: str) -> bool | None:
     """A condition where it is known; the rank is the operand's business."""
     known = tensor.known
-    require(known is None or len(known) == 1, f"{what} has shape {tensor.shape}; expected a single value", at=at, expected="one element", seen=tensor.shape, rule="input-shapes")
+    require(
+        known is None or len(known) == 1,
+        f"{what} has shape {tensor.shape}; expected a single value",
+        at=at,
+        expected="one element",
+        seen=tensor.shape,
+        rule="input-shapes",
+    )
     return None if known is None or tensor.value is None else bool(tensor.value.lower[0])
 
 
@@ -58,7 +65,11 @@ class ControlFlow(Operation):
                     twice = next((binding.external for binding in view.inputs if binding.internal == parameter.id), None)
                     yield Violation(
                         f"nothing feeds Parameter {parameter.id} of `{view.tag}`"
-                        + (f": of the lines of the port map for input {twice} OpenVINO keeps the first, which feeds Parameter {lines[twice]}" if twice is not None else "; OpenVINO goes on with what it declares, and zeros"),
+                        + (
+                            f": of the lines of the port map for input {twice} OpenVINO keeps the first, which feeds Parameter {lines[twice]}"
+                            if twice is not None
+                            else "; OpenVINO goes on with what it declares, and zeros"
+                        ),
                         expected="a line of its own in the port map",
                         rule="port-map",
                         help="feed it, or let one Parameter feed all layers that use the input",
@@ -121,7 +132,13 @@ class Iteration(ControlFlow):
         """The shape of one slice of an input."""
         axis, rank = binding.axis, tensor.rank
         assert axis is not None
-        require(binding.part_size > 0, f"the port map slices input {binding.external} into parts of {binding.part_size}", expected="part_size >= 1", seen=binding.part_size, rule="port-map")
+        require(
+            binding.part_size > 0,
+            f"the port map slices input {binding.external} into parts of {binding.part_size}",
+            expected="part_size >= 1",
+            seen=binding.part_size,
+            rule="port-map",
+        )
         if rank is None:
             return DYNAMIC_SHAPE
         require(
@@ -176,7 +193,9 @@ class Iteration(ControlFlow):
                     rule="port-map",
                 )
 
-    def iterate(self, view: BodyView[Array], inputs: tuple[Array, ...], count: int | None, condition: str | None, counter: PortBinding | None) -> tuple[Array, ...]:
+    def iterate(
+        self, view: BodyView[Array], inputs: tuple[Array, ...], count: int | None, condition: str | None, counter: PortBinding | None
+    ) -> tuple[Array, ...]:
         """Runs the body `count` times, or until its condition fails."""
         parameters: dict[str, Array] = fed(view, inputs)
         slices = [binding for binding in view.inputs if binding.axis is not None and binding.external is not None]
@@ -199,7 +218,15 @@ class Iteration(ControlFlow):
             return self.nothing_ran(view, parameters, slices, inputs, counter)
         return tuple(joined(parts[index], binding) if binding.axis is not None else results[binding.internal] for index, binding in enumerate(outputs))
 
-    def prepare(self, view: BodyView[Array], parameters: dict[str, Array], slices: list[PortBinding], inputs: tuple[Array, ...], counter: PortBinding | None, iteration: int) -> None:
+    def prepare(
+        self,
+        view: BodyView[Array],
+        parameters: dict[str, Array],
+        slices: list[PortBinding],
+        inputs: tuple[Array, ...],
+        counter: PortBinding | None,
+        iteration: int,
+    ) -> None:
         """Puts the slices and the number of an iteration among the parameters."""
         for binding in slices:
             assert binding.external is not None
@@ -210,7 +237,9 @@ class Iteration(ControlFlow):
             shape = view.declared_shape(counter.internal)
             parameters[counter.internal] = np.full(() if shape.rank == 0 else (1,), iteration, dtype_of(view.declared_type(counter.internal)))
 
-    def nothing_ran(self, view: BodyView[Array], parameters: dict[str, Array], slices: list[PortBinding], inputs: tuple[Array, ...], counter: PortBinding | None) -> tuple[Array, ...]:
+    def nothing_ran(
+        self, view: BodyView[Array], parameters: dict[str, Array], slices: list[PortBinding], inputs: tuple[Array, ...], counter: PortBinding | None
+    ) -> tuple[Array, ...]:
         """The outputs of no iteration: states as they came, concatenations of nothing, zeros for what no iteration has made. A trial run shows the shapes."""
         padded = tuple(array if array.size else np.zeros([max(size, 1) for size in array.shape], array.dtype) for array in inputs)
         trial = dict(parameters)
@@ -268,7 +297,13 @@ class Loop(Iteration):
         view = body_of(bodies, "body")
         condition, counter = self.special(view)
         counter_shape = SCALAR if counter is None else view.declared_shape(counter.internal)
-        require(counter_shape.rank in (None, 0, 1), f"the Parameter for the current iteration has shape {counter_shape}; expected a scalar or one element", expected="rank 0 or 1", seen=counter_shape, rule="port-map")
+        require(
+            counter_shape.rank in (None, 0, 1),
+            f"the Parameter for the current iteration has shape {counter_shape}; expected a scalar or one element",
+            expected="rank 0 or 1",
+            seen=counter_shape,
+            rule="port-map",
+        )
         starts = truth(execution_condition, "`execution_condition`", "execution_condition")
         given = (trip_count, execution_condition, *inputs)
         self.require_all_connected(view, 2, len(given))
@@ -285,7 +320,13 @@ class Loop(Iteration):
     def goes_on(self, view: BodyView[Tensor], condition: str, results: dict[str, Tensor], given: tuple[Tensor, ...]) -> bool | None:
         """The body's condition, where it is the same in every iteration: a constant of the body, or one that comes in from outside."""
         made = results.get(condition, UNKNOWN)
-        require(made.rank in (None, 0, 1), f"the body's condition has shape {made.shape}; expected a scalar or one element", expected="rank 0 or 1", seen=made.shape, rule="port-map")
+        require(
+            made.rank in (None, 0, 1),
+            f"the body's condition has shape {made.shape}; expected a scalar or one element",
+            expected="rank 0 or 1",
+            seen=made.shape,
+            rule="port-map",
+        )
         feeder = view.feeder(condition)
         if feeder is not None and feeder.type.lower() == "parameter":
             outside = next((given[binding.external] for binding in view.inputs if binding.internal == feeder.id and binding.external is not None), UNKNOWN)
@@ -295,7 +336,14 @@ class Loop(Iteration):
     def count(self, trip_count: Tensor, goes_on: bool | None) -> int | None:
         """The number of iterations, where it is known. A negative trip count is none."""
         known = trip_count.known
-        require(known is None or len(known) == 1, f"`trip_count` has shape {trip_count.shape}; expected a single value", at="trip_count", expected="one element", seen=trip_count.shape, rule="input-shapes")
+        require(
+            known is None or len(known) == 1,
+            f"`trip_count` has shape {trip_count.shape}; expected a single value",
+            at="trip_count",
+            expected="one element",
+            seen=trip_count.shape,
+            rule="input-shapes",
+        )
         if goes_on is False:
             return 1
         return known[0] if goes_on and known is not None and known[0] >= 0 else None
@@ -344,7 +392,13 @@ class Loop(Iteration):
         yield from super().check(*inputs, bodies=bodies)
         known = inputs[0].known
         if known is not None and known[0] < -1:
-            yield Violation(f"`trip_count` is {known[0]}; expected a number of iterations, or -1 for no limit", at="trip_count", expected=">= -1", seen=known[0], rule="input-value")
+            yield Violation(
+                f"`trip_count` is {known[0]}; expected a number of iterations, or -1 for no limit",
+                at="trip_count",
+                expected=">= -1",
+                seen=known[0],
+                rule="input-value",
+            )
 
     def evaluate(self, trip_count: Array, execution_condition: Array, *inputs: Array, bodies: dict[str, BodyView[Array]], outputs: int) -> tuple[Array, ...]:
         view = body_of(bodies, "body")
@@ -384,7 +438,11 @@ class TensorIterator(Iteration):
         """The number of parts of each sliced input for which it is known; `start` and `end` are both among them."""
         found = []
         for binding in view.inputs:
-            size = None if binding.axis is None or binding.external is None or inputs[binding.external].rank is None else inputs[binding.external].shape[binding.axis]
+            size = (
+                None
+                if binding.axis is None or binding.external is None or inputs[binding.external].rank is None
+                else inputs[binding.external].shape[binding.axis]
+            )
             if size is not None and size.is_static:
                 start, end = (place + size.low if place < 0 else place for place in (binding.start, binding.end))
                 found.append((binding, (abs(end - start) + 1) // binding.part_size))
@@ -398,7 +456,13 @@ class TensorIterator(Iteration):
         output = next((binding for binding in connected(view) if binding.axis is not None), None)
         if output is None or any(binding.axis is not None for binding in view.inputs):
             return None
-        require(output.part_size > 0, f"the port map concatenates output {output.external} of parts of {output.part_size}", expected="part_size >= 1", seen=output.part_size, rule="port-map")
+        require(
+            output.part_size > 0,
+            f"the port map concatenates output {output.external} of parts of {output.part_size}",
+            expected="part_size >= 1",
+            seen=output.part_size,
+            rule="port-map",
+        )
         return abs(output.end - output.start) // output.part_size
 
     def collected(self, binding: PortBinding, result: Tensor, count: int | None) -> Tensor:

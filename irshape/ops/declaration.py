@@ -74,7 +74,9 @@ def _violation(message: str, at: str, expected: object, seen: object, rule: str,
     return Violation(message, at=at, expected=expected, seen=seen, rule=rule, help=help)
 
 
-def require(condition: object, message: str, *, at: str = "", expected: object = None, seen: object = None, rule: str = "operation-constraint", help: str = "") -> None:
+def require(
+    condition: object, message: str, *, at: str = "", expected: object = None, seen: object = None, rule: str = "operation-constraint", help: str = ""
+) -> None:
     """Raises a `Violation` unless the condition holds."""
     if not condition:
         raise Violation(message, at=at, expected=expected, seen=seen, rule=rule, help=help)
@@ -83,7 +85,9 @@ def require(condition: object, message: str, *, at: str = "", expected: object =
 class Operand:
     """An input as declared: its name, the element types it takes, and what inference needs of it."""
 
-    def __init__(self, allowed: frozenset[ElementType], *, rank: tuple[int, ...] | int | None, like: str | None, value: bool, optional: bool, variadic: bool) -> None:
+    def __init__(
+        self, allowed: frozenset[ElementType], *, rank: tuple[int, ...] | int | None, like: str | None, value: bool, optional: bool, variadic: bool
+    ) -> None:
         self.name = ""
         self.allowed = allowed
         self.ranks = (rank,) if isinstance(rank, int) else rank
@@ -269,15 +273,27 @@ def _missing(declared: Attribute) -> AttributeProblem:
     silent = not declared.refused_when_absent
     goes_on = f"; OpenVINO goes on with {declared.kind.write(declared.default)!r} in silence" if silent and declared.default is not None else ""
     message = f"the attribute `{declared.name}` is missing{goes_on}"
-    return AttributeProblem("missing-attribute", declared.name, message, declared.kind.describe(), None, silent, f'add {declared.name}="…" to <data>: {declared.kind.describe()}')
+    return AttributeProblem(
+        "missing-attribute", declared.name, message, declared.kind.describe(), None, silent, f'add {declared.name}="…" to <data>: {declared.kind.describe()}'
+    )
 
 
 def _malformed(declared: Attribute, text: str, malformed: Malformed) -> AttributeProblem:
     shown = text if len(text) <= 60 else text[:57] + "…"
-    message = f'`{declared.name}="{shown}"` is not {malformed.expected}' if not malformed.expected.startswith("'") else f"`{declared.name}`: {malformed.expected}"
+    message = (
+        f'`{declared.name}="{shown}"` is not {malformed.expected}' if not malformed.expected.startswith("'") else f"`{declared.name}`: {malformed.expected}"
+    )
     if malformed.silent:
         message += "; OpenVINO goes on with " + _written(declared.kind, malformed.value)
-    return AttributeProblem("attribute-value", declared.name, message, malformed.expected, shown, malformed.silent, f"give `{declared.name}` a value that is {declared.kind.describe()}")
+    return AttributeProblem(
+        "attribute-value",
+        declared.name,
+        message,
+        malformed.expected,
+        shown,
+        malformed.silent,
+        f"give `{declared.name}` a value that is {declared.kind.describe()}",
+    )
 
 
 def _written(kind: Kind, value: Any) -> str:
@@ -313,7 +329,12 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
         most = "" if not variadic else " or more"
         wanted = f"{least}{most}" if least == len(operands) or variadic else f"{least} to {len(operands)}"
         names = ", ".join(declared.name + ("…" if declared.variadic else "") for declared in operands)
-        raise Violation(f"{operation.type_name()} takes {wanted} input{'' if wanted == '1' else 's'} ({names}), got {len(inputs)}", expected=wanted, seen=len(inputs), rule="input-count")
+        raise Violation(
+            f"{operation.type_name()} takes {wanted} input{'' if wanted == '1' else 's'} ({names}), got {len(inputs)}",
+            expected=wanted,
+            seen=len(inputs),
+            rule="input-count",
+        )
     groups = {declared.like for declared in operands}
     shared: dict[str, ElementType] = {}
     for index, tensor in enumerate(inputs):
@@ -322,7 +343,11 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
         if element_type is not DYNAMIC_TYPE and element_type not in declared.allowed:
             allowed = describe_types(declared.allowed)
             raise Violation(
-                f"`{declared.name}` (input {index}) has element type {element_type}; expected {allowed}", at=declared.name, expected=allowed, seen=element_type, rule="input-element-type"
+                f"`{declared.name}` (input {index}) has element type {element_type}; expected {allowed}",
+                at=declared.name,
+                expected=allowed,
+                seen=element_type,
+                rule="input-element-type",
             )
         if declared.ranks is not None and tensor.rank is not None and tensor.rank not in declared.ranks:
             wanted = " or ".join(map(str, declared.ranks))
@@ -351,7 +376,13 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
 
 def describe_types(allowed: frozenset[ElementType]) -> str:
     """A set of element types in words."""
-    for words, group in (("any type", ANY), ("a number or boolean", NUMERIC_OR_BOOLEAN), ("a number", NUMERIC), ("an integer", INTEGER), ("a floating-point type", REAL)):
+    for words, group in (
+        ("any type", ANY),
+        ("a number or boolean", NUMERIC_OR_BOOLEAN),
+        ("a number", NUMERIC),
+        ("an integer", INTEGER),
+        ("a floating-point type", REAL),
+    ):
         if allowed == group:
             return words
     names = sorted((found.name for found in allowed), key=lambda name: (name[0], len(name), name))

@@ -39,7 +39,9 @@ class Broadcasting(Operation):
 
     def merged(self, here: PartialShape, there: PartialShape, at: str, of: str) -> PartialShape:
         """The shape that two inputs make, `there` being that of the operand `at`, `here` that of `of`. Raises `Violation`."""
-        merged = here.merge(there) if self.auto_broadcast == "none" else here.broadcast(there) if self.auto_broadcast == "numpy" else self.merged_along(here, there)
+        merged = (
+            here.merge(there) if self.auto_broadcast == "none" else here.broadcast(there) if self.auto_broadcast == "numpy" else self.merged_along(here, there)
+        )
         if merged is not None:
             return merged
         rule = {
@@ -164,4 +166,3 @@ def element_type_of(array: Array) -> ElementType:
     from ..numpy_types import element_type_of
 
     return element_type_of(array)
-

@@ -17,7 +17,9 @@ def require_known_type(**operands: Tensor | None) -> None:
     """OpenVINO wants to know the element type of these."""
     for name, tensor in operands.items():
         seen = tensor is not None and tensor.element_type.is_dynamic
-        require(not seen, f"`{name}` has a dynamic element type; it must be i32 or i64", at=name, expected="i32 or i64", seen="dynamic", rule="input-element-type")
+        require(
+            not seen, f"`{name}` has a dynamic element type; it must be i32 or i64", at=name, expected="i32 or i64", seen="dynamic", rule="input-element-type"
+        )
 
 
 def require_same_shape(name: str, tensor: Tensor, other: str, like: Tensor) -> None:
@@ -39,7 +41,13 @@ def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[V
     for number in known:
         if not (0 <= number < table.shape[0].high or (name == "default_index" and number == -1)):
             rows = table.shape[0]
-            yield Violation(f"`{name}` holds {number}, but `emb_table` {table.shape} has {rows} rows", at=name, expected=f"[0, {rows.high - 1}]", seen=number, rule="input-value")
+            yield Violation(
+                f"`{name}` holds {number}, but `emb_table` {table.shape} has {rows} rows",
+                at=name,
+                expected=f"[0, {rows.high - 1}]",
+                seen=number,
+                rule="input-value",
+            )
             return
 
 
@@ -51,7 +59,14 @@ class EmbeddingLookup(Operation):
 
     def rows(self, emb_table: Tensor, rows: Dimension) -> Tensor:
         """The table with so many rows."""
-        require(emb_table.rank != 0, "`emb_table` is a scalar; it must have a row for each index", at="emb_table", expected="rank 1 or more", seen="rank 0", rule="input-rank")
+        require(
+            emb_table.rank != 0,
+            "`emb_table` is a scalar; it must have a row for each index",
+            at="emb_table",
+            expected="rank 1 or more",
+            seen="rank 0",
+            rule="input-rank",
+        )
         shape = DYNAMIC_SHAPE if emb_table.rank is None else PartialShape([rows, *emb_table.shape[1:]])
         return Tensor(emb_table.element_type, shape)
 
@@ -98,7 +113,9 @@ class OffsetsLookup(EmbeddingLookup):
         self.require_weights(per_sample_weights, indices)
         return self.rows(emb_table, DYNAMIC if offsets.rank is None else offsets.shape[0])
 
-    def check(self, emb_table: Tensor, indices: Tensor, offsets: Tensor, default_index: Tensor | None, per_sample_weights: Tensor | None) -> Iterator[Violation]:
+    def check(
+        self, emb_table: Tensor, indices: Tensor, offsets: Tensor, default_index: Tensor | None, per_sample_weights: Tensor | None
+    ) -> Iterator[Violation]:
         yield from doubtful_index(emb_table, "indices", indices)
         yield from doubtful_index(emb_table, "default_index", default_index)
 

@@ -49,8 +49,22 @@ class RangeBase(Operation):
             exact = None if tensor.value is None else tensor.value.exact
             if exact is None:
                 continue
-            require(all(map(isfinite, exact)), f"`{name}` is {exact[0]}; a range has finite ends and a finite step", at=name, expected="a finite number", seen=exact[0], rule="input-value")
-            require(name != "step" or exact[0], "`step` is 0; a range with that step never reaches its end", at=name, expected="not 0", seen=exact[0], rule="input-value")
+            require(
+                all(map(isfinite, exact)),
+                f"`{name}` is {exact[0]}; a range has finite ends and a finite step",
+                at=name,
+                expected="a finite number",
+                seen=exact[0],
+                rule="input-value",
+            )
+            require(
+                name != "step" or exact[0],
+                "`step` is 0; a range with that step never reaches its end",
+                at=name,
+                expected="not 0",
+                seen=exact[0],
+                rule="input-value",
+            )
         return Tensor(element_type, PartialShape([self.size(self.bounds(start, stop, step))]))
 
     def size(self, bounds: list[tuple[Number, Number]] | None) -> Dimension:
@@ -122,12 +136,27 @@ class Range_4(RangeBase):
         return self.output_type
 
     def infer(self, start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
-        require(self.output_type.kind != "boolean", "`output_type` is boolean; a range is of numbers", at="output_type", expected="a numeric type", seen="boolean", rule="attribute-value")
+        require(
+            self.output_type.kind != "boolean",
+            "`output_type` is boolean; a range is of numbers",
+            at="output_type",
+            expected="a numeric type",
+            seen="boolean",
+            rule="attribute-value",
+        )
         return super().infer(start, stop, step)
 
     def check(self, start: Tensor, stop: Tensor, step: Tensor) -> Iterator[Violation]:
         if self.output_type.kind == "string":
-            yield Violation("`output_type` is string; a range is of numbers", at="output_type", expected="a numeric type", seen="string", rule="attribute-value")
+            yield Violation(
+                "`output_type` is string; a range is of numbers", at="output_type", expected="a numeric type", seen="string", rule="attribute-value"
+            )
         bounds = self.bounds(start, stop, step)
         if bounds is not None and bounds[2] == (0, 0):
-            yield Violation(f"`step` is {step.value.lower[0] if step.value else 0}, which is 0 as {self.output_type}", at="step", expected="not 0", seen=0, rule="input-value")
+            yield Violation(
+                f"`step` is {step.value.lower[0] if step.value else 0}, which is 0 as {self.output_type}",
+                at="step",
+                expected="not 0",
+                seen=0,
+                rule="input-value",
+            )

@@ -220,8 +220,7 @@ class ShapeText(Kind):
 def _as_openvino_reads(text: str) -> PartialShape | None:
     """OpenVINO takes an overflowing size and -2 as 0, and an empty interval and 1..-1 as `?`, without a word (2026.4)."""
     dims: list[str] = []
-    for part in text.strip().strip("[]").split(","):
-        part = part.strip()
+    for part in map(str.strip, text.strip().strip("[]").split(",")):
         low, dots, high = part.partition("..")
         if dots and high.strip() == "-1":
             dims.append("?")

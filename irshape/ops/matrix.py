@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from ..types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, ONE, Dimension, ElementType, PartialShape
@@ -39,7 +38,10 @@ class MatMul(Operation):
         rows, inner = ([ONE] * (len(here) == 1) + here)[-2:]
         other, columns = (there + [ONE] * (len(there) == 1))[-2:]
         if inner.is_static and other.is_static and inner.low != other.low:
-            names = [name + (" transposed" if swapped and len(dims) > 1 else "") for name, swapped, dims in (("`a`", self.transpose_a, here), ("`b`", self.transpose_b, there))]
+            names = [
+                name + (" transposed" if swapped and len(dims) > 1 else "")
+                for name, swapped, dims in (("`a`", self.transpose_a, here), ("`b`", self.transpose_b, there))
+            ]
             raise Violation(
                 f"{names[0]} {PartialShape(here)} has {inner} columns, but {names[1]} {PartialShape(there)} has {other} rows; a product needs as many",
                 at="b",
@@ -111,7 +113,9 @@ class GroupedMatMul(Operation):
         if here.rank == 3:
             groups = here[0].merge(there[0])
             if groups is None:
-                raise Violation(f"`mat_a` {here} has {here[0]} groups, but `mat_b` {there} has {there[0]}", at="mat_b", expected=here[0], seen=there[0], rule="input-shapes")
+                raise Violation(
+                    f"`mat_a` {here} has {here[0]} groups, but `mat_b` {there} has {there[0]}", at="mat_b", expected=here[0], seen=there[0], rule="input-shapes"
+                )
             return Tensor(element_type, (groups, here[1], there[1]))
         if offsets is None:
             raise Violation(f"the rows of `mat_a` {here} belong to no group without `offsets`", at="offsets", expected="a third input", rule="input-count")
@@ -165,7 +169,9 @@ class Einsum(Operation):
         labels = [_LABEL.findall(part) for part in parts]
         if arrow:
             return labels, _LABEL.findall(right)
-        alone = [label for i, own in enumerate(labels) for label in own if label != ELLIPSIS and not any(label in other for j, other in enumerate(labels) if j != i)]
+        alone = [
+            label for i, own in enumerate(labels) for label in own if label != ELLIPSIS and not any(label in other for j, other in enumerate(labels) if j != i)
+        ]
         return labels, [ELLIPSIS] * any(ELLIPSIS in own for own in labels) + sorted(alone)
 
     def infer(self, *inputs: Tensor) -> Tensor:
@@ -269,7 +275,14 @@ class Inverse(Operation):
     def infer(self, data: Tensor) -> Tensor:
         shape = data.shape
         if shape.rank is not None:
-            require(shape.rank >= 2, f"`data` has shape {shape}; expected matrices, so rank 2 or more", at="data", expected="rank 2 or more", seen=f"rank {shape.rank}", rule="input-rank")
+            require(
+                shape.rank >= 2,
+                f"`data` has shape {shape}; expected matrices, so rank 2 or more",
+                at="data",
+                expected="rank 2 or more",
+                seen=f"rank {shape.rank}",
+                rule="input-rank",
+            )
             require(
                 shape[-1].is_dynamic or shape[-2].is_dynamic or shape[-1] == shape[-2],
                 f"`data` {shape} has matrices of {shape[-2]} rows and {shape[-1]} columns; only square ones have an inverse",
@@ -279,12 +292,6 @@ class Inverse(Operation):
                 rule="input-shapes",
             )
         return Tensor(data.element_type, shape)
-
-    def check(self, data: Tensor) -> Iterator[Violation]:
-        if data.rank is not None and not data.shape[-1].compatible(data.shape[-2]):
-            yield Violation(
-                f"`data` {data.shape} cannot hold square matrices: {data.shape[-2]} rows and {data.shape[-1]} columns", at="data", expected=data.shape[-2], seen=data.shape[-1], rule="input-shapes"
-            )
 
     def evaluate(self, data: Array) -> Array:
         numbers = plain(data)
@@ -351,7 +358,8 @@ class ScaledDotProductAttention(Operation):
         own = mask.element_type
         require(
             own in FLOATING and found in (own, DYNAMIC_TYPE),
-            f"`attention_mask` has element type {own}; expected boolean or " + ("a floating-point type" if found is DYNAMIC_TYPE else f"{found}, as `query` has"),
+            f"`attention_mask` has element type {own}; expected boolean or "
+            + ("a floating-point type" if found is DYNAMIC_TYPE else f"{found}, as `query` has"),
             at="attention_mask",
             expected=f"boolean or {'a floating-point type' if found is DYNAMIC_TYPE else found}",
             seen=own,
@@ -360,29 +368,51 @@ class ScaledDotProductAttention(Operation):
         )
         return own
 
-    def joined(self, name: str, shape: PartialShape, batch: PartialShape, length: Dimension, width: Dimension, of: str) -> tuple[PartialShape, Dimension, Dimension]:
+    def joined(
+        self, name: str, shape: PartialShape, batch: PartialShape, length: Dimension, width: Dimension, of: str
+    ) -> tuple[PartialShape, Dimension, Dimension]:
         """Batch axes, sequence and width of an input together with what is known of them so far. Raises `Violation`."""
         if shape.rank is None:
             return batch, length, width
         own, own_length, own_width = _split(shape)
         merged, long, wide = batch.broadcast(own) if batch.rank is not None else batch, length.merge(own_length), width.merge(own_width)
-        for made, seen, expected, what in ((merged, own, batch, "batch axes"), (long, own_length, length, "sequence length"), (wide, own_width, width, "embedding width")):
+        for made, seen, expected, what in (
+            (merged, own, batch, "batch axes"),
+            (long, own_length, length, "sequence length"),
+            (wide, own_width, width, "embedding width"),
+        ):
             if made is None:
-                raise Violation(f"`{name}` {shape} has {what} {seen}, which do not go with {expected} of the {of}", at=name, expected=expected, seen=seen, rule="input-shapes")
-        assert merged is not None and long is not None and wide is not None
-        return merged, long, wide
+                raise Violation(
+                    f"`{name}` {shape} has {what} {seen}, which do not go with {expected} of the {of}",
+                    at=name,
+                    expected=expected,
+                    seen=seen,
+                    rule="input-shapes",
+                )
+        return batch if merged is None else merged, long or DYNAMIC, wide or DYNAMIC
 
     def masked(self, mask: PartialShape, batch: PartialShape, length: Dimension, keys: Dimension) -> tuple[PartialShape, Dimension]:
         """Batch axes and number of queries after the mask was broadcast to the scores, and they to it. Raises `Violation`."""
         if not mask.rank:
             return batch, length
         scores = f"[…,{length},{keys}]"
-        require(mask.rank > 1, f"`attention_mask` has shape {mask}; expected rank 2 or more, to go with the scores {scores}", at="attention_mask", expected=scores, seen=mask, rule="input-rank")
+        require(
+            mask.rank > 1,
+            f"`attention_mask` has shape {mask}; expected rank 2 or more, to go with the scores {scores}",
+            at="attention_mask",
+            expected=scores,
+            seen=mask,
+            rule="input-rank",
+        )
         merged = batch if mask.rank == 2 or batch.rank is None else batch.broadcast(PartialShape(mask[:-2]))
         longer, wider = length.broadcast(mask[-2]), keys.broadcast(mask[-1])
         if merged is None or longer is None or wider is None:
             raise Violation(
-                f"`attention_mask` has shape {mask}, which does not go with the scores {batch} × {scores} of queries × keys", at="attention_mask", expected=scores, seen=mask, rule="input-shapes"
+                f"`attention_mask` has shape {mask}, which does not go with the scores {batch} × {scores} of queries × keys",
+                at="attention_mask",
+                expected=scores,
+                seen=mask,
+                rule="input-shapes",
             )
         return merged, longer
 
@@ -391,9 +421,18 @@ class ScaledDotProductAttention(Operation):
             return
         fits = sink.rank == query.rank and sink[-1].contains(1) and PartialShape((*batch, length)).broadcast(PartialShape(sink[:-1])) is not None
         wanted = PartialShape((*batch, length, ONE))
-        require(fits, f"`sink` has shape {sink}; expected one that is broadcast to {wanted}, of the rank of `query`", at="sink", expected=wanted, seen=sink, rule="input-shapes")
+        require(
+            fits,
+            f"`sink` has shape {sink}; expected one that is broadcast to {wanted}, of the rank of `query`",
+            at="sink",
+            expected=wanted,
+            seen=sink,
+            rule="input-shapes",
+        )
 
-    def evaluate(self, query: Array, key: Array, value: Array, attention_mask: Array | None = None, scale: Array | None = None, sink: Array | None = None) -> Array:
+    def evaluate(
+        self, query: Array, key: Array, value: Array, attention_mask: Array | None = None, scale: Array | None = None, sink: Array | None = None
+    ) -> Array:
         numbers = plain(query)
         factor = numbers.dtype.type(1 / np.sqrt(query.shape[-1])) if scale is None else plain(scale).reshape(())
         scores = np.matmul(numbers * factor, plain(key).swapaxes(-1, -2))

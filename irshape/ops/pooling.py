@@ -63,7 +63,14 @@ class Pooling(Operation):
         if data.rank is None:
             return PartialShape.of_rank(2 + len(self.kernel))
         for axis, what in enumerate(("batch", "channel count")):
-            require(data[axis] != 0, f"`data` {data} has a {what} of 0 (axis {axis}); expected 1 or more", at="data", expected="1 or more", seen=0, rule="input-shapes")
+            require(
+                data[axis] != 0,
+                f"`data` {data} has a {what} of 0 (axis {axis}); expected 1 or more",
+                at="data",
+                expected="1 or more",
+                seen=0,
+                rule="input-shapes",
+            )
         return PartialShape((*data[:2], *(self.steps(data, axis, data[axis + 2]) for axis in range(len(self.kernel)))))
 
     def check_attributes(self, data: PartialShape) -> None:
@@ -89,7 +96,14 @@ class Pooling(Operation):
             )
         for name in ("kernel", "strides", "dilations"):
             given = getattr(self, name) or ()
-            require(0 not in given, f"`{name}` {_shown(given)} has a 0; expected 1 or more", at=name, expected="1 or more", seen=_shown(given), rule="attribute-value")
+            require(
+                0 not in given,
+                f"`{name}` {_shown(given)} has a 0; expected 1 or more",
+                at=name,
+                expected="1 or more",
+                seen=_shown(given),
+                rule="attribute-value",
+            )
 
     def along(self, axis: int, size: int) -> Along:
         """How the window goes along a spatial axis of that size, padding worked out."""
@@ -341,7 +355,14 @@ class AdaptivePooling(Operation):
         if data.rank is None:
             return DYNAMIC_SHAPE
         axes, given = data.rank - 2, output_shape.rank
-        require(given in (None, 1), f"`output_shape` has shape {output_shape.shape}; expected a list of {axes}", at="output_shape", expected="rank 1", seen=f"rank {given}", rule="input-rank")
+        require(
+            given in (None, 1),
+            f"`output_shape` has shape {output_shape.shape}; expected a list of {axes}",
+            at="output_shape",
+            expected="rank 1",
+            seen=f"rank {given}",
+            rule="input-rank",
+        )
         count = DYNAMIC if given is None else output_shape.shape[0]
         require(
             count.contains(axes),
@@ -354,7 +375,9 @@ class AdaptivePooling(Operation):
         value = output_shape.value
         if value is None:
             return PartialShape((*data[:2], *(DYNAMIC,) * axes))
-        sizes = [dimension_of(int(low)) if low == high else value.dimension(i) or DYNAMIC for i, (low, high) in enumerate(zip(value.lower, value.upper, strict=True))]
+        sizes = [
+            dimension_of(int(low)) if low == high else value.dimension(i) or DYNAMIC for i, (low, high) in enumerate(zip(value.lower, value.upper, strict=True))
+        ]
         return PartialShape((*data[:2], *sizes))
 
     def check(self, data: Tensor, output_shape: Tensor) -> Iterator[Violation]:

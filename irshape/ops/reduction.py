@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
-from typing import Any
 
 from ..types import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, PartialShape
 from .declaration import BOOLEAN_TYPE, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require, types
@@ -44,7 +44,7 @@ def _with_unknown_axes(shape: PartialShape, axes: PartialShape, keep_dims: bool)
     if keep_dims:
         return PartialShape(dim.union(ONE) for dim in shape)
     if axes.size == 1 and len(shape):
-        return PartialShape(a.union(b) for a, b in zip(shape[:-1], shape[1:], strict=True))
+        return PartialShape(a.union(b) for a, b in itertools.pairwise(shape))
     return DYNAMIC_SHAPE
 
 
@@ -70,7 +70,11 @@ class Reduction(Operation):
         known, rank = axes.known, data.rank
         if known and rank == 0:
             yield Violation(
-                f"axis {known[0]} of `data`, which is a scalar and has no axes, though OpenVINO takes it in silence", at="axes", expected="no axes", seen=known[0], rule="input-value"
+                f"axis {known[0]} of `data`, which is a scalar and has no axes, though OpenVINO takes it in silence",
+                at="axes",
+                expected="no axes",
+                seen=known[0],
+                rule="input-value",
             )
         if known is None or not rank or len(known) == len({axis % rank for axis in known}):
             return
@@ -120,7 +124,11 @@ class ReduceMean(Reduction):
         if data.dtype.kind not in "iu":
             total = np.asarray(np.sum(wide(data), axis=axes, keepdims=self.keep_dims))
             return total / total.dtype.type(max(elements_along(data, axes), 1))
-        total = np.asarray(np.sum(data.astype(object), axis=axes, keepdims=self.keep_dims)) if data.dtype.itemsize == 8 else np.sum(data, axis=axes, keepdims=self.keep_dims, dtype=np.int64)
+        total = (
+            np.asarray(np.sum(data.astype(object), axis=axes, keepdims=self.keep_dims))
+            if data.dtype.itemsize == 8
+            else np.sum(data, axis=axes, keepdims=self.keep_dims, dtype=np.int64)
+        )
         count = elements_along(data, axes)
         if not count:
             return np.zeros_like(total, dtype=data.dtype)

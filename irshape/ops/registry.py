@@ -21,7 +21,16 @@ _CLASS = re.compile(r"^class ([A-Z]\w*?)(?:_\d+)?\(", re.MULTILINE)
 _OPSET = re.compile(r"opset([1-9][0-9]?)\Z")
 _SYNONYMS = {"constant": "const"}
 _EXPERIMENTAL = frozenset(
-    ["experimentaldetectrondetectionoutput", "experimentaldetectrongenerateproposalssingleimage", "experimentaldetectronpriorgridgenerator", "experimentaldetectronroifeatureextractor", "experimentaldetectrontopkrois", "grucell", "rnncell", "proposal"]
+    [
+        "experimentaldetectrondetectionoutput",
+        "experimentaldetectrongenerateproposalssingleimage",
+        "experimentaldetectronpriorgridgenerator",
+        "experimentaldetectronroifeatureextractor",
+        "experimentaldetectrontopkrois",
+        "grucell",
+        "rnncell",
+        "proposal",
+    ]
 )
 """Types that OpenVINO also reads under the versions `experimental` and `extension`, as of opset6."""
 _MACHINERY = {"__init__", "declaration", "kinds", "registry", "tensors", "lazy"}

@@ -181,7 +181,13 @@ def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
     minus_one: int | None = None
     for index, (low, high) in enumerate(zip(pattern.value.lower, pattern.value.upper, strict=True)):
         if low == high == -1:
-            require(minus_one is None, f"pattern {shown(pattern)} has more than one -1; only one dimension can be what is left over", at="pattern", seen=shown(pattern), rule="input-value")
+            require(
+                minus_one is None,
+                f"pattern {shown(pattern)} has more than one -1; only one dimension can be what is left over",
+                at="pattern",
+                seen=shown(pattern),
+                rule="input-value",
+            )
             minus_one = index
         require(
             low >= -1 or high >= 0,
@@ -201,7 +207,9 @@ def shown(tensor: Tensor) -> str:
     if value is None:
         return f"of shape {tensor.shape}"
     pairs = list(zip(value.lower[:16], value.upper[:16], strict=True))
-    return "[" + ",".join(str(low) if low == high else f"{low}..{high if high < UNBOUNDED else ''}" for low, high in pairs) + (",…]" if len(value) > 16 else "]")
+    return (
+        "[" + ",".join(str(low) if low == high else f"{low}..{high if high < UNBOUNDED else ''}" for low, high in pairs) + (",…]" if len(value) > 16 else "]")
+    )
 
 
 class Squeeze(Reinterpretation):

@@ -158,7 +158,12 @@ class Unique(Operation):
 
     def outputs(self, data: Tensor, shape: PartialShape, count: Dimension, size: Dimension) -> tuple[Tensor, ...]:
         index, number = self.index_element_type, self.count_element_type
-        return Tensor(data.element_type, shape), Tensor(index, PartialShape([count])), Tensor(index, PartialShape([size])), Tensor(number, PartialShape([count]))
+        return (
+            Tensor(data.element_type, shape),
+            Tensor(index, PartialShape([count])),
+            Tensor(index, PartialShape([size])),
+            Tensor(number, PartialShape([count])),
+        )
 
     def evaluate(self, data: Array, axis: Array | None) -> tuple[Array, ...]:
         along = None if axis is None else int(axis.item())
@@ -225,7 +230,13 @@ class Bucketize(Operation):
         for place, (low, high) in enumerate(pairwise(exact(buckets) or ())):
             if low >= high:
                 seen = f"{low}, then {high}"
-                yield Violation(f"`buckets` must ascend, but holds {seen} (elements {place} and {place + 1})", at="buckets", expected="ascending boundaries", seen=seen, rule="input-value")
+                yield Violation(
+                    f"`buckets` must ascend, but holds {seen} (elements {place} and {place + 1})",
+                    at="buckets",
+                    expected="ascending boundaries",
+                    seen=seen,
+                    rule="input-value",
+                )
                 return
 
     def evaluate(self, data: Array, buckets: Array) -> Array:
@@ -243,7 +254,14 @@ class SearchSorted(Operation):
 
     def infer(self, sorted_sequence: Tensor, values: Tensor) -> Tensor:
         rank = sorted_sequence.rank
-        require(rank != 0, "`sorted_sequence` is a scalar; it must be a sequence, of rank 1 or more", at="sorted_sequence", expected="rank 1 or more", seen="rank 0", rule="input-rank")
+        require(
+            rank != 0,
+            "`sorted_sequence` is a scalar; it must be a sequence, of rank 1 or more",
+            at="sorted_sequence",
+            expected="rank 1 or more",
+            seen="rank 0",
+            rule="input-rank",
+        )
         if rank is None or rank == 1:
             return Tensor(self.output_type, values.shape)
         rows = PartialShape([*sorted_sequence.shape[:-1], DYNAMIC])

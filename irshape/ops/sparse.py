@@ -46,7 +46,13 @@ class SegmentMax(Operation):
             fall = next((place for place in range(1, len(known)) if known[place] < known[place - 1]), None)
             if fall is not None:
                 seen = f"{known[fall - 1]}, then {known[fall]}"
-                raise Violation(f"`segment_ids` must be sorted, but holds {seen} (elements {fall - 1} and {fall})", at="segment_ids", expected="ascending", seen=seen, rule="input-value")
+                raise Violation(
+                    f"`segment_ids` must be sorted, but holds {seen} (elements {fall - 1} and {fall})",
+                    at="segment_ids",
+                    expected="ascending",
+                    seen=seen,
+                    rule="input-value",
+                )
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         count = count_of(None if num_segments is None else num_segments.value)

@@ -19,7 +19,14 @@ class StringTensorPack(Operation):
 
     def infer(self, begins: Tensor, ends: Tensor, symbols: Tensor) -> Tensor:
         require_known_type(begins=begins, ends=ends)
-        require(not symbols.element_type.is_dynamic, "`symbols` has a dynamic element type; it must be u8", at="symbols", expected="u8", seen="dynamic", rule="input-element-type")
+        require(
+            not symbols.element_type.is_dynamic,
+            "`symbols` has a dynamic element type; it must be u8",
+            at="symbols",
+            expected="u8",
+            seen="dynamic",
+            rule="input-element-type",
+        )
         shape = begins.shape.merge(ends.shape)
         require(
             shape is not None,
@@ -32,7 +39,14 @@ class StringTensorPack(Operation):
         most = symbols.shape.size.high
         for name, tensor in (("begins", begins), ("ends", ends)):
             for number in tensor.known or ():
-                require(0 <= number <= most, f"`{name}` holds {number}, outside `symbols` {symbols.shape}", at=name, expected=f"[0, {most}]", seen=number, rule="input-value")
+                require(
+                    0 <= number <= most,
+                    f"`{name}` holds {number}, outside `symbols` {symbols.shape}",
+                    at=name,
+                    expected=f"[0, {most}]",
+                    seen=number,
+                    rule="input-value",
+                )
         return Tensor(ElementType.of("string"), shape)
 
     def evaluate(self, begins: Array, ends: Array, symbols: Array) -> Array:
@@ -49,7 +63,14 @@ class StringTensorUnpack(Operation):
     data = operand(types("string"))
 
     def infer(self, data: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        require(not data.element_type.is_dynamic, "`data` has a dynamic element type; it must be string", at="data", expected="string", seen="dynamic", rule="input-element-type")
+        require(
+            not data.element_type.is_dynamic,
+            "`data` has a dynamic element type; it must be string",
+            at="data",
+            expected="string",
+            seen="dynamic",
+            rule="input-element-type",
+        )
         places = Tensor(ElementType.of("i32"), data.shape)
         count = Dimension(0) if data.shape.size == 0 else DYNAMIC
         return places, places, Tensor(ElementType.of("u8"), PartialShape([count]))

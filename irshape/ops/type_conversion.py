@@ -113,7 +113,13 @@ class ConvertPromoteTypes(Operation):
             return self.mixed_signs(*((a, b) if a.signed else (b, a)))
         if a.bits != b.bits:
             return a if a.bits > b.bits else b
-        require(self.promote_unsafe, f"neither of {a} and {b} holds the other; promote_unsafe would take the next wider type", at="promote_unsafe", expected="true", seen="false")
+        require(
+            self.promote_unsafe,
+            f"neither of {a} and {b} holds the other; promote_unsafe would take the next wider type",
+            at="promote_unsafe",
+            expected="true",
+            seen="false",
+        )
         return ElementType.of("f16" if a.bits == 8 else "f32")
 
     def mixed_with_real(self, floating: ElementType, whole: ElementType) -> ElementType:
@@ -126,7 +132,11 @@ class ConvertPromoteTypes(Operation):
 
     def of_scalar(self, target: ElementType, scalar: ElementType) -> ElementType:
         fits = target.bits >= scalar.bits if target.signed == scalar.signed else target.signed and 2 * target.bits >= scalar.bits
-        require(self.promote_unsafe or fits, f"the scalar of {scalar} cannot take the type of the other input, {target}, without loss, and promote_unsafe is not set", at="promote_unsafe")
+        require(
+            self.promote_unsafe or fits,
+            f"the scalar of {scalar} cannot take the type of the other input, {target}, without loss, and promote_unsafe is not set",
+            at="promote_unsafe",
+        )
         return target
 
     def mixed_signs(self, signed: ElementType, unsigned: ElementType) -> ElementType:

@@ -40,7 +40,9 @@ class OutputShapeMismatch(Rule):
             where = ("output", port.id)
             if not given.shape.compatible(inferred.shape):
                 message = f"declared {actual}, inferred {expected}{_reason(given.shape, inferred.shape)}"
-                yield Problem(cls.name, message, port.offset, layer, expected, actual, f"declare {_dims(inferred.shape)}, or correct what the layer is given", where)
+                yield Problem(
+                    cls.name, message, port.offset, layer, expected, actual, f"declare {_dims(inferred.shape)}, or correct what the layer is given", where
+                )
             elif id(layer) in unsure:
                 continue
             elif not given.shape.encloses(_as_port(inferred.shape)):
@@ -65,7 +67,11 @@ def _as_port(shape: PartialShape) -> PartialShape:
 
 
 def _dims(shape: PartialShape) -> str:
-    return "no <dim> at all" if not shape.dims else "".join(f"<dim>{dim if dim.is_static else -1}</dim>" for dim in shape.dims[:8]) + ("…" if len(shape.dims) > 8 else "")
+    return (
+        "no <dim> at all"
+        if not shape.dims
+        else "".join(f"<dim>{dim if dim.is_static else -1}</dim>" for dim in shape.dims[:8]) + ("…" if len(shape.dims) > 8 else "")
+    )
 
 
 def _reason(given: PartialShape, inferred: PartialShape) -> str:
@@ -124,13 +130,30 @@ class InputMismatch(Rule):
 
 
 def _held(
-    context: Context, layer: Layer, producer: Layer, here: Tensor, there: Tensor, offset: int, port: str, dims: tuple[int, ...] | None, fed: tuple[int, ...] | None
+    context: Context,
+    layer: Layer,
+    producer: Layer,
+    here: Tensor,
+    there: Tensor,
+    offset: int,
+    port: str,
+    dims: tuple[int, ...] | None,
+    fed: tuple[int, ...] | None,
 ) -> Iterator[Problem]:
     where = ("input", port)
     if not here.element_type.is_dynamic and not there.element_type.is_dynamic and here.element_type is not there.element_type:
         message = f"input port {port} declares precision {here.element_type.precision}, but {producer.type} '{producer.name}' (id {producer.id}) feeds it {there.element_type.precision}"
         place = context.model.source.attribute(offset, "precision")
-        yield Problem(InputTypeMismatch.name, message, place, layer, there.element_type.precision, here.element_type.precision, "declare what feeds the port, or connect another layer", where)
+        yield Problem(
+            InputTypeMismatch.name,
+            message,
+            place,
+            layer,
+            there.element_type.precision,
+            here.element_type.precision,
+            "declare what feeds the port, or connect another layer",
+            where,
+        )
     if dims == fed or dims is None or fed is None:
         return
     # a port without <dim> is a scalar or of dynamic rank: nothing to hold against
@@ -141,7 +164,16 @@ def _held(
         message = f"input port {port} declares {here.shape}, but {producer.type} '{producer.name}' (id {producer.id}) feeds it {there.shape}"
     else:
         message = f"input port {port} declares {here.shape}, though {producer.type} '{producer.name}' (id {producer.id}) declares {there.shape}"
-    yield Problem(InputMismatch.name, message, offset, layer, str(there.shape) if fed else "no dimensions", str(here.shape) if dims else "no dimensions", "declare what feeds the port, or connect another layer", where)
+    yield Problem(
+        InputMismatch.name,
+        message,
+        offset,
+        layer,
+        str(there.shape) if fed else "no dimensions",
+        str(here.shape) if dims else "no dimensions",
+        "declare what feeds the port, or connect another layer",
+        where,
+    )
 
 
 class InputTypeMismatch(Rule):

@@ -28,7 +28,9 @@ class DuplicateId(Rule):
                 if first is not layer and layer.id:
                     line, _ = context.model.source.place(first.offset)
                     message = f"layer id {layer.id} is taken by {first.type} '{first.name}' in line {line}; in some such files OpenVINO keeps the last layer without a word"
-                    yield Problem(cls.name, message, layer.offset, layer, "an id of its own", layer.id, "give the layer an id that no other has, and its edges with it")
+                    yield Problem(
+                        cls.name, message, layer.offset, layer, "an id of its own", layer.id, "give the layer an id that no other has, and its edges with it"
+                    )
 
 
 class MissingLayerAttribute(Rule):
@@ -103,7 +105,15 @@ class DanglingEdge(Rule):
                     if layer is None:
                         if layer_id:
                             place = context.model.source.attribute(edge.offset, f"{side}-layer")
-                            yield Problem(cls.name, f"the edge comes {'from' if side == 'from' else 'in at'} layer {layer_id}, which does not exist", place, None, None, layer_id, _IDS)
+                            yield Problem(
+                                cls.name,
+                                f"the edge comes {'from' if side == 'from' else 'in at'} layer {layer_id}, which does not exist",
+                                place,
+                                None,
+                                None,
+                                layer_id,
+                                _IDS,
+                            )
                         continue
                     ports = layer.outputs if side == "from" else layer.inputs
                     for port in ports:
@@ -141,7 +151,9 @@ class DuplicateEdge(Rule):
                 if target in seen:
                     layer = body.by_id.get(edge.to_layer)
                     message = f"another edge leads into input port {edge.to_port} of layer {edge.to_layer} already"
-                    yield Problem(cls.name, message, edge.offset, layer, "one edge for each input port", None, "remove one of the two edges", ("input", edge.to_port))
+                    yield Problem(
+                        cls.name, message, edge.offset, layer, "one edge for each input port", None, "remove one of the two edges", ("input", edge.to_port)
+                    )
                 seen.add(target)
 
 
@@ -181,7 +193,9 @@ class Cycle(Rule):
                 circle = _circle(first, context.wiring(body).sources, cyclic)
                 shown = " → ".join(body.layers[at].id for at in circle[:12]) + (" → …" if len(circle) > 12 else "")
                 layer = body.layers[first]
-                yield Problem(cls.name, f"the layer depends on itself: {shown}", layer.offset, layer, "no cycles", shown, "remove or redirect one of the edges on the way")
+                yield Problem(
+                    cls.name, f"the layer depends on itself: {shown}", layer.offset, layer, "no cycles", shown, "remove or redirect one of the edges on the way"
+                )
 
 
 def _circle(start: int, sources: list[list[tuple[int, int] | None]], cyclic: frozenset[int]) -> list[int]:
@@ -224,8 +238,12 @@ class UnreachableLayer(Rule):
             for position, layer in enumerate(body.layers):
                 if not used[position]:
                     parameter = layer.type.lower() == "parameter"
-                    message = "the input is not used" if parameter else "no path leads from this layer to a Result or an Assign; OpenVINO drops it without a word"
-                    yield Problem(cls.name, message, layer.offset, layer, help=None if parameter else "connect it, or remove it", severity="info" if parameter else None)
+                    message = (
+                        "the input is not used" if parameter else "no path leads from this layer to a Result or an Assign; OpenVINO drops it without a word"
+                    )
+                    yield Problem(
+                        cls.name, message, layer.offset, layer, help=None if parameter else "connect it, or remove it", severity="info" if parameter else None
+                    )
 
 
 class OutputCount(Rule):
@@ -239,11 +257,22 @@ class OutputCount(Rule):
         for layer, found in context.met(engine.OutputCount):
             has = f"the operation has {found.inferred} output{'' if found.inferred == 1 else 's'}"
             if not found.declared:
-                yield Problem(cls.name, f"the layer has no output port; {has}", layer.offset, layer, str(found.inferred), "0", "add its <output>", severity=None if alone else "warning")
+                yield Problem(
+                    cls.name,
+                    f"the layer has no output port; {has}",
+                    layer.offset,
+                    layer,
+                    str(found.inferred),
+                    "0",
+                    "add its <output>",
+                    severity=None if alone else "warning",
+                )
                 continue
             port = layer.outputs[found.inferred]
             message = f"the layer has {found.declared} output ports; {has}"
-            yield Problem(cls.name, message, port.offset, layer, str(found.inferred), str(found.declared), "remove the ports that are too many", ("output", port.id))
+            yield Problem(
+                cls.name, message, port.offset, layer, str(found.inferred), str(found.declared), "remove the ports that are too many", ("output", port.id)
+            )
 
 
 class MissingPrecision(Rule):
@@ -258,7 +287,16 @@ class MissingPrecision(Rule):
         for layer in context.model.walk():
             for port in layer.outputs:
                 if port.precision is None:
-                    yield Problem(cls.name, f"output port {port.id} has no precision", port.offset, layer, "precision", None, 'add precision="…", such as FP32', ("output", port.id))
+                    yield Problem(
+                        cls.name,
+                        f"output port {port.id} has no precision",
+                        port.offset,
+                        layer,
+                        "precision",
+                        None,
+                        'add precision="…", such as FP32',
+                        ("output", port.id),
+                    )
 
 
 class UnknownPrecision(Rule):
@@ -318,7 +356,15 @@ class UnknownVariable(Rule):
             if variable is not None and variable not in read:
                 place = context.model.source.attribute(layer.data_offset, "variable_id")
                 known = ", ".join(sorted(name for name in read if name)) or "none"
-                yield Problem(cls.name, f"no ReadValue reads the variable '{variable}' (those that are read: {known})", place, layer, known, variable, "give both the same variable_id")
+                yield Problem(
+                    cls.name,
+                    f"no ReadValue reads the variable '{variable}' (those that are read: {known})",
+                    place,
+                    layer,
+                    known,
+                    variable,
+                    "give both the same variable_id",
+                )
 
 
 class MissingBody(Rule):
@@ -338,4 +384,3 @@ class MissingBody(Rule):
             for tag, body in held.items():
                 if tag not in expected and expected:
                     yield Problem(cls.name, f"{layer.type} has no use for a <{tag}>", body.offset, layer, " and ".join(expected), tag, "remove it")
-

@@ -25,13 +25,23 @@ class UnknownType(Rule):
         for layer, unknown in context.met(UnknownOperation):
             place = context.model.source.attribute
             if unknown.custom:
-                rule, at, hint = CustomOperation.name, "version", "declare it in a plugin (entry point group irshape.operations); its declared ports are taken meanwhile"
+                rule, at, hint = (
+                    CustomOperation.name,
+                    "version",
+                    "declare it in a plugin (entry point group irshape.operations); its declared ports are taken meanwhile",
+                )
             elif unknown.known or (not unknown.close and "opset" in str(unknown).split(" ")[0]):
                 newest = unknown.known[-1].version_name() if unknown.known else "opset1"
                 rule, at, hint = UnknownVersion.name, "version", f'write version="{newest}"'
             else:
-                rule, at, hint = cls.name, "type", f"did you mean {unknown.close}?" if unknown.close else "correct the type, or declare the operation in a plugin"
-            yield Problem(rule, str(unknown), place(layer.offset, at), layer, expected=unknown.close, actual=f"{layer.type} of {layer.version or 'no version'}", help=hint)
+                rule, at, hint = (
+                    cls.name,
+                    "type",
+                    f"did you mean {unknown.close}?" if unknown.close else "correct the type, or declare the operation in a plugin",
+                )
+            yield Problem(
+                rule, str(unknown), place(layer.offset, at), layer, expected=unknown.close, actual=f"{layer.type} of {layer.version or 'no version'}", help=hint
+            )
 
 
 class UnknownVersion(Rule):

@@ -54,7 +54,15 @@ class ConstantOutOfRange(Rule):
                 end = constant.offset + constant.size
                 short = end - weights.size
                 message = f"the constant ends at byte {end}, but {_name(weights)} has {weights.size} bytes: {short} too few"
-                yield Problem(cls.name, message, layer.data_offset, layer, f"at most {weights.size}", str(end), "the .bin is truncated or belongs to another model, or offset and size are wrong")
+                yield Problem(
+                    cls.name,
+                    message,
+                    layer.data_offset,
+                    layer,
+                    f"at most {weights.size}",
+                    str(end),
+                    "the .bin is truncated or belongs to another model, or offset and size are wrong",
+                )
 
 
 class ConstantSize(Rule):
@@ -71,7 +79,9 @@ class ConstantSize(Rule):
             if constant.size == needed or (not constant.elements and constant.size == 1):
                 continue  # OpenVINO's writer gives a constant without elements one byte
             more = constant.size > needed
-            message = f"{constant.element_type} {constant.partial_shape} takes {needed} bytes, but size is {constant.size}" + ("; OpenVINO takes the first of them in silence" if more else "")
+            message = f"{constant.element_type} {constant.partial_shape} takes {needed} bytes, but size is {constant.size}" + (
+                "; OpenVINO takes the first of them in silence" if more else ""
+            )
             place = context.model.source.attribute(layer.data_offset, "size")
             yield Problem(cls.name, message, place, layer, str(needed), str(constant.size), f'write size="{needed}", or correct shape or element_type')
 

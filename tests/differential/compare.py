@@ -178,7 +178,7 @@ def _compare_values(talk: _Talk, known: dict[str, Known], model: Any, inputs: di
     arrays = []
     for index, output in enumerate(outputs):
         name = element_type_of(output).name
-        arrays.append((name, elements.cast(output, name) if name in elements.BITS else output))
+        arrays.append((name, elements.cast(output, name) if name in elements.BITS or name == "string" else output))
         talk.irshape.append(f"result{index}: {name}{list(output.shape)} {_shown(arrays[-1][1])}")
     if len(arrays) != len(promised):
         talk.fail(f"irshape.run gave {len(arrays)} results, the layer has {len(promised)} outputs")

@@ -66,9 +66,12 @@ def limits(element_type: str) -> tuple[int, int]:
 
 
 def cast(values: Any, element_type: str) -> Array:
-    """Values as an array of the type's `dtype`."""
+    """Values as an array of the type's `dtype`; strings as str, also where they come as bytes."""
     if element_type == "string":
-        return np.array(values, dtype=object)
+        texts = np.array(values, dtype=object)
+        decoded = np.empty(texts.shape, dtype=object)
+        decoded.flat = [text.decode() if isinstance(text, bytes) else text for text in texts.ravel().tolist()]
+        return decoded
     array = np.asarray(values)
     if element_type in FLOATS and array.dtype.kind in "iub":
         array = array.astype(np.float32)

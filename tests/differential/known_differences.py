@@ -33,20 +33,53 @@ KNOWN: dict[str, Known] = {
     "unused-attribute-misspelt": Known("stricter", "OpenVINO ignores an attribute it does not know, also a misspelt one"),
     "missing-attribute": Known("stricter", "OpenVINO takes a default where the specification says the attribute is required"),
     # reductions
-    "reduce-unknown-axes-kept": Known("tighter", "with keep_dims and axes known at run time each dimension stays or becomes 1: 3 is 1..3, where OpenVINO says ?"),
-    "reduce-unknown-axis-dropped": Known("tighter", "one axis known at run time goes: each dimension left is its own or its right neighbour's, where OpenVINO says ?"),
-    "reduce-axis-of-scalar": Known("stricter", "axes 0 and -1 of a scalar: it has no axes, the specification wants -r to r-1; OpenVINO takes them unless keep_dims"),
+    "reduce-unknown-axes-kept": Known(
+        "tighter", "with keep_dims and axes known at run time each dimension stays or becomes 1: 3 is 1..3, where OpenVINO says ?"
+    ),
+    "reduce-unknown-axis-dropped": Known(
+        "tighter", "one axis known at run time goes: each dimension left is its own or its right neighbour's, where OpenVINO says ?"
+    ),
+    "reduce-axis-of-scalar": Known(
+        "stricter", "axes 0 and -1 of a scalar: it has no axes, the specification wants -r to r-1; OpenVINO takes them unless keep_dims"
+    ),
+    # elementwise
+    "explicit-broadcast": Known("stricter", "auto_broadcast explicit belongs to Broadcast; OpenVINO reads it anywhere and does as with none"),
+    "narrow-integers-saturate": Known("values", "the CPU plugin's arithmetic on i8 and u8 stops at the limits of the type, Model.evaluate's wraps around"),
+    "narrow-integers-wrap": Known("values", "the CPU plugin's functions of i8 and u8 wrap around here, elsewhere they stop at the limits of the type"),
+    "squared-difference-of-bytes": Known("values", "the CPU plugin's SquaredDifference of i8 and u8 is wrong: (7 - 2) squared is 0"),
+    "divide-towards-zero": Known("values", "Divide with m_pythondiv rounds down by the specification and in Model.evaluate; the CPU plugin cuts towards zero"),
+    "integer-power-overflow": Known("values", "an integer power that does not fit: the CPU plugin gives the smallest integer"),
+    "cumsum-axis-range": Known("stricter", "CumSum: an axis out of range is read in silence and fails at run time"),
     # single operations
     "tile-runtime-repeats": Known("values", "the CPU plugin returns rubbish for Tile with run-time repeats; Model.evaluate is right"),
     "convert-f64-infinity": Known("values", "Convert from or to f64 turns infinity into 3.4e38"),
     "bitshift-range": Known("values", "bit shifts by more than the width, or of negative numbers"),
     "topk-ties": Known("values", "the order of equal values is open unless `stable`"),
     # detection
-    "nms-rows": Known("values", "NonMaxSuppression-1 to 4: the specification fills the triplets up with -1 (and -1 and -3 stop at min(boxes, limit * classes)); the CPU plugin gives as many as it finds"),
+    "nms-rows": Known(
+        "values",
+        "NonMaxSuppression-1 to 4: the specification fills the triplets up with -1 (and -1 and -3 stop at min(boxes, limit * classes)); the CPU plugin gives as many as it finds",
+    ),
     "nms-equal-threshold": Known("values", "NonMaxSuppression: the specification keeps a box whose overlap equals iou_threshold, the CPU plugin drops it"),
-    "matrix-nms-class-order": Known("values", "MatrixNms: with sort_result_type classid, the CPU plugin leaves the boxes of an image in the order of their scores"),
-    "multiclass-nms-equal-threshold": Known("values", "MulticlassNms: the specification keeps a box whose overlap equals iou_threshold (0 and 0 by default), the CPU plugin drops it"),
-    "multiclass-nms-eta": Known("values", "MulticlassNms: the specification holds a box against the threshold of the moment when the better one was taken, the CPU plugin against the lowest so far"),
-    "nms5-beyond-threshold": Known("values", "NonMaxSuppression-5: the specification drops boxes beyond iou_threshold also with soft suppression, the CPU plugin fades them as NonMaxSuppression-9 does"),
+    "matrix-nms-class-order": Known(
+        "values", "MatrixNms: with sort_result_type classid, the CPU plugin leaves the boxes of an image in the order of their scores"
+    ),
+    "multiclass-nms-equal-threshold": Known(
+        "values", "MulticlassNms: the specification keeps a box whose overlap equals iou_threshold (0 and 0 by default), the CPU plugin drops it"
+    ),
+    "multiclass-nms-eta": Known(
+        "values",
+        "MulticlassNms: the specification holds a box against the threshold of the moment when the better one was taken, the CPU plugin against the lowest so far",
+    ),
+    "nms5-beyond-threshold": Known(
+        "values",
+        "NonMaxSuppression-5: the specification drops boxes beyond iou_threshold also with soft suppression, the CPU plugin fades them as NonMaxSuppression-9 does",
+    ),
+    # sorting and searching
+    "topk-bounded-k": Known("tighter", "TopK: k of 2..5 chooses at most 5 elements, also of an axis of unknown size, where OpenVINO says ?"),
+    "topk-k-too-large": Known("stricter", "TopK: the specification wants k to be at most the size of the axis"),
+    "nonzero-of-bounds": Known("tighter", "NonZero of known bounds: an element of 2..5 is not zero, one of 0..9 may be; OpenVINO counts them all as possible"),
+    "unique-count": Known("tighter", "Unique: as many indices and counts as slices along the axis at most, or as elements where only bounds are known; OpenVINO takes all elements, or says ?"),
+    "bucketize-order": Known("stricter", "Bucketize: the specification wants boundaries that ascend and differ"),
 }
 """Keys are lower case with hyphens. Name a difference by what it is about, not by the case that found it."""

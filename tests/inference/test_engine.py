@@ -102,7 +102,12 @@ def test_layers_in_any_order_and_ids_of_any_kind(tmp_path: Path) -> None:
     total = net.layer("ReduceSum", [data, net.constant([1])], 'keep_dims="true"')
     net.result(total)
     net.layers.reverse()
-    text = net.text().replace(f'id="{total}" name', 'id="900" name').replace(f'from-layer="{total}"', 'from-layer="900"').replace(f'to-layer="{total}"', 'to-layer="900"')
+    text = (
+        net.text()
+        .replace(f'id="{total}" name', 'id="900" name')
+        .replace(f'from-layer="{total}"', 'from-layer="900"')
+        .replace(f'to-layer="{total}"', 'to-layer="900"')
+    )
     path = tmp_path / "m.xml"
     path.write_text(text)
     path.with_suffix(".bin").write_bytes(net.weights)

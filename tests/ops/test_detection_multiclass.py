@@ -38,8 +38,18 @@ def matrix(images: int = 1, element_type: str = "f32", known: object = (), value
     return case
 
 
-def multiclass(version: int = 9, images: int = 1, element_type: str = "f32", known: object = (), values: object = BOXES, expected: object = None, **attributes: str) -> Case:
-    case = Case("MulticlassNms", f"opset{version}", attributes, [boxes(images, element_type, values), scores(images, element_type)], outputs=3, known=known, expected=expected)
+def multiclass(
+    version: int = 9, images: int = 1, element_type: str = "f32", known: object = (), values: object = BOXES, expected: object = None, **attributes: str
+) -> Case:
+    case = Case(
+        "MulticlassNms",
+        f"opset{version}",
+        attributes,
+        [boxes(images, element_type, values), scores(images, element_type)],
+        outputs=3,
+        known=known,
+        expected=expected,
+    )
     case.id += "" if values is BOXES else "-pixels"
     return case
 

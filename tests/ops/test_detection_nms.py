@@ -33,7 +33,9 @@ def nms(version: int, limit: object = 3, iou: object = 0.5, score: object = 0.0,
 def shapes(version: int, boxes: str, scores: str, limit: object = 3, element_type: str = "f32") -> Case:
     """Types and shapes only."""
     limits = [limit] if isinstance(limit, Data) else [const("i64", limit)] if limit is not None else []
-    return Case("NonMaxSuppression", f"opset{version}", {}, [data(element_type, boxes), data(element_type, scores), *limits], outputs=3 if version > 4 else 1, run=False)
+    return Case(
+        "NonMaxSuppression", f"opset{version}", {}, [data(element_type, boxes), data(element_type, scores), *limits], outputs=3 if version > 4 else 1, run=False
+    )
 
 
 PADDED = [[0, 0, 3], [0, 1, 2], [0, 0, 0], [0, 1, 5], [0, 1, 4], [0, 0, 5]]
@@ -80,7 +82,9 @@ def test_nms(case: Case, oracle: Oracle) -> None:
 TURNED = [[0, 0, 4, 2, 0], [0, 0, 4, 2, 0.5], [0.5, 0, 4, 2, np.pi / 2], [5, 5, 3, 3, 0], [5, 5, 3, 3, np.pi / 4], [1, 0, 0, 2, 0.1]]
 
 
-def rotated(limit: object = 6, iou: object = 0.3, score: object = 0.0, *, boxes: object = TURNED, element_type: str = "f32", run: object = True, **attributes: str) -> Case:
+def rotated(
+    limit: object = 6, iou: object = 0.3, score: object = 0.0, *, boxes: object = TURNED, element_type: str = "f32", run: object = True, **attributes: str
+) -> Case:
     inputs = [data(element_type, "1,6,5", [boxes]), data(element_type, "1,2,6", [SCORES]), const("i64", limit), const("f32", iou), const("f32", score)]
     return Case("NMSRotated", "opset13", attributes, inputs, outputs=3, run=run)
 

@@ -27,13 +27,27 @@ def priors(batch: int, count: int, size: int, rows: int, scale: float = 1.0) -> 
     return data("f32", f"{batch},{rows},{count * size}", make)
 
 
-def detection(version: int = 8, images: int = 1, count: int = 6, classes: int = 3, prior_batch: int = 1, aux: bool = False, known: object = (), element_type: str = "f32", **given: str) -> Case:
+def detection(
+    version: int = 8,
+    images: int = 1,
+    count: int = 6,
+    classes: int = 3,
+    prior_batch: int = 1,
+    aux: bool = False,
+    known: object = (),
+    element_type: str = "f32",
+    **given: str,
+) -> Case:
     attributes = {"keep_top_k": "8", "nms_threshold": "0.4", "confidence_threshold": "0.3", "normalized": "true", "code_type": CENTER, **given}
     size = 4 if attributes["normalized"] == "true" else 5
     rows = 1 if attributes.get("variance_encoded_in_target") == "true" else 2
     places = 1 if attributes.get("share_location", "true") == "true" else classes
     scale = float(attributes.get("input_width", "1")) if size == 5 else 1.0
-    inputs = [data("f32", f"{images},{count * places * 4}", low=-1, high=1), data("f32", f"{images},{count * classes}", low=0, high=1), priors(prior_batch, count, size, rows, scale)]
+    inputs = [
+        data("f32", f"{images},{count * places * 4}", low=-1, high=1),
+        data("f32", f"{images},{count * classes}", low=0, high=1),
+        priors(prior_batch, count, size, rows, scale),
+    ]
     if aux:
         inputs += [data("f32", f"{images},{count * 2}", low=0, high=1), data("f32", f"{images},{count * places * 4}", low=-1, high=1)]
     for made in inputs:

@@ -14,8 +14,28 @@ def scores_of(shape: tuple[int, ...]) -> object:
     return lambda rng: ((rng.permutation(int(np.prod(shape))) + 1) / (np.prod(shape) + 1)).reshape(shape)
 
 
-def proposal(version: int = 4, images: int = 1, rows: int = 3, columns: int = 4, info: object = (60, 80, 1), element_type: str = "f32", known: object = (), run: object = True, **given: str) -> Case:
-    attributes = {"base_size": "8", "pre_nms_topn": "30", "post_nms_topn": "6", "nms_thresh": "0.6", "feat_stride": "16", "min_size": "2", "ratio": "0.5,1,2", "scale": "1,2", **given}
+def proposal(
+    version: int = 4,
+    images: int = 1,
+    rows: int = 3,
+    columns: int = 4,
+    info: object = (60, 80, 1),
+    element_type: str = "f32",
+    known: object = (),
+    run: object = True,
+    **given: str,
+) -> Case:
+    attributes = {
+        "base_size": "8",
+        "pre_nms_topn": "30",
+        "post_nms_topn": "6",
+        "nms_thresh": "0.6",
+        "feat_stride": "16",
+        "min_size": "2",
+        "ratio": "0.5,1,2",
+        "scale": "1,2",
+        **given,
+    }
     count = len(attributes["ratio"].split(",")) * len(attributes["scale"].split(","))
     shape = (images, 2 * count, rows, columns)
     inputs = [
@@ -25,7 +45,17 @@ def proposal(version: int = 4, images: int = 1, rows: int = 3, columns: int = 4,
 
 
 def shapes(version: int, probs: str, deltas: str, info: str = "3", types: str = "f32 f32 f32", **given: str) -> Case:
-    attributes = {"base_size": "8", "pre_nms_topn": "30", "post_nms_topn": "6", "nms_thresh": "0.6", "feat_stride": "16", "min_size": "2", "ratio": "1", "scale": "1", **given}
+    attributes = {
+        "base_size": "8",
+        "pre_nms_topn": "30",
+        "post_nms_topn": "6",
+        "nms_thresh": "0.6",
+        "feat_stride": "16",
+        "min_size": "2",
+        "ratio": "1",
+        "scale": "1",
+        **given,
+    }
     inputs = [data(element_type, shape) for element_type, shape in zip(types.split(), (probs, deltas, info), strict=True)]
     return Case("Proposal", f"opset{version}", attributes, inputs, outputs=1 if version == 1 else 2, run=False)
 
@@ -49,7 +79,9 @@ PROPOSALS = [
 ]  # fmt: skip
 
 
-def generate(images: int = 1, rows: int = 3, columns: int = 4, count: int = 2, info: object = (60, 80, 1), element_type: str = "f32", known: object = (), **given: str) -> Case:
+def generate(
+    images: int = 1, rows: int = 3, columns: int = 4, count: int = 2, info: object = (60, 80, 1), element_type: str = "f32", known: object = (), **given: str
+) -> Case:
     attributes = {"min_size": "3", "nms_threshold": "0.5", "pre_nms_count": "20", "post_nms_count": "7", **given}
     shape = (images, count, rows, columns)
 

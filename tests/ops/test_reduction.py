@@ -8,7 +8,15 @@ from differential.cases import Case, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
 
-ARITHMETIC = [("ReduceMean", "opset1"), ("ReduceSum", "opset1"), ("ReduceProd", "opset1"), ("ReduceMin", "opset1"), ("ReduceMax", "opset1"), ("ReduceL1", "opset4"), ("ReduceL2", "opset4")]
+ARITHMETIC = [
+    ("ReduceMean", "opset1"),
+    ("ReduceSum", "opset1"),
+    ("ReduceProd", "opset1"),
+    ("ReduceMin", "opset1"),
+    ("ReduceMax", "opset1"),
+    ("ReduceL1", "opset4"),
+    ("ReduceL2", "opset4"),
+]
 LOGICAL = [("ReduceLogicalAnd", "opset1"), ("ReduceLogicalOr", "opset1")]
 FAMILY = [*ARITHMETIC, *LOGICAL]
 KEEP = {"keep_dims": "true"}
@@ -47,7 +55,9 @@ def rows(operation: str, version: str) -> list[Case]:
         Case(operation, version, KEEP, [data(t, "2,3,4"), data("i64", "2")], run=False, known="reduce-unknown-axes-kept"),
         Case(operation, version, DROP, [data(t, "2,3,4"), data("i64", "2")], run=False),
         Case(operation, version, DROP, [data(t, "2,3,4"), data("i64", "1")], run=False, known="reduce-unknown-axis-dropped"),
-        Case(operation, version, DROP, [data(t, "2,3,4"), data("i64", "")], run=False, known="reduce-unknown-axis-dropped", id=f"{operation}-unknown-scalar-axis"),
+        Case(
+            operation, version, DROP, [data(t, "2,3,4"), data("i64", "")], run=False, known="reduce-unknown-axis-dropped", id=f"{operation}-unknown-scalar-axis"
+        ),
         Case(operation, version, DROP, [data(t, "2,3,4"), data("i64", "?")], run=False),
         Case(operation, version, DROP, [data(t, "2,3,4"), data("i64", "...")], run=False),
         Case(operation, version, KEEP, [data(t, "..."), data("i64", "?")], run=False),
@@ -93,9 +103,33 @@ def test_element_types(case: Case, oracle: Oracle) -> None:
 
 SPECIAL = [
     Case("ReduceMean", "opset1", DROP, [data("i32", "4", values=[-1, -2, -2, -2]), const("i64", [0])], id="mean-of-integers-towards-zero"),
-    Case("ReduceMean", "opset1", DROP, [data("i64", "4", values=[2**40] * 4), const("i64", [0])], expected=[np.array(2**40)], known="i64-as-i32", id="mean-of-2^40"),
-    Case("ReduceMean", "opset1", DROP, [data("f64", "2", values=[1e300, 1e300]), const("i64", [0])], expected=[np.array(1e300)], known="f64-as-f32", id="mean-of-1e300"),
-    Case("ReduceMean", "opset1", DROP, [data("u8", "4", values=[254] * 4), const("i64", [0])], expected=[np.array(254, np.uint8)], known="u8-sum-wraps", id="mean-of-four-254"),
+    Case(
+        "ReduceMean",
+        "opset1",
+        DROP,
+        [data("i64", "4", values=[2**40] * 4), const("i64", [0])],
+        expected=[np.array(2**40)],
+        known="i64-as-i32",
+        id="mean-of-2^40",
+    ),
+    Case(
+        "ReduceMean",
+        "opset1",
+        DROP,
+        [data("f64", "2", values=[1e300, 1e300]), const("i64", [0])],
+        expected=[np.array(1e300)],
+        known="f64-as-f32",
+        id="mean-of-1e300",
+    ),
+    Case(
+        "ReduceMean",
+        "opset1",
+        DROP,
+        [data("u8", "4", values=[254] * 4), const("i64", [0])],
+        expected=[np.array(254, np.uint8)],
+        known="u8-sum-wraps",
+        id="mean-of-four-254",
+    ),
     Case("ReduceMean", "opset1", DROP, [data("f32", "3", values=[np.nan, 1, 2]), const("i64", [0])], id="mean-with-nan"),
     Case("ReduceMean", "opset1", DROP, [data("f32", "3", values=[np.inf, 1, 2]), const("i64", [0])], id="mean-with-infinity"),
     Case("ReduceMax", "opset1", DROP, [data("f32", "3", values=[-np.inf, 1, 2]), const("i64", [0])], id="max-with-infinity"),

@@ -26,7 +26,9 @@ def render(report: Report, *, colour: bool = False, infos: bool = False) -> str:
 
 def _finding(file: FileReport, found: Diagnostic, paint: object) -> str:
     assert callable(paint)
-    lines = [f"{paint(f'{_plain(file.path)}:{found.line}:{found.column}', 'bold')}: {paint(f'{found.severity}[{found.code}]', found.severity)} {_plain(found.message)}"]
+    lines = [
+        f"{paint(f'{_plain(file.path)}:{found.line}:{found.column}', 'bold')}: {paint(f'{found.severity}[{found.code}]', found.severity)} {_plain(found.message)}"
+    ]
     if found.layer is not None:
         layer = found.layer
         inside = "".join(f", inside {'/'.join(layer['path'])}" for _ in layer["path"][:1])
@@ -42,7 +44,8 @@ def _finding(file: FileReport, found: Diagnostic, paint: object) -> str:
 
 
 def _excerpt(file: FileReport, found: Diagnostic, paint: object) -> list[str]:
-    assert callable(paint) and file.source is not None
+    assert callable(paint)
+    assert file.source is not None
     raw = file.source.line(found.line)
     if not raw.strip():
         return []
@@ -52,7 +55,10 @@ def _excerpt(file: FileReport, found: Diagnostic, paint: object) -> list[str]:
     blank = len(text) - len(text.lstrip()) if start == 0 else 0
     caret = " " * max(found.column - 1 - start - blank, 0) + "^"
     gutter = " " * len(number)
-    return [f"  {paint(f'{number} |', 'dim')} {'…' if start else ''}{text[blank:].rstrip()}", f"  {paint(f'{gutter} |', 'dim')} {' ' if start else ''}{paint(caret, found.severity)}"]
+    return [
+        f"  {paint(f'{number} |', 'dim')} {'…' if start else ''}{text[blank:].rstrip()}",
+        f"  {paint(f'{gutter} |', 'dim')} {' ' if start else ''}{paint(caret, found.severity)}",
+    ]
 
 
 def _plain(text: str) -> str:

@@ -52,7 +52,11 @@ class BackwardConvolution(Convolving):
             size = value.dimension(index)
             if size is None or (value.lower[index] < 0 and value.lower[index] == value.upper[index]):
                 raise Violation(
-                    f"`output_shape` has {value.upper[index]} for spatial axis {index}; a size cannot be negative", at="output_shape", expected="0 or more", seen=value.upper[index], rule="input-value"
+                    f"`output_shape` has {value.upper[index]} for spatial axis {index}; a size cannot be negative",
+                    at="output_shape",
+                    expected="0 or more",
+                    seen=value.upper[index],
+                    rule="input-value",
                 )
             made.append(size)
         return made

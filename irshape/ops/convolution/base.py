@@ -114,7 +114,8 @@ class Convolving(Operation):
             if room.is_static and span.is_static and span.low > room.low:
                 reason = f" (kernel {extent} with dilation {dilation})" if dilation != 1 else ""
                 raise Violation(
-                    f"`filters` {filters} span {span}{reason} along axis {axis + 2}, but `data` {data} has only {room}" + (" there with its padding" if begin + end else " there"),
+                    f"`filters` {filters} span {span}{reason} along axis {axis + 2}, but `data` {data} has only {room}"
+                    + (" there with its padding" if begin + end else " there"),
                     at="filters",
                     expected=f"at most {room}",
                     seen=span,

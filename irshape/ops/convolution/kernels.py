@@ -87,7 +87,9 @@ def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) ->
     batch, steps = data.shape[0], data.shape[2:]
     groups, taken, made = filters.shape[:3]
     spans = [max((step - 1) * stride + frame.span(axis), 0) for axis, (step, stride) in enumerate(zip(steps, frame.strides, strict=True))]
-    canvas = np.zeros((batch, groups * made, *(max(span, begin + size) for span, begin, size in zip(spans, frame.pads_begin, sizes, strict=True))), numbers.dtype)
+    canvas = np.zeros(
+        (batch, groups * made, *(max(span, begin + size) for span, begin, size in zip(spans, frame.pads_begin, sizes, strict=True))), numbers.dtype
+    )
     if data.size and filters.size:
         matrices = filters.reshape(groups, taken, -1).transpose(0, 2, 1)
         for sample in range(batch):

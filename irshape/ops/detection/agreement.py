@@ -48,6 +48,8 @@ def require_boxes_and_scores(boxes: Tensor, scores: Tensor, coordinates: int = 4
 def merged(what: str, first: Dimension, second: Dimension, *, at: str) -> Dimension:
     """The sizes that both dimensions allow."""
     found = first.merge(second)
-    require(found is not None, f"{what}: {first} in one input, {second} in another; they must be equal", at=at, expected=second, seen=first, rule="input-shapes")
+    require(
+        found is not None, f"{what}: {first} in one input, {second} in another; they must be equal", at=at, expected=second, seen=first, rule="input-shapes"
+    )
     assert found is not None
     return found

@@ -16,7 +16,20 @@ CORNER, CENTER_SIZE = "caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter
 class DetectionOutputs(Operation):
     """Rows [image, class, score, x1, y1, x2, y2]; their number is fixed, so a row with image -1 ends the list and the rest is 0."""
 
-    tolerated = ("eta", "height", "height_scale", "interp_mode", "pad_mode", "pad_value", "prob", "resize_mode", "visualize", "visualize_threshold", "width", "width_scale")
+    tolerated = (
+        "eta",
+        "height",
+        "height_scale",
+        "interp_mode",
+        "pad_mode",
+        "pad_value",
+        "prob",
+        "resize_mode",
+        "visualize",
+        "visualize_threshold",
+        "width",
+        "width_scale",
+    )
     box_logits = operand(REAL, rank=2)
     class_preds = operand(REAL, rank=2, like="box_logits")
     proposals = operand(REAL, rank=3)
@@ -43,25 +56,52 @@ class DetectionOutputs(Operation):
         """The numbers that make up a prior box: four coordinates, behind an image index where they are not normalized."""
         return 4 if self.normalized else 5
 
-    def counts(self, box_logits: Tensor, class_preds: Tensor, proposals: Tensor, aux_class_preds: Tensor | None, aux_box_preds: Tensor | None) -> tuple[int, int]:
+    def counts(
+        self, box_logits: Tensor, class_preds: Tensor, proposals: Tensor, aux_class_preds: Tensor | None, aux_box_preds: Tensor | None
+    ) -> tuple[int, int]:
         """Classes and prior boxes as far as they follow from the attributes or can be worked out first; 0 where not."""
         raise NotImplementedError
 
     def infer(self, box_logits: Tensor, class_preds: Tensor, proposals: Tensor, aux_class_preds: Tensor | None, aux_box_preds: Tensor | None) -> Tensor:
         require(
-            (aux_class_preds is None) == (aux_box_preds is None), "`aux_class_preds` comes without `aux_box_preds`; expected 3 or 5 inputs", expected="3 or 5", seen=4, rule="input-count"
+            (aux_class_preds is None) == (aux_box_preds is None),
+            "`aux_class_preds` comes without `aux_box_preds`; expected 3 or 5 inputs",
+            expected="3 or 5",
+            seen=4,
+            rule="input-count",
         )
-        require(self.keep_top_k, "`keep_top_k` is empty; expected how many boxes to keep for each image, or -1", at="keep_top_k", expected="a number", seen="", rule="attribute-value")
+        require(
+            self.keep_top_k,
+            "`keep_top_k` is empty; expected how many boxes to keep for each image, or -1",
+            at="keep_top_k",
+            expected="a number",
+            seen="",
+            rule="attribute-value",
+        )
         classes, priors = self.counts(box_logits, class_preds, proposals, aux_class_preds, aux_box_preds)
         places = 1 if self.share_location else classes
         images = DYNAMIC
         if box_logits.rank is not None:
             images = box_logits.shape[0]
             if not priors and box_logits.shape[1].is_static:
-                require(places, "neither `box_logits` nor the other inputs tell the number of classes", at="box_logits", expected="a known number of classes", seen=box_logits.shape)
-                priors = divided("box_logits", box_logits, 1, places * 4, f"4 coordinates for each of {places} classes" if places > 1 else "4 coordinates a box")
+                require(
+                    places,
+                    "neither `box_logits` nor the other inputs tell the number of classes",
+                    at="box_logits",
+                    expected="a known number of classes",
+                    seen=box_logits.shape,
+                )
+                priors = divided(
+                    "box_logits", box_logits, 1, places * 4, f"4 coordinates for each of {places} classes" if places > 1 else "4 coordinates a box"
+                )
             if priors and places:
-                require_length("box_logits", box_logits, 1, priors * places * 4, f"4 coordinates for each of {priors} prior boxes" + (f" and {places} classes" if places > 1 else ""))
+                require_length(
+                    "box_logits",
+                    box_logits,
+                    1,
+                    priors * places * 4,
+                    f"4 coordinates for each of {priors} prior boxes" + (f" and {places} classes" if places > 1 else ""),
+                )
         if class_preds.rank is not None:
             if images.is_dynamic and class_preds.shape[0].is_static:
                 images = class_preds.shape[0]
@@ -76,7 +116,11 @@ class DetectionOutputs(Operation):
             if not proposals.shape[0].contains(1):
                 require_images("proposals", proposals, images)
             require_length(
-                "proposals", proposals, 1, 1 if self.variance_encoded_in_target else 2, "prior boxes alone" if self.variance_encoded_in_target else "prior boxes and their variances"
+                "proposals",
+                proposals,
+                1,
+                1 if self.variance_encoded_in_target else 2,
+                "prior boxes alone" if self.variance_encoded_in_target else "prior boxes and their variances",
             )
             if proposals.shape[2].is_static:
                 if priors:
@@ -123,7 +167,12 @@ class DetectionOutputs(Operation):
                 for index in kept:
                     box = boxes[image, where[label], index]
                     if count < len(found):
-                        found[count] = [image, label - self.decrease_label_id, marks[image, label, index], *(np.clip(box, 0, 1) if self.clip_after_nms else box)]
+                        found[count] = [
+                            image,
+                            label - self.decrease_label_id,
+                            marks[image, label, index],
+                            *(np.clip(box, 0, 1) if self.clip_after_nms else box),
+                        ]
                     count += 1
         if count < len(found):
             found[count, 0] = -1
@@ -186,19 +235,40 @@ class DetectionOutputs(Operation):
 def divided(name: str, tensor: Tensor, axis: int, divisor: int, holds: str) -> int:
     """The size of an axis over a number that must divide it."""
     size = tensor.shape[axis].low
-    require(size % divisor == 0, f"axis {axis} of `{name}` {tensor.shape} holds {holds}: expected a multiple of {divisor}", at=name, expected=f"a multiple of {divisor}", seen=size, rule="input-shapes")
+    require(
+        size % divisor == 0,
+        f"axis {axis} of `{name}` {tensor.shape} holds {holds}: expected a multiple of {divisor}",
+        at=name,
+        expected=f"a multiple of {divisor}",
+        seen=size,
+        rule="input-shapes",
+    )
     return size // divisor
 
 
 def require_length(name: str, tensor: Tensor, axis: int, wanted: int, holds: str) -> None:
     size = tensor.shape[axis]
-    require(size.contains(wanted), f"axis {axis} of `{name}` {tensor.shape} holds {holds}: expected {wanted}", at=name, expected=wanted, seen=size, rule="input-shapes")
+    require(
+        size.contains(wanted),
+        f"axis {axis} of `{name}` {tensor.shape} holds {holds}: expected {wanted}",
+        at=name,
+        expected=wanted,
+        seen=size,
+        rule="input-shapes",
+    )
 
 
 def require_images(name: str, tensor: Tensor, images: Dimension) -> None:
     size = tensor.shape[0]
     also = " or 1" if name == "proposals" else ""
-    require(size.compatible(images), f"`{name}` {tensor.shape} is for {size} images; the other inputs are for {images}", at=name, expected=f"{images}{also}", seen=size, rule="input-shapes")
+    require(
+        size.compatible(images),
+        f"`{name}` {tensor.shape} is for {size} images; the other inputs are for {images}",
+        at=name,
+        expected=f"{images}{also}",
+        seen=size,
+        rule="input-shapes",
+    )
 
 
 class DetectionOutput_1(DetectionOutputs):
@@ -207,8 +277,17 @@ class DetectionOutput_1(DetectionOutputs):
     since, until = 1, 7
     num_classes: int = attribute(INT)
 
-    def counts(self, box_logits: Tensor, class_preds: Tensor, proposals: Tensor, aux_class_preds: Tensor | None, aux_box_preds: Tensor | None) -> tuple[int, int]:
-        require(self.num_classes > 0, f"`num_classes` is {self.num_classes}; expected at least 1", at="num_classes", expected="1 or more", seen=self.num_classes, rule="attribute-value")
+    def counts(
+        self, box_logits: Tensor, class_preds: Tensor, proposals: Tensor, aux_class_preds: Tensor | None, aux_box_preds: Tensor | None
+    ) -> tuple[int, int]:
+        require(
+            self.num_classes > 0,
+            f"`num_classes` is {self.num_classes}; expected at least 1",
+            at="num_classes",
+            expected="1 or more",
+            seen=self.num_classes,
+            rule="attribute-value",
+        )
         return self.num_classes, 0
 
 
@@ -217,14 +296,23 @@ class DetectionOutput_8(DetectionOutputs):
 
     since, until = 8, 16
 
-    def counts(self, box_logits: Tensor, class_preds: Tensor, proposals: Tensor, aux_class_preds: Tensor | None, aux_box_preds: Tensor | None) -> tuple[int, int]:
+    def counts(
+        self, box_logits: Tensor, class_preds: Tensor, proposals: Tensor, aux_class_preds: Tensor | None, aux_box_preds: Tensor | None
+    ) -> tuple[int, int]:
         classes = priors = 0
         if known(proposals, 2):
             priors = divided("proposals", proposals, 2, self.prior_size, f"{self.prior_size} numbers a prior box")
             require(priors, f"`proposals` {proposals.shape} holds no prior boxes", at="proposals", expected="at least one", seen=0, rule="input-shapes")
         elif aux_class_preds is not None and known(aux_class_preds, 1):
             priors = divided("aux_class_preds", aux_class_preds, 1, 2, "2 scores a prior box")
-            require(priors, f"`aux_class_preds` {aux_class_preds.shape} is for no prior boxes", at="aux_class_preds", expected="at least one", seen=0, rule="input-shapes")
+            require(
+                priors,
+                f"`aux_class_preds` {aux_class_preds.shape} is for no prior boxes",
+                at="aux_class_preds",
+                expected="at least one",
+                seen=0,
+                rule="input-shapes",
+            )
         if priors and known(class_preds, 1):
             classes = divided("class_preds", class_preds, 1, priors, f"scores for each of {priors} prior boxes")
         for name, tensor in (("box_logits", box_logits), ("aux_box_preds", aux_box_preds)):

@@ -73,7 +73,9 @@ class DetectionSuppression(Operation):
     def of_shared_boxes(self, boxes: Array, scores: Array) -> tuple[Array, Array, Array]:
         """Evaluation where every image has boxes of its own, which its classes share."""
         wide, marks = boxes.astype(np.float32), scores.astype(np.float32)
-        (image, label, box), kept, _, counts = self.collect([(np.broadcast_to(here, (len(classes), *here.shape)), classes) for here, classes in zip(wide, marks, strict=True)])
+        (image, label, box), kept, _, counts = self.collect(
+            [(np.broadcast_to(here, (len(classes), *here.shape)), classes) for here, classes in zip(wide, marks, strict=True)]
+        )
         return self.as_outputs(boxes, label, kept, wide[image, box], image * boxes.shape[1] + box, counts)
 
 
@@ -130,7 +132,14 @@ class MulticlassNms_8(DetectionSuppression):
 
     def infer(self, boxes: Tensor, scores: Tensor, roisnum: Tensor | None = None) -> tuple[Tensor, ...]:
         self.require_counts()
-        require(0 <= self.nms_eta <= 1, f"`nms_eta` is {self.nms_eta:g}; expected a number from 0 to 1", at="nms_eta", expected="0 to 1", seen=self.nms_eta, rule="attribute-value")
+        require(
+            0 <= self.nms_eta <= 1,
+            f"`nms_eta` is {self.nms_eta:g}; expected a number from 0 to 1",
+            at="nms_eta",
+            expected="0 to 1",
+            seen=self.nms_eta,
+            rule="attribute-value",
+        )
         if boxes.rank is None:
             return self.outputs(boxes, DYNAMIC, DYNAMIC)
         require(

@@ -38,7 +38,9 @@ class Suppression(Operation):
     score_threshold = operand(ANY, rank=0, optional=True)
     sort_result_descending: bool = attribute(BOOLEAN, default=True)
 
-    def select(self, boxes: Array, scores: Array, limit: Any, overlap: Callable[[Array, Array], Array], iou_threshold: Any, score_threshold: Any, sigma: Any = 0) -> tuple[Array, Array]:
+    def select(
+        self, boxes: Array, scores: Array, limit: Any, overlap: Callable[[Array, Array], Array], iou_threshold: Any, score_threshold: Any, sigma: Any = 0
+    ) -> tuple[Array, Array]:
         """The triplets [batch item, class, box] of the boxes that stay, and their scores."""
         triplets: list[tuple[int, int, int]] = []
         kept: list[float] = []
@@ -58,7 +60,9 @@ class Suppression(Operation):
             return indices[order], marks[order]
         return indices, marks
 
-    def fade(self, boxes: Array, scores: Array, limit: int, overlap: Callable[[Array, Array], Array], iou_threshold: Any, score_threshold: Any, sigma: Any) -> list[tuple[int, Any]]:
+    def fade(
+        self, boxes: Array, scores: Array, limit: int, overlap: Callable[[Array, Array], Array], iou_threshold: Any, score_threshold: Any, sigma: Any
+    ) -> list[tuple[int, Any]]:
         """Soft suppression: a box that overlaps one already taken has its score lowered."""
         left, marks = np.flatnonzero(scores > score_threshold), scores.copy()
         taken: list[tuple[int, Any]] = []
@@ -98,7 +102,9 @@ class NonMaxSuppression_1(Suppression):
             most = most * scores.shape[1]
         return Dimension(min(boxes.shape[1].low, most.low)) if most.is_static else DYNAMIC
 
-    def evaluate(self, boxes: Array, scores: Array, max_output_boxes_per_class: Array | None, iou_threshold: Array | None, score_threshold: Array | None) -> Any:
+    def evaluate(
+        self, boxes: Array, scores: Array, max_output_boxes_per_class: Array | None, iou_threshold: Array | None, score_threshold: Array | None
+    ) -> Any:
         limit = max(int(number(max_output_boxes_per_class)), 0)
         indices, _ = self.select(self.corners(boxes), scores, limit, overlaps, number(iou_threshold), number(score_threshold))
         rows = self.row_count(boxes.shape[1], limit, scores.shape[0], scores.shape[1])
@@ -189,7 +195,9 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
         score_threshold: Array | None,
         soft_nms_sigma: Array | None = None,
     ) -> Any:
-        found = self.select(self.corners(boxes), scores, number(max_output_boxes_per_class), overlaps, number(iou_threshold), number(score_threshold), number(soft_nms_sigma))
+        found = self.select(
+            self.corners(boxes), scores, number(max_output_boxes_per_class), overlaps, number(iou_threshold), number(score_threshold), number(soft_nms_sigma)
+        )
         return as_outputs(self.output_type, *found)
 
 
@@ -245,7 +253,9 @@ class NMSRotated(Suppression):
         require_single(max_output_boxes_per_class=max_output_boxes_per_class, iou_threshold=iou_threshold, score_threshold=score_threshold)
         return selected(self.output_type, boxes, scores, max_output_boxes_per_class)
 
-    def evaluate(self, boxes: Array, scores: Array, max_output_boxes_per_class: Array, iou_threshold: Array, score_threshold: Array) -> tuple[Array, Array, Array]:
+    def evaluate(
+        self, boxes: Array, scores: Array, max_output_boxes_per_class: Array, iou_threshold: Array, score_threshold: Array
+    ) -> tuple[Array, Array, Array]:
         turned = boxes.astype(np.float32) * np.float32([1, 1, 1, 1, 1 if self.clockwise else -1])
         found = self.select(turned, scores, number(max_output_boxes_per_class), rotated_overlaps, number(iou_threshold), number(score_threshold))
         return as_outputs(self.output_type, *found)

@@ -130,7 +130,10 @@ class PriorBox_1(PriorBoxes):
             sizes = sizes * np.float32(image_height)
         column, row = np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32)
         if step == 0:
-            x, y = (column + np.float32(0.5)) * (np.float32(image_width) / np.float32(width)), (row + np.float32(0.5)) * (np.float32(image_height) / np.float32(height))
+            x, y = (
+                (column + np.float32(0.5)) * (np.float32(image_width) / np.float32(width)),
+                (row + np.float32(0.5)) * (np.float32(image_height) / np.float32(height)),
+            )
         else:
             x, y = (column + np.float32(self.offset)) * step, (row + np.float32(self.offset)) * step
         x, y = x[None, :, None], y[:, None, None]

@@ -175,7 +175,9 @@ class GenerateProposals(Operation):
         for name in ("pre_nms_count", "post_nms_count"):
             seen = getattr(self, name)
             require(seen > 0, f"`{name}` is {seen}; expected at least 1", at=name, expected="1 or more", seen=seen, rule="attribute-value")
-        require(self.nms_eta == 1, f"`nms_eta` is {self.nms_eta:g}; OpenVINO takes 1 only", at="nms_eta", expected="1", seen=self.nms_eta, rule="attribute-value")
+        require(
+            self.nms_eta == 1, f"`nms_eta` is {self.nms_eta:g}; OpenVINO takes 1 only", at="nms_eta", expected="1", seen=self.nms_eta, rule="attribute-value"
+        )
         require_size("height, width and scale (or scales) of an image", "im_info", im_info, 1, 3, 4)
         require_size("the coordinates of an anchor", "anchors", anchors, 3, 4)
         require_same("images", "boxesdeltas", boxesdeltas, 0, "scores", scores, 0)

@@ -38,7 +38,9 @@ class RegionYolo(Operation):
         if not self.do_softmax:
             return Tensor(data.element_type, [data.shape[0], Dimension(max(self.regions * self.per_region, 0)), *data.shape[2:]])
         for name, axis in (("axis", self.axis), ("end_axis", self.end_axis)):
-            require(-4 <= axis < 4, f"`{name}` is {axis}; expected -4 to 3 for `data` of rank 4", at=name, expected="[-4, 3]", seen=axis, rule="attribute-value")
+            require(
+                -4 <= axis < 4, f"`{name}` is {axis}; expected -4 to 3 for `data` of rank 4", at=name, expected="[-4, 3]", seen=axis, rule="attribute-value"
+            )
         first, last = self.axis % 4, self.end_axis % 4
         flat = data.shape[first]
         for dim in data.shape[first + 1 : last + 1]:
@@ -91,7 +93,13 @@ class ReorgYolo(Operation):
         sides = []
         for axis, name in ((2, "height"), (3, "width")):
             side = data.shape[axis].divided(stride)
-            require(side is not None, f"the {name} of `data` {data.shape} is no multiple of the stride {stride}", at="data", expected=f"a multiple of {stride}", seen=data.shape[axis])
+            require(
+                side is not None,
+                f"the {name} of `data` {data.shape} is no multiple of the stride {stride}",
+                at="data",
+                expected=f"a multiple of {stride}",
+                seen=data.shape[axis],
+            )
             assert side is not None
             sides.append(side)
         return Tensor(data.element_type, [data.shape[0], channels * (stride * stride), *sides])

@@ -33,7 +33,14 @@ def plane(tensor: Tensor, name: str, channels: int) -> tuple[Dimension, Dimensio
 def require_even(height: Dimension, width: Dimension, name: str) -> None:
     """Four pixels share their colour, so an image has an even height and an even width."""
     for what, size in (("height", height), ("width", width)):
-        require(size.low < size.high or size.low % 2 == 0, f"the image of `{name}` has a {what} of {size}; it must be even", at=name, expected=f"an even {what}", seen=size, rule="input-shapes")
+        require(
+            size.low < size.high or size.low % 2 == 0,
+            f"the image of `{name}` has a {what} of {size}; it must be even",
+            at=name,
+            expected=f"an even {what}",
+            seen=size,
+            rule="input-shapes",
+        )
 
 
 class FromPlanes(Operation):
@@ -46,7 +53,13 @@ class FromPlanes(Operation):
         given = [tensor for tensor in chroma if tensor is not None]
         names = self.chroma_names
         wanted = f"1 or {1 + len(names)}"
-        require(len(given) in (0, len(names)), f"{self.type_name()} takes {wanted} inputs, got {1 + len(given)}", expected=wanted, seen=1 + len(given), rule="input-count")
+        require(
+            len(given) in (0, len(names)),
+            f"{self.type_name()} takes {wanted} inputs, got {1 + len(given)}",
+            expected=wanted,
+            seen=1 + len(given),
+            rule="input-count",
+        )
         known = [tensor.element_type for tensor in (y, *given) if tensor.element_type is not DYNAMIC_TYPE]
         batch, height, width = plane(y, "y", 1)
         if not given:
@@ -161,7 +174,13 @@ class RGBtoNV12(Operation):
         batch, height, width = plane(image, "image", 3)
         require_even(height, width, "image")
         half_height, half_width = height.divided(2), width.divided(2)
-        require(half_height is not None and half_width is not None, f"`image` {image.shape} can have no even height and width", at="image", seen=image.shape, rule="input-shapes")
+        require(
+            half_height is not None and half_width is not None,
+            f"`image` {image.shape} can have no even height and width",
+            at="image",
+            seen=image.shape,
+            rule="input-shapes",
+        )
         assert half_height is not None
         assert half_width is not None
         kind: ElementType = image.element_type

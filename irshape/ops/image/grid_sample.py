@@ -28,9 +28,23 @@ class GridSample(Operation):
         if grid.rank is None:
             return Tensor(data.element_type, PartialShape([batch, channels, DYNAMIC, DYNAMIC]))
         batches, height, width, pair = grid.shape
-        require(pair.contains(2), f"the last axis of `grid` {grid.shape} holds x and y of each place: expected size 2, got {pair}", at="grid", expected=2, seen=pair, rule="input-shapes")
+        require(
+            pair.contains(2),
+            f"the last axis of `grid` {grid.shape} holds x and y of each place: expected size 2, got {pair}",
+            at="grid",
+            expected=2,
+            seen=pair,
+            rule="input-shapes",
+        )
         both = batch.merge(batches)
-        require(both is not None, f"`data` {data.shape} and `grid` {grid.shape} must agree in their batch (axis 0)", at="grid", expected=batch, seen=batches, rule="input-shapes")
+        require(
+            both is not None,
+            f"`data` {data.shape} and `grid` {grid.shape} must agree in their batch (axis 0)",
+            at="grid",
+            expected=batch,
+            seen=batches,
+            rule="input-shapes",
+        )
         assert both is not None
         return Tensor(data.element_type, PartialShape([both, channels, height, width]))
 

@@ -140,8 +140,21 @@ class InterpolateAttributes(Operation):
         for at, tensor in ((name, given), ("axes", axes)):
             if tensor is None:
                 continue
-            require(not tensor.element_type.is_dynamic, f"`{at}` has a dynamic element type; it must be known here", at=at, seen="dynamic", rule="input-element-type")
-            require(tensor.rank in (None, 1), f"`{at}` has shape {tensor.shape}; it must be a list, of rank 1", at=at, expected="rank 1", seen=tensor.shape, rule="input-rank")
+            require(
+                not tensor.element_type.is_dynamic,
+                f"`{at}` has a dynamic element type; it must be known here",
+                at=at,
+                seen="dynamic",
+                rule="input-element-type",
+            )
+            require(
+                tensor.rank in (None, 1),
+                f"`{at}` has shape {tensor.shape}; it must be a list, of rank 1",
+                at=at,
+                expected="rank 1",
+                seen=tensor.shape,
+                rule="input-rank",
+            )
         if image.rank is None:
             return Tensor(image.element_type, DYNAMIC_SHAPE)
         along = default_axes(image, axes)
@@ -223,7 +236,13 @@ class Interpolate_4(InterpolateAttributes):
 
     def infer(self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None) -> Tensor:
         for name, tensor in (("sizes", sizes), ("scales", scales)):
-            require(not tensor.element_type.is_dynamic, f"`{name}` has a dynamic element type; it must be known here", at=name, seen="dynamic", rule="input-element-type")
+            require(
+                not tensor.element_type.is_dynamic,
+                f"`{name}` has a dynamic element type; it must be known here",
+                at=name,
+                seen="dynamic",
+                rule="input-element-type",
+            )
         return self.resized(image, scales, "scales", axes) if self.by_scales else self.resized(image, sizes, "sizes", axes)
 
     def check(self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None) -> Iterator[Violation]:

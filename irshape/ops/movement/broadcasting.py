@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from ...types import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
@@ -74,7 +75,10 @@ class Broadcast(Operation):
     @staticmethod
     def misfit(data: Tensor, target_shape: Tensor, result: PartialShape, rule: str) -> Violation:
         return Violation(
-            f"`data` {data.shape} cannot be broadcast to {result}: dimensions must be {rule}", at="target_shape", expected=f"a shape that {data.shape} broadcasts to", seen=result
+            f"`data` {data.shape} cannot be broadcast to {result}: dimensions must be {rule}",
+            at="target_shape",
+            expected=f"a shape that {data.shape} broadcasts to",
+            seen=result,
         )
 
     def aligned(self, data: Tensor, target_shape: Tensor, target: PartialShape) -> PartialShape:
@@ -131,7 +135,7 @@ class Broadcast(Operation):
         if not known or axes is None:
             return
         require(
-            all(a <= b for a, b in zip(axes, axes[1:], strict=False)),
+            all(a <= b for a, b in itertools.pairwise(axes)),
             f"`axes_mapping` {list(axes)} is not in ascending order: broadcasting does not transpose",
             at="axes_mapping",
             expected="ascending axes",

@@ -30,7 +30,14 @@ class Gather(Operation):
         batch = self.leading(indices.rank, index)
         if data.rank is None or indices.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
-        require(data.rank, f"`data` is a scalar; there is nothing to gather along axis {0 if index is None else index}", at="data", expected="rank 1 or more", seen="rank 0", rule="input-rank")
+        require(
+            data.rank,
+            f"`data` is a scalar; there is nothing to gather along axis {0 if index is None else index}",
+            at="data",
+            expected="rank 1 or more",
+            seen="rank 0",
+            rule="input-rank",
+        )
         shared = self.shared(data, indices, batch)
         if index is None:
             return Tensor(data.element_type, (*shared, *(DYNAMIC,) * (data.rank - 1 + indices.rank - 2 * batch)))

@@ -100,7 +100,14 @@ class Split(Operation):
 
     def infer(self, data: Tensor, axis: Tensor) -> tuple[Tensor, ...]:
         count = self.num_splits
-        require(0 < count <= MAX_OUTPUTS, f"num_splits is {count}; expected a positive number", at="num_splits", expected=f"1 to {MAX_OUTPUTS}", seen=count, rule="attribute-value")
+        require(
+            0 < count <= MAX_OUTPUTS,
+            f"num_splits is {count}; expected a positive number",
+            at="num_splits",
+            expected=f"1 to {MAX_OUTPUTS}",
+            seen=count,
+            rule="attribute-value",
+        )
         index, rank = single(axis), data.rank
         if rank is None or index is None:
             return (Tensor(data.element_type, DYNAMIC_SHAPE if rank is None else PartialShape.of_rank(rank)),) * count
@@ -153,8 +160,22 @@ class VariadicSplit(Operation):
             return [DYNAMIC] * count
         seen = _listed(known)
         for part in known:
-            require(part >= -1, f"`split_lengths` {seen} holds {part}; expected a length or -1", at="split_lengths", expected="-1 or more", seen=part, rule="input-value")
-        require(known.count(-1) <= 1, f"`split_lengths` {seen} holds -1 more than once", at="split_lengths", expected="one -1 at most", seen=seen, rule="input-value")
+            require(
+                part >= -1,
+                f"`split_lengths` {seen} holds {part}; expected a length or -1",
+                at="split_lengths",
+                expected="-1 or more",
+                seen=part,
+                rule="input-value",
+            )
+        require(
+            known.count(-1) <= 1,
+            f"`split_lengths` {seen} holds -1 more than once",
+            at="split_lengths",
+            expected="one -1 at most",
+            seen=seen,
+            rule="input-value",
+        )
         total = sum(part for part in known if part != -1)
         require(
             not length.is_static or (total <= length.low if -1 in known else total == length.low),

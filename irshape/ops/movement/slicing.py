@@ -103,7 +103,14 @@ class SlicedAxes:
             if known is not None and data.rank is not None:
                 normalized = [normalized_axis(axis, data.rank, at="axes") for axis in known]
                 self.index = {axis: position for position, axis in enumerate(normalized)}
-                require(len(self.index) == len(known), f"`axes` {list(known)} names an axis twice; expected each axis once", at="axes", expected="unique axes", seen=list(known), rule="duplicate-values")
+                require(
+                    len(self.index) == len(known),
+                    f"`axes` {list(known)} names an axis twice; expected each axis once",
+                    at="axes",
+                    expected="unique axes",
+                    seen=list(known),
+                    rule="duplicate-values",
+                )
         elif start.rank == 1 and start.shape[0].is_static:
             self.index = {axis: axis for axis in range(start.shape[0].low)}
 
@@ -119,7 +126,14 @@ class SlicedAxes:
                 dims.append(up_to(dim))
             else:
                 at = self.index[axis]
-                require(steps[at], f"`step` {list(steps)} is 0 at index {at}; expected a step forwards or backwards", at="step", expected="not 0", seen=0, rule="input-value")
+                require(
+                    steps[at],
+                    f"`step` {list(steps)} is 0 at index {at}; expected a step forwards or backwards",
+                    at="step",
+                    expected="not 0",
+                    seen=0,
+                    rule="input-value",
+                )
                 dims.append(sliced(dim, begins[at], ends[at], steps[at]))
         return dims
 
@@ -169,7 +183,14 @@ class Slice(Operation):
     axes = operand(INTEGER, rank=1, value=True, optional=True)
 
     def infer(self, data: Tensor, start: Tensor, stop: Tensor, step: Tensor, axes: Tensor | None) -> Tensor:
-        require(data.rank != 0, "`data` is a scalar, which cannot be sliced; expected rank 1 or more", at="data", expected="rank 1 or more", seen="rank 0", rule="input-rank")
+        require(
+            data.rank != 0,
+            "`data` is a scalar, which cannot be sliced; expected rank 1 or more",
+            at="data",
+            expected="rank 1 or more",
+            seen="rank 0",
+            rule="input-rank",
+        )
         require_lists(data.rank, start=start, stop=stop, step=step, axes=axes)
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
@@ -224,7 +245,11 @@ class StridedSlice(Operation):
             elif at is None:
                 dims.append(data.shape[axis])
             else:
-                dims.append(self.part(data.shape[axis], None if begins is None else begins[at], None if ends is None else ends[at], None if steps is None else steps[at], at))
+                dims.append(
+                    self.part(
+                        data.shape[axis], None if begins is None else begins[at], None if ends is None else ends[at], None if steps is None else steps[at], at
+                    )
+                )
         return Tensor(data.element_type, dims)
 
     def part(self, dim: Dimension, begin: Bounds | None, end: Bounds | None, step: int | None, at: int) -> Dimension:
@@ -241,7 +266,14 @@ class StridedSlice(Operation):
         expected = len(self.begin_mask)
         for name in _MASKS:
             mask = getattr(self, name)
-            require(all(bit in (0, 1) for bit in mask), f"{name} {list(mask)} holds something other than 0 and 1", at=name, expected="0 or 1", seen=list(mask), rule="attribute-value")
+            require(
+                all(bit in (0, 1) for bit in mask),
+                f"{name} {list(mask)} holds something other than 0 and 1",
+                at=name,
+                expected="0 or 1",
+                seen=list(mask),
+                rule="attribute-value",
+            )
             require(
                 len(mask) in (0, expected),
                 f"{name} {list(mask)} has {len(mask)} elements, begin_mask {list(self.begin_mask)} {expected}; all masks must have the same length",
@@ -250,7 +282,14 @@ class StridedSlice(Operation):
                 seen=len(mask),
                 rule="attribute-value",
             )
-        require(sum(self.ellipsis_mask) <= 1, f"ellipsis_mask {list(self.ellipsis_mask)} marks more than one place", at="ellipsis_mask", expected="one 1 at most", seen=list(self.ellipsis_mask), rule="attribute-value")
+        require(
+            sum(self.ellipsis_mask) <= 1,
+            f"ellipsis_mask {list(self.ellipsis_mask)} marks more than one place",
+            at="ellipsis_mask",
+            expected="one 1 at most",
+            seen=list(self.ellipsis_mask),
+            rule="attribute-value",
+        )
 
     def marked(self, mask: str, at: int) -> bool:
         bits = getattr(self, mask)
@@ -264,7 +303,14 @@ class StridedSlice(Operation):
                 continue
             size = tensor.shape[0].low
             found = size if found is None else found
-            require(size == found, f"`{name}` has {size} elements, expected {found}, as many as the lists before it", at=name, expected=f"{found} elements", seen=size, rule="input-shapes")
+            require(
+                size == found,
+                f"`{name}` has {size} elements, expected {found}, as many as the lists before it",
+                at=name,
+                expected=f"{found} elements",
+                seen=size,
+                rule="input-shapes",
+            )
         return found
 
     def plan(self, rank: int, count: int) -> Iterator[tuple[int | None, int | None]]:
@@ -308,7 +354,8 @@ class StridedSlice(Operation):
                 continue
             size = sizes[axis]
             first, last = self.ends(size, (begin[at],) * 2, (end[at],) * 2, strides[at], at)
-            assert first is not None and last is not None
+            assert first is not None
+            assert last is not None
             if self.marked("shrink_axis_mask", at):
                 runs.append(Run(begin[at] + size if begin[at] < 0 else begin[at], 1, 1))
             else:

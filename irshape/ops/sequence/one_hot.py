@@ -48,7 +48,13 @@ class OneHot_1(Operation):
             return DYNAMIC
         size = depth.value.dimension(0)
         if size is None:
-            raise Violation(f"`depth` is {depth.value.upper[0]}; the size of an axis cannot be negative", at="depth", expected=">= 0", seen=depth.value.upper[0], rule="input-value")
+            raise Violation(
+                f"`depth` is {depth.value.upper[0]}; the size of an axis cannot be negative",
+                at="depth",
+                expected=">= 0",
+                seen=depth.value.upper[0],
+                rule="input-value",
+            )
         return size
 
     def evaluate(self, indices: Array, depth: Array, on_value: Array, off_value: Array) -> Array:

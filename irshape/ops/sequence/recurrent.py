@@ -76,7 +76,9 @@ class Recurrent(Operation):
             both = None if size is None else found.merge(size)
             if both is None:
                 wanted = f"{found * many}, for {many} gates of hidden_size {found}" if not found.is_unbounded else f"a multiple of {many}, the number of gates"
-                raise Violation(f"axis {axis} of `{name}` {tensor.shape} is {rows}; expected {wanted}", at=name, expected=found * many, seen=rows, rule="input-shapes")
+                raise Violation(
+                    f"axis {axis} of `{name}` {tensor.shape} is {rows}; expected {wanted}", at=name, expected=found * many, seen=rows, rule="input-shapes"
+                )
             found = both
         return found
 
@@ -88,7 +90,9 @@ class Recurrent(Operation):
         if len(used) == count and not wrong:
             return None
         seen = ",".join(self.activations) or "(empty)"
-        message = f"`activations` names '{wrong[0]}'; expected {', '.join(ACTIVATIONS)}" if wrong else f"`activations` is {seen}, but {count} functions are needed"
+        message = (
+            f"`activations` names '{wrong[0]}'; expected {', '.join(ACTIVATIONS)}" if wrong else f"`activations` is {seen}, but {count} functions are needed"
+        )
         return Violation(message, at="activations", expected=", ".join(ACTIVATIONS) if wrong else f"{count} names", seen=seen, rule="attribute-value")
 
     def check(self, *inputs: Tensor | None) -> Iterator[Violation]:
@@ -112,7 +116,13 @@ class Recurrent(Operation):
                 rule="attribute-value",
             )
         if self.clip < 0:
-            yield Violation(f"`clip` is {self.clip:g}; it bounds both sides, so expected a positive number, or 0 for no bound", at="clip", expected=">= 0", seen=self.clip, rule="attribute-value")
+            yield Violation(
+                f"`clip` is {self.clip:g}; it bounds both sides, so expected a positive number, or 0 for no bound",
+                at="clip",
+                expected=">= 0",
+                seen=self.clip,
+                rule="attribute-value",
+            )
 
     def clipped(self, gate: Array) -> Array:
         return np.clip(gate, -self.clip, self.clip) if self.clip > 0 else gate
@@ -186,10 +196,7 @@ class GatedStep(Recurrent):
         size = hidden.shape[-1]
         both = self.activate(0, self.clipped(projected[:, : 2 * size] + hidden @ recurrence[: 2 * size].T + bias[: 2 * size]))
         update, reset = both[:, :size], both[:, size:]
-        if self.linear_before_reset:
-            recurrent = reset * (hidden @ recurrence[2 * size :].T + bias[3 * size :])
-        else:
-            recurrent = (reset * hidden) @ recurrence[2 * size :].T
+        recurrent = reset * (hidden @ recurrence[2 * size :].T + bias[3 * size :]) if self.linear_before_reset else reset * hidden @ recurrence[2 * size :].T
         candidate = self.activate(1, self.clipped(projected[:, 2 * size :] + recurrent + bias[2 * size : 3 * size]))
         return [(1 - update) * candidate + update * hidden]
 
@@ -237,7 +244,11 @@ class GRUCell(Cell, GatedStep):
         expected, seen = result_type(named), named["W"].element_type
         if seen is not expected and not seen.is_dynamic:
             yield Violation(
-                f"`W` has element type {seen}, but the other inputs have {expected}; they must be the same, though OpenVINO does not look", at="W", expected=expected, seen=seen, rule="input-element-type"
+                f"`W` has element type {seen}, but the other inputs have {expected}; they must be the same, though OpenVINO does not look",
+                at="W",
+                expected=expected,
+                seen=seen,
+                rule="input-element-type",
             )
 
 
@@ -290,7 +301,9 @@ class LSTMCell_1(LSTMCell_4):
         )
         require(
             seen is None or seen.compatible(wanted),
-            f"`P` has {seen} elements" + (" (3 × `hidden_size`, for want of the input)" if peepholes is None else "") + f"; expected {wanted}, 3 × the size {size} of the states",
+            f"`P` has {seen} elements"
+            + (" (3 × `hidden_size`, for want of the input)" if peepholes is None else "")
+            + f"; expected {wanted}, 3 × the size {size} of the states",
             at="P" if peepholes is not None else "hidden_size",
             expected=wanted,
             seen=seen,
@@ -302,7 +315,9 @@ class LSTMCell_1(LSTMCell_4):
         yield from super().check(*inputs)
         peepholes = self.named(inputs).get("P")
         if peepholes is not None and peepholes.rank not in (None, 1):
-            yield Violation(f"`P` has shape {peepholes.shape}; expected a vector of 3 × hidden_size", at="P", expected="rank 1", seen=peepholes.rank, rule="input-rank")
+            yield Violation(
+                f"`P` has shape {peepholes.shape}; expected a vector of 3 × hidden_size", at="P", expected="rank 1", seen=peepholes.rank, rule="input-rank"
+            )
 
     def evaluate(self, *inputs: Array | None) -> tuple[Array, ...]:
         data, hidden, cell, weights, recurrence = computing(*(array for array in inputs[:5] if array is not None))

@@ -49,7 +49,9 @@ class Recurrence(Recurrent):
         yield from super().check(*inputs)
 
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
-        data, *states, weights, recurrence, bias = computing(*(array for array, declared in zip(inputs, self.operands, strict=True) if declared.name != "sequence_lengths"))
+        data, *states, weights, recurrence, bias = computing(
+            *(array for array, declared in zip(inputs, self.operands, strict=True) if declared.name != "sequence_lengths")
+        )
         lengths = inputs[len(states) + 1].astype(np.int64).clip(0, data.shape[1])
         backwards = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}[self.direction]
         runs = [

@@ -1,0 +1,234 @@
+"""Arithmetic against OpenVINO: broadcasting, element types, refusals and values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from differential.cases import Case, case_id, const, data
+from differential.compare import check
+from differential.oracle import Oracle
+
+INF, NAN = float("inf"), float("nan")
+BINARY = ["Add", "Subtract", "Multiply", "Divide", "Power", "Mod", "FloorMod", "Maximum", "Minimum", "SquaredDifference"]
+NUMPY, NONE, PDPD = ({"auto_broadcast": mode} for mode in ("numpy", "none", "pdpd"))
+
+
+def along(axis: int) -> dict[str, str]:
+    return PDPD | {"auto_broadcast.auto_broadcast_axis": str(axis)}
+
+
+def pair(operation: str, element_type: str, a: list[float], b: list[float], **fields: object) -> Case:
+    attributes = fields.pop("attributes", {})
+    return Case(operation, "opset1", attributes, [data(element_type, str(len(a)), a), data(element_type, str(len(b)), b)], **fields)  # type: ignore[arg-type]
+
+
+def positive(shape: str, run_shape: tuple[int, ...] | None = None) -> object:
+    return data("f32", shape, low=0.5, high=3.0, run_shape=run_shape)
+
+
+def broadcasting(operation: str) -> list[Case]:
+    x = positive("2,3,4")
+    rows = [
+        (NUMPY, x, positive("3,1")),
+        ({}, positive(""), positive("")),
+        (NUMPY, positive("3"), positive("2,1")),
+        (NUMPY, positive("0,3"), positive("1,3")),
+        (NUMPY, positive("1..4,?", (2, 3)), positive("2..8,3", (2, 3))),
+        (NUMPY, positive("...", (2, 3)), positive("3")),
+        (NUMPY, positive("?,?,64", (1, 2, 64)), positive("1..8,?,64", (3, 1, 64))),
+        (NUMPY, positive("2..4"), positive("3..5")),
+        (NUMPY, x, positive("3")),
+        (NONE, x, positive("2,3,4")),
+        (NONE, positive("1..4,?", (3, 2)), positive("2..8,2", (3, 2))),
+        (NONE, positive("..."), positive("2,?")),
+        (NONE, x, positive("1,3,4")),
+        (along(1), x, positive("3")),
+        (along(-1), x, positive("3,4")),
+        (along(0), x, positive("2,3,1")),
+        (along(1), positive("2,?,4"), positive("1..3,4")),
+        (along(0), positive("?,?"), positive("3")),
+        (along(0), positive("..."), positive("3")),
+        (along(2), x, positive("3")),
+        (along(-2), x, positive("2")),
+        (along(1), positive("2,1,4"), positive("3")),
+        (PDPD, positive("3"), positive("2,3")),
+    ]
+    return [Case(operation, "opset1", attributes, [a, b]) for attributes, a, b in rows]  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("case", [*broadcasting("Add"), *broadcasting("Divide"), *broadcasting("SquaredDifference")], ids=case_id)
+def test_broadcasting(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+def types(operation: str) -> list[Case]:
+    return [
+        *(Case(operation, "opset1", {}, [data(t, "2,3", low=1, high=3), data(t, "3", low=1, high=2)]) for t in ("f32", "f16", "bf16", "i32", "i16", "u16", "u32", "u8", "i8", "i64", "u64") if (operation, t) not in NARROW),
+        *(Case(operation, "opset1", {}, [data(t, "2,3"), data(t, "3")], run=False) for t in ("f64", "f8e4m3", "f8e5m2", "f4e2m1", "nf4", "i4", "u4", "u1", "boolean", "string", "dynamic")),
+        Case(operation, "opset1", {}, [data("f32", "2"), data("dynamic", "2")], run=False),
+        Case(operation, "opset1", {}, [data("dynamic", "2"), data("i8", "2")], run=False),
+        Case(operation, "opset1", {}, [data("dynamic", "2"), data("boolean", "2")]),
+        Case(operation, "opset1", {}, [data("f32", "2"), data("f16", "2")]),
+        Case(operation, "opset1", {}, [data("i32", "2"), data("i64", "2")]),
+        Case(operation, "opset1", {}, [data("f32", "2")]),
+        Case(operation, "opset1", {}, [data("f32", "2")] * 3),
+        Case(operation, "opset1", {"auto_broadcast": "NumPy"}, [data("f32", "2"), data("f32", "1")]),
+        Case(operation, "opset1", {"auto_broadcast": "left"}, [data("f32", "2"), data("f32", "1")]),
+        Case(operation, "opset1", {"auto_broadcast": "explicit"}, [data("f32", "2"), data("f32", "2")], known="explicit-broadcast"),
+        Case(operation, "opset1", {}, [data("f32", "2,1000000000000"), data("f32", "1")], run=False),
+    ]
+
+
+NARROW = {("SquaredDifference", "u8"), ("SquaredDifference", "i8")}
+"""What the CPU plugin gets wrong; see `test_values`."""
+
+
+@pytest.mark.parametrize("case", [row for operation in BINARY for row in types(operation)], ids=case_id)
+def test_types(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+A = [7.0, -7.0, 7.0, -7.0, 7.5, -7.5, 0.25, -0.0, INF, -INF, 1.0]
+B = [2.0, 2.0, -2.0, -2.0, 2.5, 2.0, -4.0, 1.0, 2.0, 3.0, INF]
+I = [7, -7, 7, -7, 6, -6, 0, 1, -1, 100]  # noqa: E741
+J = [2, 2, -2, -2, 3, 3, 5, -5, -3, 100]
+
+VALUES = [
+    *(pair(operation, "f32", A, B) for operation in BINARY if operation not in ("Mod", "FloorMod")),
+    *(pair(operation, "f32", A[:8], B[:8]) for operation in ("Mod", "FloorMod")),
+    *(pair(operation, "i32", I, J) for operation in ("Add", "Subtract", "Multiply", "Mod", "FloorMod", "Maximum", "Minimum", "SquaredDifference")),
+    *(pair(operation, "i8", I, J, expected=[wanted]) for operation, wanted in {"Mod": [1, -1, 1, -1, 0, 0, 0, 1, -1, 0], "FloorMod": [1, 1, -1, -1, 0, 0, 0, -4, -1, 0]}.items()),
+    # what does not fit wraps around
+    pair("Add", "i32", [2**31 - 1, -(2**31)], [1, -1]),
+    pair("Multiply", "i32", [2**31 - 1, 65536], [2, 65536]),
+    pair("Add", "u8", [200, 255], [100, 1], known="narrow-integers-saturate", expected=[[44, 0]]),
+    pair("Subtract", "u8", [1, 0], [2, 255], known="narrow-integers-saturate", expected=[[255, 1]]),
+    pair("Multiply", "i8", [100, -128], [2, -1], known="narrow-integers-saturate", expected=[[-56, -128]]),
+    pair("Add", "i64", [2**40, -(2**63)], [1, -1], known="i64-as-i32", expected=[[2**40 + 1, 2**63 - 1]]),
+    pair("Add", "u4", [9, 15], [9, 15], run="alone", expected=[[2, 14]]),
+    pair("Multiply", "i4", [7, -8], [7, -8], run="alone", expected=[[1, 0]]),
+    pair("SquaredDifference", "u8", [7, 2], [2, 7], known="squared-difference-of-bytes", expected=[[25, 25]]),
+    pair("SquaredDifference", "i8", [-7, 2], [2, 7], known="squared-difference-of-bytes", expected=[[81, 25]]),
+    # division and powers of integers
+    pair("Divide", "i32", [7, 6, 0, 100, 2**31 - 1], [2, 3, 5, 100, 2**31 - 1]),
+    pair("Divide", "i32", I, J, known="divide-towards-zero", expected=[[3, -4, -4, 3, 2, -2, 0, -1, 0, 1]]),
+    pair("Divide", "i32", I, J, attributes={"m_pythondiv": "true"}, known="divide-towards-zero"),
+    pair("Divide", "i32", I, J, attributes={"m_pythondiv": "false"}),
+    pair("Divide", "u8", [7, 200], [2, 3]),
+    pair("Divide", "f32", [1, -1, 0], [0, 0, 0]),
+    pair("Divide", "i32", I, J, attributes={"m_pythondiv": "maybe"}, known=("boolean-text",)),
+    pair("Power", "i32", [7, -7, 0, 2, -2, 1, -1, -1, 3], [2, 3, 0, 10, 3, -5, -3, -2, -1]),
+    pair("Power", "f32", [2, 2, -2, 0, 4, 0.5], [3, -1, 3, 0, 0.5, 10]),
+    pair("Power", "i32", [2, 3], [33, 21], known="integer-power-overflow", expected=[[0, 3**21 - 2**33 - 2**31 + 2**31]]),
+    Case("Power", "opset1", {}, [data("f32", "3,4"), const("f32", 2.0)]),
+    Case("Power", "opset1", {}, [data("f32", "3,4"), const("f32", [3.0])]),
+    Case("Power", "opset1", {}, [data("f32", ""), const("f32", [[2.0]])]),
+    Case("Power", "opset1", {}, [data("f16", "3,4", low=0.1), const("f16", 0.5)]),
+    # types that are held in others
+    Case("Add", "opset1", {}, [data("f8e4m3", "4", [1.0, 448.0, 0.001953125, -2.0]), data("f8e4m3", "4", [0.0625, 448.0, 0.0, 1.0])], run="alone", expected=[[1.0, NAN, 0.001953125, -1.0]]),
+    Case("Multiply", "opset1", {}, [data("nf4", "3", [15, 0, 8]), data("nf4", "3", [12, 12, 7])], run="alone", expected=[[12, 2, 7]]),
+]
+
+
+@pytest.mark.parametrize("case", VALUES, ids=case_id)
+def test_values(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+UNARY = {
+    "Abs": "opset1", "Negative": "opset1", "Sign": "opset1", "Floor": "opset1", "Ceiling": "opset1", "Round": "opset5", "Sqrt": "opset1", "Exp": "opset1", "Log": "opset1",
+    "Erf": "opset1", "Sin": "opset1", "Cos": "opset1", "Tan": "opset1", "Sinh": "opset1", "Cosh": "opset1", "Tanh": "opset1", "Asin": "opset1", "Acos": "opset1",
+    "Atan": "opset1", "Asinh": "opset4", "Acosh": "opset4", "Atanh": "opset4",
+}  # fmt: skip
+RANGES = {"Sqrt": (0.0, 9.0), "Log": (0.01, 9.0), "Asin": (-0.99, 0.99), "Acos": (-0.99, 0.99), "Atanh": (-0.99, 0.99), "Acosh": (1.01, 9.0), "Tan": (-1.4, 1.4)}
+EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, INF, -INF, NAN, 1e-6]
+CARELESS = {"Sin", "Cos", "Tan", "Erf", "Sinh", "Cosh", "Tanh", "Acosh", "Asinh", "Log", "Exp", "Asin", "Acos", "Atanh", "Atan", "Sign"}
+"""Where the CPU plugin's vector code does not look after infinity, NaN and the like."""
+
+
+def unary(operation: str, version: str) -> list[Case]:
+    low, high = RANGES.get(operation, (-4.0, 4.0))
+
+    def fed(element_type: str, shape: str, run_shape: tuple[int, ...] | None = None) -> object:
+        return data(element_type, shape, low=low, high=high, run_shape=run_shape)
+
+    inputs = [
+        fed("f32", "2,3,4"), fed("f32", ""), fed("f32", "0,3"), fed("f32", "1..8,?", (3, 5)), fed("f32", "...", (2, 2)), fed("f16", "40"), fed("bf16", "40"), fed("f64", "2,3"),
+        fed("f8e5m2", "?"), fed("nf4", "2"), fed("u4", "3,?"), fed("dynamic", "2"), fed("string", "2"), fed("boolean", "2"),
+    ]  # fmt: skip
+    rows = [Case(operation, version, {}, [given]) for given in inputs[:8]]  # type: ignore[list-item]
+    rows += [Case(operation, version, {}, [given], run=False, known="round-of-text" if (operation, given.element_type) == ("Round", "string") else "") for given in inputs[8:]]  # type: ignore[list-item,attr-defined]
+    rows.append(Case(operation, version, {}, [data("f32", "2"), data("f32", "2")]))
+    if operation not in CARELESS:
+        rows.append(Case(operation, version, {}, [data("f32", str(len(EDGES)), EDGES)]))
+    return rows
+
+
+@pytest.mark.parametrize("case", [row for operation, version in UNARY.items() for row in unary(operation, version)], ids=case_id)
+def test_unary(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+HALVES = [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.49999997, -0.49999997, 8388609.0, 1e20, -INF, INF, NAN]
+WHOLE = [-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 10]
+
+UNARY_VALUES = [
+    Case("Round", "opset5", {"mode": "half_to_even"}, [data("f32", "13", HALVES)]),
+    Case("Round", "opset5", {"mode": "half_away_from_zero"}, [data("f32", "13", HALVES)]),
+    Case("Round", "opset5", {"mode": "HALF_AWAY_FROM_ZERO"}, [data("f16", "6", HALVES[:6])]),
+    Case("Round", "opset5", {"mode": "up"}, [data("f32", "2")]),
+    Case("Round", "opset5", {"mode": "half_to_even"}, [data("i32", "3", [-5, 0, 7])]),
+    # integers: rounded to the nearest
+    *(Case(operation, UNARY[operation], {}, [data("i32", "12", WHOLE)]) for operation in ("Abs", "Negative", "Sign", "Floor", "Ceiling", "Erf", "Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh", "Atan", "Asinh")),
+    *(Case(operation, UNARY[operation], {}, [data("u8", "6", [1, 2, 3, 4, 9, 200])]) for operation in ("Abs", "Sign", "Floor", "Sqrt", "Log", "Exp", "Cosh", "Acosh", "Atan") if operation != "Exp"),
+    Case("Exp", "opset1", {}, [data("i32", "12", WHOLE)]),
+    Case("Sqrt", "opset1", {}, [data("i32", "5", [0, 2, 3, 8, 100])]),
+    Case("Log", "opset1", {}, [data("i32", "4", [1, 2, 5, 100])]),
+    Case("Exp", "opset1", {}, [data("i8", "3", [1, 5, 2])], known="narrow-integers-wrap", expected=[[3, 127, 7]], id="exp-saturates"),
+    Case("Sqrt", "opset1", {}, [data("f32", "3", [-1.0, 4.0, 0.0])]),
+    Case("Log", "opset1", {}, [data("f32", "3", [0.0, 1.0, 2.0])]),
+    Case("Atanh", "opset4", {}, [data("f32", "2", [0.5, -0.5])]),
+    Case("Negative", "opset1", {}, [data("u4", "3", [0, 1, 15])], run="alone", expected=[[0, 15, 1]]),
+    Case("Abs", "opset1", {}, [data("i4", "3", [-8, -1, 7])], run="alone", expected=[[-8, 1, 7]]),
+    Case("Erf", "opset1", {}, [data("f32", "40", np.linspace(-5, 5, 40))]),
+    Case("Erf", "opset1", {}, [data("f64", "7", [-7.0, -1.0, 0.0, 1e-300, 0.999, 1.001, 30.0])], expected=[[-1.0, -0.8427007929497149, 0.0, 1.1283791670955126e-300, 0.8422854040338588, 0.8431156049637131, 1.0]]),
+    Case("Tanh", "opset2", {}, [data("f32", "2")]),
+    Case("Acosh", "opset3", {}, [data("f32", "2")]),
+    Case("ErfInv", "opset17", {}, [data("f32", "9", [-0.999, -0.5, -1e-4, 0.0, 1e-7, 0.3, 0.84, 0.99, 0.999999])]),
+    Case("ErfInv", "opset17", {}, [data("f16", "3", [-0.75, 0.0, 0.5])]),
+    Case("ErfInv", "opset17", {}, [data("f32", "4", [1.0, -1.0, 2.0, NAN])]),
+    Case("ErfInv", "opset17", {}, [data("f32", "?,2..3", run_shape=(2, 2), low=-0.9, high=0.9)]),
+    Case("ErfInv", "opset17", {}, [data("i32", "2")]),
+    Case("ErfInv", "opset16", {}, [data("f32", "2")]),
+]
+
+
+@pytest.mark.parametrize("case", UNARY_VALUES, ids=case_id)
+def test_unary_values(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+AXIS = const("i64", 1)
+FLAGS = [{"exclusive": a, "reverse": b} for a in ("true", "false") for b in ("true", "false")]
+CUMULATIVE = [
+    *(Case("CumSum", "opset3", flags, [data("f32", "2,3,2"), AXIS]) for flags in FLAGS),
+    *(Case("CumSum", "opset3", flags, [data("i32", "4"), const("i32", [-1])]) for flags in FLAGS),
+    Case("CumSum", "opset3", {}, [data("f32", "1..4,?", run_shape=(2, 3)), const("i64", -2)]),
+    Case("CumSum", "opset3", {}, [data("f32", "...", run_shape=(2, 3)), const("i64", 0)]),
+    Case("CumSum", "opset3", {}, [data("f32", "2,3"), data("i64", "", 1)]),
+    Case("CumSum", "opset3", {}, [data("f32", "0,3"), AXIS]),
+    Case("CumSum", "opset3", {"exclusive": "1"}, [data("f32", "3,0"), AXIS], run="alone", expected=[np.zeros((3, 0))]),
+    Case("CumSum", "opset3", {}, [data("f16", "2,3"), AXIS]),
+    Case("CumSum", "opset3", {}, [data("u8", "3", [200, 100, 1]), const("i64", 0)], known="narrow-integers-saturate", expected=[[200, 44, 45]]),
+    Case("CumSum", "opset3", {}, [data("boolean", "2,3"), AXIS], run=False),
+    Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("i64", 2)], known="cumsum-axis-range"),
+    Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("f32", 1.0)]),
+    Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("u8", 1)]),
+    Case("CumSum", "opset3", {}, [data("f32", "2,3")]),
+    Case("CumSum", "opset2", {}, [data("f32", "2,3"), AXIS]),
+]
+
+
+@pytest.mark.parametrize("case", CUMULATIVE, ids=case_id)
+def test_cumulative(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)

@@ -1,0 +1,208 @@
+"""TopK, NonZero, Unique, Bucketize and SearchSorted against OpenVINO."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from differential.cases import Case, Input, case_id, const, data, node
+from differential.compare import check
+from differential.oracle import Oracle
+
+BEST = {"axis": "-1", "mode": "max", "sort": "value", "index_element_type": "i64"}
+
+
+def distinct(*shape: int) -> Any:
+    """Values of which no two are equal, since their order is open."""
+
+    def made(rng: np.random.Generator) -> np.ndarray[Any, Any]:
+        return rng.permutation(int(np.prod(shape))).reshape(shape) - 7
+
+    return made
+
+
+def size_of(shape: str, output_type: str = "i64") -> Input:
+    """The first dimension of a tensor, as a scalar."""
+    return node("Gather", "opset8", {"batch_dims": "0"}, [node("ShapeOf", "opset3", {"output_type": output_type}, [data("f32", shape)]), const("i64", 0), const("i64", 0)])
+
+
+def topk(attributes: dict[str, str], inputs: list[Input], version: str = "opset11", **options: Any) -> Case:
+    return Case("TopK", version, {**BEST, **attributes}, inputs, outputs=2, **options)
+
+
+TOPK = [
+    *(
+        topk({"mode": mode, "sort": sort, "axis": axis}, [data("f32", "3,4,5", distinct(3, 4, 5)), const("i64", 3)], version)
+        for version in ("opset1", "opset3", "opset11")
+        for mode in ("max", "min")
+        for sort, axis in (("value", "-1"), ("index", "1"), ("value", "0"))
+    ),
+    topk({"sort": "none"}, [data("f32", "2,6", distinct(2, 6)), const("i64", 6)], run=False),
+    topk({"sort": "none"}, [data("f32", "2,6", distinct(2, 6)), const("i64", 1)]),
+    topk({"mode": "min", "stable": "true"}, [data("f32", "2,4", [[1, 0, 1, 0], [2, 2, 2, 2]]), const("i64", 3)]),
+    topk({"mode": "max", "stable": "true"}, [data("f32", "2,4", [[1, 0, 1, 0], [2, 2, 2, 2]]), const("i64", 3)]),
+    topk({"sort": "index", "stable": "true"}, [data("f32", "2,4", [[1, 0, 1, 0], [2, 2, 2, 2]]), const("i64", 2)]),
+    *(topk({"index_element_type": "i32"}, [data(t, "12", distinct(12)), const("u8", 4)]) for t in ("f16", "bf16", "f64", "i8", "i32", "i64")),
+    *(topk({"mode": "min"}, [data(t, "12", lambda rng: rng.permutation(12)), const("i32", 4)]) for t in ("u8", "u32", "u64", "f8e4m3")),
+    topk({}, [data("u4", "6", [3, 15, 0, 9, 7, 2]), const("i32", 2)], run=False),
+    topk({}, [data("f32", "2,3"), const("i64", 0)], run=False),
+    topk({}, [data("f32", "2,0"), const("i64", 0)], run=False),
+    topk({}, [data("f32", "2,?", run_shape=(2, 5)), const("i64", 2)]),
+    # what is known of k and of the axis
+    topk({}, [data("f32", "2,3,4"), data("i64", "")], run=False),
+    topk({}, [data("f32", "2,3..7"), data("i64", "...")], run=False),
+    topk({}, [data("f32", "2,3..7"), const("i64", 5)], run=False),
+    topk({}, [data("f32", "2,3..7"), size_of("2..5")], run=False),
+    topk({}, [data("f32", "2,3..7"), size_of("5..9")], run=False),
+    topk({}, [data("f32", "2,4"), size_of("8..9")], run=False),
+    topk({}, [data("f32", "2,8"), size_of("?", "i32")], run=False),
+    topk({}, [data("f32", "2,?"), size_of("2..5")], run=False, known="topk-bounded-k"),
+    topk({}, [data("f32", "2,4.."), size_of("6..")], run=False),
+    topk({}, [data("f32", "..."), const("i64", 2)], run=False),
+    topk({"axis": "-3"}, [data("dynamic", "..."), data("dynamic", "")], run=False),
+    topk({}, [data("string", "3"), const("i64", 2)], run=False),
+    topk({}, [data("f32", "1000000000000"), const("i64", 1000000000)], run=False),
+    topk({}, [data("f32", "3"), const("i64", 5)], run=False, known="topk-k-too-large"),
+    # refused
+    topk({}, [data("f32", "2,3,4"), const("i64", -2)]),
+    topk({}, [data("f32", "2,3,4"), const("i64", [2])]),
+    topk({}, [data("f32", "2,3,4"), const("f32", 2)]),
+    topk({}, [data("f32", "2,3,4"), const("boolean", 1)]),
+    topk({}, [data("f32", ""), const("i64", 1)]),
+    topk({"axis": "2"}, [data("f32", "2,3"), const("i64", 1)]),
+    topk({"axis": "-3"}, [data("f32", "2,3"), const("i64", 1)]),
+    topk({"mode": "best"}, [data("f32", "2,3"), const("i64", 1)]),
+    topk({"sort": "none", "stable": "true"}, [data("f32", "2,3"), const("i64", 1)]),
+    topk({"index_element_type": "u8"}, [data("f32", "2,3"), const("i64", 1)]),
+    topk({}, [data("f32", "2,3"), const("i16", 1)], "opset1"),
+    topk({}, [data("f32", "2,3"), const("u64", 1)], "opset1"),
+    topk({}, [data("f32", "2,3"), const("i64", 1), const("i64", 1)]),
+    Case("TopK", "opset3", {"mode": "max", "sort": "value"}, [data("f32", "2,3"), const("i64", 1)], outputs=2, known="missing-attribute"),
+]
+
+
+def nonzero(inputs: list[Input], attributes: dict[str, str] | None = None, **options: Any) -> Case:
+    return Case("NonZero", "opset3", attributes or {}, inputs, **options)
+
+
+NONZERO = [
+    nonzero([data("i32", "3,4", low=-1, high=1)]),
+    nonzero([data("i32", "3,4", low=-1, high=1)], {"output_type": "i32"}),
+    nonzero([data("f32", "5", [0, -0.0, np.nan, np.inf, 1e-40])]),
+    *(nonzero([data(t, "2,2,3", low=0, high=1)]) for t in ("boolean", "u8", "i64", "f16", "bf16")),
+    nonzero([data("f32", "2,2", [[0, 0], [0, 0]])]),
+    nonzero([data("f32", "", 5)]),
+    nonzero([data("f32", "3,0")]),
+    nonzero([data("i8", "?,3", [[0, 1, 0]], run_shape=(1, 3))]),
+    nonzero([data("f32", "4,2..5")], {"output_type": "i32"}),
+    nonzero([data("f32", "?,0")], run=False),
+    nonzero([data("f32", "...")], run=False),
+    nonzero([data("string", "3,1")], run=False),
+    nonzero([data("f32", "1000000000000,1000000000000")], run=False),
+    nonzero([const("f32", [[0, 1], [2, 0]])]),
+    nonzero([const("f32", 3)]),
+    nonzero([const("boolean", [0, 1, 1])]),
+    nonzero([node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "2..5,?,0")])], run=False, known="nonzero-of-bounds"),
+    # refused
+    nonzero([data("f32", "3")], {"output_type": "u8"}),
+    nonzero([data("f32", "3"), data("f32", "3")]),
+]
+
+
+def unique(inputs: list[Input], attributes: dict[str, str] | None = None, **options: Any) -> Case:
+    return Case("Unique", "opset10", {"sorted": "true", "index_element_type": "i64", "count_element_type": "i64", **(attributes or {})}, inputs, outputs=4, **options)
+
+
+ROWS = [[1, 2, 1], [3, 0, 3], [1, 2, 1], [0, 9, 0]]
+
+UNIQUE = [
+    *(unique([data(t, "2,3,4", low=0, high=5)], {"sorted": order, "index_element_type": "i32"}) for t in ("f32", "i32", "i8", "u8") for order in ("true", "false")),
+    *(unique([data("f32", "4,3", ROWS), const("i64", axis)], {"sorted": order, "count_element_type": "i32"}, known="unique-count") for axis in (0, 1, -1) for order in ("true", "false")),
+    unique([data("i32", "2,3,2", [[[1, 2], [0, 5], [1, 2]], [[3, 4], [0, 5], [3, 4]]]), const("i32", [1])], known="unique-count"),
+    unique([data("f32", "3,1", [[2], [1], [2]]), const("i64", 0)]),
+    unique([data("f32", "")]),
+    unique([data("i64", "?", [4, 4, 1], run_shape=(3,))]),
+    unique([data("f32", "2,0")], run=False, known="unique-count"),
+    unique([data("f32", "2,3..4")], run=False, known="unique-count"),
+    unique([data("f32", "...")], run=False),
+    unique([data("f32", "..."), const("i64", 0)], run=False),
+    unique([data("f32", "2..5,?,..7"), const("i64", 0)], run=False, known="unique-count"),
+    unique([data("f32", "2..5,?,..7"), const("i64", 1)], run=False),
+    unique([data("f32", "2..5,?,..7"), const("i64", 2)], run=False, known="unique-count"),
+    unique([data("f32", "2,0"), const("i64", 1)], run=False),
+    unique([data("f32", "1000000000000,3"), const("i64", 0)], run=False, known="unique-count"),
+    unique([const("f32", ROWS)]),
+    unique([const("f32", ROWS), const("i64", 0)]),
+    unique([const("f32", ROWS), const("i64", -1)]),
+    unique([const("i64", 3)]),
+    # refused
+    unique([data("f32", "2,3"), const("i64", 2)]),
+    unique([data("f32", "2,3"), const("i64", [0, 1])]),
+    unique([data("f32", "2,3"), const("i8", 0)]),
+    unique([data("f32", ""), const("i64", 0)]),
+    unique([data("f32", "2,3")], {"index_element_type": "u8"}),
+    unique([data("f32", "2,3")], {"count_element_type": "f32"}),
+]
+
+
+def bucketize(inputs: list[Input], attributes: dict[str, str] | None = None, **options: Any) -> Case:
+    return Case("Bucketize", "opset3", {"output_type": "i64", "with_right_bound": "true", **(attributes or {})}, inputs, **options)
+
+
+BUCKETIZE = [
+    *(
+        bucketize([data("f32", "2,5", [[-9, 0, 1, 5, 7], [10, 11, np.inf, -np.inf, 2]]), const("f32", [0, 5, 10])], {"with_right_bound": bound, "output_type": t})
+        for bound in ("true", "false")
+        for t in ("i32", "i64")
+    ),
+    *(bucketize([data(t, "8", [0, 1, 2, 3, 4, 5, 6, 7]), const("i32", [2, 5])]) for t in ("i32", "i64", "u8", "i8", "f16", "bf16")),
+    bucketize([data("i32", "3", [1, 2, 3]), const("f32", [1.5, 2.5])]),
+    bucketize([data("f32", "3"), data("f32", "0")]),
+    bucketize([data("f32", "0,3"), const("f32", [1])]),
+    bucketize([data("f32", "", 4), const("f32", [1, 4])]),
+    bucketize([data("f32", "1..3,?"), data("f32", "...")], run=False),
+    bucketize([data("dynamic", "..."), data("dynamic", "?")], run=False),
+    bucketize([data("f32", "3"), const("f32", [2, 1, 1])], run=False, known="bucketize-order"),
+    # refused
+    bucketize([data("f32", "3"), const("f32", 1)]),
+    bucketize([data("f32", "3"), const("f32", [[1], [2]])]),
+    bucketize([data("boolean", "3"), const("f32", [1])]),
+    bucketize([data("f32", "3"), const("boolean", [1])]),
+    bucketize([data("f32", "3"), const("f32", [1])], {"output_type": "u8"}),
+    Case("Bucketize", "opset3", {"with_right_bound": "true"}, [data("f32", "3"), const("f32", [1])]),
+    bucketize([data("f32", "3")]),
+]
+
+
+def searched(inputs: list[Input], attributes: dict[str, str] | None = None, **options: Any) -> Case:
+    return Case("SearchSorted", "opset15", {"right_mode": "false", "output_type": "i64", **(attributes or {})}, inputs, **options)
+
+
+SEQUENCES = [[1, 3, 5, 5], [0, 0, 2, 9]]
+
+SORTED = [
+    *(searched([data("f32", "2,4", SEQUENCES), data("f32", "2,3", [[5, 0, 4], [0, 2, 10]])], {"right_mode": mode, "output_type": t}) for mode in ("true", "false") for t in ("i32", "i64")),
+    *(searched([data(t, "4", [1, 3, 5, 5]), data(t, "3,3", low=0, high=6)]) for t in ("i32", "i64", "u8", "i8", "f16", "bf16", "f64")),
+    searched([data("f32", "4", [1, 3, 5, 5]), data("f32", "", 3)]),
+    searched([data("f32", "2,0"), data("f32", "2,3")], run=False),
+    searched([data("f32", "1,2,4", [SEQUENCES]), data("f32", "1,2,0")], run=False),
+    searched([data("f32", "1..4,5"), data("f32", "2..9,7")], run=False),
+    searched([data("f32", "1..4,5"), data("f32", "...")], run=False),
+    searched([data("f32", "5"), data("f32", "...")], run=False),
+    searched([data("f32", "..."), data("f32", "2,3")], run=False),
+    searched([data("dynamic", "5"), data("f32", "")], run=False),
+    Case("SearchSorted", "opset15", {}, [data("boolean", "5"), data("boolean", "2,3")], run=False),
+    # refused
+    searched([data("f32", ""), data("f32", "...")]),
+    searched([data("f32", "2,5"), data("f32", "")]),
+    searched([data("f32", "1,2,3"), data("f32", "2,3")]),
+    searched([data("f32", "1..4,5"), data("f32", "7,7")]),
+    searched([data("f32", "5"), data("f16", "2,3")]),
+    searched([data("f32", "5"), data("f32", "2,3")], {"output_type": "u8"}),
+]
+
+
+@pytest.mark.parametrize("case", [*TOPK, *NONZERO, *UNIQUE, *BUCKETIZE, *SORTED], ids=case_id)
+def test_sort(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)

@@ -6,6 +6,7 @@ the ports that it declares. Values are worked out only where some operation says
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -226,21 +227,21 @@ class Engine:
                 if source[1] >= len(made):
                     made = self.declared_outputs(layers[source[0]])
                 tensor = made[source[1]]
-                if contradicted and source in contradicted and layer.inputs[index].dims == contradicted[source][0]:
-                    tensor = contradicted[source][1]  # the consumer repeats what the port declares: the fault is behind it, not here
+                if contradicted and source in contradicted:
+                    tensor = believed(layer.inputs[index], tensor, *contradicted[source])
+                    result.unsure.add(position)
                 if source[0] in result.unsure:
                     result.unsure.add(position)
                 inputs.append(tensor)
-            if None in row and not self.can_do_without(layer, row):
-                result.unsure.add(position)  # a rule reports the input that nothing feeds
-                outputs[position] = self.declared_outputs(layer)
+            if position in wiring.cyclic or (None in row and not self.can_do_without(layer, row)):
+                outputs[position] = self.pass_over(result, position)  # a rule reports the cycle, or the input that nothing feeds
                 continue
             override = parameters.get(layer.id) if parameters and layer.type.lower() == "parameter" else None
             tensors = self.infer_layer(result, position, tuple(inputs), needed=position in needed, override=override)
             outputs[position] = tensors
             if override is not None:
                 if self.compare:
-                    self.hold_parameter(result, layer, tensors[0])
+                    self.hold_parameter(result, position, layer, tensors[0], contradicted)
             elif self.compare and layer.outputs:
                 self.hold_declared(result, position, layer, tensors, contradicted)
         return result
@@ -278,22 +279,35 @@ class Engine:
 
     # one layer
 
+    def pass_over(self, result: BodyResult, position: int) -> tuple[Tensor, ...]:
+        """A layer that cannot be inferred: what can be said of it all the same, and its outputs as declared."""
+        layer = result.body.layers[position]
+        result.unsure.add(position)
+        found = self.operation(layer)
+        if isinstance(found, registry.UnknownOperation):
+            result.findings.append(Finding(layer, found))
+        else:
+            result.findings += [Finding(layer, problem) for problem in found[1]]
+        inner = result.inner.setdefault(position, {})
+        for tag, body in (layer.bodies or {}).items():
+            inner[tag] = self.run_body(body, {})
+        return self.declared_outputs(layer)
+
     def infer_layer(
         self, result: BodyResult, position: int, inputs: tuple[Tensor, ...], *, needed: bool, override: PartialShape | Tensor | None = None
     ) -> tuple[Tensor, ...]:
         layer = result.body.layers[position]
         found = self.operation(layer)
         if isinstance(found, registry.UnknownOperation):
-            result.findings.append(Finding(layer, found))
-            result.unsure.add(position)
-            return self.declared_outputs(layer)
+            return self.pass_over(result, position)
         operation, problems = found
         result.inputs[position] = inputs
         if problems:
-            result.findings += [Finding(layer, problem) for problem in problems]
             if not all(problem.silent for problem in problems):
+                return self.pass_over(result, position)
+            result.findings += [Finding(layer, problem) for problem in problems]
+            if any(problem.rule != "unknown-attribute" for problem in problems):
                 result.unsure.add(position)
-                return self.declared_outputs(layer)
         if override is not None:
             tensor = override if isinstance(override, Tensor) else Tensor(getattr(operation, "element_type", DYNAMIC_TYPE), override)
             return (tensor,)
@@ -314,6 +328,8 @@ class Engine:
             return self.declared_outputs(layer)
         if needed and operation.reads_weights:
             tensors = (self.with_constant(layer, tensors[0]),)
+            if tensors[0].value is None:
+                result.unsure.add(position)  # without its value some shape is wider than it is meant
         if len(layer.outputs) > len(tensors) or (tensors and not layer.outputs and layer.type.lower() not in _WITHOUT_OUTPUTS):
             result.findings.append(Finding(layer, OutputCount(len(layer.outputs), len(tensors))))
         return tensors
@@ -323,12 +339,14 @@ class Engine:
         try:
             ordered = check_inputs(operation, inputs)
             made = operation.infer(*ordered)
+            tensors = made if isinstance(made, tuple) else (made,)
+            if needed:
+                tensors = self.valued(operation, ordered, tensors)
+            return tensors, tuple(operation.check(*ordered))
         except Violation as violation:
             return violation, ()
-        tensors = made if isinstance(made, tuple) else (made,)
-        if needed:
-            tensors = self.valued(operation, ordered, tensors)
-        return tensors, tuple(operation.check(*ordered))
+        except Exception as error:
+            return internal_error(operation, error), ()
 
     def valued(self, operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """The outputs with bounds of their values, where anything is known of them."""
@@ -386,6 +404,8 @@ class Engine:
             outcome = (made if isinstance(made, tuple) else (made,)), tuple(operation.check(*ordered, bodies=views))
         except Violation as violation:
             outcome = violation, ()
+        except Exception as error:
+            outcome = internal_error(operation, error), ()
         for tag, body in bodies.items():
             if self.compare or tag not in inner:
                 try:
@@ -441,7 +461,9 @@ class Engine:
             result.findings.append(Finding(layer, Mismatch(index, given, tensor)))
             contradicted[position, index] = (port.dims, given)
 
-    def hold_parameter(self, result: BodyResult, layer: Layer, fed: Tensor) -> None:
+    def hold_parameter(
+        self, result: BodyResult, position: int, layer: Layer, fed: Tensor, contradicted: dict[Source, tuple[tuple[int, ...] | None, Tensor]]
+    ) -> None:
         """A Parameter that gets something else than it declares. What it gets may be narrower or wider: OpenVINO overwrites it in silence."""
         found = self.operation(layer)
         if isinstance(found, registry.UnknownOperation) or not layer.outputs:
@@ -451,6 +473,36 @@ class Engine:
         types = own.element_type is fed.element_type or own.element_type.is_dynamic or fed.element_type.is_dynamic
         if not types or not own.shape.compatible(fed.shape):
             result.findings.append(Finding(layer, Mismatch(0, own, fed)))
+        else:
+            self.hold_declared(result, position, layer, (own,), contradicted)
+
+
+def internal_error(operation: Operation, error: Exception) -> Violation:
+    """A bug in the declaration of an operation, told as a finding about the layer that brought it out; with IRSHAPE_DEBUG set, raised."""
+    if os.environ.get("IRSHAPE_DEBUG"):
+        raise error
+    kind = type(operation)
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return Violation(
+        f"irshape failed on this layer ({said}); what its ports declare is taken",
+        rule="internal-error",
+        help=f"a bug in irshape's {kind.type_name()} of {kind.version_name()}: please report it with this layer; IRSHAPE_DEBUG=1 shows where it happens",
+    )
+
+
+def believed(port: Port, inferred: Tensor, dims: tuple[int, ...] | None, given: Tensor) -> Tensor:
+    """What to go on with behind an output port that declares something else (`dims`, `given`) than was inferred: what the consumer's port repeats.
+
+    Then the fault lies behind the port, and has been reported there; a consumer held against the rest would only report it again.
+    """
+    shape = given.shape if port.dims == dims else inferred.shape
+    element_type = inferred.element_type
+    if given.element_type is not element_type:
+        here = port.element_type
+        element_type = given.element_type if here is given.element_type else DYNAMIC_TYPE if here is None else element_type
+    if shape == inferred.shape and element_type is inferred.element_type:
+        return inferred
+    return Tensor(element_type, shape)
 
 
 def declared(port: Port, inferred: Tensor | None = None) -> Tensor:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
+from ..types import DYNAMIC, DYNAMIC_SHAPE, PartialShape
 from .declaration import Violation, require
 from .tensors import Tensor
 
@@ -54,7 +56,7 @@ def real_typed(tensor: Tensor, at: str) -> Iterator[Violation]:
 
 def duplicate_axes(axes: Sequence[int], at: str = "axes", why: str = "though OpenVINO takes them in silence") -> Violation:
     """The finding that a list names an axis twice."""
-    seen = "[" + ",".join(map(str, axes)) + "]"
+    seen = listed(axes)
     return Violation(
         f"`{at}` {seen} names an axis twice; the specification wants each axis once" + (f", {why}" if why else ""),
         at=at,
@@ -63,6 +65,22 @@ def duplicate_axes(axes: Sequence[int], at: str = "axes", why: str = "though Ope
         rule="duplicate-values",
         help="name each axis once",
     )
+
+
+MAX_RANK = 256
+"""No shape has more dimensions; a list that says so is not believed."""
+
+
+def of_length(sizes: Tensor) -> PartialShape:
+    """The shape of unknown dimensions that a list of sizes or axes stands for: as many as it has elements."""
+    count = sizes.shape[0] if sizes.rank == 1 else DYNAMIC
+    return PartialShape.of_rank(count.low) if count.is_static and count.low <= MAX_RANK else DYNAMIC_SHAPE
+
+
+def listed(numbers: Iterable[object]) -> str:
+    """Numbers as text, many of them cut short."""
+    shown = [str(number) for number in islice(numbers, 17)]
+    return "[" + ",".join(shown[:16]) + (",…]" if len(shown) > 16 else "]")
 
 
 def product(sizes: Iterable[int]) -> int:

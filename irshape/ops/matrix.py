@@ -186,7 +186,8 @@ class Einsum(Operation):
         found: dict[str, PartialShape] = {}
         for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):
             for label, shape in self.labelled(index, labels, tensor.shape).items():
-                merged = found[label].broadcast(shape) if label in found else shape
+                known = found.get(label)
+                merged = shape if known is None else known if tensor.rank is None else known.broadcast(shape)
                 if merged is None:
                     raise Violation(
                         f"`equation` '{self.equation}': input {index} has {_bare(shape)} where '{label}' stands, but an input before it has {_bare(found[label])}",
@@ -266,7 +267,7 @@ def _bare(shape: PartialShape) -> str:
 
 
 class Inverse(Operation):
-    """The inverse, or with `adjoint` the adjugate, of the square matrices in the last two axes. Specification: Inverse-14."""
+    """The inverse of the square matrices in the last two axes, NaN for a singular one; with `adjoint` transposed, as OpenVINO 2026.4 runs it. Specification: Inverse-14."""
 
     since = 14
     data = operand(FLOATING)
@@ -302,7 +303,7 @@ class Inverse(Operation):
             for at in np.ndindex(*numbers.shape[:-2]):
                 if np.linalg.det(numbers[at]) != 0:
                     inverse[at] = np.linalg.inv(numbers[at])
-        return computed(inverse * np.linalg.det(numbers)[..., None, None] if self.adjoint else inverse, data)
+        return computed(inverse.swapaxes(-1, -2) if self.adjoint else inverse, data)
 
 
 class ScaledDotProductAttention(Operation):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..types import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, ElementType, PartialShape
-from .axes import normalized_axis, product, real_typed
+from .axes import listed, normalized_axis, of_length, product, real_typed
 from .declaration import ANY, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
 from .kinds import BOOLEAN, INDEX_TYPE
 from .lazy import Array, np
@@ -68,8 +68,7 @@ class Reshape(Reinterpretation):
 
     def infer(self, data: Tensor, pattern: Tensor) -> Tensor:
         if pattern.value is None:
-            count = pattern.shape[0] if pattern.rank == 1 else DYNAMIC
-            return Tensor(data.element_type, PartialShape.of_rank(count.low) if count.is_static and count.low <= 64 else DYNAMIC_SHAPE)
+            return Tensor(data.element_type, of_length(pattern))
         wanted, minus_one = _pattern_dimensions(pattern)
         dims: list[Dimension] = []
         ours, theirs = ([] if data.rank is None else list(data.shape)), []  # what takes part in the product on either side
@@ -206,10 +205,7 @@ def shown(tensor: Tensor) -> str:
     value = tensor.value
     if value is None:
         return f"of shape {tensor.shape}"
-    pairs = list(zip(value.lower[:16], value.upper[:16], strict=True))
-    return (
-        "[" + ",".join(str(low) if low == high else f"{low}..{high if high < UNBOUNDED else ''}" for low, high in pairs) + (",…]" if len(value) > 16 else "]")
-    )
+    return listed(str(low) if low == high else f"{low}..{high if high < UNBOUNDED else ''}" for low, high in zip(value.lower, value.upper, strict=True))
 
 
 class Squeeze(Reinterpretation):

@@ -45,10 +45,13 @@ KNOWN: dict[str, Known] = {
     # elementwise
     "explicit-broadcast": Known("stricter", "auto_broadcast explicit belongs to Broadcast; OpenVINO reads it anywhere and does as with none"),
     "narrow-integers-saturate": Known("values", "the CPU plugin's arithmetic on i8 and u8 stops at the limits of the type, Model.evaluate's wraps around"),
-    "narrow-integers-wrap": Known("values", "the CPU plugin's functions of i8 and u8 wrap around here, elsewhere they stop at the limits of the type"),
+    "text-as-number": Known("stricter", "OpenVINO reads an operation on numbers with strings as input, where it does not look at element types"),
+    "round-just-below-half": Known("values", "Round half_away_from_zero: the CPU plugin adds 0.5 and cuts, so the largest number below 0.5 becomes 1"),
+    "erfinv-digits": Known("values", "the CPU plugin's ErfInv has three or four digits"),
     "squared-difference-of-bytes": Known("values", "the CPU plugin's SquaredDifference of i8 and u8 is wrong: (7 - 2) squared is 0"),
     "divide-towards-zero": Known("values", "Divide with m_pythondiv rounds down by the specification and in Model.evaluate; the CPU plugin cuts towards zero"),
     "integer-power-overflow": Known("values", "an integer power that does not fit: the CPU plugin gives the smallest integer"),
+    "cumsum-axis-shape": Known("stricter", "CumSum: the specification wants a scalar axis; OpenVINO reads a list of several in silence, the CPU plugin refuses it"),
     "cumsum-axis-range": Known("stricter", "CumSum: an axis out of range is read in silence and fails at run time"),
     # single operations
     "tile-runtime-repeats": Known("values", "the CPU plugin returns rubbish for Tile with run-time repeats; Model.evaluate is right"),
@@ -75,6 +78,10 @@ KNOWN: dict[str, Known] = {
         "values",
         "NonMaxSuppression-5: the specification drops boxes beyond iou_threshold also with soft suppression, the CPU plugin fades them as NonMaxSuppression-9 does",
     ),
+    # images
+    "interpolate-antialias": Known("values", "Interpolate: the CPU plugin ignores `antialias` below rank 5 (linear becomes linear_onnx); the specification and Model.evaluate do not"),
+    "interpolate-sizes": Known("stricter", "Interpolate: the specification wants one size that is not negative, or one scale above 0, for each axis"),
+    "interpolate-mode": Known("stricter", "Interpolate-1: OpenVINO reads any text for its mode"),
     # sorting and searching
     "topk-bounded-k": Known("tighter", "TopK: k of 2..5 chooses at most 5 elements, also of an axis of unknown size, where OpenVINO says ?"),
     "topk-k-too-large": Known("stricter", "TopK: the specification wants k to be at most the size of the axis"),

@@ -105,8 +105,8 @@ VALUES = [
     pair("Subtract", "u8", [1, 0], [2, 255], known="narrow-integers-saturate", expected=[[255, 1]]),
     pair("Multiply", "i8", [100, -128], [2, -1], known="narrow-integers-saturate", expected=[[-56, -128]]),
     pair("Add", "i64", [2**40, -(2**63)], [1, -1], known="i64-as-i32", expected=[[2**40 + 1, 2**63 - 1]]),
-    pair("Add", "u4", [9, 15], [9, 15], run="alone", expected=[[2, 14]]),
-    pair("Multiply", "i4", [7, -8], [7, -8], run="alone", expected=[[1, 0]]),
+    pair("Add", "u4", [9, 15], [9, 15]),
+    pair("Multiply", "i4", [7, -8], [7, -8]),
     pair("SquaredDifference", "u8", [7, 2], [2, 7], known="squared-difference-of-bytes", expected=[[25, 25]]),
     pair("SquaredDifference", "i8", [-7, 2], [2, 7], known="squared-difference-of-bytes", expected=[[81, 25]]),
     # division and powers of integers
@@ -126,7 +126,7 @@ VALUES = [
     Case("Power", "opset1", {}, [data("f16", "3,4", low=0.1), const("f16", 0.5)]),
     # types that are held in others
     Case("Add", "opset1", {}, [data("f8e4m3", "4", [1.0, 448.0, 0.001953125, -2.0]), data("f8e4m3", "4", [0.0625, 448.0, 0.0, 1.0])], run="alone", expected=[[1.0, NAN, 0.001953125, -1.0]]),
-    Case("Multiply", "opset1", {}, [data("nf4", "3", [15, 0, 8]), data("nf4", "3", [12, 12, 7])], run="alone", expected=[[12, 2, 7]]),
+    Case("Multiply", "opset1", {}, [data("nf4", "3", [15, 0, 8]), data("nf4", "3", [12, 12, 7])], run="alone", expected=[[12, 3, 7]]),
 ]
 
 
@@ -157,7 +157,7 @@ def unary(operation: str, version: str) -> list[Case]:
         fed("f8e5m2", "?"), fed("nf4", "2"), fed("u4", "3,?"), fed("dynamic", "2"), fed("string", "2"), fed("boolean", "2"),
     ]  # fmt: skip
     rows = [Case(operation, version, {}, [given]) for given in inputs[:8]]  # type: ignore[list-item]
-    rows += [Case(operation, version, {}, [given], run=False, known="round-of-text" if (operation, given.element_type) == ("Round", "string") else "") for given in inputs[8:]]  # type: ignore[list-item,attr-defined]
+    rows += [Case(operation, version, {}, [given], run=False, known="text-as-number" if (operation, given.element_type) == ("Round", "string") else "") for given in inputs[8:]]  # type: ignore[list-item,attr-defined]
     rows.append(Case(operation, version, {}, [data("f32", "2"), data("f32", "2")]))
     if operation not in CARELESS:
         rows.append(Case(operation, version, {}, [data("f32", str(len(EDGES)), EDGES)]))
@@ -169,12 +169,13 @@ def test_unary(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
 
-HALVES = [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.49999997, -0.49999997, 8388609.0, 1e20, -INF, INF, NAN]
+HALVES = [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.4999, -0.4999, 8388609.0, 1e20, -INF, INF, NAN]
 WHOLE = [-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 10]
 
 UNARY_VALUES = [
     Case("Round", "opset5", {"mode": "half_to_even"}, [data("f32", "13", HALVES)]),
     Case("Round", "opset5", {"mode": "half_away_from_zero"}, [data("f32", "13", HALVES)]),
+    Case("Round", "opset5", {"mode": "half_away_from_zero"}, [data("f32", "2", [0.49999997, -0.49999997])], known="round-just-below-half", expected=[[0.0, 0.0]]),
     Case("Round", "opset5", {"mode": "HALF_AWAY_FROM_ZERO"}, [data("f16", "6", HALVES[:6])]),
     Case("Round", "opset5", {"mode": "up"}, [data("f32", "2")]),
     Case("Round", "opset5", {"mode": "half_to_even"}, [data("i32", "3", [-5, 0, 7])]),
@@ -184,17 +185,19 @@ UNARY_VALUES = [
     Case("Exp", "opset1", {}, [data("i32", "12", WHOLE)]),
     Case("Sqrt", "opset1", {}, [data("i32", "5", [0, 2, 3, 8, 100])]),
     Case("Log", "opset1", {}, [data("i32", "4", [1, 2, 5, 100])]),
-    Case("Exp", "opset1", {}, [data("i8", "3", [1, 5, 2])], known="narrow-integers-wrap", expected=[[3, 127, 7]], id="exp-saturates"),
+    Case("Exp", "opset1", {}, [data("i8", "3", [1, 5, 2])], id="exp-saturates"),
     Case("Sqrt", "opset1", {}, [data("f32", "3", [-1.0, 4.0, 0.0])]),
     Case("Log", "opset1", {}, [data("f32", "3", [0.0, 1.0, 2.0])]),
     Case("Atanh", "opset4", {}, [data("f32", "2", [0.5, -0.5])]),
     Case("Negative", "opset1", {}, [data("u4", "3", [0, 1, 15])], run="alone", expected=[[0, 15, 1]]),
-    Case("Abs", "opset1", {}, [data("i4", "3", [-8, -1, 7])], run="alone", expected=[[-8, 1, 7]]),
+    Case("Abs", "opset1", {}, [data("i4", "3", [-8, -1, 7])]),
     Case("Erf", "opset1", {}, [data("f32", "40", np.linspace(-5, 5, 40))]),
     Case("Erf", "opset1", {}, [data("f64", "7", [-7.0, -1.0, 0.0, 1e-300, 0.999, 1.001, 30.0])], expected=[[-1.0, -0.8427007929497149, 0.0, 1.1283791670955126e-300, 0.8422854040338588, 0.8431156049637131, 1.0]]),
     Case("Tanh", "opset2", {}, [data("f32", "2")]),
     Case("Acosh", "opset3", {}, [data("f32", "2")]),
-    Case("ErfInv", "opset17", {}, [data("f32", "9", [-0.999, -0.5, -1e-4, 0.0, 1e-7, 0.3, 0.84, 0.99, 0.999999])]),
+    Case("ErfInv", "opset17", {}, [data("f32", "6", [-0.9, -0.5, 0.0, 0.3, 0.84, 0.99])]),
+    Case("ErfInv", "opset17", {}, [data("f32", "3", [-0.999, -1e-4, 0.999999])], known="erfinv-digits", expected=[[-2.326753765513525, -8.86226927e-05, 3.457074642]], rtol=1e-4),
+    Case("ErfInv", "opset17", {}, [data("f64", "3", [-0.999, -1e-4, 0.999999])], known="erfinv-digits", expected=[[-2.326753765513525, -8.862269277728e-05, 3.458910737279500]]),
     Case("ErfInv", "opset17", {}, [data("f16", "3", [-0.75, 0.0, 0.5])]),
     Case("ErfInv", "opset17", {}, [data("f32", "4", [1.0, -1.0, 2.0, NAN])]),
     Case("ErfInv", "opset17", {}, [data("f32", "?,2..3", run_shape=(2, 2), low=-0.9, high=0.9)]),
@@ -212,16 +215,18 @@ AXIS = const("i64", 1)
 FLAGS = [{"exclusive": a, "reverse": b} for a in ("true", "false") for b in ("true", "false")]
 CUMULATIVE = [
     *(Case("CumSum", "opset3", flags, [data("f32", "2,3,2"), AXIS]) for flags in FLAGS),
-    *(Case("CumSum", "opset3", flags, [data("i32", "4"), const("i32", [-1])]) for flags in FLAGS),
+    *(Case("CumSum", "opset3", flags, [data("i32", "4"), const("i32", -1)]) for flags in FLAGS),
     Case("CumSum", "opset3", {}, [data("f32", "1..4,?", run_shape=(2, 3)), const("i64", -2)]),
     Case("CumSum", "opset3", {}, [data("f32", "...", run_shape=(2, 3)), const("i64", 0)]),
     Case("CumSum", "opset3", {}, [data("f32", "2,3"), data("i64", "", 1)]),
     Case("CumSum", "opset3", {}, [data("f32", "0,3"), AXIS]),
-    Case("CumSum", "opset3", {"exclusive": "1"}, [data("f32", "3,0"), AXIS], run="alone", expected=[np.zeros((3, 0))]),
+    Case("CumSum", "opset3", {"exclusive": "1"}, [data("f32", "3,0"), AXIS]),
     Case("CumSum", "opset3", {}, [data("f16", "2,3"), AXIS]),
-    Case("CumSum", "opset3", {}, [data("u8", "3", [200, 100, 1]), const("i64", 0)], known="narrow-integers-saturate", expected=[[200, 44, 45]]),
+    Case("CumSum", "opset3", {}, [data("u8", "3", [200, 100, 1]), const("i64", 0)]),
     Case("CumSum", "opset3", {}, [data("boolean", "2,3"), AXIS], run=False),
     Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("i64", 2)], known="cumsum-axis-range"),
+    Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("i64", [0, 1])], known="cumsum-axis-shape"),
+    Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("i64", [1])], run="alone"),
     Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("f32", 1.0)]),
     Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("u8", 1)]),
     Case("CumSum", "opset3", {}, [data("f32", "2,3")]),

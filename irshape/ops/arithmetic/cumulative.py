@@ -29,6 +29,9 @@ class CumSum(Operation):
         return Tensor(data.element_type, data.shape)
 
     def check(self, data: Tensor, axis: Tensor) -> Iterator[Violation]:
+        if not axis.shape.size.contains(1):
+            message = f"`axis` has shape {axis.shape}; the specification wants a scalar, though OpenVINO reads others in silence"
+            yield Violation(message, at="axis", expected="[]", seen=axis.shape, rule="input-shapes")
         known = single(axis)
         if known is None or data.rank is None:
             return

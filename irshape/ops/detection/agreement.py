@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...types import Dimension
+from ...types import DYNAMIC, Dimension
 from ..declaration import require
 from ..tensors import Tensor
 
@@ -53,3 +53,8 @@ def merged(what: str, first: Dimension, second: Dimension, *, at: str) -> Dimens
     )
     assert found is not None
     return found
+
+
+def attribute_size(number: int) -> Dimension:
+    """A size that an attribute gives; OpenVINO takes -1 for unknown and other negative numbers for 0."""
+    return DYNAMIC if number == -1 else Dimension(max(number, 0))

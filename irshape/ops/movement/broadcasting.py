@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 
 from ...types import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
-from ..axes import duplicate_axes, picked
+from ..axes import duplicate_axes, of_length, picked
 from ..declaration import ANY, INTEGER, Operation, Violation, attribute, operand, require
 from ..kinds import INT, Choice
 from ..lazy import Array, np
@@ -47,8 +47,7 @@ class Broadcast(Operation):
     def infer(self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None) -> Tensor:
         mode = self.mode_for(axes_mapping)
         target = wanted_dimensions(target_shape)
-        count = target_shape.shape[0] if target_shape.rank is not None else DYNAMIC
-        result = PartialShape(target) if target is not None else PartialShape.of_rank(count.low) if count.is_static and count.low <= 64 else DYNAMIC_SHAPE
+        result = PartialShape(target) if target is not None else of_length(target_shape)
         if mode == "bidirectional":
             merged = data.shape.broadcast(result)
             if merged is None:
@@ -241,11 +240,11 @@ class Tile(Operation):
 
     def infer(self, data: Tensor, repeats: Tensor) -> Tensor:
         times = wanted_dimensions(repeats)
-        count = repeats.shape[0] if repeats.rank is not None else DYNAMIC
-        if data.rank is None or (times is None and (count.is_dynamic or count.low > 64)):
+        if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         if times is None:
-            return Tensor(data.element_type, PartialShape.of_rank(max(data.rank, count.low)))
+            unknown = of_length(repeats)
+            return Tensor(data.element_type, DYNAMIC_SHAPE if unknown.rank is None else PartialShape.of_rank(max(data.rank, unknown.rank)))
         rank = max(data.rank, len(times))
         sizes = [ONE] * (rank - data.rank) + list(data.shape)
         times = [ONE] * (rank - len(times)) + times

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, UNBOUNDED, Dimension, PartialShape
-from ..axes import normalized_axis, picked, product, real_typed, require_single, single
+from ..axes import listed, normalized_axis, picked, product, real_typed, require_single, single
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
 from ..kinds import INT
 from ..lazy import Array, np
@@ -158,7 +158,7 @@ class VariadicSplit(Operation):
         known = split_lengths.known
         if known is None:
             return [DYNAMIC] * count
-        seen = _listed(known)
+        seen = listed(known)
         for part in known:
             require(
                 part >= -1,
@@ -195,7 +195,7 @@ class VariadicSplit(Operation):
         if index is not None and known is not None and data.rank is not None and -1 not in known:
             length = data.shape[index]
             if length.is_dynamic and not length.contains(sum(known)):
-                message = f"`split_lengths` {_listed(known)} add up to {sum(known)}, but the axis has length {length}"
+                message = f"`split_lengths` {listed(known)} add up to {sum(known)}, but the axis has length {length}"
                 yield Violation(message, at="split_lengths", expected=f"a sum of {length}", seen=sum(known), rule="input-value")
 
     def infer_value(self, data: Tensor, axis: Tensor, split_lengths: Tensor, outputs: tuple[Tensor, ...]) -> tuple[Value | None, ...]:
@@ -208,7 +208,3 @@ class VariadicSplit(Operation):
             lengths[lengths.index(-1)] += data.shape[index] - sum(lengths)
         ends = [sum(lengths[: i + 1]) for i in range(len(lengths))]
         return tuple(np.split(data, ends[:-1], axis=index))
-
-
-def _listed(numbers: tuple[int, ...]) -> str:
-    return "[" + ",".join(map(str, numbers[:16])) + (",…]" if len(numbers) > 16 else "]")

@@ -1,0 +1,215 @@
+"""The same elements in another order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...types import DYNAMIC_SHAPE, PartialShape
+from ..axes import listed, normalized_axis, of_length, picked
+from ..declaration import ANY, BOOLEAN_TYPE, I32_I64, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
+from ..kinds import INT, Choice
+from ..lazy import Array, np
+from ..tensors import Tensor, Value
+
+
+class Transpose(Operation):
+    """The axes in another order; the opposite order where `order` is empty. Specification: Transpose-1."""
+
+    since = 1
+    data = operand(ANY)
+    order = operand(INTEGER, rank=1, value=True)
+
+    def infer(self, data: Tensor, order: Tensor) -> Tensor:
+        rank, known = data.rank, order.known
+        count = order.shape[0] if order.rank is not None else None
+        require(
+            rank is None or count is None or count == 0 or count.contains(rank),
+            f"`order` has {count} elements, but `data` {data.shape} has {rank} dimensions",
+            at="order",
+            expected=f"{rank} elements",
+            seen=count,
+            rule="input-shapes",
+        )
+        if rank is None:
+            return Tensor(data.element_type, of_length(order) if known else DYNAMIC_SHAPE)
+        if known is None:
+            return Tensor(data.element_type, PartialShape.of_rank(rank))
+        return Tensor(data.element_type, [data.shape[axis] for axis in self.axes(known, rank)])
+
+    @staticmethod
+    def axes(order: tuple[int, ...], rank: int) -> tuple[int, ...]:
+        if not order:
+            return tuple(range(rank))[::-1]
+        require(
+            sorted(order) == list(range(rank)),
+            f"`order` {listed(order)} is no order of the axes 0 to {rank - 1}: each must be there once",
+            at="order",
+            expected=f"a permutation of 0 to {rank - 1}",
+            seen=listed(order),
+            rule="input-value",
+        )
+        return order
+
+    def infer_value(self, data: Tensor, order: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+        sizes, known = data.shape.static, order.known
+        if data.value is None or sizes is None or known is None:
+            return None
+        return data.value.take(picked(sizes, [range(size) for size in sizes], self.axes(known, len(sizes))))
+
+    def evaluate(self, data: Array, order: Array) -> Array:
+        return np.transpose(data, self.axes(tuple(order.tolist()), data.ndim))
+
+
+class Reverse(Operation):
+    """The elements in opposite order along some axes, named by index or marked by a mask. Specification: Reverse-1."""
+
+    since, until = 1, 1
+    moves = ("data",)
+    data = operand(ANY)
+    axis = operand(INTEGER | BOOLEAN_TYPE, rank=1, value=True)
+    mode: str = attribute(Choice("index", "mask"), default="index", required=True)
+
+    def infer(self, data: Tensor, axis: Tensor) -> Tensor:
+        masked = self.mode == "mask"
+        wanted = BOOLEAN_TYPE if masked else INTEGER
+        require(
+            axis.element_type in wanted,
+            f"`axis` has element type {axis.element_type}; mode {self.mode} takes {'a boolean for each axis' if masked else 'axes, which are integers'}",
+            at="axis",
+            expected="boolean" if masked else "an integer",
+            seen=axis.element_type,
+            rule="input-element-type",
+        )
+        if data.rank is None:
+            return Tensor(data.element_type, data.shape)
+        if masked:
+            require(
+                axis.rank is None or axis.shape[0].contains(data.rank),
+                f"`axis` has {axis.shape} elements, but `data` {data.shape} has {data.rank} dimensions; mode mask takes a boolean for each",
+                at="axis",
+                expected=f"[{data.rank}]",
+                seen=axis.shape,
+                rule="input-shapes",
+            )
+        for index in () if masked else axis.known or ():
+            require(
+                index < data.rank,
+                f"axis {index} is out of range for `data` of rank {data.rank}",
+                at="axis",
+                expected=f"[0, {data.rank - 1}]",
+                seen=index,
+                rule="input-value",
+            )
+        return Tensor(data.element_type, data.shape)
+
+    def check(self, data: Tensor, axis: Tensor) -> Iterator[Violation]:
+        for index in axis.known or ():
+            if index < 0:
+                message = f"`axis` names axis {index}; expected an axis counted from the front, OpenVINO takes it for axis 0"
+                yield Violation(message, at="axis", expected="0 or more", seen=index, rule="input-value")
+
+    def evaluate(self, data: Array, axis: Array) -> Array:
+        along = np.flatnonzero(axis).tolist() if self.mode == "mask" else sorted({max(int(index), 0) for index in axis})
+        return np.flip(data, along) if along else data
+
+
+class Roll(Operation):
+    """The elements moved on along `axes`, those past the end back to the beginning. Specification: Roll-7."""
+
+    since = 7
+    moves = ("data",)
+    data = operand(ANY)
+    shift = operand(I32_I64, rank=(0, 1))
+    axes = operand(I32_I64, rank=(0, 1), value=True)
+
+    def infer(self, data: Tensor, shift: Tensor, axes: Tensor) -> Tensor:
+        require(
+            shift.rank != 1 or shift.shape.compatible(axes.shape),
+            f"`shift` has shape {shift.shape}, `axes` {axes.shape}; expected one shift for each axis, or a scalar for all",
+            at="shift",
+            expected=axes.shape,
+            seen=shift.shape,
+            rule="input-shapes",
+        )
+        for axis in axes.known or ():
+            if data.rank is not None:
+                normalized_axis(axis, data.rank, at="axes")
+        return Tensor(data.element_type, data.shape)
+
+    def evaluate(self, data: Array, shift: Array, axes: Array) -> Array:
+        along = axes.ravel().tolist()
+        by = [int(step) for step in np.broadcast_to(shift.ravel(), len(along))]
+        return np.roll(data, by, along) if along else data
+
+
+class ReverseSequence(Operation):
+    """For each part along `batch_axis`, its first elements along `seq_axis` in opposite order, as many as `seq_lengths` says. Specification: ReverseSequence-1."""
+
+    since = 1
+    moves = ("data",)
+    data = operand(ANY)
+    seq_lengths = operand(NUMERIC, rank=1)
+    batch_axis: int = attribute(INT, default=0)
+    seq_axis: int = attribute(INT, default=1)
+
+    def infer(self, data: Tensor, seq_lengths: Tensor) -> Tensor:
+        rank = data.rank
+        if rank is None:
+            return Tensor(data.element_type, data.shape)
+        require(rank >= 2, f"`data` {data.shape} has rank {rank}; expected rank 2 or more", at="data", expected="rank 2 or more", seen=f"rank {rank}", rule="input-rank")
+        batch = normalized_axis(self.batch_axis, rank, at="batch_axis", rule="operation-constraint")
+        normalized_axis(self.seq_axis, rank, at="seq_axis", rule="operation-constraint")
+        if seq_lengths.rank is None:
+            return Tensor(data.element_type, data.shape)
+        dims = list(data.shape)
+        merged = dims[batch].merge(seq_lengths.shape[0])
+        if merged is None:
+            raise Violation(
+                f"`seq_lengths` has {seq_lengths.shape[0]} elements, but dimension {batch} of `data` {data.shape}, the batch, is {dims[batch]}",
+                at="seq_lengths",
+                expected=f"{dims[batch]} elements",
+                seen=seq_lengths.shape[0],
+                rule="input-shapes",
+            )
+        dims[batch] = merged
+        return Tensor(data.element_type, dims)
+
+    def evaluate(self, data: Array, seq_lengths: Array) -> Array:
+        batch, along = self.batch_axis % data.ndim, self.seq_axis % data.ndim
+        place = np.arange(data.shape[along])
+        lengths = seq_lengths.astype(np.int64)[:, None]
+        order = np.where(place < lengths, lengths - 1 - place, place)
+        if batch == along:
+            return np.take_along_axis(data, np.expand_dims(np.diagonal(order), tuple(i for i in range(data.ndim) if i != along)), along)
+        shape = [1] * data.ndim
+        shape[batch], shape[along] = order.shape
+        return np.take_along_axis(data, (order if batch < along else order.T).reshape(shape), along)
+
+
+class ShuffleChannels(Operation):
+    """The channels dealt out anew: the first of each group, then the second of each, and so on. Specification: ShuffleChannels-1."""
+
+    since = 1
+    moves = ("data",)
+    data = operand(ANY)
+    axis: int = attribute(INT, default=1)
+    group: int = attribute(INT, default=1)
+
+    def infer(self, data: Tensor) -> Tensor:
+        require(self.group >= 1, f"group is {self.group}; expected 1 or more", at="group", expected="1 or more", seen=self.group, rule="attribute-value")
+        if data.rank is not None:
+            channels = data.shape[normalized_axis(self.axis, data.rank, rule="operation-constraint")]
+            require(
+                channels.is_dynamic or channels.low % self.group == 0,
+                f"dimension {self.axis} of `data` {data.shape} is {channels}, which cannot be split into {self.group} equal groups",
+                at="group",
+                expected=f"a divisor of {channels}",
+                seen=self.group,
+            )
+        return Tensor(data.element_type, data.shape)
+
+    def evaluate(self, data: Array) -> Array:
+        axis = self.axis % data.ndim
+        size = data.shape[axis]
+        groups = data.reshape(data.shape[:axis] + (self.group, size // self.group) + data.shape[axis + 1 :])
+        return np.swapaxes(groups, axis, axis + 1).reshape(data.shape)

@@ -1,0 +1,336 @@
+"""Blocks of elements moved from one dimension to others, and patches of images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
+from ..axes import listed
+from ..declaration import ANY, I32_I64, INTEGER, Operation, Violation, attribute, operand, require
+from ..kinds import INT, INTS, Choice
+from ..lazy import Array, np
+from ..tensors import Tensor
+from .broadcasting import wanted_dimensions
+
+
+def _divided(dim: Dimension, divisor: int, what: str, at: str) -> Dimension:
+    """A dimension divided without rest. Raises `Violation` where it cannot be."""
+    quotient = dim.divided(divisor)
+    if quotient is None:
+        raise Violation(f"{what} is {dim}, which cannot be divided by {divisor}", at=at, expected=f"a multiple of {divisor}", seen=dim)
+    return quotient
+
+
+class DepthOrSpace(Operation):
+    """What DepthToSpace and SpaceToDepth share: blocks of `block_size` along each spatial axis that lie in the depth on the other side."""
+
+    moves = ("data",)
+    data = operand(ANY)
+    block_size: int = attribute(INT)
+    mode: str = attribute(Choice("blocks_first", "depth_first"), default="blocks_first", required=True)
+
+    def infer(self, data: Tensor) -> Tensor:
+        if data.rank is None:
+            return Tensor(data.element_type, DYNAMIC_SHAPE)
+        require(data.rank >= 3, f"`data` {data.shape} has rank {data.rank}; expected rank 3 or more", at="data", expected="rank 3 or more", seen=f"rank {data.rank}", rule="input-rank")
+        block = self.block_size
+        require(block > 0, f"block_size is {block}; expected 1 or more", at="block_size", expected="1 or more", seen=block, rule="attribute-value")
+        return Tensor(data.element_type, self.moved(data.shape, block, block ** (data.rank - 2)))
+
+    def moved(self, shape: PartialShape, block: int, count: int) -> list[Dimension]:
+        raise NotImplementedError
+
+
+class DepthToSpace(DepthOrSpace):
+    """Elements of the depth laid out as blocks in space. Specification: DepthToSpace-1."""
+
+    since = 1
+
+    def moved(self, shape: PartialShape, block: int, count: int) -> list[Dimension]:
+        depth = _divided(shape[1], count, f"dimension 1 of `data` {shape}, the depth,", "block_size")
+        return [shape[0], depth, *(dim * block for dim in shape[2:])]
+
+    def evaluate(self, data: Array) -> Array:
+        batch, depth, *space = data.shape
+        block, axes = self.block_size, len(space)
+        blocks = [block] * axes
+        depth //= block**axes
+        split = [batch, *blocks, depth, *space] if self.mode == "blocks_first" else [batch, depth, *blocks, *space]
+        first, depth_axis = (1, axes + 1) if self.mode == "blocks_first" else (2, 1)
+        pairs = [axis for i in range(axes) for axis in (axes + 2 + i, first + i)]
+        return data.reshape(split).transpose([0, depth_axis, *pairs]).reshape([batch, depth, *(size * block for size in space)])
+
+
+class SpaceToDepth(DepthOrSpace):
+    """Blocks in space laid out in the depth. Specification: SpaceToDepth-1."""
+
+    since = 1
+
+    def moved(self, shape: PartialShape, block: int, count: int) -> list[Dimension]:
+        space = [_divided(dim, block, f"dimension {i} of `data` {shape}", "block_size") for i, dim in enumerate(shape[2:], 2)]
+        return [shape[0], shape[1] * count, *space]
+
+    def evaluate(self, data: Array) -> Array:
+        batch, depth, *space = data.shape
+        block, axes = self.block_size, len(space)
+        split = [part for size in space for part in (size // block, block)]
+        outer, inner = [2 + 2 * i for i in range(axes)], [3 + 2 * i for i in range(axes)]
+        order = [0, *inner, 1, *outer] if self.mode == "blocks_first" else [0, 1, *inner, *outer]
+        return data.reshape([batch, depth, *split]).transpose(order).reshape([batch, depth * block**axes, *(size // block for size in space)])
+
+
+def _same_lists(data: Tensor, lists: dict[str, Tensor]) -> PartialShape:
+    """The shape that the lists share. Raises `Violation` where they cannot be of one length, one for each dimension of `data`."""
+    shared = DYNAMIC_SHAPE
+    for name, tensor in lists.items():
+        merged = shared.merge(tensor.shape)
+        if merged is None:
+            raise Violation(f"`{name}` has shape {tensor.shape}, the lists before it {shared}; they must have the same length", at=name, expected=shared, seen=tensor.shape, rule="input-shapes")
+        shared = merged
+    if data.rank is not None:
+        require(data.rank >= 2, f"`data` {data.shape} has rank {data.rank}; expected rank 2 or more", at="data", expected="rank 2 or more", seen=f"rank {data.rank}", rule="input-rank")
+        require(
+            shared.rank is None or shared[0].contains(data.rank),
+            f"the lists have {shared} elements, but `data` {data.shape} has {data.rank} dimensions",
+            at=next(iter(lists)),
+            expected=f"[{data.rank}]",
+            seen=shared,
+            rule="input-shapes",
+        )
+    return shared
+
+
+def _require_least(tensor: Tensor, at: str, least: int) -> None:
+    for index, number in enumerate(tensor.known or ()):
+        require(number >= least, f"`{at}` holds {number} at index {index}; expected {least} or more", at=at, expected=f"{least} or more", seen=number, rule="input-value")
+
+
+class BatchToSpace(Operation):
+    """Elements of the batch laid out as blocks in space, and the result cropped. Specification: BatchToSpace-2."""
+
+    since = 2
+    moves = ("data",)
+    data = operand(ANY)
+    block_shape = operand(INTEGER, rank=1, like="block_shape", value=True)
+    crops_begin = operand(INTEGER, rank=1, like="block_shape", value=True)
+    crops_end = operand(INTEGER, rank=1, like="block_shape", value=True)
+
+    def infer(self, data: Tensor, block_shape: Tensor, crops_begin: Tensor, crops_end: Tensor) -> Tensor:
+        _same_lists(data, {"block_shape": block_shape, "crops_begin": crops_begin, "crops_end": crops_end})
+        if data.rank is None:
+            return Tensor(data.element_type, DYNAMIC_SHAPE)
+        _require_least(block_shape, "block_shape", 1)
+        blocks, begin, end = block_shape.known, crops_begin.known, crops_end.known
+        batch = DYNAMIC if blocks is None else _divided(data.shape[0], prod(blocks), f"dimension 0 of `data` {data.shape}, the batch,", "block_shape")
+        dims = [batch]
+        if begin is not None and end is not None:
+            _require_least(crops_begin, "crops_begin", 0)
+            _require_least(crops_end, "crops_end", 0)
+        for axis in range(1, data.rank):
+            if begin is None or end is None:
+                dims.append(DYNAMIC)
+                continue
+            crop = begin[axis] + end[axis]
+            full = data.shape[axis] * (Dimension(1, UNBOUNDED) if blocks is None else blocks[axis])
+            require(
+                full.is_dynamic or crop <= full.low,
+                f"crops of {begin[axis]} and {end[axis]} along axis {axis} are more than there is: {full}",
+                at="crops_begin",
+                expected=f"at most {full} together",
+                seen=crop,
+                rule="input-value",
+            )
+            dims.append(full - crop)
+        return Tensor(data.element_type, dims)
+
+    def evaluate(self, data: Array, block_shape: Array, crops_begin: Array, crops_end: Array) -> Array:
+        blocks = [int(size) for size in block_shape]
+        batch, *space = data.shape
+        batch //= prod(blocks)
+        axes = len(space)
+        pairs = [axis for i in range(axes) for axis in (axes + 2 + i, 2 + i)]
+        # the block of the batch axis itself is 1, or joins the batch
+        split = data.reshape([blocks[0], *blocks[1:], batch, *space])
+        spread = split.transpose([axes + 1, 0, *[axis - 1 for axis in pairs]]).reshape([batch * blocks[0], *(size * block for size, block in zip(space, blocks[1:], strict=True))])
+        keep = [slice(int(begin), size - int(end)) for begin, size, end in zip(crops_begin[1:], spread.shape[1:], crops_end[1:], strict=True)]
+        return spread[(slice(0, batch), *keep)]
+
+
+class SpaceToBatch(Operation):
+    """The input padded with zeros, and blocks in space laid out in the batch. Specification: SpaceToBatch-2."""
+
+    since = 2
+    data = operand(ANY)
+    block_shape = operand(INTEGER, rank=1, value=True)
+    pads_begin = operand(INTEGER, rank=1, value=True)
+    pads_end = operand(INTEGER, rank=1, value=True)
+
+    def infer(self, data: Tensor, block_shape: Tensor, pads_begin: Tensor, pads_end: Tensor) -> Tensor:
+        _same_lists(data, {"block_shape": block_shape, "pads_begin": pads_begin, "pads_end": pads_end})
+        if data.rank is None:
+            return Tensor(data.element_type, DYNAMIC_SHAPE)
+        blocks, begin, end = block_shape.known, pads_begin.known, pads_end.known
+        dims = [DYNAMIC if blocks is None else data.shape[0] * max(prod(blocks), 0)]
+        for axis in range(1, data.rank):
+            if blocks is None or begin is None or end is None:
+                dims.append(DYNAMIC)
+                continue
+            block, pad = blocks[axis], begin[axis] + end[axis]
+            require(block > 0, f"`block_shape` {listed(blocks)} holds {block} at index {axis}; expected 1 or more", at="block_shape", expected="1 or more", seen=block, rule="input-value")
+            dims.append(_divided(data.shape[axis] + pad, block, f"dimension {axis} of `data` {data.shape} with padding of {pad}", "block_shape"))
+        return Tensor(data.element_type, dims)
+
+    def evaluate(self, data: Array, block_shape: Array, pads_begin: Array, pads_end: Array) -> Array:
+        blocks = [int(size) for size in block_shape]
+        padded = np.zeros([size + int(begin) + int(end) for size, begin, end in zip(data.shape, pads_begin, pads_end, strict=True)], data.dtype)
+        padded[tuple(slice(int(begin), int(begin) + size) for begin, size in zip(pads_begin, data.shape, strict=True))] = data
+        split = [part for size, block in zip(padded.shape, blocks, strict=True) for part in (size // block, block)]
+        outer, inner = range(0, len(split), 2), range(1, len(split), 2)
+        shape = [padded.shape[0] * prod(blocks[1:]), *split[2::2]] if blocks[0] == 1 else [split[0] * prod(blocks), *split[2::2]]
+        return padded.reshape(split).transpose([*inner, *outer]).reshape(shape)
+
+
+class ExtractImagePatches(Operation):
+    """Patches of an image, the elements of each laid out in the depth. Specification: ExtractImagePatches-3."""
+
+    since = 3
+    data = operand(ANY, rank=4)
+    sizes: tuple[int, ...] = attribute(INTS, default=(), required=True)
+    strides: tuple[int, ...] = attribute(INTS, default=(), required=True)
+    rates: tuple[int, ...] = attribute(INTS, default=(), required=True)
+    auto_pad: str = attribute(Choice("valid", "same_upper", "same_lower", "explicit", "notset"), default="explicit", required=True)
+
+    def infer(self, data: Tensor) -> Tensor:
+        for name in ("sizes", "strides", "rates"):
+            values = getattr(self, name)
+            least = 0 if name == "sizes" else 1
+            require(
+                len(values) == 2 and min(values) >= least,
+                f"{name} is {listed(values)}; expected two numbers, for rows and columns, of {least} or more",
+                at=name,
+                expected=f"two numbers of {least} or more",
+                seen=listed(values),
+                rule="attribute-value",
+            )
+        require(
+            self.auto_pad in ("valid", "same_upper", "same_lower"),
+            f"auto_pad is {self.auto_pad}; patches are taken with valid, same_upper or same_lower",
+            at="auto_pad",
+            expected="valid, same_upper or same_lower",
+            seen=self.auto_pad,
+            rule="attribute-value",
+        )
+        if data.rank is None:
+            return Tensor(data.element_type, PartialShape.of_rank(4))
+        batch, depth, *image = data.shape
+        if 0 in (dim.low for dim in image if dim.is_static) and all(dim.is_static for dim in image):
+            return Tensor(data.element_type, data.shape)  # OpenVINO passes an empty image on
+        depth = depth * prod(self.sizes)
+        return Tensor(data.element_type, (batch, depth, *(Dimension(self.count(i, dim.low)) if all(other.is_static for other in image) else DYNAMIC for i, dim in enumerate(image))))
+
+    def count(self, axis: int, size: int) -> int:
+        """The number of patches along an axis."""
+        if self.auto_pad != "valid":
+            return 1 + (size - 1) // self.strides[axis]
+        room = size - self.rates[axis] * (self.sizes[axis] - 1) - 1
+        return max(0, room // self.strides[axis] + 1)
+
+    def evaluate(self, data: Array) -> Array:
+        batch, depth, *image = data.shape
+        if 0 in image:
+            return data
+        counts = [self.count(i, size) for i, size in enumerate(image)]
+        spans = [(count - 1) * stride + (size - 1) * rate + 1 for count, stride, size, rate in zip(counts, self.strides, self.sizes, self.rates, strict=True)]
+        before = [0, 0]
+        if self.auto_pad != "valid":
+            missing = [max(span - size, 0) for span, size in zip(spans, image, strict=True)]
+            before = [(pad + (self.auto_pad == "same_lower")) // 2 for pad in missing]
+        padded = np.zeros([batch, depth, *(max(span, size + begin) for span, size, begin in zip(spans, image, before, strict=True))], data.dtype)
+        padded[:, :, before[0] : before[0] + image[0], before[1] : before[1] + image[1]] = data
+        result = np.empty([batch, *self.sizes, depth, *counts], data.dtype)
+        for row in range(self.sizes[0]):
+            for column in range(self.sizes[1]):
+                top, left = row * self.rates[0], column * self.rates[1]
+                rows = slice(top, top + (counts[0] - 1) * self.strides[0] + 1, self.strides[0])
+                columns = slice(left, left + (counts[1] - 1) * self.strides[1] + 1, self.strides[1])
+                result[:, row, column] = padded[:, :, rows, columns]
+        return result.reshape([batch, depth * prod(self.sizes), *counts])
+
+
+class Col2Im(Operation):
+    """An image put together from blocks that slide over it; where they overlap, they add up. Specification: Col2Im-15."""
+
+    since = 15
+    data = operand(ANY, rank=(2, 3))
+    output_size = operand(I32_I64, rank=1, value=True)
+    kernel_size = operand(I32_I64, rank=1, value=True)
+    strides: tuple[int, ...] = attribute(INTS, default=(1, 1))
+    dilations: tuple[int, ...] = attribute(INTS, default=(1, 1))
+    pads_begin: tuple[int, ...] = attribute(INTS, default=(0, 0))
+    pads_end: tuple[int, ...] = attribute(INTS, default=(0, 0))
+
+    def infer(self, data: Tensor, output_size: Tensor, kernel_size: Tensor) -> Tensor:
+        for name, tensor in (("output_size", output_size), ("kernel_size", kernel_size)):
+            require(
+                tensor.rank is None or tensor.shape[0].contains(2),
+                f"`{name}` has shape {tensor.shape}; expected two elements, for rows and columns",
+                at=name,
+                expected="[2]",
+                seen=tensor.shape,
+                rule="input-shapes",
+            )
+        for name, least in (("strides", 1), ("dilations", 1), ("pads_begin", 0), ("pads_end", 0)):
+            values = getattr(self, name)
+            require(
+                len(values) == 2 and min(values) >= least,
+                f"{name} is {listed(values)}; expected two numbers, for rows and columns, of {least} or more",
+                at=name,
+                expected=f"two numbers of {least} or more",
+                seen=listed(values),
+                rule="attribute-value",
+            )
+        if data.rank is None:
+            return Tensor(data.element_type, DYNAMIC_SHAPE)
+        batch, (block, count) = data.shape[:-2], data.shape[-2:]
+        kernel, size = kernel_size.known, wanted_dimensions(output_size)
+        channels = DYNAMIC
+        if kernel is not None and block.is_static:
+            require(prod(kernel) > 0, f"`kernel_size` is {listed(kernel)}; expected sizes of 1 or more", at="kernel_size", expected="1 or more", seen=listed(kernel), rule="input-value")
+            channels = _divided(block, prod(kernel), f"dimension {len(batch)} of `data` {data.shape}, channels times kernel,", "kernel_size")
+        image = size or [DYNAMIC, DYNAMIC]
+        if kernel is not None and count.is_static and all(dim.is_static for dim in image):
+            expected = prod(self.positions([dim.low for dim in image], kernel))
+            require(
+                count.low == expected,
+                f"`data` {data.shape} holds {count} blocks, but an image of {listed([dim.low for dim in image])} has {expected} places for a kernel of {listed(kernel)}",
+                at="data",
+                expected=expected,
+                seen=count,
+            )
+        return Tensor(data.element_type, (*batch, channels, *image))
+
+    def positions(self, image: Sequence[int], kernel: Sequence[int]) -> list[int]:
+        """The number of places of the kernel along each axis."""
+        lists = zip(image, kernel, self.strides, self.dilations, self.pads_begin, self.pads_end, strict=True)
+        return [int((size + begin + end - dilation * (extent - 1) - 1) / stride) + 1 for size, extent, stride, dilation, begin, end in lists]
+
+    def evaluate(self, data: Array, output_size: Array, kernel_size: Array) -> Array:
+        image, kernel = [int(size) for size in output_size], [int(size) for size in kernel_size]
+        counts = self.positions(image, kernel)
+        batch = data.shape[0] if data.ndim == 3 else 1
+        blocks = data.reshape([batch, -1, *kernel, *counts])
+        wide = np.zeros([batch, blocks.shape[1], *(size + begin + end for size, begin, end in zip(image, self.pads_begin, self.pads_end, strict=True))], _summed(data))
+        for row in range(kernel[0]):
+            for column in range(kernel[1]):
+                top, left = row * self.dilations[0], column * self.dilations[1]
+                rows = slice(top, top + (counts[0] - 1) * self.strides[0] + 1, self.strides[0])
+                columns = slice(left, left + (counts[1] - 1) * self.strides[1] + 1, self.strides[1])
+                wide[:, :, rows, columns] += blocks[:, :, row, column]
+        inside = wide[:, :, self.pads_begin[0] : self.pads_begin[0] + image[0], self.pads_begin[1] : self.pads_begin[1] + image[1]]
+        return inside.astype(data.dtype).reshape((*data.shape[:-2], blocks.shape[1], *image))
+
+
+def _summed(data: Array) -> type[np.floating] | np.dtype:  # type: ignore[type-arg]
+    """The type in which sums are kept: f32 for narrower floating-point types."""
+    return np.float32 if data.dtype.kind in "fV" and data.dtype.itemsize < 4 else data.dtype

@@ -1,0 +1,496 @@
+"""Layers as documents print them: what is repaired, which values comments give, which version is meant, and that every place stays exact."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import irshape
+from irshape.diagnostics.report import Diagnostic, FileReport
+from irshape.formats.layers import newest_fitting, parse_value, value_in
+from irshape.formats.repair import Repaired
+from irshape.model import Layer
+
+
+def written(folder: Path, text: str, name: str = "layer.xml") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+def load(folder: Path, text: str) -> irshape.Model:
+    return irshape.load(written(folder, text))
+
+
+def shapes(model: irshape.Model) -> list[list[str]]:
+    return [[output["shape"] for output in row["outputs"]] for row in irshape.infer(model).to_dict()["layers"]]
+
+
+def validated(folder: Path, text: str) -> FileReport:
+    return irshape.validate(written(folder, text)).files[0]
+
+
+def errors(report: FileReport, *codes: str) -> list[Diagnostic]:
+    return [found for found in report.diagnostics if (found.code in codes if codes else found.severity == "error")]
+
+
+def ports(*dims: str, first: int = 0) -> str:
+    return "".join(f'<port id="{first + i}">{"".join(f"<dim>{size}</dim>" for size in sizes.split(",") if size)}</port>' for i, sizes in enumerate(dims))
+
+
+REDUCTION = """<layer id="1" type="ReduceMean" ...>
+    <data keep_dims="true"/>
+    <input>
+        <port id="0">
+            <dim>4</dim>
+            <dim>5</dim>
+            <dim>6</dim>
+        </port>
+        <port id="1">
+            <dim>2</dim>{comment}
+        </port>
+    </input>
+    <output>
+        <port id="2">
+            <dim>1</dim>
+            <dim>5</dim>
+            <dim>1</dim>
+        </port>
+    </output>
+</layer>
+"""
+
+
+# values
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        " value is [0, 2] that means the mean of each row ",
+        "[0, 2]",
+        " value [0, 2] ",
+        " value of [0,2] means rows ",
+        " axes input contains [0, 2] ",
+        " axes input contains  [ 0 ,  2 ]",
+        " axes: [0, 2] ",
+        " axes = [0, -1] ",
+        " axes list [0, 2] means rows ",
+        " `axes` value is: [0, 2] ",
+        "The values in this input are [0, 2] (axes).",
+        " values: [0, 2] ",
+        " The tensor contains 2 elements: 0, -1 ",
+        " The tensor contains 2 elements: [0, -1] ",
+        " {0, 2} ",
+        " axes : [0, 2] - batch and depth, see [1, 2] ",
+        " data: axes: [0, 2] ",
+    ],
+)
+def test_values_in_comments(comment: str, tmp_path: Path) -> None:
+    model = load(tmp_path, REDUCTION.replace("{comment}", f" <!--{comment}-->"))
+    assert shapes(model) == [["[1,5,1]"]]
+    assert model.problems == []
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        " will be promoted to shape (0, 2) ",
+        " output value is: [0, 2] ",
+        " result: [0, 2] ",
+        " reduced to [0, 2] ",
+        " data.shape[0] \\* data.shape[2] ",
+        " 2 = 1 + 1 ",
+        " 2 = 5 - 3 = data.shape[1] - 3 ",
+        " min(2, 10) \\* 3 ",
+        " some data ",
+        " spatial dimension 2 ",
+        " batch: 2 ",
+        ' "-1" means a undefined dimension ',
+        " the 2nd input shouldn't be [0, 2] ",
+        " axes ",
+        "",
+    ],
+)
+def test_comments_that_state_no_value(comment: str, tmp_path: Path) -> None:
+    """Without a value the result is as dynamic as it must be, and what the document declares is not held against it."""
+    report = validated(tmp_path, REDUCTION.replace("{comment}", f" <!--{comment}-->"))
+    assert shapes(irshape.load(report.path)) == [["[?,?,?]"]]
+    assert [found for found in report.diagnostics if found.severity != "info"] == []
+
+
+@pytest.mark.parametrize(
+    ("comment", "value"),
+    [
+        (" k = 3 ", "3"),
+        ("10", "10"),
+        (" -1 ", "-1"),
+        (" num rows: 5 ", "5"),
+        (" blank_index = 120 ", "120"),
+        (" blank_index value is: 120 ", "120"),
+        (" start value: 2 ", "2"),
+        (" off_value 2 ", "2"),
+        (" beta value: 2.0 ", "2.0"),
+        (" pad_value = 15.0 ", "15.0"),
+        (" axis is 1 ", "1"),
+        (" diagonal index ", None),
+        (" 3 elements ", None),
+    ],
+)
+def test_numbers_in_comments(comment: str, value: str | None) -> None:
+    assert value_in(comment) == value
+    assert value_in(comment, (1,), at_dim=True) == value
+    if "value" not in comment:  # what a number says of several elements is not their value
+        assert value_in(comment, (4, 5)) is None
+
+
+@pytest.mark.parametrize(
+    ("comment", "dims", "value"),
+    [
+        (" shape value: [2, 3, 10] ", (3,), "[2, 3, 10]"),
+        (" batch_shape : [2, 3] ", (), "[2, 3]"),
+        (" shape: [2, 3] ", (2,), "[2, 3]"),
+        (" shape: [2, 3] ", (2, 3), None),
+        (" shape is [7] ", (7,), None),
+        (" input_order is an empty 1D tensor ", (0,), "[]"),
+        (" axes: [] ", (0,), "[]"),
+        (" cond value is: [[false, true], [TRUE, False]] ", (2, 2), "[[false, true], [TRUE, False]]"),
+        (" table value is: [[-0.2, .6], [-1., 1.5e1]] ", (2, 2), "[[-0.2, .6], [-1., 1.5e1]]"),
+        (" value is [not, numbers] ", (2,), None),
+        (" value is [1, 2 ", (2,), None),
+        (" value is [__import__('os')] ", (1,), None),
+        (" value is " + "[" * 5000 + "]" * 5000, (1,), None),
+        (" value is [9" + "9" * 100_000 + "] ", (1,), None),
+    ],
+)
+def test_lists_in_comments(comment: str, dims: tuple[int, ...], value: str | None) -> None:
+    assert value_in(comment, dims) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("[[0, 1], [2, 3]]", (0, 1, 2, 3)),
+        ("7", (7,)),
+        ("[true, False]", (1, 0)),
+        ("[-1.0f, 2.f, 3]", (-1.0, 2.0, 3)),
+        ("[ ]", ()),
+        ("[1, 'a']", None),
+        ("f()", None),
+        ("2 ** 999999999", None),
+        ("1_000", None),
+        ("[" * 100 + "1" + "]" * 100, None),
+        ("", None),
+        ("[" + "1," * 2000 + "]", None),
+    ],
+)
+def test_values_as_text(text: str, numbers: tuple[int | float, ...] | None) -> None:
+    assert parse_value(text) == numbers
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        '<port id="0"><dim>4</dim><dim>5</dim></port><port id="1"><!-- axes: [0] --><dim>1</dim></port>',
+        '<port id="0"><dim>4</dim><dim>5</dim></port><port id="1"><dim>1</dim></port> <!-- axes: [0] -->',
+        '<port id="0"><dim>4</dim><dim>5</dim></port><port id="1"/> <!-- axes: [0] -->',
+        '\n<port id="0"><dim>4</dim><dim>5</dim></port>\n<!-- axes: [0] -->\n<port id="1"><dim>1</dim></port>\n',
+        '\n<port id="0"><dim>4</dim><dim>5</dim></port>\n<port id="1"><dim>1</dim></port>\n<!-- axes: [0] -->\n',
+        '\n<port id="0"><dim>4</dim><dim>5</dim></port>\n<port id="1">\n<!-- axes: [0] -->\n<dim>1</dim>\n</port>\n',
+        '\n<!-- data --> <port id="0"><dim>4</dim><dim>5</dim></port>\n<!-- axes: [0] --> <port id="1"><dim>1</dim></port>\n',
+    ],
+    ids=["inside", "behind", "behind an empty port", "in the line before", "in the line behind the last", "in a line of its own", "before, in the line"],
+)
+def test_where_a_comment_may_stand(inputs: str, tmp_path: Path) -> None:
+    text = f'<layer type="ReduceMax" ...><data keep_dims="false"/><input>{inputs}</input><output>{ports("5", first=2)}</output></layer>'
+    assert shapes(load(tmp_path, text)) == [["[5]"]]
+
+
+def test_a_value_in_several_comments(tmp_path: Path) -> None:
+    text = f"""<layer type="Reshape" ...><input>
+        <port id="0"><dim>6</dim> <dim>4</dim></port>
+        <port id="1"><dim>3</dim> <!-- {{2, -->
+        </port>               <!-- 3, 4}} -->
+    </input><output>{ports("2,3,4", first=2)}</output></layer>"""
+    assert "{2, -->" in text
+    model = load(tmp_path, text.replace("{2, -->", "{{2}, -->").replace("3, 4}", "{3}, {4}}"))
+    assert parse_value(model.layers[0].inputs[1].value or "") == (2, 3, 4)
+
+
+def test_comments_at_outputs_are_no_values(tmp_path: Path) -> None:
+    text = f'<layer type="ReLU" ...><input>{ports("2")}</input><output><port id="1"><dim>2</dim> <!-- [3, 4] --></port></output></layer>'
+    assert load(tmp_path, text).layers[0].outputs[0].value is None
+
+
+def test_a_value_that_does_not_fit_its_port_is_reported(tmp_path: Path) -> None:
+    report = validated(tmp_path, REDUCTION.replace("{comment}", " <!-- value is [0, 1, 2] -->"))
+    assert [(found.code, found.line, found.column) for found in errors(report)] == [("IR207", 9, 9)]
+
+
+# element types
+
+
+def test_element_types_come_from_precisions_and_comments(tmp_path: Path) -> None:
+    text = """<layer type="ReduceSum" ...><input>
+        <port id="0"> <!-- type: int32 --> <dim>3</dim></port>
+        <port id="1"> <!-- axes: [0] --> </port></input><output><port id="2"/></output></layer>"""
+    assert irshape.infer(load(tmp_path, text)).to_dict()["layers"][0]["outputs"] == [{"port": "2", "element_type": "i32", "shape": "[]"}]
+    for said, meant in (("float32", "f32"), ("i64", "i64"), ("bool", "boolean"), ("FP16", "f16"), ("uint8", "u8"), ("bfloat16", "bf16"), ("any", "dynamic")):
+        row = irshape.infer(load(tmp_path, text.replace("ReduceSum", "ReLU").replace("int32", said).replace('<port id="1"> <!-- axes: [0] --> </port>', "")))
+        assert row.to_dict()["layers"][0]["outputs"][0]["element_type"] == meant
+
+
+def test_what_nothing_is_said_about_stays_dynamic(tmp_path: Path) -> None:
+    text = f'<layer type="ReLU" ...><input>{ports("2,?")}</input><output>{ports("2,-1", first=1)}</output></layer>'
+    report = validated(tmp_path, text)
+    assert report.diagnostics == []
+    assert irshape.infer(irshape.load(report.path)).to_dict()["layers"][0]["outputs"] == [{"port": "1", "element_type": "dynamic", "shape": "[2,?]"}]
+
+
+def test_sizes_and_scales_have_their_usual_types(tmp_path: Path) -> None:
+    text = f"""<layer type="Interpolate" ...>
+        <data mode="nearest" shape_calculation_mode="{{mode}}"/>
+        <input>{ports("1,2,10,20")}<port id="1"><dim>2</dim> <!-- {{value}} --></port><port id="2"><dim>2</dim> <!-- [2, 3] --></port></input>
+        <output>{ports("1,2,5,40", first=3)}</output></layer>"""
+    for mode, value in (("sizes", "[5, 40]"), ("scales", "[0.5, 2.0]")):
+        assert validated(tmp_path, text.format(mode=mode, value=value)).diagnostics == []
+
+
+# versions
+
+
+def layer_of(folder: Path, text: str) -> Layer:
+    return load(folder, text).layers[0]
+
+
+@pytest.mark.parametrize(
+    ("data", "outputs", "since"),
+    [
+        ('strides="2,2" pads_begin="0,0" pads_end="0,0" kernel="2,2" rounding_type="floor"', 1, 1),
+        ('strides="2,2" pads_begin="0,0" pads_end="0,0" kernel="2,2" rounding_type="floor"', 2, 14),
+        ('strides="2,2" dilations="1,1" pads_begin="0,0" pads_end="0,0" kernel="2,2" index_element_type="i32"', 2, 14),
+        ('strides="2,2" pads_begin="0,0" pads_end="0,0" kernel="2,2" banana="1"', 1, 1),
+    ],
+)
+def test_the_version_is_the_newest_that_fits(data: str, outputs: int, since: int, tmp_path: Path) -> None:
+    text = f'<layer type="MaxPool" ...><data {data}/><input>{ports("1,3,8,8")}</input><output>{ports(*["1,3,4,4"] * outputs, first=1)}</output></layer>'
+    assert newest_fitting(layer_of(tmp_path, text)).since == since
+
+
+def test_layers_of_one_file_have_versions_of_their_own(tmp_path: Path) -> None:
+    """The attributes are the same, the ports are not."""
+    data = '<data strides="2,2" pads_begin="0,0" pads_end="0,0" kernel="2,2" rounding_type="floor"/>'
+    one = f'<layer type="MaxPool" ...>{data}<input>{ports("1,3,8,8")}</input><output>{ports("1,3,4,4", first=1)}</output></layer>'
+    two = f'<layer type="MaxPool" ...>{data}<input>{ports("1,3,8,8")}</input><output>{ports("1,3,4,4", "1,3,4,4", first=1)}</output></layer>'
+    assert shapes(load(tmp_path, one + two)) == [["[1,3,4,4]"], ["[1,3,4,4]", "[1,3,4,4]"]]
+    assert errors(validated(tmp_path, one + two + one)) == []
+
+
+def test_a_version_that_is_given_counts(tmp_path: Path) -> None:
+    text = f'<layer type="Gelu" version="opset1" ...><input>{ports("2")}</input><output>{ports("2", first=1)}</output></layer>'
+    assert [found.code for found in errors(validated(tmp_path, text))] == ["IR603"]
+
+
+# repairs
+
+
+def kept(report: FileReport) -> list[tuple[str, int, int]]:
+    return [(found.code, found.line, found.column) for found in report.diagnostics if found.severity != "info"]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<layer ... type="ReLU" ...>',
+        '<layer … type="ReLU"…>',
+        '<layer type="ReLU"...>',
+        "<layer ...type='ReLU' ... >",
+        '<layer \\... type="ReLU" \\>',
+        '<?xml version="1.0"?>\n<layer type="ReLU">',
+        '<?xml version="1.0" encoding="ascii"?><!-- one --><layer type="ReLU">',
+        '\ufeff<layer type="ReLU">',
+        '<!-- first -- second --->\n<layer type="ReLU">',
+    ],
+)
+def test_how_documents_write_is_no_finding(head: str, tmp_path: Path) -> None:
+    assert validated(tmp_path, f"{head}<input>{ports('2,3')}</input><output>{ports('2,3', first=1)}</output></layer>").diagnostics == []
+
+
+def test_dots_inside_quotes_stay(tmp_path: Path) -> None:
+    model = load(tmp_path, '<layer ... type="Parameter" ...><data shape="..." element_type="f32"/><output><port id="0"/></output></layer>')
+    assert shapes(model) == [["[...]"]]
+    equation = "a...->...a"
+    assert load(tmp_path, f'<layer type="Einsum" ... ><data equation="{equation}" .../></layer>').layers[0].attributes == {"equation": equation}
+
+
+IN, OUT = ports("2,3"), ports("2,3", first=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (f'<layer type="ReLU">\n  <input>{IN}\n  <output>{OUT}</output>\n</layer>', (2, 3)),
+        (f'<layer type="ReLU">\n  <input>{IN}</input>\n  <output>{OUT}\n</layer>', (3, 3)),
+        (f'<layer type="ReLU">\n  <input>{IN}</input>\n  <output>{OUT}</output>\n', (1, 1)),
+        (f'<layer type="Clamp">\n  <data min="0" max="1">\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>', (2, 3)),
+        (f'<layer type="Clamp">\n  <data min=0 max="1"/>\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>', (2, 9)),
+        (f'<layer type="Clamp">\n  <data min="0"max="1"/>\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>', (2, 16)),
+        (f'<layer type="Clamp">\n  <data min=“0” max=”1”/>\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>', (2, 13)),
+        (f'<layer type="ReLU">\n  <input>\n    <port id="0"/>\n      <dim>2</dim><dim>3</dim></port></input>\n  <output>{OUT}</output>\n</layer>', (3, 5)),
+        (f'<layer type="ReLU">\n  <input>\n    <port id="0"/>\n      <dim>2</dim><dim>3</dim></input>\n  <output>{OUT}</output>\n</layer>', (3, 5)),
+        (f'<layer type="ReLU">\n  <input>\n    <port id="0"><dim>2/dim><dim>3</dim></port></input>\n  <output>{OUT}</output>\n</layer>', (3, 24)),
+        (f'<layer type="ReLU">\n  <input>\n    <port id="0"><dim>2<dim><dim>3</dim></port></input>\n  <output>{OUT}</output>\n</layer>', (3, 24)),
+        (f'<layer type="ReLU">\n  <input>\n    <port id="0"><dim>2<dim>3</dim></port></input>\n  <output>{OUT}</output>\n</layer>', None),
+        (f'<layer type="ReLU">\n  <input>\n    <port id="0"><dim>2</dim><dim>3</port></input>\n  <output>{OUT}</output>\n</layer>', (3, 30)),
+        (f'<layer type="ReLU">\n  <input>\n    <port id="0"><dim>2</dim><dim>3</dim>\n  </input>\n  <output>{OUT}</output>\n</layer>', (3, 5)),
+        (f'<layer type="ReLU">\n  <input>{IN}</input></input>\n  <output>{OUT}</output>\n</layer>', (2, 68)),
+        (f'<... type="ReLU" ...>\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>', (1, 1)),
+        (f'<… type="ReLU">\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>', (1, 1)),
+    ],
+    ids=[
+        "input not closed", "output not closed", "layer not closed", "data not closed", "value without quotes", "no blank", "typographic quotes", "port closes itself",
+        "port closes itself and is not closed", "end of dim without <", "end of dim without slash", "dim within dim", "dim not closed", "port not closed", "stray end",
+        "name left out", "name left out by one sign",
+    ],
+)  # fmt: skip
+def test_what_is_clear_is_repaired_and_reported(text: str, place: tuple[int, int] | None, tmp_path: Path) -> None:
+    report = validated(tmp_path, text)
+    assert {found.code for found in report.diagnostics} == {"IR007"}
+    assert all(found.severity == "error" and found.layer and found.layer["type"] for found in report.diagnostics)
+    if place is not None:
+        assert (report.diagnostics[0].line, report.diagnostics[0].column) == place
+    assert shapes(irshape.load(report.path)) == [["[2,3]"]]
+
+
+def test_places_behind_a_repair_are_exact(tmp_path: Path) -> None:
+    """What is put in takes no place in the file."""
+    text = f"""<... type="Clamp" ...>
+    <data min=0 max=1 banana="1">
+    <input>{IN}
+    <output>
+        <port id="1"><dim>2</dim><dim>7</dim></port>
+    </output>
+<layer id="2" type="ReLU" ...>
+    <data apple=1 />
+    <input>{IN}
+    <output>
+        <port id="1" /><dim>2</dim><dim>8</dim>
+    </output>
+    <layer type="Reluu" ...>
+</layer>"""
+    report = validated(tmp_path, text)
+    assert kept(report) == [
+        ("IR007", 1, 1),
+        ("IR007", 1, 1),
+        ("IR007", 2, 5),
+        ("IR007", 2, 11),
+        ("IR007", 2, 17),
+        ("IR301", 2, 23),
+        ("IR007", 3, 5),
+        ("IR201", 5, 9),
+        ("IR007", 7, 1),
+        ("IR007", 8, 11),
+        ("IR301", 8, 11),
+        ("IR007", 9, 5),
+        ("IR007", 11, 9),
+        ("IR201", 11, 9),
+        ("IR602", 13, 12),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('<layer type="ReLU">\n  <input><port id="0></port></input></layer>', (2, 10)),
+        ('<layer type="ReLU" type="Clamp">\n</layer>', (1, 20)),
+        ('<layer id type="ReLU">\n</layer>', (1, 9)),
+        ('<layer type="ReLU">\n  <!-- open', (2, 3)),
+        ('<layer type="ReLU">\n &nothing; </layer>', (2, 2)),
+        ('<layer type="ReLU"', (1, 1)),
+    ],
+)
+def test_what_is_not_clear_is_refused_with_its_place(text: str, place: tuple[int, int], tmp_path: Path) -> None:
+    report = validated(tmp_path, text)
+    assert kept(report) == [("IR001", *place)]
+    with pytest.raises(irshape.LoadError):
+        irshape.load(report.path)
+
+
+def test_ports_that_are_left_out(tmp_path: Path) -> None:
+    """Nothing is said of ports that are not there; attributes are checked all the same."""
+    report = validated(tmp_path, '<layer ... type="SoftMax" ... >\n<data axis="1" banana="2"/>\n<input> ... </input>\n<output> … </output>\n</layer>')
+    assert kept(report) == [("IR301", 2, 16), ("IR008", 3, 9), ("IR008", 4, 10)]
+
+
+def test_dimensions_that_are_left_out(tmp_path: Path) -> None:
+    for inside in ("...", "<dim>...</dim>", "<dim>2</dim> ... <dim>3</dim>", "<dim>…</dim>"):
+        text = f'<layer type="ReLU" ...><input><port id="0">{inside}</port></input><output>{OUT}</output></layer>'
+        assert shapes(load(tmp_path, text)) == [["[...]"]]
+
+
+def test_a_layer_without_type(tmp_path: Path) -> None:
+    report = validated(tmp_path, f'<layer id="3" ...><input>{IN}</input><output>{OUT}</output></layer>')
+    assert ("IR102", 1, 1) in kept(report)
+
+
+def test_other_encodings(tmp_path: Path) -> None:
+    text = f'<?xml version="1.0" encoding="ISO-8859-1"?>\n<layer name="größe" type="ReLU"><input>{IN}</input><output>{ports("2,4", first=1)}</output></layer>'
+    path = tmp_path / "latin.xml"
+    path.write_bytes(text.encode("latin-1"))
+    found = irshape.validate(path).files[0].diagnostics
+    assert [(one.code, one.line, one.column) for one in found] == [("IR201", 2, text.splitlines()[1].index("<output>") + 9)]
+    assert found[0].layer is not None
+    assert found[0].layer["name"] == "größe"
+    path.write_bytes(text.replace("ISO-8859-1", "klingon").encode("latin-1"))
+    assert [one.code for one in irshape.validate(path).files[0].diagnostics] == ["IR001"]
+
+
+# the walk itself
+
+
+def test_origin_is_the_inverse_of_what_was_put_in() -> None:
+    data = f'<... type="Clamp" ...><data min=0 max=1><input>{IN}<output>{OUT}</output>'.encode()
+    repaired = Repaired(data)
+    text, plain = repaired.text, bytes(repaired.plain)
+    assert len(plain) == len(data)
+    inserted = 0
+    for at, byte in enumerate(text):
+        origin = repaired.origin(at)
+        if origin < len(plain) and plain[origin] == byte and (at + 1 == len(text) or repaired.origin(at + 1) == origin + 1):
+            continue
+        inserted += 1
+    assert inserted == sum(len(piece) for _, piece in repaired.insertions) == len(text) - len(data)
+    assert repaired.origin(len(text)) == len(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"<!--" * 200_000,
+        b"<layer " + b"a" * 1_000_000,
+        b"<layer " + b"a " * 500_000 + b">",
+        b"<layer " + b'"' * 1_000_000 + b">",
+        b"<layer><input>" + b"<port>" * 100_000,
+        b"<a>" * 200_000,
+        b"<layer>" + b"</port>" * 100_000,
+        b"<layer>" + b"<body><layers><layer>" * 50_000,
+        b"<layer><input><port/>" + b"<!-- [1] -->" * 100_000,
+        b"<layer>" + b"/dim>" * 200_000,
+        b"<layer><input><port><!-- " + b"[" * 200_000 + b" --></port>",
+        b"<layer><input><port><!-- " + b"[1, " * 50_000 + b" --></port>",
+        b"<layer><input><port><!-- value " + b"a" * 200_000 + b" --></port>",
+        b"<layer><input><port><!-- " + b"1, " * 200_000 + b" --></port>",
+        b"<layer><input><port><!-- " + b"1 " * 200_000 + b" --></port>",
+        b"<layer><input><port><!-- elements " + b"1," * 200_000 + b"x --></port>",
+        b"<!---->" * 9_000 + b"<1",
+    ],
+    ids=lambda data: data[:40].decode(),
+)  # fmt: skip
+def test_hostile_texts_take_no_time(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "hostile.xml"
+    path.write_bytes(data)
+    report = irshape.validate(path)
+    assert report.count("error")
+    assert sys.getrecursionlimit() >= 1000

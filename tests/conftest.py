@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,8 @@ HERE = Path(__file__).resolve().parent
 for folder in (HERE, HERE.parent):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
+
+os.environ["IRSHAPE_DEBUG"] = "1"  # a bug in an operation is a traceback here, not a diagnostic
 
 if TYPE_CHECKING:
     from differential.oracle import Oracle

@@ -369,6 +369,7 @@ class _Reader:
         start = self.source.data.find(b"<", port.offset + 1)
         found: list[int] = []
         well = True
+        inner = _RT_INFO.sub(lambda info: b" " * len(info[0]), inner)
         for match in _INSIDE_PORT.finditer(inner):
             tag = match["tag"]
             if tag is None:
@@ -401,6 +402,7 @@ class _Reader:
         return Edge(found.get("from-layer", ""), found.get("from-port", ""), found.get("to-layer", ""), found.get("to-port", ""), offset)
 
 
+_RT_INFO = re.compile(rb"<rt_info\b[^>]*>.*?</rt_info\s*>", re.DOTALL)
 _INSIDE_PORT = re.compile(rb"<!--.*?-->|<(?P<tag>[^\s/>!]+)[^>]*?(?:/>|>(?P<text>[^<]*)(?:</dim\s*>)?)", re.DOTALL)
 """A comment, or an element with its text. Only a <dim> is taken with its end; the end of another element begins with `</`, which no tag name does."""
 

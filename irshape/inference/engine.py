@@ -290,7 +290,11 @@ class Engine:
             result.findings += [Finding(layer, problem) for problem in found[1]]
         inner = result.inner.setdefault(position, {})
         for tag, body in (layer.bodies or {}).items():
-            inner[tag] = self.run_body(body, {})
+            try:
+                inner[tag] = self.run_body(body, {})
+            except Violation as violation:
+                result.findings.append(Finding(layer, violation))
+                inner[tag] = self.as_declared(body)
         return self.declared_outputs(layer)
 
     def infer_layer(

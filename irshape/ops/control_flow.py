@@ -279,7 +279,7 @@ class Loop(Iteration):
     since = 5
     trip_count = operand(ANY, rank=(0, 1), value=True)
     execution_condition = operand(ANY, rank=(0, 1), value=True)
-    inputs = operand(ANY, optional=True, variadic=True)
+    inputs = operand(ANY, value=True, optional=True, variadic=True)
 
     def special(self, view: BodyView[Any]) -> tuple[str, PortBinding | None]:
         """The Result that decides on going on, and where the number of the iteration goes."""

@@ -36,6 +36,13 @@ class Const(Operation):
     size: int = attribute(NATURAL)
 
     def infer(self) -> Tensor:
+        require(
+            min(self.shape, default=0) >= 0,
+            f"the constant has shape {list(self.shape)}; a constant has no dynamic dimensions",
+            at="shape",
+            expected="sizes from 0 up",
+            seen=list(self.shape),
+        )
         return Tensor(self.element_type, PartialShape(self.shape))
 
 

@@ -51,6 +51,13 @@ KNOWN: dict[str, Known] = {
     "squared-difference-of-bytes": Known("values", "the CPU plugin's SquaredDifference of i8 and u8 is wrong: (7 - 2) squared is 0"),
     "divide-towards-zero": Known("values", "Divide with m_pythondiv rounds down by the specification and in Model.evaluate; the CPU plugin cuts towards zero"),
     "integer-power-overflow": Known("values", "an integer power that does not fit: the CPU plugin gives the smallest integer"),
+    "clamp-not-a-number": Known("values", "the CPU plugin's Clamp turns NaN into a limit"),
+    "elu-of-integers": Known("values", "the CPU plugin's Elu of integers"),
+    "softmax-1-from-the-end": Known("stricter", "SoftMax-1 has no negative axes; OpenVINO refuses one as soon as it knows the rank"),
+    "prelu-slope": Known("stricter", "PReLU: OpenVINO looks neither at the element type nor at the shape of the slope"),
+    "selu-several": Known("stricter", "Selu: alpha and lambda are one element each; OpenVINO takes more in silence"),
+    "hard-sigmoid-list": Known("stricter", "HardSigmoid: alpha and beta are scalars; OpenVINO takes a list of unknown length in silence"),
+    "hard-sigmoid-of-integers": Known("stricter", "HardSigmoid is for floating-point types; OpenVINO reads any in silence"),
     "cumsum-axis-shape": Known("stricter", "CumSum: the specification wants a scalar axis; OpenVINO reads a list of several in silence, the CPU plugin refuses it"),
     "cumsum-axis-range": Known("stricter", "CumSum: an axis out of range is read in silence and fails at run time"),
     # single operations
@@ -80,6 +87,7 @@ KNOWN: dict[str, Known] = {
     ),
     # images
     "interpolate-antialias": Known("values", "Interpolate: the CPU plugin ignores `antialias` below rank 5 (linear becomes linear_onnx); the specification and Model.evaluate do not"),
+    "interpolate-pillow-coefficient": Known("values", "Interpolate: the CPU plugin takes -0.5 for bicubic_pillow whatever `cube_coeff` says; the specification and Model.evaluate heed it"),
     "interpolate-sizes": Known("stricter", "Interpolate: the specification wants one size that is not negative, or one scale above 0, for each axis"),
     "interpolate-mode": Known("stricter", "Interpolate-1: OpenVINO reads any text for its mode"),
     # sorting and searching
@@ -88,5 +96,13 @@ KNOWN: dict[str, Known] = {
     "nonzero-of-bounds": Known("tighter", "NonZero of known bounds: an element of 2..5 is not zero, one of 0..9 may be; OpenVINO counts them all as possible"),
     "unique-count": Known("tighter", "Unique: as many indices and counts as slices along the axis at most, or as elements where only bounds are known; OpenVINO takes all elements, or says ?"),
     "bucketize-order": Known("stricter", "Bucketize: the specification wants boundaries that ascend and differ"),
+    # control flow
+    "if-interval-union": Known("tighter", "OpenVINO makes a dimension of an If `?` where a branch has an interval; irshape takes the union of the branches"),
+    "port-map-input-twice": Known("stricter", "of two lines of a port map for one input OpenVINO keeps the first; the other Parameter is never fed, and the result is wrong"),
+    "loop-without-condition": Known("stricter", "the specification demands an execution condition of the body; OpenVINO reads a Loop without one and leaves its outputs dynamic"),
+    "iterator-slices-disagree": Known("stricter", "the sliced inputs of a TensorIterator have different numbers of slices; OpenVINO goes by the last, and cannot run it"),
+    "iterator-stride-not-part-size": Known("stricter", "OpenVINO counts the slices of a TensorIterator by `part_size` alone, and cannot run it where `stride` is not the same"),
+    "iterator-parameter-type": Known("stricter", "OpenVINO does not look whether the element type of a TensorIterator's input is that of the Parameter it feeds"),
+    "iterator-start": Known("values", "the CPU plugin takes slices from the first on, whatever `start` says"),
 }
 """Keys are lower case with hyphens. Name a difference by what it is about, not by the case that found it."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from ...types import DYNAMIC_TYPE, Dimension, ElementType, PartialShape
 from ..declaration import REAL, Operation, attribute, operand, require, types
+from ..elementwise import computed
 from ..kinds import BOOLEAN
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -99,13 +100,13 @@ class FromPlanes(Operation):
         d, e = (np.repeat(np.repeat(small.astype(real), 2, axis=1), 2, axis=2) - real(128) for small in (u, v))
         luma = real(1.164) * luma
         red, green, blue = luma + real(1.596) * e, luma - real(0.391) * d - real(0.813) * e, luma + real(2.018) * d
-        return stored(np.stack([blue, green, red] if self.blue_first else [red, green, blue], axis=-1), y.dtype)
+        return computed(np.clip(np.stack([blue, green, red] if self.blue_first else [red, green, blue], axis=-1), 0, 255), y)
 
 
-def stored(values: Array, kind: Any) -> Array:
+def rounded_up(values: Array, like: Array) -> Array:
     """Values held within 0 to 255; of integers, halves are rounded up."""
     held = np.clip(values, 0, 255)
-    return (np.floor(held + 0.5) if kind.kind in "iu" else held).astype(kind)
+    return computed(np.floor(held + 0.5) if like.dtype.kind == "u" else held, like)
 
 
 class NV12toRGB(FromPlanes):
@@ -190,13 +191,12 @@ class RGBtoNV12(Operation):
 
     def evaluate(self, image: Array) -> Array | tuple[Array, Array]:
         red, green, blue = (image[..., channel].astype(np.float64) for channel in ((2, 1, 0) if self.blue_first else (0, 1, 2)))
-        kind = image.dtype
-        y = stored(0.257 * red + 0.504 * green + 0.098 * blue + 16, kind)
-        u = stored(-0.148 * red - 0.291 * green + 0.439 * blue + 128, kind)
-        v = stored(0.439 * red - 0.368 * green - 0.071 * blue + 128, kind)
+        y = rounded_up(0.257 * red + 0.504 * green + 0.098 * blue + 16, image)
+        u = rounded_up(-0.148 * red - 0.291 * green + 0.439 * blue + 128, image)
+        v = rounded_up(0.439 * red - 0.368 * green - 0.071 * blue + 128, image)
         batch, height, width = y.shape
         means = [small.astype(np.float64).reshape(batch, height // 2, 2, width // 2, 2).mean(axis=(2, 4)) for small in (u, v)]
-        uv = stored(np.stack(means, axis=-1), kind)
+        uv = rounded_up(np.stack(means, axis=-1), image)
         if self.single_plane:
             return np.concatenate([y, uv.reshape(batch, height // 2, width)], axis=1)[..., None]
         return y[..., None], uv

@@ -1,0 +1,210 @@
+"""The operations of Detectron's two-stage networks; old files name them under the version `experimental`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...types import DYNAMIC, Dimension, ElementType
+from ..declaration import REAL, Operation, Violation, attribute, operand, require
+from ..kinds import BOOLEAN, FLOAT, FLOATS, INT, INTS
+from ..lazy import Array, np
+from ..tensors import Tensor
+from .agreement import attribute_size, merged, require_same, require_size
+from .geometry import descending, greedy, moved, touching_overlaps
+from .proposals import best, refined
+from .roi import aligned
+
+I32 = ElementType.of("i32")
+I64 = ElementType.of("i64")
+
+
+class ExperimentalDetectronDetectionOutput(Operation):
+    """Boxes, classes and scores of the best detections, `max_detections_per_image` of each; where fewer are found, the rest is 0. Class 0 is the background. Specification:
+    ExperimentalDetectronDetectionOutput-6."""
+
+    since = 6
+    input_rois = operand(REAL, rank=2)
+    input_deltas = operand(REAL, rank=2, like="input_rois")
+    input_scores = operand(REAL, rank=2, like="input_rois")
+    input_im_info = operand(REAL, rank=2, like="input_rois")
+    score_threshold: float = attribute(FLOAT, default=0.0, required=True)
+    nms_threshold: float = attribute(FLOAT, default=0.0, required=True)
+    max_delta_log_wh: float = attribute(FLOAT, default=0.0, required=True)
+    num_classes: int = attribute(INT, default=0, required=True)
+    post_nms_count: int = attribute(INT, default=0, required=True)
+    max_detections_per_image: int = attribute(INT, default=0, required=True)
+    class_agnostic_box_regression: bool = attribute(BOOLEAN, default=False)
+    deltas_weights: tuple[float, ...] = attribute(FLOATS, default=(), required=True)
+
+    def infer(self, input_rois: Tensor, input_deltas: Tensor, input_scores: Tensor, input_im_info: Tensor) -> tuple[Tensor, ...]:
+        require_size("the coordinates of a region", "input_rois", input_rois, 1, 4)
+        if self.num_classes >= 0:
+            require_size(f"4 deltas for each of {self.num_classes} classes", "input_deltas", input_deltas, 1, self.num_classes * 4)
+            require_size(f"a score for each of {self.num_classes} classes", "input_scores", input_scores, 1, self.num_classes)
+        require_size("one image", "input_im_info", input_im_info, 0, 1)
+        require_size("height, width and scale of the image", "input_im_info", input_im_info, 1, 3)
+        regions = DYNAMIC
+        if input_rois.rank is not None and input_deltas.rank is not None and input_scores.rank is not None:
+            for name, tensor in (("input_rois", input_rois), ("input_deltas", input_deltas), ("input_scores", input_scores)):
+                regions = merged("the number of regions", regions, tensor.shape[0], at=name)
+        rows = attribute_size(self.max_detections_per_image)
+        return Tensor(input_rois.element_type, [rows, 4]), Tensor(I32, [rows]), Tensor(input_rois.element_type, [rows])
+
+    def check(self, input_rois: Tensor, input_deltas: Tensor, input_scores: Tensor, input_im_info: Tensor) -> Iterator[Violation]:
+        if self.deltas_weights and len(self.deltas_weights) != 4:
+            seen = len(self.deltas_weights)
+            yield Violation(f"`deltas_weights` has {seen} numbers; expected one for each of 4 deltas", at="deltas_weights", expected="4 numbers", seen=seen, rule="attribute-value")
+
+    def evaluate(self, input_rois: Array, input_deltas: Array, input_scores: Array, input_im_info: Array) -> tuple[Array, Array, Array]:
+        rois, count = input_rois.astype(np.float32), self.num_classes
+        deltas = input_deltas.astype(np.float32).reshape(len(rois), count, 4) / np.float32(self.deltas_weights[:4])
+        deltas[..., 2:] = np.minimum(deltas[..., 2:], np.float32(self.max_delta_log_wh))
+        proper = (rois[:, 2:] > rois[:, :2]).all(axis=1)
+        boxes = np.where(proper[:, None, None], np.maximum(moved(rois[:, None, :], deltas, 1) - np.float32([0, 0, 1, 1]), 0), np.float32(0))
+        scores = np.where(proper[:, None], input_scores.astype(np.float32), np.float32(0))
+        found: list[tuple[int, int]] = []
+        for label in range(1, count):
+            order = np.flatnonzero(scores[:, label] > np.float32(self.score_threshold))
+            order = order[descending(scores[order, label])]
+            kept = greedy(order, boxes[:, label], self.nms_threshold, overlap=lambda box, others: touching_overlaps(box, others, 1))
+            found += [(index, label) for index in (kept if self.post_nms_count == -1 else kept[: self.post_nms_count])]
+        if len(found) > self.max_detections_per_image:
+            found = sorted(found, key=lambda one: (-float(scores[one]), one[0]))[: self.max_detections_per_image]
+        where = tuple(np.array(found, dtype=np.int64).reshape(-1, 2).T)
+        result = np.zeros((self.max_detections_per_image, 4), np.float32), np.zeros(self.max_detections_per_image, np.int32), np.zeros(self.max_detections_per_image, np.float32)
+        for made, values in zip(result, (boxes[where], where[1], scores[where]), strict=True):
+            made[: len(found)] = values
+        return result[0].astype(input_rois.dtype), result[1], result[2].astype(input_rois.dtype)
+
+
+class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
+    """Boxes and scores of the best proposals, `post_nms_count` of each; where fewer are found, the rest is 0. Specification:
+    ExperimentalDetectronGenerateProposalsSingleImage-6."""
+
+    since = 6
+    input_im_info = operand(REAL, rank=1)
+    input_anchors = operand(REAL, rank=2, like="input_im_info")
+    input_deltas = operand(REAL, rank=3, like="input_im_info")
+    input_scores = operand(REAL, rank=3, like="input_im_info")
+    min_size: float = attribute(FLOAT, default=0.0, required=True)
+    nms_threshold: float = attribute(FLOAT, default=0.0, required=True)
+    pre_nms_count: int = attribute(INT, default=0, required=True)
+    post_nms_count: int = attribute(INT, default=0, required=True)
+
+    def infer(self, input_im_info: Tensor, input_anchors: Tensor, input_deltas: Tensor, input_scores: Tensor) -> tuple[Tensor, ...]:
+        require_size("height, width and scale of the image", "input_im_info", input_im_info, 0, 3)
+        require_size("the coordinates of an anchor", "input_anchors", input_anchors, 1, 4)
+        require_same("rows", "input_deltas", input_deltas, 1, "input_scores", input_scores, 1)
+        require_same("columns", "input_deltas", input_deltas, 2, "input_scores", input_scores, 2)
+        rows = attribute_size(self.post_nms_count)
+        return Tensor(input_im_info.element_type, [rows, 4]), Tensor(input_im_info.element_type, [rows])
+
+    def evaluate(self, input_im_info: Array, input_anchors: Array, input_deltas: Array, input_scores: Array) -> tuple[Array, Array]:
+        info, deltas = input_im_info.astype(np.float32), input_deltas.astype(np.float32)
+        count, rows, columns = input_scores.shape
+        anchors = input_anchors.astype(np.float32).reshape(rows, columns, count, 4)
+        boxes = refined(anchors, deltas, info[0], info[1], 1)
+        scores = input_scores.astype(np.float32).transpose(1, 2, 0).ravel()
+        scores = scores * (boxes[:, 2:] - boxes[:, :2] + np.float32(1) >= np.float32(self.min_size)).all(axis=1)
+        kept = best(boxes, scores, self.pre_nms_count, self.nms_threshold, self.post_nms_count, 0)
+        rois, marks = np.zeros((self.post_nms_count, 4), np.float32), np.zeros(self.post_nms_count, np.float32)
+        rois[: len(kept)], marks[: len(kept)] = boxes[kept], scores[kept]
+        return rois.astype(input_im_info.dtype), marks.astype(input_im_info.dtype)
+
+
+class ExperimentalDetectronPriorGridGenerator(Operation):
+    """Prior boxes moved to the middle of every cell of a grid. The result has room for the whole feature map; a smaller grid leaves the rest open, here 0. Specification:
+    ExperimentalDetectronPriorGridGenerator-6."""
+
+    since = 6
+    priors = operand(REAL, rank=2)
+    feature_map = operand(REAL, rank=4, like="priors")
+    im_data = operand(REAL, rank=4, like="priors")
+    flatten: bool = attribute(BOOLEAN, default=True)
+    h: int = attribute(INT, default=0)
+    w: int = attribute(INT, default=0)
+    stride_x: float = attribute(FLOAT, default=0.0)
+    stride_y: float = attribute(FLOAT, default=0.0)
+
+    def infer(self, priors: Tensor, feature_map: Tensor, im_data: Tensor) -> Tensor:
+        require_size("the coordinates of a prior box", "priors", priors, 1, 4)
+        require_same("batch items", "feature_map", feature_map, 0, "im_data", im_data, 0)
+        count = DYNAMIC if priors.rank is None else priors.shape[0]
+        height, width = (DYNAMIC, DYNAMIC) if feature_map.rank is None else feature_map.shape[2:]
+        if not self.flatten:
+            return Tensor(priors.element_type, [height, width, count, 4])
+        cells: Dimension = height * width * count
+        return Tensor(priors.element_type, [DYNAMIC if priors.rank is None or feature_map.rank is None else cells, 4])
+
+    def evaluate(self, priors: Array, feature_map: Array, im_data: Array) -> Array:
+        rows, columns = self.h or feature_map.shape[2], self.w or feature_map.shape[3]
+        step_y, step_x = (np.float32(stride or np.float32(size) / np.float32(cells)) for stride, size, cells in ((self.stride_y, im_data.shape[2], rows), (self.stride_x, im_data.shape[3], columns)))
+        y, x = (np.arange(rows, dtype=np.float32) + np.float32(0.5)) * step_y, (np.arange(columns, dtype=np.float32) + np.float32(0.5)) * step_x
+        centers = np.stack(np.broadcast_arrays(x[None, :], y[:, None]), axis=-1)
+        boxes = (priors.astype(np.float32) + np.concatenate([centers, centers], axis=-1)[:, :, None, :]).astype(priors.dtype)
+        result = np.zeros((*feature_map.shape[2:], len(priors), 4), priors.dtype)
+        used = min(boxes.size, result.size)
+        result.ravel()[:used] = boxes.ravel()[:used]
+        return result.reshape(-1, 4) if self.flatten else result
+
+
+class ExperimentalDetectronROIFeatureExtractor(Operation):
+    """Averages of each region, from the level of a pyramid of feature maps that fits its size, and the regions themselves, as they were. A region without area gives 0.
+    Specification: ExperimentalDetectronROIFeatureExtractor-6."""
+
+    since = 6
+    tolerated = ("distribute_rois_between_levels", "image_id", "preserve_rois_order")
+    input_rois = operand(REAL, rank=2)
+    input_pyramid = operand(REAL, rank=4, like="input_rois", variadic=True)
+    output_size: int = attribute(INT, default=0, required=True)
+    sampling_ratio: int = attribute(INT, default=0, required=True)
+    pyramid_scales: tuple[int, ...] = attribute(INTS, default=(), required=True)
+    aligned: bool = attribute(BOOLEAN, default=False)
+
+    def infer(self, input_rois: Tensor, *input_pyramid: Tensor) -> tuple[Tensor, ...]:
+        require_size("the coordinates of a region", "input_rois", input_rois, 1, 4)
+        channels = DYNAMIC
+        for tensor in input_pyramid:
+            require_size("one batch item", "input_pyramid", tensor, 0, 1)
+            if tensor.rank is not None:
+                channels = merged("the number of channels of the pyramid", channels, tensor.shape[1], at="input_pyramid")
+        regions = DYNAMIC if input_rois.rank is None else input_rois.shape[0]
+        size = attribute_size(self.output_size)
+        return Tensor(input_rois.element_type, [regions, channels, size, size]), Tensor(input_rois.element_type, [regions, 4])
+
+    def check(self, input_rois: Tensor, *input_pyramid: Tensor) -> Iterator[Violation]:
+        if len(self.pyramid_scales) < len(input_pyramid):
+            seen, levels = len(self.pyramid_scales), len(input_pyramid)
+            yield Violation(f"`pyramid_scales` has {seen} numbers for {levels} feature maps", at="pyramid_scales", expected=f"{levels} numbers", seen=seen, rule="attribute-value")
+
+    def evaluate(self, input_rois: Array, *input_pyramid: Array) -> tuple[Array, Array]:
+        rois, levels = input_rois.astype(np.float32), [level[0].astype(np.float32) for level in input_pyramid]
+        areas = np.prod(rois[:, 2:] - rois[:, :2], axis=1)
+        relative = np.sqrt(np.maximum(areas, np.float32(0))) / np.float32(224)
+        chosen = np.clip(np.floor(np.log2(relative + np.float32(1e-6)) + 2), 0, len(levels) - 1).astype(int)
+        offset = np.float32(0.5 if self.aligned else 0)
+        result = np.zeros((len(rois), len(levels[0]), self.output_size, self.output_size), np.float32)
+        for index in np.flatnonzero(areas > 0):
+            level = chosen[index]
+            corners = rois[index] * (np.float32(1) / np.float32(self.pyramid_scales[level])) - offset
+            size = np.maximum(corners[[3, 2]] - corners[[1, 0]], np.float32(1))
+            result[index] = aligned(levels[level], corners[[1, 0]], size, (self.output_size, self.output_size), max(self.sampling_ratio, 0), "avg")
+        return result.astype(input_rois.dtype), input_rois
+
+
+class ExperimentalDetectronTopKROIs(Operation):
+    """The `max_rois` regions of highest probability; where there are fewer, the rest is open, here 0. Specification: ExperimentalDetectronTopKROIs-6."""
+
+    since = 6
+    input_rois = operand(REAL, rank=2)
+    rois_probs = operand(REAL, rank=1, like="input_rois")
+    max_rois: int = attribute(INT, default=0)
+
+    def infer(self, input_rois: Tensor, rois_probs: Tensor) -> Tensor:
+        require_size("the coordinates of a region", "input_rois", input_rois, 1, 4)
+        require_same("regions", "input_rois", input_rois, 0, "rois_probs", rois_probs, 0)
+        return Tensor(input_rois.element_type, [attribute_size(self.max_rois), 4])
+
+    def evaluate(self, input_rois: Array, rois_probs: Array) -> Array:
+        kept = input_rois[descending(rois_probs.astype(np.float32))[: self.max_rois]]
+        return np.concatenate([kept, np.zeros((self.max_rois - len(kept), 4), input_rois.dtype)])

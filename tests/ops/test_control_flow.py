@@ -1,0 +1,500 @@
+"""If, Loop and TensorIterator against OpenVINO: shapes inside and outside of the bodies, refusals and values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from differential.cases import Blob, Case, Data, Input, case_id, const, data, xml_edges, xml_layer
+from differential.compare import check
+from differential.oracle import Oracle
+
+Port = tuple[int, int]
+NUMPY = {"auto_broadcast": "numpy"}
+
+
+class Graph:
+    """A body as it grows: every method adds a layer and gives the port that it feeds others with."""
+
+    def __init__(self, blob: Blob) -> None:
+        self.blob = blob
+        self.layers: list[str] = []
+        self.edges: list[tuple[int, int, int, int]] = []
+        self.types: dict[Port, tuple[str, str]] = {}
+
+    def parameter(self, type: str, shape: str) -> Port:
+        self.layers.append(xml_layer(len(self.layers), "Parameter", "opset1", {"shape": shape, "element_type": type}, [], [(type, shape)]))
+        return self.made((type, shape), 0)
+
+    def const(self, type: str, values: Any) -> Port:
+        self.layers.append(self.blob.const(len(self.layers), type, values))
+        return self.made((type, "[" + ",".join(map(str, np.shape(values))) + "]"), 0)
+
+    def op(self, kind: str, sources: Sequence[Port], shape: str, attributes: dict[str, str] | None = None, version: str = "opset1", type: str = "f32", extra: str = "") -> Port:
+        number = len(self.layers)
+        self.layers.append(xml_layer(number, kind, version, attributes, [self.types[source] for source in sources], [(type, shape)], extra=extra))
+        self.edges += [(*source, number, index) for index, source in enumerate(sources)]
+        return self.made((type, shape), len(sources))
+
+    def result(self, source: Port) -> int:
+        number = len(self.layers)
+        self.layers.append(xml_layer(number, "Result", "opset1", {}, [self.types[source]]))
+        self.edges.append((*source, number, 0))
+        return number
+
+    def made(self, form: tuple[str, str], port: int) -> Port:
+        self.types[len(self.layers) - 1, port] = form
+        return len(self.layers) - 1, port
+
+    def text(self, tag: str = "body") -> str:
+        return "\n".join([f"<{tag}>", "<layers>", *self.layers, "</layers>", xml_edges(self.edges), f"</{tag}>"])
+
+
+def port_map(*lines: tuple[str, int, int, dict[str, int | str]], tag: str = "port_map") -> str:
+    """Lines as (direction, external port, internal layer, the rest)."""
+    texts = [
+        f'<{direction} external_port_id="{external}" internal_layer_id="{internal}"' + "".join(f' {name}="{value}"' for name, value in rest.items()) + "/>"
+        for direction, external, internal, rest in lines
+    ]
+    return "\n".join([f"<{tag}>", *texts, f"</{tag}>"])
+
+
+def back_edges(*edges: tuple[int, int]) -> str:
+    return "\n".join(["<back_edges>", *(f'<edge from-layer="{a}" to-layer="{b}"/>' for a, b in edges), "</back_edges>"])
+
+
+TRUE, FALSE = const("boolean", True), const("boolean", False)
+X = data("f32", "2,3")
+
+
+def trips(count: int) -> Input:
+    return const("i64", count)
+
+
+# If
+
+
+def branches(then: str | tuple[str, str], other: str | tuple[str, str], ids: tuple[int, int] = (0, 0)) -> Callable[[Blob], str]:
+    """Two bodies that each give a constant of their own shape (f32, or type and shape) doubled."""
+
+    def text(blob: Blob) -> str:
+        parts = []
+        for tag, form, external in (("then", then, ids[0]), ("else", other, ids[1])):
+            type, shape = ("f32", form) if isinstance(form, str) else form
+            sizes = [int(size) for size in shape.split(",")] if shape else []
+            graph = Graph(blob)
+            constant = graph.const(type, np.full(sizes, 1 if tag == "then" else 2))
+            result = graph.result(graph.op("Add", [constant, constant], shape, NUMPY, type=type))
+            parts += [port_map(("output", external, result, {}), tag=f"{tag}_port_map"), graph.text(f"{tag}_body")]
+        return "\n".join(parts)
+
+    return text
+
+
+def with_inputs(then_shape: str = "2,3", else_shape: str = "3,2") -> Callable[[Blob], str]:
+    """then: relu(x); else: transpose of y. Two outputs each, in another order."""
+
+    def text(blob: Blob) -> str:
+        then = Graph(blob)
+        x = then.parameter("f32", then_shape)
+        relu, plain = then.result(then.op("ReLU", [x], then_shape)), then.result(x)
+        other = Graph(blob)
+        y = other.parameter("f32", else_shape)
+        plain_too = other.result(y)
+        turned = other.result(other.op("Exp", [y], else_shape))
+        return "\n".join(
+            [
+                port_map(("input", 1, x[0], {}), ("output", 0, relu, {}), ("output", 1, plain, {}), tag="then_port_map"),
+                port_map(("input", 2, y[0], {}), ("output", 1, plain_too, {}), ("output", 0, turned, {}), tag="else_port_map"),
+                then.text("then_body"),
+                other.text("else_body"),
+            ]
+        )
+
+    return text
+
+
+def nested_if(blob: Blob) -> str:
+    outer, other = Graph(blob), Graph(blob)
+    c = outer.parameter("boolean", "1")
+    inside = outer.op("If", [c], "?", version="opset8", extra=branches("2", "5")(blob))
+    r = outer.result(inside)
+    s = other.result(other.const("f32", [7.0, 8, 9]))
+    return "\n".join(
+        [
+            port_map(("input", 1, c[0], {}), ("output", 0, r, {}), tag="then_port_map"),
+            port_map(("output", 0, s, {}), tag="else_port_map"),
+            outer.text("then_body"),
+            other.text("else_body"),
+        ]
+    )
+
+
+def one_output_short(blob: Blob) -> str:
+    then, other = Graph(blob), Graph(blob)
+    a, b = then.const("f32", [1.0]), other.const("f32", [1.0])
+    lines = port_map(("output", 0, then.result(a), {}), ("output", 1, then.result(a), {}), tag="then_port_map")
+    return "\n".join([lines, port_map(("output", 0, other.result(b), {}), tag="else_port_map"), then.text("then_body"), other.text("else_body")])
+
+
+def twice_the_same(blob: Blob) -> str:
+    then, other = Graph(blob), Graph(blob)
+    a, b = then.parameter("f32", "2,3"), then.parameter("f32", "2,3")
+    r = then.result(then.op("Add", [a, b], "2,3", NUMPY))
+    c = other.parameter("f32", "2,3")
+    s = other.result(c)
+    return "\n".join(
+        [
+            port_map(("input", 1, a[0], {}), ("input", 1, b[0], {}), ("output", 0, r, {}), tag="then_port_map"),
+            port_map(("input", 1, c[0], {}), ("output", 0, s, {}), tag="else_port_map"),
+            then.text("then_body"),
+            other.text("else_body"),
+        ]
+    )
+
+
+def conditional(id: str, condition: Input, body: Callable[[Blob], str], inputs: Sequence[Input] = (), outputs: int = 1, **rest: Any) -> Case:
+    return Case("If", "opset8", {}, [condition, *inputs], outputs, id=f"if-{id}", extra_xml=body, **rest)
+
+
+CONDITION = data("boolean", "", values=True)
+OTHERWISE = data("boolean", "1", values=[False])
+Y = data("f32", "3,2")
+
+IF = [
+    conditional("same-shape", CONDITION, branches("2,3", "2,3")),
+    conditional("same-shape-else", OTHERWISE, branches("2,3", "2,3")),
+    conditional("union", CONDITION, branches("2,3", "4,1")),
+    conditional("union-zero-size", OTHERWISE, branches("0", "7")),
+    conditional("other-rank", CONDITION, branches("2,3", "2"), run=False),
+    conditional("scalar-and-vector", CONDITION, branches("", "5"), run=False),
+    conditional("scalar-and-one", OTHERWISE, branches("", "1")),
+    conditional("scalars", CONDITION, branches("", "")),
+    conditional("other-type", CONDITION, branches("2", ("i32", "2"))),
+    conditional("known-true", TRUE, branches("2", ("i32", "3"))),
+    conditional("known-false", FALSE, branches("2", ("i32", "3"))),
+    conditional("known-vector", const("boolean", [False]), branches("2", "3")),
+    conditional("known-number", const("f32", 0.5), branches("2", "3")),
+    conditional("two-values", const("boolean", [True, False]), branches("2", "3")),
+    conditional("two-values-at-run-time", data("boolean", "2"), branches("2", "3"), run=False),
+    conditional("matrix-condition", data("boolean", "1,1"), branches("2", "3")),
+    conditional("odd-output-ids", CONDITION, branches("2", "3", ids=(1, 5))),
+    conditional("inputs", CONDITION, with_inputs(), [X, Y], 2),
+    conditional("inputs-else", OTHERWISE, with_inputs(), [X, Y], 2),
+    conditional("inputs-known", TRUE, with_inputs("?,3", "?,?"), [X, Y], 2),
+    conditional("inputs-dynamic", CONDITION, with_inputs("?,3", "?,?"), [data("f32", "2..5,3"), data("f32", "4,?")], 2, run=False, known="if-interval-union"),
+    conditional("inputs-dynamic-rank", CONDITION, with_inputs("...", "..."), [data("f32", "..."), Y], 2, run=False),
+    conditional("nested", CONDITION, nested_if, [data("boolean", "1", values=[False])], run=False, known="if-interval-union"),
+    conditional("an-output-short", CONDITION, one_output_short, outputs=2),
+    conditional("an-input-twice", CONDITION, twice_the_same, [X], known="port-map-input-twice"),
+    conditional("no-bodies", CONDITION, lambda blob: "", outputs=1),
+]
+
+
+# Loop
+
+
+def going_on(on: bool | str, graph: Graph) -> tuple[Port, list[tuple[str, int, int, dict[str, int | str]]]]:
+    """The body's condition: a constant, or `in N`: what comes in by port N."""
+    if isinstance(on, bool):
+        return graph.const("boolean", on), []
+    parameter = graph.parameter("boolean", "")
+    return parameter, [("input", int(on.split()[1]), parameter[0], {})]
+
+
+def stepping(
+    shape: str = "2,3",
+    *,
+    on: bool | str = True,
+    state: bool = True,
+    grow: bool = False,
+    concat: dict[str, int | str] | None = None,
+    sliced: dict[str, int | str] | None = None,
+    counter: tuple[str, str] | None = None,
+    purpose: str = "execution_condition",
+) -> Callable[[Blob], str]:
+    """A body with one tensor: x + x, or x joined to itself. Outputs: the last, and, with `concat`, all."""
+
+    def text(blob: Blob) -> str:
+        graph = Graph(blob)
+        x = graph.parameter("f32", shape)
+        y = graph.op("Concat", [x, x], _grown(shape), {"axis": "0"}) if grow else graph.op("Add", [x, x], shape, NUMPY)
+        lines: list[tuple[str, int, int, dict[str, int | str]]] = [("input", 2, x[0], sliced or {})]
+        if counter is not None:
+            number = graph.parameter(*counter)
+            lines.append(("input", -1, number[0], {"purpose": "current_iteration"}))
+            y = graph.op("Add", [y, graph.op("Convert", [number], counter[1], {"destination_type": "f32"})], shape, NUMPY)
+        condition, more = going_on(on, graph)
+        last = graph.result(y)
+        outside = 3 + len([line for line in more if line[1] > 2])
+        lines += [*more, ("output", outside, last, {})]
+        if concat is not None:
+            lines.append(("output", outside + 1, graph.result(graph.op("ReLU", [y], shape)), concat))
+        lines.append(("output", -1, graph.result(condition), {"purpose": purpose}))
+        return "\n".join([port_map(*lines), back_edges(*([(last, x[0])] if state else [])), graph.text()])
+
+    return text
+
+
+def _grown(shape: str) -> str:
+    first, _, rest = shape.partition(",")
+    return (str(2 * int(first)) if first.isdigit() else "?") + ("," + rest if rest else "")
+
+
+def until_large(blob: Blob) -> str:
+    """Doubles x while its sum is below 100; gives x and the number of iterations."""
+    graph = Graph(blob)
+    x = graph.parameter("f32", "3")
+    number = graph.parameter("i64", "")
+    y = graph.op("Add", [x, x], "3", NUMPY)
+    total = graph.op("ReduceSum", [y, graph.const("i64", [0])], "", {"keep_dims": "false"})
+    condition = graph.op("Less", [total, graph.const("f32", 100.0)], "", NUMPY, type="boolean")
+    last, goes_on, counted = graph.result(y), graph.result(condition), graph.result(number)
+    return "\n".join(
+        [
+            port_map(
+                ("input", 2, x[0], {}),
+                ("input", -1, number[0], {"purpose": "current_iteration"}),
+                ("output", 3, last, {}),
+                ("output", 4, counted, {}),
+                ("output", 5, graph.result(total), {"axis": 0}),
+                ("output", -1, goes_on, {"purpose": "execution_condition"}),
+            ),
+            back_edges((last, x[0])),
+            graph.text(),
+        ]
+    )
+
+
+def replaced(into: str, to: str = "f32") -> Callable[[Blob], str]:
+    """The state of the next iteration is another input, of the shape `into`; outputs: it, and the state."""
+
+    def text(blob: Blob) -> str:
+        graph = Graph(blob)
+        x, y = graph.parameter("f32", "..."), graph.parameter("f32", into)
+        source = y if to == "f32" else graph.op("Convert", [y], into, {"destination_type": to}, type=to)
+        brought, seen = graph.result(source), graph.result(graph.op("ReLU", [x], "..."))
+        condition = graph.result(graph.const("boolean", True))
+        lines = port_map(
+            ("input", 2, x[0], {}), ("input", 3, y[0], {}), ("output", 4, brought, {}), ("output", 5, seen, {}), ("output", -1, condition, {"purpose": "execution_condition"})
+        )
+        return "\n".join([lines, back_edges((brought, x[0])), graph.text()])
+
+    return text
+
+
+def sliced_and_state(blob: Blob) -> str:
+    """state + slice of the second input; outputs: the state, and the slices made longer."""
+    graph = Graph(blob)
+    state, part = graph.parameter("f32", "2,1"), graph.parameter("f32", "2,1")
+    total = graph.op("Add", [state, part], "2,1", NUMPY)
+    last, every = graph.result(total), graph.result(graph.op("Concat", [total, part], "4,1", {"axis": "0"}))
+    condition = graph.result(graph.const("boolean", [True]))
+    lines = port_map(
+        ("input", 2, state[0], {}),
+        ("input", 3, part[0], {"axis": 1, "start": 0, "end": -1, "stride": 1, "part_size": 1}),
+        ("output", 4, last, {}),
+        ("output", 5, every, {"axis": 1, "start": 0, "end": -1, "stride": 1, "part_size": 1}),
+        ("output", -1, condition, {"purpose": "execution_condition"}),
+    )
+    return "\n".join([lines, back_edges((last, state[0])), graph.text()])
+
+
+def nested_loop(blob: Blob) -> str:
+    """A loop of two iterations around a loop of three that grows its tensor."""
+    graph = Graph(blob)
+    x = graph.parameter("f32", "?,3")
+    count, starts = graph.const("i64", 3), graph.const("boolean", True)
+    inner = graph.op("Loop", [count, starts, x], "?,3", version="opset5", extra=stepping("?,3", grow=True)(blob))
+    last, condition = graph.result(inner), graph.result(graph.const("boolean", True))
+    lines = port_map(("input", 2, x[0], {}), ("output", 3, last, {}), ("output", -1, condition, {"purpose": "execution_condition"}))
+    return "\n".join([lines, back_edges((last, x[0])), graph.text()])
+
+
+def loop(id: str, count: Input, starts: Input, body: Callable[[Blob], str] | str, inputs: Sequence[Input] = (X,), outputs: int = 1, **rest: Any) -> Case:
+    return Case("Loop", "opset5", {}, [count, starts, *inputs], outputs, id=f"loop-{id}", extra_xml=body, **rest)
+
+
+def at_run_time(kind: str, value: int | bool, shape: str = "") -> Data:
+    return data(kind, shape, values=np.full([int(size) for size in shape.split(",")] if shape else [], value))
+
+
+ROWS: dict[str, int | str] = {"axis": 0}
+COLUMNS: dict[str, int | str] = {"axis": -1}
+ROW = data("f32", "1,3")  # the CPU plugin joins only parts of size 1
+
+LOOP = [
+    # the number of iterations
+    loop("for", trips(3), TRUE, stepping()),
+    loop("for-vector", const("i32", [3]), const("boolean", [True]), stepping()),
+    loop("concat", trips(3), TRUE, stepping("1,3", concat=ROWS), [ROW], 2),
+    loop("concat-last-axis", trips(3), TRUE, stepping("3,1", concat={"axis": 1}), [data("f32", "3,1")], 2),
+    loop("concat-negative-axis", trips(3), TRUE, stepping(concat=COLUMNS), [X], 2, run=False),
+    loop("concat-longer-parts", trips(3), TRUE, stepping("2,3", concat=ROWS), [X], 2, run=False),
+    loop("concat-at-run-time", at_run_time("i64", 3), TRUE, stepping("1,3", concat=ROWS), [ROW], 2),
+    loop("concat-condition-at-run-time", trips(3), at_run_time("boolean", True), stepping("1,3", concat=ROWS), [ROW], 2),
+    loop("concat-scalar", trips(4), TRUE, stepping("", concat=ROWS), [data("f32", "")], 2),
+    loop("concat-bad-axis", trips(4), TRUE, stepping(concat={"axis": 2}), outputs=2),
+    loop("do-while", trips(7), TRUE, stepping("1,3", on=False, concat=ROWS), [ROW], 2),
+    loop("condition-from-outside", trips(3), TRUE, stepping("1,3", on="in 3", concat=ROWS), [ROW, TRUE], 2),
+    loop("condition-from-outside-false", trips(3), TRUE, stepping("1,3", on="in 3", concat=ROWS), [ROW, FALSE], 2),
+    loop("condition-from-outside-unknown", trips(3), TRUE, stepping("1,3", on="in 3", concat=ROWS), [ROW, at_run_time("boolean", True)], 2),
+    loop("condition-is-the-first", trips(3), TRUE, stepping("1,3", on="in 1", concat=ROWS), [ROW], 2),
+    loop("while", trips(-1), TRUE, until_large, [data("f32", "3", low=0.5)], 3),
+    loop("while-at-run-time", at_run_time("i64", -1), TRUE, until_large, [data("f32", "3", low=0.5)], 3),
+    loop("while-cut-short", trips(2), TRUE, until_large, [data("f32", "3", low=0.5)], 3),
+    loop("unknown-trip-count", data("i64", "?"), TRUE, stepping(concat=ROWS), outputs=2, run=False),
+    # none
+    loop("none-at-run-time", at_run_time("i64", 0), TRUE, stepping("1,3", concat=ROWS), [ROW], 2),
+    loop("none-known", trips(0), TRUE, stepping(concat=ROWS), outputs=2, run=False),
+    loop("never-starts", trips(3), FALSE, stepping(concat=ROWS), outputs=2, run=False),
+    loop("never-starts-growing", trips(3), FALSE, stepping(grow=True), run=False),
+    # states
+    loop("growing", trips(3), TRUE, stepping(grow=True)),
+    loop("growing-once", trips(1), TRUE, stepping(grow=True)),
+    loop("growing-never", trips(0), TRUE, stepping(grow=True), run=False),
+    loop("growing-at-run-time", at_run_time("i64", 3), TRUE, stepping("?,3", grow=True)),
+    loop("growing-interval", trips(3), TRUE, stepping("?,?", grow=True), [data("f32", "2..4,?")], run=False),
+    *(
+        loop(f"state-{a}-then-{b}", trips(3), TRUE, replaced(b), [data("f32", a), data("f32", b)], 2, run=False)
+        for a, b in (
+            ("2", "3"),
+            ("2", "?"),
+            ("?", "2"),
+            ("2..5", "3"),
+            ("2..5", "2..4"),
+            ("2..5", "4..9"),
+            ("2..", "3.."),
+            ("2,3", "?,4"),
+            ("2..5,3", "3,4"),
+            ("2,3", "3"),
+            ("...", "3"),
+            ("3", "..."),
+        )
+    ),
+    loop("state-of-other-type", trips(3), TRUE, replaced("2", "f16"), [data("f32", "2"), data("f32", "2")], 2, run=False),
+    loop("one-iteration-widens-too", trips(1), TRUE, replaced("3"), [data("f32", "2"), data("f32", "3")], 2),
+    # slices
+    loop("slices", trips(4), TRUE, sliced_and_state, [data("f32", "2,1"), data("f32", "2,4")], 2),
+    loop("slices-dynamic", trips(4), TRUE, sliced_and_state, [data("f32", "2,1"), data("f32", "?,?", run_shape=(2, 4))], 2, run=False),
+    loop("slices-only", trips(2), TRUE, stepping("1,3", state=False, sliced=ROWS)),
+    loop("slices-dynamic-rank", trips(2), TRUE, stepping("...", state=False, sliced=ROWS), [data("f32", "...")], run=False),
+    loop("slices-bad-axis", trips(2), TRUE, stepping(state=False, sliced={"axis": 5})),
+    loop("slices-negative-axis", trips(2), TRUE, stepping(state=False, sliced=COLUMNS)),
+    # the number of the iteration
+    loop("counter", trips(3), TRUE, stepping("1,3", counter=("i64", ""), concat=ROWS), [ROW], 2),
+    loop("counter-vector", trips(3), TRUE, stepping(counter=("i32", "1"))),
+    loop("counter-matrix", trips(3), TRUE, stepping(counter=("i64", "1,1"))),
+    # bodies in bodies
+    loop("nested", trips(2), TRUE, nested_loop),
+    # what OpenVINO refuses
+    loop("no-condition", trips(3), TRUE, stepping(purpose=""), run=False, known="loop-without-condition"),
+    loop("two-trip-counts", const("i64", [3, 3]), TRUE, stepping()),
+    loop("matrix-trip-count", const("i64", [[3]]), TRUE, stepping()),
+    loop("two-conditions", trips(3), const("boolean", [True, True]), stepping()),
+    loop("matrix-condition", trips(3), const("boolean", [[True]]), stepping()),
+    loop("unconnected-input", trips(3), TRUE, stepping(), [X, Y]),
+    loop("no-such-input", trips(3), TRUE, lambda blob: stepping()(blob).replace('input external_port_id="2"', 'input external_port_id="9"')),
+    loop("no-such-parameter", trips(3), TRUE, lambda blob: stepping()(blob).replace('internal_layer_id="0"', 'internal_layer_id="99"')),
+    loop("no-such-result", trips(3), TRUE, lambda blob: stepping()(blob).replace('from-layer="3" to-layer="0"/>\n</back', 'from-layer="77" to-layer="0"/>\n</back')),
+    loop("no-external-port", trips(3), TRUE, lambda blob: stepping()(blob).replace('input external_port_id="2"', "input")),
+]
+
+
+# TensorIterator
+
+
+def iterating(
+    inputs: tuple[dict[str, int | str], dict[str, int | str]] = ({"axis": 1}, {}),
+    outputs: tuple[dict[str, int | str], dict[str, int | str]] = ({"axis": 1}, {}),
+    shapes: tuple[str, str] = ("2,1,3", "2,1"),
+    *,
+    state: bool = True,
+    types: tuple[str, str] = ("f32", "f32"),
+    connected: bool = True,
+) -> Callable[[Blob], str]:
+    """x + s and s + s, where s is a state; outputs: both."""
+
+    def text(blob: Blob) -> str:
+        graph = Graph(blob)
+        x, s = (graph.parameter(type, shape) for type, shape in zip(types, shapes, strict=True))
+        first = graph.result(graph.op("ReLU", [x], shapes[0], type=types[0]))
+        second = graph.result(graph.op("Add", [s, s], shapes[1], NUMPY, type=types[1]))
+        lines = [("input", 0, x[0], inputs[0]), ("input", 1, s[0], inputs[1]), ("output", 2, first, outputs[0]), ("output", 3, second, outputs[1])]
+        if not connected:
+            del lines[1]
+        return "\n".join([port_map(*lines), back_edges(*([(second, s[0])] if state else [])), graph.text()])
+
+    return text
+
+
+def iterator(id: str, body: Callable[[Blob], str], inputs: Sequence[Input] | None = None, outputs: int = 2, **rest: Any) -> Case:
+    given = (data("f32", "2,7,3"), data("f32", "2,1")) if inputs is None else inputs
+    return Case("TensorIterator", "opset1", {}, given, outputs, id=f"iterator-{id}", extra_xml=body, **rest)
+
+
+BACKWARDS: dict[str, int | str] = {"axis": 1, "start": -1, "end": 0, "stride": -1, "part_size": 1}
+PAIRS: dict[str, int | str] = {"axis": 1, "stride": 2, "part_size": 2}
+PAIRS_BACKWARDS: dict[str, int | str] = {"axis": 1, "start": -1, "end": 0, "stride": -2, "part_size": 2}
+EIGHT = data("f32", "2,8,3")
+S = data("f32", "2,1")
+
+
+def nested_iterator(blob: Blob) -> str:
+    graph, inner = Graph(blob), Graph(blob)
+    y = inner.parameter("f32", "1,3")
+    inside = "\n".join([port_map(("input", 0, y[0], {"axis": 0}), ("output", 1, inner.result(y), {"axis": 0})), back_edges(), inner.text()])
+    x = graph.parameter("f32", "2,1,3")
+    r = graph.result(graph.op("TensorIterator", [x], "2,1,3", extra=inside))
+    return "\n".join([port_map(("input", 0, x[0], {"axis": 1}), ("output", 1, r, {"axis": 1})), back_edges(), graph.text()])
+
+
+def loop_in_iterator(blob: Blob) -> str:
+    graph = Graph(blob)
+    x = graph.parameter("f32", "2,1,3")
+    inside = graph.op("Loop", [graph.const("i64", 2), graph.const("boolean", True), x], "2,1,3", version="opset5", extra=stepping("2,1,3")(blob))
+    return "\n".join([port_map(("input", 0, x[0], {"axis": 1}), ("output", 1, graph.result(inside), {"axis": 1})), back_edges(), graph.text()])
+
+
+ITERATOR = [
+    iterator("slices", iterating()),
+    iterator("backwards", iterating(({**BACKWARDS}, {}))),
+    iterator("backwards-both", iterating((BACKWARDS, {}), (BACKWARDS, {}))),
+    iterator("pairs", iterating((PAIRS, {}), (PAIRS, {}), ("2,2,3", "2,1")), [EIGHT, S]),
+    iterator("pairs-backwards", iterating((PAIRS_BACKWARDS, {}), (PAIRS, {}), ("2,2,3", "2,1")), [EIGHT, S]),
+    iterator("part", iterating(({"axis": 1, "start": 2, "end": -2}, {})), known="iterator-start"),
+    iterator("part-of-an-odd-number", iterating((PAIRS, {}), (PAIRS, {}), ("2,2,3", "2,1")), run="alone"),
+    iterator("concat-negative-axis", iterating(outputs=({"axis": -2}, {})), run=False),
+    iterator("concat-bad-axis", iterating(outputs=({"axis": 3}, {}))),
+    iterator("concat-scalar", iterating(shapes=("2,1,3", ""), outputs=({"axis": 1}, {"axis": 0})), [data("f32", "2,7,3"), data("f32", "")]),
+    iterator("concat-scalar-bad-axis", iterating(shapes=("2,1,3", ""), outputs=({"axis": 1}, {"axis": 1})), [data("f32", "2,7,3"), data("f32", "")]),
+    iterator("bad-axis", iterating(({"axis": 5}, {}))),
+    iterator("dynamic-axis", iterating(), [data("f32", "2,?,3", run_shape=(2, 5, 3)), S]),
+    iterator("interval-axis", iterating(), [data("f32", "2,3..7,3"), S], run=False),
+    iterator("dynamic-rank", iterating(shapes=("...", "2,1")), [data("f32", "..."), S], run=False),
+    iterator("other-axes-dynamic", iterating(shapes=("?,1,?", "2,1")), [data("f32", "?,7,1..3"), S], run=False),
+    iterator("two-slices", iterating(({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False), [data("f32", "2,5,3"), data("f32", "5,4")]),
+    iterator("one-known-one-not", iterating(({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False), [data("f32", "2,7,3"), data("f32", "?,4")], run=False),
+    iterator(
+        "slices-disagree",
+        iterating(({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False),
+        [data("f32", "2,7,3"), data("f32", "5,4")],
+        run=False,
+        known="iterator-slices-disagree",
+    ),
+    iterator("stride-without-part", iterating(({"axis": 1, "stride": 2}, {})), run=False, known="iterator-stride-not-part-size"),
+    iterator("no-slices", iterating(({}, {}), ({}, {}), ("2,7,3", "2,1"))),
+    iterator("no-slices-but-concat", iterating(({}, {}), ({"axis": 1, "start": 0, "end": 5}, {}), ("2,7,3", "2,1")), run=False),
+    iterator("other-type", iterating(), [data("f16", "2,7,3"), S], run=False, known="iterator-parameter-type"),
+    iterator("f16", iterating(types=("f16", "f16")), [data("f16", "2,7,3"), data("f16", "2,1", low=-0.1, high=0.1)]),
+    iterator("unconnected-input", iterating(connected=False)),
+    iterator("nested", nested_iterator, [data("f32", "2,7,3")], 1),
+    iterator("loop-inside", loop_in_iterator, [data("f32", "2,7,3")], 1),
+]
+
+
+@pytest.mark.parametrize("case", [*IF, *LOOP, *ITERATOR], ids=case_id)
+def test_control_flow(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)

@@ -53,7 +53,7 @@ def explanation(session: Session, layer: Layer, port: int, inputs: tuple[Array, 
 def _clipped(array: Array, name: str) -> Array:
     kind = np.dtype(name)
     if kind.kind in "iu" and array.dtype.kind in "iu":
-        return np.clip(array.astype(object), np.iinfo(kind).min, np.iinfo(kind).max).astype(kind)
+        return np.asarray(np.clip(array.astype(object), np.iinfo(kind).min, np.iinfo(kind).max)).astype(kind)
     with np.errstate(all="ignore"):
         return array.astype(kind)
 

@@ -133,17 +133,13 @@ def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path) 
                 for index, output in enumerate(node.outputs())
                 if output.get_element_type().get_type_name() != "dynamic"
             ]
-    results: list[tuple[str, int]] = []
     if request["layers"] == "all":
-        for name, index, output in watched:
+        for _, _, output in watched:
             model.add_outputs([output])
-            results.append((name, index))
-        added = model.get_results()[-len(results) :] if results else []
-    else:
-        added = list(model.get_results())
-        results = [(result.get_friendly_name(), 0) for result in added]
-    positions = {result.get_friendly_name(): i for i, result in enumerate(model.get_results())}
-    order = [positions[result.get_friendly_name()] for result in added]
+    # an output that has a Result already gets no second one, so each is found by what feeds it
+    fed = [result.input(0).get_source_output() for result in model.get_results()]
+    positions = {(source.get_node().get_friendly_name(), source.get_index()): position for position, source in enumerate(fed)}
+    results = [(name, position) for (name, _), position in sorted(positions.items())]
     compiled = core.compile_model(model, request["device"], config)
     demand = compiled.create_infer_request()
     for position, parameter in enumerate(model.get_parameters()):
@@ -161,7 +157,7 @@ def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path) 
         demand.set_input_tensor(position, tensor)
     demand.infer()
     found: dict[str, list[tuple[str, list[int], str]]] = {}
-    for number, ((name, _), position) in enumerate(zip(results, order, strict=True)):
+    for number, (name, position) in enumerate(results):
         tensor = demand.get_output_tensor(position)
         file = f"value{number}.bin"
         element_type = tensor.get_element_type().get_type_name()

@@ -334,14 +334,14 @@ class AlongAxis(Operation):
 
     def infer(self, data: Tensor) -> Tensor:
         if data.rank is not None:
-            self.normalized(data.rank)
+            self.along(data.rank)
         return Tensor(data.element_type, data.shape)
 
-    def normalized(self, rank: int) -> int:
-        return normalized_axis(self.axis, rank, rule="operation-constraint")
+    def along(self, rank: int) -> int:
+        return normalized_axis(self.axis, rank, rule="operation-constraint", of_scalar=True)
 
     def evaluate(self, data: Array) -> Array:
-        axis = self.normalized(data.ndim)
+        axis = self.along(data.ndim)
         numbers = np.atleast_1d(plain(data))
         made = self.of(numbers if numbers.dtype.kind == "f" else numbers.astype(np.float64), axis)
         return computed(made.reshape(data.shape), data)
@@ -355,19 +355,17 @@ def _without_maximum(data: Array, axis: int) -> Array:
 
 
 class SoftMax_1(AlongAxis):
-    """`exp(x)` divided by its sum along the axis, which counts from the front. Specification: SoftMax-1."""
+    """`exp(x)` divided by its sum along the axis, which counts from the front. Specification: SoftMax-1.
+
+    Without the attribute `axis` OpenVINO takes 0, the specification 1.
+    """
 
     since, until = 1, 7
     also_read = ("Softmax",)
 
-    def normalized(self, rank: int) -> int:
-        require(
-            self.axis >= 0,
-            f"axis {self.axis} counts from the end, which SoftMax of opset1 to opset7 does not know; expected 0 to {max(rank - 1, 0)}",
-            at="axis",
-            seen=self.axis,
-        )
-        return super().normalized(rank)
+    def infer(self, data: Tensor) -> Tensor:
+        require(self.axis >= 0, f"axis {self.axis} counts from the end, which SoftMax of opset1 to opset7 does not know", at="axis", expected="0 or more", seen=self.axis)
+        return super().infer(data)
 
     def of(self, data: Array, axis: int) -> Array:
         made = _without_maximum(data, axis)
@@ -381,8 +379,8 @@ class SoftMax_8(SoftMax_1):
 
     since, until = 8, 16
 
-    def normalized(self, rank: int) -> int:
-        return AlongAxis.normalized(self, rank)
+    def infer(self, data: Tensor) -> Tensor:
+        return AlongAxis.infer(self, data)
 
 
 class LogSoftmax(AlongAxis):

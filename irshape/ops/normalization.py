@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .conversion import plain
-from .declaration import INTEGER, NUMERIC, REAL, Operation, attribute, operand, require
+from .declaration import INTEGER, NUMERIC, Operation, attribute, operand, require
 from .elementwise import computed
 from .kinds import BOOLEAN, FLOAT, NATURAL, Choice
 from .lazy import Array, np
@@ -48,7 +48,7 @@ class MVN_6(Operation):
     """`data` less its mean over `axes`, over the deviation too where `normalize_variance`. Specification: MVN-6."""
 
     since = 6
-    data = operand(REAL)
+    data = operand(NUMERIC)
     axes = operand(INTEGER, value=True)
     normalize_variance: bool = attribute(BOOLEAN, default=True)
     eps: float = attribute(FLOAT, default=1e-9)

@@ -186,7 +186,7 @@ def lowest(dtype: np.dtype[Any]) -> Any:
 class AveragePooling(Pooling):
     """The mean of each window. Padding counts as zeros, or with `exclude-pad` not at all; the mean of integers is the nearest, an even one between two."""
 
-    exclude_pad: bool = attribute(BOOLEAN, default=False, required=True, name="exclude-pad")
+    exclude_pad: bool = attribute(BOOLEAN, default=True, required=True, name="exclude-pad")
 
     @property
     def avoids_padding(self) -> bool:  # type: ignore[override]

@@ -122,9 +122,11 @@ class Reshape(Reinterpretation):
             high = there.high // taken.low if there.high != UNBOUNDED and taken.low else UNBOUNDED
             low = -(-there.low // taken.high) if taken.high else there.low
             size = Dimension(low, high) if low <= high else None
+        if size is None and not known.fixed:
+            return DYNAMIC
         if size is None:
             raise Violation(
-                f"-1 in the pattern {shown(pattern)} has no size that fits `data` {data.shape}: {there} elements are left for dimensions of {taken}, which does not divide",
+                f"-1 in the pattern {shown(pattern)} has no size that fits `data` {data.shape}: {taken}, which the other dimensions take, does not divide the {there} that are there",
                 at="pattern",
                 expected=f"dimensions whose product divides {there}",
                 seen=str(taken),

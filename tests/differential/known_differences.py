@@ -52,7 +52,8 @@ KNOWN: dict[str, Known] = {
     "divide-towards-zero": Known("values", "Divide with m_pythondiv rounds down by the specification and in Model.evaluate; the CPU plugin cuts towards zero"),
     "integer-power-overflow": Known("values", "an integer power that does not fit: the CPU plugin gives the smallest integer"),
     "clamp-not-a-number": Known("values", "the CPU plugin's Clamp turns NaN into a limit"),
-    "elu-of-integers": Known("values", "the CPU plugin's Elu of integers"),
+    "softmax-1-default-axis": Known("stricter", "SoftMax-1 without `axis`: 1 by the specification, 0 in OpenVINO"),
+    "softmax-1-default-axis-values": Known("values", "SoftMax-1 without `axis`: 1 by the specification, 0 in OpenVINO"),
     "softmax-1-from-the-end": Known("stricter", "SoftMax-1 has no negative axes; OpenVINO refuses one as soon as it knows the rank"),
     "prelu-slope": Known("stricter", "PReLU: OpenVINO looks neither at the element type nor at the shape of the slope"),
     "selu-several": Known("stricter", "Selu: alpha and lambda are one element each; OpenVINO takes more in silence"),
@@ -104,5 +105,11 @@ KNOWN: dict[str, Known] = {
     "iterator-stride-not-part-size": Known("stricter", "OpenVINO counts the slices of a TensorIterator by `part_size` alone, and cannot run it where `stride` is not the same"),
     "iterator-parameter-type": Known("stricter", "OpenVINO does not look whether the element type of a TensorIterator's input is that of the Parameter it feeds"),
     "iterator-start": Known("values", "the CPU plugin takes slices from the first on, whatever `start` says"),
+    # recurrent networks
+    "recurrent-input-size": Known("stricter", "a cell's or sequence's X and W disagree on the input size; OpenVINO sees it only when the layer runs"),
+    "recurrent-hidden-size": Known("stricter", "`hidden_size` of a cell or sequence is not the size of its states; OpenVINO goes by the shapes"),
+    "recurrent-clip": Known("stricter", "the specification wants a positive `clip`"),
+    "recurrent-functions": Known("stricter", "OpenVINO reads a recurrent sequence with any names of activation functions, and cannot run it"),
+    "gru-cell-type-of-w": Known("stricter", "OpenVINO does not look at the element type of W in a GRUCell"),
 }
 """Keys are lower case with hyphens. Name a difference by what it is about, not by the case that found it."""

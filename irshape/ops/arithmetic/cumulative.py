@@ -36,13 +36,13 @@ class CumSum(Operation):
         if known is None or data.rank is None:
             return
         try:
-            normalized_axis(known, data.rank, at="axis")
+            normalized_axis(known, data.rank, of_scalar=True)
         except Violation as violation:
             yield violation
 
     def evaluate(self, data: Array, axis: Array) -> Array:
         numbers = plain(data)
-        along = normalized_axis(int(axis.reshape(-1)[0]), data.ndim)
+        along = normalized_axis(int(axis.reshape(-1)[0]), data.ndim, of_scalar=True)
         if not data.ndim:
             return np.zeros_like(data) if self.exclusive else data
         ordered = np.flip(numbers, along) if self.reverse else numbers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...types import DYNAMIC, Dimension, ElementType
-from ..declaration import REAL, Operation, Violation, attribute, operand, require
+from ..declaration import REAL, Operation, Violation, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, FLOATS, INT, INTS
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -15,7 +15,6 @@ from .proposals import best, refined
 from .roi import aligned
 
 I32 = ElementType.of("i32")
-I64 = ElementType.of("i64")
 
 
 class ExperimentalDetectronDetectionOutput(Operation):
@@ -59,7 +58,7 @@ class ExperimentalDetectronDetectionOutput(Operation):
         rois, count = input_rois.astype(np.float32), self.num_classes
         deltas = input_deltas.astype(np.float32).reshape(len(rois), count, 4) / np.float32(self.deltas_weights[:4])
         deltas[..., 2:] = np.minimum(deltas[..., 2:], np.float32(self.max_delta_log_wh))
-        proper = (rois[:, 2:] > rois[:, :2]).all(axis=1)
+        proper: Array = np.all(rois[:, 2:] > rois[:, :2], axis=1)
         boxes = np.where(proper[:, None, None], np.maximum(moved(rois[:, None, :], deltas, 1) - np.float32([0, 0, 1, 1]), 0), np.float32(0))
         scores = np.where(proper[:, None], input_scores.astype(np.float32), np.float32(0))
         found: list[tuple[int, int]] = []
@@ -120,7 +119,7 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
     priors = operand(REAL, rank=2)
     feature_map = operand(REAL, rank=4, like="priors")
     im_data = operand(REAL, rank=4, like="priors")
-    flatten: bool = attribute(BOOLEAN, default=True)
+    flatten: bool = attribute(BOOLEAN, default=False)  # true by the specification, but OpenVINO takes what is absent for false
     h: int = attribute(INT, default=0)
     w: int = attribute(INT, default=0)
     stride_x: float = attribute(FLOAT, default=0.0)

@@ -95,7 +95,6 @@ class PriorBox_1(PriorBoxes):
     flip: bool = attribute(BOOLEAN, default=False)
     scale_all_sizes: bool = attribute(BOOLEAN, default=True)
     min_max_aspect_ratios_order = True
-    tolerated = ("img_h", "img_w", "img_size", "step_h", "step_w")
 
     def priors_per_point(self) -> int:
         ratios = self.count_ratios()

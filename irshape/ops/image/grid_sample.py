@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from ...types import DYNAMIC, PartialShape
+from ..conversion import plain
 from ..declaration import ANY, REAL, Operation, attribute, operand, require, types
+from ..elementwise import computed
 from ..kinds import BOOLEAN, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -53,7 +55,7 @@ class GridSample(Operation):
         x, y = (self.denormalized(grid[..., which].astype(real), size) for which, size in ((0, data.shape[3]), (1, data.shape[2])))
         if self.mode == "nearest":
             return self.pixels(data, np.rint(y), np.rint(x))
-        work = data.astype(real)
+        work = plain(data).astype(real)
         top, left = np.floor(y), np.floor(x)
         first, weigh = (0, linear_weights) if self.mode == "bilinear" else (-1, cubic_weights)
         total = np.zeros((*data.shape[:2], *grid.shape[1:3]), real)
@@ -63,7 +65,8 @@ class GridSample(Operation):
             for column, weight in enumerate(across, first):
                 line += self.pixels(work, top + row, left + column) * weight[:, None]
             total += line * down[:, None]
-        return (np.trunc(total) if data.dtype.kind in "iu" else total).astype(data.dtype)
+        # the CPU plugin cuts wide integers, and computes narrow ones as f32, which it rounds
+        return computed(np.trunc(total) if data.dtype.kind in "iu" and data.dtype.itemsize >= 4 else total, data)
 
     def denormalized(self, places: Array, size: int) -> Array:
         """Normalized places as places between pixels."""

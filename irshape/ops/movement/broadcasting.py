@@ -13,13 +13,13 @@ from ..lazy import Array, np
 from ..tensors import Tensor, Value
 
 
-def wanted_dimensions(sizes: Tensor) -> list[Dimension] | None:
-    """A value as dimensions, as OpenVINO reads one: -1 is `?`, anything else below 0 is 0."""
+def wanted_dimensions(sizes: Tensor, minus_one: Dimension = DYNAMIC) -> list[Dimension] | None:
+    """A value as dimensions, as OpenVINO reads one: -1 is `?` (or something else), anything else below 0 is 0."""
     value = sizes.value
     if value is None:
         return None
     pairs = zip(value.lower, value.upper, strict=True)
-    return [DYNAMIC if low == high == -1 else Dimension(max(int(low), 0), int(max(min(high, UNBOUNDED), 0))) for low, high in pairs]
+    return [minus_one if low == high == -1 else Dimension(max(int(low), 0), int(max(min(high, UNBOUNDED), 0))) for low, high in pairs]
 
 
 def negative_sizes(sizes: Tensor, at: str) -> Iterator[Violation]:
@@ -239,7 +239,7 @@ class Tile(Operation):
     repeats = operand(INTEGER, rank=1, value=True)
 
     def infer(self, data: Tensor, repeats: Tensor) -> Tensor:
-        times = wanted_dimensions(repeats)
+        times = wanted_dimensions(repeats, Dimension(0))
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         if times is None:

@@ -248,3 +248,53 @@ class GatherND_8(GatherND):
     """Slices of `data` at tuples of indices. Specification: GatherND-8."""
 
     since = 8
+
+
+class GatherTree(Operation):
+    """The beams of a search, each put together from the tokens of its steps by going back from parent to parent. Specification: GatherTree-1."""
+
+    since = 1
+    step_ids = operand(NUMERIC, like="step_ids")
+    parent_ids = operand(NUMERIC, like="step_ids")
+    max_seq_len = operand(NUMERIC, like="step_ids", rank=1)
+    end_token = operand(NUMERIC, like="step_ids", rank=0)
+
+    def infer(self, step_ids: Tensor, parent_ids: Tensor, max_seq_len: Tensor, end_token: Tensor) -> Tensor:
+        result = step_ids.shape.merge(parent_ids.shape)
+        if result is None or result.rank not in (None, 3):
+            raise Violation(
+                f"`step_ids` has shape {step_ids.shape}, `parent_ids` {parent_ids.shape}; expected the same shape, of rank 3 (time, batch, beam)",
+                at="parent_ids",
+                expected=step_ids.shape if step_ids.rank == 3 else "rank 3",
+                seen=parent_ids.shape,
+                rule="input-shapes",
+            )
+        if result.rank is not None and max_seq_len.rank is not None:
+            batch = result[1].merge(max_seq_len.shape[0])
+            if batch is None:
+                raise Violation(
+                    f"`max_seq_len` has {max_seq_len.shape[0]} elements, but the batch of `step_ids` {result} is {result[1]}",
+                    at="max_seq_len",
+                    expected=f"{result[1]} elements",
+                    seen=max_seq_len.shape[0],
+                    rule="input-shapes",
+                )
+            result = PartialShape((result[0], batch, result[2]))
+        types = [tensor.element_type for tensor in (step_ids, parent_ids, max_seq_len, end_token)]
+        return Tensor(next((found for found in types if not found.is_dynamic), types[0]), result)
+
+    def evaluate(self, step_ids: Array, parent_ids: Array, max_seq_len: Array, end_token: Array) -> Array:
+        steps, batch, beams = step_ids.shape
+        lengths = np.minimum(max_seq_len.astype(np.int64), steps)[:, None]
+        result = np.full(step_ids.shape, end_token, step_ids.dtype)
+        rows = np.arange(batch)[:, None]
+        at = np.broadcast_to(np.arange(beams), (batch, beams))
+        for time in reversed(range(steps)):
+            inside = np.broadcast_to(time < lengths, (batch, beams))
+            result[time] = np.where(inside, step_ids[time][rows, at], result[time])
+            at = np.where(inside, parent_ids[time][rows, at].astype(np.int64), at)
+        finished = np.zeros((batch, beams), bool)
+        for time in range(steps):
+            result[time] = np.where(finished, end_token, result[time])
+            finished |= result[time] == end_token
+        return result

@@ -1,0 +1,105 @@
+"""Elements added around a tensor, or cut off."""
+
+from __future__ import annotations
+
+from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, UNBOUNDED, Dimension, PartialShape
+from ..declaration import ANY, INTEGER, Operation, attribute, operand, require
+from ..kinds import Choice
+from ..lazy import Array, np
+from ..tensors import Tensor
+from .slicing import bounds_of
+
+
+class Pad(Operation):
+    """`data` with elements added at the beginning and end of each axis; a negative number cuts off."""
+
+    data = operand(ANY)
+    pads_begin = operand(INTEGER, rank=1, value=True)
+    pads_end = operand(INTEGER, rank=1, value=True)
+    pad_value = operand(ANY, optional=True)
+    pad_mode: str = attribute(Choice("constant", "edge", "reflect", "symmetric"), default="constant", required=True)
+
+    def infer(self, data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None) -> Tensor:
+        element_type = data.element_type
+        if pad_value is not None and self.pad_mode == "constant":
+            require(pad_value.rank in (None, 0), f"`pad_value` has shape {pad_value.shape}; expected a scalar", at="pad_value", expected="a scalar", seen=pad_value.shape, rule="input-rank")
+            require(
+                pad_value.element_type in (element_type, DYNAMIC_TYPE) or element_type is DYNAMIC_TYPE,
+                f"`pad_value` has element type {pad_value.element_type}, `data` {element_type}; they must be the same",
+                at="pad_value",
+                expected=element_type,
+                seen=pad_value.element_type,
+                rule="input-element-type",
+                help="insert a Convert",
+            )
+            element_type = pad_value.element_type if element_type is DYNAMIC_TYPE else element_type
+        rank = data.rank
+        if rank is None:
+            return Tensor(element_type, DYNAMIC_SHAPE)
+        begin, end = bounds_of(pads_begin), bounds_of(pads_end)
+        for name, tensor in (("pads_begin", pads_begin), ("pads_end", pads_end)):
+            count = tensor.shape[0] if tensor.rank is not None else None
+            exact = begin is not None and end is not None
+            require(
+                count is None or (count.contains(rank) if exact else count.low <= rank),
+                f"`{name}` has {count} elements, but `data` {data.shape} has {rank} dimensions",
+                at=name,
+                expected=f"{rank} elements",
+                seen=count,
+                rule="input-shapes",
+            )
+        if begin is None or end is None:
+            return Tensor(element_type, PartialShape.of_rank(rank))
+        return Tensor(element_type, [self.padded(data.shape, axis, *begin[axis], *end[axis]) for axis in range(rank)])
+
+    def padded(self, shape: PartialShape, axis: int, begin: int, most_begin: int, end: int, most_end: int) -> Dimension:
+        dim = shape[axis]
+        if dim.is_static and self.pad_mode != "constant" and (begin > 0 or end > 0):
+            least = {"edge": 1, "reflect": max(2, begin + 1, end + 1), "symmetric": max(begin, end)}[self.pad_mode]
+            require(
+                dim.low >= least,
+                f"dimension {axis} of `data` {shape} is {dim}, but mode {self.pad_mode} takes padding of {begin} and {end} from its elements, for which it needs {least}",
+                at="pads_begin" if begin >= end else "pads_end",
+                expected=f"a dimension of {least} or more",
+                seen=dim,
+            )
+        if begin == most_begin == -end and end == most_end:
+            return dim
+        high = UNBOUNDED if dim.high == UNBOUNDED else max(dim.high + most_begin + most_end, 0)
+        return Dimension(max(dim.low + begin + end, 0), high)
+
+    def evaluate(self, data: Array, pads_begin: Array, pads_end: Array, pad_value: Array | None) -> Array:
+        begin, end = [int(pad) for pad in pads_begin], [int(pad) for pad in pads_end]
+        sizes = [max(size + first + last, 0) for size, first, last in zip(data.shape, begin, end, strict=True)]
+        if self.pad_mode == "constant":
+            value = pad_value if pad_value is not None else "" if data.dtype.kind == "O" else 0
+            result = np.full(sizes, value, data.dtype)
+            inside = [slice(max(first, 0), max(first + size, 0)) for first, size in zip(begin, data.shape, strict=True)]
+            taken = [slice(max(-first, 0), max(total - first, 0)) for first, total in zip(begin, sizes, strict=True)]
+            result[tuple(inside)] = data[tuple(taken)]
+            return result
+        for axis, (size, total, first) in enumerate(zip(data.shape, sizes, begin, strict=True)):
+            data = np.take(data, self.mirrored(np.arange(total) - first, size), axis)
+        return data
+
+    def mirrored(self, index: Array, size: int) -> Array:
+        """Indices out of range as those of the elements that stand there."""
+        if self.pad_mode == "reflect":
+            index = np.where(index < 0, -index, index)
+            index = np.where(index >= size, 2 * (size - 1) - index, index)
+        elif self.pad_mode == "symmetric":
+            index = np.where(index < 0, -1 - index, index)
+            index = np.where(index >= size, 2 * size - 1 - index, index)
+        return np.clip(index, 0, max(size - 1, 0))
+
+
+class Pad_1(Pad):
+    """`data` with elements added at the beginning and end of each axis. Specification: Pad-1."""
+
+    since, until = 1, 11
+
+
+class Pad_12(Pad):
+    """`data` with elements added at the beginning and end of each axis, or cut off where the number is negative. Specification: Pad-12."""
+
+    since = 12

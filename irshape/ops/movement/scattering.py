@@ -1,0 +1,275 @@
+"""A copy of a tensor with some of its elements replaced, or combined with others."""
+
+from __future__ import annotations
+
+from ...types import DYNAMIC_TYPE, PartialShape
+from ..axes import normalized_axis, require_single, single
+from ..declaration import ANY, BOOLEAN_TYPE, I32_I64, INTEGER, Operation, attribute, operand, require
+from ..kinds import BOOLEAN, Choice
+from ..lazy import Array, np
+from ..tensors import Tensor
+from .slicing import SlicedAxes, require_lists, runs_of
+
+
+def _shared_type(data: Tensor, updates: Tensor) -> Tensor:
+    """The result: `data`, with the element type of `updates` where its own is dynamic."""
+    return Tensor(updates.element_type if data.element_type is DYNAMIC_TYPE else data.element_type, data.shape)
+
+
+def _from_start(indices: Array, size: int) -> Array:
+    """Indices counted from the start, negative ones from the end."""
+    at = indices.astype(np.int64)
+    return np.where(at < 0, at + size, at)
+
+
+def combined(data: Array, at: tuple[Array, ...], updates: Array, reduction: str) -> Array:
+    """`data` with each update combined, one after the other, with the element at its place."""
+    if data.dtype == bool and reduction in ("sum", "sub", "prod"):
+        reduction = {"sum": "max", "prod": "min", "sub": "xor"}[reduction]
+    # floating-point types of less than 32 bits are combined in f32 and rounded once
+    result = data.astype(np.float32) if data.dtype.kind in "fV" and data.dtype.itemsize < 4 and reduction != "none" else data.copy()
+    if reduction == "none":
+        result[at] = updates
+        return result
+    function = {"sum": np.add, "sub": np.subtract, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "xor": np.not_equal}[reduction]
+    function.at(result, at, updates.astype(result.dtype))
+    return result.astype(data.dtype, copy=False)
+
+
+class ScatterUpdate(Operation):
+    """`data` with the slices along `axis` at `indices` replaced by those of `updates`. Specification: ScatterUpdate-3."""
+
+    since = 3
+    moves = ("data", "updates")
+    data = operand(ANY, like="data")
+    indices = operand(INTEGER)
+    updates = operand(ANY, like="data")
+    axis = operand(INTEGER, value=True)
+
+    def infer(self, data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor) -> Tensor:
+        require_single(axis)
+        rank, index = data.rank, single(axis)
+        if index is not None and rank is not None:
+            index = normalized_axis(index, rank)
+        if rank is None or indices.rank is None:
+            return Tensor(data.element_type, data.shape)
+        wanted = rank + indices.rank - 1
+        require(
+            updates.rank in (None, wanted),
+            f"`updates` {updates.shape} has rank {updates.rank}; with `data` {data.shape} and `indices` {indices.shape}, expected rank {wanted}",
+            at="updates",
+            expected=f"rank {wanted}",
+            seen=f"rank {updates.rank}",
+            rule="input-rank",
+        )
+        if index is not None:
+            expected = PartialShape((*data.shape[:index], *indices.shape, *data.shape[index + 1 :]))
+            require(
+                updates.shape.compatible(expected),
+                f"`updates` has shape {updates.shape}; expected {expected}: `data` {data.shape} with `indices` {indices.shape} in place of axis {index}",
+                at="updates",
+                expected=expected,
+                seen=updates.shape,
+                rule="input-shapes",
+            )
+        return Tensor(data.element_type, data.shape)
+
+    def evaluate(self, data: Array, indices: Array, updates: Array, axis: Array) -> Array:
+        along = int(axis.ravel()[0]) % data.ndim
+        result = data.copy()
+        result[(slice(None),) * along + (_from_start(indices, data.shape[along]),)] = updates
+        return result
+
+
+class ScatterNDUpdate(Operation):
+    """`data` with the slices at the tuples of indices that the last dimension of `indices` holds replaced by those of `updates`."""
+
+    data = operand(ANY, like="data")
+    indices = operand(I32_I64)
+    updates = operand(ANY, like="data")
+    reduction: str = "none"
+
+    def infer(self, data: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
+        for name, tensor in (("data", data), ("indices", indices)):
+            require(tensor.rank != 0, f"`{name}` is a scalar; expected rank 1 or more", at=name, expected="rank 1 or more", seen="rank 0", rule="input-rank")
+        result = _shared_type(data, updates)
+        if data.rank is None or indices.rank is None or indices.shape[-1].is_dynamic:
+            return result
+        length = indices.shape[-1].low
+        require(
+            length <= data.rank,
+            f"`indices` {indices.shape} holds tuples of {length} indices, but `data` {data.shape} has {data.rank} dimensions",
+            at="indices",
+            expected=f"tuples of at most {data.rank}",
+            seen=length,
+            rule="input-shapes",
+        )
+        expected = PartialShape((*indices.shape[:-1], *data.shape[length:]))
+        require(
+            updates.shape.compatible(expected) or (expected.rank == 0 and updates.shape.size.contains(1)),
+            f"`updates` has shape {updates.shape}; expected {expected}: a slice of `data` {data.shape} for each tuple of `indices` {indices.shape}",
+            at="updates",
+            expected=expected,
+            seen=updates.shape,
+            rule="input-shapes",
+        )
+        return result
+
+    def evaluate(self, data: Array, indices: Array, updates: Array) -> Array:
+        length = indices.shape[-1]
+        at = tuple(_from_start(indices[..., i], data.shape[i]) for i in range(length))
+        places = indices.shape[:-1]
+        if not length:  # empty tuples name all of `data`
+            return combined(data[None], (np.zeros(places, np.int64),), updates.reshape(places + data.shape), self.reduction)[0]
+        return combined(data, at, updates.reshape(places + data.shape[length:]), self.reduction)
+
+
+class ScatterNDUpdate_4(ScatterNDUpdate):
+    """`data` with slices at tuples of indices replaced. Specification: ScatterNDUpdate-3."""
+
+    since, until = 4, 14
+    moves = ("data", "updates")
+
+
+class ScatterNDUpdate_15(ScatterNDUpdate):
+    """`data` with slices at tuples of indices replaced by, or combined with, those of `updates`. Specification: ScatterNDUpdate-15."""
+
+    since = 15
+    reduction: str = attribute(Choice("none", "sum", "sub", "prod", "min", "max"), default="none")
+
+
+class ScatterElementsUpdate(Operation):
+    """`data` with the elements that `indices` names along `axis` replaced by those of `updates`."""
+
+    data = operand(ANY, like="data")
+    indices = operand(INTEGER | BOOLEAN_TYPE)
+    updates = operand(ANY, like="data")
+    axis = operand(INTEGER | BOOLEAN_TYPE, value=True)
+    reduction: str = "none"
+    use_init_val: bool = True
+
+    def infer(self, data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor) -> Tensor:
+        require_single(axis)
+        require(
+            data.rank is None or indices.rank in (None, data.rank),
+            f"`indices` has shape {indices.shape}, `data` {data.shape}; they must have the same rank",
+            at="indices",
+            expected=f"rank {data.rank}",
+            seen=f"rank {indices.rank}",
+            rule="input-rank",
+        )
+        require(
+            indices.shape.compatible(updates.shape),
+            f"`updates` has shape {updates.shape}, `indices` {indices.shape}; expected an update for each index",
+            at="updates",
+            expected=indices.shape,
+            seen=updates.shape,
+            rule="input-shapes",
+        )
+        index = single(axis)
+        if index is not None and data.rank is not None:
+            normalized_axis(index, data.rank)
+        return _shared_type(data, updates)
+
+    def evaluate(self, data: Array, indices: Array, updates: Array, axis: Array) -> Array:
+        along = int(axis.ravel()[0]) % data.ndim
+        places: list[Array] = list(np.indices(indices.shape, sparse=True))
+        places[along] = _from_start(indices, data.shape[along])
+        at = tuple(places)
+        if self.reduction == "none":
+            return combined(data, at, updates, "none")
+        if self.reduction == "mean":
+            return self.mean(data, at, updates)
+        if not self.use_init_val:
+            data = data.copy()
+            data[at] = _neutral(data.dtype, self.reduction)
+        return combined(data, at, updates, self.reduction)
+
+    def mean(self, data: Array, at: tuple[Array, ...], updates: Array) -> Array:
+        whole = data.dtype.kind in "iu"
+        total = data.astype(np.int64 if whole else np.float64 if data.dtype.itemsize == 8 else np.float32)
+        if not self.use_init_val:
+            total[at] = 0
+        counts = np.zeros(data.shape, np.int64)
+        np.add.at(counts, at, 1)
+        touched = counts > 0
+        np.add.at(total, at, updates.astype(total.dtype))
+        counts += self.use_init_val
+        counts = np.maximum(counts, 1)
+        means = total // counts if whole else total / counts
+        return np.where(touched, means.astype(data.dtype), data)
+
+
+def _neutral(dtype: np.dtype[np.generic], reduction: str) -> float | int | bool:
+    """What a reduction starts from."""
+    if reduction in ("sum", "prod"):
+        return int(reduction == "prod")
+    if dtype == bool:
+        return reduction == "min"
+    if dtype.kind in "iu":
+        return int(np.iinfo(dtype).max if reduction == "min" else np.iinfo(dtype).min)
+    return float("inf") if reduction == "min" else float("-inf")
+
+
+class ScatterElementsUpdate_3(ScatterElementsUpdate):
+    """`data` with elements along an axis replaced. Specification: ScatterElementsUpdate-3."""
+
+    since, until = 3, 11
+    moves = ("data", "updates")
+
+
+class ScatterElementsUpdate_12(ScatterElementsUpdate):
+    """`data` with elements along an axis replaced by, or combined with, those of `updates`. Specification: ScatterElementsUpdate-12."""
+
+    since = 12
+    reduction: str = attribute(Choice("none", "sum", "prod", "min", "max", "mean"), default="none")
+    use_init_val: bool = attribute(BOOLEAN, default=True)
+
+
+class SliceScatter(Operation):
+    """`data` with the part that Slice would take replaced by `updates`. Specification: SliceScatter-15."""
+
+    since = 15
+    moves = ("data", "updates")
+    data = operand(ANY, like="data")
+    updates = operand(ANY, like="data")
+    start = operand(INTEGER, rank=1, value=True)
+    stop = operand(INTEGER, rank=1, value=True)
+    step = operand(INTEGER, rank=1, value=True)
+    axes = operand(INTEGER, rank=1, value=True, optional=True)
+
+    def infer(self, data: Tensor, updates: Tensor, start: Tensor, stop: Tensor, step: Tensor, axes: Tensor | None) -> Tensor:
+        for name, tensor in (("data", data), ("updates", updates)):
+            require(tensor.rank != 0, f"`{name}` is a scalar; expected rank 1 or more", at=name, expected="rank 1 or more", seen="rank 0", rule="input-rank")
+        rank = updates.rank if data.rank is None else data.rank
+        require(
+            updates.rank in (None, rank),
+            f"`updates` has shape {updates.shape}, `data` {data.shape}; they must have the same rank",
+            at="updates",
+            expected=f"rank {rank}",
+            seen=f"rank {updates.rank}",
+            rule="input-rank",
+        )
+        require_lists(rank, start=start, stop=stop, step=step, axes=axes)
+        for index, by in enumerate(step.known or ()):
+            require(by, f"`step` is 0 at index {index}; expected a step forwards or backwards", at="step", expected="not 0", seen=0, rule="input-value")
+        if rank is None:
+            return _shared_type(data, updates)
+        shape = data.shape if data.rank is not None else PartialShape.of_rank(rank)
+        expected = PartialShape(SlicedAxes(data.shape, start, axes).result(shape, start, stop, step))
+        require(
+            updates.shape.compatible(expected),
+            f"`updates` has shape {updates.shape}; the slice of `data` {shape} that it replaces has shape {expected}",
+            at="updates",
+            expected=expected,
+            seen=updates.shape,
+            rule="input-shapes",
+        )
+        return Tensor(_shared_type(data, updates).element_type, shape)
+
+    def evaluate(self, data: Array, updates: Array, start: Array, stop: Array, step: Array, axes: Array | None) -> Array:
+        runs = runs_of(data.shape, start.tolist(), stop.tolist(), step.tolist(), None if axes is None else axes.tolist())
+        result = data.copy()
+        result[tuple(run.slice for run in runs)] = updates
+        return result
+

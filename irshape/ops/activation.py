@@ -364,7 +364,13 @@ class SoftMax_1(AlongAxis):
     also_read = ("Softmax",)
 
     def infer(self, data: Tensor) -> Tensor:
-        require(self.axis >= 0, f"axis {self.axis} counts from the end, which SoftMax of opset1 to opset7 does not know", at="axis", expected="0 or more", seen=self.axis)
+        require(
+            self.axis >= 0,
+            f"axis {self.axis} counts from the end, which SoftMax of opset1 to opset7 does not know",
+            at="axis",
+            expected="0 or more",
+            seen=self.axis,
+        )
         return super().infer(data)
 
     def of(self, data: Array, axis: int) -> Array:

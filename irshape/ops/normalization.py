@@ -18,7 +18,14 @@ def require_axes(data: Tensor, axes: Tensor) -> None:
     if rank is None or known is None:
         return
     for axis in known:
-        require(-rank <= axis < rank, f"axis {axis} is out of range for `data` of rank {rank}", at="axes", expected=f"[{-rank}, {rank - 1}]", seen=axis, rule="input-value")
+        require(
+            -rank <= axis < rank,
+            f"axis {axis} is out of range for `data` of rank {rank}",
+            at="axes",
+            expected=f"[{-rank}, {rank - 1}]",
+            seen=axis,
+            rule="input-value",
+        )
 
 
 def along(data: Array, axes: Array) -> tuple[int, ...]:

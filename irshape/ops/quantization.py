@@ -37,7 +37,14 @@ class FakeQuantize(Operation):
                     seen=bound.shape,
                     rule="input-shapes",
                 )
-            require(together is not None, f"`{name}` has shape {bound.shape}, which does not broadcast to `data`, {shape}", at=name, expected=shape, seen=bound.shape, rule="input-shapes")
+            require(
+                together is not None,
+                f"`{name}` has shape {bound.shape}, which does not broadcast to `data`, {shape}",
+                at=name,
+                expected=shape,
+                seen=bound.shape,
+                rule="input-shapes",
+            )
             assert together is not None
             shape = together
         return Tensor(data.element_type, shape)
@@ -46,5 +53,7 @@ class FakeQuantize(Operation):
         numbers, low, high, out_low, out_high = map(plain, (data, input_low, input_high, output_low, output_high))
         steps = numbers.dtype.type(self.levels - 1)
         level = np.rint((numbers - low) / (high - low) * steps)
-        made = np.where(numbers <= np.minimum(low, high), out_low, np.where(numbers > np.maximum(low, high), out_high, level / steps * (out_high - out_low) + out_low))
+        made = np.where(
+            numbers <= np.minimum(low, high), out_low, np.where(numbers > np.maximum(low, high), out_high, level / steps * (out_high - out_low) + out_low)
+        )
         return computed(made.astype(numbers.dtype, copy=False), data)

@@ -59,7 +59,9 @@ KNOWN: dict[str, Known] = {
     "selu-several": Known("stricter", "Selu: alpha and lambda are one element each; OpenVINO takes more in silence"),
     "hard-sigmoid-list": Known("stricter", "HardSigmoid: alpha and beta are scalars; OpenVINO takes a list of unknown length in silence"),
     "hard-sigmoid-of-integers": Known("stricter", "HardSigmoid is for floating-point types; OpenVINO reads any in silence"),
-    "cumsum-axis-shape": Known("stricter", "CumSum: the specification wants a scalar axis; OpenVINO reads a list of several in silence, the CPU plugin refuses it"),
+    "cumsum-axis-shape": Known(
+        "stricter", "CumSum: the specification wants a scalar axis; OpenVINO reads a list of several in silence, the CPU plugin refuses it"
+    ),
     "cumsum-axis-range": Known("stricter", "CumSum: an axis out of range is read in silence and fails at run time"),
     # single operations
     "tile-runtime-repeats": Known("values", "the CPU plugin returns rubbish for Tile with run-time repeats; Model.evaluate is right"),
@@ -87,23 +89,40 @@ KNOWN: dict[str, Known] = {
         "NonMaxSuppression-5: the specification drops boxes beyond iou_threshold also with soft suppression, the CPU plugin fades them as NonMaxSuppression-9 does",
     ),
     # images
-    "interpolate-antialias": Known("values", "Interpolate: the CPU plugin ignores `antialias` below rank 5 (linear becomes linear_onnx); the specification and Model.evaluate do not"),
-    "interpolate-pillow-coefficient": Known("values", "Interpolate: the CPU plugin takes -0.5 for bicubic_pillow whatever `cube_coeff` says; the specification and Model.evaluate heed it"),
+    "interpolate-antialias": Known(
+        "values", "Interpolate: the CPU plugin ignores `antialias` below rank 5 (linear becomes linear_onnx); the specification and Model.evaluate do not"
+    ),
+    "interpolate-pillow-coefficient": Known(
+        "values", "Interpolate: the CPU plugin takes -0.5 for bicubic_pillow whatever `cube_coeff` says; the specification and Model.evaluate heed it"
+    ),
     "interpolate-sizes": Known("stricter", "Interpolate: the specification wants one size that is not negative, or one scale above 0, for each axis"),
     "interpolate-mode": Known("stricter", "Interpolate-1: OpenVINO reads any text for its mode"),
     # sorting and searching
     "topk-bounded-k": Known("tighter", "TopK: k of 2..5 chooses at most 5 elements, also of an axis of unknown size, where OpenVINO says ?"),
     "topk-k-too-large": Known("stricter", "TopK: the specification wants k to be at most the size of the axis"),
     "nonzero-of-bounds": Known("tighter", "NonZero of known bounds: an element of 2..5 is not zero, one of 0..9 may be; OpenVINO counts them all as possible"),
-    "unique-count": Known("tighter", "Unique: as many indices and counts as slices along the axis at most, or as elements where only bounds are known; OpenVINO takes all elements, or says ?"),
+    "unique-count": Known(
+        "tighter",
+        "Unique: as many indices and counts as slices along the axis at most, or as elements where only bounds are known; OpenVINO takes all elements, or says ?",
+    ),
     "bucketize-order": Known("stricter", "Bucketize: the specification wants boundaries that ascend and differ"),
     # control flow
     "if-interval-union": Known("tighter", "OpenVINO makes a dimension of an If `?` where a branch has an interval; irshape takes the union of the branches"),
-    "port-map-input-twice": Known("stricter", "of two lines of a port map for one input OpenVINO keeps the first; the other Parameter is never fed, and the result is wrong"),
-    "loop-without-condition": Known("stricter", "the specification demands an execution condition of the body; OpenVINO reads a Loop without one and leaves its outputs dynamic"),
-    "iterator-slices-disagree": Known("stricter", "the sliced inputs of a TensorIterator have different numbers of slices; OpenVINO goes by the last, and cannot run it"),
-    "iterator-stride-not-part-size": Known("stricter", "OpenVINO counts the slices of a TensorIterator by `part_size` alone, and cannot run it where `stride` is not the same"),
-    "iterator-parameter-type": Known("stricter", "OpenVINO does not look whether the element type of a TensorIterator's input is that of the Parameter it feeds"),
+    "port-map-input-twice": Known(
+        "stricter", "of two lines of a port map for one input OpenVINO keeps the first; the other Parameter is never fed, and the result is wrong"
+    ),
+    "loop-without-condition": Known(
+        "stricter", "the specification demands an execution condition of the body; OpenVINO reads a Loop without one and leaves its outputs dynamic"
+    ),
+    "iterator-slices-disagree": Known(
+        "stricter", "the sliced inputs of a TensorIterator have different numbers of slices; OpenVINO goes by the last, and cannot run it"
+    ),
+    "iterator-stride-not-part-size": Known(
+        "stricter", "OpenVINO counts the slices of a TensorIterator by `part_size` alone, and cannot run it where `stride` is not the same"
+    ),
+    "iterator-parameter-type": Known(
+        "stricter", "OpenVINO does not look whether the element type of a TensorIterator's input is that of the Parameter it feeds"
+    ),
     "iterator-start": Known("values", "the CPU plugin takes slices from the first on, whatever `start` says"),
     # recurrent networks
     "recurrent-input-size": Known("stricter", "a cell's or sequence's X and W disagree on the input size; OpenVINO sees it only when the layer runs"),

@@ -25,7 +25,15 @@ def rows(operation: str, version: str, attributes: dict[str, str]) -> list[Case]
     known = {"string": "text-as-number" if operation in READS_TEXT else ""}
     shapes = [("2,3,4", None), ("", None), ("0,3", None), ("3", None), ("1..8,?", (3, 5)), ("...", (2, 2)), ("2,3..", (2, 4))]
     return [
-        *(Case(operation, version, attributes, [data("f32", shape, low=-6, high=6, run_shape=None if shape == "..." and operation in NOT_EVALUATED else run_shape)]) for shape, run_shape in shapes),
+        *(
+            Case(
+                operation,
+                version,
+                attributes,
+                [data("f32", shape, low=-6, high=6, run_shape=None if shape == "..." and operation in NOT_EVALUATED else run_shape)],
+            )
+            for shape, run_shape in shapes
+        ),
         *(Case(operation, version, attributes, [data(t, "3,4", low=-6, high=6)]) for t in ("f16", "bf16", "f64")),
         *(Case(operation, version, attributes, [data(t, "2,?")], run=False, known=known.get(t, "")) for t in TYPES),
         Case(operation, version, attributes, [data("f32", "2,1000000000000")], run=False),
@@ -76,8 +84,16 @@ ATTRIBUTES = [
     Case("softmax", "opset8", {"axis": "1"}, [x]),
     # axes
     *(Case("SoftMax", "opset1", {"axis": axis}, [x]) for axis in ("0", "1", "2", "3", "-1", "-4", "one")),
-    *(Case(operation, version, {"axis": axis}, [x]) for operation, version in (("SoftMax", "opset8"), ("LogSoftmax", "opset5")) for axis in ("0", "1", "-3", "-1", "3", "-4")),
-    *(Case(operation, version, {"axis": axis}, [data("f32", "")]) for operation, version in (("SoftMax", "opset8"), ("LogSoftmax", "opset5")) for axis in ("0", "-1", "1", "-2")),
+    *(
+        Case(operation, version, {"axis": axis}, [x])
+        for operation, version in (("SoftMax", "opset8"), ("LogSoftmax", "opset5"))
+        for axis in ("0", "1", "-3", "-1", "3", "-4")
+    ),
+    *(
+        Case(operation, version, {"axis": axis}, [data("f32", "")])
+        for operation, version in (("SoftMax", "opset8"), ("LogSoftmax", "opset5"))
+        for axis in ("0", "-1", "1", "-2")
+    ),
     *(Case(operation, version, {}, [data("f32", shape)]) for operation, version in (("SoftMax", "opset8"), ("LogSoftmax", "opset5")) for shape in ("2", "2,3")),
     Case("SoftMax", "opset1", {}, [data("f32", "2")], known="softmax-1-default-axis"),
     Case("SoftMax", "opset1", {}, [data("f32", "2,3")], known="softmax-1-default-axis-values"),

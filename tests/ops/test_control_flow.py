@@ -32,7 +32,16 @@ class Graph:
         self.layers.append(self.blob.const(len(self.layers), type, values))
         return self.made((type, "[" + ",".join(map(str, np.shape(values))) + "]"), 0)
 
-    def op(self, kind: str, sources: Sequence[Port], shape: str, attributes: dict[str, str] | None = None, version: str = "opset1", type: str = "f32", extra: str = "") -> Port:
+    def op(
+        self,
+        kind: str,
+        sources: Sequence[Port],
+        shape: str,
+        attributes: dict[str, str] | None = None,
+        version: str = "opset1",
+        type: str = "f32",
+        extra: str = "",
+    ) -> Port:
         number = len(self.layers)
         self.layers.append(xml_layer(number, kind, version, attributes, [self.types[source] for source in sources], [(type, shape)], extra=extra))
         self.edges += [(*source, number, index) for index, source in enumerate(sources)]
@@ -278,7 +287,11 @@ def replaced(into: str, to: str = "f32") -> Callable[[Blob], str]:
         brought, seen = graph.result(source), graph.result(graph.op("ReLU", [x], "..."))
         condition = graph.result(graph.const("boolean", True))
         lines = port_map(
-            ("input", 2, x[0], {}), ("input", 3, y[0], {}), ("output", 4, brought, {}), ("output", 5, seen, {}), ("output", -1, condition, {"purpose": "execution_condition"})
+            ("input", 2, x[0], {}),
+            ("input", 3, y[0], {}),
+            ("output", 4, brought, {}),
+            ("output", 5, seen, {}),
+            ("output", -1, condition, {"purpose": "execution_condition"}),
         )
         return "\n".join([lines, back_edges((brought, x[0])), graph.text()])
 
@@ -398,7 +411,12 @@ LOOP = [
     loop("unconnected-input", trips(3), TRUE, stepping(), [X, Y]),
     loop("no-such-input", trips(3), TRUE, lambda blob: stepping()(blob).replace('input external_port_id="2"', 'input external_port_id="9"')),
     loop("no-such-parameter", trips(3), TRUE, lambda blob: stepping()(blob).replace('internal_layer_id="0"', 'internal_layer_id="99"')),
-    loop("no-such-result", trips(3), TRUE, lambda blob: stepping()(blob).replace('from-layer="3" to-layer="0"/>\n</back', 'from-layer="77" to-layer="0"/>\n</back')),
+    loop(
+        "no-such-result",
+        trips(3),
+        TRUE,
+        lambda blob: stepping()(blob).replace('from-layer="3" to-layer="0"/>\n</back', 'from-layer="77" to-layer="0"/>\n</back'),
+    ),
     loop("no-external-port", trips(3), TRUE, lambda blob: stepping()(blob).replace('input external_port_id="2"', "input")),
 ]
 
@@ -475,8 +493,17 @@ ITERATOR = [
     iterator("interval-axis", iterating(), [data("f32", "2,3..7,3"), S], run=False),
     iterator("dynamic-rank", iterating(shapes=("...", "2,1")), [data("f32", "..."), S], run=False),
     iterator("other-axes-dynamic", iterating(shapes=("?,1,?", "2,1")), [data("f32", "?,7,1..3"), S], run=False),
-    iterator("two-slices", iterating(({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False), [data("f32", "2,5,3"), data("f32", "5,4")]),
-    iterator("one-known-one-not", iterating(({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False), [data("f32", "2,7,3"), data("f32", "?,4")], run=False),
+    iterator(
+        "two-slices",
+        iterating(({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False),
+        [data("f32", "2,5,3"), data("f32", "5,4")],
+    ),
+    iterator(
+        "one-known-one-not",
+        iterating(({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False),
+        [data("f32", "2,7,3"), data("f32", "?,4")],
+        run=False,
+    ),
     iterator(
         "slices-disagree",
         iterating(({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False),

@@ -16,7 +16,10 @@ def case(type: str, attributes: dict[str, str], inputs: list[object], outputs: i
 
 
 def parameters(shapes: tuple[str, ...], types: str) -> list[object]:
-    return [data(element_type, shape) for element_type, shape in zip((types.split() * 9)[: len(shapes)] if len(types.split()) == 1 else types.split(), shapes, strict=True)]
+    return [
+        data(element_type, shape)
+        for element_type, shape in zip((types.split() * 9)[: len(shapes)] if len(types.split()) == 1 else types.split(), shapes, strict=True)
+    ]
 
 
 def different(shape: tuple[int, ...]) -> object:
@@ -47,7 +50,16 @@ def output(count: int = 8, classes: int = 3, element_type: str = "f32", rois: ob
 
 
 def output_shapes(*shapes: str, types: str = "f32", version: str = "opset6", drop: str = "", known: object = (), **given: str) -> Case:
-    attributes = {"score_threshold": "0.2", "nms_threshold": "0.4", "max_delta_log_wh": "1.5", "num_classes": "3", "post_nms_count": "5", "max_detections_per_image": "7", "deltas_weights": "1,1,1,1", **given}
+    attributes = {
+        "score_threshold": "0.2",
+        "nms_threshold": "0.4",
+        "max_delta_log_wh": "1.5",
+        "num_classes": "3",
+        "post_nms_count": "5",
+        "max_detections_per_image": "7",
+        "deltas_weights": "1,1,1,1",
+        **given,
+    }
     attributes.pop(drop, None)
     return case("DetectionOutput", attributes, parameters(shapes, types), 3, version, run=False, known=known)
 
@@ -129,7 +141,15 @@ def features(levels: int = 2, element_type: str = "f32", **given: str) -> Case:
 
 
 def feature_shapes(*shapes: str, types: str = "f32", version: str = "opset6", known: object = (), **given: str) -> Case:
-    return case("ROIFeatureExtractor", {"output_size": "3", "sampling_ratio": "2", "pyramid_scales": "4,8,16,32", "aligned": "false", **given}, parameters(shapes, types), 2, version, run=False, known=known)
+    return case(
+        "ROIFeatureExtractor",
+        {"output_size": "3", "sampling_ratio": "2", "pyramid_scales": "4,8,16,32", "aligned": "false", **given},
+        parameters(shapes, types),
+        2,
+        version,
+        run=False,
+        known=known,
+    )
 
 
 FEATURES = [

@@ -24,7 +24,14 @@ def align(version: int = 9, rois: object = ROIS, element_type: str = "f32", know
 
 
 def align_shapes(version: int, features: str, rois: str, indices: str, types: str = "f32 f32 i32", known: object = (), **given: str) -> Case:
-    attributes = {"pooled_h": "2", "pooled_w": "3", "sampling_ratio": "2", "spatial_scale": "0.5", **({"mode": "avg"} if version < 15 else {"clockwise_mode": "false"}), **given}
+    attributes = {
+        "pooled_h": "2",
+        "pooled_w": "3",
+        "sampling_ratio": "2",
+        "spatial_scale": "0.5",
+        **({"mode": "avg"} if version < 15 else {"clockwise_mode": "false"}),
+        **given,
+    }
     inputs = [data(element_type, shape) for element_type, shape in zip(types.split(), (features, rois, indices), strict=True)]
     return Case("ROIAlign" if version < 15 else "ROIAlignRotated", f"opset{version}", attributes, inputs, run=False, known=known)
 
@@ -56,7 +63,14 @@ def pooling_shapes(features: str, rois: str, types: str = "f32 f32", known: obje
     attributes = {"pooled_h": "2", "pooled_w": "3", "spatial_scale": "0.5", **given}
     for name in drop:
         del attributes[name]
-    return Case("ROIPooling", "opset2", attributes, [data(element_type, shape) for element_type, shape in zip(types.split(), (features, rois), strict=True)], run=False, known=known)
+    return Case(
+        "ROIPooling",
+        "opset2",
+        attributes,
+        [data(element_type, shape) for element_type, shape in zip(types.split(), (features, rois), strict=True)],
+        run=False,
+        known=known,
+    )
 
 
 ENDED = [BATCHED[0], [-1, 0, 0, 0, 0], BATCHED[1], BATCHED[2]]
@@ -71,17 +85,40 @@ POOLED = [
 ]  # fmt: skip
 
 
-def sensitive(mode: str = "average", rois: object = None, element_type: str = "f32", group: int = 2, output: int = 3, bins: tuple[int, int] = (2, 3), images: int = 2, **given: str) -> Case:
+def sensitive(
+    mode: str = "average",
+    rois: object = None,
+    element_type: str = "f32",
+    group: int = 2,
+    output: int = 3,
+    bins: tuple[int, int] = (2, 3),
+    images: int = 2,
+    **given: str,
+) -> Case:
     rois = rois or (BATCHED if mode == "average" else PARTS)
     channels = output * (group * group if mode == "average" else bins[0] * bins[1])
-    attributes = {"output_dim": str(output), "group_size": str(group), "spatial_scale": "0.5" if mode == "average" else "1", "mode": mode, "spatial_bins_x": str(bins[0]), "spatial_bins_y": str(bins[1]), **given}
+    attributes = {
+        "output_dim": str(output),
+        "group_size": str(group),
+        "spatial_scale": "0.5" if mode == "average" else "1",
+        "mode": mode,
+        "spatial_bins_x": str(bins[0]),
+        "spatial_bins_y": str(bins[1]),
+        **given,
+    }
     return Case("PSROIPooling", "opset1", attributes, [data(element_type, f"{images},{channels},9,8"), data(element_type, f"{len(rois)},5", rois)])
 
 
 def sensitive_shapes(features: str, rois: str, types: str = "f32 f32", drop: str = "", **given: str) -> Case:
     attributes = {"output_dim": "3", "group_size": "2", "spatial_scale": "0.5", "mode": "average", "spatial_bins_x": "1", "spatial_bins_y": "1", **given}
     attributes.pop(drop, None)
-    return Case("PSROIPooling", "opset1", attributes, [data(element_type, shape) for element_type, shape in zip(types.split(), (features, rois), strict=True)], run=False)
+    return Case(
+        "PSROIPooling",
+        "opset1",
+        attributes,
+        [data(element_type, shape) for element_type, shape in zip(types.split(), (features, rois), strict=True)],
+        run=False,
+    )
 
 
 SENSITIVE = [
@@ -97,8 +134,19 @@ SENSITIVE = [
 
 def deformable(rois: object = None, moved: int = 0, group: int = 2, output: int = 4, part: int = 2, **given: str) -> Case:
     rois = rois or BATCHED
-    attributes = {"output_dim": str(output), "group_size": str(group), "spatial_scale": "0.5", "part_size": str(part), "spatial_bins_x": "2", "spatial_bins_y": "3", "trans_std": "0.4", **given}
-    inputs = [data("f32", f"2,{output * group * group},9,8"), data("f32", f"{len(rois)},5", rois)] + ([data("f32", f"{len(rois)},{2 * moved},{part},{part}", low=-1, high=1)] if moved else [])
+    attributes = {
+        "output_dim": str(output),
+        "group_size": str(group),
+        "spatial_scale": "0.5",
+        "part_size": str(part),
+        "spatial_bins_x": "2",
+        "spatial_bins_y": "3",
+        "trans_std": "0.4",
+        **given,
+    }
+    inputs = [data("f32", f"2,{output * group * group},9,8"), data("f32", f"{len(rois)},5", rois)] + (
+        [data("f32", f"{len(rois)},{2 * moved},{part},{part}", low=-1, high=1)] if moved else []
+    )
     return Case("DeformablePSROIPooling", "opset1", attributes, inputs)
 
 

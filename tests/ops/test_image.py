@@ -36,14 +36,28 @@ def dimensions(shape: str) -> Input:
 
 
 VALUES = [
-    *(scaled("1,2,6,4", list(scales), [2, 3], coordinate_transformation_mode=c, nearest_mode=n) for c, n in product(TRANSFORMATIONS, ROUNDINGS) for scales in ((0.8, 1.75), (0.4, 2.3))),
-    *(sized("1,2,6,4", [5, 7], [2, 3], coordinate_transformation_mode=c, mode=m) for c, m in product(TRANSFORMATIONS, ("nearest", "linear", "linear_onnx", "cubic"))),
-    *(scaled("1,2,6,4", [0.37, 2.3], [2, 3], coordinate_transformation_mode=c, mode=m) for c, m in product(TRANSFORMATIONS, ("linear", "linear_onnx", "cubic"))),
+    *(
+        scaled("1,2,6,4", list(scales), [2, 3], coordinate_transformation_mode=c, nearest_mode=n)
+        for c, n in product(TRANSFORMATIONS, ROUNDINGS)
+        for scales in ((0.8, 1.75), (0.4, 2.3))
+    ),
+    *(
+        sized("1,2,6,4", [5, 7], [2, 3], coordinate_transformation_mode=c, mode=m)
+        for c, m in product(TRANSFORMATIONS, ("nearest", "linear", "linear_onnx", "cubic"))
+    ),
+    *(
+        scaled("1,2,6,4", [0.37, 2.3], [2, 3], coordinate_transformation_mode=c, mode=m)
+        for c, m in product(TRANSFORMATIONS, ("linear", "linear_onnx", "cubic"))
+    ),
     *(sized("1,1,6,4", [1, 2], [2, 3], coordinate_transformation_mode=c, mode=m) for c, m in product(TRANSFORMATIONS, ("nearest", "linear", "cubic"))),
     *(sized("1,2,4,6,5", [3, 9, 2], [2, 3, 4], coordinate_transformation_mode=c, mode="linear", antialias="true") for c in TRANSFORMATIONS),
     *(sized("1,2,4,6,5", [5, 3, 7], [2, 3, 4], mode=m) for m in ("nearest", "linear", "linear_onnx")),
     sized("1,2,6,4", [3, 2], [2, 3], mode="linear", antialias="true", known="interpolate-antialias"),
-    *(sized("1,2,6,4", sizes, [2, 3], mode=m, cube_coeff=a) for m, a in (("bilinear_pillow", "-0.75"), ("bicubic_pillow", "-0.5")) for sizes in ([5, 7], [2, 9], [1, 3], [12, 2], [6, 2], [6, 4])),
+    *(
+        sized("1,2,6,4", sizes, [2, 3], mode=m, cube_coeff=a)
+        for m, a in (("bilinear_pillow", "-0.75"), ("bicubic_pillow", "-0.5"))
+        for sizes in ([5, 7], [2, 9], [1, 3], [12, 2], [6, 2], [6, 4])
+    ),
     sized("1,2,6,4", [4, 9], [2, 3], mode="cubic", cube_coeff="-0.5"),
     *(
         sized("1,1,5,4", [3, 7], [2, 3], element_type=t, mode=m)
@@ -150,7 +164,10 @@ GRID = [
         grid_sample([IMAGE, PLACES], align_corners=a, mode=m, padding_mode=p)
         for a, m, p in product(("true", "false"), ("bilinear", "bicubic", "nearest"), ("zeros", "border", "reflection"))
     ),
-    *(grid_sample([data("f32", "1,2,1,1"), data("f32", "1,2,2,2")], align_corners=a, mode=m, padding_mode="reflection") for a, m in product(("true", "false"), ("bilinear", "nearest"))),
+    *(
+        grid_sample([data("f32", "1,2,1,1"), data("f32", "1,2,2,2")], align_corners=a, mode=m, padding_mode="reflection")
+        for a, m in product(("true", "false"), ("bilinear", "nearest"))
+    ),
     grid_sample([data("f16", "1,2,3,4"), data("f16", "1,2,2,2")]),
     grid_sample([data("bf16", "1,2,3,4"), data("f32", "1,2,2,2", low=-1, high=1)], mode="nearest"),
     grid_sample([data("i32", "1,2,3,4", low=-50, high=50), data("f32", "1,5,2,2")], mode="nearest", padding_mode="border"),
@@ -225,7 +242,9 @@ TO_NV12 = [
     to_nv12("RGBtoNV12", data("u8", "1,2,2,3", RED_GREEN), "false", run="alone", expected=[LUMA, CHROMA]),
     to_nv12("RGBtoNV12", data("u8", "1,2,2,3", RED_GREEN), "true", run="alone", expected=[[[[[82], [145]], [[82], [145]], [[72], [137]]]]]),
     to_nv12("BGRtoNV12", data("u8", "1,2,2,3", np.array(RED_GREEN)[..., ::-1].copy()), "false", run="alone", expected=[LUMA, CHROMA]),
-    to_nv12("BGRtoNV12", data("f32", "1,2,2,3", np.zeros((1, 2, 2, 3))), "false", run="alone", expected=[np.full((1, 2, 2, 1), 16.0), np.full((1, 1, 1, 2), 128.0)]),
+    to_nv12(
+        "BGRtoNV12", data("f32", "1,2,2,3", np.zeros((1, 2, 2, 3))), "false", run="alone", expected=[np.full((1, 2, 2, 1), 16.0), np.full((1, 1, 1, 2), 128.0)]
+    ),
     *(
         to_nv12(operation, data(t, shape), single)
         for operation in ("RGBtoNV12", "BGRtoNV12")

@@ -22,7 +22,13 @@ def family(operation: str) -> str:
 
 def settings(operation: str, **changes: str | None) -> dict[str, str]:
     """Attributes as OpenVINO writes them, some of them changed or (None) left out."""
-    given: dict[str, str | None] = {"hidden_size": "3", "activations": FUNCTIONS[family(operation)], "activations_alpha": "", "activations_beta": "", "clip": "0"}
+    given: dict[str, str | None] = {
+        "hidden_size": "3",
+        "activations": FUNCTIONS[family(operation)],
+        "activations_alpha": "",
+        "activations_beta": "",
+        "clip": "0",
+    }
     if family(operation) == "GRU":
         given["linear_before_reset"] = "false"
     if operation.endswith("Sequence"):
@@ -30,12 +36,28 @@ def settings(operation: str, **changes: str | None) -> dict[str, str]:
     return {name: value for name, value in (given | changes).items() if value is not None}
 
 
-def cell(operation: str, version: str, *, id: str, shapes: dict[str, str] | None = None, types: dict[str, str] | None = None, drop: int = 0, run: bool = True, known: str = "", bias: int | None = None, **changes: str | None) -> Case:
+def cell(
+    operation: str,
+    version: str,
+    *,
+    id: str,
+    shapes: dict[str, str] | None = None,
+    types: dict[str, str] | None = None,
+    drop: int = 0,
+    run: bool = True,
+    known: str = "",
+    bias: int | None = None,
+    **changes: str | None,
+) -> Case:
     """A cell of batch 2, input size 4, hidden size 3; `shapes` and `types` by operand."""
     gates = GATES[family(operation)]
-    forms = {"X": "2,4", "H": "2,3", **({"C": "2,3"} if gates == 4 else {}), "W": f"{gates * 3},4", "R": f"{gates * 3},3", "B": str((bias or gates) * 3)} | (shapes or {})
+    forms = {"X": "2,4", "H": "2,3", **({"C": "2,3"} if gates == 4 else {}), "W": f"{gates * 3},4", "R": f"{gates * 3},3", "B": str((bias or gates) * 3)} | (
+        shapes or {}
+    )
     inputs: list[Input] = [data((types or {}).get(name, (types or {}).get("all", "f32")), shape, low=-1, high=1) for name, shape in forms.items()]
-    return Case(operation, version, settings(operation, **changes), inputs[: len(inputs) - drop], 2 if gates == 4 else 1, id=f"{operation}-{id}", run=run, known=known)
+    return Case(
+        operation, version, settings(operation, **changes), inputs[: len(inputs) - drop], 2 if gates == 4 else 1, id=f"{operation}-{id}", run=run, known=known
+    )
 
 
 def cells(operation: str, version: str) -> list[Case]:
@@ -81,7 +103,9 @@ def cells(operation: str, version: str) -> list[Case]:
     ]
 
 
-def peephole(id: str, *, count: int = 7, shapes: dict[int, str] | None = None, run: bool | str = False, expected: Any = None, known: str = "", **changes: str) -> Case:
+def peephole(
+    id: str, *, count: int = 7, shapes: dict[int, str] | None = None, run: bool | str = False, expected: Any = None, known: str = "", **changes: str
+) -> Case:
     forms = ["2,4", "2,3", "2,3", "12,4", "12,3", "12", "9"]
     inputs = [data("f32", (shapes or {}).get(index, shape), low=-1, high=1) for index, shape in enumerate(forms)][:count]
     attributes = settings("LSTMCell", **changes)
@@ -103,15 +127,36 @@ LSTM_1 = [
 ]
 
 
-def sequence(operation: str, *, id: str, lengths: list[int] | None = None, shapes: dict[str, str] | None = None, types: dict[str, str] | None = None, run: bool | str = True, known: str = "", bias: int | None = None, **changes: str | None) -> Case:
+def sequence(
+    operation: str,
+    *,
+    id: str,
+    lengths: list[int] | None = None,
+    shapes: dict[str, str] | None = None,
+    types: dict[str, str] | None = None,
+    run: bool | str = True,
+    known: str = "",
+    bias: int | None = None,
+    **changes: str | None,
+) -> Case:
     """A sequence of batch 2, 5 steps, input size 4, hidden size 3."""
     gates = GATES[family(operation)]
     many = 2 if changes.get("direction") == "bidirectional" else 1
-    forms = {"X": "2,5,4", "H": f"2,{many},3", **({"C": f"2,{many},3"} if gates == 4 else {}), "L": "2", "W": f"{many},{gates * 3},4", "R": f"{many},{gates * 3},3", "B": f"{many},{(bias or gates) * 3}"}
+    forms = {
+        "X": "2,5,4",
+        "H": f"2,{many},3",
+        **({"C": f"2,{many},3"} if gates == 4 else {}),
+        "L": "2",
+        "W": f"{many},{gates * 3},4",
+        "R": f"{many},{gates * 3},3",
+        "B": f"{many},{(bias or gates) * 3}",
+    }
     inputs: list[Data] = []
     for name, shape in (forms | (shapes or {})).items():
         type = (types or {}).get(name, "i64" if name == "L" else (types or {}).get("all", "f32"))
-        inputs.append(data(type, shape, values=lengths if name == "L" and lengths is not None else None, low=-1 if name != "L" else 5, high=1 if name != "L" else 5))
+        inputs.append(
+            data(type, shape, values=lengths if name == "L" and lengths is not None else None, low=-1 if name != "L" else 5, high=1 if name != "L" else 5)
+        )
     return Case(operation, "opset5", settings(operation, **changes), inputs, 3 if gates == 4 else 2, id=f"{operation}-{id}", run=run, known=known)  # type: ignore[arg-type]
 
 
@@ -133,11 +178,11 @@ def sequences(operation: str) -> list[Case]:
         row("f16", types={"all": "f16"}),
         row("clipped", clip="0.25", direction="bidirectional"),
         row("capitals", direction="FORWARD", activations=FUNCTIONS[family(operation)].upper()),
-        row("batch-from-lengths", shapes={"X": "?,5,4", **{name: "?,1,3" for name in states}, "L": "1..7"}, run=False),
+        row("batch-from-lengths", shapes={"X": "?,5,4", **dict.fromkeys(states, "?,1,3"), "L": "1..7"}, run=False),
         row("time-interval", shapes={"X": "2,3..5,4"}, run=False),
         row("hidden-from-weights", shapes={**dict.fromkeys(states, "..."), "R": "..."}, run=False),
         row("all-dynamic", shapes=dict.fromkeys("XLWRB" + states, "..."), run=False),
-        row("directions-dynamic", shapes={name: "2,?,3" for name in states}, run=False),
+        row("directions-dynamic", shapes=dict.fromkeys(states, "2,?,3"), run=False),
         row("type-dynamic", types={"X": "dynamic"}, run=False),
         # what OpenVINO refuses
         row("directions", shapes={"W": f"2,{3 * gates},4"}),
@@ -166,7 +211,9 @@ GRU = [
 ]
 
 
-@pytest.mark.parametrize("case", [*(case for pair in CELLS for case in cells(*pair)), *LSTM_1, *(case for name, _ in SEQUENCES for case in sequences(name)), *GRU], ids=case_id)
+@pytest.mark.parametrize(
+    "case", [*(case for pair in CELLS for case in cells(*pair)), *LSTM_1, *(case for name, _ in SEQUENCES for case in sequences(name)), *GRU], ids=case_id
+)
 def test_recurrent(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
@@ -200,7 +247,16 @@ FOUR = const("i64", 4)
 PLACES = data("i64", "2,3", low=-2, high=5)
 
 
-def one_hot(indices: Input, depth: Input = FOUR, on: Input = ON, off: Input = OFF, axis: str | None = "-1", version: str = "opset1", mode: str | None = None, **rest: Any) -> Case:
+def one_hot(
+    indices: Input,
+    depth: Input = FOUR,
+    on: Input = ON,
+    off: Input = OFF,
+    axis: str | None = "-1",
+    version: str = "opset1",
+    mode: str | None = None,
+    **rest: Any,
+) -> Case:
     attributes = ({"axis": axis} if axis is not None else {}) | ({"negative_indices_mode": mode} if mode is not None else {})
     return Case("OneHot", version, attributes, [indices, depth, on, off], **rest)
 

@@ -24,7 +24,12 @@ def distinct(*shape: int) -> Any:
 
 def size_of(shape: str, output_type: str = "i64") -> Input:
     """The first dimension of a tensor, as a scalar."""
-    return node("Gather", "opset8", {"batch_dims": "0"}, [node("ShapeOf", "opset3", {"output_type": output_type}, [data("f32", shape)]), const("i64", 0), const("i64", 0)])
+    return node(
+        "Gather",
+        "opset8",
+        {"batch_dims": "0"},
+        [node("ShapeOf", "opset3", {"output_type": output_type}, [data("f32", shape)]), const("i64", 0), const("i64", 0)],
+    )
 
 
 def topk(attributes: dict[str, str], inputs: list[Input], version: str = "opset11", **options: Any) -> Case:
@@ -111,14 +116,24 @@ NONZERO = [
 
 
 def unique(inputs: list[Input], attributes: dict[str, str] | None = None, **options: Any) -> Case:
-    return Case("Unique", "opset10", {"sorted": "true", "index_element_type": "i64", "count_element_type": "i64", **(attributes or {})}, inputs, outputs=4, **options)
+    return Case(
+        "Unique", "opset10", {"sorted": "true", "index_element_type": "i64", "count_element_type": "i64", **(attributes or {})}, inputs, outputs=4, **options
+    )
 
 
 ROWS = [[1, 2, 1], [3, 0, 3], [1, 2, 1], [0, 9, 0]]
 
 UNIQUE = [
-    *(unique([data(t, "2,3,4", low=0, high=5)], {"sorted": order, "index_element_type": "i32"}) for t in ("f32", "i32", "i8", "u8") for order in ("true", "false")),
-    *(unique([data("f32", "4,3", ROWS), const("i64", axis)], {"sorted": order, "count_element_type": "i32"}, known="unique-count") for axis in (0, 1, -1) for order in ("true", "false")),
+    *(
+        unique([data(t, "2,3,4", low=0, high=5)], {"sorted": order, "index_element_type": "i32"})
+        for t in ("f32", "i32", "i8", "u8")
+        for order in ("true", "false")
+    ),
+    *(
+        unique([data("f32", "4,3", ROWS), const("i64", axis)], {"sorted": order, "count_element_type": "i32"}, known="unique-count")
+        for axis in (0, 1, -1)
+        for order in ("true", "false")
+    ),
     unique([data("i32", "2,3,2", [[[1, 2], [0, 5], [1, 2]], [[3, 4], [0, 5], [3, 4]]]), const("i32", [1])], known="unique-count"),
     unique([data("f32", "3,1", [[2], [1], [2]]), const("i64", 0)]),
     unique([data("f32", "")]),
@@ -152,7 +167,9 @@ def bucketize(inputs: list[Input], attributes: dict[str, str] | None = None, **o
 
 BUCKETIZE = [
     *(
-        bucketize([data("f32", "2,5", [[-9, 0, 1, 5, 7], [10, 11, np.inf, -np.inf, 2]]), const("f32", [0, 5, 10])], {"with_right_bound": bound, "output_type": t})
+        bucketize(
+            [data("f32", "2,5", [[-9, 0, 1, 5, 7], [10, 11, np.inf, -np.inf, 2]]), const("f32", [0, 5, 10])], {"with_right_bound": bound, "output_type": t}
+        )
         for bound in ("true", "false")
         for t in ("i32", "i64")
     ),
@@ -182,7 +199,11 @@ def searched(inputs: list[Input], attributes: dict[str, str] | None = None, **op
 SEQUENCES = [[1, 3, 5, 5], [0, 0, 2, 9]]
 
 SORTED = [
-    *(searched([data("f32", "2,4", SEQUENCES), data("f32", "2,3", [[5, 0, 4], [0, 2, 10]])], {"right_mode": mode, "output_type": t}) for mode in ("true", "false") for t in ("i32", "i64")),
+    *(
+        searched([data("f32", "2,4", SEQUENCES), data("f32", "2,3", [[5, 0, 4], [0, 2, 10]])], {"right_mode": mode, "output_type": t})
+        for mode in ("true", "false")
+        for t in ("i32", "i64")
+    ),
     *(searched([data(t, "4", [1, 3, 5, 5]), data(t, "3,3", low=0, high=6)]) for t in ("i32", "i64", "u8", "i8", "f16", "bf16", "f64")),
     searched([data("f32", "4", [1, 3, 5, 5]), data("f32", "", 3)]),
     searched([data("f32", "2,0"), data("f32", "2,3")], run=False),

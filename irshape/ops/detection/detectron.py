@@ -52,7 +52,13 @@ class ExperimentalDetectronDetectionOutput(Operation):
     def check(self, input_rois: Tensor, input_deltas: Tensor, input_scores: Tensor, input_im_info: Tensor) -> Iterator[Violation]:
         if self.deltas_weights and len(self.deltas_weights) != 4:
             seen = len(self.deltas_weights)
-            yield Violation(f"`deltas_weights` has {seen} numbers; expected one for each of 4 deltas", at="deltas_weights", expected="4 numbers", seen=seen, rule="attribute-value")
+            yield Violation(
+                f"`deltas_weights` has {seen} numbers; expected one for each of 4 deltas",
+                at="deltas_weights",
+                expected="4 numbers",
+                seen=seen,
+                rule="attribute-value",
+            )
 
     def evaluate(self, input_rois: Array, input_deltas: Array, input_scores: Array, input_im_info: Array) -> tuple[Array, Array, Array]:
         rois, count = input_rois.astype(np.float32), self.num_classes
@@ -70,7 +76,11 @@ class ExperimentalDetectronDetectionOutput(Operation):
         if len(found) > self.max_detections_per_image:
             found = sorted(found, key=lambda one: (-float(scores[one]), one[0]))[: self.max_detections_per_image]
         where = tuple(np.array(found, dtype=np.int64).reshape(-1, 2).T)
-        result = np.zeros((self.max_detections_per_image, 4), np.float32), np.zeros(self.max_detections_per_image, np.int32), np.zeros(self.max_detections_per_image, np.float32)
+        result = (
+            np.zeros((self.max_detections_per_image, 4), np.float32),
+            np.zeros(self.max_detections_per_image, np.int32),
+            np.zeros(self.max_detections_per_image, np.float32),
+        )
         for made, values in zip(result, (boxes[where], where[1], scores[where]), strict=True):
             made[: len(found)] = values
         return result[0].astype(input_rois.dtype), result[1], result[2].astype(input_rois.dtype)
@@ -137,7 +147,10 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
 
     def evaluate(self, priors: Array, feature_map: Array, im_data: Array) -> Array:
         rows, columns = self.h or feature_map.shape[2], self.w or feature_map.shape[3]
-        step_y, step_x = (np.float32(stride or np.float32(size) / np.float32(cells)) for stride, size, cells in ((self.stride_y, im_data.shape[2], rows), (self.stride_x, im_data.shape[3], columns)))
+        step_y, step_x = (
+            np.float32(stride or np.float32(size) / np.float32(cells))
+            for stride, size, cells in ((self.stride_y, im_data.shape[2], rows), (self.stride_x, im_data.shape[3], columns))
+        )
         y, x = (np.arange(rows, dtype=np.float32) + np.float32(0.5)) * step_y, (np.arange(columns, dtype=np.float32) + np.float32(0.5)) * step_x
         centers = np.stack(np.broadcast_arrays(x[None, :], y[:, None]), axis=-1)
         boxes = (priors.astype(np.float32) + np.concatenate([centers, centers], axis=-1)[:, :, None, :]).astype(priors.dtype)
@@ -174,7 +187,13 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
     def check(self, input_rois: Tensor, *input_pyramid: Tensor) -> Iterator[Violation]:
         if len(self.pyramid_scales) < len(input_pyramid):
             seen, levels = len(self.pyramid_scales), len(input_pyramid)
-            yield Violation(f"`pyramid_scales` has {seen} numbers for {levels} feature maps", at="pyramid_scales", expected=f"{levels} numbers", seen=seen, rule="attribute-value")
+            yield Violation(
+                f"`pyramid_scales` has {seen} numbers for {levels} feature maps",
+                at="pyramid_scales",
+                expected=f"{levels} numbers",
+                seen=seen,
+                rule="attribute-value",
+            )
 
     def evaluate(self, input_rois: Array, *input_pyramid: Array) -> tuple[Array, Array]:
         rois, levels = input_rois.astype(np.float32), [level[0].astype(np.float32) for level in input_pyramid]

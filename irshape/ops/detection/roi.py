@@ -42,7 +42,11 @@ def aligned(features: Array, start: Array, size: Array, pooled: tuple[int, int],
     if min(counts) <= 0 or 0 in pooled:
         return np.zeros((channels, *pooled), np.float32)
     lines = [
-        start[axis] + (np.arange(pooled[axis], dtype=np.float32)[:, None] * bins[axis] + (np.arange(counts[axis], dtype=np.float32) + np.float32(0.5)) * (bins[axis] / np.float32(counts[axis])))
+        start[axis]
+        + (
+            np.arange(pooled[axis], dtype=np.float32)[:, None] * bins[axis]
+            + (np.arange(counts[axis], dtype=np.float32) + np.float32(0.5)) * (bins[axis] / np.float32(counts[axis]))
+        )
         for axis in (0, 1)
     ]
     y, x = np.broadcast_arrays(lines[0].reshape(-1, 1), lines[1].reshape(1, -1))
@@ -175,7 +179,14 @@ class ROIPooling(Operation):
         require_size("the batch item and coordinates of a region", "rois", rois, 1, 5)
         if self.output_roi is not None:
             count = len(self.output_roi)
-            require(count == 2, f"`output_roi` has {count} numbers; expected rows and columns", at="output_roi", expected="2 numbers", seen=count, rule="attribute-value")
+            require(
+                count == 2,
+                f"`output_roi` has {count} numbers; expected rows and columns",
+                at="output_roi",
+                expected="2 numbers",
+                seen=count,
+                rule="attribute-value",
+            )
         for name, size in zip(("pooled_h", "pooled_w"), self.pooled, strict=True):
             require(size, f"`{name}` is {size}; expected a positive number", at=name, expected="1 or more", seen=size, rule="attribute-value")
         require_scale(self.spatial_scale)
@@ -266,10 +277,21 @@ class PSROIPooling(PositionSensitivePooling):
         require(self.group_size, "`group_size` is 0; expected at least 1", at="group_size", expected="1 or more", seen=0, rule="attribute-value")
         if self.mode == "bilinear":
             for name in ("spatial_bins_x", "spatial_bins_y"):
-                require(getattr(self, name) > 0, f"`{name}` is {getattr(self, name)}; expected at least 1", at=name, expected="1 or more", seen=getattr(self, name), rule="attribute-value")
+                require(
+                    getattr(self, name) > 0,
+                    f"`{name}` is {getattr(self, name)}; expected at least 1",
+                    at=name,
+                    expected="1 or more",
+                    seen=getattr(self, name),
+                    rule="attribute-value",
+                )
         require_scale(self.spatial_scale)
         if data.rank is not None:
-            area, parts = (self.group_size**2, "group_size * group_size") if self.mode == "average" else (self.spatial_bins_x * self.spatial_bins_y, "spatial_bins_x * spatial_bins_y")
+            area, parts = (
+                (self.group_size**2, "group_size * group_size")
+                if self.mode == "average"
+                else (self.spatial_bins_x * self.spatial_bins_y, "spatial_bins_x * spatial_bins_y")
+            )
             wanted = self.output_dim * area
             require(
                 wanted == -1 or data.shape[1].contains(wanted),

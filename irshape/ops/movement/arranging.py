@@ -156,7 +156,14 @@ class ReverseSequence(Operation):
         rank = data.rank
         if rank is None:
             return Tensor(data.element_type, data.shape)
-        require(rank >= 2, f"`data` {data.shape} has rank {rank}; expected rank 2 or more", at="data", expected="rank 2 or more", seen=f"rank {rank}", rule="input-rank")
+        require(
+            rank >= 2,
+            f"`data` {data.shape} has rank {rank}; expected rank 2 or more",
+            at="data",
+            expected="rank 2 or more",
+            seen=f"rank {rank}",
+            rule="input-rank",
+        )
         batch = normalized_axis(self.batch_axis, rank, at="batch_axis", rule="operation-constraint")
         normalized_axis(self.seq_axis, rank, at="seq_axis", rule="operation-constraint")
         if seq_lengths.rank is None:
@@ -211,5 +218,5 @@ class ShuffleChannels(Operation):
     def evaluate(self, data: Array) -> Array:
         axis = self.axis % data.ndim
         size = data.shape[axis]
-        groups = data.reshape(data.shape[:axis] + (self.group, size // self.group) + data.shape[axis + 1 :])
+        groups = data.reshape((*data.shape[:axis], self.group, size // self.group, *data.shape[axis + 1 :]))
         return np.swapaxes(groups, axis, axis + 1).reshape(data.shape)

@@ -33,7 +33,14 @@ class DepthOrSpace(Operation):
     def infer(self, data: Tensor) -> Tensor:
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
-        require(data.rank >= 3, f"`data` {data.shape} has rank {data.rank}; expected rank 3 or more", at="data", expected="rank 3 or more", seen=f"rank {data.rank}", rule="input-rank")
+        require(
+            data.rank >= 3,
+            f"`data` {data.shape} has rank {data.rank}; expected rank 3 or more",
+            at="data",
+            expected="rank 3 or more",
+            seen=f"rank {data.rank}",
+            rule="input-rank",
+        )
         block = self.block_size
         require(block > 0, f"block_size is {block}; expected 1 or more", at="block_size", expected="1 or more", seen=block, rule="attribute-value")
         return Tensor(data.element_type, self.moved(data.shape, block, block ** (data.rank - 2)))
@@ -86,10 +93,23 @@ def _same_lists(data: Tensor, lists: dict[str, Tensor]) -> PartialShape:
     for name, tensor in lists.items():
         merged = shared.merge(tensor.shape)
         if merged is None:
-            raise Violation(f"`{name}` has shape {tensor.shape}, the lists before it {shared}; they must have the same length", at=name, expected=shared, seen=tensor.shape, rule="input-shapes")
+            raise Violation(
+                f"`{name}` has shape {tensor.shape}, the lists before it {shared}; they must have the same length",
+                at=name,
+                expected=shared,
+                seen=tensor.shape,
+                rule="input-shapes",
+            )
         shared = merged
     if data.rank is not None:
-        require(data.rank >= 2, f"`data` {data.shape} has rank {data.rank}; expected rank 2 or more", at="data", expected="rank 2 or more", seen=f"rank {data.rank}", rule="input-rank")
+        require(
+            data.rank >= 2,
+            f"`data` {data.shape} has rank {data.rank}; expected rank 2 or more",
+            at="data",
+            expected="rank 2 or more",
+            seen=f"rank {data.rank}",
+            rule="input-rank",
+        )
         require(
             shared.rank is None or shared[0].contains(data.rank),
             f"the lists have {shared} elements, but `data` {data.shape} has {data.rank} dimensions",
@@ -103,7 +123,14 @@ def _same_lists(data: Tensor, lists: dict[str, Tensor]) -> PartialShape:
 
 def _require_least(tensor: Tensor, at: str, least: int) -> None:
     for index, number in enumerate(tensor.known or ()):
-        require(number >= least, f"`{at}` holds {number} at index {index}; expected {least} or more", at=at, expected=f"{least} or more", seen=number, rule="input-value")
+        require(
+            number >= least,
+            f"`{at}` holds {number} at index {index}; expected {least} or more",
+            at=at,
+            expected=f"{least} or more",
+            seen=number,
+            rule="input-value",
+        )
 
 
 class BatchToSpace(Operation):
@@ -152,7 +179,9 @@ class BatchToSpace(Operation):
         pairs = [axis for i in range(axes) for axis in (axes + 2 + i, 2 + i)]
         # the block of the batch axis itself is 1, or joins the batch
         split = data.reshape([blocks[0], *blocks[1:], batch, *space])
-        spread = split.transpose([axes + 1, 0, *[axis - 1 for axis in pairs]]).reshape([batch * blocks[0], *(size * block for size, block in zip(space, blocks[1:], strict=True))])
+        spread = split.transpose([axes + 1, 0, *[axis - 1 for axis in pairs]]).reshape(
+            [batch * blocks[0], *(size * block for size, block in zip(space, blocks[1:], strict=True))]
+        )
         keep = [slice(int(begin), size - int(end)) for begin, size, end in zip(crops_begin[1:], spread.shape[1:], crops_end[1:], strict=True)]
         return spread[(slice(0, batch), *keep)]
 
@@ -177,7 +206,14 @@ class SpaceToBatch(Operation):
                 dims.append(DYNAMIC)
                 continue
             block, pad = blocks[axis], begin[axis] + end[axis]
-            require(block > 0, f"`block_shape` {listed(blocks)} holds {block} at index {axis}; expected 1 or more", at="block_shape", expected="1 or more", seen=block, rule="input-value")
+            require(
+                block > 0,
+                f"`block_shape` {listed(blocks)} holds {block} at index {axis}; expected 1 or more",
+                at="block_shape",
+                expected="1 or more",
+                seen=block,
+                rule="input-value",
+            )
             dims.append(_divided(data.shape[axis] + pad, block, f"dimension {axis} of `data` {data.shape} with padding of {pad}", "block_shape"))
         return Tensor(data.element_type, dims)
 
@@ -227,7 +263,10 @@ class ExtractImagePatches(Operation):
         if 0 in (dim.low for dim in image if dim.is_static) and all(dim.is_static for dim in image):
             return Tensor(data.element_type, data.shape)  # OpenVINO passes an empty image on
         depth = depth * prod(self.sizes)
-        return Tensor(data.element_type, (batch, depth, *(Dimension(self.count(i, dim.low)) if all(other.is_static for other in image) else DYNAMIC for i, dim in enumerate(image))))
+        return Tensor(
+            data.element_type,
+            (batch, depth, *(Dimension(self.count(i, dim.low)) if all(other.is_static for other in image) else DYNAMIC for i, dim in enumerate(image))),
+        )
 
     def count(self, axis: int, size: int) -> int:
         """The number of patches along an axis."""
@@ -296,7 +335,14 @@ class Col2Im(Operation):
         kernel, size = kernel_size.known, wanted_dimensions(output_size)
         channels = DYNAMIC
         if kernel is not None and block.is_static:
-            require(prod(kernel) > 0, f"`kernel_size` is {listed(kernel)}; expected sizes of 1 or more", at="kernel_size", expected="1 or more", seen=listed(kernel), rule="input-value")
+            require(
+                prod(kernel) > 0,
+                f"`kernel_size` is {listed(kernel)}; expected sizes of 1 or more",
+                at="kernel_size",
+                expected="1 or more",
+                seen=listed(kernel),
+                rule="input-value",
+            )
             channels = _divided(block, prod(kernel), f"dimension {len(batch)} of `data` {data.shape}, channels times kernel,", "kernel_size")
         image = size or [DYNAMIC, DYNAMIC]
         if kernel is not None and count.is_static and all(dim.is_static for dim in image):
@@ -320,7 +366,9 @@ class Col2Im(Operation):
         counts = self.positions(image, kernel)
         batch = data.shape[0] if data.ndim == 3 else 1
         blocks = data.reshape([batch, -1, *kernel, *counts])
-        wide = np.zeros([batch, blocks.shape[1], *(size + begin + end for size, begin, end in zip(image, self.pads_begin, self.pads_end, strict=True))], _summed(data))
+        wide = np.zeros(
+            [batch, blocks.shape[1], *(size + begin + end for size, begin, end in zip(image, self.pads_begin, self.pads_end, strict=True))], _summed(data)
+        )
         for row in range(kernel[0]):
             for column in range(kernel[1]):
                 top, left = row * self.dilations[0], column * self.dilations[1]
@@ -331,6 +379,6 @@ class Col2Im(Operation):
         return inside.astype(data.dtype).reshape((*data.shape[:-2], blocks.shape[1], *image))
 
 
-def _summed(data: Array) -> type[np.floating] | np.dtype:  # type: ignore[type-arg]
+def _summed(data: Array) -> type[np.floating] | np.dtype:
     """The type in which sums are kept: f32 for narrower floating-point types."""
     return np.float32 if data.dtype.kind in "fV" and data.dtype.itemsize < 4 else data.dtype

@@ -22,7 +22,14 @@ class Pad(Operation):
     def infer(self, data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None) -> Tensor:
         element_type = data.element_type
         if pad_value is not None and self.pad_mode == "constant":
-            require(pad_value.rank in (None, 0), f"`pad_value` has shape {pad_value.shape}; expected a scalar", at="pad_value", expected="a scalar", seen=pad_value.shape, rule="input-rank")
+            require(
+                pad_value.rank in (None, 0),
+                f"`pad_value` has shape {pad_value.shape}; expected a scalar",
+                at="pad_value",
+                expected="a scalar",
+                seen=pad_value.shape,
+                rule="input-rank",
+            )
             require(
                 pad_value.element_type in (element_type, DYNAMIC_TYPE) or element_type is DYNAMIC_TYPE,
                 f"`pad_value` has element type {pad_value.element_type}, `data` {element_type}; they must be the same",

@@ -204,7 +204,7 @@ def _neutral(dtype: np.dtype[np.generic], reduction: str) -> float | int | bool:
     """What a reduction starts from."""
     if reduction in ("sum", "prod"):
         return int(reduction == "prod")
-    if dtype == bool:
+    if dtype.kind == "b":
         return reduction == "min"
     if dtype.kind in "iu":
         return int(np.iinfo(dtype).max if reduction == "min" else np.iinfo(dtype).min)
@@ -272,4 +272,3 @@ class SliceScatter(Operation):
         result = data.copy()
         result[tuple(run.slice for run in runs)] = updates
         return result
-

@@ -97,7 +97,7 @@ class PReLU(Operation):
                 rule="input-element-type",
                 help="insert a Convert",
             )
-        if data.rank is None or slope.rank is None:
+        if data.rank is None or slope.rank is None or slope.shape.size == 1:
             return
         channels = data.shape[min(1, data.rank - 1)] if data.rank else None
         along_channels = slope.rank == 1 and channels is not None and channels.compatible(slope.shape[0])
@@ -117,7 +117,7 @@ class PReLU(Operation):
             slope = slope.reshape(slope.shape + (1,) * (data.ndim - channel - 1))
         numbers, slopes = plain(data), plain(slope)
         made = np.where(numbers < 0, numbers * slopes, numbers)
-        return computed(made, data)
+        return computed(made.reshape(data.shape), data)
 
 
 class Selu(Operation):

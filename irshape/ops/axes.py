@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from ..types import DYNAMIC, DYNAMIC_SHAPE, PartialShape
@@ -45,13 +45,6 @@ def require_single(tensor: Tensor, at: str = "axis") -> None:
         seen=tensor.shape,
         rule="input-shapes",
     )
-
-
-def real_typed(tensor: Tensor, at: str) -> Iterator[Violation]:
-    """The finding that an operand of indices or sizes holds real numbers."""
-    if tensor.element_type.is_real:
-        message = f"`{at}` has element type {tensor.element_type}; the specification wants an integer, though OpenVINO takes others"
-        yield Violation(message, at=at, expected="an integer", seen=tensor.element_type, rule="input-element-type", help="insert a Convert to i64")
 
 
 def duplicate_axes(axes: Sequence[int], at: str = "axes", why: str = "though OpenVINO takes them in silence") -> Violation:

@@ -86,10 +86,19 @@ class Operand:
     """An input as declared: its name, the element types it takes, and what inference needs of it."""
 
     def __init__(
-        self, allowed: frozenset[ElementType], *, rank: tuple[int, ...] | int | None, like: str | None, value: bool, optional: bool, variadic: bool
+        self,
+        allowed: frozenset[ElementType],
+        *,
+        specified: frozenset[ElementType] | None,
+        rank: tuple[int, ...] | int | None,
+        like: str | None,
+        value: bool,
+        optional: bool,
+        variadic: bool,
     ) -> None:
         self.name = ""
         self.allowed = allowed
+        self.specified = specified
         self.ranks = (rank,) if isinstance(rank, int) else rank
         self.like = like
         self.value = value
@@ -100,6 +109,7 @@ class Operand:
 def operand(
     allowed: frozenset[ElementType] = ANY,
     *,
+    specified: frozenset[ElementType] | None = None,
     rank: tuple[int, ...] | int | None = None,
     like: str | None = None,
     value: bool = False,
@@ -108,11 +118,11 @@ def operand(
 ) -> Any:
     """Declares the next input.
 
-    allowed: its element types. rank: the rank or ranks it must have. like: the operand whose element type it shares (a variadic one may
+    allowed: the element types that OpenVINO reads. specified: those of the specification, where it allows fewer. rank: the rank or ranks it must have. like: the operand whose element type it shares (a variadic one may
     name itself). value: inference looks at
     its value, which the engine then provides where it can be known. optional: may be left out. variadic: takes all inputs from here on.
     """
-    return Operand(allowed, rank=rank, like=like, value=value, optional=optional, variadic=variadic)
+    return Operand(allowed, specified=specified, rank=rank, like=like, value=value, optional=optional, variadic=variadic)
 
 
 class Attribute:
@@ -175,6 +185,8 @@ class Operation:
     """Whether the value of the result depends on the shape of the input alone (ShapeOf)."""
     reads_weights: ClassVar[bool] = False
     """Whether the value of the result stands in the .bin (Const)."""
+    constant_operands: ClassVar[tuple[str, ...]] = ()
+    """Inputs that a Const itself must feed."""
     valued: ClassVar[tuple[tuple[int, Operand], ...]] = ()
     """The operands whose value inference looks at, with their positions."""
 
@@ -372,6 +384,22 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
                 help="insert a Convert",
             )
     return inputs if len(inputs) >= len(operands) else inputs + (None,) * (len(operands) - len(inputs) - variadic)
+
+
+def check_specified(operation: Operation, inputs: tuple[Tensor | None, ...]) -> Iterator[Violation]:
+    """Element types that OpenVINO reads in silence and the specification does not allow."""
+    for index, tensor in enumerate(inputs):
+        declared = operation.operands[index] if index < len(operation.operands) else operation.operands[-1]
+        if declared.specified is None or tensor is None or tensor.element_type is DYNAMIC_TYPE or tensor.element_type in declared.specified:
+            continue
+        wanted = describe_types(declared.specified)
+        yield Violation(
+            f"`{declared.name}` (input {index}) has element type {tensor.element_type}; the specification wants {wanted}, though OpenVINO reads on",
+            at=declared.name,
+            expected=wanted,
+            seen=tensor.element_type,
+            rule="input-element-type",
+        )
 
 
 def describe_types(allowed: frozenset[ElementType]) -> str:

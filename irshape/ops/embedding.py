@@ -10,6 +10,7 @@ from .declaration import ANY, I32_I64, Operation, Violation, attribute, operand,
 from .elementwise import computed
 from .kinds import Choice
 from .lazy import Array, np
+from .movement.broadcasting import wanted_dimensions
 from .tensors import Tensor
 
 
@@ -192,7 +193,8 @@ class EmbeddingSegmentsSum(EmbeddingLookup):
         require_known_type(indices=indices, segment_ids=segment_ids, num_segments=num_segments, default_index=default_index)
         require_same_shape("segment_ids", segment_ids, "indices", indices)
         self.require_weights(per_sample_weights, indices)
-        return self.rows(emb_table, DYNAMIC if num_segments.value is None else num_segments.value.dimension(0) or Dimension(0))
+        (count,) = wanted_dimensions(num_segments) or [DYNAMIC]
+        return self.rows(emb_table, count)
 
     def check(
         self, emb_table: Tensor, indices: Tensor, segment_ids: Tensor, num_segments: Tensor, default_index: Tensor | None, per_sample_weights: Tensor | None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, ElementType, PartialShape
+from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, UNBOUNDED, ElementType, PartialShape
 from .declaration import ANY, Operation, attribute, operand, require
-from .kinds import NATURAL, NATURALS, SHAPE, STRING, TYPE_NAME
+from .kinds import NATURAL, NATURALS, SHAPE, STRING, TYPE_NAME, Malformed, TypeName
 from .lazy import Array, np
 from .tensors import Tensor, Value
 
@@ -23,6 +23,18 @@ class Parameter(Operation):
         return Tensor(self.element_type, self.shape)
 
 
+class ExactTypeName(TypeName):
+    """The name of an element type in small letters."""
+
+    def read(self, text: str) -> ElementType:
+        if text != text.lower():
+            raise Malformed(self.describe())
+        return super().read(text)
+
+
+EXACT_TYPE_NAME: Final = ExactTypeName()
+
+
 class Const(Operation):
     """A constant in the .bin. Specification: Constant-1."""
 
@@ -30,17 +42,17 @@ class Const(Operation):
     also_read = ("Constant",)
     reads_weights = True
     tolerated = ("alloc_type",)
-    element_type: ElementType = attribute(TYPE_NAME)
+    element_type: ElementType = attribute(EXACT_TYPE_NAME)
     shape: tuple[int, ...] = attribute(NATURALS)
     offset: int = attribute(NATURAL)
     size: int = attribute(NATURAL)
 
     def infer(self) -> Tensor:
         require(
-            min(self.shape, default=0) >= 0,
-            f"the constant has shape {list(self.shape)}; a constant has no dynamic dimensions",
+            not self.shape or 0 <= min(self.shape) <= max(self.shape) < UNBOUNDED,
+            f"the constant has shape {list(self.shape)}; the dimensions of a constant are sizes, within 64 bits",
             at="shape",
-            expected="sizes from 0 up",
+            expected="sizes from 0 to 2^63-2",
             seen=list(self.shape),
         )
         return Tensor(self.element_type, PartialShape(self.shape))
@@ -62,20 +74,10 @@ class Result(Operation):
         return data
 
 
-class Identity(Operation):
+class Identity(Result):
     """Its input. Specification: Identity-16."""
 
     since = 16
-    data = operand(ANY)
-
-    def infer(self, data: Tensor) -> Tensor:
-        return data
-
-    def infer_value(self, data: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
-        return data.value
-
-    def evaluate(self, data: Array) -> Array:
-        return data
 
 
 class ReadValue_3(Operation):
@@ -84,7 +86,7 @@ class ReadValue_3(Operation):
     since, until = 3, 5
     keeps_state = True
     init_value = operand(ANY)
-    variable_id: str = attribute(STRING)
+    variable_id: str = attribute(STRING, default="", required=True)
 
     def infer(self, init_value: Tensor) -> Tensor:
         return Tensor(init_value.element_type, init_value.shape)
@@ -108,7 +110,7 @@ class ReadValue_6(Operation):
         element_type, shape = self.variable_type, self.variable_shape
         if init_value is not None:
             require(
-                element_type is DYNAMIC_TYPE or init_value.element_type in (element_type, DYNAMIC_TYPE),
+                element_type is DYNAMIC_TYPE or init_value.element_type is element_type,
                 f"the variable '{self.variable_id}' holds {element_type}, but its initial value has element type {init_value.element_type}",
                 at="init_value",
                 expected=element_type,

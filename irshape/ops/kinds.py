@@ -6,6 +6,8 @@ A kind reads a text into a Python value, or raises `Malformed`. Where OpenVINO g
 from __future__ import annotations
 
 import re
+import sys
+from math import inf, isnan
 from typing import Any, Final
 
 from ..types import ElementType, PartialShape
@@ -13,6 +15,9 @@ from ..types import ElementType, PartialShape
 _NOTHING: Final = object()
 THE_DEFAULT: Final = object()
 """What `Malformed.value` is where OpenVINO keeps the default of the attribute."""
+_FLOAT_LIMIT: Final = 2.0**128 - 2.0**103
+"""The smallest number that rounds to infinity in f32."""
+_NO_LIMIT: Final = sys.float_info.max
 _INTEGER = re.compile(r"\s*[-+]?[0-9]+")
 
 
@@ -95,15 +100,23 @@ class Integer(Kind):
 
 
 class Real(Kind):
+    """A number. It takes part in computations in f32: one past its range is infinite there, which OpenVINO says in lists only; the largest f64 stands for "no limit"."""
+
     name = "float"
 
     def read(self, text: str) -> float:
         try:
             if "_" in text:
                 raise ValueError(text)
-            return float(text)
+            number = float(text)
         except ValueError:
             raise Malformed(self.describe()) from None
+        if not -_FLOAT_LIMIT < number < _FLOAT_LIMIT and abs(number) != _NO_LIMIT and not isnan(number):
+            if abs(number) != inf:
+                raise Malformed("a number within the range of f32, up to 3.4028235e38", number)
+            if "i" not in text.lower():
+                raise Malformed("a number within the range of f64, up to 1.7976931e308")
+        return number
 
     def describe(self) -> str:
         return "a number"
@@ -167,7 +180,7 @@ class ListOf(Kind):
                 broken = broken or malformed
                 values.append(malformed.value)
         if broken is not None:
-            if all(value is not _NOTHING for value in values):
+            if all(value is not _NOTHING for value in values) and not isinstance(self.item, Real):
                 raise Malformed(self.describe(), tuple(values))
             raise Malformed(self.describe())
         return tuple(values)
@@ -227,7 +240,7 @@ def _as_openvino_reads(text: str) -> PartialShape | None:
         elif dots and low.strip().isdigit() and high.strip().isdigit():
             dims.append(part if int(low) <= int(high) <= 2**63 - 1 else "?")
         elif re.fullmatch(r"-?[0-9]+", part) and part != "-1":
-            dims.append(part if 0 <= int(part) < 2**63 else "0")
+            dims.append("?" if int(part) == 2**63 - 1 else part if 0 <= int(part) < 2**63 else "0")
         else:
             dims.append(part)
     try:

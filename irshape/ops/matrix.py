@@ -187,7 +187,7 @@ class Einsum(Operation):
         for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):
             for label, shape in self.labelled(index, labels, tensor.shape).items():
                 known = found.get(label)
-                merged = shape if known is None else known if tensor.rank is None else known.broadcast(shape)
+                merged = shape if known is None else known if tensor.rank is None and label != ELLIPSIS else known.broadcast(shape)
                 if merged is None:
                     raise Violation(
                         f"`equation` '{self.equation}': input {index} has {_bare(shape)} where '{label}' stands, but an input before it has {_bare(found[label])}",
@@ -209,13 +209,10 @@ class Einsum(Operation):
                     rule="attribute-value",
                 )
             elif found[label].rank is None:
-                return Tensor(self.element_type(inputs), DYNAMIC_SHAPE)
+                return Tensor(inputs[0].element_type, DYNAMIC_SHAPE)
             else:
                 made += found[label]
-        return Tensor(self.element_type(inputs), made)
-
-    def element_type(self, inputs: tuple[Tensor, ...]) -> ElementType:
-        return next((tensor.element_type for tensor in inputs if tensor.element_type is not DYNAMIC_TYPE), DYNAMIC_TYPE)
+        return Tensor(inputs[0].element_type, made)
 
     def labelled(self, index: int, labels: list[str], shape: PartialShape) -> dict[str, PartialShape]:
         """What an input says of its labels: one dimension for each, several for the ellipsis. Raises `Violation`."""
@@ -299,10 +296,9 @@ class Inverse(Operation):
         try:
             inverse = np.linalg.inv(numbers)
         except np.linalg.LinAlgError:  # one of them is singular
+            regular = np.linalg.det(numbers) != 0
             inverse = np.full_like(numbers, np.nan)
-            for at in np.ndindex(*numbers.shape[:-2]):
-                if np.linalg.det(numbers[at]) != 0:
-                    inverse[at] = np.linalg.inv(numbers[at])
+            inverse[regular] = np.linalg.inv(numbers[regular])
         return computed(inverse.swapaxes(-1, -2) if self.adjoint else inverse, data)
 
 

@@ -1,135 +1,349 @@
-"""Normalization: tensors brought to a common scale along some of their axes."""
+"""Normalization operations: data shifted and scaled by statistics of its own, or by given ones."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
 
+from ..types import DYNAMIC_TYPE, Dimension, PartialShape
+from .axes import duplicate_axes, normalized_axis
 from .conversion import plain
-from .declaration import INTEGER, NUMERIC, Operation, attribute, operand, require
-from .elementwise import computed
-from .kinds import BOOLEAN, FLOAT, NATURAL, Choice
+from .declaration import INTEGER, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand, require
+from .elementwise import FLOATING, computed
+from .kinds import BOOLEAN, FLOAT, INT, NATURALS, POSITIVE, Choice
 from .lazy import Array, np
+from .pooling import Along, over_windows
 from .tensors import Tensor
+from .windows import padded
 
 
-def require_axes(data: Tensor, axes: Tensor) -> None:
-    """Raises `Violation` where a known axis is out of range."""
-    rank, known = data.rank, axes.known
-    if rank is None or known is None:
+def real(data: Array) -> Array:
+    """The numbers of an array as f32 or f64."""
+    numbers = plain(data)
+    return numbers if numbers.dtype.kind == "f" else numbers.astype(np.float32)
+
+
+def mean(numbers: Array, axes: tuple[int, ...]) -> Array:
+    """The arithmetic mean along axes, which stay as 1."""
+    count = 1
+    for axis in axes:
+        count *= numbers.shape[axis]
+    return np.asarray(np.sum(numbers, axis=axes, keepdims=True) / numbers.dtype.type(max(count, 1)))
+
+
+def standardized(numbers: Array, axes: tuple[int, ...], eps: float, *, inside: bool = True, scale: bool = True) -> Array:
+    """Numbers less their mean along axes, and with `scale` divided by their standard deviation; `inside`: `eps` is added to the variance, else to its root."""
+    centred = numbers - mean(numbers, axes)
+    if not scale:
+        return centred
+    variance, small = mean(np.square(centred), axes), numbers.dtype.type(eps)
+    centred /= np.sqrt(variance + small) if inside else np.sqrt(variance) + small
+    return centred
+
+
+def counted_axes(axes: Array, rank: int) -> tuple[int, ...]:
+    """Axes from the front, each once. Raises `Violation` for one out of range."""
+    return tuple(sorted({normalized_axis(int(axis), rank, at="axes") for axis in axes.ravel().tolist()}))
+
+
+def listed_axes(axes: Tensor, data: PartialShape) -> None:
+    """Raises `Violation` where a list of axes, of static shape, is none, or longer than `data` has axes."""
+    given = axes.shape.static
+    if given is None:
         return
-    for axis in known:
+    require(
+        len(given) == 1,
+        f"`axes` has shape {axes.shape}; expected a list of axes",
+        at="axes",
+        expected="rank 1",
+        seen=f"rank {axes.rank}",
+        rule="input-rank",
+    )
+    require(
+        data.rank is None or given[0] <= data.rank,
+        f"`axes` has {given[0]} elements, but `data` {data} has only rank {data.rank}",
+        at="axes",
+        expected=f"at most {data.rank} elements",
+        seen=given[0],
+        rule="input-shapes",
+    )
+
+
+def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Violation]:
+    """The findings that OpenVINO passes over until it runs: an axis out of range, or named twice."""
+    known = axes.known
+    if known is None or rank is None:
+        return
+    try:
+        counted = {normalized_axis(axis, rank, at="axes") for axis in known}
+    except Violation as violation:
+        yield violation
+        return
+    if len(counted) < len(known):
+        yield duplicate_axes(known)
+
+
+class BatchNormalization(Operation):
+    """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with a value of each for every channel (axis 1)."""
+
+    epsilon: float = attribute(FLOAT, default=0.0, required=True)
+
+    def inferred(self, data: Tensor, **channels: Tensor) -> Tensor:
         require(
-            -rank <= axis < rank,
-            f"axis {axis} is out of range for `data` of rank {rank}",
-            at="axes",
-            expected=f"[{-rank}, {rank - 1}]",
-            seen=axis,
-            rule="input-value",
+            self.epsilon >= 0,
+            f"`epsilon` is {self.epsilon:g}; expected 0 or more",
+            at="epsilon",
+            expected="0 or more",
+            seen=f"{self.epsilon:g}",
+            rule="attribute-value",
         )
+        shape = data.shape
+        require(
+            shape.rank is None or shape.rank >= 2,
+            f"`data` has shape {shape}; expected rank 2 or more: batch, channels, …",
+            at="data",
+            expected="rank 2 or more",
+            seen=f"rank {shape.rank}",
+            rule="input-rank",
+        )
+        count: Dimension | None = None if shape.rank is None else shape[1]
+        for name, tensor in channels.items():
+            require(
+                tensor.rank in (None, 1),
+                f"`{name}` has shape {tensor.shape}; expected a value for each channel",
+                at=name,
+                expected="rank 1",
+                seen=f"rank {tensor.rank}",
+                rule="input-rank",
+            )
+            if tensor.rank is None:
+                continue
+            merged = tensor.shape[0] if count is None else count.merge(tensor.shape[0])
+            if merged is None:
+                raise Violation(
+                    f"`{name}` has {tensor.shape[0]} elements, but `data` {shape} and the other inputs have {count} channels",
+                    at=name,
+                    expected=count,
+                    seen=tensor.shape[0],
+                    rule="input-shapes",
+                )
+            count = merged
+        require(count is None or count != 0, f"`data` {shape} has no channels (axis 1)", at="data", expected="1 or more", seen=0, rule="input-shapes")
+        if shape.rank is not None and count is not None:
+            shape = PartialShape((shape[0], count, *shape[2:]))
+        found = [tensor.element_type for tensor in (data, *channels.values()) if tensor.element_type is not DYNAMIC_TYPE]
+        return Tensor(found[0] if found else DYNAMIC_TYPE, shape)
+
+    def normalized(self, data: Array, gamma: Array, beta: Array, average: Array, variance: Array) -> Array:
+        column = (-1, *(1,) * (data.ndim - 2))
+        numbers = plain(data)
+        scale = plain(gamma) / np.sqrt(plain(variance) + numbers.dtype.type(self.epsilon))
+        return computed((numbers - plain(average).reshape(column)) * scale.reshape(column) + plain(beta).reshape(column), data)
 
 
-def along(data: Array, axes: Array) -> tuple[int, ...]:
-    """Axes counted from the front."""
-    return tuple(sorted({int(axis) % data.ndim for axis in axes.ravel()}))
+class BatchNormInference_1(BatchNormalization):
+    """Batch normalization with given statistics. Specification: BatchNormInference-1."""
+
+    since, until = 1, 4
+    gamma = operand(FLOATING, like="data")
+    beta = operand(FLOATING, like="data")
+    data = operand(FLOATING)
+    mean = operand(FLOATING, like="data")
+    variance = operand(FLOATING, like="data")
+
+    def infer(self, gamma: Tensor, beta: Tensor, data: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
+        return self.inferred(data, gamma=gamma, beta=beta, mean=mean, variance=variance)
+
+    def evaluate(self, gamma: Array, beta: Array, data: Array, mean: Array, variance: Array) -> Array:
+        return self.normalized(data, gamma, beta, mean, variance)
 
 
-class MVN_2(Operation):
-    """`data` less its mean, over the deviation too where `normalize_variance`; over the spatial axes, and the channels where `across_channels`. Specification: MVN-1."""
+class BatchNormInference_5(BatchNormalization):
+    """Batch normalization with given statistics; `data` comes first. Specification: BatchNormInference-5."""
 
-    since, until = 2, 5
-    data = operand(NUMERIC)
-    across_channels: bool = attribute(BOOLEAN, default=False)
-    normalize_variance: bool = attribute(BOOLEAN, default=True)
-    eps: float = attribute(FLOAT, default=1e-9)
-    reduction_axes: Any = None
-    tolerated = ("reduction_axes",)
+    since = 5
+    data = operand(FLOATING)
+    gamma = operand(FLOATING, like="data")
+    beta = operand(FLOATING, like="data")
+    mean = operand(FLOATING, like="data")
+    variance = operand(FLOATING, like="data")
+
+    def infer(self, data: Tensor, gamma: Tensor, beta: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
+        return self.inferred(data, gamma=gamma, beta=beta, mean=mean, variance=variance)
+
+    def evaluate(self, data: Array, gamma: Array, beta: Array, mean: Array, variance: Array) -> Array:
+        return self.normalized(data, gamma, beta, mean, variance)
+
+
+class MVN_1(Operation):
+    """Mean-variance normalization along `reduction_axes`, or without them along all axes behind the batch, or with `across_channels` false behind the channels.
+
+    Specification: MVN-1.
+    """
+
+    since, until, written = 1, 5, 2
+    data = operand(NUMERIC_OR_BOOLEAN)
+    eps: float = attribute(FLOAT, default=0.0, required=True)
+    across_channels: bool = attribute(BOOLEAN, default=False, required=True)
+    normalize_variance: bool = attribute(BOOLEAN, default=False, required=True)
+    reduction_axes: tuple[int, ...] | None = attribute(NATURALS, default=None)
 
     def infer(self, data: Tensor) -> Tensor:
         return Tensor(data.element_type, data.shape)
 
     def evaluate(self, data: Array) -> Array:
-        return normalized(data, tuple(range(1 if self.across_channels else 2, data.ndim)), self.normalize_variance, self.eps, inside=True)
+        axes = tuple(sorted({axis for axis in self.reduction_axes or () if 0 <= axis < data.ndim})) or tuple(range(1 if self.across_channels else 2, data.ndim))
+        return computed(standardized(real(data), axes, self.eps, scale=self.normalize_variance), data)
 
 
 class MVN_6(Operation):
-    """`data` less its mean over `axes`, over the deviation too where `normalize_variance`. Specification: MVN-6."""
+    """Mean-variance normalization along `axes`. Specification: MVN-6."""
 
     since = 6
-    data = operand(NUMERIC)
-    axes = operand(INTEGER, value=True)
-    normalize_variance: bool = attribute(BOOLEAN, default=True)
-    eps: float = attribute(FLOAT, default=1e-9)
-    eps_mode: str = attribute(Choice("inside_sqrt", "outside_sqrt"), default="inside_sqrt")
+    data = operand(NUMERIC_OR_BOOLEAN)
+    axes = operand(NUMERIC, specified=INTEGER, value=True)
+    normalize_variance: bool = attribute(BOOLEAN, default=True, required=True)
+    eps: float = attribute(FLOAT, default=1e-6, required=True)
+    eps_mode: str = attribute(Choice("inside_sqrt", "outside_sqrt"), default="inside_sqrt", required=True)
 
     def infer(self, data: Tensor, axes: Tensor) -> Tensor:
-        require_axes(data, axes)
+        listed_axes(axes, data.shape)
         return Tensor(data.element_type, data.shape)
 
+    def check(self, data: Tensor, axes: Tensor) -> Iterator[Violation]:
+        return doubtful_axes(axes, data.rank)
+
     def evaluate(self, data: Array, axes: Array) -> Array:
-        return normalized(data, along(data, axes), self.normalize_variance, self.eps, inside=self.eps_mode == "inside_sqrt")
+        along = counted_axes(axes, data.ndim)
+        return computed(standardized(real(data), along, self.eps, inside=self.eps_mode == "inside_sqrt", scale=self.normalize_variance), data)
 
 
-def normalized(data: Array, axes: tuple[int, ...], variance: bool, eps: float, *, inside: bool) -> Array:
-    """Mean-variance normalization along axes; `inside`: epsilon is added under the root."""
-    numbers = plain(data)
-    if not axes:
-        return data
-    centred = numbers - np.mean(numbers, axis=axes, keepdims=True, dtype=numbers.dtype)
-    if variance:
-        spread = np.mean(np.square(centred), axis=axes, keepdims=True, dtype=numbers.dtype)
-        small = numbers.dtype.type(eps)
-        centred = centred / (np.sqrt(spread + small) if inside else np.sqrt(spread) + small)
-    return computed(centred, data)
+class LRN(Operation):
+    """`data / (bias + alpha / sizeⁿ · s)^beta`, where `s` is the sum of squares over a neighbourhood of `size` elements along each of the n `axes`. Specification: LRN-1."""
+
+    since = 1
+    data = operand(NUMERIC_OR_BOOLEAN)
+    axes = operand(INTEGER, value=True)
+    alpha: float = attribute(FLOAT, default=0.0, required=True)
+    beta: float = attribute(FLOAT, default=0.0, required=True)
+    bias: float = attribute(FLOAT, default=0.0, required=True)
+    size: int = attribute(POSITIVE, default=1, required=True)
+
+    def infer(self, data: Tensor, axes: Tensor) -> Tensor:
+        listed_axes(axes, data.shape)
+        for axis in axes.known or ():
+            if data.rank is not None and axis >= data.rank:  # OpenVINO does not look at negative ones
+                normalized_axis(axis, data.rank, at="axes")
+        return Tensor(data.element_type, data.shape)
+
+    def check(self, data: Tensor, axes: Tensor) -> Iterator[Violation]:
+        return doubtful_axes(axes, data.rank)
+
+    def evaluate(self, data: Array, axes: Array) -> Array:
+        numbers = real(data)
+        squares = np.square(numbers)
+        half = (self.size - 1) // 2
+        along = counted_axes(axes, data.ndim)
+        for axis in along:
+            behind = (0,) * (data.ndim - axis - 1)
+            squares = over_windows(padded(squares, (half, *behind), (half, *behind)), axis, Along(2 * half + 1, 1, 1, half, half), data.shape[axis], np.add)
+        kind = numbers.dtype.type
+        return computed(numbers / np.power(kind(self.bias) + kind(self.alpha / self.size ** len(along)) * squares, kind(self.beta)), data)
 
 
 class NormalizeL2(Operation):
-    """`data` over the root of the sum of its squares along `axes`. Specification: NormalizeL2-1."""
+    """`data` divided by its L2 norm along `axes`; `eps` is added to the sum of squares, or is its least value. Specification: NormalizeL2-1."""
 
     since = 1
-    data = operand(NUMERIC)
-    axes = operand(INTEGER, rank=(0, 1), value=True)
-    eps: float = attribute(FLOAT)
-    eps_mode: str = attribute(Choice("add", "max"))
+    data = operand(NUMERIC_OR_BOOLEAN)
+    axes = operand(NUMERIC, specified=INTEGER, rank=(0, 1), value=True)
+    eps: float = attribute(FLOAT, default=0.0, required=True)
+    eps_mode: str = attribute(Choice("add", "max"), default="add", required=True)
 
     def infer(self, data: Tensor, axes: Tensor) -> Tensor:
-        require_axes(data, axes)
+        for axis in axes.known or ():
+            if data.rank is not None:
+                normalized_axis(axis, data.rank, at="axes")
         return Tensor(data.element_type, data.shape)
 
+    def check(self, data: Tensor, axes: Tensor) -> Iterator[Violation]:
+        return doubtful_axes(axes, data.rank)
+
     def evaluate(self, data: Array, axes: Array) -> Array:
-        numbers = plain(data)
-        total = np.sum(np.square(numbers), axis=along(data, axes), keepdims=True) if axes.size else np.square(numbers)
+        numbers = real(data)
+        if not axes.size:  # each element is divided by itself
+            return computed((numbers != 0).astype(numbers.dtype), data)
+        total = np.sum(np.square(numbers), axis=counted_axes(axes, data.ndim), keepdims=True)
         small = numbers.dtype.type(self.eps)
         return computed(numbers / np.sqrt(total + small if self.eps_mode == "add" else np.maximum(total, small)), data)
 
 
-class LRN(Operation):
-    """`data` over a power of the squares in a window around each element along `axes`. Specification: LRN-1."""
+class GroupNormalization(Operation):
+    """The channels of each sample in `num_groups` groups, each standardized, then scaled and shifted by a value for each channel. Specification: GroupNormalization-12."""
+
+    since = 12
+    data = operand(NUMERIC_OR_BOOLEAN)
+    scale = operand(NUMERIC_OR_BOOLEAN, rank=1)
+    bias = operand(NUMERIC_OR_BOOLEAN, rank=1)
+    num_groups: int = attribute(INT, default=0, required=True)
+    epsilon: float = attribute(FLOAT, default=0.0, required=True)
+
+    def infer(self, data: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
+        groups, shape = self.num_groups, data.shape
+        require(groups > 0, f"`num_groups` is {groups}; expected 1 or more", at="num_groups", expected="1 or more", seen=groups, rule="attribute-value")
+        if shape.rank is not None:
+            require(
+                shape.rank >= 2,
+                f"`data` has shape {shape}; expected rank 2 or more: batch, channels, …",
+                at="data",
+                expected="rank 2 or more",
+                seen=f"rank {shape.rank}",
+                rule="input-rank",
+            )
+            channels = shape[1]
+            for name, tensor in (("scale", scale), ("bias", bias)):
+                require(
+                    tensor.rank is None or channels.compatible(tensor.shape[0]),
+                    f"`{name}` has {tensor.shape[0] if tensor.rank else 0} elements, but `data` {shape} has {channels} channels (axis 1)",
+                    at=name,
+                    expected=channels,
+                    seen=tensor.shape,
+                    rule="input-shapes",
+                )
+            require(
+                channels.is_dynamic or (channels.low >= groups and channels.low % groups == 0),
+                f"`data` {shape} has {channels} channels (axis 1), which do not fall into {groups} groups of one size",
+                at="num_groups",
+                expected=f"a divisor of {channels}",
+                seen=groups,
+            )
+        require(
+            scale.shape.compatible(bias.shape),
+            f"`scale` {scale.shape} and `bias` {bias.shape} differ in length",
+            at="bias",
+            expected=scale.shape,
+            seen=bias.shape,
+            rule="input-shapes",
+        )
+        return Tensor(data.element_type, shape)
+
+    def evaluate(self, data: Array, scale: Array, bias: Array) -> Array:
+        numbers = real(data)
+        column = (-1, *(1,) * (data.ndim - 2))
+        groups = numbers.reshape(data.shape[0], self.num_groups, -1) if numbers.size else numbers
+        made = standardized(groups, (2,), self.epsilon).reshape(data.shape) if numbers.size else numbers
+        return computed(made * real(scale).reshape(column) + real(bias).reshape(column), data)
+
+
+class GRN(Operation):
+    """`data` divided by the L2 norm over its channels (axis 1), to whose square `bias` is added. Specification: GRN-1."""
 
     since = 1
-    data = operand(NUMERIC)
-    axes = operand(INTEGER, rank=(0, 1), value=True)
-    alpha: float = attribute(FLOAT)
-    beta: float = attribute(FLOAT)
-    bias: float = attribute(FLOAT)
-    size: int = attribute(NATURAL)
+    data = operand(NUMERIC_OR_BOOLEAN, rank=(2, 3, 4))
+    bias: float = attribute(FLOAT, default=1.0, required=True)
 
-    def infer(self, data: Tensor, axes: Tensor) -> Tensor:
-        require_axes(data, axes)
+    def infer(self, data: Tensor) -> Tensor:
         return Tensor(data.element_type, data.shape)
 
-    def evaluate(self, data: Array, axes: Array) -> Array:
-        numbers = plain(data)
-        total = np.square(numbers)
-        chosen = along(data, axes)
-        for axis in chosen:
-            total = windowed(total, axis, (self.size - 1) // 2, self.size - 1 - (self.size - 1) // 2)
-        kind = numbers.dtype.type
-        return computed(numbers / np.power(kind(self.bias) + kind(self.alpha) / kind(self.size ** len(chosen)) * total, kind(self.beta)), data)
-
-
-def windowed(numbers: Array, axis: int, before: int, after: int) -> Array:
-    """The sum of the elements from `before` in front of each to `after` behind it along an axis; what lies outside counts as 0."""
-    size = numbers.shape[axis]
-    padded = np.concatenate([np.zeros_like(numbers.take([0], axis)), np.cumsum(numbers, axis=axis)], axis=axis)
-    positions = np.arange(size)
-    return padded.take(np.minimum(positions + after + 1, size), axis) - padded.take(np.maximum(positions - before, 0), axis)
+    def evaluate(self, data: Array) -> Array:
+        numbers = real(data)
+        return computed(numbers / np.sqrt(np.sum(np.square(numbers), axis=1, keepdims=True) + numbers.dtype.type(self.bias)), data)

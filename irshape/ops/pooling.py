@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from ..types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
 from .conversion import plain
-from .declaration import NUMERIC, NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand, require
+from .declaration import INTEGER, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand, require
 from .elementwise import computed
 from .kinds import BOOLEAN, INDEX_TYPE, INT, NATURALS, Choice, TypeName
 from .lazy import Array, np
@@ -206,9 +206,9 @@ class AveragePooling(Pooling):
             total = over_windows(total, axis + 2, along, count, np.add)
             counted = np.full(count, along.kernel) if whole else inside(along, data.shape[axis + 2], count)
             divisor = counted.astype(total.dtype).reshape(-1, *(1,) * (len(ways) - 1 - axis)) * divisor
+        divisor = np.maximum(divisor, 1)  # the mean of nothing is 0
         if real:
             return computed(np.divide(total, divisor, out=total), data)
-        divisor = np.maximum(divisor, 1)
         rest = 2 * (total - total // divisor * divisor)
         return computed(total // divisor + ((rest > divisor) | ((rest == divisor) & (total // divisor % 2 == 1))), data)
 
@@ -349,7 +349,7 @@ class AdaptivePooling(Operation):
     """Pooling to the spatial sizes that `output_shape` gives: window `i` of an axis goes from `floor(i·in/out)` to `ceil((i+1)·in/out)`."""
 
     data = operand(NUMERIC_OR_BOOLEAN, rank=(3, 4, 5))
-    output_shape = operand(NUMERIC, value=True)
+    output_shape = operand(NUMERIC, specified=INTEGER, value=True)
 
     def pooled(self, data: PartialShape, output_shape: Tensor) -> PartialShape:
         if data.rank is None:

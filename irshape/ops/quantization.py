@@ -1,59 +1,100 @@
-"""Quantization: numbers brought to a few levels."""
+"""Quantization operations: values as they come back from a type of few levels, in the type that they had."""
 
 from __future__ import annotations
 
-from .conversion import plain
-from .declaration import NUMERIC, Operation, attribute, operand, require
-from .elementwise import AutoBroadcast, computed
-from .kinds import NATURAL
+from collections.abc import Iterator
+
+from ..types import ONE, ElementType
+from .conversion import encoded, plain
+from .declaration import NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand, require, types
+from .elementwise import Broadcasting, common_type, computed
+from .kinds import Integer, TypeName
 from .lazy import Array, np
 from .tensors import Tensor
 
+LIMITS = ("input_low", "input_high", "output_low", "output_high")
 
-class FakeQuantize(Operation):
-    """`data` rounded to one of `levels` values between `output_low` and `output_high`, as if quantized and dequantized. Specification: FakeQuantize-1."""
+
+class FakeQuantize(Broadcasting):
+    """`data` cut to the range from `input_low` to `input_high`, in steps of which there are `levels`, and these spread from `output_low` to `output_high`.
+
+    Specification: FakeQuantize-1.
+    """
 
     since = 1
-    data = operand(NUMERIC)
-    input_low = operand(NUMERIC, like="data")
-    input_high = operand(NUMERIC, like="data")
-    output_low = operand(NUMERIC, like="data")
-    output_high = operand(NUMERIC, like="data")
-    levels: int = attribute(NATURAL)
-    auto_broadcast: str = attribute(AutoBroadcast(), default="numpy")
+    data = operand(NUMERIC_OR_BOOLEAN)
+    input_low = operand(NUMERIC_OR_BOOLEAN)
+    input_high = operand(NUMERIC_OR_BOOLEAN)
+    output_low = operand(NUMERIC_OR_BOOLEAN)
+    output_high = operand(NUMERIC_OR_BOOLEAN)
+    levels: int = attribute(Integer(low=2), default=2, required=True)
 
-    def infer(self, data: Tensor, input_low: Tensor, input_high: Tensor, output_low: Tensor, output_high: Tensor) -> Tensor:
-        shape = data.shape
-        for name, bound in (("input_low", input_low), ("input_high", input_high), ("output_low", output_low), ("output_high", output_high)):
-            if self.auto_broadcast == "none":
-                together = shape.merge(bound.shape)
-            else:
-                together = shape.broadcast(bound.shape)
-                require(
-                    bound.rank is None or shape.rank is None or bound.rank <= shape.rank,
-                    f"`{name}` has shape {bound.shape}, of a higher rank than `data`, {shape}",
+    def infer(self, data: Tensor, *limits: Tensor) -> Tensor:
+        merged = data.shape
+        for name, limit in zip(LIMITS, limits, strict=True):
+            merged = self.merged(merged, limit.shape, name, "data")
+        return Tensor(data.element_type, data.shape)
+
+    def check(self, data: Tensor, *limits: Tensor) -> Iterator[Violation]:
+        if data.shape.dims is None or self.auto_broadcast != "numpy":
+            return
+        for name, limit in zip(LIMITS, limits, strict=True):
+            lead = len(limit.shape.dims or ()) - len(data.shape.dims)
+            aligned = (ONE,) * lead + data.shape.dims[max(-lead, 0) :]
+            if any(here == 1 and not dim.contains(1) for here, dim in zip(aligned, limit.shape.dims or (), strict=False)):
+                yield Violation(
+                    f"`{name}` has shape {limit.shape}, which is not broadcast to {data.shape} of `data`; OpenVINO takes it in silence",
                     at=name,
-                    expected=f"rank {shape.rank} or less",
-                    seen=bound.shape,
+                    expected=f"a shape that is broadcast to {data.shape}",
+                    seen=limit.shape,
                     rule="input-shapes",
                 )
+
+    def evaluate(self, data: Array, *limits: Array) -> Array:
+        numbers = plain(data)
+        numbers = numbers if numbers.dtype.kind == "f" else numbers.astype(np.float32)
+        low, high, output_low, output_high = (self.aligned(data, plain(limit).astype(numbers.dtype)) for limit in limits)
+        steps = numbers.dtype.type(self.levels - 1)
+        made = np.rint((numbers - low) / (high - low) * steps) / steps * (output_high - output_low) + output_low
+        made = np.where(numbers <= np.minimum(low, high), output_low, np.where(numbers > np.maximum(low, high), output_high, made))
+        return computed(made.reshape(data.shape), data)
+
+
+class FakeConvert(Operation):
+    """`(data · scale - shift)` through a type of 8 bits and back, cut to what it can hold. Specification: FakeConvert-13."""
+
+    since = 13
+    data = operand(types("f32 f16 bf16"))
+    scale = operand(types("f32 f16 bf16"), like="data")
+    shift = operand(types("f32 f16 bf16"), like="data", optional=True)
+    destination_type: ElementType = attribute(TypeName("f8e4m3", "f8e5m2", refused=True), default=ElementType.of("f8e4m3"))
+
+    def infer(self, data: Tensor, scale: Tensor, shift: Tensor | None) -> Tensor:
+        element_type, factor = common_type(data, scale), scale.shape
+        if shift is not None:
+            element_type = common_type(Tensor(element_type, ()), shift)
             require(
-                together is not None,
-                f"`{name}` has shape {bound.shape}, which does not broadcast to `data`, {shape}",
-                at=name,
-                expected=shape,
-                seen=bound.shape,
+                factor.compatible(shift.shape),
+                f"`shift` has shape {shift.shape}, `scale` {factor}; they must be the same",
+                at="shift",
+                expected=factor,
+                seen=shift.shape,
                 rule="input-shapes",
             )
-            assert together is not None
-            shape = together
-        return Tensor(data.element_type, shape)
-
-    def evaluate(self, data: Array, input_low: Array, input_high: Array, output_low: Array, output_high: Array) -> Array:
-        numbers, low, high, out_low, out_high = map(plain, (data, input_low, input_high, output_low, output_high))
-        steps = numbers.dtype.type(self.levels - 1)
-        level = np.rint((numbers - low) / (high - low) * steps)
-        made = np.where(
-            numbers <= np.minimum(low, high), out_low, np.where(numbers > np.maximum(low, high), out_high, level / steps * (out_high - out_low) + out_low)
+        result = data.shape.broadcast(factor)
+        require(
+            result is not None and data.shape.compatible(result),
+            f"`scale` has shape {factor}, which is not broadcast to `data` {data.shape}: dimensions must be equal from the last on, or 1",
+            at="scale",
+            expected=f"a shape that is broadcast to {data.shape}",
+            seen=factor,
+            rule="input-shapes",
         )
-        return computed(made.astype(numbers.dtype, copy=False), data)
+        return Tensor(element_type, result)
+
+    def evaluate(self, data: Array, scale: Array, shift: Array | None = None) -> Array:
+        numbers, factor = plain(data), plain(scale)
+        offset = numbers.dtype.type(0) if shift is None else plain(shift)
+        most = 448.0 if self.destination_type.name == "f8e4m3" else 57344.0
+        narrow = encoded(np.clip(numbers * factor - offset, -most, most), self.destination_type)
+        return computed((narrow.astype(numbers.dtype) + offset) / factor, data)

@@ -70,7 +70,7 @@ def versions(type_name: str) -> tuple[type[Operation], ...]:
         for value in vars(importlib.import_module(f"{__package__}.{entry[1]}")).values():
             if isinstance(value, type) and issubclass(value, Operation) and value.type_name().lower() == folded and "since" in _declared(value):
                 found.append(value)
-    found += [cls for cls in _plugins() if cls.type_name().lower() == folded] if not found else []
+    found += [cls for cls in plugins() if cls.type_name().lower() == folded] if not found else []
     return tuple(sorted(found, key=lambda cls: cls.since))
 
 
@@ -80,18 +80,34 @@ def _declared(cls: type[Operation]) -> set[str]:
 
 
 @lru_cache(maxsize=1)
-def _plugins() -> tuple[type[Operation], ...]:
+def plugins() -> tuple[type[Operation], ...]:
     """Operations that installed packages declare under the entry point group `irshape.operations`. Raises `ValueError` for a name that is taken."""
     from importlib.metadata import entry_points
 
     found: list[type[Operation]] = []
-    for entry in entry_points(group=ENTRY_POINT_GROUP):
-        cls = entry.load()
+    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: (entry.name, entry.value)):
+        try:
+            cls = entry.load()
+        except Exception as problem:
+            raise ValueError(f"the plugin {entry.value} cannot be loaded: {type(problem).__name__}: {problem}") from None
+        if not (isinstance(cls, type) and issubclass(cls, Operation)):
+            raise ValueError(f"the plugin {entry.value} is no irshape.ops.declaration.Operation")
         name = cls.type_name().lower()
-        if name in _index() or any(other.type_name().lower() == name for other in found):
+        if name in _index() or any(other.type_name().lower() == name and _versions_of(other) == _versions_of(cls) for other in found):
             raise ValueError(f"the plugin {entry.value} declares {cls.type_name()}, which is declared already")
         found.append(cls)
     return tuple(found)
+
+
+def _versions_of(cls: type[Operation]) -> object:
+    return getattr(cls, "custom_version", cls.since)
+
+
+@cache
+def from_plugin(type_name: str) -> bool:
+    """Whether an installed package declares the type, and not this one. False for a type that nobody declares."""
+    folded = _SYNONYMS.get(type_name.lower(), type_name.lower())
+    return folded not in _index() and bool(versions(type_name))
 
 
 @cache
@@ -102,8 +118,9 @@ def find(type_name: str, version: str) -> type[Operation]:
         return find(type_name, "opset6")
     match = _OPSET.match(version)
     if match is None or int(match[1]) not in OPSETS:
-        if known and getattr(known[0], "custom_version", None) == version:
-            return known[0]
+        for cls in known:
+            if getattr(cls, "custom_version", None) == version:
+                return cls
         raise _unknown_version(type_name, version, known, numbered=match is not None)
     opset = int(match[1])
     for cls in reversed(known):
@@ -133,4 +150,4 @@ def _unknown_version(type_name: str, version: str, known: tuple[type[Operation],
 def type_names() -> tuple[str, ...]:
     """Every declared type, in alphabetical order. Imports all of them."""
     names = {cls.type_name() for folded in _index() for cls in versions(folded)}
-    return tuple(sorted(names | {cls.type_name() for cls in _plugins()}, key=str.lower))
+    return tuple(sorted(names | {cls.type_name() for cls in plugins()}, key=str.lower))

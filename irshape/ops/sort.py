@@ -125,7 +125,7 @@ class NonZero(Operation):
         return Tensor(self.output_type, PartialShape([data.rank, Dimension(0, data.shape.size.high)]))
 
     def evaluate(self, data: Array) -> Array:
-        places = np.nonzero(np.atleast_1d(data) != 0)
+        places = np.nonzero(np.atleast_1d(plain(data)) != 0)
         return index_array(np.stack(places), self.output_type)
 
 
@@ -133,6 +133,7 @@ class Unique(Operation):
     """The different elements, or slices along an axis, with where each comes first, which one each input is, and how often. Specification: Unique-10."""
 
     since = 10
+    constant_operands = ("axis",)
     data = operand(ANY, value=True)
     axis = operand(I32_I64, value=True, optional=True)
     sorted: bool = attribute(BOOLEAN, default=True)

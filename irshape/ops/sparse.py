@@ -11,14 +11,8 @@ from .declaration import ANY, I32_I64, Operation, Violation, attribute, operand,
 from .elementwise import computed, element_type_of
 from .kinds import Choice
 from .lazy import Array, np
-from .tensors import Tensor, Value
-
-
-def count_of(value: Value | None, index: int = 0) -> Dimension:
-    """A number of rows as a dimension; -1 is `?` and what lies below is 0, as OpenVINO reads them."""
-    if value is None or value.lower[index] == value.upper[index] == -1:
-        return DYNAMIC
-    return value.dimension(index) or Dimension(0)
+from .movement.broadcasting import wanted_dimensions
+from .tensors import Tensor
 
 
 class SegmentMax(Operation):
@@ -55,9 +49,11 @@ class SegmentMax(Operation):
                 )
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
-        count = count_of(None if num_segments is None else num_segments.value)
-        if known is not None and (num_segments is None or num_segments.value is None):
-            count = DYNAMIC if num_segments is not None else Dimension(max(known, default=-1) + 1)
+        count = DYNAMIC
+        if num_segments is not None:
+            (count,) = wanted_dimensions(num_segments) or [DYNAMIC]
+        elif known is not None:
+            count = Dimension(max(known, default=-1) + 1)
         return Tensor(data.element_type, PartialShape([count, *data.shape[1:]]))
 
     def check(self, data: Tensor, segment_ids: Tensor, num_segments: Tensor | None) -> Iterator[Violation]:
@@ -117,7 +113,7 @@ class SparseFillEmptyRows(Operation):
                 seen=indices.shape,
                 rule="input-shapes",
             )
-        rows = count_of(dense_shape.value)
+        rows, _ = wanted_dimensions(dense_shape) or (DYNAMIC, DYNAMIC)
         filled = self.filled(rows, dense_shape, indices)
         return (
             Tensor(indices.element_type, PartialShape([filled, 2])),

@@ -37,7 +37,7 @@ class Value:
     def dimension(self, index: int) -> Dimension | None:
         """An element as a dimension: `-1` to unbounded is `?`. None where its upper bound is negative."""
         low, high = int(self.lower[index]), self.upper[index]
-        return Dimension(max(low, 0), int(min(high, UNBOUNDED))) if high >= 0 else None
+        return Dimension(min(max(low, 0), UNBOUNDED), int(min(high, UNBOUNDED))) if high >= 0 else None
 
     def take(self, indices: Iterable[int]) -> Value:
         """The elements at those positions."""
@@ -96,9 +96,12 @@ class Tensor:
 
     @property
     def known(self) -> tuple[int, ...] | None:
-        """The elements as integers where all of them are known, else None."""
+        """The elements as integers where all of them are known, else None; numbers that are no integers lose their fraction, as OpenVINO reads them."""
         exact = None if self.value is None else self.value.exact
-        return None if exact is None else tuple(map(int, exact))
+        try:
+            return None if exact is None else tuple(map(int, exact))
+        except (ValueError, OverflowError):  # NaN, infinity
+            return None
 
     def with_value(self, value: Value | None) -> Tensor:
         return Tensor(self.element_type, self.shape, value)

@@ -21,6 +21,9 @@ NOT_EVALUATED = {"Elu", "LogSoftmax", "Selu", "Gelu"}
 """What only the CPU plugin runs, which takes no dynamic rank."""
 
 
+NOT_A_NUMBER = {"Clamp": "clamp-not-a-number", "ReLU": "clamp-not-a-number", "HSigmoid": "clamp-not-a-number"}
+
+
 def rows(operation: str, version: str, attributes: dict[str, str]) -> list[Case]:
     known = {"string": "text-as-number" if operation in READS_TEXT else ""}
     shapes = [("2,3,4", None), ("", None), ("0,3", None), ("3", None), ("1..8,?", (3, 5)), ("...", (2, 2)), ("2,3..", (2, 4))]
@@ -38,6 +41,7 @@ def rows(operation: str, version: str, attributes: dict[str, str]) -> list[Case]
         *(Case(operation, version, attributes, [data(t, "2,?")], run=False, known=known.get(t, "")) for t in TYPES),
         Case(operation, version, attributes, [data("f32", "2,1000000000000")], run=False),
         Case(operation, version, attributes, [data("f32", "5", [-100.0, -20.0, 20.0, 50.0, 100.0])]),
+        Case(operation, version, attributes, [data("f32", "1", [NAN])], known=NOT_A_NUMBER.get(operation, "")),
     ]
 
 
@@ -117,6 +121,7 @@ def scalar(element_type: str, value: float) -> object:
 SLOPES = [
     ("2,3,4", [0.5]), ("2,3,4", [0.1, 0.2, 0.3]), ("2,3,4", [0.1, 0.2, 0.3, 0.4]), ("2,4,4", [0.1, 0.2, 0.3, 0.4]), ("3", [0.1, 0.2, 0.3]), ("3", [0.1]),
     ("2,3,4", [[[0.1], [0.2], [0.3]]]), ("2,3", [[0.1, 0.2, 0.3], [0.4, 0.5, -0.6]]), ("0,3", [0.1, 0.2, 0.3]), ("2,3,4,5", [0.1, 0.2, 0.3]),
+    ("", [0.5]), ("3", [[0.1]]),
 ]  # fmt: skip
 INPUTS = [
     *(Case("PReLU", "opset1", {}, [data("f32", shape, low=-3, high=3), const("f32", slope)]) for shape, slope in SLOPES),

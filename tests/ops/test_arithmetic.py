@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from differential.cases import Case, case_id, const, data
+from differential.cases import Case, case_id, const, data, node
 from differential.compare import check
 from differential.oracle import Oracle
 
@@ -295,3 +295,13 @@ CUMULATIVE = [
 @pytest.mark.parametrize("case", CUMULATIVE, ids=case_id)
 def test_cumulative(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
+
+
+@pytest.mark.parametrize("dividend", [[12.0, 6.0, 8.0], [-12.0, 6.0, 0.0]], ids=str)
+def test_quotient_decides_a_shape(dividend: list[float], oracle: Oracle) -> None:
+    """A size that may be 0 divides: the quotient of a positive number has no upper bound, but it has a lower one."""
+    source = data("f32", "..6,2..4,4")
+    sizes = node("Convert", "opset1", {"destination_type": "f32"}, [node("ShapeOf", "opset3", {"output_type": "i64"}, [source])])
+    quotient = node("Divide", "opset1", {"auto_broadcast": "numpy", "m_pythondiv": "true"}, [const("f32", dividend), sizes])
+    whole = node("Convert", "opset1", {"destination_type": "i32"}, [quotient])
+    check(Case("Reshape", "opset1", {"special_zero": "false"}, [source, whole], run=False), oracle)

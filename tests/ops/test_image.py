@@ -53,6 +53,7 @@ VALUES = [
     *(sized("1,2,4,6,5", [3, 9, 2], [2, 3, 4], coordinate_transformation_mode=c, mode="linear", antialias="true") for c in TRANSFORMATIONS),
     *(sized("1,2,4,6,5", [5, 3, 7], [2, 3, 4], mode=m) for m in ("nearest", "linear", "linear_onnx")),
     sized("1,2,6,4", [3, 2], [2, 3], mode="linear", antialias="true", known="interpolate-antialias"),
+    sized("1,2,4,6,5", [8, 9, 8], [2, 3, 4], mode="linear", antialias="true", known="interpolate-antialias"),
     *(
         sized("1,2,6,4", sizes, [2, 3], mode=m, cube_coeff=a)
         for m, a in (("bilinear_pillow", "-0.75"), ("bicubic_pillow", "-0.5"))
@@ -114,6 +115,7 @@ SHAPES = [
     interpolate([data("f32", "3,4"), const("i64", [5, 7, 9])], run=False, known="interpolate-sizes"),
     interpolate([data("f32", "3,4"), const("f32", [-2.5, 1])], run=False, known="interpolate-sizes", **BY_SCALES),
     interpolate([data("f32", "3,4"), const("f32", [1e30, 1])], run=False, **BY_SCALES),
+    interpolate([data("f32", "0,4"), const("f32", [np.inf, np.nan])], run=False, known="interpolate-sizes", **BY_SCALES),
     interpolate([data("f32", "3,4"), const("i64", [5, 7]), const("i64", [1, 1])], run=False, known="duplicate-axes"),
     interpolate([data("f32", "3,4"), const("i64", [1, 2]), const("f32", 1)], "opset4", run=False),
     interpolate([data("f32", "3,4"), const("i64", []), const("f16", [1.0, 2])], "opset4", run=False, **BY_SCALES),
@@ -127,6 +129,7 @@ SHAPES = [
 REFUSED = [
     interpolate([data("f32", "3,4,5"), const("f32", [2.5, 0.3])], **BY_SCALES),
     interpolate([data("f32", "3,4"), const("i64", [7]), const("i64", [0, 1])]),
+    interpolate([data("f32", "3,4"), const("f32", []), const("i64", [0])], **BY_SCALES),
     interpolate([data("f32", "3,4"), const("i64", [7]), const("i64", [-1])]),
     interpolate([data("f32", "3,4"), const("i64", [7]), const("i64", [2])]),
     interpolate([data("f32", "3,4"), const("i64", [7]), const("i64", 1)]),
@@ -171,6 +174,7 @@ GRID = [
     grid_sample([data("f16", "1,2,3,4"), data("f16", "1,2,2,2")]),
     grid_sample([data("bf16", "1,2,3,4"), data("f32", "1,2,2,2", low=-1, high=1)], mode="nearest"),
     grid_sample([data("i32", "1,2,3,4", low=-50, high=50), data("f32", "1,5,2,2")], mode="nearest", padding_mode="border"),
+    *(grid_sample([data(t, "1,2,5,6", low=-90, high=90), data("f32", "1,3,4,2")], mode=m) for t in ("i32", "i64", "u8", "i8") for m in ("bilinear", "bicubic")),
     grid_sample([data("f32", "?,2,?,4", run_shape=(1, 2, 3, 4)), data("f32", "1,?,2,?", run_shape=(1, 3, 2, 2))]),
     grid_sample([data("f32", "1..3,?,3,4"), data("f32", "2..7,5,1..6,?")], run=False),
     grid_sample([data("f32", "..."), data("f32", "2..7,5,1..6,?")], run=False),

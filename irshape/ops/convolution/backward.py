@@ -37,13 +37,15 @@ class BackwardConvolution(Convolving):
         self.check_sizes(axes)
         batch = DYNAMIC if data.rank is None else data.shape[0]
         channels = self.output_channels(data.shape, filters.shape)
-        spatial = self.spread_sizes(data.shape, filters.shape, axes) if output_shape is None else self.given_sizes(output_shape, axes)
+        spatial = self.spread_sizes(data.shape, filters.shape, axes) if output_shape is None else self.given_sizes(output_shape, count)
         return Tensor(element_type, (batch, channels, *spatial))
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
         raise NotImplementedError
 
-    def given_sizes(self, output_shape: Tensor, axes: int) -> list[Dimension]:
+    def given_sizes(self, output_shape: Tensor, axes: int | None) -> list[Dimension]:
+        if axes is None:
+            return []  # OpenVINO 2026.4 makes no spatial axes at all of a list whose length it does not know
         value = output_shape.value
         if value is None:
             return [DYNAMIC] * axes

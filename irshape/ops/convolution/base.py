@@ -13,11 +13,9 @@ Sizes = tuple[int, ...] | None
 """A size for each spatial axis; None or nothing for the default along all of them."""
 
 
-class Convolving(Operation):
+class Sliding(Operation):
     """A filter that slides along the spatial axes of `data`, which are those behind the batch and the channels."""
 
-    data = operand(NUMERIC)
-    filters = operand(NUMERIC, like="data")
     strides: Sizes = attribute(NATURALS, default=None, required=True)
     pads_begin: Sizes = attribute(NATURALS, default=None, required=True)
     pads_end: Sizes = attribute(NATURALS, default=None, required=True)
@@ -123,6 +121,13 @@ class Convolving(Operation):
                 )
             made.append(divided_down(room - span, stride) + 1)
         return made
+
+
+class Convolving(Sliding):
+    """A convolution of `data` with `filters`."""
+
+    data = operand(NUMERIC)
+    filters = operand(NUMERIC, like="data")
 
 
 def channels_agree(data: PartialShape, filters: PartialShape, axis: int) -> None:

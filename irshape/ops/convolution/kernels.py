@@ -91,12 +91,12 @@ def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) ->
         (batch, groups * made, *(max(span, begin + size) for span, begin, size in zip(spans, frame.pads_begin, sizes, strict=True))), numbers.dtype
     )
     if data.size and filters.size:
-        matrices = filters.reshape(groups, taken, -1).transpose(0, 2, 1)
-        for sample in range(batch):
-            parts = np.matmul(matrices, numbers[sample].reshape(groups, taken, -1)).reshape(groups, made, *frame.kernel, *steps)
-            target = canvas[sample].reshape(groups, made, *canvas.shape[2:])
-            for at in np.ndindex(*frame.kernel):
-                where = [slice(a * d, a * d + (n - 1) * s + 1, s) for a, d, n, s in zip(at, frame.dilations, steps, frame.strides, strict=True)]
-                target[along_last(where)] += parts[(slice(None), slice(None), *at)]
+        count = filters.ndim - 3
+        matrices = np.ascontiguousarray(filters.transpose(*range(3, 3 + count), 0, 2, 1))
+        target = canvas.reshape(batch, groups, made, *canvas.shape[2:])
+        columns = np.ascontiguousarray(numbers).reshape(batch, groups, taken, -1)
+        for at in np.ndindex(*frame.kernel):
+            where = [slice(a * d, a * d + (n - 1) * s + 1, s) for a, d, n, s in zip(at, frame.dilations, steps, frame.strides, strict=True)]
+            target[along_last(where)] += np.matmul(matrices[at], columns).reshape(batch, groups, made, *steps)
     kept = [slice(begin, begin + size) for begin, size in zip(frame.pads_begin, sizes, strict=True)]
     return narrowed(np.ascontiguousarray(canvas[along_last(kept)]), data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...types import DYNAMIC, Dimension
+from ...types import DYNAMIC, UNBOUNDED, Dimension
 from ..declaration import require
 from ..tensors import Tensor
 
@@ -57,4 +57,4 @@ def merged(what: str, first: Dimension, second: Dimension, *, at: str) -> Dimens
 
 def attribute_size(number: int) -> Dimension:
     """A size that an attribute gives; OpenVINO takes -1 for unknown and other negative numbers for 0."""
-    return DYNAMIC if number == -1 else Dimension(max(number, 0))
+    return DYNAMIC if number == -1 else Dimension(min(max(number, 0), UNBOUNDED))

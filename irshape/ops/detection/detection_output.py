@@ -7,7 +7,7 @@ from ..declaration import REAL, Operation, attribute, operand, require
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .agreement import require_same
+from .agreement import attribute_size, require_same
 from .geometry import descending, greedy
 
 CORNER, CENTER_SIZE = "caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter.CENTER_SIZE"
@@ -141,11 +141,11 @@ class DetectionOutputs(Operation):
     def rows_per_image(self, classes: int, priors: int) -> Dimension:
         """How many rows there is room for; 0 stands for an unknown number of classes or prior boxes."""
         if self.keep_top_k[0] > 0:
-            return Dimension(self.keep_top_k[0])
-        known = Dimension(classes) if classes else DYNAMIC
+            return attribute_size(self.keep_top_k[0])
+        known = attribute_size(classes) if classes else DYNAMIC
         if self.keep_top_k[0] == -1 and self.top_k > 0:
             return known * self.top_k
-        return known * (Dimension(priors) if priors else DYNAMIC)
+        return known * (attribute_size(priors) if priors else DYNAMIC)
 
     def evaluate(self, box_logits: Array, class_preds: Array, proposals: Array, aux_class_preds: Array | None, aux_box_preds: Array | None) -> Array:
         images, priors = len(box_logits), proposals.shape[2] // self.prior_size

@@ -10,7 +10,7 @@ from ..declaration import ANY, INTEGER, REAL, Operation, attribute, operand, typ
 from ..kinds import BOOLEAN, INDEX_TYPE, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .agreement import require_boxes_and_scores, require_size
+from .agreement import attribute_size, require_boxes_and_scores, require_size
 from .geometry import descending, greedy, overlaps, rotated_overlaps
 
 F32_F16_BF16 = types("f32 f16 bf16")
@@ -33,7 +33,7 @@ class Suppression(Operation):
 
     boxes = operand(ANY, rank=3)
     scores = operand(ANY, rank=3)
-    max_output_boxes_per_class = operand(ANY, rank=0, optional=True, value=True)
+    max_output_boxes_per_class = operand(ANY, specified=INTEGER, rank=0, optional=True, value=True)
     iou_threshold = operand(ANY, rank=0, optional=True)
     score_threshold = operand(ANY, rank=0, optional=True)
     sort_result_descending: bool = attribute(BOOLEAN, default=True)
@@ -128,9 +128,7 @@ def limit_of(limit: Tensor | None) -> Dimension:
     """`max_output_boxes_per_class` as a dimension, 0 where it is absent; OpenVINO takes -1 for unknown, other negative numbers for 0."""
     if limit is None:
         return Dimension(0)
-    if not limit.known or limit.known[0] == -1:
-        return DYNAMIC
-    return Dimension(max(limit.known[0], 0))
+    return attribute_size(limit.known[0]) if limit.known else DYNAMIC
 
 
 class NonMaxSuppression_3(NonMaxSuppression_1):
@@ -163,7 +161,7 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
     since, until = 5, 8
     boxes = operand(F32_F16_BF16, rank=3)
     scores = operand(F32_F16_BF16, rank=3)
-    max_output_boxes_per_class = operand(ANY, rank=(0, 1), optional=True, value=True)
+    max_output_boxes_per_class = operand(ANY, specified=INTEGER, rank=(0, 1), optional=True, value=True)
     iou_threshold = operand(F32_F16_BF16, rank=(0, 1), optional=True)
     score_threshold = operand(F32_F16_BF16, rank=(0, 1), optional=True)
     soft_nms_sigma = operand(F32_F16_BF16, rank=(0, 1), optional=True)

@@ -6,11 +6,12 @@ import math
 import struct
 from collections.abc import Iterator
 
-from ...types import DYNAMIC, Dimension, ElementType
+from ...types import DYNAMIC, ElementType
 from ..declaration import INTEGER, Operation, Violation, attribute, operand, require
 from ..kinds import BOOLEAN, FLOAT, FLOATS
 from ..lazy import Array, np
 from ..tensors import Tensor
+from .agreement import attribute_size
 
 F32 = ElementType.of("f32")
 
@@ -42,7 +43,7 @@ class PriorBoxes(Operation):
         count = len(output_size.value)
         require(count == 2, f"`output_size` holds height and width, but it has {count} elements", at="output_size", expected=2, seen=count, rule="input-shapes")
         height, width = (output_size.value.dimension(index) or DYNAMIC for index in range(2))
-        return Tensor(F32, [2, height * width * Dimension(max(self.priors_per_point(), 0)) * 4])
+        return Tensor(F32, [2, height * width * attribute_size(max(self.priors_per_point(), 0)) * 4])
 
     def check(self, output_size: Tensor, image_size: Tensor) -> Iterator[Violation]:
         if len(self.variance) not in (0, 1, 4):
@@ -102,7 +103,7 @@ class PriorBox_1(PriorBoxes):
         if self.fixed_size:
             count = ratios * len(self.fixed_size)
         for density in self.density:
-            count += (len(self.fixed_ratio) if self.fixed_ratio else ratios) * (int(density) ** 2 - 1)
+            count += (len(self.fixed_ratio) if self.fixed_ratio else ratios) * ((int(density) if math.isfinite(density) else 0) ** 2 - 1)
         return count
 
     def count_ratios(self) -> int:

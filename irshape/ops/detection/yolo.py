@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from ...types import DYNAMIC_SHAPE, Dimension
+from ...types import DYNAMIC_SHAPE
 from ..declaration import ANY, REAL, Operation, attribute, operand, require
 from ..kinds import BOOLEAN, FLOATS, INT, INTS, POSITIVES
 from ..lazy import Array, np
 from ..tensors import Tensor
+from .agreement import attribute_size
 
 
 class RegionYolo(Operation):
@@ -36,7 +37,7 @@ class RegionYolo(Operation):
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         if not self.do_softmax:
-            return Tensor(data.element_type, [data.shape[0], Dimension(max(self.regions * self.per_region, 0)), *data.shape[2:]])
+            return Tensor(data.element_type, [data.shape[0], attribute_size(self.regions * self.per_region), *data.shape[2:]])
         for name, axis in (("axis", self.axis), ("end_axis", self.end_axis)):
             require(
                 -4 <= axis < 4, f"`{name}` is {axis}; expected -4 to 3 for `data` of rank 4", at=name, expected="[-4, 3]", seen=axis, rule="attribute-value"

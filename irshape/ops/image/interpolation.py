@@ -6,8 +6,8 @@ one of them. Coordinates are worked out in f32 as OpenVINO does, whatever the ty
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterator
+from math import isfinite
 from typing import Any, Final, NamedTuple
 
 from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
@@ -15,44 +15,34 @@ from ..axes import duplicate_axes
 from ..conversion import plain
 from ..declaration import ANY, INTEGER, Operation, Violation, attribute, operand, require, types
 from ..elementwise import computed
+from ..intervals import rounded
 from ..kinds import BOOLEAN, FLOAT, NATURALS, STRING, Choice, Integer, ListOf
 from ..lazy import Array, np
-from ..tensors import Tensor, Value
+from ..movement.broadcasting import negative_sizes, wanted_dimensions
+from ..tensors import Tensor
 
 PADS: Final = ListOf(Integer(low=0, refused=True))
 IMAGE_TYPES: Final = types("f64 f32 f16 bf16 i64 i32 i8 u8")
 SCALE_TYPES: Final = types("f32 f16 bf16")
 SIZE_TYPES: Final = types("i32 i64 u32 u64")
+F32: Final = ElementType.of("f32")
 SMALL_INTEGERS: Final = ("int8", "uint8")
-
-
-def f32(number: float) -> float:
-    """A number rounded to f32."""
-    try:
-        return float(struct.unpack("f", struct.pack("f", number))[0])
-    except OverflowError:
-        return float("inf") if number > 0 else float("-inf")
 
 
 def scaled(dim: Dimension, scale: float) -> Dimension:
     """A dimension times a scale, rounded down; in f32 and with a little added to the scale, as OpenVINO does."""
     if scale == 1:
         return dim
-    multiplier = f32(scale + f32(1e-6))
-    low, high = (UNBOUNDED if bound == UNBOUNDED else _whole(f32(f32(bound) * multiplier)) for bound in (dim.low, dim.high))
+    if not isfinite(scale):
+        return Dimension(0)
+    multiplier = rounded(scale + rounded(1e-6, F32), F32)
+    low, high = (UNBOUNDED if bound == UNBOUNDED else _whole(rounded(rounded(bound, F32) * multiplier, F32)) for bound in (dim.low, dim.high))
     return Dimension(low, max(low, high)) if low <= high or dim.is_static else DYNAMIC
 
 
 def _whole(number: float) -> int:
     """The whole part of a size; 0 for what is no size."""
     return int(number) if 0 <= number < UNBOUNDED else 0
-
-
-def size_of(value: Value, index: int) -> Dimension:
-    """A size as a dimension: -1 is `?` and what lies below is 0, as OpenVINO reads them."""
-    if value.lower[index] == value.upper[index] == -1:
-        return DYNAMIC
-    return value.dimension(index) or Dimension(0)
 
 
 def default_axes(image: Tensor, axes: Tensor | None) -> tuple[int, ...] | None:
@@ -79,20 +69,18 @@ def require_axes(axes: tuple[int, ...], image: Tensor) -> None:
 def resized(image: Tensor, axes: tuple[int, ...], given: Tensor, name: str, pads: tuple[tuple[int, int], ...]) -> PartialShape:
     """The shape of the image, padded, with the axes scaled by, or of the sizes, that `given` holds (`name`: its operand)."""
     dims = [dim + (before + after) if before + after else dim for dim, (before, after) in zip(image.shape, pads, strict=True)]
-    value = given.value if given.element_type not in SCALE_TYPES or given.value is None or given.value.exact is not None else None
-    if value is None:
-        for axis in axes:
-            dims[axis] = DYNAMIC
-        return PartialShape(dims)
+    scales = given.value.exact if given.value is not None and given.element_type in SCALE_TYPES else None
+    sizes = wanted_dimensions(given) if given.element_type in SIZE_TYPES else None
+    found = sizes if scales is None else scales
     require(
-        len(value) >= len(axes),
-        f"`{name}` holds {len(value)} elements for {len(axes)} axes; it needs one for each",
+        found is None or len(found) >= len(axes),
+        f"`{name}` {given.shape} must hold a number for each of the {len(axes)} axes",
         at=name,
         expected=len(axes),
-        seen=len(value),
+        seen=given.shape.size,
     )
     for index, axis in enumerate(axes):
-        dims[axis] = scaled(dims[axis], value.lower[index]) if given.element_type in SCALE_TYPES else size_of(value, index)
+        dims[axis] = scaled(dims[axis], scales[index]) if scales is not None else sizes[index] if sizes is not None else DYNAMIC
     return PartialShape(dims)
 
 
@@ -103,13 +91,14 @@ def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> I
     count = given.shape.size
     if axes is not None and count.low > len(axes):
         yield Violation(f"`{name}` {given.shape} holds {count} elements for {len(axes)} axes; the rest are ignored", at=name, expected=len(axes), seen=count)
-    if given.value is None or given.value.exact is None:
-        return
-    for number in given.value.exact:
-        if given.element_type in SCALE_TYPES and not 0 < number < float("inf"):
-            yield Violation(f"`{name}` holds the scale {number}; a scale is a positive number", at=name, expected="above 0", seen=number, rule="input-value")
-        elif given.element_type not in SCALE_TYPES and number < 0:
-            yield Violation(f"`{name}` holds the size {number}; a size is not negative", at=name, expected="0 or more", seen=number, rule="input-value")
+    if given.element_type not in SCALE_TYPES:
+        yield from negative_sizes(given, name)
+    elif given.value is not None:
+        for index, scale in enumerate(given.value.exact or ()):
+            if not 0 < scale < float("inf"):
+                yield Violation(
+                    f"`{name}` holds {scale} at index {index}; a scale is a number above 0", at=name, expected="above 0", seen=scale, rule="input-value"
+                )
 
 
 class InterpolateAttributes(Operation):
@@ -192,9 +181,9 @@ class Interpolate_1(Operation):
         if image.rank is None:
             return image
         require_axes(self.axes, image)
-        dims, value = list(image.shape), target_spatial_shape.value
+        dims, sizes = list(image.shape), wanted_dimensions(target_spatial_shape) or []
         for index, axis in enumerate(sorted(set(self.axes))):
-            dims[axis] = size_of(value, index) if value is not None and index < len(value) else DYNAMIC
+            dims[axis] = sizes[index] if index < len(sizes) else DYNAMIC
         return Tensor(image.element_type, PartialShape(dims))
 
     def check(self, image: Tensor, target_spatial_shape: Tensor) -> Iterator[Violation]:
@@ -296,6 +285,9 @@ class Taps(NamedTuple):
 def interpolate(image: Array, axes: list[int], sizes: list[int], scales: list[float], attributes: InterpolateAttributes) -> Array:
     """The image with each of the axes resized, from the last given to the first."""
     mode = attributes.mode
+    if not image.size or 0 in sizes:
+        target = dict(zip(axes, sizes, strict=True))
+        return np.zeros([target.get(axis, before) for axis, before in enumerate(image.shape)], image.dtype)
     if mode == "nearest":
         for axis, size, scale in zip(axes, sizes, scales, strict=True):
             coordinates = original(attributes.coordinate_transformation_mode, size, image.shape[axis], np.float32(scale))
@@ -330,7 +322,7 @@ def mixed(data: Array, axis: int, taps: Taps) -> Array:
     form = [1] * data.ndim
     form[axis] = len(positions)
     made = np.zeros((*data.shape[:axis], len(positions), *data.shape[axis + 1 :]), data.dtype)
-    for tap in range(positions.shape[1]):
+    for tap in np.flatnonzero(weights.any(axis=0)):
         made += np.take(data, positions[:, tap], axis=axis) * weights[:, tap].astype(data.dtype).reshape(form)
     return made
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ...types import DYNAMIC_SHAPE, PartialShape
 from ..axes import listed, normalized_axis, of_length, picked
 from ..declaration import ANY, BOOLEAN_TYPE, I32_I64, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
@@ -93,7 +91,7 @@ class Reverse(Operation):
             )
         for index in () if masked else axis.known or ():
             require(
-                index < data.rank,
+                max(index, 0) < data.rank,
                 f"axis {index} is out of range for `data` of rank {data.rank}",
                 at="axis",
                 expected=f"[0, {data.rank - 1}]",
@@ -101,12 +99,6 @@ class Reverse(Operation):
                 rule="input-value",
             )
         return Tensor(data.element_type, data.shape)
-
-    def check(self, data: Tensor, axis: Tensor) -> Iterator[Violation]:
-        for index in axis.known or ():
-            if index < 0:
-                message = f"`axis` names axis {index}; expected an axis counted from the front, OpenVINO takes it for axis 0"
-                yield Violation(message, at="axis", expected="0 or more", seen=index, rule="input-value")
 
     def evaluate(self, data: Array, axis: Array) -> Array:
         along = np.flatnonzero(axis).tolist() if self.mode == "mask" else sorted({max(int(index), 0) for index in axis})
@@ -133,11 +125,11 @@ class Roll(Operation):
         )
         for axis in axes.known or ():
             if data.rank is not None:
-                normalized_axis(axis, data.rank, at="axes")
+                normalized_axis(axis, data.rank, at="axes", of_scalar=True)
         return Tensor(data.element_type, data.shape)
 
     def evaluate(self, data: Array, shift: Array, axes: Array) -> Array:
-        along = axes.ravel().tolist()
+        along = axes.ravel().tolist() if data.ndim else []
         by = [int(step) for step in np.broadcast_to(shift.ravel(), len(along))]
         return np.roll(data, by, along) if along else data
 
@@ -148,13 +140,20 @@ class ReverseSequence(Operation):
     since = 1
     moves = ("data",)
     data = operand(ANY)
-    seq_lengths = operand(NUMERIC, rank=1)
+    seq_lengths = operand(NUMERIC, specified=INTEGER, rank=1)
     batch_axis: int = attribute(INT, default=0)
     seq_axis: int = attribute(INT, default=1)
 
     def infer(self, data: Tensor, seq_lengths: Tensor) -> Tensor:
         rank = data.rank
         if rank is None:
+            require(
+                self.seq_axis >= 0,
+                f"seq_axis is {self.seq_axis}, which counts from the end, but the rank of `data` is not known",
+                at="seq_axis",
+                expected="0 or more, or a known rank",
+                seen=self.seq_axis,
+            )
             return Tensor(data.element_type, data.shape)
         require(
             rank >= 2,

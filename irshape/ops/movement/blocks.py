@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
 from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import listed
 from ..declaration import ANY, I32_I64, INTEGER, Operation, Violation, attribute, operand, require
-from ..kinds import INT, INTS, Choice
+from ..kinds import INT, NATURALS, POSITIVES, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .broadcasting import wanted_dimensions
+from .broadcasting import negative_sizes, wanted_dimensions
+from .padding import blank
 
 
 def _divided(dim: Dimension, divisor: int, what: str, at: str) -> Dimension:
@@ -87,8 +88,8 @@ class SpaceToDepth(DepthOrSpace):
         return data.reshape([batch, depth, *split]).transpose(order).reshape([batch, depth * block**axes, *(size // block for size in space)])
 
 
-def _same_lists(data: Tensor, lists: dict[str, Tensor]) -> PartialShape:
-    """The shape that the lists share. Raises `Violation` where they cannot be of one length, one for each dimension of `data`."""
+def _require_same_lists(data: Tensor, lists: dict[str, Tensor], *, longer: bool = False) -> None:
+    """Raises `Violation` where the lists cannot be of one length, an element for each dimension of `data` (or `longer`)."""
     shared = DYNAMIC_SHAPE
     for name, tensor in lists.items():
         merged = shared.merge(tensor.shape)
@@ -111,14 +112,28 @@ def _same_lists(data: Tensor, lists: dict[str, Tensor]) -> PartialShape:
             rule="input-rank",
         )
         require(
-            shared.rank is None or shared[0].contains(data.rank),
+            shared.rank is None or shared[0].contains(data.rank) or (longer and shared[0].low > data.rank),
             f"the lists have {shared} elements, but `data` {data.shape} has {data.rank} dimensions",
             at=next(iter(lists)),
             expected=f"[{data.rank}]",
             seen=shared,
             rule="input-shapes",
         )
-    return shared
+
+
+def _batch_itself(lists: dict[str, Tensor]) -> Iterator[Violation]:
+    """The findings that a list does something to the batch: it begins with a block other than 1, or with something to crop or pad."""
+    for name, tensor in lists.items():
+        known, wanted = tensor.known, int(name == "block_shape")
+        if known and known[0] != wanted:
+            message = f"`{name}` {listed(known)} begins with {known[0]}, which stands for the batch; expected {wanted}, though OpenVINO reads on"
+            yield Violation(message, at=name, expected=wanted, seen=known[0], rule="input-value")
+
+
+def _blocks_in_space(block_shape: Array) -> list[int]:
+    """The sizes of the blocks but for the batch, whose own is 1."""
+    require(int(block_shape[0]) == 1, f"`block_shape` begins with {block_shape[0]}; expected 1 for the batch", at="block_shape", rule="input-value")
+    return [int(size) for size in block_shape[1:]]
 
 
 def _require_least(tensor: Tensor, at: str, least: int) -> None:
@@ -144,7 +159,7 @@ class BatchToSpace(Operation):
     crops_end = operand(INTEGER, rank=1, like="block_shape", value=True)
 
     def infer(self, data: Tensor, block_shape: Tensor, crops_begin: Tensor, crops_end: Tensor) -> Tensor:
-        _same_lists(data, {"block_shape": block_shape, "crops_begin": crops_begin, "crops_end": crops_end})
+        _require_same_lists(data, {"block_shape": block_shape, "crops_begin": crops_begin, "crops_end": crops_end})
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         _require_least(block_shape, "block_shape", 1)
@@ -171,19 +186,19 @@ class BatchToSpace(Operation):
             dims.append(full - crop)
         return Tensor(data.element_type, dims)
 
+    def check(self, data: Tensor, block_shape: Tensor, crops_begin: Tensor, crops_end: Tensor) -> Iterator[Violation]:
+        yield from _batch_itself({"block_shape": block_shape, "crops_begin": crops_begin, "crops_end": crops_end})
+
     def evaluate(self, data: Array, block_shape: Array, crops_begin: Array, crops_end: Array) -> Array:
-        blocks = [int(size) for size in block_shape]
+        blocks = _blocks_in_space(block_shape)
+        axes = len(blocks)
         batch, *space = data.shape
         batch //= prod(blocks)
-        axes = len(space)
-        pairs = [axis for i in range(axes) for axis in (axes + 2 + i, 2 + i)]
-        # the block of the batch axis itself is 1, or joins the batch
-        split = data.reshape([blocks[0], *blocks[1:], batch, *space])
-        spread = split.transpose([axes + 1, 0, *[axis - 1 for axis in pairs]]).reshape(
-            [batch * blocks[0], *(size * block for size, block in zip(space, blocks[1:], strict=True))]
-        )
-        keep = [slice(int(begin), size - int(end)) for begin, size, end in zip(crops_begin[1:], spread.shape[1:], crops_end[1:], strict=True)]
-        return spread[(slice(0, batch), *keep)]
+        order = [axes, *(axis for i in range(axes) for axis in (axes + 1 + i, i))]
+        sizes = [size * block for size, block in zip(space, blocks, strict=True)]
+        spread = data.reshape([*blocks, batch, *space]).transpose(order).reshape([batch, *sizes])
+        keep = [slice(int(begin), size - int(end)) for begin, size, end in zip(crops_begin[1:], sizes, crops_end[1:], strict=True)]
+        return spread[(slice(None), *keep)]
 
 
 class SpaceToBatch(Operation):
@@ -196,7 +211,7 @@ class SpaceToBatch(Operation):
     pads_end = operand(INTEGER, rank=1, value=True)
 
     def infer(self, data: Tensor, block_shape: Tensor, pads_begin: Tensor, pads_end: Tensor) -> Tensor:
-        _same_lists(data, {"block_shape": block_shape, "pads_begin": pads_begin, "pads_end": pads_end})
+        _require_same_lists(data, {"block_shape": block_shape, "pads_begin": pads_begin, "pads_end": pads_end}, longer=True)
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         blocks, begin, end = block_shape.known, pads_begin.known, pads_end.known
@@ -214,17 +229,30 @@ class SpaceToBatch(Operation):
                 seen=block,
                 rule="input-value",
             )
-            dims.append(_divided(data.shape[axis] + pad, block, f"dimension {axis} of `data` {data.shape} with padding of {pad}", "block_shape"))
+            padded = data.shape[axis] + pad
+            what = f"dimension {axis} of `data` {data.shape} with padding of {pad}"
+            dims.append(padded.ceil_div(block) if padded.high == UNBOUNDED else _divided(padded, block, what, "block_shape"))
         return Tensor(data.element_type, dims)
 
+    def check(self, data: Tensor, block_shape: Tensor, pads_begin: Tensor, pads_end: Tensor) -> Iterator[Violation]:
+        lists = {"block_shape": block_shape, "pads_begin": pads_begin, "pads_end": pads_end}
+        yield from _batch_itself(lists)
+        for name, tensor in lists.items():
+            if data.rank is not None and tensor.rank == 1 and tensor.shape[0].low > data.rank:
+                message = f"`{name}` has {tensor.shape[0]} elements, but `data` {data.shape} has {data.rank} dimensions, though OpenVINO reads on"
+                yield Violation(message, at=name, expected=f"[{data.rank}]", seen=tensor.shape, rule="input-shapes")
+        for name, tensor in (("pads_begin", pads_begin), ("pads_end", pads_end)):
+            yield from negative_sizes(tensor, name)
+
     def evaluate(self, data: Array, block_shape: Array, pads_begin: Array, pads_end: Array) -> Array:
-        blocks = [int(size) for size in block_shape]
-        padded = np.zeros([size + int(begin) + int(end) for size, begin, end in zip(data.shape, pads_begin, pads_end, strict=True)], data.dtype)
+        blocks = _blocks_in_space(block_shape)
+        padded = blank([size + int(begin) + int(end) for size, begin, end in zip(data.shape, pads_begin, pads_end, strict=True)], data.dtype)
         padded[tuple(slice(int(begin), int(begin) + size) for begin, size in zip(pads_begin, data.shape, strict=True))] = data
-        split = [part for size, block in zip(padded.shape, blocks, strict=True) for part in (size // block, block)]
-        outer, inner = range(0, len(split), 2), range(1, len(split), 2)
-        shape = [padded.shape[0] * prod(blocks[1:]), *split[2::2]] if blocks[0] == 1 else [split[0] * prod(blocks), *split[2::2]]
-        return padded.reshape(split).transpose([*inner, *outer]).reshape(shape)
+        batch, *sizes = padded.shape
+        sizes = [size // block for size, block in zip(sizes, blocks, strict=True)]
+        split = padded.reshape([batch, *(part for pair in zip(sizes, blocks, strict=True) for part in pair)])
+        order = [*range(2, split.ndim, 2), 0, *range(1, split.ndim, 2)]
+        return split.transpose(order).reshape([batch * prod(blocks), *sizes])
 
 
 class ExtractImagePatches(Operation):
@@ -232,20 +260,19 @@ class ExtractImagePatches(Operation):
 
     since = 3
     data = operand(ANY, rank=4)
-    sizes: tuple[int, ...] = attribute(INTS, default=(), required=True)
-    strides: tuple[int, ...] = attribute(INTS, default=(), required=True)
-    rates: tuple[int, ...] = attribute(INTS, default=(), required=True)
-    auto_pad: str = attribute(Choice("valid", "same_upper", "same_lower", "explicit", "notset"), default="explicit", required=True)
+    sizes: tuple[int, ...] = attribute(POSITIVES, default=(), required=True)
+    strides: tuple[int, ...] = attribute(POSITIVES, default=(), required=True)
+    rates: tuple[int, ...] = attribute(POSITIVES, default=(), required=True)
+    auto_pad: str = attribute(Choice("valid", "same_upper", "same_lower", "explicit", synonyms={"notset": "explicit"}), default="explicit", required=True)
 
     def infer(self, data: Tensor) -> Tensor:
         for name in ("sizes", "strides", "rates"):
             values = getattr(self, name)
-            least = 0 if name == "sizes" else 1
             require(
-                len(values) == 2 and min(values) >= least,
-                f"{name} is {listed(values)}; expected two numbers, for rows and columns, of {least} or more",
+                len(values) == 2 and (name == "sizes" or 0 not in values),
+                f"{name} is {listed(values)}; expected two numbers above 0, for rows and columns",
                 at=name,
-                expected=f"two numbers of {least} or more",
+                expected="two numbers above 0",
                 seen=listed(values),
                 rule="attribute-value",
             )
@@ -260,32 +287,28 @@ class ExtractImagePatches(Operation):
         if data.rank is None:
             return Tensor(data.element_type, PartialShape.of_rank(4))
         batch, depth, *image = data.shape
-        if 0 in (dim.low for dim in image if dim.is_static) and all(dim.is_static for dim in image):
-            return Tensor(data.element_type, data.shape)  # OpenVINO passes an empty image on
-        depth = depth * prod(self.sizes)
-        return Tensor(
-            data.element_type,
-            (batch, depth, *(Dimension(self.count(i, dim.low)) if all(other.is_static for other in image) else DYNAMIC for i, dim in enumerate(image))),
-        )
+        return Tensor(data.element_type, (batch, depth * prod(self.sizes), *(self.patches(axis, dim) for axis, dim in enumerate(image))))
+
+    def patches(self, axis: int, dim: Dimension) -> Dimension:
+        """The number of patches along an axis."""
+        counts = sorted((self.count(axis, dim.low), self.count(axis, dim.high)))
+        return Dimension(counts[0], UNBOUNDED if dim.high == UNBOUNDED else counts[1])
 
     def count(self, axis: int, size: int) -> int:
-        """The number of patches along an axis."""
-        if self.auto_pad != "valid":
-            return 1 + (size - 1) // self.strides[axis]
-        room = size - self.rates[axis] * (self.sizes[axis] - 1) - 1
+        room = size - 1 if self.auto_pad != "valid" else size - self.rates[axis] * (self.sizes[axis] - 1) - 1
         return max(0, room // self.strides[axis] + 1)
 
     def evaluate(self, data: Array) -> Array:
         batch, depth, *image = data.shape
-        if 0 in image:
-            return data
         counts = [self.count(i, size) for i, size in enumerate(image)]
+        if 0 in counts:
+            return np.empty([batch, depth * prod(self.sizes), *counts], data.dtype)
         spans = [(count - 1) * stride + (size - 1) * rate + 1 for count, stride, size, rate in zip(counts, self.strides, self.sizes, self.rates, strict=True)]
         before = [0, 0]
         if self.auto_pad != "valid":
             missing = [max(span - size, 0) for span, size in zip(spans, image, strict=True)]
             before = [(pad + (self.auto_pad == "same_lower")) // 2 for pad in missing]
-        padded = np.zeros([batch, depth, *(max(span, size + begin) for span, size, begin in zip(spans, image, before, strict=True))], data.dtype)
+        padded = blank([batch, depth, *(max(span, size + begin) for span, size, begin in zip(spans, image, before, strict=True))], data.dtype)
         padded[:, :, before[0] : before[0] + image[0], before[1] : before[1] + image[1]] = data
         result = np.empty([batch, *self.sizes, depth, *counts], data.dtype)
         for row in range(self.sizes[0]):
@@ -297,6 +320,9 @@ class ExtractImagePatches(Operation):
         return result.reshape([batch, depth * prod(self.sizes), *counts])
 
 
+_PER_AXIS = ("strides", "dilations", "pads_begin", "pads_end")
+
+
 class Col2Im(Operation):
     """An image put together from blocks that slide over it; where they overlap, they add up. Specification: Col2Im-15."""
 
@@ -304,28 +330,28 @@ class Col2Im(Operation):
     data = operand(ANY, rank=(2, 3))
     output_size = operand(I32_I64, rank=1, value=True)
     kernel_size = operand(I32_I64, rank=1, value=True)
-    strides: tuple[int, ...] = attribute(INTS, default=(1, 1))
-    dilations: tuple[int, ...] = attribute(INTS, default=(1, 1))
-    pads_begin: tuple[int, ...] = attribute(INTS, default=(0, 0))
-    pads_end: tuple[int, ...] = attribute(INTS, default=(0, 0))
+    strides: tuple[int, ...] = attribute(POSITIVES, default=(1, 1))
+    dilations: tuple[int, ...] = attribute(POSITIVES, default=(1, 1))
+    pads_begin: tuple[int, ...] = attribute(NATURALS, default=(0, 0))
+    pads_end: tuple[int, ...] = attribute(NATURALS, default=(0, 0))
 
     def infer(self, data: Tensor, output_size: Tensor, kernel_size: Tensor) -> Tensor:
         for name, tensor in (("output_size", output_size), ("kernel_size", kernel_size)):
             require(
-                tensor.rank is None or tensor.shape[0].contains(2),
+                tensor.rank is None or tensor.shape[0] == 2,
                 f"`{name}` has shape {tensor.shape}; expected two elements, for rows and columns",
                 at=name,
                 expected="[2]",
                 seen=tensor.shape,
                 rule="input-shapes",
             )
-        for name, least in (("strides", 1), ("dilations", 1), ("pads_begin", 0), ("pads_end", 0)):
+        for name in _PER_AXIS:
             values = getattr(self, name)
             require(
-                len(values) == 2 and min(values) >= least,
-                f"{name} is {listed(values)}; expected two numbers, for rows and columns, of {least} or more",
+                len(values) >= 2 and (name != "strides" or 0 not in values),
+                f"{name} is {listed(values)}; expected two numbers, for rows and columns" + (", above 0" if name == "strides" else ""),
                 at=name,
-                expected=f"two numbers of {least} or more",
+                expected="two numbers",
                 seen=listed(values),
                 rule="attribute-value",
             )
@@ -346,9 +372,10 @@ class Col2Im(Operation):
             channels = _divided(block, prod(kernel), f"dimension {len(batch)} of `data` {data.shape}, channels times kernel,", "kernel_size")
         image = size or [DYNAMIC, DYNAMIC]
         if kernel is not None and count.is_static and all(dim.is_static for dim in image):
-            expected = prod(self.positions([dim.low for dim in image], kernel))
+            positions = self.positions([dim.low for dim in image], kernel)
+            expected = prod(max(places, 0) for places in positions)
             require(
-                count.low == expected,
+                count.low == expected and min(positions) > 0,
                 f"`data` {data.shape} holds {count} blocks, but an image of {listed([dim.low for dim in image])} has {expected} places for a kernel of {listed(kernel)}",
                 at="data",
                 expected=expected,
@@ -356,19 +383,26 @@ class Col2Im(Operation):
             )
         return Tensor(data.element_type, (*batch, channels, *image))
 
+    def check(self, data: Tensor, output_size: Tensor, kernel_size: Tensor) -> Iterator[Violation]:
+        for name in _PER_AXIS:
+            values = getattr(self, name)
+            if len(values) != 2:
+                message = f"{name} is {listed(values)}; expected two numbers, for rows and columns, though OpenVINO takes the first two in silence"
+                yield Violation(message, at=name, expected="two numbers", seen=listed(values), rule="attribute-value")
+        yield from negative_sizes(output_size, "output_size")
+
     def positions(self, image: Sequence[int], kernel: Sequence[int]) -> list[int]:
         """The number of places of the kernel along each axis."""
-        lists = zip(image, kernel, self.strides, self.dilations, self.pads_begin, self.pads_end, strict=True)
-        return [int((size + begin + end - dilation * (extent - 1) - 1) / stride) + 1 for size, extent, stride, dilation, begin, end in lists]
+        lists = zip(image, kernel, self.strides, self.dilations, self.pads_begin, self.pads_end, strict=False)
+        return [(size + begin + end - dilation * (extent - 1) - 1) // stride + 1 for size, extent, stride, dilation, begin, end in lists]
 
     def evaluate(self, data: Array, output_size: Array, kernel_size: Array) -> Array:
         image, kernel = [int(size) for size in output_size], [int(size) for size in kernel_size]
         counts = self.positions(image, kernel)
-        batch = data.shape[0] if data.ndim == 3 else 1
-        blocks = data.reshape([batch, -1, *kernel, *counts])
-        wide = np.zeros(
-            [batch, blocks.shape[1], *(size + begin + end for size, begin, end in zip(image, self.pads_begin, self.pads_end, strict=True))], _summed(data)
-        )
+        batch, channels = data.shape[0] if data.ndim == 3 else 1, data.shape[-2] // prod(kernel)
+        blocks = data.reshape([batch, channels, *kernel, *counts])
+        sizes = [size + begin + end for size, begin, end in zip(image, self.pads_begin, self.pads_end, strict=False)]
+        wide = np.zeros([batch, channels, *sizes], _summed(data))
         for row in range(kernel[0]):
             for column in range(kernel[1]):
                 top, left = row * self.dilations[0], column * self.dilations[1]
@@ -376,7 +410,7 @@ class Col2Im(Operation):
                 columns = slice(left, left + (counts[1] - 1) * self.strides[1] + 1, self.strides[1])
                 wide[:, :, rows, columns] += blocks[:, :, row, column]
         inside = wide[:, :, self.pads_begin[0] : self.pads_begin[0] + image[0], self.pads_begin[1] : self.pads_begin[1] + image[1]]
-        return inside.astype(data.dtype).reshape((*data.shape[:-2], blocks.shape[1], *image))
+        return inside.astype(data.dtype).reshape((*data.shape[:-2], channels, *image))
 
 
 def _summed(data: Array) -> type[np.floating] | np.dtype:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...types import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
 from ..axes import duplicate_axes, of_length, picked
@@ -40,7 +40,7 @@ class Broadcast(Operation):
     mode: str = "numpy"
     axis: int = 0
 
-    def mode_for(self, axes_mapping: Tensor | Array | None) -> str:
+    def mode_for(self, axes_mapping: object) -> str:
         """The mode that holds, with or without the third input."""
         return self.mode
 
@@ -166,26 +166,31 @@ class Broadcast(Operation):
         if axes is not None and len(set(axes)) < len(axes):
             yield duplicate_axes(axes, "axes_mapping")
 
-    def infer_value(self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None, outputs: tuple[Tensor, ...]) -> Value | None:
-        sizes, result = data.shape.static, outputs[0].shape.static
-        if data.value is None or sizes is None or result is None or self.mode_for(axes_mapping) in ("explicit", "pdpd"):
-            return None
-        padded = (1,) * (len(result) - len(sizes)) + sizes
-        return data.value.take(picked(padded, [[0] * size if ours == 1 else range(size) for ours, size in zip(padded, result, strict=True)]))
-
-    def evaluate(self, data: Array, target_shape: Array, axes_mapping: Array | None) -> Array:
-        target = [int(size) for size in target_shape]
+    def laid_out(self, sizes: tuple[int, ...], rank: int, axes_mapping: Sequence[int] | None) -> list[int]:
+        """The sizes of `data` with 1 for every axis of the result that it has not."""
         mode = self.mode_for(axes_mapping)
         if mode == "explicit":
             assert axes_mapping is not None
-            sizes = [1] * len(target)
-            for axis, size in zip(axes_mapping.tolist(), data.shape, strict=False):
-                sizes[axis] = size
-            data = data.reshape(sizes)
-        elif mode == "pdpd":
-            start = len(target) - data.ndim if self.axis == -1 else self.axis
-            data = data.reshape((1,) * start + data.shape + (1,) * (len(target) - start - data.ndim))
-        if mode in ("bidirectional", "pdpd"):
+            dims = [1] * rank
+            for axis, size in zip(axes_mapping, sizes, strict=False):
+                dims[axis] = size
+            return dims
+        start = self.axis if mode == "pdpd" and self.axis != -1 else rank - len(sizes)
+        return [1] * start + list(sizes) + [1] * (rank - start - len(sizes))
+
+    def infer_value(self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None, outputs: tuple[Tensor, ...]) -> Value | None:
+        sizes, result = data.shape.static, outputs[0].shape.static
+        axes = None if axes_mapping is None else axes_mapping.known
+        if data.value is None or sizes is None or result is None or (axes_mapping is not None and axes is None):
+            return None
+        laid_out = self.laid_out(sizes, len(result), axes)
+        return data.value.take(picked(laid_out, [[0] * size if ours == 1 else range(size) for ours, size in zip(laid_out, result, strict=True)]))
+
+    def evaluate(self, data: Array, target_shape: Array, axes_mapping: Array | None) -> Array:
+        target = [int(size) for size in target_shape]
+        axes = None if axes_mapping is None else axes_mapping.tolist()
+        data = data.reshape(self.laid_out(data.shape, max(len(target), data.ndim), axes))
+        if self.mode_for(axes) in ("bidirectional", "pdpd"):
             target = list(np.broadcast_shapes(data.shape, tuple(target)))
         return np.ascontiguousarray(np.broadcast_to(data, target)).reshape(target)
 
@@ -197,7 +202,7 @@ class Broadcast_1(Broadcast):
     mode: str = attribute(Choice("numpy", "explicit", "none", "pdpd"), default="explicit")
     axis: int = attribute(INT, default=0, name="mode.auto_broadcast_axis")
 
-    def mode_for(self, axes_mapping: Tensor | Array | None) -> str:
+    def mode_for(self, axes_mapping: object) -> str:
         if self.mode in ("explicit", "none"):
             return "numpy" if axes_mapping is None else "explicit"
         require(
@@ -218,7 +223,7 @@ class Broadcast_3(Broadcast):
     mode: str = attribute(Choice("numpy", "explicit", "none", "bidirectional", "pdpd"), default="numpy")
     axis: int = attribute(INT, default=0, name="mode.mode.axis")
 
-    def mode_for(self, axes_mapping: Tensor | Array | None) -> str:
+    def mode_for(self, axes_mapping: object) -> str:
         explicit = self.mode in ("explicit", "none")
         require(
             explicit == (axes_mapping is not None),

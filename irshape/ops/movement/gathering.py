@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
-from ..axes import normalized_axis, picked, real_typed, require_single, single
-from ..declaration import ANY, I32_I64, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
+from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, Dimension, PartialShape
+from ..axes import normalized_axis, picked, require_single, single
+from ..declaration import ANY, I32_I64, INTEGER, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand, require
 from ..kinds import INT
 from ..lazy import Array, np
 from ..tensors import Tensor, Value
+from .padding import blank
 
 
 class Gather(Operation):
@@ -23,7 +24,8 @@ class Gather(Operation):
     """Whether a negative index counts from the end, and one out of range gives zeros."""
 
     def infer(self, data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
-        require_single(axis)
+        if axis.shape.is_static:  # OpenVINO leaves it at that
+            require_single(axis)
         index = single(axis)
         if index is not None and data.rank is not None:
             index = normalized_axis(index, data.rank)
@@ -90,7 +92,7 @@ class Gather(Operation):
             at = np.where(at < 0, at + size, at)
         inside = (at >= 0) & (at < size)
         if not size and at.size:  # every index is out of range
-            return np.zeros(data.shape[:along] + at.shape[batch:] + data.shape[along + 1 :], data.dtype)
+            return blank(data.shape[:along] + at.shape[batch:] + data.shape[along + 1 :], data.dtype)
         at = np.where(inside, at, 0)
         if batch:
             rows = np.arange(int(np.prod(at.shape[:batch])))[:, None]
@@ -101,7 +103,7 @@ class Gather(Operation):
         result = taken.reshape(data.shape[:along] + at.shape[batch:] + data.shape[along + 1 :]).view(data.dtype)
         if not inside.all():
             shape = at.shape[:batch] + (1,) * (along - batch) + at.shape[batch:] + (1,) * (data.ndim - along - 1)
-            result = np.where(inside.reshape(shape), result, np.zeros((), data.dtype)).astype(data.dtype, copy=False)
+            result = np.where(inside.reshape(shape), result, blank((), data.dtype)).view(data.dtype)
         return result
 
 
@@ -126,12 +128,14 @@ class Gather_1(Gather):
     """Slices of `data` along `axis` at `indices`. Specification: Gather-1."""
 
     since, until = 1, 6
-    indices = operand(NUMERIC, value=True)
-    axis = operand(NUMERIC, value=True)
+    indices = operand(NUMERIC_OR_BOOLEAN, specified=INTEGER, value=True)
+    axis = operand(NUMERIC_OR_BOOLEAN, specified=INTEGER, value=True)
 
     def check(self, data: Tensor, indices: Tensor, axis: Tensor) -> Iterator[Violation]:
-        yield from real_typed(indices, "indices")
-        yield from real_typed(axis, "axis")
+        for name, tensor in (("indices", indices), ("axis", axis)):
+            if tensor.element_type not in INTEGER | {DYNAMIC_TYPE}:
+                message = f"`{name}` has element type {tensor.element_type}; expected an integer, though OpenVINO reads on"
+                yield Violation(message, at=name, expected="an integer", seen=tensor.element_type, rule="input-element-type")
 
 
 class Gather_7(Gather):

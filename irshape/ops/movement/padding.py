@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
 from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, UNBOUNDED, Dimension, PartialShape
-from ..declaration import ANY, INTEGER, Operation, attribute, operand, require
+from ..declaration import ANY, INTEGER, Operation, Violation, attribute, operand, require
 from ..kinds import Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
 from .slicing import bounds_of
 
 
+def blank(sizes: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    """An array of zeros, or of empty strings."""
+    return np.full(sizes, "", dtype) if dtype.kind == "O" else np.zeros(sizes, dtype)
+
+
 class Pad(Operation):
     """`data` with elements added at the beginning and end of each axis; a negative number cuts off."""
 
+    moves = ("data", "pad_value")
     data = operand(ANY)
     pads_begin = operand(INTEGER, rank=1, value=True)
     pads_end = operand(INTEGER, rank=1, value=True)
@@ -40,6 +49,14 @@ class Pad(Operation):
                 help="insert a Convert",
             )
             element_type = pad_value.element_type if element_type is DYNAMIC_TYPE else element_type
+        require(
+            element_type.kind != "string" or self.pad_mode == "constant",
+            f"`data` has element type string, which mode {self.pad_mode} does not take",
+            at="data",
+            expected="a number or boolean, or mode constant",
+            seen="string",
+            rule="input-element-type",
+        )
         rank = data.rank
         if rank is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
@@ -75,12 +92,22 @@ class Pad(Operation):
         high = UNBOUNDED if dim.high == UNBOUNDED else max(dim.high + most_begin + most_end, 0)
         return Dimension(max(dim.low + begin + end, 0), high)
 
+    def check(self, data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None) -> Iterator[Violation]:
+        begin, end = pads_begin.known, pads_end.known
+        if data.rank is None or begin is None or end is None:
+            return
+        for axis, (dim, first, last) in enumerate(zip(data.shape, begin, end, strict=True)):
+            if dim.high + first + last < 0:
+                message = f"padding of {first} and {last} cuts more off axis {axis} of `data` {data.shape} than there is, though OpenVINO reads on"
+                yield Violation(message, at="pads_begin", expected=f"at least {-dim.high} together", seen=first + last, rule="input-value")
+
     def evaluate(self, data: Array, pads_begin: Array, pads_end: Array, pad_value: Array | None) -> Array:
         begin, end = [int(pad) for pad in pads_begin], [int(pad) for pad in pads_end]
         sizes = [max(size + first + last, 0) for size, first, last in zip(data.shape, begin, end, strict=True)]
         if self.pad_mode == "constant":
-            value = pad_value if pad_value is not None else "" if data.dtype.kind == "O" else 0
-            result = np.full(sizes, value, data.dtype)
+            result = blank(sizes, data.dtype)
+            if pad_value is not None:
+                result[...] = pad_value
             inside = [slice(max(first, 0), max(first + size, 0)) for first, size in zip(begin, data.shape, strict=True)]
             taken = [slice(max(-first, 0), max(total - first, 0)) for first, total in zip(begin, sizes, strict=True)]
             result[tuple(inside)] = data[tuple(taken)]

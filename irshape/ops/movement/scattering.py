@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ...types import DYNAMIC_TYPE, PartialShape
 from ..axes import normalized_axis, require_single, single
-from ..declaration import ANY, BOOLEAN_TYPE, I32_I64, INTEGER, Operation, attribute, operand, require
+from ..declaration import ANY, BOOLEAN_TYPE, I32_I64, INTEGER, Operation, Violation, attribute, operand, require
 from ..kinds import BOOLEAN, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -22,18 +24,20 @@ def _from_start(indices: Array, size: int) -> Array:
     return np.where(at < 0, at + size, at)
 
 
-def combined(data: Array, at: tuple[Array, ...], updates: Array, reduction: str) -> Array:
-    """`data` with each update combined, one after the other, with the element at its place."""
-    if data.dtype == bool and reduction in ("sum", "sub", "prod"):
-        reduction = {"sum": "max", "prod": "min", "sub": "xor"}[reduction]
-    # floating-point types of less than 32 bits are combined in f32 and rounded once
-    result = data.astype(np.float32) if data.dtype.kind in "fV" and data.dtype.itemsize < 4 and reduction != "none" else data.copy()
+def combined(data: Array, at: tuple[Array, ...], updates: Array, reduction: str, *, initial: bool = True) -> Array:
+    """`data` with each update combined, one after the other, with the element at its place, or, without `initial`, with nothing but the other updates."""
     if reduction == "none":
+        result = data.copy()
         result[at] = updates
         return result
+    if data.dtype == bool and reduction in ("sum", "sub", "prod"):
+        reduction = {"sum": "max", "prod": "min", "sub": "xor"}[reduction]
+    numbers = plain(data).copy()
+    if not initial:
+        numbers[at] = _neutral(numbers.dtype, reduction)
     function = {"sum": np.add, "sub": np.subtract, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "xor": np.not_equal}[reduction]
-    function.at(result, at, updates.astype(result.dtype))
-    return result.astype(data.dtype, copy=False)
+    function.at(numbers, at, plain(updates))
+    return encoded(numbers, element_type_of(data))
 
 
 class ScatterUpdate(Operation):
@@ -89,6 +93,10 @@ class ScatterNDUpdate(Operation):
     updates = operand(ANY, like="data")
     reduction: str = "none"
 
+    @property
+    def moves(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("data", "updates") if self.reduction == "none" else ()
+
     def infer(self, data: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
         for name, tensor in (("data", data), ("indices", indices)):
             require(tensor.rank != 0, f"`{name}` is a scalar; expected rank 1 or more", at=name, expected="rank 1 or more", seen="rank 0", rule="input-rank")
@@ -128,7 +136,6 @@ class ScatterNDUpdate_4(ScatterNDUpdate):
     """`data` with slices at tuples of indices replaced. Specification: ScatterNDUpdate-3."""
 
     since, until = 4, 14
-    moves = ("data", "updates")
 
 
 class ScatterNDUpdate_15(ScatterNDUpdate):
@@ -148,8 +155,11 @@ class ScatterElementsUpdate(Operation):
     reduction: str = "none"
     use_init_val: bool = True
 
+    @property
+    def moves(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("data", "updates") if self.reduction == "none" else ()
+
     def infer(self, data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor) -> Tensor:
-        require_single(axis)
         require(
             data.rank is None or indices.rank in (None, data.rank),
             f"`indices` has shape {indices.shape}, `data` {data.shape}; they must have the same rank",
@@ -166,38 +176,46 @@ class ScatterElementsUpdate(Operation):
             seen=updates.shape,
             rule="input-shapes",
         )
+        require(
+            self.reduction != "mean" or data.element_type not in BOOLEAN_TYPE,
+            "reduction is mean, but `data` has element type boolean, of which there is no mean",
+            at="reduction",
+            expected="none, sum, prod, min or max",
+            seen="mean",
+        )
         index = single(axis)
         if index is not None and data.rank is not None:
             normalized_axis(index, data.rank)
         return _shared_type(data, updates)
+
+    def check(self, data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor) -> Iterator[Violation]:
+        if axis.rank not in (None, 0) and not axis.shape.size.contains(1):
+            message = f"`axis` has shape {axis.shape}; expected a scalar or one element, though OpenVINO reads on"
+            yield Violation(message, at="axis", expected="[] or [1]", seen=axis.shape, rule="input-shapes")
 
     def evaluate(self, data: Array, indices: Array, updates: Array, axis: Array) -> Array:
         along = int(axis.ravel()[0]) % data.ndim
         places: list[Array] = list(np.indices(indices.shape, sparse=True))
         places[along] = _from_start(indices, data.shape[along])
         at = tuple(places)
-        if self.reduction == "none":
-            return combined(data, at, updates, "none")
         if self.reduction == "mean":
             return self.mean(data, at, updates)
-        if not self.use_init_val:
-            data = data.copy()
-            data[at] = _neutral(data.dtype, self.reduction)
-        return combined(data, at, updates, self.reduction)
+        return combined(data, at, updates, self.reduction, initial=self.use_init_val)
 
     def mean(self, data: Array, at: tuple[Array, ...], updates: Array) -> Array:
-        whole = data.dtype.kind in "iu"
-        total = data.astype(np.int64 if whole else np.float64 if data.dtype.itemsize == 8 else np.float32)
+        numbers = plain(data)
+        whole = numbers.dtype.kind in "iu"
+        total = numbers.astype(np.int64 if whole else numbers.dtype)
         if not self.use_init_val:
             total[at] = 0
         counts = np.zeros(data.shape, np.int64)
         np.add.at(counts, at, 1)
         touched = counts > 0
-        np.add.at(total, at, updates.astype(total.dtype))
+        np.add.at(total, at, plain(updates).astype(total.dtype))
         counts += self.use_init_val
         counts = np.maximum(counts, 1)
-        means = total // counts if whole else total / counts
-        return np.where(touched, means.astype(data.dtype), data)
+        means = np.sign(total) * (np.abs(total) // counts) if whole else total / counts
+        return encoded(np.where(touched, means.astype(numbers.dtype), numbers), element_type_of(data))
 
 
 def _neutral(dtype: np.dtype[np.generic], reduction: str) -> float | int | bool:
@@ -215,7 +233,6 @@ class ScatterElementsUpdate_3(ScatterElementsUpdate):
     """`data` with elements along an axis replaced. Specification: ScatterElementsUpdate-3."""
 
     since, until = 3, 11
-    moves = ("data", "updates")
 
 
 class ScatterElementsUpdate_12(ScatterElementsUpdate):
@@ -231,8 +248,8 @@ class SliceScatter(Operation):
 
     since = 15
     moves = ("data", "updates")
-    data = operand(ANY, like="data")
-    updates = operand(ANY, like="data")
+    data = operand(ANY)
+    updates = operand(ANY)
     start = operand(INTEGER, rank=1, value=True)
     stop = operand(INTEGER, rank=1, value=True)
     step = operand(INTEGER, rank=1, value=True)
@@ -266,6 +283,12 @@ class SliceScatter(Operation):
             rule="input-shapes",
         )
         return Tensor(_shared_type(data, updates).element_type, shape)
+
+    def check(self, data: Tensor, updates: Tensor, start: Tensor, stop: Tensor, step: Tensor, axes: Tensor | None) -> Iterator[Violation]:
+        ours, theirs = data.element_type, updates.element_type
+        if ours is not theirs and DYNAMIC_TYPE not in (ours, theirs):
+            message = f"`updates` has element type {theirs}, `data` {ours}; they must be the same, though OpenVINO reads on"
+            yield Violation(message, at="updates", expected=ours, seen=theirs, rule="input-element-type", help="insert a Convert")
 
     def evaluate(self, data: Array, updates: Array, start: Array, stop: Array, step: Array, axes: Array | None) -> Array:
         runs = runs_of(data.shape, start.tolist(), stop.tolist(), step.tolist(), None if axes is None else axes.tolist())

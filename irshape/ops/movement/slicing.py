@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple
 
 from ...types import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, Dimension, PartialShape
-from ..axes import normalized_axis, picked, real_typed
+from ..axes import normalized_axis, picked
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
 from ..kinds import INTS
 from ..lazy import Array
 from ..tensors import Tensor, Value
 
+INT32_MAX: Final = 2**31 - 1
 Bounds = tuple[int, int]
 """The lowest and highest value that an index may have."""
 
 
-def bounds_of(tensor: Tensor | None) -> list[Bounds] | None:
-    """The bounds of each element, where anything is known of them."""
-    if tensor is None or tensor.value is None:
+def bounds_of(tensor: Tensor) -> list[Bounds] | None:
+    """The bounds of each element, where anything is known of them. The ends of i32 stand for any end of an axis, as those of i64 do."""
+    if tensor.value is None:
         return None
-    return [(int(low), int(high)) for low, high in zip(tensor.value.lower, tensor.value.upper, strict=True)]
+    if tensor.element_type.name != "i32":
+        return [(int(low), int(high)) for low, high in zip(tensor.value.lower, tensor.value.upper, strict=True)]
+    return [(_end(int(low)), _end(int(high))) for low, high in zip(tensor.value.lower, tensor.value.upper, strict=True)]
+
+
+def _end(index: int) -> int:
+    return UNBOUNDED if index >= INT32_MAX else INT64_MIN if index < -INT32_MAX else index
 
 
 class Run(NamedTuple):
@@ -50,41 +57,40 @@ class Run(NamedTuple):
         return slice(self.first, None if end < 0 else end, self.step)
 
 
-def _of_unbounded(start: int, stop: int, step: int) -> int:
-    """How many elements a slice takes at most of an axis whose size has no upper bound."""
-    any_end = UNBOUNDED in (start, stop)
-    if (start < 0) == (stop < 0) and not any_end and start != INT64_MIN:
-        taken = (stop - start) * (1 if step > 0 else -1)
-    elif step < 0:
-        taken = UNBOUNDED if start <= 0 or any_end else start + 1
-    elif start < 0 and start != INT64_MIN:
-        taken = -start if stop == UNBOUNDED else stop
-    else:
-        taken = UNBOUNDED
-    return taken if taken == UNBOUNDED else max(0, -(-taken // abs(step)))
+_HUGE: Final = 1 << 66
+"""A size that stands for one without bound."""
 
 
-def _taken(size: int, start: int, stop: int, step: int) -> int:
-    return Run.of(size, start, stop, step).taken if size != UNBOUNDED else _of_unbounded(start, stop, step)
+def _extreme(of: Callable[[Iterable[int]], int], dim: Dimension, start: int, stop: int, step: int) -> int:
+    """The least or most elements that a slice takes of an axis: those that it takes at the bounds of the size, and where an end of the slice meets an end of the axis.
+
+    In between, the number only grows or only falls.
+    """
+    start, stop = (end if INT64_MIN < end < UNBOUNDED else 4 * _HUGE if end > 0 else -4 * _HUGE for end in (start, stop))
+    high = _HUGE if dim.high == UNBOUNDED else dim.high
+    turns = (abs(end) + off for end in (start, stop) for off in (-1, 0, 1))
+    found = of([Run.of(size, start, stop, step).taken for size in (dim.low, high, *(size for size in turns if dim.low < size < high))])
+    if of is min or high < _HUGE or Run.of(2 * _HUGE, start, stop, step).taken <= found:
+        return found
+    to_the_beginning = step < 0 and -_HUGE < start < 0 and stop < -_HUGE  # here OpenVINO counts on the largest size that there is
+    return -((UNBOUNDED + start + 1) // step) if to_the_beginning else UNBOUNDED
 
 
-def _one_sided(bounds: Bounds, dim: Dimension) -> Bounds:
-    """For an index that may be negative or not: the bounds as those of an index within the axis, the first element to the last."""
+def _one_sided(bounds: Bounds, dim: Dimension, *, before_first: bool, past_last: bool) -> Bounds:
+    """For an index that may be negative or not: the bounds as those of one that points at the first element to the last, or beyond where that may be."""
     low, high = bounds
     if low >= 0 or high < 0:
         return bounds
-    unbounded = dim.high == UNBOUNDED
-    return (0 if unbounded or low + dim.high >= 0 else low), (-1 if unbounded or high < dim.high else high)
+    return (INT64_MIN if before_first and dim.low + low < 0 else 0), (UNBOUNDED if past_last and high >= dim.low else -1)
 
 
 def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
     """The size that is left of an axis."""
-    (start_low, start_high), (stop_low, stop_high) = _one_sided(start, dim), _one_sided(stop, dim)
-    if step > 0:
-        low, high = _taken(dim.low, start_high, stop_low, step), _taken(dim.high, start_low, stop_high, step)
-    else:
-        low, high = _taken(dim.low, start_low, stop_high, step), _taken(dim.high, start_high, stop_low, step)
-    return Dimension(low, high) if low <= high else up_to(dim)
+    start_low, start_high = _one_sided(start, dim, before_first=False, past_last=step > 0)
+    stop_low, stop_high = _one_sided(stop, dim, before_first=step < 0, past_last=True)
+    if step < 0:
+        start_low, start_high, stop_low, stop_high = start_high, start_low, stop_high, stop_low
+    return Dimension(_extreme(min, dim, start_high, stop_low, step), _extreme(max, dim, start_low, stop_high, step))
 
 
 def up_to(dim: Dimension) -> Dimension:
@@ -220,7 +226,7 @@ class StridedSlice(Operation):
     data = operand(ANY)
     begin = operand(INTEGER, rank=1, value=True)
     end = operand(INTEGER, rank=1, value=True)
-    strides = operand(NUMERIC, rank=1, value=True, optional=True)
+    strides = operand(NUMERIC, specified=INTEGER, rank=1, value=True, optional=True)
     begin_mask: tuple[int, ...] = attribute(INTS, default=(), required=True)
     end_mask: tuple[int, ...] = attribute(INTS, default=(), required=True)
     new_axis_mask: tuple[int, ...] = attribute(INTS, default=())
@@ -363,8 +369,6 @@ class StridedSlice(Operation):
         return runs
 
     def check(self, data: Tensor, begin: Tensor, end: Tensor, strides: Tensor | None) -> Iterator[Violation]:
-        if strides is not None:
-            yield from real_typed(strides, "strides")
         begins = begin.known
         if data.rank is None or begins is None:
             return

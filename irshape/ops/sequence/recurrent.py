@@ -270,7 +270,10 @@ class LSTMCell_4(Cell, LongShortTermStep):
 
 
 class LSTMCell_1(LSTMCell_4):
-    """One step of long short-term memory with peepholes `P` (for f, i and o), coupled gates (i = 1 - f) and any order of gates. Specification: LSTMCell-1."""
+    """One step of long short-term memory with peepholes `P` (for f, i and o) and coupled gates (i = 1 - f). Specification: LSTMCell-1.
+
+    The order of gates is f, i, c, o, as the specification says; OpenVINO writes `weights_format` and pays no heed to it.
+    """
 
     since, until = 1, 3
     input_forget: bool = attribute(BOOLEAN, default=False)
@@ -326,7 +329,7 @@ class LSTMCell_1(LSTMCell_4):
         bias = np.zeros(4 * size, data.dtype) if given is None else given
         forget_peephole, enter_peephole, leave_peephole = np.zeros((3, size), data.dtype) if peephole is None else peephole.reshape(3, size)
         rows = data @ weights.T + hidden @ recurrence.T + bias
-        gates = {name: rows[:, i * size : (i + 1) * size] for i, name in enumerate(self.weights_format)}
+        gates = {name: rows[:, i * size : (i + 1) * size] for i, name in enumerate("fico")}
         forget = self.activate(0, self.clipped(gates["f"] + forget_peephole * cell))
         enter = 1 - forget if self.input_forget else self.activate(0, self.clipped(gates["i"] + enter_peephole * cell))
         cell = forget * cell + enter * self.activate(1, self.clipped(gates["c"]))

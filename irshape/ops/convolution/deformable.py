@@ -1,0 +1,160 @@
+"""Convolution whose sampling points are moved by offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, Dimension, PartialShape
+from ..accumulation import narrowed, widened
+from ..declaration import NUMERIC, Violation, attribute, operand, require
+from ..kinds import BOOLEAN, INT
+from ..lazy import Array, np
+from ..tensors import Tensor
+from ..windows import Frame
+from .base import Sliding
+
+
+class DeformableConvolution_1(Sliding):
+    """Two-dimensional convolution; each point that the filter meets is moved by a pair of `offsets`, and counts for nothing outside the data. Specification: DeformableConvolution-1."""
+
+    since, until = 1, 7
+    data = operand(NUMERIC, rank=4)
+    offsets = operand(NUMERIC, rank=4, like="data")
+    filters = operand(NUMERIC, rank=4, like="data")
+    group: int = attribute(INT)
+    deformable_group: int = attribute(INT)
+    bilinear_interpolation_pad: bool = False
+
+    def infer(self, data: Tensor, offsets: Tensor, filters: Tensor, mask: Tensor | None = None) -> Tensor:
+        found = [tensor.element_type for tensor in (data, offsets, filters) if tensor.element_type is not DYNAMIC_TYPE]
+        element_type = found[0] if found else DYNAMIC_TYPE
+        for name in ("group", "deformable_group"):
+            number = getattr(self, name)
+            require(number > 0, f"`{name}` is {number}; expected 1 or more", at=name, expected="1 or more", seen=number, rule="attribute-value")
+        if data.rank is None and offsets.rank is None and filters.rank is None:
+            return Tensor(element_type, DYNAMIC_SHAPE)
+        self.check_sizes(2)
+        self.check_groups(data.shape, filters.shape)
+        batch = DYNAMIC if data.rank is None else data.shape[0]
+        channels = DYNAMIC if filters.rank is None else filters.shape[0]
+        spatial = self.slid(data.shape, filters.shape, 2)
+        if offsets.rank is not None:
+            batch = self.check_moves("offsets", offsets.shape, 2, batch, filters.shape, spatial)
+        if mask is not None and mask.rank is not None:
+            self.check_moves("mask", mask.shape, 1, batch, filters.shape, spatial)
+        return Tensor(element_type, (batch, channels, *spatial))
+
+    def check_groups(self, data: PartialShape, filters: PartialShape) -> None:
+        group = self.group
+        for name, shape, axis in (("data", data, 1), ("filters", filters, 0)):
+            require(
+                shape.rank is None or _divisible(shape[axis], group),
+                f"`{name}` {shape} has {shape[axis] if shape.rank else 0} channels on axis {axis}, which do not fall into {group} groups",
+                at=name,
+                expected=f"a multiple of {group}",
+                seen=shape,
+                rule="input-shapes",
+            )
+        if data.rank is not None and filters.rank is not None:
+            require(
+                data[1].compatible(filters[1] * group),
+                f"`data` {data} has {data[1]} channels (axis 1), but `filters` {filters} take {group} groups of {filters[1]}",
+                at="filters",
+                expected=data[1],
+                seen=filters[1] * group,
+                rule="input-shapes",
+            )
+
+    def check_moves(self, name: str, shape: PartialShape, each: int, batch: Dimension, filters: PartialShape, spatial: Sequence[Dimension]) -> Dimension:
+        """The batch, after holding `offsets` or `mask`, with so many channels for each kernel position, against the other inputs. Raises `Violation`."""
+        groups = self.deformable_group
+        points = f"{groups} deformable groups × kernel" + (" × 2" if each == 2 else "")
+        if filters.rank is not None:
+            wanted = filters[2] * filters[3] * (each * groups)
+            require(
+                shape[1].compatible(wanted),
+                f"`{name}` {shape} has {shape[1]} channels (axis 1); expected {wanted} = {points} for `filters` {filters}",
+                at=name,
+                expected=wanted,
+                seen=shape[1],
+                rule="input-shapes",
+            )
+        require(
+            _divisible(shape[1], groups),
+            f"`{name}` {shape} has {shape[1]} channels (axis 1), which do not fall into {groups} deformable groups",
+            at=name,
+            expected=f"a multiple of {groups}",
+            seen=shape[1],
+            rule="input-shapes",
+        )
+        merged = batch.merge(shape[0])
+        if merged is None:
+            raise Violation(f"`{name}` {shape} has a batch of {shape[0]}, `data` one of {batch}", at=name, expected=batch, seen=shape[0], rule="input-shapes")
+        result = PartialShape(spatial)
+        require(
+            result.compatible(PartialShape(shape[2:])),
+            f"`{name}` {shape} has the spatial sizes {PartialShape(shape[2:])}, but the result has {result}",
+            at=name,
+            expected=result,
+            seen=PartialShape(shape[2:]),
+            rule="input-shapes",
+        )
+        return merged
+
+    def evaluate(self, data: Array, offsets: Array, filters: Array, mask: Array | None = None) -> Array:
+        numbers, weights = widened(data), widened(filters)
+        batch, channels, groups = data.shape[0], data.shape[1], self.deformable_group
+        frame = self.frame(data.shape[2:], filters.shape[2:])
+        steps = frame.steps(data.shape[2:])
+        if not all(steps) or not numbers.size or not weights.size:
+            return np.zeros((batch, filters.shape[0], *steps), data.dtype)
+        moves = widened(offsets).astype(np.float64 if numbers.dtype == np.float64 else np.float32, copy=False).reshape(batch, groups, -1, 2, *steps)
+        points = [_grid(frame, steps, axis) + moves[:, :, :, axis] for axis in (0, 1)]
+        sampled = self.sampled(numbers.reshape(batch, groups, channels // groups, -1), points, data.shape[2:])
+        if mask is not None:
+            sampled = sampled * widened(mask).reshape(batch, groups, 1, *sampled.shape[3:])
+        columns = sampled.reshape(batch, self.group, -1, steps[0] * steps[1])
+        matrices = weights.reshape(self.group, filters.shape[0] // self.group, -1)
+        return narrowed(np.matmul(matrices, columns.astype(weights.dtype, copy=False)).reshape(batch, filters.shape[0], *steps), data)
+
+    def sampled(self, data: Array, points: list[Array], sizes: tuple[int, ...]) -> Array:
+        """Bilinear samples of `data` `[N, groups, C, H·W]` at points `[N, groups, kernel, …]`, zero outside: `[N, groups, C, kernel, …]`."""
+        pads = self.bilinear_interpolation_pad
+        inside: Any = True
+        corners: list[list[tuple[Array, Array, Any]]] = []
+        for point, size in zip(points, sizes, strict=True):
+            inside = inside & ((point > -1) if pads else (point >= 0)) & (point < size)
+            low = np.floor(point)
+            far = point - low
+            low = np.clip(low, -1, size).astype(np.int64)
+            high = low + 1 if pads else np.minimum(low + (far > 0), size - 1)
+            corners.append([(at, share, (at >= 0) & (at < size)) for at, share in ((low, 1 - far), (high, far))])
+        total: Any = 0
+        for row, down, row_in in corners[0]:
+            for column, across, column_in in corners[1]:
+                share = np.where(inside & row_in & column_in, down * across, 0).astype(data.dtype)
+                place = np.clip(row, 0, sizes[0] - 1) * sizes[1] + np.clip(column, 0, sizes[1] - 1)
+                values = np.take_along_axis(data, place.reshape(*place.shape[:2], 1, -1), axis=3).reshape(*data.shape[:3], *place.shape[2:])
+                total = total + values * share[:, :, None]
+        return np.asarray(total)
+
+
+class DeformableConvolution_8(DeformableConvolution_1):
+    """Deformable convolution, each point weighed by `mask`; with `bilinear_interpolation_pad` the data is taken to be surrounded by zeros. Specification: DeformableConvolution-8."""
+
+    since, until = 8, 16
+    mask = operand(NUMERIC, rank=4, optional=True)
+    bilinear_interpolation_pad: bool = attribute(BOOLEAN, default=False)
+
+
+def _divisible(dim: Dimension, number: int) -> bool:
+    return dim.is_unbounded or dim.divided(number) is not None
+
+
+def _grid(frame: Frame, steps: tuple[int, ...], axis: int) -> Array:
+    """Where each position of the kernel lies at each step along an axis of two, before it is moved: `[kernel, *steps]`."""
+    at = np.arange(frame.kernel[axis])[:, None] * frame.dilations[axis] + np.arange(steps[axis]) * frame.strides[axis] - frame.pads_begin[axis]
+    kernel, grid = frame.kernel, at.astype(np.float32)
+    shaped = grid[:, None, :, None] if axis == 0 else grid[None, :, None, :]
+    return np.broadcast_to(shaped, (*kernel, *steps)).reshape(-1, *steps)

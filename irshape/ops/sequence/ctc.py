@@ -1,0 +1,191 @@
+"""Connectionist temporal classification: sequences of class numbers, with a blank class between and around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...types import DYNAMIC, ElementType, PartialShape
+from ..axes import require_single
+from ..declaration import INTEGER, NUMERIC, REAL, Operation, Violation, attribute, operand, require
+from ..kinds import BOOLEAN, TypeName
+from ..lazy import Array, np
+from ..tensors import Tensor
+from .recurrent import agreed
+
+I32 = ElementType.of("i32")
+NO_CLASS = -1
+"""What fills a decoded sequence up, and the best of no classes."""
+
+
+def outside(name: str, tensor: Tensor | None, most: int, what: str) -> Iterator[Violation]:
+    """A known number that is not from 0 to `most`."""
+    for number in (tensor.known or ()) if tensor is not None else ():
+        if not 0 <= number <= most:
+            yield Violation(f"`{name}` is {number}; expected 0 to {most}, {what}", at=name, expected=f"[0, {most}]", seen=number, rule="input-value")
+            return
+
+
+def decoded(classes: Array, lengths: Array, blank: int, *, merge: bool) -> tuple[Array, Array]:
+    """The best paths `[N, T]` without blanks and, with `merge`, without repetitions, moved to the front; and how long each is."""
+    kept = (classes != blank) & (classes != NO_CLASS) & (np.arange(classes.shape[1]) < lengths[:, None])
+    if merge:
+        kept[:, 1:] &= classes[:, 1:] != classes[:, :-1]
+    return packed(classes, kept, NO_CLASS), kept.sum(axis=1)
+
+
+def packed(numbers: Array, kept: Array, rest: int) -> Array:
+    """The kept numbers of each row moved to its front, `rest` behind them."""
+    order = np.argsort(~kept, axis=1, kind="stable")
+    return np.where(np.take_along_axis(kept, order, axis=1), np.take_along_axis(numbers, order, axis=1), rest)
+
+
+def best_path(logits: Array) -> Array:
+    """The most probable class at each step, the first of equal ones."""
+    return np.argmax(logits, axis=-1) if logits.shape[-1] else np.full(logits.shape[:-1], NO_CLASS)
+
+
+class CTCGreedyDecoder(Operation):
+    """The best path through the classes, without blanks; `sequence_mask` is 0 from the end of a sequence on. Specification: CTCGreedyDecoder-1."""
+
+    since = 1
+    data = operand(NUMERIC, rank=3)
+    sequence_mask = operand(NUMERIC, rank=2)
+    ctc_merge_repeated: bool = attribute(BOOLEAN, default=True)
+
+    def infer(self, data: Tensor, sequence_mask: Tensor) -> Tensor:
+        time, batch = (agreed(what, [("data", data, axis), ("sequence_mask", sequence_mask, axis)]) for axis, what in enumerate(("T", "N")))
+        return Tensor(data.element_type, PartialShape((batch, time, 1, 1)))
+
+    def evaluate(self, data: Array, sequence_mask: Array) -> Array:
+        lengths = np.logical_and.accumulate(sequence_mask.T != 0, axis=1).sum(axis=1)
+        classes, _ = decoded(best_path(data).T, lengths, data.shape[2] - 1, merge=self.ctc_merge_repeated)
+        return classes[:, :, None, None].astype(data.dtype)
+
+
+class CTCGreedyDecoderSeqLen(Operation):
+    """The best path through the classes, without blanks, and how long it is. Specification: CTCGreedyDecoderSeqLen-6."""
+
+    since = 6
+    data = operand(NUMERIC, rank=3)
+    sequence_length = operand(NUMERIC, rank=1, value=True)
+    blank_index = operand(INTEGER, value=True, optional=True)
+    merge_repeated: bool = attribute(BOOLEAN, default=True)
+    classes_index_type: ElementType = attribute(TypeName("i32", "i64"), default=I32)
+    sequence_length_type: ElementType = attribute(TypeName("i32", "i64"), default=I32)
+
+    def infer(self, data: Tensor, sequence_length: Tensor, blank_index: Tensor | None) -> tuple[Tensor, ...]:
+        if blank_index is not None and blank_index.shape.is_static:
+            require_single(blank_index, "blank_index")
+        batch = agreed("N", [("data", data, 0), ("sequence_length", sequence_length, 0)])
+        time = DYNAMIC if data.rank is None else data.shape[1]
+        return Tensor(self.classes_index_type, PartialShape((batch, time))), Tensor(self.sequence_length_type, PartialShape((batch,)))
+
+    def check(self, data: Tensor, sequence_length: Tensor, blank_index: Tensor | None) -> Iterator[Violation]:
+        _, time, classes = data.shape[:] if data.rank is not None else (DYNAMIC,) * 3
+        yield from outside("sequence_length", sequence_length, time.high, "for `data` has so many steps")
+        yield from outside("blank_index", blank_index, classes.high - 1, "the number of a class")
+
+    def evaluate(self, data: Array, sequence_length: Array, blank_index: Array | None) -> tuple[Array, Array]:
+        from ...numpy_types import dtype_of
+
+        blank = data.shape[2] - 1 if blank_index is None else int(blank_index.ravel()[0])
+        classes, lengths = decoded(best_path(data), sequence_length.astype(np.int64), blank, merge=self.merge_repeated)
+        return classes.astype(dtype_of(self.classes_index_type)), lengths.astype(dtype_of(self.sequence_length_type))
+
+
+class CTCLoss(Operation):
+    """The negative logarithm of the probability that the logits decode to the labels. Specification: CTCLoss-4."""
+
+    since = 4
+    logits = operand(REAL, rank=3)
+    logit_length = operand(INTEGER, rank=1, value=True)
+    labels = operand(INTEGER, rank=2)
+    label_length = operand(INTEGER, rank=1, value=True)
+    blank_index = operand(INTEGER, rank=0, value=True, optional=True)
+    preprocess_collapse_repeated: bool = attribute(BOOLEAN, default=False)
+    ctc_merge_repeated: bool = attribute(BOOLEAN, default=True)
+    unique: bool = attribute(BOOLEAN, default=False)
+
+    def infer(self, logits: Tensor, logit_length: Tensor, labels: Tensor, label_length: Tensor, blank_index: Tensor | None) -> Tensor:
+        require(
+            not logits.element_type.is_dynamic,
+            "the element type of `logits` is dynamic; OpenVINO wants to know which floating-point type it is",
+            at="logits",
+            expected="a floating-point type",
+            seen=logits.element_type,
+            rule="input-element-type",
+        )
+        named = (("logits", logits), ("logit_length", logit_length), ("labels", labels), ("label_length", label_length))
+        batch = agreed("N", [(name, tensor, 0) for name, tensor in named])
+        agreed("T", [("logits", logits, 1), ("labels", labels, 1)])
+        return Tensor(logits.element_type, PartialShape((batch,)))
+
+    def check(self, logits: Tensor, logit_length: Tensor, labels: Tensor, label_length: Tensor, blank_index: Tensor | None) -> Iterator[Violation]:
+        time = min(tensor.shape[1].high if tensor.rank is not None else DYNAMIC.high for tensor in (logits, labels))
+        classes = DYNAMIC.high if logits.rank is None else logits.shape[2].high
+        for name, tensor in (("logit_length", logit_length), ("label_length", label_length)):
+            yield from outside(name, tensor, time, "for `logits` has so many steps")
+        yield from outside("blank_index", blank_index, classes - 1, "the number of a class")
+        for index, (taken, given) in enumerate(zip(label_length.known or (), logit_length.known or (), strict=False)):
+            if taken > given:
+                yield Violation(
+                    f"sequence {index} has {taken} labels for {given} steps; there are no more labels than steps",
+                    at="label_length",
+                    expected=f"at most {given}",
+                    seen=taken,
+                    rule="input-value",
+                )
+                return
+
+    def evaluate(self, logits: Array, logit_length: Array, labels: Array, label_length: Array, blank_index: Array | None) -> Array:
+        batch, time, classes = logits.shape
+        blank = classes - 1 if blank_index is None else int(blank_index)
+        targets, lengths = self.targets(labels.astype(np.int64), label_length.astype(np.int64))
+        inside = np.arange(time) < lengths[:, None]
+        require(
+            np.all((targets >= 0) & (targets < classes) | ~inside) and 0 <= blank < max(classes, 1),
+            f"`labels` and `blank_index` are the numbers of classes, 0 to {classes - 1}",
+            at="labels",
+            rule="input-value",
+        )
+        # A state for the start (0), then blanks (odd) and labels (even) in turn.
+        states = np.full((batch, 2 * time + 2), blank)
+        states[:, 2::2] = np.where(inside, targets, blank)
+        skips = np.zeros(states.shape, bool)
+        skips[:, 2::2] = True
+        if self.ctc_merge_repeated:
+            skips[:, 4::2] = states[:, 4::2] != states[:, 2:-2:2]
+        stays = (np.arange(2 * time + 2) % 2 == 1) | self.ctc_merge_repeated
+        stays[0] = False
+        reached = np.full(states.shape, -np.inf)
+        reached[:, 0] = 0
+        odds = log_softmax(logits.astype(np.float64))
+        for moment in range(time):
+            new = np.where(stays, reached, -np.inf)
+            new[:, 1:] = np.logaddexp(new[:, 1:], reached[:, :-1])
+            new[:, 2:] = np.logaddexp(new[:, 2:], np.where(skips[:, 2:], reached[:, :-2], -np.inf))
+            new[:, 1:] += np.take_along_axis(odds[:, moment], states[:, 1:], axis=1)
+            new[:, 0] = -np.inf
+            reached = np.where((moment < logit_length)[:, None], new, reached)
+        ends = np.take_along_axis(reached, np.stack([2 * lengths, 2 * lengths + 1], axis=1), axis=1)
+        return (-np.logaddexp(ends[:, 0], ends[:, 1])).astype(logits.dtype)
+
+    def targets(self, labels: Array, lengths: Array) -> tuple[Array, Array]:
+        """The labels that count, at the front of each row, and how many they are."""
+        kept = np.arange(labels.shape[1]) < lengths[:, None]
+        if self.unique:
+            apart = np.where(kept, labels, labels.min(initial=0) - 1)
+            order = np.argsort(apart, axis=1, kind="stable")
+            first = np.ones(labels.shape, bool)
+            found = np.take_along_axis(apart, order, axis=1)
+            first[:, 1:] = found[:, 1:] != found[:, :-1]
+            np.put_along_axis(kept, order, first & np.take_along_axis(kept, order, axis=1), axis=1)
+        elif self.preprocess_collapse_repeated:
+            kept[:, 1:] &= labels[:, 1:] != labels[:, :-1]
+        return packed(labels, kept, 0), kept.sum(axis=1)
+
+
+def log_softmax(logits: Array) -> Array:
+    """The logarithms of the probabilities of the classes."""
+    shifted = logits - logits.max(axis=-1, keepdims=True, initial=-np.inf)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))

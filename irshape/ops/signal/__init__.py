@@ -1,0 +1,1 @@
+"""Signal processing operations: Fourier transforms, whole and frame by frame."""

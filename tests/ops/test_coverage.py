@@ -1,0 +1,27 @@
+"""Every version of every operation is inferred, evaluated and held against OpenVINO; docs/operations.md says so as it is."""
+
+from __future__ import annotations
+
+from differential.coverage import PAGE, counted, page
+
+from irshape.execution import supported
+from irshape.ops.declaration import Operation
+
+THROUGH_OTHERS = {"Assign", "Const", "Parameter", "ReadValue", "Result"}
+"""Layers that make the IR around every case; variables are in test_infrastructure.py."""
+
+
+def test_all_versions_are_inferred_and_evaluated() -> None:
+    classes = list(counted())
+    assert len(classes) == 245
+    assert [cls.__name__ for cls in classes if cls.infer is Operation.infer or not supported(cls)] == []
+
+
+def test_all_versions_have_rows() -> None:
+    """Rows for shapes and refusals, and rows that run."""
+    found = {(cls.type_name(), cls.since): rows for cls, rows in counted().items() if cls.type_name() not in THROUGH_OTHERS}
+    assert [version for version, rows in found.items() if rows.rows < 3 or not rows.run] == []
+
+
+def test_page_is_up_to_date() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run `python tests/differential/coverage.py`"

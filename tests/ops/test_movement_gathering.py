@@ -1,0 +1,221 @@
+"""Gather, GatherElements, GatherND and GatherTree against OpenVINO."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from differential.cases import Case, case_id, const, data, node
+from differential.compare import check
+from differential.oracle import Oracle
+
+TYPES = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"]
+PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
+VERSIONS = ["opset1", "opset7", "opset8"]
+SIZES = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,?,5")])
+Shape = tuple[int, ...] | None
+
+
+def gather(
+    version: str, shape: str, indices: object, axis: object = 0, batch: int | None = None, fed: Shape = None, at: Shape = None, t: str = "f32", **fields: object
+) -> Case:
+    where = data("i64", indices, low=0, high=1, run_shape=at) if isinstance(indices, str) else const("i64", indices)
+    along = data("i64", axis) if isinstance(axis, str) else const("i64", axis)
+    attributes = {} if batch is None else {"batch_dims": str(batch)}
+    return Case("Gather", version, attributes, [data(t, shape, run_shape=fed), where, along], **fields)  # type: ignore[arg-type]
+
+
+def common(version: str) -> list[Case]:
+    return [
+        gather(version, "3,4,5", [2, 0], 0),
+        gather(version, "3,4,5", [[1, 3], [0, 0]], 1),
+        gather(version, "3,4,5", 1, -1),
+        gather(version, "3,4,5", [0], [2]),
+        gather(version, "6", 5),
+        gather(version, "3,4", [], 1, run="alone", expected=[[[]] * 3]),
+        gather(version, "0,4", [1], 1, run="alone", expected=[np.zeros((0, 1))]),
+        gather(version, "1..3,?,5..", [[1, 0]], 1, fed=(2, 3, 5)),
+        gather(version, "3,?", "?,2..3", 0, fed=(3, 2), at=(1, 2)),
+        gather(version, "...", [1, 0], 0, fed=(3, 2)),
+        gather(version, "3,4,5", "...", 1, run=False),
+        gather(version, "3,4,5", "2,2", "", run=False),
+        gather(version, "3,4,5", "2,2", "?", run=False),
+        gather(version, "3,4,5", "2,2", "...", run=False),
+        gather(version, "3,1000000000000", "1000000000000", 0, run=False),
+        *(gather(version, "3,2", [1, 0], t=t) for t in (*TYPES, "string")),
+        *(gather(version, "3,2", [1, 0], t=t, run=False) for t in (*PACKED, "dynamic")),
+        *(Case("Gather", version, {}, [data("f32", "3,2"), const(t, [1, 2]), const(t, 0)]) for t in ("i8", "u8", "i32", "u64")),
+        gather(version, "3,4", [0], 2),
+        gather(version, "3,4", [0], -3),
+        gather(version, "", [0], 0),
+        gather(version, "3,4", [0], [0, 1]),
+        Case("Gather", version, {}, [data("f32", "3"), const("i64", [0])], id=f"Gather-{version}-two-inputs"),
+        *(
+            Case("Gather", version, {}, [data("f32", "3"), const(index, [1]), const(axis, 0)], known="counted-in-reals" if version == "opset1" else "")
+            for index, axis in (("boolean", "i64"), ("f32", "i64"), ("i64", "f32"))
+        ),
+        # known sizes and bounds of sizes
+        Case(
+            "Reshape",
+            "opset1",
+            {"special_zero": "false"},
+            [data("f32", "?"), node("Gather", version, {}, [SIZES, const("i64", [2, 0]), const("i64", 0)])],
+            run=False,
+        ),
+    ]
+
+
+def batched(version: str) -> list[Case]:
+    return [
+        gather(version, "2,3,4", [[2, 0], [1, 1]], 1, 1),
+        gather(version, "2,3,4", [[2, 0, 3], [1, 1, 0]], 2, 1),
+        gather(version, "2,3,4", [[[2, 0], [1, 1]], [[0, 0], [1, 2]]], 1, 1),
+        gather(version, "2,2,3", [[0, 2], [1, 1]], 2, 2),
+        gather(version, "2,2,3", [[0, 2], [1, 1]], 2, -1),
+        gather(version, "2,2,3", [[0, 2], [1, 1]], -1, 0),
+        gather(version, "2,2,3", [[0, 2], [1, 1]], 2, -2),
+        gather(version, "1..4,?,5", "2..6,3", 1, 1, fed=(2, 3, 5), at=(2, 3)),
+        gather(version, "?,3", "2,?", "", 1, run=False),
+        gather(version, "...", "2,?", 1, 1, run=False),
+        gather(version, "2,3", "...", 1, 1, run=False),
+        gather(version, "...", "...", 1, 1, run=False),
+        gather(version, "2,3,4", [[2, 0], [1, 1]], 0, 1),
+        gather(version, "3,3,4", [[2, 0], [1, 1]], 1, 1),
+        gather(version, "2,3,4", [2, 0], 1, 2),
+        gather(version, "2,3,4", [2, 0], 1, -2, known="gather-batch-dims"),
+        gather(version, "2", "2,2", 0, 1),
+        gather(version, "2,3,4", "2,2,2", -3, -1),
+    ]
+
+
+GATHER = [row for version in VERSIONS for row in common(version)] + [row for version in VERSIONS[1:] for row in batched(version)]
+GATHER += [
+    gather("opset8", "3,2", [-1, -3]),
+    gather("opset8", "2,3", [[-1, 1], [0, -2]], 1, 1),
+    gather("opset8", "3,2", [3, -4, 1]),
+    gather("opset8", "0,2", [0, -1], run=False),
+    gather("opset8", "2,3", [[3, 1], [0, -4]], 1, 1),
+    Case("Gather", "opset8", {}, [data("string", "2", ["a", "b"]), const("i64", [-1, 0]), const("i64", 0)], expected=[["b", "a"]]),
+    Case("Gather", "opset8", {}, [data("u1", "3", [1, 0, 1]), const("i64", [1, 2]), const("i64", 0)], run="alone", expected=[[0, 1]]),
+    Case("Gather", "opset8", {}, [data("i4", "3", [1, -8, 7]), const("i64", [1, 2]), const("i64", 0)], expected=[[-8, 7]]),
+    Case("Gather", "opset7", {}, [data("f8e4m3", "3", [1, -2, 448]), const("i64", [1, 2]), const("i64", 0)], expected=[[-2, 448]]),
+    Case(
+        "Reshape",
+        "opset1",
+        {"special_zero": "false"},
+        [data("f32", "?"), node("Gather", "opset8", {}, [SIZES, const("i64", [-1, -3]), const("i64", 0)])],
+        run=False,
+    ),
+]
+
+
+def elements(shape: str, indices: object, axis: int = 0, fed: Shape = None, at: Shape = None, t: str = "f32", **fields: object) -> Case:
+    where = data("i64", indices, low=0, high=1, run_shape=at) if isinstance(indices, str) else const("i64", indices)
+    return Case("GatherElements", "opset6", {"axis": str(axis)}, [data(t, shape, run_shape=fed), where], **fields)  # type: ignore[arg-type]
+
+
+ELEMENTS = [
+    elements("3", [2, 0, 0, 1]),
+    elements("2,3", [[1, 0, 1]]),
+    elements("2,3", [[2], [0]], 1),
+    elements("2,3", [[2, 1, 0, 0], [0, 0, 1, 1]], -1),
+    elements("2,2,2", [[[0, 1], [1, 1]]], -3),
+    elements("2,0", "2,0", 0),
+    elements("1..3,?", "2..5,1..2", 1, (2, 3), (2, 2)),
+    elements("?,4..", "...", 1, run=False),
+    elements("...", "2,?", 1, run=False),
+    elements("...", "...", 1, run=False),
+    elements("3,2", [[-1, -3]]),
+    Case("GatherElements", "opset6", {"axis": "0"}, [data("f32", "2,2"), const("i32", [[1, 0]])]),
+    *(elements("2,2", [[1, 0]], t=t) for t in TYPES),
+    *(elements("2,2", [[1, 0]], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
+    elements("2,3", [0, 1]),
+    elements("2,3", [[0, 1]], 0),
+    elements("2,3", [[0], [1], [0]], 1),
+    elements("2,3", [[0, 1, 1]], 2),
+    elements("2,3", [[0, 1, 1]], -3),
+    elements("", 0),
+    Case("GatherElements", "opset6", {}, [data("f32", "2"), const("i64", [1])], known="missing-attribute"),
+    Case("GatherElements", "opset6", {"axis": "0"}, [data("f32", "2"), const("f32", [1.0])]),
+    Case("GatherElements", "opset6", {"axis": "0"}, [data("f32", "2"), const("u8", [1])]),
+    Case("GatherElements", "opset5", {"axis": "0"}, [data("f32", "2"), const("i64", [1])]),
+]
+
+
+def tuples(version: str, shape: str, indices: object, batch: int | None = None, fed: Shape = None, at: Shape = None, t: str = "f32", **fields: object) -> Case:
+    where = data("i64", indices, low=0, high=1, run_shape=at) if isinstance(indices, str) else const("i64", indices)
+    return Case("GatherND", version, {} if batch is None else {"batch_dims": str(batch)}, [data(t, shape, run_shape=fed), where], **fields)  # type: ignore[arg-type]
+
+
+def nd(version: str) -> list[Case]:
+    return [
+        tuples(version, "2,3", [[1, 2], [0, 0]]),
+        tuples(version, "2,3", [[1], [0], [1]]),
+        tuples(version, "2,3", [1, 2]),
+        tuples(version, "2,3", [1]),
+        tuples(version, "2,3,4", [[[1, 2]], [[0, 0]]]),
+        tuples(version, "2,3", "2,0", known="left-unset"),
+        tuples(version, "2,3", "0,1"),
+        tuples(version, "2,3,4", [[1], [2]], 1),
+        tuples(version, "2,2,3", [[[0], [1]], [[2], [2]]], 2),
+        tuples(version, "2,2,3,2", [[[[0, 1]], [[1, 0]]], [[[2, 1]], [[0, 0]]]], 2),
+        tuples(version, "1..3,?,4", "2..5,?,1", 1, (2, 3, 4), (2, 2, 1)),
+        tuples(version, "1..3,2..3,4", "2..5,?,1", 2, (2, 3, 4), (2, 3, 1)),
+        tuples(version, "?,3", "?,1", None, (2, 3), (2, 1)),
+        tuples(version, "2,3", "2,?", run=False),
+        tuples(version, "2,3", "...", run=False),
+        tuples(version, "...", "2,1", run=False),
+        tuples(version, "...", "...", 1, run=False),
+        tuples(version, "3,2", [[-1], [-3]]),
+        Case("GatherND", version, {}, [data("f32", "2,2"), const("i32", [[1, 0]])]),
+        *(tuples(version, "2,2", [[1], [0]], t=t) for t in TYPES),
+        *(tuples(version, "2,2", [[1], [0]], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
+        tuples(version, "2,3", [[1, 2, 0]]),
+        tuples(version, "2,3,4", [[1, 1, 1]], 1),
+        tuples(version, "2,3,4", [[1], [2], [0]], 1),
+        tuples(version, "2,3", [1], 1),
+        tuples(version, "2,3", [[1]], 2),
+        tuples(version, "2,3", [[1]], -1),
+        tuples(version, "", [0]),
+        tuples(version, "2", 0),
+        Case("GatherND", version, {}, [data("f32", "2"), const("f32", [1.0])]),
+        Case("GatherND", version, {}, [data("f32", "2")], id=f"GatherND-{version}-one-input"),
+    ]
+
+
+ND = [*nd("opset5"), *nd("opset8"), tuples("opset4", "2,3", [[1]])]
+
+STEPS = [[[1, 2], [3, 4]], [[5, 6], [7, 8]], [[9, 10], [11, 12]]]
+PARENTS = [[[0, 0], [0, 0]], [[0, 1], [1, 0]], [[1, 0], [1, 1]]]
+
+
+def tree(steps: object = STEPS, parents: object = PARENTS, longest: object = (3, 2), end: object = 10, t: str = "f32", **fields: object) -> Case:
+    inputs = [data(t, one) if isinstance(one, str) else const(t, one) for one in (steps, parents, longest, end)]
+    return Case("GatherTree", "opset1", {}, inputs, **fields)  # type: ignore[arg-type]
+
+
+TREE = [
+    tree(),
+    tree(t="i32"),
+    tree(longest=(1, 5)),
+    tree(longest=(0, 3), known="left-unset"),
+    tree(end=5),
+    tree(end=7, longest=(3, 3)),
+    *(tree(t=t, run=False) for t in ("f64", "f16", "bf16", "i64", "i8", "u8", "u4", "dynamic")),
+    tree("3,?,2", "?,1..4,2", "2", "", run=False),
+    tree("...", "3,?,2", "..5", "", run=False),
+    tree("...", "...", "...", "...", run=False),
+    tree("?,2..3,?", "...", "3..4", "", run=False),
+    tree("3,2", "3,2", "2", ""),
+    tree("3,2,2", "3,2,3", "2", ""),
+    tree("3,2,2", "3,2,2", "3", ""),
+    tree("3,2,2", "3,2,2", "2,1", ""),
+    tree("3,2,2", "3,2,2", "2", "1"),
+    tree(t="boolean"),
+    Case("GatherTree", "opset1", {}, [data("f32", "3,2,2"), data("f32", "3,2,2"), data("i32", "2"), data("f32", "")]),
+    Case("GatherTree", "opset1", {}, [data("f32", "3,2,2"), data("f32", "3,2,2"), data("f32", "2")]),
+]
+
+
+@pytest.mark.parametrize("case", [*GATHER, *ELEMENTS, *ND, *TREE], ids=case_id)
+def test_gathering(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)

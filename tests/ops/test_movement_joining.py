@@ -1,0 +1,158 @@
+"""Concat, Split and VariadicSplit against OpenVINO."""
+
+from __future__ import annotations
+
+import pytest
+from differential.cases import Case, Const, Data, case_id, const, data, node
+from differential.compare import check
+from differential.oracle import Oracle
+
+TYPES = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"]
+PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
+SIZES = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,?,5")])
+PATTERN = {"special_zero": "false"}
+Shape = tuple[int, ...] | None
+
+
+def concat(axis: int, *shapes: str, fed: tuple[Shape, ...] = (), t: str = "f32", **fields: object) -> Case:
+    feeds = fed or (None,) * len(shapes)
+    inputs = [data(t, shape, run_shape=one) for shape, one in zip(shapes, feeds, strict=True)]
+    return Case("Concat", "opset1", {"axis": str(axis)}, inputs, **fields)  # type: ignore[arg-type]
+
+
+CONCAT = [
+    concat(0, "2,3", "1,3"),
+    concat(1, "2,3", "2,4", "2,1"),
+    concat(-1, "2,3", "2,4"),
+    concat(-3, "2,3,1", "1,3,1"),
+    concat(0, "2,3"),
+    concat(0, "0,3", "2,3", "0,3"),
+    concat(1, "0,3", "0,1"),
+    concat(0, "3", "2"),
+    concat(1, "1..8,?,64", "?,?,64", fed=((2, 1, 64), (2, 3, 64))),
+    concat(0, "2..,1..4", "..3,2..", fed=((2, 2), (1, 2))),
+    concat(1, "2,..3", "2,1000000000000", run=False),
+    concat(0, "...", "2,3", fed=((1, 3), None)),
+    concat(-1, "...", "2,3", fed=((2, 1), None)),
+    concat(0, "...", "...", run=False),
+    concat(0, "?,3", "...", "2,?", run=False),
+    *(concat(0, "2,3", "1,3", t=t) for t in (*TYPES, "string")),
+    *(concat(0, "2,3", "1,3", t=t, run=False) for t in (*PACKED, "dynamic")),
+    Case("Concat", "opset1", {"axis": "0"}, [data("u4", "2", [1, 15]), data("u4", "2", [7, 8])], expected=[[1, 15, 7, 8]]),
+    Case("Concat", "opset1", {"axis": "0"}, [data("dynamic", "2"), data("f32", "2")], run=False),
+    Case("Concat", "opset1", {}, [data("f32", "2,3"), data("f32", "1,3")], known="missing-attribute"),
+    Case("Reshape", "opset1", PATTERN, [data("f32", "?"), node("Concat", "opset1", {"axis": "0"}, [SIZES, const("i64", [7])])], run=False),
+    Case(
+        "Reshape",
+        "opset1",
+        PATTERN,
+        [data("f32", "?"), node("Concat", "opset1", {"axis": "0"}, [data("i64", "1"), const("i64", [7])])],
+        run=False,
+        known="sizes-partly-known",
+    ),
+    # refusals
+    concat(0, "2,3", "2,4"),
+    concat(0, "2,3", "2,3,1"),
+    concat(2, "2,3", "2,3"),
+    concat(-3, "2,3", "2,3"),
+    concat(0, "", ""),
+    concat(0, "2,1..3", "2,4.."),
+    Case("Concat", "opset1", {"axis": "0"}, [data("f32", "2"), data("i32", "2")]),
+    Case("Concat", "opset1", {"axis": "first"}, [data("f32", "2"), data("f32", "2")]),
+    Case("Concat", "opset1", {"axis": "0"}, [], run=False),
+]
+
+
+def split(shape: str, axis: object, count: int, fed: Shape = None, t: str = "f32", index: str = "i64", outputs: int | None = None, **fields: object) -> Case:
+    along = data(index, axis) if isinstance(axis, str) else const(index, axis)
+    attributes = {"num_splits": str(count)}
+    return Case("Split", "opset1", attributes, [data(t, shape, run_shape=fed), along], max(count if outputs is None else outputs, 1), **fields)  # type: ignore[arg-type]
+
+
+SPLIT = [
+    split("6,2", 0, 3),
+    split("6,2", 1, 2),
+    split("2,6", -1, 2),
+    split("6", 0, 6),
+    split("6", 0, 1),
+    split("0,2", 0, 3),
+    split("2,0", 0, 2),
+    split("1..9,?", 0, 3, (6, 2)),
+    split("5..,?", 0, 3, (6, 2)),
+    split("?,2", 1, 2, (1, 2)),
+    split("...", 0, 2, (4,)),
+    split("6,2", "", 2, run=False),
+    split("6,2", "...", 2, run=False),
+    split("...", "", 2, run=False),
+    split("6,2", 0, 3, index="u8"),
+    *(split("2,2", 0, 2, t=t) for t in TYPES),
+    *(split("2,2", 0, 2, t=t, run=False) for t in (*PACKED, "string", "dynamic")),
+    Case("Reshape", "opset1", PATTERN, [data("f32", "?"), (node("Split", "opset1", {"num_splits": "3"}, [SIZES, const("i64", 0)], 3), 2)], run=False),
+    split("6,2", 0, 4),
+    split("6,2", 2, 2),
+    split("6,2", -3, 2),
+    split("..2,2", 0, 3),
+    split("", 0, 1),
+    split("6,2", 0, 0),
+    split("6,2", 0, -1),
+    split("6,2", [0], 2),
+    split("6,2", "1", 2),
+    split("6,2", 0.0, 2, index="f32"),
+    split("6,2", False, 2, index="boolean"),
+    Case("Split", "opset1", {}, [data("f32", "4"), const("i64", 0)]),
+    split("6,2", 0, 2, outputs=3),
+]
+
+
+def variadic(
+    shape: str, axis: object, lengths: object, outputs: int | None = None, fed: Shape = None, t: str = "f32", index: str = "i64", **fields: object
+) -> Case:
+    given: list[Data | Const] = [data(index, one) if isinstance(one, str) else const(index, one) for one in (axis, lengths)]
+    count = outputs if outputs is not None else len(lengths)  # type: ignore[arg-type]
+    return Case("VariadicSplit", "opset1", {}, [data(t, shape, run_shape=fed), *given], count, **fields)  # type: ignore[arg-type]
+
+
+VARIADIC = [
+    variadic("6,2", 0, [1, 2, 3]),
+    variadic("6,2", 0, [1, -1, 3]),
+    variadic("6,2", [0], [-1]),
+    variadic("2,6", -1, [6, -1]),
+    variadic("2,6", 1, [0, 6]),
+    variadic("2,6", 1, [2, 4], index="u16"),
+    variadic("0,2", 0, [0, -1]),
+    variadic("?,2", 0, [1, 2], fed=(3, 2)),
+    variadic("1..9,2", 0, [1, -1], fed=(3, 2)),
+    variadic("...", 0, [1, -1], fed=(3, 2)),
+    variadic("6,2", "", [1, 5], run=False),
+    variadic("6,2", "...", [1, 5], run=False),
+    variadic("6,2", 0, "2", 2, run=False),
+    variadic("6,2", "", "2", 2, run=False),
+    variadic("...", "", "2", 2, run=False),
+    variadic("6,2", 0, "?", 1, run=False),
+    variadic("6,2", 0, "...", 1, run=False),
+    *(variadic("2,2", 0, [1, 1], t=t) for t in TYPES),
+    *(variadic("2,2", 0, [1, 1], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
+    Case(
+        "Reshape", "opset1", PATTERN, [data("f32", "?"), (node("VariadicSplit", "opset1", {}, [SIZES, const("i64", 0), const("i64", [1, 2])], 2), 1)], run=False
+    ),
+    variadic("6,2", 0, [2, -1, 9], known="split-lengths"),
+    variadic("..4,2", 0, [3, 3], known="split-lengths", run=False),
+    variadic("5..,2", 0, [1, 2], known="split-lengths", run=False),
+    variadic("6,2", 0, [1, 2]),
+    variadic("6,2", 0, [1, -1, -1]),
+    variadic("6,2", 0, [1, -2, 7]),
+    variadic("6,2", 2, [1, 5]),
+    variadic("6,2", -3, [1, 5]),
+    variadic("6,2", [0, 1], [1, 5]),
+    variadic("6,2", 0, [[1, 5]], 2),
+    variadic("6,2", 0, "?", 2),
+    variadic("6,2", 0, 6, 1),
+    variadic("6,2", 0, [1.0, 5.0], index="f32", run=False, known="counted-in-reals"),
+    variadic("6,2", 0, [1, 5], 3),
+    Case("VariadicSplit", "opset1", {}, [data("f32", "6"), const("i64", 0)], 2),
+]
+
+
+@pytest.mark.parametrize("case", [*CONCAT, *SPLIT, *VARIADIC], ids=case_id)
+def test_joining(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)

@@ -1,0 +1,123 @@
+"""Pad against OpenVINO."""
+
+from __future__ import annotations
+
+import pytest
+from differential.cases import Case, case_id, const, data, node
+from differential.compare import check
+from differential.oracle import Oracle
+
+TYPES = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"]
+PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
+VERSIONS = ["opset1", "opset12"]
+MODES = ["constant", "edge", "reflect", "symmetric"]
+SIZES = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,?,5")])
+Shape = tuple[int, ...] | None
+
+
+def pad(
+    version: str,
+    mode: str,
+    shape: str,
+    begin: object,
+    end: object,
+    value: object = None,
+    fed: Shape = None,
+    t: str = "f32",
+    index: str = "i64",
+    **fields: object,
+) -> Case:
+    lists = [data(index, one) if isinstance(one, str) else const(index, one) for one in (begin, end)]
+    filled = [] if value is None else [const(t, value)]
+    return Case("Pad", version, {"pad_mode": mode}, [data(t, shape, run_shape=fed), *lists, *filled], **fields)  # type: ignore[arg-type]
+
+
+def modes(version: str, mode: str) -> list[Case]:
+    return [
+        pad(version, mode, "3,4", [1, 2], [2, 0]),
+        pad(version, mode, "3,4", [2, 3], [2, 3]),
+        pad(version, mode, "3,4", [0, 0], [0, 0]),
+        pad(version, mode, "5", [2], [1], index="i32"),
+        pad(version, mode, "2,3,2,3", [1, 0, 1, 2], [0, 1, 1, 0]),
+        pad(version, mode, "", [], [], run=False),
+        pad(version, mode, "2..3,?", [1, 1], [1, 0], fed=(3, 4)),
+        pad(version, mode, "..9,4..", [1, 1], [1, 0], fed=(3, 4)),
+        pad(version, mode, "...", [1, 1], [1, 0], run=False),
+        pad(version, mode, "3,4", "2", "2", run=False),
+        pad(version, mode, "3,4", [1, 0], "2", run=False),
+        pad(version, mode, "3,4", "?", "...", run=False),
+        pad(version, mode, "3,4", "1..3", "..2", run=False),
+        *(pad(version, mode, "3,4", [1, 0], [0, 2], t=t) for t in TYPES),
+        *(pad(version, mode, "3,4", [1, 0], [0, 2], t=t, run=False) for t in (*PACKED, "string")),
+        pad(version, mode, "3,4", [1, 0], [0, 2], t="dynamic", run=False, known="pad-of-dynamic-type"),
+        pad(version, mode, "3,4", [1], [0, 2]),
+        pad(version, mode, "3,4", [1, 0, 0], [0, 2, 0]),
+        pad(version, mode, "3,4", "3", [0, 2]),
+        pad(version, mode, "3,4", [[1, 0]], [0, 2]),
+        pad(version, mode, "3,4", 1, 1),
+        pad(version, mode, "3,4", [1.0, 0.0], [0.0, 1.0], index="f32"),
+    ]
+
+
+def values(version: str) -> list[Case]:
+    return [
+        pad(version, "constant", "2,3", [1, 1], [1, 1], 7.0),
+        pad(version, "constant", "2,3", [1, 1], [1, 1], float("nan")),
+        pad(version, "constant", "2,3", [1, 1], [1, 1], -3, t="i8"),
+        pad(version, "constant", "2,3", [1, 1], [1, 1], True, t="boolean"),
+        pad(version, "constant", "", [], [], 7.0, run=False),
+        pad(version, "constant", "0,2", [1, 0], [1, 0], 7.0),
+        pad(version, "edge", "2,3", [1, 1], [1, 1], 7.0),
+        pad(version, "constant", "2,3", [1, 1], [1, 1], [7.0]),
+        pad(version, "edge", "2,3", [1, 1], [1, 1], [7.0], run=False),
+        pad(version, "wrap", "2,3", [1, 1], [1, 1]),
+        pad(version, "edge", "0,3", [1, 1], [1, 1]),
+        pad(version, "reflect", "3,4", [3, 0], [0, 0]),
+        pad(version, "reflect", "3,4", [0, 0], [0, 4]),
+        pad(version, "symmetric", "3,4", [4, 0], [0, 0]),
+        pad(version, "symmetric", "3,4", [0, 0], [0, 5]),
+        pad(version, "reflect", "1,4", [1, 0], [0, 0]),
+        Case("Pad", version, {"pad_mode": "constant"}, [data("f32", "2"), const("i64", [1]), const("i64", [1]), const("i32", 0)]),
+        Case("Pad", version, {"pad_mode": "edge"}, [data("f32", "2"), const("i64", [1]), const("i64", [1]), const("i32", 0)], run=False),
+        Case("Pad", version, {"pad_mode": "constant"}, [data("dynamic", "2"), const("i64", [1]), const("i64", [1]), const("i32", 0)], run=False),
+        Case("Pad", version, {"pad_mode": "constant"}, [data("f32", "2"), const("i64", [1]), const("i64", [1]), data("f32", "...")], run=False),
+        Case("Pad", version, {"pad_mode": "constant"}, [data("f32", "2"), const("i64", [1]), const("i32", [1])]),
+        Case("Pad", version, {"pad_mode": "constant"}, [data("f32", "2"), const("i64", [1])], id=f"Pad-{version}-two-inputs"),
+        Case("Pad", version, {}, [data("f32", "2"), const("i64", [1]), const("i64", [1])], known="missing-attribute"),
+        # cut off
+        pad(version, "constant", "4,5", [-1, 0], [0, -2]),
+        pad(version, "constant", "4,5", [-1, 2], [1, -2], 3.0),
+        pad(version, "constant", "4,5", [-3, 0], [-1, 0], run=False),
+        pad(version, "constant", "4,5", [-5, 0], [0, 0], run=False, known="pad-cuts-too-much"),
+        pad(version, "edge", "4,5", [-1, 2], [1, -2]),
+        pad(version, "reflect", "4,5", [-1, 2], [1, -2]),
+        pad(version, "symmetric", "4,5", [-1, 2], [1, -2]),
+        pad(version, "constant", "?,3..", [-1, 0], [0, -2], fed=(4, 5)),
+        pad(version, "constant", "..4,3..9", [-1, 0], [1, -2], fed=(4, 5)),
+        # the sizes of a shape
+        Case(
+            "Reshape",
+            "opset1",
+            {"special_zero": "false"},
+            [data("f32", "?"), node("Pad", version, {"pad_mode": "edge"}, [SIZES, const("i64", [1]), const("i64", [0])])],
+            run=False,
+        ),
+        Case(
+            "Reshape",
+            "opset1",
+            {"special_zero": "false"},
+            [data("f32", "?"), node("Pad", version, {"pad_mode": "constant"}, [SIZES, const("i64", [1]), const("i64", [0]), const("i64", 2)])],
+            run=False,
+        ),
+    ]
+
+
+CASES = [row for version in VERSIONS for mode in MODES for row in modes(version, mode)] + [row for version in VERSIONS for row in values(version)]
+CASES += [
+    Case("Pad", "opset12", {"pad_mode": "constant"}, [data("string", "1", ["a"]), const("i64", [1]), const("i64", [1])], expected=[["", "a", ""]]),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=case_id)
+def test_padding(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)

@@ -1,0 +1,232 @@
+"""Slice and StridedSlice against OpenVINO."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from differential.cases import Case, case_id, const, data, node
+from differential.compare import check
+from differential.oracle import Oracle
+
+TYPES = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"]
+PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
+SIZES = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,?,5")])
+PATTERN = {"special_zero": "false"}
+LAST, FIRST = 2**63 - 1, -(2**63)
+LAST32, FIRST32 = 2**31 - 1, -(2**31)
+Shape = tuple[int, ...] | None
+ACROSS = "slice-across-the-ends"
+PARTS = [
+    *(
+        (shape, start, stop, step, "")
+        for shape in ("?", "20..", "..25", "20..25")
+        for start, stop, step in ((-7, LAST, 1), (3, LAST, 2), (2, 9, 1), (-9, -2, 3), (0, -3, 1), (LAST, FIRST, -1), (-1, 2, -2), (-3, FIRST, -1))
+    ),
+    # where OpenVINO is wrong for some of these shapes, they are left to the test below
+    ("?", -4, 21, 1, ACROSS),
+    *((shape, 5, -15, -1, ACROSS if shape == "20.." else "") for shape in ("?", "20..", "20..25")),
+    *((shape, 30, -30, -7, "") for shape in ("?", "..25", "20..25")),
+]
+"""The size of an axis of 22 elements, and what to take of it."""
+
+
+def cut(
+    shape: str, start: object, stop: object, step: object, axes: object = None, fed: Shape = None, t: str = "f32", index: str = "i64", **fields: object
+) -> Case:
+    lists = [data(index, one) if isinstance(one, str) else const(index, one) for one in (start, stop, step, axes) if one is not None]
+    return Case("Slice", "opset8", {}, [data(t, shape, run_shape=fed), *lists], **fields)  # type: ignore[arg-type]
+
+
+SLICE = [
+    cut("4,5", [1, 0], [3, 5], [1, 2]),
+    cut("4,5", [1], [3], [1]),
+    cut("4,5", [-3], [-1], [1], [-1]),
+    cut("4,5", [4, 3], [0, -6], [-1, -2], [1, 0]),
+    cut("4,5", [LAST], [FIRST], [-1], [1]),
+    cut("4,5", [FIRST], [LAST], [2], [1]),
+    cut("4,5", [LAST32], [FIRST32], [-1], [1], index="i32"),
+    cut("4,5", [100], [-100], [-3], [0]),
+    cut("4,5", [3], [1], [1], [0]),
+    cut("4,5", [1], [3], [-1], [0]),
+    cut("4,0", [0], [3], [1], [1]),
+    cut("4,0", [-1], [FIRST], [-1], [1]),
+    cut("4,5", [], [], [], []),
+    cut("4,5", [1], [3], [1], [0], index="i8"),
+    cut("4,5", [1], [3], [100], [0]),
+    *(cut(shape, [start], [stop], [step], [0], (22,), known=known) for shape, start, stop, step, known in PARTS),
+    *(
+        cut(shape, [start], [stop], [step], [0], (22,), index="i32")
+        for shape in ("?", "20..")
+        for start, stop, step in ((-7, LAST32, 1), (LAST32, FIRST32, -1), (3, LAST32, 1))
+    ),
+    cut("...", [1], [3], [1], [0], run=False),
+    cut("4,5", "1", [3], [1], [0], run=False),
+    cut("4,5", [1], "1", [1], [0], run=False),
+    cut("4,5", [1], [3], "1", [0], run=False),
+    cut("4,5", [1], [3], [1], "1", run=False),
+    cut("4,5", "?", "?", "?", run=False),
+    cut("4,5", "2", "2", "2", run=False),
+    cut("4,5", "...", "...", "...", "...", run=False),
+    cut("1000000000000,5", [1], [LAST], [1], [0], run=False),
+    *(cut("4,2", [1], [3], [1], [0], t=t) for t in TYPES),
+    *(cut("4,2", [1], [3], [1], [0], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
+    Case(
+        "Slice",
+        "opset8",
+        {},
+        [data("string", "3", ["a", "b", ""]), const("i64", [2]), const("i64", [0]), const("i64", [-1])],
+        run="alone",
+        expected=[["", "b"]],
+    ),
+    Case(
+        "Reshape",
+        "opset1",
+        PATTERN,
+        [data("f32", "?"), node("Slice", "opset8", {}, [SIZES, const("i64", [-1]), const("i64", [FIRST]), const("i64", [-2])])],
+        run=False,
+    ),
+    Case(
+        "Slice",
+        "opset8",
+        {},
+        [data("f32", "?,9"), const("i64", [0, 0]), node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,3..7")]), const("i64", [1, 2])],
+        run=False,
+    ),
+    # refusals
+    cut("", [0], [1], [1]),
+    cut("4,5", [1], [3], [0], [0]),
+    cut("4,5", [1], [3], [1], [2]),
+    cut("4,5", [1], [3], [1], [-3]),
+    cut("4,5", [1, 1], [3, 3], [1, 1], [0, 0]),
+    cut("4,5", [1, 1], [3, 3], [1, 1], [0, -2]),
+    cut("4,5", [1, 1], [3], [1], [0]),
+    cut("4,5", [1, 1], [3, 3], [1, 1], [0]),
+    cut("4,5", [1, 1, 1], [3, 3, 3], [1, 1, 1]),
+    cut("4,5", [[1]], [3], [1], [0]),
+    cut("4,5", 1, 3, 1, 0),
+    cut("4,5", [1.0], [3.0], [1.0], index="f32"),
+    cut("4,5", [True], [True], [True], index="boolean"),
+    Case("Slice", "opset8", {}, [data("f32", "4"), const("i64", [1]), const("i64", [1])]),
+    Case("Slice", "opset7", {}, [data("f32", "4"), const("i64", [1]), const("i64", [1]), const("i64", [1])]),
+]
+
+
+def strided(
+    shape: str,
+    begin: object,
+    end: object,
+    strides: object = None,
+    masks: tuple[str, str] = ("", ""),
+    fed: Shape = None,
+    t: str = "f32",
+    index: str = "i64",
+    **fields: object,
+) -> Case:
+    lists = [data(index, one) if isinstance(one, str) else const(index, one) for one in (begin, end, strides) if one is not None]
+    others = {name: str(fields.pop(name)) for name in ("new_axis_mask", "shrink_axis_mask", "ellipsis_mask") if name in fields}
+    return Case("StridedSlice", "opset1", {"begin_mask": masks[0], "end_mask": masks[1], **others}, [data(t, shape, run_shape=fed), *lists], **fields)  # type: ignore[arg-type]
+
+
+STRIDED = [
+    strided("4,5", [1, 0], [3, 5], [1, 2]),
+    strided("4,5", [1, 0], [3, 5]),
+    strided("4,5", [1], [3], [1]),
+    strided("4,5", [1, 2], [3, 4], [1, 1], ("1,0", "0,1")),
+    strided("4,5", [0, 0], [0, 0], [-1, -2], ("1,1", "1,1")),
+    strided("4,5", [3, 4], [0, 0], [-1, -1]),
+    strided("4,5", [-3, -4], [-1, 100], [1, 2]),
+    strided("4,5", [0, -1], [4, FIRST], [1, -1]),
+    strided("4,5", [-100, 100], [100, -100], [1, -1]),
+    strided("4,5", [0, 2], [4, 2], [1, 1]),
+    strided("4,0", [0, 0], [4, 3], [1, 1]),
+    strided("4,5", [], [], []),
+    # axes put in, dropped, passed over
+    strided("4,5", [0, 1], [0, 3], [1, 1], ("0,0", "0,0"), new_axis_mask="1,0"),
+    strided("4,5", [1, 2], [3, 3], [1, 1], ("0,0", "0,0"), shrink_axis_mask="0,1"),
+    strided("4,5", [1, -2], [3, 3], [1, 1], ("0,0", "0,0"), shrink_axis_mask="1,1"),
+    strided("4,5", [1, 2], [3, 3], [1, 1], ("1,1", "1,1"), shrink_axis_mask="0,1", run=False),
+    strided("2,3,4", [0, 1], [0, 3], [1, 1], ("0,0", "0,0"), ellipsis_mask="1,0"),
+    strided("2,3,4", [1, 0, 1], [2, 0, 3], [1, 1, 1], ("0,0,0", "0,0,0"), ellipsis_mask="0,1,0"),
+    strided("2,3,4", [1, 0], [2, 0], [1, 1], ("0,0", "0,0"), ellipsis_mask="0,1"),
+    strided("2,3", [0, 0, 1], [1, 0, 2], [1, 1, 1], ("0,0,0", "0,0,0"), ellipsis_mask="0,1,0"),
+    strided(
+        "2,3,4", [0, 0, 1, 1], [0, 0, 2, 2], [1, 1, 1, 1], ("0,0,0,0", "0,0,0,0"), new_axis_mask="1,0,0,0", ellipsis_mask="0,1,0,0", shrink_axis_mask="0,0,0,1"
+    ),
+    strided("2,3", [1], [2], [1], ("0", "0"), new_axis_mask="1", shrink_axis_mask="1"),
+    strided("4,5", [0, 1], [0, 3], [1, 1], ("0", "0"), new_axis_mask="1"),
+    # what is not known
+    *(strided(shape, [start], [stop], [step], ("0", "0"), (22,), known=known) for shape, start, stop, step, known in PARTS),
+    *(
+        strided(shape, [2], [9], [step], (mask, other), (22,))
+        for shape in ("?", "20..", "..25")
+        for step in (1, -1, 3)
+        for mask, other in (("1", "0"), ("0", "1"), ("1", "1"))
+    ),
+    strided("1..4,?", [0, 1], [2, 3], [1, 1], ("0,0", "0,0"), (4, 5), shrink_axis_mask="0,1"),
+    strided("...", [0, 1], [2, 3], [1, 1], run=False),
+    strided("4,5", "2", [2, 3], [1, 1], run=False),
+    strided("4,5", [0, 1], "2", [1, 1], run=False),
+    strided("4,5", [0, 1], [2, 3], "2", run=False),
+    strided("4,5", "2", "2", [1, 2], run=False),
+    strided("4,5", "2", "2", run=False),
+    strided("4,5", "?", "?", "?", run=False),
+    strided("4,5", "...", "...", "...", run=False),
+    strided("4,5", "2", "2", [1, 1], ("0,0", "0,0"), shrink_axis_mask="0,1", run=False),
+    strided("4,5", "2", "2", [1, 1], ("0,0", "0,0"), new_axis_mask="1,0", run=False),
+    *(strided("4,2", [1], [3], [1], t=t) for t in TYPES),
+    *(strided("4,2", [1], [3], [1], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
+    strided("4,5", [1, 0], [3, 5], [1, 2], index="i32"),
+    strided("4,5", [1, 0], [3, 5], [1, 2], index="u8"),
+    Case(
+        "Reshape",
+        "opset1",
+        PATTERN,
+        [
+            data("f32", "?"),
+            node("StridedSlice", "opset1", {"begin_mask": "0", "end_mask": "1"}, [SIZES, const("i64", [1]), const("i64", [0]), const("i64", [1])]),
+        ],
+        run=False,
+    ),
+    # refusals
+    strided("4,5", [1, 0], [3, 5], [1, 0]),
+    strided("4,5", [1, 0, 0], [3, 5, 1], [1, 1, 1]),
+    strided("4,5", [1, 0], [3], [1, 1]),
+    strided("4,5", [1, 0], [3, 5], [1]),
+    strided("4,5", [[1]], [3], [1]),
+    strided("4,5", 1, 3, 1),
+    strided("4,5", [1.0, 0.0], [3.0, 5.0], [1.0, 1.0], index="f32"),
+    strided("4,5", [1, 0], [3, 5], [1, 1], ("2,0", "0,0")),
+    strided("4,5", [1, 0], [3, 5], [1, 1], ("0,0", "0")),
+    strided("4,5", [1, 0], [3, 5], [1, 1], ("0,0", "0,0"), ellipsis_mask="1,1"),
+    strided("", [0], [1], [1]),
+    strided("4,5", [1, 7], [3, 8], [1, 1], ("0,0", "0,0"), shrink_axis_mask="0,1", run=False, known="shrink-out-of-range"),
+    strided("4,5", [1, -6], [3, 8], [1, 1], ("0,0", "0,0"), shrink_axis_mask="0,1", run=False, known="shrink-out-of-range"),
+    Case("StridedSlice", "opset1", {}, [data("f32", "4"), const("i64", [1]), const("i64", [2])], known="missing-attribute"),
+    Case("StridedSlice", "opset1", {"begin_mask": "0", "end_mask": "0"}, [data("f32", "4"), const("i64", [1])]),
+]
+
+
+@pytest.mark.parametrize("case", [*SLICE, *STRIDED], ids=case_id)
+def test_slicing(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+def test_parts_of_an_axis_of_any_size() -> None:
+    """Whatever the size, the beginning and the end are, the part lies within the bounds, and the bounds are reached."""
+    from irshape.ops.movement.slicing import Run, sliced
+    from irshape.types import UNBOUNDED, Dimension
+
+    rng = np.random.default_rng(7)
+    for _ in range(3000):
+        low, high = sorted(rng.integers(0, 9, 2).tolist())
+        unbounded = rng.random() < 0.2
+        start, stop = (tuple(sorted(rng.integers(-10, 11, 2).tolist())) for _ in "ab")
+        if rng.random() < 0.5:
+            start, stop = (start[0],) * 2, (stop[0],) * 2
+        step = int(rng.choice([-3, -2, -1, 1, 2, 3]))
+        made = sliced(Dimension(low, UNBOUNDED if unbounded else high), start, stop, step)
+        sizes = range(low, 40 if unbounded else high + 1)
+        taken = {Run.of(n, a, b, step).taken for n in sizes for a in range(start[0], start[1] + 1) for b in range(stop[0], stop[1] + 1)}
+        assert made.low <= min(taken) <= max(taken) <= made.high, (low, high, unbounded, start, stop, step, made)
+        if start[0] == start[1] and stop[0] == stop[1] and made.high < UNBOUNDED:
+            assert (made.low, made.high) == (min(taken), max(taken)), (low, high, unbounded, start, stop, step, made)

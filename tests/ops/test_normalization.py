@@ -1,0 +1,270 @@
+"""Normalization operations against OpenVINO: shapes, refusals and values of every version."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from differential.cases import Case, Data, case_id, const, data, node
+from differential.compare import check
+from differential.oracle import Oracle
+
+INF, NAN = float("inf"), float("nan")
+TEXT = {"string": "text-as-number"}
+AXES = TEXT | {"boolean": "integers-wanted", "f32": "integers-wanted"}
+TYPES = ["f16", "bf16", "f64", "f8e4m3", "nf4", "i32", "i64", "u8", "u1", "boolean", "dynamic", "string"]
+
+
+def f32(shape: str, run_shape: tuple[int, ...] | None = None, low: float = -2, high: float = 2) -> Data:
+    return data("f32", shape, low=low, high=high, run_shape=run_shape)
+
+
+def batch(version: str, source: Data, *channels: Data, run: bool = True, known: str = "", epsilon: str | None = "0.01") -> Case:
+    """A BatchNormInference; `channels` are gamma, beta, mean and variance, or one of them for all."""
+    gamma, beta, mean, variance = channels if len(channels) == 4 else channels * 4
+    inputs = [gamma, beta, source, mean, variance] if version == "opset1" else [source, gamma, beta, mean, variance]
+    return Case("BatchNormInference", version, {} if epsilon is None else {"epsilon": epsilon}, inputs, run=run, known=known)
+
+
+def positive(shape: str) -> Data:
+    return f32(shape, None, 0.25, 3)
+
+
+BATCH = [
+    *(
+        batch(version, f32(shape), f32(shape.split(",")[1]), f32(shape.split(",")[1]), f32(shape.split(",")[1]), positive(shape.split(",")[1]))
+        for version in ("opset1", "opset5")
+        for shape in ("2,3", "2,3,4", "2,3,4,5", "1,2,2,3,2")
+    ),
+    *(
+        batch(version, data(t, "2,3,4"), data(t, "3"), data(t, "3"), data(t, "3"), data(t, "3", low=0.25, high=3))
+        for version in ("opset1", "opset5")
+        for t in ("f16", "bf16")
+    ),
+    *(batch(version, data(t, "2,3,4"), data(t, "3"), run=False) for version in ("opset1", "opset5") for t in TYPES),
+    *(
+        batch(version, f32(shape), f32(channel), run=False)
+        for version in ("opset1", "opset5")
+        for shape, channel in (
+            ("?,3,4..9", "3"), ("2,?,4", "3"), ("2,2..5,4", "3..8"), ("2,3,4", "?"), ("...", "3"), ("2,3,4", "..."), ("2,?,4", "..."), ("...", "..."), ("2,?,?", "?"),
+            ("0,3,4", "3"), ("2,3,0", "3"), ("2,3,1000000000000", "3"),
+            # refused
+            ("2,3,4", "4"), ("2", "3"), ("", "3"), ("2,3,4", "1"), ("2,3,4", "3,1"), ("2,3,4", ""), ("2,0,4", "0"), ("2,2..5,4", "6..8"), ("2,0,4", "?"), ("...", "0"),
+        )
+    ),
+    *(batch(version, f32("2,?,4"), f32("3"), f32("?"), f32("..."), f32("2..3"), run=False) for version in ("opset1", "opset5")),
+    *(batch(version, f32("2,?,4"), f32("3"), f32("3"), f32("4"), f32("3"), run=False) for version in ("opset1", "opset5")),
+    *(batch(version, f32("..."), f32("3"), f32("3"), f32("3"), f32("4"), run=False) for version in ("opset1", "opset5")),
+    *(batch(version, data("f16", "2,3"), f32("3"), run=False) for version in ("opset1", "opset5")),
+    *(batch(version, data("dynamic", "2,3"), f32("3"), run=False) for version in ("opset1", "opset5")),
+    *(batch(version, data("dynamic", "2,3"), data("dynamic", "3"), run=False) for version in ("opset1", "opset5")),
+    *(batch(version, f32("2,3"), f32("3"), f32("3"), data("dynamic", "3"), f32("3"), run=False) for version in ("opset1", "opset5")),
+    *(
+        batch(version, f32("2,3"), positive("3"), epsilon=epsilon, known=known)
+        for version in ("opset1", "opset5")
+        for epsilon, known in (("0", ""), ("1", ""), ("-0.1", ""), ("small", ""), (None, "missing-attribute"))
+    ),
+    Case("BatchNormInference", "opset4", {"epsilon": "0.1"}, [positive("3"), positive("3"), f32("2,3"), positive("3"), positive("3")]),
+    Case("BatchNormInference", "opset5", {"epsilon": "0.1"}, [f32("2,3"), f32("3"), f32("3"), f32("3")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BATCH, ids=case_id)
+def test_batch(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+def first(across: str = "true", scale: str = "true", eps: str = "0.01", **more: str) -> dict[str, str]:
+    made = {"eps": eps, "across_channels": across, "normalize_variance": scale} | more
+    return {name: text for name, text in made.items() if text != "absent"}
+
+
+def sixth(**changed: str) -> dict[str, str]:
+    made = {"eps": "0.01", "normalize_variance": "true", "eps_mode": "inside_sqrt"} | changed
+    return {name: text for name, text in made.items() if text != "absent"}
+
+
+MVN = [
+    *(Case("MVN", "opset2", first(across, scale), [f32("2,3,4,5")]) for across in ("true", "false") for scale in ("true", "false")),
+    *(Case("MVN", "opset2", first(across, scale), [f32("2,3,2,4,5")]) for across, scale in (("true", "true"), ("false", "true"))),
+    *(Case("MVN", "opset2", first(across), [f32("2,3,7")]) for across in ("true", "false")),
+    Case("MVN", "opset2", first(eps="1"), [f32("2,3,4,5")]),
+    Case("MVN", "opset2", first(reduction_axes="2,3"), [f32("2,3,4,5")]),
+    Case("MVN", "opset2", first(reduction_axes="1,2,3"), [f32("2,3,4,5")]),
+    Case("MVN", "opset2", first(reduction_axes=""), [f32("2,3,4,5")]),
+    *(Case("MVN", "opset2", first(), [data(t, "2,3,4,5")]) for t in ("f16", "bf16")),
+    *(Case("MVN", "opset2", first(), [data(t, "2,3,4")], run=False, known=TEXT.get(t, "")) for t in TYPES),
+    *(Case("MVN", "opset2", first(), [f32(shape)], run=False) for shape in ("?,3,4..9,5", "...", "", "2", "0,3,4", "2,3,1000000000000")),
+    Case("MVN", "opset2", first(eps="absent"), [f32("2,3,4")], run=False, known="missing-attribute"),
+    Case("MVN", "opset2", first("absent"), [f32("2,3,4")], run=False, known="missing-attribute"),
+    Case("MVN", "opset2", first(scale="absent"), [f32("2,3,4")], run=False, known="missing-attribute"),
+    Case("MVN", "opset2", first(eps="tiny"), [f32("2,3,4")]),
+    Case("MVN", "opset2", first("maybe"), [f32("2,3,4")], run=False, known="boolean-text"),
+    Case("MVN", "opset1", first(), [f32("2,3,4")], run=False),
+    Case("MVN", "opset5", first(), [f32("2,3,4")], run=False),
+    Case("MVN", "opset2", first(), [f32("2,3,4"), const("i64", [1])]),
+    # by a list of axes
+    *(Case("MVN", "opset6", sixth(), [f32("2,3,4,5"), const("i64", axes)]) for axes in ([1, 2, 3], [2, 3], [-1, -2], [-1, 1, 2])),
+    *(
+        Case("MVN", "opset6", sixth(eps_mode=mode, normalize_variance=scale), [f32("2,3,4,5"), const("i32", [1, 2, 3])])
+        for mode in ("inside_sqrt", "outside_sqrt", "OUTSIDE_SQRT")
+        for scale in ("true", "false")
+    ),
+    *(Case("MVN", "opset6", sixth(eps="1", eps_mode=mode), [f32("2,3,4"), const("i64", [2])]) for mode in ("inside_sqrt", "outside_sqrt")),
+    Case("MVN", "opset6", sixth(), [f32("6"), const("i64", [0])]),
+    Case("MVN", "opset6", sixth(), [f32("3,4"), const("i64", [1])]),
+    Case("MVN", "opset6", sixth(), [f32("2,3,4,2,3"), const("i64", [2, 3, 4])]),
+    *(Case("MVN", "opset6", sixth(), [data(t, "2,3,4"), const("i64", [2])]) for t in ("f16", "bf16")),
+    *(Case("MVN", "opset6", sixth(), [data(t, "2,3,4"), const("i64", [2])], run=False, known=TEXT.get(t, "")) for t in TYPES),
+    *(Case("MVN", "opset6", sixth(), [f32("2,3,4"), data(t, "2")], run=False, known=AXES.get(t, "")) for t in ("i32", "u8", "f32", "i64", "boolean", "dynamic", "string")),
+    *(Case("MVN", "opset6", sixth(), [f32("2,3,4"), data("i64", shape)], run=False) for shape in ("?", "...", "2", "4", "..4", "2..3", "0", "", "1,1", "5..6")),
+    *(Case("MVN", "opset6", sixth(), [f32(shape), const("i64", [-1])], run=False) for shape in ("?,3,4..9", "...", "", "0,3", "2,1000000000000")),
+    *(Case("MVN", "opset6", sixth(), [f32("2,3,4"), const("i64", axes)], run=False, known="normalized-axes") for axes in ([3], [-4])),
+    Case("MVN", "opset6", sixth(), [f32("2,3,4"), const("i64", [1, 1])], run=False, known="duplicate-axes"),
+    Case("MVN", "opset6", sixth(), [f32("2,3,4"), const("i64", [1, -2])], run=False, known="duplicate-axes"),
+    *(Case("MVN", "opset6", sixth(**{name: "absent"}), [f32("2,3,4"), const("i64", [2])], run=False, known="missing-attribute") for name in ("eps", "eps_mode", "normalize_variance")),
+    Case("MVN", "opset6", sixth(eps_mode="max"), [f32("2,3,4"), const("i64", [2])]),
+    Case("MVN", "opset6", sixth(), [data("f32", "2,3", [[NAN, 1, 2], [1, 2, 3]]), const("i64", [1])]),
+    Case("MVN", "opset6", sixth(), [f32("2,3,4")]),
+    Case("MVN", "opset6", sixth(), [data("f32", "1,4", [1e4, 1e4 + 1, 1e4 + 2, 1e4 + 3], run_shape=(1, 4)), const("i64", [1])], rtol=1e-3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MVN, ids=case_id)
+def test_mean_and_variance(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+def lrn(**changed: str) -> dict[str, str]:
+    made = {"alpha": "0.5", "beta": "0.75", "bias": "2", "size": "3"} | changed
+    return {name: text for name, text in made.items() if text != "absent"}
+
+
+LRN = [
+    *(Case("LRN", "opset1", lrn(size=size), [f32("2,6,4,5"), const("i64", [1])]) for size in ("1", "2", "3", "4", "5", "20")),
+    *(Case("LRN", "opset1", lrn(), [f32("1,3,4,5"), const("i64", axes)]) for axes in ([2, 3], [3, 2])),
+    Case("LRN", "opset1", lrn(alpha="0.0001", beta="1", bias="1"), [f32("2,6,4,5"), const("i32", [1])]),
+    Case("LRN", "opset1", lrn(bias="1.5"), [f32("2,6,4,5"), const("i64", [1])], known="lrn-whole-bias"),
+    Case("LRN", "opset1", lrn(), [f32("2,6,4"), const("i64", [1])]),
+    *(Case("LRN", "opset1", lrn(), [data(t, "1,6,3,4"), const("i64", [1])]) for t in ("f16", "bf16")),
+    *(Case("LRN", "opset1", lrn(), [data(t, "1,6,3,4"), const("i64", [1])], run=False, known=TEXT.get(t, "")) for t in TYPES),
+    *(Case("LRN", "opset1", lrn(), [f32("1,6,3,4"), data(t, "2")], run=False, known=TEXT.get(t, "")) for t in ("i32", "u8", "f32", "boolean", "dynamic", "string")),
+    *(Case("LRN", "opset1", lrn(), [f32("2,3,4"), data("i64", shape)], run=False) for shape in ("?", "...", "2", "4", "..4", "0", "", "1,1", "5..6")),
+    *(Case("LRN", "opset1", lrn(), [f32(shape), const("i64", [1])], run=False) for shape in ("?,3,4..9", "...", "", "3", "0,3", "2,1000000000000")),
+    *(Case("LRN", "opset1", lrn(), [f32("2,3,4"), const("i64", axes)], run=False) for axes in ([3], [5])),
+    Case("LRN", "opset1", lrn(), [f32("2,3,4"), const("i64", [-4])], run=False, known="normalized-axes"),
+    Case("LRN", "opset1", lrn(), [f32("2,3,4"), const("i64", [-1])], run=False),
+    Case("LRN", "opset1", lrn(), [f32("2,3,4"), const("i64", [1, 1])], run=False, known="duplicate-axes"),
+    *(Case("LRN", "opset1", lrn(**{name: "absent"}), [f32("2,3,4"), const("i64", [1])], run=False, known="missing-attribute") for name in ("alpha", "beta", "bias", "size")),
+    Case("LRN", "opset1", lrn(size="big"), [f32("2,3,4"), const("i64", [1])]),
+    Case("LRN", "opset1", lrn(size="0"), [f32("2,3,4"), const("i64", [1])], run=False, known="lrn-size"),
+    Case("LRN", "opset1", lrn(), [f32("2,3,4")]),
+    Case("LRN", "opset1", lrn(), [f32("2,3,4"), const("i64", [], (0,))], run=False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LRN, ids=case_id)
+def test_neighbourhood(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+def euclid(eps: str = "0.01", mode: str = "add") -> dict[str, str]:
+    return {name: text for name, text in (("eps", eps), ("eps_mode", mode)) if text != "absent"}
+
+
+EUCLID = [
+    *(Case("NormalizeL2", "opset1", euclid(mode=mode), [f32("2,3,4,5"), const("i64", axes)]) for mode in ("add", "max", "MAX") for axes in ([1], [1, 2, 3], [2, 3], [-1], [0])),
+    *(Case("NormalizeL2", "opset1", euclid("5", mode), [f32("2,3,4"), const("i64", [1])]) for mode in ("add", "max")),
+    Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), const("i64", 1)]),
+    Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), const("i64", [], (0,))]),
+    Case("NormalizeL2", "opset1", euclid(), [f32("5"), const("i64", [0])]),
+    Case("NormalizeL2", "opset1", euclid("0.5", "max"), [data("f32", "2,2", [[0, 0], [3, 4]]), const("i64", [1])]),
+    *(Case("NormalizeL2", "opset1", euclid(), [data(t, "2,3,4"), const("i64", [1])]) for t in ("f16", "bf16")),
+    *(Case("NormalizeL2", "opset1", euclid(), [data(t, "2,3,4"), const("i64", [1])], run=False, known=TEXT.get(t, "")) for t in TYPES),
+    *(Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), data(t, "2")], run=False, known=AXES.get(t, "")) for t in ("i32", "u8", "f32", "boolean", "dynamic", "string")),
+    *(Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), data("i64", shape)], run=False) for shape in ("?", "...", "2", "4", "..4", "0", "", "1,1", "5..6")),
+    *(Case("NormalizeL2", "opset1", euclid(), [f32(shape), const("i64", [1])], run=False) for shape in ("?,3,4..9", "...", "", "3", "0,3", "2,1000000000000")),
+    *(Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), const("i64", axes)], run=False) for axes in ([3], [-4], [-3])),
+    Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), const("i64", [1, 1])], run=False, known="duplicate-axes"),
+    *(Case("NormalizeL2", "opset1", euclid(**changed), [f32("2,3,4"), const("i64", [1])], run=False, known="missing-attribute") for changed in ({"eps": "absent"}, {"mode": "absent"})),
+    Case("NormalizeL2", "opset1", euclid(mode="min"), [f32("2,3,4"), const("i64", [1])]),
+    Case("NormalizeL2", "opset1", euclid(), [data("f32", "2,3", [[NAN, 1, 2], [1, 2, 3]]), const("i64", [1])]),
+    Case("NormalizeL2", "opset1", euclid(), [data("f32", "2,3", [[INF, 1, 2], [1, 2, 3]]), const("i64", [1])]),
+    Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4")]),
+    Case("NormalizeL2", "opset1", euclid(), [f32("..."), node("ShapeOf", "opset3", {"output_type": "i64"}, [f32("1..2")])], run=False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", EUCLID, ids=case_id)
+def test_euclid(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+def group(number: str = "2", epsilon: str = "0.01") -> dict[str, str]:
+    return {name: text for name, text in (("num_groups", number), ("epsilon", epsilon)) if text != "absent"}
+
+
+GROUP = [
+    *(Case("GroupNormalization", "opset12", group(number), [f32("2,6,4,5"), f32("6"), f32("6")]) for number in ("1", "2", "3", "6")),
+    *(Case("GroupNormalization", "opset12", group(), [f32(shape), f32("4"), f32("4")]) for shape in ("2,4", "2,4,3", "2,4,3,2,2")),
+    Case("GroupNormalization", "opset12", group(), [data("f16", "2,4,3"), data("f16", "4"), data("f16", "4")]),
+    *(Case("GroupNormalization", "opset12", group(), [data(t, "2,4,3"), data(t, "4"), data(t, "4")], run=False, known=TEXT.get(t, "")) for t in TYPES),
+    Case("GroupNormalization", "opset12", group(), [f32("2,4,3"), data("f16", "4"), f32("4")], run=False),
+    Case("GroupNormalization", "opset12", group(), [data("dynamic", "2,4,3"), f32("4"), f32("4")], run=False),
+    *(
+        Case("GroupNormalization", "opset12", group(), [f32(shape), f32(scale), f32(bias)], run=False)
+        for shape, scale, bias in (
+            ("?,4,3..9", "4", "4"), ("2,?,4", "4", "4"), ("2,2..5,4", "3..8", "?"), ("2,4,4", "?", "..."), ("...", "4", "4"), ("2,?,4", "...", "..."), ("...", "...", "..."), ("2,2..5,4", "4", "5"),
+            ("0,4,3", "4", "4"), ("2,4,0", "4", "4"), ("2,4,1000000000000", "4", "4"), ("2,?,4", "3", "3"),
+            # refused
+            ("2,4,3", "3", "3"), ("2,4,3", "4", "3"), ("2,5,3", "5", "5"), ("2,1,3", "1", "1"), ("2", "2", "2"), ("", "2", "2"), ("2,1,4", "?", "?"), ("2,4,3", "4,1", "4"), ("2,4,3", "", "4"), ("...", "3", "4"),
+            ("2,2..3,4", "5..8", "?"), ("2,0,4", "0", "0"), ("2,4,3", "4", "1,4"),
+        )
+    ),
+    *(Case("GroupNormalization", "opset12", group(number), [f32("2,4,3"), f32("4"), f32("4")], run=False) for number in ("0", "-1", "3", "8", "two")),
+    *(Case("GroupNormalization", "opset12", group(number), [f32("..."), f32("4"), f32("4")], run=False) for number in ("0", "-1", "3", "8")),
+    Case("GroupNormalization", "opset12", group(epsilon="absent"), [f32("2,4,3"), f32("4"), f32("4")], run=False, known="missing-attribute"),
+    Case("GroupNormalization", "opset12", group("absent"), [f32("2,4,3"), f32("4"), f32("4")], run=False),
+    Case("GroupNormalization", "opset11", group(), [f32("2,4,3"), f32("4"), f32("4")]),
+    Case("GroupNormalization", "opset12", group(), [f32("2,4,3"), f32("4")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", GROUP, ids=case_id)
+def test_group(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+GRN = [
+    *(Case("GRN", "opset1", {"bias": "0.5"}, [f32(shape)]) for shape in ("2,3,4,5", "1,3,4")),
+    Case("GRN", "opset1", {"bias": "1e-6"}, [f32("2,3,4,5")]),
+    *(Case("GRN", "opset1", {"bias": "0.5"}, [data(t, "2,3,4,5")]) for t in ("f16", "bf16")),
+    *(Case("GRN", "opset1", {"bias": "0.5"}, [data(t, "2,3,4")], run=False, known=TEXT.get(t, "")) for t in TYPES),
+    *(
+        Case("GRN", "opset1", {"bias": "0.5"}, [f32(shape)], run=False)
+        for shape in ("2,3", "?,3,4..9", "...", "", "2", "0,3,4", "2,3,4,5,6", "2,3,1000000000000")
+    ),
+    Case("GRN", "opset1", {}, [f32("2,3,4,5")], known="missing-attribute"),
+    Case("GRN", "opset1", {"bias": "some"}, [f32("2,3,4,5")]),
+    Case("GRN", "opset1", {"bias": "1"}, [f32("2,3"), f32("2,3")]),
+]
+
+
+@pytest.mark.parametrize("case", GRN, ids=case_id)
+def test_over_channels(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+@pytest.mark.parametrize("shape", [(0, 4, 3), (2, 4, 0), (2, 0, 3)])
+def test_without_elements(shape: tuple[int, ...]) -> None:
+    from irshape.ops.normalization import GRN, LRN, MVN_1, MVN_6, GroupNormalization, NormalizeL2
+
+    numbers, channels, axes = np.zeros(shape, np.float32), np.ones(shape[1], np.float32), np.array([1])
+    for made in (
+        MVN_1(eps=0.1).evaluate(numbers),
+        MVN_6().evaluate(numbers, axes),
+        LRN(alpha=1.0, beta=0.5, bias=1.0, size=3).evaluate(numbers, axes),
+        NormalizeL2(eps=0.1).evaluate(numbers, axes),
+        GroupNormalization(num_groups=2, epsilon=0.1).evaluate(numbers, channels, channels),
+        GRN().evaluate(numbers),
+    ):
+        assert made.shape == shape

@@ -1,0 +1,258 @@
+"""Pooling operations against OpenVINO: shapes, refusals and values of every version."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from differential.cases import Case, Data, case_id, const, data, node
+from differential.compare import check
+from differential.oracle import Oracle
+
+INF, NAN = float("inf"), float("nan")
+TEXT = {"string": "text-as-number"}
+
+
+def f32(shape: str, run_shape: tuple[int, ...] | None = None) -> Data:
+    return data("f32", shape, run_shape=run_shape)
+
+
+def window(axes: int = 2, **changed: str) -> dict[str, str]:
+    """What OpenVINO's writer puts there for a window of 3 by 2 (or 3, or 3 by 2 by 2). The text `absent` leaves an attribute out."""
+    made = {"strides": "1,1,1", "pads_begin": "0,0,0", "pads_end": "0,0,0", "kernel": "3,2,2"}
+    written = {name: text[: 2 * axes - 1] for name, text in made.items()} | {"rounding_type": "floor", "auto_pad": "explicit"} | changed
+    return {name.replace("exclude_pad", "exclude-pad"): text for name, text in written.items() if text != "absent"}
+
+
+VERSIONS: list[tuple[str, str, dict[str, str], int]] = [
+    ("AvgPool", "opset1", {"exclude_pad": "true"}, 1),
+    ("AvgPool", "opset14", {"exclude_pad": "true"}, 1),
+    ("AvgPool", "opset16", {"exclude_pad": "true", "dilations": "1"}, 1),
+    ("MaxPool", "opset1", {}, 1),
+    ("MaxPool", "opset8", {"index_element_type": "i64", "axis": "0", "dilations": "1"}, 2),
+    ("MaxPool", "opset14", {"index_element_type": "i32", "axis": "2", "dilations": "1"}, 2),
+]
+TORCH = ("opset14", "opset16")
+FORMS = [
+    {},
+    {"strides": "2,3"},
+    {"pads_begin": "1,0", "pads_end": "2,1"},
+    {"pads_begin": "2,1", "pads_end": "2,1", "strides": "2,2"},
+    {"rounding_type": "ceil", "strides": "3,3"},
+    {"rounding_type": "ceil", "strides": "2,2", "pads_begin": "1,1", "pads_end": "1,1"},
+    {"rounding_type": "CEIL", "strides": "3,5", "pads_begin": "0,1", "pads_end": "2,1"},
+    {"auto_pad": "same_upper"},
+    {"auto_pad": "same_lower", "strides": "2,2"},
+    {"auto_pad": "SAME_UPPER", "strides": "2,3", "pads_begin": "9,9"},
+    {"auto_pad": "valid", "pads_begin": "1,1"},
+    {"auto_pad": "valid", "rounding_type": "ceil", "strides": "2,2"},
+]
+SHAPES: list[tuple[str, tuple[int, ...] | None, dict[str, str]]] = [
+    ("1..4,2,?,5..9", (2, 2, 7, 6), {}),
+    ("?,..3,4..9,6..", (2, 2, 7, 6), {"strides": "2,3", "pads_begin": "1,1", "pads_end": "1,0"}),
+    ("1,2,2..8,..7", (1, 2, 6, 5), {"strides": "2,2", "rounding_type": "ceil"}),
+    ("1,2,?,3..9", (1, 2, 6, 5), {"auto_pad": "same_upper", "strides": "2,2"}),
+    ("1,2,6,3..9", None, {"auto_pad": "same_lower"}),
+    ("1,2,..2,..1", None, {"auto_pad": "valid"}),
+    ("...", None, {}),
+    ("...", None, {"auto_pad": "same_upper"}),
+    ("1,2,1000000000000,5", None, {"strides": "7,1", "rounding_type": "ceil"}),
+    ("1,2,1..,5", None, {"strides": "3,1", "rounding_type": "ceil"}),
+    ("1,?,?,?", None, {}),
+    # refused
+    ("1,2,5", None, {}), ("1,2,5,5,5", None, {}), ("1,2", None, {}), ("", None, {}), ("1,2,2,2,2,2", None, {}),
+    ("1,2,2,5", None, {}), ("1,2,5,1", None, {}), ("0,2,5,5", None, {}), ("1,0,5,5", None, {}), ("1,2,0,5", None, {}),
+    ("1,2,5,5", None, {"kernel": "0,2"}), ("1,2,5,5", None, {"strides": "0,1"}), ("1,2,5,5", None, {"strides": "1"}), ("1,2,5,5", None, {"kernel": "3"}),
+    ("1,2,5,5", None, {"pads_begin": "1"}), ("1,2,5,5", None, {"pads_end": "1,1,1"}), ("...", None, {"pads_end": "1"}), ("...", None, {"strides": "1,0"}), ("...", None, {"kernel": "2,2,2"}),
+    ("1,2,5,5", None, {"kernel": "absent"}), ("1,2,5,5", None, {"strides": "absent"}), ("1,2,5,5", None, {"rounding_type": "up"}), ("1,2,5,5", None, {"auto_pad": "banana"}),
+    ("1,2,5,5", None, {"rounding_type": "absent", "auto_pad": "absent"}), ("1,2,5,5", None, {"pads_begin": "", "pads_end": ""}), ("1,2,5,5", None, {"strides": ""}), ("1,2,5,5", None, {"kernel": ""}),
+    ("1,2,5,5", None, {"pads_begin": "one,1"}), ("...", None, {"strides": "", "kernel": "", "pads_begin": "", "pads_end": ""}),
+    ("1,2,5,5", None, {"rounding_type": "ceil_torch"}), ("1,2,?,2..5", None, {"pads_begin": "3,0"}), ("1,2,5,5", None, {"pads_begin": "3,0"}), ("1,2,5,5", None, {"pads_end": "0,2"}),
+    ("1,2,5,5", None, {"pads_begin": "1,1", "pads_end": "2,1"}),
+]  # fmt: skip
+TYPES = ["f16", "bf16", "f64", "i8", "u8", "i32", "i64", "u64", "u1", "i4", "f8e4m3", "boolean", "dynamic", "string"]
+
+
+def base(operation: str, version: str, fixed: dict[str, str], outputs: int) -> list[Case]:
+    """The rows that every version has."""
+
+    def case(source: Data, form: dict[str, str], axes: int = 2, run: bool = True, known: str = "") -> Case:
+        more = {"dilations": ",".join("1" * axes)} if "dilations" in fixed else {}
+        return Case(operation, version, window(axes, **fixed | more, **form), [source], outputs, run and "000" not in source.shape, known=known)
+
+    torch = [
+        {"rounding_type": "ceil_torch", "strides": "2,2", "pads_begin": "1,1", "pads_end": "1,1"},
+        {"rounding_type": "ceil_torch", "strides": "3,5", "pads_end": "2,1"},
+    ]
+    return [
+        *(case(f32("2,3,7,8"), form) for form in [*FORMS, *(torch if version in TORCH else [])]),
+        case(f32("2,3,9"), {}, 1),
+        case(f32("2,3,9"), {"strides": "2", "pads_begin": "1", "rounding_type": "ceil"}, 1),
+        case(f32("1,2,4,5,6"), {}, 3),
+        case(f32("1,2,4,5,6"), {"strides": "2,1,2", "pads_begin": "1,1,0", "pads_end": "0,1,1"}, 3),
+        *(case(f32(shape, run_shape), form) for shape, run_shape, form in SHAPES),
+        *(case(data(t, "1,2,5,6"), {"pads_begin": "1,1"}) for t in ("f16", "bf16")),
+        *(case(data(t, "1,2,5,6", low=-100, high=100), {}, run=t in ("i8", "u8", "i32"), known=TEXT.get(t, "")) for t in TYPES),
+        *(case(f32("1,2,5,5"), {name: "absent"}, known="missing-attribute") for name in ("pads_begin", "pads_end")),
+        case(f32("1,2,5,5"), {"strides": "-1,1"}, run=False, known="negative-size-attribute"),
+    ]
+
+
+@pytest.mark.parametrize("case", [row for version in VERSIONS for row in base(*version)], ids=case_id)
+def test_windows(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+x = data("f32", "1,2,5,6")
+integers = data("i32", "1,1,4,4", [5, -3, 8, 8, 7, 8, -2, 0, 1, 8, 3, 4, -9, -9, -9, -9], run_shape=(1, 1, 4, 4))
+odd = data("f32", "1,1,1,6", [NAN, 1, -INF, -INF, INF, 2], run_shape=(1, 1, 1, 6))
+
+
+DILATED = {"opset16": {"dilations": "1,1"}}
+"""Without dilations OpenVINO does not run AvgPool-16, nor MaxPool-8 and -14: it crashes, or gives what lay in memory."""
+
+
+AVERAGES = [
+    *(
+        Case("AvgPool", version, window(**{"exclude_pad": exclude, "strides": "2,2", "rounding_type": rounding, "pads_begin": "1,1", "pads_end": "1,1"} | DILATED.get(version, {})), [x])
+        for version in ("opset1", "opset14", "opset16")
+        for exclude in ("true", "false")
+        for rounding in ("floor", "ceil", *(("ceil_torch",) if version != "opset1" else ()))
+    ),
+    *(Case("AvgPool", version, window(**{"exclude_pad": "false", "auto_pad": pad, "strides": "2,2"} | DILATED.get(version, {})), [x]) for version in ("opset1", "opset14", "opset16") for pad in ("same_upper", "same_lower", "valid")),
+    *(Case("AvgPool", version, window(exclude_pad="absent"), [x], known="missing-attribute") for version in ("opset1", "opset14", "opset16")),
+    Case("AvgPool", "opset1", window(exclude_pad="maybe"), [x], known="boolean-text"),
+    Case("AvgPool", "opset1", window(exclude_pad="false", pads_begin="3,2", pads_end="3,2"), [x]),
+    Case("AvgPool", "opset1", window(exclude_pad="false", kernel="7,7"), [x]),
+    Case("AvgPool", "opset1", window(exclude_pad="false", pads_begin="2,2", kernel="7,7"), [x]),
+    Case("AvgPool", "opset1", window(exclude_pad="true", kernel="1,6"), [odd]),
+    Case("AvgPool", "opset1", window(exclude_pad="true", kernel="1,2"), [odd]),
+    *(Case("AvgPool", "opset16", window(exclude_pad=exclude, dilations="2,3"), [data("f32", "1,2,7,8")]) for exclude in ("true", "false")),
+    *(
+        Case("AvgPool", "opset16", window(exclude_pad=exclude, dilations="2,2", strides="2,1", pads_begin="2,1", pads_end="1,1", rounding_type=rounding), [data("f32", "1,2,7,8")])
+        for exclude in ("true", "false")
+        for rounding in ("floor", "ceil", "ceil_torch")
+    ),
+    Case("AvgPool", "opset16", window(exclude_pad="true", dilations="2,2", auto_pad="same_upper"), [data("f32", "1,2,7,8")]),
+    Case("AvgPool", "opset16", window(exclude_pad="true", dilations="1,2"), [f32("1,2,?,4..9", (1, 2, 6, 7))]),
+    Case("AvgPool", "opset16", window(exclude_pad="true", dilations=""), [x], run=False),
+    Case("AvgPool", "opset16", window(exclude_pad="true", dilations="2"), [x]),
+    Case("AvgPool", "opset16", window(exclude_pad="true", dilations="0,1"), [x]),
+    Case("AvgPool", "opset16", window(exclude_pad="true", dilations="3,1"), [x]),
+    Case("AvgPool", "opset14", window(exclude_pad="true", dilations="2,1"), [x], run=False),
+    Case("AvgPool", "opset8", window(exclude_pad="true"), [x]),
+    Case("AvgPool", "opset15", window(exclude_pad="true", rounding_type="ceil_torch"), [x]),
+    Case("AvgPool", "opset1", window(exclude_pad="true"), [x, x]),
+    Case("AvgPool", "opset1", window(exclude_pad="true"), []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", AVERAGES, ids=case_id)
+def test_averages(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+def largest(**changed: str) -> dict[str, str]:
+    return window(**{"index_element_type": "i64", "axis": "0", "dilations": "1,1"} | changed)
+
+
+LARGEST = [
+    *(Case("MaxPool", "opset1", window(kernel="2,2", strides="2,2"), [source]) for source in (integers, data("u8", "1,2,4,5"), data("i8", "1,2,4,5", low=-100, high=100), data("i64", "1,2,4,5"))),
+    Case("MaxPool", "opset1", window(kernel="2,2", pads_begin="1,1", pads_end="1,1"), [integers]),
+    Case("MaxPool", "opset1", window(kernel="2,2", pads_begin="1,1", pads_end="1,1"), [data("i8", "1,1,2,2", [-128, -128, -128, -127], run_shape=(1, 1, 2, 2))]),
+    Case("MaxPool", "opset1", window(kernel="1,2"), [odd]),
+    Case("MaxPool", "opset1", window(pads_begin="2,1", pads_end="2,1"), [data("f32", "1,2,5,6", low=-9, high=-8)]),
+    Case("MaxPool", "opset1", window(pads_begin="3,2", pads_end="3,2"), [x]),
+    *(
+        Case("MaxPool", version, largest(axis=axis, strides="2,1", pads_begin="1,1", pads_end="1,0"), [data("f32", "2,3,5,6")], 2)
+        for version in ("opset8", "opset14")
+        for axis in ("0", "1", "2", "3", "-1", "-2", "-4", "4", "-5")
+    ),
+    *(Case("MaxPool", version, largest(axis=axis), [f32("...")], 2) for version in ("opset8", "opset14") for axis in ("0", "7")),
+    *(Case("MaxPool", version, largest(axis="absent", index_element_type="absent", dilations="absent"), [x], 2, run=False) for version in ("opset8", "opset14")),
+    *(Case("MaxPool", "opset8", largest(index_element_type=t), [x], 2) for t in ("i32", "I64")),
+    *(Case("MaxPool", version, largest(index_element_type=t), [x], 2, run=False, known="pool-index-type") for version in ("opset8", "opset14") for t in ("u8", "f32")),
+    Case("MaxPool", "opset8", largest(index_element_type="int"), [x], 2),
+    *(Case("MaxPool", version, largest(dilations=dilations, strides="1,2"), [data("f32", "1,2,7,8")], 2) for version in ("opset8", "opset14") for dilations in ("2,3", "3,1", "2", "0,1")),
+    *(Case("MaxPool", version, largest(dilations=""), [x], 2, run=False) for version in ("opset8", "opset14")),
+    *(
+        Case("MaxPool", version, largest(dilations="2,2", strides="2,2", pads_begin="2,1", pads_end="1,2", rounding_type=rounding), [data("f32", "1,2,7,8")], 2)
+        for version in ("opset8", "opset14")
+        for rounding in ("floor", "ceil", "ceil_torch")
+    ),
+    *(Case("MaxPool", version, largest(auto_pad=pad, dilations="2,2", strides="2,1"), [data("f32", "1,2,7,8")], 2) for version in ("opset8", "opset14") for pad in ("same_upper", "same_lower", "valid")),
+    *(Case("MaxPool", "opset14", largest(kernel="2,2"), [source], 2) for source in (integers, data("u8", "1,2,4,5"), data("i8", "1,2,4,5", low=-100, high=100))),
+    Case("MaxPool", "opset8", window(1, index_element_type="i32", axis="1", dilations="2", strides="2"), [data("f32", "2,2,9")], 2),
+    Case("MaxPool", "opset14", window(3, index_element_type="i32", axis="2", dilations="1,2,1", pads_begin="1,0,0"), [data("f32", "2,2,4,5,4")], 2),
+    Case("MaxPool", "opset14", largest(rounding_type="ceil_torch", strides="2,2", pads_begin="1,1", pads_end="1,1"), [f32("1,2,?,4..9", (1, 2, 6, 7))], 2),
+    Case("MaxPool", "opset8", largest(auto_pad="same_lower"), [f32("1,2,6,3..9", (1, 2, 6, 5))], 2, known="max-pool-same-lower"),
+    Case("MaxPool", "opset13", largest(rounding_type="ceil_torch"), [x], 2),
+    Case("MaxPool", "opset7", window(), [x]),
+    Case("MaxPool", "opset1", window(), [x, x]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LARGEST, ids=case_id)
+def test_largest(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+def adaptive(operation: str, outputs: int, fixed: dict[str, str]) -> list[Case]:
+    def case(*inputs: object, run: bool = True, known: str = "", **changed: str) -> Case:
+        return Case(operation, "opset8", fixed | changed, inputs, outputs, run, known=known)  # type: ignore[arg-type]
+
+    two = const("i64", [3, 2])
+    shape_of = node("ShapeOf", "opset3", {"output_type": "i64"}, [f32("2..4,..5")])
+    longer = node("ShapeOf", "opset3", {"output_type": "i64"}, [f32("2..4,?,5")])
+    return [
+        *(case(f32("2,3,7,8"), const("i64", sizes)) for sizes in ([3, 2], [1, 1], [7, 8], [5, 3], [9, 11], [1, 8])),
+        case(f32("2,3,9"), const("i64", [4])),
+        case(f32("1,2,4,5,6"), const("i64", [3, 2, 4])),
+        case(f32("2,3,7,8"), const("i32", [3, 2])),
+        *(case(data(t, "1,2,5,6"), two) for t in ("f16", "bf16")),
+        *(case(data(t, "1,2,5,6"), two, run=False, known=TEXT.get(t, "")) for t in TYPES),
+        case(f32("?,1..3,?,8", (2, 3, 7, 8)), two),
+        case(f32("1,2,5,6"), data("i64", "2"), run=False),
+        case(f32("1,2,5,6"), data("i64", "?"), run=False),
+        case(f32("1,2,5,6"), data("i64", "..."), run=False),
+        case(f32("1,2,5,6"), data("i64", "1..2"), run=False),
+        case(f32("1,2,5,6"), data("i64", "3..4"), run=False),
+        case(f32("..."), two),
+        case(f32("..."), const("i64", [[3, 2]])),
+        case(f32("1,2,5,6"), shape_of, run=False),
+        case(f32("1,2,5,6"), longer, run=False),
+        case(f32("1,2,1000000000000,6"), two, run=False),
+        # refused
+        *(case(f32(shape), two) for shape in ("2,3,7", "2,3,7,8,9", "2,3", "", "1,2,2,2,2,2")),
+        case(f32("1,2,5,6"), const("i64", [[3, 2]])),
+        case(f32("1,2,5,6"), const("i64", 3)),
+        case(f32("1,2,5,6"), const("f32", [3, 2]), run=False, known="integers-wanted"),
+        case(f32("1,2,5,6"), const("i64", [-3, 2]), run=False, known="negative-size"),
+        case(f32("1,2,5,6"), const("i64", [-1, 2]), run=False, known="negative-size"),
+        case(f32("1,2,5,6"), const("i64", [0, 2]), run=False),
+        case(f32("0,2,5,6"), two, run=False),
+        case(f32("1,2,0,6"), two, run=False),
+        case(f32("1,2,5,6")),
+    ]
+
+
+INDEX = [
+    *(
+        Case("AdaptiveMaxPool", "opset8", {"index_element_type": t} if t else {}, [f32("1,2,5,6"), const("i64", [2, 4])], 2, run=t == "i32")
+        for t in ("i32", "i64", "", "u8", "f32", "int")
+    ),
+    Case("AdaptiveMaxPool", "opset8", {"index_element_type": "i32"}, [data("f32", "1,1,1,4", [[[[1, 1, -INF, -INF]]]]), const("i64", [1, 2])], 2),
+]
+
+
+@pytest.mark.parametrize("case", [*adaptive("AdaptiveAvgPool", 1, {}), *adaptive("AdaptiveMaxPool", 2, {"index_element_type": "i32"}), *INDEX], ids=case_id)
+def test_adaptive(case: Case, oracle: Oracle) -> None:
+    check(case, oracle)
+
+
+def test_mean_of_integers_is_the_nearest() -> None:
+    from irshape.ops.pooling import AdaptiveAvgPool, AvgPool_1
+
+    numbers = np.array([[[0, 1, 1, 2, 2, 3, -1, 0]]], np.int32)
+    pool = AvgPool_1(strides=(2,), pads_begin=(0,), pads_end=(0,), kernel=(2,), exclude_pad=True)
+    assert pool.evaluate(numbers).tolist() == [[[0, 2, 2, 0]]]
+    assert AdaptiveAvgPool().evaluate(numbers, np.array([4])).tolist() == [[[0, 2, 2, 0]]]

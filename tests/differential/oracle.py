@@ -12,10 +12,12 @@ Nothing here knows irshape.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
@@ -65,6 +67,8 @@ class Oracle:
         self.version = ""
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection[Any, Any] | None = None
+        self._fresh = True
+        """Whether the worker has not answered anything yet."""
 
     def ask(self, xml: str, weights: bytes = b"", inputs: Mapping[str, Array | Tensor] | None = None) -> Answer:
         """Reads the model; with inputs (by the friendly name of the Parameter), runs it as well."""
@@ -76,15 +80,16 @@ class Oracle:
             return self.ask_file(path, inputs)
 
     def ask_file(self, path: Path, inputs: Mapping[str, Array | Tensor] | None = None) -> Answer:
-        """The same for a model that lies on disk."""
+        """The same for a model that lies on disk. A crash is believed of a fresh worker only: an earlier case may have corrupted the memory of this one."""
+        fresh = self._fresh
+        answer = self._ask(path, inputs)
+        crashed = answer.status == "crashed" or (answer.execution is not None and answer.execution.status == "crashed")
+        return self._ask(path, inputs) if crashed and not fresh else answer
+
+    def _ask(self, path: Path, inputs: Mapping[str, Array | Tensor] | None) -> Answer:
         tensors = None if inputs is None else {name: _tensor(value) for name, value in inputs.items()}
         pipe = self._connect()
-        try:
-            pipe.send((str(path), tensors))
-        except OSError:  # the worker died while idle
-            self._stop()
-            pipe = self._connect()
-            pipe.send((str(path), tensors))
+        pipe.send((str(path), tensors))
         first = self._receive(pipe)
         if isinstance(first, str):
             return Answer("crashed", first, version=self.version)
@@ -95,8 +100,7 @@ class Oracle:
         if isinstance(second, str):
             return Answer(status, message, layers, Execution("crashed", message=second), self.version)
         done, engine, results, said = second
-        if engine == "evaluate":  # it may have corrupted the heap
-            self._stop()
+        self._fresh = engine == "evaluate"
         return Answer(status, message, layers, Execution(done, engine, {name: Tensor(*row) for name, row in results}, said), self.version)
 
     def _connect(self) -> Connection[Any, Any]:
@@ -105,8 +109,11 @@ class Oracle:
             command = [sys.executable, str(Path(__file__).resolve()), str(theirs.fileno())]
             environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENVINO_LOG_LEVEL": "0"}
             quiet = subprocess.DEVNULL
-            self._process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=quiet, stdout=quiet, stderr=quiet, env=environment)
+            self._process = subprocess.Popen(
+                command, pass_fds=[theirs.fileno()], stdin=quiet, stdout=quiet, stderr=quiet, env=environment, start_new_session=True
+            )
             theirs.close()
+            self._fresh = True
             hello = self._receive(self._pipe)
             if not (isinstance(hello, tuple) and hello[0] == "version"):
                 raise RuntimeError(f"the OpenVINO worker did not start: {hello}")
@@ -118,24 +125,23 @@ class Oracle:
         """What the worker sends, or a text on how it died."""
         try:
             if pipe.poll(self.timeout):
-                return pipe.recv()
+                answer = pipe.recv()
+                self._fresh = isinstance(answer, str)
+                return answer
             self._stop()
             return f"no answer within {self.timeout:g} s"
         except (EOFError, OSError):
-            code = self._stop()
-            return f"the process died (exit status {code})"
+            self._stop()
+            return "the process died"
 
-    def _stop(self) -> int | None:
+    def _stop(self) -> None:
         process, self._process, pipe, self._pipe = self._process, None, self._pipe, None
         if pipe is not None:
             pipe.close()
-        if process is None:
-            return None
-        try:
-            return process.wait(0.5)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return process.wait()
+        if process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
     def close(self) -> None:
         self._stop()
@@ -163,16 +169,36 @@ def _tensor(value: Array | Tensor) -> tuple[str, tuple[int, ...], bytes | list[s
 # The worker
 
 
+def _nursery(pipe: Connection[Any, Any]) -> None:
+    """Forks one worker after another, since importing OpenVINO takes longer than most questions; it starts no thread itself."""
+    import openvino as ov
+
+    pipe.send(("version", ov.__version__))
+    while True:
+        child = os.fork()
+        if not child:
+            _serve(pipe)
+        _, status = os.waitpid(child, 0)
+        code = os.waitstatus_to_exitcode(status)
+        if code == GONE:
+            return
+        if code:
+            pipe.send(f"the process died (exit status {code})")
+
+
+GONE = 77
+"""The exit status of a worker whose owner has hung up."""
+
+
 def _serve(pipe: Connection[Any, Any]) -> None:
     import openvino as ov
 
     core = ov.Core()
-    pipe.send(("version", ov.__version__))
     while True:
         try:
             path, inputs = pipe.recv()
-        except EOFError:
-            return
+        except (EOFError, OSError):
+            os._exit(GONE)
         try:
             model = core.read_model(path)
             layers: dict[str, list[tuple[str, str]]] = {}
@@ -184,7 +210,7 @@ def _serve(pipe: Connection[Any, Any]) -> None:
         if inputs is not None:
             answer = _execute(core, model, inputs)
             pipe.send(answer)
-            if answer[1] == "evaluate":
+            if answer[1] == "evaluate":  # it may have corrupted the memory
                 os._exit(0)
 
 
@@ -257,4 +283,4 @@ def _from_openvino(tensor: Any) -> tuple[str, tuple[int, ...], bytes | list[str]
 
 
 if __name__ == "__main__":
-    _serve(Connection(int(sys.argv[1])))
+    _nursery(Connection(int(sys.argv[1])))

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
 import json
+import textwrap
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from ..rules import Rule
+
+WIDTH = 100
 
 
 @click.command("rule", short_help="Explain a rule.")
 @click.argument("code", required=False)
-@click.option("--all", "every", is_flag=True, help="All rules.")
-@click.option("-f", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the answer.")
+@click.option("--all", "every", is_flag=True, help="All rules, each with its documentation.")
+@click.option("-f", "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True, help="Form of the answer.")
 def command(code: str | None, every: bool, form: str) -> None:
     """Explains a rule, by code (IR201) or name (output-shape-mismatch); lists them without one."""
     from ..rules import all_rules, rule_named
@@ -24,11 +30,66 @@ def command(code: str | None, every: bool, form: str) -> None:
         except KeyError:
             raise click.UsageError(f"there is no rule '{code}'; `irshape rule` lists them") from None
     if form == "json":
-        rows = [{"code": rule.code, "name": rule.name, "severity": rule.severity, "documentation": inspect.cleandoc(rule.__doc__ or "")} for rule in chosen]
+        rows = [fields(rule) for rule in chosen]
         click.echo(json.dumps(rows if code is None else rows[0], indent=1, ensure_ascii=False))
+    elif form == "markdown":
+        click.echo(markdown(chosen) if code is None else markdown_page(chosen[0]), nl=False)
     elif code is None and not every:
         for rule in chosen:
-            click.echo(f"{rule.code}  {rule.severity:<8} {rule.name:<28} {inspect.cleandoc(rule.__doc__ or '').splitlines()[0]}")
+            click.echo(f"{rule.code}  {severity(rule):<16} {rule.name:<28} {rule.page().summary}")
     else:
-        pages = [f"{rule.code} {rule.name} ({rule.severity})\n\n{inspect.cleandoc(rule.__doc__ or '')}\n" for rule in chosen]
-        click.echo("\n".join(pages), nl=False)
+        click.echo("\n\n".join(map(text_page, chosen)), nl=False)
+
+
+def severity(rule: type[Rule]) -> str:
+    return rule.severity if rule.default else f"{rule.severity}, opt-in"
+
+
+def fields(rule: type[Rule]) -> dict[str, str | bool | None]:
+    """A rule as a JSON object: its sections are fields, in Markdown."""
+    from ..rules import HEADINGS
+
+    page = rule.page()
+    row: dict[str, str | bool | None] = {"code": rule.code, "name": rule.name, "severity": rule.severity, "default": rule.default, "summary": page.summary}
+    return row | {heading.lower().replace(" ", "_"): page.sections.get(heading) for heading in HEADINGS}
+
+
+def text_page(rule: type[Rule]) -> str:
+    page = rule.page()
+    parts = [f"{rule.code} {rule.name} ({severity(rule)})", textwrap.fill(page.summary, WIDTH)]
+    parts += [f"{heading}\n{_indented(text)}" for heading, text in page.sections.items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _indented(text: str) -> str:
+    """A section for a terminal: prose filled, code as it stands without its fences."""
+    lines: list[str] = []
+    for index, part in enumerate(text.split("```")):
+        if index % 2:
+            lines += ["    " + line for line in part.splitlines()[1:]]
+        else:
+            for paragraph in filter(None, part.strip().split("\n\n")):
+                lines.append(textwrap.fill(" ".join(paragraph.split()), WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False))
+    return "\n".join(lines)
+
+
+def markdown(rules: tuple[type[Rule], ...]) -> str:
+    """The document of all rules, docs/rules.md."""
+    rows = [
+        f"| [{rule.code}](#{rule.code.lower()}-{rule.name}) | `{rule.name}` | {severity(rule)} | {rule.page().summary.replace('|', chr(92) + '|')} |"
+        for rule in rules
+    ]
+    head = (
+        "# Rules\n\n"
+        "<!-- made by `irshape rule --all --format markdown`; the text stands in the docstrings of irshape/rules -->\n\n"
+        "What `irshape validate` reports. An *error* is what OpenVINO refuses, or what contradicts itself or the specification; a *warning* is almost surely a mistake; an *info*\n"
+        "is worth knowing. A rule that is *opt-in* is asked only when it is named.\n\n"
+        "| Code | Name | Severity | |\n|---|---|---|---|\n"
+    )
+    return head + "\n".join(rows) + "\n\n" + "\n".join(map(markdown_page, rules))
+
+
+def markdown_page(rule: type[Rule]) -> str:
+    page = rule.page()
+    sections = "".join(f"**{heading}**\n\n{text}\n\n" for heading, text in page.sections.items())
+    return f"## {rule.code} {rule.name}\n\n{page.summary} ({severity(rule).capitalize()}.)\n\n{sections}"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from importlib import import_module
 
 from ..model import Problem
-from .base import Context, Rule
+from .base import HEADINGS, Context, Rule
 
-__all__ = ["Context", "Rule", "all_rules", "findings", "rule_named"]
+__all__ = ["HEADINGS", "Context", "Rule", "all_rules", "findings", "rule_named"]
 
-FAMILIES = ("file", "structure", "declared", "attributes", "constraints", "weights", "versions")
+FAMILIES = ("file", "structure", "edges", "names", "declared", "layouts", "shapes", "attributes", "constraints", "weights", "versions", "numerics", "running", "target", "policy")
 
 
 @lru_cache(maxsize=1)
@@ -22,7 +22,9 @@ def all_rules() -> tuple[type[Rule], ...]:
         for value in vars(import_module(f"{__name__}.{family}")).values():
             if isinstance(value, type) and issubclass(value, Rule) and "code" in vars(value):
                 found.append(value)
-    return tuple(sorted(found, key=lambda rule: rule.code))
+    from .plugins import plugin_rules
+
+    return tuple(sorted([*found, *plugin_rules()], key=lambda rule: rule.code))
 
 
 @lru_cache(maxsize=1)
@@ -35,8 +37,9 @@ def rule_named(name: str) -> type[Rule]:
     return _by_name()[name]
 
 
-def findings(context: Context) -> Iterator[Problem]:
-    """What all rules find in a model, in no particular order."""
+def findings(context: Context, also: Collection[str] = ()) -> Iterator[Problem]:
+    """What the rules find in a model, in no particular order. `also`: the names or codes of those to ask that are not asked by default."""
     yield from context.model.problems
     for rule in all_rules():
-        yield from rule.check(context)
+        if rule.default or rule.name in also or rule.code in also:
+            yield from rule.check(context)

@@ -10,31 +10,127 @@ from .base import Context, Rule
 
 
 class UnknownAttribute(Rule):
-    """The operation has no such attribute."""
+    """The operation has no such attribute.
+
+    ## What it does
+    Reports an attribute in `<data>` that no version of the specification gives this operation, and that no writer of OpenVINO is known to put there.
+
+    ## Why it matters
+    It has no effect. What somebody meant by it is not done.
+
+    ## What OpenVINO does
+    Passes over it in silence.
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1"><data keep_dims="true" colour="blue"/>…</layer>
+    ```
+
+    ## How to fix it
+    Remove it, or give it the name that the operation has for it; `irshape ops ReduceMean` lists them.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1"><data keep_dims="true"/>…</layer>
+    ```
+    """
 
     code, name, severity = "IR301", "unknown-attribute", "warning"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
         source = context.model.source
+        meant = {(id(layer), found.expected) for layer, found in context.met(AttributeProblem) if found.rule == "misspelt-attribute"}
         for layer, found in context.met(AttributeProblem):
+            if found.rule == "missing-attribute" and (id(layer), found.name) in meant:
+                continue  # it is there, misspelt
             element = layer.data_offset if layer.data_offset >= 0 else layer.offset
             yield Problem(found.rule, found.message, source.attribute(element, found.name), layer, found.expected, found.actual, found.help)
 
 
 class MisspeltAttribute(Rule):
-    """An attribute that looks like a misspelling of one that the operation has."""
+    """An attribute that looks like a misspelling of one that the operation has.
+
+    ## What it does
+    Reports an attribute in `<data>` that the operation does not have, with a name close to one that it has.
+
+    ## Why it matters
+    The attribute that was meant takes its default.
+
+    ## What OpenVINO does
+    Passes over it in silence and computes with the default.
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1"><data keep_dim="true"/>…</layer>
+    ```
+
+    ## How to fix it
+    Correct the name.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1"><data keep_dims="true"/>…</layer>
+    ```
+    """
 
     code, name, severity = "IR302", "misspelt-attribute", "error"
 
 
 class MissingAttribute(Rule):
-    """An attribute that the specification demands is missing."""
+    """An attribute that the specification demands is missing.
+
+    ## What it does
+    Reports a layer without an attribute that the specification calls required.
+
+    ## Why it matters
+    What the layer computes is not said.
+
+    ## What OpenVINO does
+    Refuses some such layers, takes a default for others in silence, and crashes on a few.
+
+    ## Example
+    ```xml
+    <layer id="2" name="lrn" type="LRN" version="opset1"><data alpha="0.1" beta="0.75" bias="1"/>…</layer>
+    ```
+
+    ## How to fix it
+    Add the attribute with the value that is meant.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="lrn" type="LRN" version="opset1"><data alpha="0.1" beta="0.75" bias="1" size="5"/>…</layer>
+    ```
+    """
 
     code, name, severity = "IR303", "missing-attribute", "error"
 
 
 class AttributeValue(Rule):
-    """The value of an attribute is malformed or out of range."""
+    """The value of an attribute is malformed or out of range.
+
+    ## What it does
+    Reports a value that is not of the kind that the attribute takes (a number, a list, one of a few words …), or that the specification does not allow.
+
+    ## Why it matters
+    What the layer computes is not what the file seems to say.
+
+    ## What OpenVINO does
+    Refuses some such values without naming the layer ("banana" is not a member of enum ov::op::PadType), and takes others in silence: `keep_dims="maybe"` is the default, a
+    number past the range of a float is infinite.
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1"><data keep_dims="maybe"/>…</layer>
+    ```
+
+    ## How to fix it
+    Write a value that the finding names as allowed.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1"><data keep_dims="true"/>…</layer>
+    ```
+    """
 
     code, name, severity = "IR304", "attribute-value", "error"

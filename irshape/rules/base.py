@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal, NamedTuple, TypeVar
 
-from ..inference.engine import Finding, Inference
+from ..inference.engine import BodyResult, Finding, Inference, Mismatch
 from ..model import Body, Constant, Layer, Model, Problem
+from ..ops.declaration import AttributeProblem
+from ..selection import PLAIN, Settings
+from ..types import DYNAMIC_TYPE, UNBOUNDED
 from ..wiring import Wiring, wire
+from .links import Links
 
 T = TypeVar("T")
 
@@ -16,16 +21,19 @@ T = TypeVar("T")
 class Context:
     """A model, what was inferred of it, and the wiring of its bodies."""
 
-    def __init__(self, model: Model, inference: Inference) -> None:
+    def __init__(self, model: Model, inference: Inference, settings: Settings = PLAIN) -> None:
         self.model = model
         self.inference = inference
+        self.settings = settings
+        """What the user has set: the target release, extensions, policy."""
         self._wirings: dict[int, Wiring] = {}
+        self._links: dict[int, Links] = {}
+        self.results: dict[int, BodyResult] = {}
+        """What was inferred of each body, by its `id`."""
         self._collect(inference.result)
 
-    def _collect(self, result: object) -> None:
-        from ..inference.engine import BodyResult
-
-        assert isinstance(result, BodyResult)
+    def _collect(self, result: BodyResult) -> None:
+        self.results[id(result.body)] = result
         self._wirings[id(result.body)] = result.wiring
         for inner in result.inner.values():
             for body in inner.values():
@@ -46,8 +54,77 @@ class Context:
                     constant = Constant.of(layer, self.model.weights)
                 except ValueError:
                     continue
-                if constant.offset >= 0 and constant.size >= 0 and min(constant.shape, default=0) >= 0:
+                if constant.offset >= 0 and constant.size >= 0 and (not constant.shape or 0 <= min(constant.shape) <= max(constant.shape) < UNBOUNDED):
                     found.append((layer, constant))
+        return found
+
+    @cached_property
+    def by_type(self) -> dict[str, list[tuple[Body, int]]]:
+        """The layers of each type, in lower case: the body and the position in it."""
+        found: dict[str, list[tuple[Body, int]]] = {}
+        for body in self.bodies:
+            for position, layer in enumerate(body.layers):
+                found.setdefault(layer.type.lower(), []).append((body, position))
+        return found
+
+    @cached_property
+    def precisions(self) -> set[str | None]:
+        """Every `precision` that some port has, None where one has none."""
+        found = {port.precision for layer in self.model.walk() for port in layer.inputs}
+        found.update(port.precision for layer in self.model.walk() for port in layer.outputs)
+        return found
+
+    def layers(self, *types: str) -> Iterator[Layer]:
+        """The layers of some types, in lower case."""
+        for name in types:
+            for body, position in self.by_type.get(name, ()):
+                yield body.layers[position]
+
+    @cached_property
+    def noted(self) -> dict[int, set[str]]:
+        """The rules under which reading met something, by layer."""
+        found: dict[int, set[str]] = {}
+        for problem in self.model.problems:
+            if problem.layer is not None:
+                found.setdefault(id(problem.layer), set()).add(problem.rule)
+        return found
+
+    @cached_property
+    def torn(self) -> bool:
+        """Whether <layers> or <edges> stand somewhere twice or misspelt: what they hold is not all there, so nothing is said of what is missing."""
+        return any(
+            problem.rule in ("misspelt-element", "repeated-element") and {problem.expected, problem.actual} & {"layers", "edges"}
+            for problem in self.model.problems
+        )
+
+    @cached_property
+    def doubtful(self) -> set[int]:
+        """Layers whose attributes are in doubt: what is inferred with a default in the place of what was meant says nothing against their ports."""
+        found = {key for key, rules in self.noted.items() if rules & {"misspelt-element", "repeated-element"}}
+        return found | {id(layer) for layer, problem in self.met(AttributeProblem) if problem.rule != "unknown-attribute"}
+
+    @cached_property
+    def mistyped(self) -> set[int]:
+        """The Const layers whose `element_type` is contradicted by their port and by a port that it feeds: it is the odd one out of three."""
+        differing = {
+            id(layer): found.declared.element_type
+            for layer, found in self.met(Mismatch)
+            if layer.type.lower() in ("const", "constant") and found.declared.element_type not in (found.inferred.element_type, DYNAMIC_TYPE)
+        }
+        found = set()
+        if differing:
+            for body in self.bodies:
+                for position, row in enumerate(self.wiring(body).sources):
+                    for port, source in zip(body.layers[position].inputs, row, strict=True):
+                        if source is not None and (given := differing.get(id(body.layers[source[0]]))) is not None and port.element_type is given:
+                            found.add(id(body.layers[source[0]]))
+        return found
+
+    def links(self, body: Body) -> Links:
+        """What is wrong with the edges of a body."""
+        found = self._links.get(id(body))
+        if found is None:
+            found = self._links[id(body)] = Links(self, body)
         return found
 
     def wiring(self, body: Body) -> Wiring:
@@ -70,13 +147,36 @@ class Context:
             yield finding.layer, finding.subject
 
 
+class Page(NamedTuple):
+    """The documentation of a rule: one sentence, and a text in Markdown under each of the headings."""
+
+    summary: str
+    sections: dict[str, str]
+
+
+HEADINGS = ("What it does", "Why it matters", "What OpenVINO does", "Example", "How to fix it", "Use instead")
+"""The headings of a rule's docstring, in this order; the last one only where there is something to show."""
+
+
 class Rule:
-    """A rule. `check` finds its problems; one that has none is met while reading or inferring, and reported under its name."""
+    """A rule. `check` finds its problems; one that has none is met while reading or inferring, and reported under its name.
+
+    The docstring is the documentation: a sentence, then a `##` line for each of `HEADINGS`.
+    """
 
     code: ClassVar[str]
     name: ClassVar[str]
     severity: ClassVar[Literal["error", "warning", "info"]]
+    default: ClassVar[bool] = True
+    """Whether the rule is asked without being named: not one that reads all of the .bin."""
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
         return iter(())
+
+    @classmethod
+    def page(cls) -> Page:
+        from inspect import cleandoc
+
+        summary, *parts = re.split(r"^## (.+)\n", cleandoc(cls.__doc__ or ""), flags=re.MULTILINE)
+        return Page(summary.strip(), {heading: text.strip() for heading, text in zip(parts[::2], parts[1::2], strict=True)})

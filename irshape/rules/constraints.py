@@ -10,7 +10,30 @@ from .base import Context, Rule
 
 
 class OperationConstraint(Rule):
-    """The inputs or attributes break a condition of the operation."""
+    """The inputs or attributes break a condition of the operation.
+
+    ## What it does
+    Reports a condition of the specification that does not hold for this layer, and that no other rule of this family is about.
+
+    ## Why it matters
+    The layer cannot be computed, or not as the specification says.
+
+    ## What OpenVINO does
+    Refuses most such layers, at the first of them, without a line; takes what it does not check in silence.
+
+    ## Example
+    ```xml
+    <layer id="2" name="reshape" type="Reshape" version="opset1"><data special_zero="false"/>…</layer>   <!-- of [2,3] to [4,2] -->
+    ```
+
+    ## How to fix it
+    The message says what was expected and what was seen: correct the one that is wrong.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="reshape" type="Reshape" version="opset1"><data special_zero="false"/>…</layer>   <!-- of [2,3] to [3,2] -->
+    ```
+    """
 
     code, name, severity = "IR401", "operation-constraint", "error"
 
@@ -25,7 +48,43 @@ class OperationConstraint(Rule):
             elif violation.at and layer.data_offset >= 0:
                 offset = context.model.source.attribute(layer.data_offset, violation.at)
                 offset = layer.offset if offset == layer.data_offset else offset
-            yield Problem(violation.rule, violation.message, offset, layer, violation.expected, violation.seen, violation.help or None, port)
+            yield Problem(violation.rule, violation.message, offset, layer, violation.expected, violation.seen, violation.help or _HINT[violation.rule], port)
+        if context.model.kind != "layers":
+            yield from _not_constant(context)
+
+
+def _not_constant(context: Context) -> Iterator[Problem]:
+    """Inputs that a Const must feed, and another layer does."""
+    from ..ops import registry
+
+    for name, places in context.by_type.items():
+        try:
+            operation = registry.versions(name)[-1]
+        except LookupError:
+            continue
+        for wanted in operation.constant_operands:
+            index = next(i for i, declared in enumerate(operation.operands) if declared.name == wanted)
+            for body, position in places:
+                layer, row = body.layers[position], context.wiring(body).sources[position]
+                if index < len(row) and (source := row[index]) is not None and (producer := body.layers[source[0]]).type.lower() not in ("const", "constant"):
+                    port = layer.inputs[index]
+                    message = f"`{wanted}` of {layer.type} must come from a Const; {producer.type} '{producer.name}' (id {producer.id}) feeds it"
+                    hint = "replace what feeds it by a constant"
+                    yield Problem(OperationConstraint.name, message, port.offset, layer, "a Const", producer.type, hint, ("input", port.id))
+
+
+_HINT = {
+    "operation-constraint": "correct the inputs or the attributes of the layer",
+    "input-count": "add the inputs that are missing, or remove those that are too many",
+    "input-element-type": "insert a Convert, or connect the layer that was meant",
+    "input-rank": "insert a Reshape, Squeeze or Unsqueeze, or connect the layer that was meant",
+    "input-value": "correct the constant, or the layers that work the value out",
+    "input-shapes": "correct the shape that is wrong, or connect the layer that was meant",
+    "duplicate-values": "remove the value that stands there again",
+    "port-map": "name ports and layers by the ids that they have",
+    "attribute-value": "write a value that is allowed",
+    "internal-error": "please report it",
+}
 
 
 def _operand_position(type_name: str, version: str, at: str) -> int | None:
@@ -39,42 +98,219 @@ def _operand_position(type_name: str, version: str, at: str) -> int | None:
 
 
 class InputCount(Rule):
-    """The layer has too few or too many inputs."""
+    """The layer has too few or too many inputs.
+
+    ## What it does
+    Holds the number of input ports against the inputs that the operation takes. Trailing optional inputs may be left out.
+
+    ## Why it matters
+    The layer cannot be computed; an input port or its edge has been lost, or added to the wrong layer.
+
+    ## What OpenVINO does
+    Refuses it, without a line; surplus inputs of some operations it passes over in silence.
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">
+        <data keep_dims="true"/>
+        <input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></input>
+        <output><port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port></output>
+    </layer>
+    ```
+
+    ## How to fix it
+    Add the missing input and its edge, or remove what is too many; `irshape ops ReduceMean` lists the inputs.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">
+        <data keep_dims="true"/>
+        <input>
+            <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+            <port id="1" precision="I64"><dim>1</dim></port>
+        </input>
+        <output><port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port></output>
+    </layer>
+    ```
+    """
 
     code, name, severity = "IR402", "input-count", "error"
 
 
 class InputElementType(Rule):
-    """An input has an element type that the operation does not take."""
+    """An input has an element type that the operation does not take.
+
+    ## What it does
+    Holds the element type of every input against those that the operation takes, and against those of the other inputs where they must agree.
+
+    ## Why it matters
+    The layer cannot be computed. Often a Convert is missing, or two inputs are swapped.
+
+    ## What OpenVINO does
+    Refuses it and names the layer, without a line: "Element type of axes input must be integer. Got: f32".
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>   <!-- with axes of f32 -->
+    ```
+
+    ## How to fix it
+    Insert a Convert, or connect the layer that was meant.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>   <!-- with axes of i64 -->
+    ```
+    """
 
     code, name, severity = "IR403", "input-element-type", "error"
 
 
 class InputRank(Rule):
-    """An input has a rank that the operation does not take."""
+    """An input has a rank that the operation does not take.
+
+    ## What it does
+    Holds the number of dimensions of every input against what the operation takes.
+
+    ## Why it matters
+    The layer cannot be computed. Often a Reshape, Squeeze or Unsqueeze is missing.
+
+    ## What OpenVINO does
+    Refuses it, without a line; an operation that does not check takes it in silence.
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>   <!-- with axes of shape [1,1] -->
+    ```
+
+    ## How to fix it
+    Give the input the rank that the message names.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>   <!-- with axes of shape [1] -->
+    ```
+    """
 
     code, name, severity = "IR404", "input-rank", "error"
 
 
 class InputValue(Rule):
-    """The value of an input is out of range."""
+    """The value of an input is out of range.
+
+    ## What it does
+    Reports an axis, index, size or other value, known from a constant or from the shapes that it is worked out of, that the operation does not allow.
+
+    ## Why it matters
+    The layer cannot be computed.
+
+    ## What OpenVINO does
+    Refuses most and names the layer, without a line: "Axis 7 out of the tensor rank range [-4, 3]."; takes some in silence.
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>   <!-- of [2,3], with axes [7] -->
+    ```
+
+    ## How to fix it
+    Correct the constant, or the layers that work the value out.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>   <!-- of [2,3], with axes [1] -->
+    ```
+    """
 
     code, name, severity = "IR405", "input-value", "error"
 
 
 class InputShapes(Rule):
-    """The shapes of the inputs do not fit together."""
+    """The shapes of the inputs do not fit together.
+
+    ## What it does
+    Reports inputs whose shapes the operation cannot take together: that do not broadcast, that do not agree in a dimension where they must.
+
+    ## Why it matters
+    The layer cannot be computed. Often one of its edges comes from the wrong layer.
+
+    ## What OpenVINO does
+    Refuses it, without a line: "Argument shapes are inconsistent."
+
+    ## Example
+    ```xml
+    <layer id="2" name="add" type="Add" version="opset1">…</layer>   <!-- of [2,3] and [2,4] -->
+    ```
+
+    ## How to fix it
+    Correct the shape that is wrong, or connect the layer that was meant.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="add" type="Add" version="opset1">…</layer>   <!-- of [2,3] and [2,1] -->
+    ```
+    """
 
     code, name, severity = "IR406", "input-shapes", "error"
 
 
 class DuplicateValues(Rule):
-    """An input that must hold unique values holds one twice."""
+    """An input that must hold unique values holds one twice.
+
+    ## What it does
+    Reports axes and the like that the specification wants unique and that are not, negative axes counted as what they stand for.
+
+    ## Why it matters
+    The specification forbids it: another implementation may refuse it or compute something else.
+
+    ## What OpenVINO does
+    Takes it in silence for most operations.
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>   <!-- with axes [1, 1] -->
+    ```
+
+    ## How to fix it
+    Remove the value that stands there again, or correct it.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>   <!-- with axes [1] -->
+    ```
+    """
 
     code, name, severity = "IR407", "duplicate-values", "error"
 
 
 class PortMapRule(Rule):
-    """A port map or back edge names a port or a layer that is not there."""
+    """A port map or back edge does not fit the layer and its body.
+
+    ## What it does
+    Reports a line of a port map or a back edge of a Loop, TensorIterator or If that names a port or a layer that is not there, or a layer that is no Parameter or Result; and
+    what the two ends of it cannot share.
+
+    ## Why it matters
+    The body does not get its inputs, or its outputs go nowhere.
+
+    ## What OpenVINO does
+    Refuses it with a message about the inside of its parser: "unordered_map::at".
+
+    ## Example
+    ```xml
+    <port_map>
+        <input external_port_id="0" internal_layer_id="9"/>   <!-- the body has no layer 9 -->
+    </port_map>
+    ```
+
+    ## How to fix it
+    Name the port of the layer by its id in `external_port_id`, and the Parameter or Result of the body by its id in `internal_layer_id`.
+
+    ## Use instead
+    ```xml
+    <port_map>
+        <input external_port_id="0" internal_layer_id="0"/>
+    </port_map>
+    ```
+    """
 
     code, name, severity = "IR408", "port-map", "error"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from ..formats.layers import parse_value
 from ..inference.engine import BodyResult, Mismatch, declared
@@ -13,7 +14,45 @@ from .base import Context, Rule
 
 
 class OutputShapeMismatch(Rule):
-    """An output port declares a shape that the layer cannot have."""
+    """An output port declares a shape that the layer cannot have.
+
+    ## What it does
+    Holds the `<dim>`s of every output port against what follows from the operation, its attributes and its inputs, inside bodies too. What lies behind such a port is held
+    against what the port declares, so that one mistake is reported once.
+
+    ## Why it matters
+    The file contradicts itself. Tools that trust the ports, and people who read them, go on from a wrong shape.
+
+    ## What OpenVINO does
+    Ignores what output ports declare and infers the shapes itself, in silence.
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">
+        <data keep_dims="true"/>
+        <input>
+            <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+            <port id="1" precision="I64"><dim>1</dim></port>   <!-- value is [1] -->
+        </input>
+        <output><port id="2" precision="FP32"><dim>2</dim></port></output>
+    </layer>
+    ```
+
+    ## How to fix it
+    Declare what is inferred; or, where the declared shape is the one that was meant, correct the attributes or the inputs.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">
+        <data keep_dims="true"/>
+        <input>
+            <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+            <port id="1" precision="I64"><dim>1</dim></port>   <!-- value is [1] -->
+        </input>
+        <output><port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port></output>
+    </layer>
+    ```
+    """
 
     code, name, severity = "IR201", "output-shape-mismatch", "error"
 
@@ -21,9 +60,16 @@ class OutputShapeMismatch(Rule):
     def check(cls, context: Context) -> Iterator[Problem]:
         unsure = _unsure(context.inference.result)
         for layer, found in context.met(Mismatch):
+            if id(layer) in context.doubtful:
+                continue
             port = layer.outputs[found.position]
             given, inferred = found.declared, found.inferred
-            if not given.element_type.is_dynamic and not inferred.element_type.is_dynamic and given.element_type is not inferred.element_type:
+            if (
+                id(layer) not in context.mistyped
+                and not given.element_type.is_dynamic
+                and not inferred.element_type.is_dynamic
+                and given.element_type is not inferred.element_type
+            ):
                 yield Problem(
                     OutputTypeMismatch.name,
                     f"declared precision {port.precision}, inferred {inferred.element_type.precision}",
@@ -47,7 +93,8 @@ class OutputShapeMismatch(Rule):
                 continue
             elif not given.shape.encloses(_as_port(inferred.shape)):
                 message = f"declared {actual}, but only {expected} can be inferred: nothing in the file makes the dimension static"
-                yield Problem(UnprovenDimension.name, message, port.offset, layer, expected, actual, f"declare {_dims(inferred.shape)}", where)
+                severity: Literal["info"] | None = "info" if context.model.format != "ir" else None  # there a declared shape is a promise of the exporter
+                yield Problem(UnprovenDimension.name, message, port.offset, layer, expected, actual, f"declare {_dims(inferred.shape)}", where, severity)
             elif layer.type.lower() not in ("parameter", "readvalue") and _as_port(given.shape) != _as_port(inferred.shape):
                 message = f"declared {actual}, though {expected} is certain"
                 yield Problem(LooserDeclaration.name, message, port.offset, layer, expected, actual, f"declare {_dims(inferred.shape)}", where)
@@ -84,25 +131,140 @@ def _reason(given: PartialShape, inferred: PartialShape) -> str:
 
 
 class OutputTypeMismatch(Rule):
-    """An output port declares an element type that the layer cannot have."""
+    """An output port declares an element type that the layer cannot have.
+
+    ## What it does
+    Holds the `precision` of every output port against the element type that follows from the operation and its inputs.
+
+    ## Why it matters
+    The file contradicts itself. Often a part of the model was converted to another type and its ports were not.
+
+    ## What OpenVINO does
+    Ignores what output ports declare, in silence, as long as it is the name of a type.
+
+    ## Example
+    ```xml
+    <output>
+        <port id="2" precision="I32"><dim>2</dim><dim>1</dim></port>
+    </output>
+    ```
+
+    ## How to fix it
+    Declare what is inferred; or, where the declared type is the one that was meant, insert a Convert.
+
+    ## Use instead
+    ```xml
+    <output>
+        <port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port>
+    </output>
+    ```
+    """
 
     code, name, severity = "IR202", "output-type-mismatch", "error"
 
 
 class UnprovenDimension(Rule):
-    """An output port declares a size that nothing in the file makes certain."""
+    """An output port declares a size that nothing in the file makes certain.
+
+    ## What it does
+    Reports a port with a static dimension where inference finds a dynamic one that may have this size, but need not.
+
+    ## Why it matters
+    The layer may put out another size than the file says. Often an input was made dynamic and the ports behind it were not.
+
+    ## What OpenVINO does
+    Ignores what output ports declare, in silence; it goes on with the dynamic dimension.
+
+    ## Example
+    ```xml
+    <layer id="2" name="relu" type="ReLU" version="opset1">
+        <input><port id="0" precision="FP32"><dim>-1</dim><dim>3</dim></port></input>
+        <output><port id="1" precision="FP32"><dim>2</dim><dim>3</dim></port></output>
+    </layer>
+    ```
+
+    ## How to fix it
+    Declare the dimension as -1, or make the input static.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="relu" type="ReLU" version="opset1">
+        <input><port id="0" precision="FP32"><dim>-1</dim><dim>3</dim></port></input>
+        <output><port id="1" precision="FP32"><dim>-1</dim><dim>3</dim></port></output>
+    </layer>
+    ```
+    """
 
     code, name, severity = "IR203", "unproven-dimension", "warning"
 
 
 class LooserDeclaration(Rule):
-    """An output port declares less than is certain."""
+    """An output port declares less than is certain.
+
+    ## What it does
+    Reports a port with a dynamic dimension where inference finds its size.
+
+    ## Why it matters
+    The file is right, but says less than it could. It shows that the ports are not those of the shapes that the model has now.
+
+    ## What OpenVINO does
+    Ignores what output ports declare; it goes on with the size.
+
+    ## Example
+    ```xml
+    <layer id="2" name="relu" type="ReLU" version="opset1">
+        <input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></input>
+        <output><port id="1" precision="FP32"><dim>-1</dim><dim>3</dim></port></output>
+    </layer>
+    ```
+
+    ## How to fix it
+    Declare the size, or leave it as it is.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="relu" type="ReLU" version="opset1">
+        <input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></input>
+        <output><port id="1" precision="FP32"><dim>2</dim><dim>3</dim></port></output>
+    </layer>
+    ```
+    """
 
     code, name, severity = "IR204", "looser-declaration", "info"
 
 
 class InputMismatch(Rule):
-    """An input port declares something other than the port that feeds it."""
+    """An input port declares something other than the port that feeds it.
+
+    ## What it does
+    Holds the `<dim>`s of every input port against those of the output port at the other end of its edge. Where that port itself is wrong, only that is reported.
+
+    ## Why it matters
+    The file says two things about one tensor. Often an edge comes from another layer than was meant.
+
+    ## What OpenVINO does
+    Ignores what input ports declare, in silence.
+
+    ## Example
+    ```xml
+    <!-- fed by a port of [2,3] -->
+    <input>
+        <port id="0" precision="FP32"><dim>2</dim><dim>4</dim></port>
+        <port id="1" precision="I64"><dim>1</dim></port>
+    </input>
+    ```
+
+    ## How to fix it
+    Declare what feeds the port; or, where the declared shape is the one that was meant, connect the layer that has it.
+
+    ## Use instead
+    ```xml
+    <input>
+        <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+        <port id="1" precision="I64"><dim>1</dim></port>
+    </input>
+    ```
+    """
 
     code, name, severity = "IR205", "input-mismatch", "error"
 
@@ -112,7 +274,7 @@ class InputMismatch(Rule):
             return
         reported = {(id(layer), found.position) for layer, found in context.met(Mismatch)}
         for body in context.bodies:
-            sources = context.wiring(body).sources
+            sources, _, cyclic = context.wiring(body)
             for position, row in enumerate(sources):
                 layer = body.layers[position]
                 for port, source in zip(layer.inputs, row, strict=True):
@@ -124,8 +286,8 @@ class InputMismatch(Rule):
                         continue  # it says nothing at all
                     if port.dims == feeding.dims and (port.precision is None or port.precision == feeding.precision):
                         continue
-                    if (id(producer), source[1]) in reported:
-                        continue  # the producer is wrong, and has been reported
+                    if (id(producer), source[1]) in reported or (cyclic and position in cyclic and source[0] in cyclic):
+                        continue  # the producer is wrong, or one of the edges between the two, and has been reported
                     yield from _held(context, layer, producer, declared(port), declared(feeding), port.offset, port.id, port.dims, feeding.dims)
 
 
@@ -177,13 +339,80 @@ def _held(
 
 
 class InputTypeMismatch(Rule):
-    """An input port declares a precision other than that of the port that feeds it."""
+    """An input port declares a precision other than that of the port that feeds it.
+
+    ## What it does
+    Holds the `precision` of every input port that has one against that of the output port at the other end of its edge.
+
+    ## Why it matters
+    The file says two things about one tensor. Often an edge comes from another layer than was meant, or a Convert was removed.
+
+    ## What OpenVINO does
+    Ignores what input ports declare, in silence.
+
+    ## Example
+    ```xml
+    <!-- fed by a port of FP32 -->
+    <input>
+        <port id="0" precision="FP16"><dim>2</dim><dim>3</dim></port>
+        <port id="1" precision="I64"><dim>1</dim></port>
+    </input>
+    ```
+
+    ## How to fix it
+    Declare what feeds the port; or, where the declared type is the one that was meant, insert a Convert.
+
+    ## Use instead
+    ```xml
+    <input>
+        <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+        <port id="1" precision="I64"><dim>1</dim></port>
+    </input>
+    ```
+    """
 
     code, name, severity = "IR206", "input-type-mismatch", "error"
 
 
 class ValueMismatch(Rule):
-    """The value given for an input of a layer on its own has another number of elements than its port declares."""
+    """The value given for an input of a layer on its own has another number of elements than its port declares.
+
+    ## What it does
+    In a file of layers on their own, where a comment beside a port gives its value, holds the number of values against the dimensions of the port.
+
+    ## Why it matters
+    One of the two is wrong, and what is inferred from them with it.
+
+    ## What OpenVINO does
+    Does not read layers on their own.
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">
+        <data keep_dims="true"/>
+        <input>
+            <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+            <port id="1" precision="I64"><dim>1</dim></port>   <!-- value is [0, 1] -->
+        </input>
+        <output><port id="2" precision="FP32"><dim>1</dim><dim>1</dim></port></output>
+    </layer>
+    ```
+
+    ## How to fix it
+    Correct the port or the value.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">
+        <data keep_dims="true"/>
+        <input>
+            <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+            <port id="1" precision="I64"><dim>2</dim></port>   <!-- value is [0, 1] -->
+        </input>
+        <output><port id="2" precision="FP32"><dim>1</dim><dim>1</dim></port></output>
+    </layer>
+    ```
+    """
 
     code, name, severity = "IR207", "value-mismatch", "error"
 

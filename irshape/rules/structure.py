@@ -11,7 +11,32 @@ from .base import Context, Rule
 
 
 class DuplicateId(Rule):
-    """Two layers of one body have the same id."""
+    """Two layers of one body have the same id.
+
+    ## What it does
+    Reports the second and every later layer with an id that another layer of the same net or body has. Each body counts for itself.
+
+    ## Why it matters
+    Edges name layers by id. Which of the two an edge means, the file does not say, and so any input that one of them feeds is in doubt.
+
+    ## What OpenVINO does
+    In some files the last layer wins in silence, others it refuses with a message that names neither: "Cannot create  layer  id:0 from unsupported opset: ".
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>
+    <layer id="2" name="again" type="ReduceMean" version="opset1">…</layer>
+    ```
+
+    ## How to fix it
+    Give one of the two an id that no other layer has, and change the edges that belong to it.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>
+    <layer id="4" name="again" type="ReduceMean" version="opset1">…</layer>
+    ```
+    """
 
     code, name, severity = "IR101", "duplicate-id", "error"
 
@@ -34,37 +59,189 @@ class DuplicateId(Rule):
 
 
 class MissingLayerAttribute(Rule):
-    """A layer lacks its id, name, type or version."""
+    """A layer lacks its id, name, type or version.
+
+    ## What it does
+    Reports a `<layer>` without one of the four attributes. A layer on its own needs only its `type`.
+
+    ## Why it matters
+    Without an id no edge finds the layer, without a type or version nobody knows what it computes.
+
+    ## What OpenVINO does
+    Refuses it with a byte offset: "node <layer> is missing mandatory attribute: version at offset 537".
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean">…</layer>
+    ```
+
+    ## How to fix it
+    Add what is missing. The version is the opset that holds the operation; `irshape ops ReduceMean` shows it.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>
+    ```
+    """
 
     code, name, severity = "IR102", "missing-layer-attribute", "error"
 
 
 class MalformedId(Rule):
-    """The id of a layer or port is no whole number."""
+    """The id of a layer or port is no whole number.
+
+    ## What it does
+    Reports an id that is not a whole number from 0 to 2^63-1. A number with a sign or leading zeros, which OpenVINO reads, is a warning.
+
+    ## Why it matters
+    Edges compare ids as numbers; one that is no number cannot be named by any edge.
+
+    ## What OpenVINO does
+    Refuses most such texts with the word "stoll" and nothing else; some it reads as another number than was meant.
+
+    ## Example
+    ```xml
+    <layer id="two" name="mean" type="ReduceMean" version="opset1">…</layer>
+    ```
+
+    ## How to fix it
+    Number the layers, and name them so in the edges.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>
+    ```
+    """
 
     code, name, severity = "IR103", "malformed-id", "error"
 
 
 class MalformedDim(Rule):
-    """A dimension is no whole number from -1 up."""
+    """A dimension is no whole number from -1 up.
+
+    ## What it does
+    Reports a `<dim>` that holds something else than a size, or -1 for one that is not known: a word, a fraction, a smaller negative number, nothing at all.
+
+    ## Why it matters
+    The port says nothing that could be checked, and readers differ in what they make of it.
+
+    ## What OpenVINO does
+    Refuses a port of a layer that it uses: "dimension (-2) in node dim must be greater or equal to -1". Of `3x` or `2.5` it takes the digits in front, in silence.
+
+    ## Example
+    ```xml
+    <output>
+        <port id="2" precision="FP32"><dim>2</dim><dim>-2</dim></port>
+    </output>
+    ```
+
+    ## How to fix it
+    Write the size, or -1.
+
+    ## Use instead
+    ```xml
+    <output>
+        <port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port>
+    </output>
+    ```
+    """
 
     code, name, severity = "IR104", "malformed-dim", "error"
 
 
 class UnknownLayerAttribute(Rule):
-    """A <layer> has an attribute that means nothing there."""
+    """A `<layer>` has an attribute that means nothing there.
+
+    ## What it does
+    Reports any attribute of a `<layer>` but `id`, `name`, `type` and `version`, and `output_names` of a Result.
+
+    ## Why it matters
+    What somebody wrote there has no effect. Attributes of the operation belong into `<data>`.
+
+    ## What OpenVINO does
+    Passes over it in silence.
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1" keep_dims="true">…</layer>
+    ```
+
+    ## How to fix it
+    Move it into `<data>`, correct its name, or remove it.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1"><data keep_dims="true"/>…</layer>
+    ```
+    """
 
     code, name, severity = "IR105", "unknown-layer-attribute", "warning"
 
 
 class UnknownPortAttribute(Rule):
-    """A <port> has an attribute that means nothing there."""
+    """A `<port>` has an attribute that means nothing there.
+
+    ## What it does
+    Reports any attribute of a `<port>` but `id`, `precision` and `names`.
+
+    ## Why it matters
+    What somebody wrote there has no effect; a misspelt `precision` leaves the port without one.
+
+    ## What OpenVINO does
+    Passes over it in silence.
+
+    ## Example
+    ```xml
+    <output>
+        <port id="2" precision="FP32" name="y"><dim>2</dim><dim>1</dim></port>
+    </output>
+    ```
+
+    ## How to fix it
+    Correct its name, or remove it.
+
+    ## Use instead
+    ```xml
+    <output>
+        <port id="2" precision="FP32" names="y"><dim>2</dim><dim>1</dim></port>
+    </output>
+    ```
+    """
 
     code, name, severity = "IR106", "unknown-port-attribute", "warning"
 
 
 class DuplicatePort(Rule):
-    """Two ports of one layer have the same id."""
+    """Two ports of one layer have the same id.
+
+    ## What it does
+    Reports the second and every later input port of a layer with an id that another of its input ports has; the same for output ports.
+
+    ## Why it matters
+    Edges name ports by id, so an edge cannot tell the two apart.
+
+    ## What OpenVINO does
+    Refuses the edge that names the port by its right id: "Can not find input port with id 1 in layer mean". Of ports that no edge names it says nothing.
+
+    ## Example
+    ```xml
+    <input>
+        <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+        <port id="0" precision="I64"><dim>1</dim></port>
+    </input>
+    ```
+
+    ## How to fix it
+    Number the ports through, inputs first, and correct the edges.
+
+    ## Use instead
+    ```xml
+    <input>
+        <port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>
+        <port id="1" precision="I64"><dim>1</dim></port>
+    </input>
+    ```
+    """
 
     code, name, severity = "IR107", "duplicate-port", "error"
 
@@ -90,164 +267,36 @@ class DuplicatePort(Rule):
                     seen.add(port.id)
 
 
-class DanglingEdge(Rule):
-    """An edge names a layer or a port that is not there."""
-
-    code, name, severity = "IR110", "dangling-edge", "error"
-
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
-        for body in context.bodies:
-            by_id = body.by_id
-            for edge in body.edges:
-                for layer_id, port_id, side in ((edge.from_layer, edge.from_port, "from"), (edge.to_layer, edge.to_port, "to")):
-                    layer = by_id.get(layer_id)
-                    if layer is None:
-                        if layer_id:
-                            place = context.model.source.attribute(edge.offset, f"{side}-layer")
-                            yield Problem(
-                                cls.name,
-                                f"the edge comes {'from' if side == 'from' else 'in at'} layer {layer_id}, which does not exist",
-                                place,
-                                None,
-                                None,
-                                layer_id,
-                                _IDS,
-                            )
-                        continue
-                    ports = layer.outputs if side == "from" else layer.inputs
-                    for port in ports:
-                        if port.id == port_id:
-                            break
-                    else:
-                        if port_id:
-                            kind = "output" if side == "from" else "input"
-                            known = ", ".join(port.id for port in ports) or "none"
-                            place = context.model.source.attribute(edge.offset, f"{side}-port")
-                            message = f"the edge names {kind} port {port_id} of {layer.type} '{layer.name}', which has no such port (its {kind} ports: {known})"
-                            yield Problem(cls.name, message, place, layer, known, port_id, _IDS)
-
-
-_IDS = "edges name layers and ports by their ids"
-
-
-class MalformedEdge(Rule):
-    """An edge does not say where it comes from or goes to."""
-
-    code, name, severity = "IR111", "malformed-edge", "error"
-
-
-class DuplicateEdge(Rule):
-    """Two edges lead into one input port."""
-
-    code, name, severity = "IR112", "duplicate-edge", "error"
-
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
-        for body in context.bodies:
-            seen: set[tuple[str, str]] = set()
-            for edge in body.edges:
-                target = (edge.to_layer, edge.to_port)
-                if target in seen:
-                    layer = body.by_id.get(edge.to_layer)
-                    message = f"another edge leads into input port {edge.to_port} of layer {edge.to_layer} already"
-                    yield Problem(
-                        cls.name, message, edge.offset, layer, "one edge for each input port", None, "remove one of the two edges", ("input", edge.to_port)
-                    )
-                seen.add(target)
-
-
-class MissingEdge(Rule):
-    """Nothing feeds an input port."""
-
-    code, name, severity = "IR113", "missing-edge", "error"
-
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
-        if context.model.kind == "layers":
-            return
-        for body in context.bodies:
-            sources = context.wiring(body).sources
-            for position, row in enumerate(sources):
-                if None not in row:
-                    continue
-                layer = body.layers[position]
-                reached = {edge.to_port for edge in body.edges if edge.to_layer == layer.id}
-                for port, source in zip(layer.inputs, row, strict=True):
-                    if source is None and port.id not in reached:
-                        hint = f'add <edge from-layer="…" from-port="…" to-layer="{layer.id}" to-port="{port.id}"/>'
-                        yield Problem(cls.name, f"no edge leads into input port {port.id}", port.offset, layer, "one edge", "none", hint, ("input", port.id))
-
-
-class Cycle(Rule):
-    """Layers feed each other in a circle."""
-
-    code, name, severity = "IR114", "cycle", "error"
-
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
-        for body in context.bodies:
-            cyclic = context.wiring(body).cyclic
-            if cyclic:
-                first = min(cyclic)
-                circle = _circle(first, context.wiring(body).sources, cyclic)
-                shown = " → ".join(body.layers[at].id for at in circle[:12]) + (" → …" if len(circle) > 12 else "")
-                layer = body.layers[first]
-                yield Problem(
-                    cls.name, f"the layer depends on itself: {shown}", layer.offset, layer, "no cycles", shown, "remove or redirect one of the edges on the way"
-                )
-
-
-def _circle(start: int, sources: list[list[tuple[int, int] | None]], cyclic: frozenset[int]) -> list[int]:
-    """A way round from a layer of the cycle back to itself, in the direction of the data."""
-    trail: list[int] = [start]
-    seen = {start: 0}
-    while True:
-        before = next(source[0] for source in sources[trail[-1]] if source is not None and source[0] in cyclic)
-        if before in seen:
-            circle = trail[seen[before] :]
-            return [before, *reversed(circle)]
-        seen[before] = len(trail)
-        trail.append(before)
-
-
-_SINKS = ("result", "assign")
-
-
-class UnreachableLayer(Rule):
-    """No path leads from the layer to a Result or an Assign."""
-
-    code, name, severity = "IR115", "unreachable-layer", "warning"
-
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
-        if context.model.kind == "layers":
-            return
-        for body in context.bodies:
-            wiring = context.wiring(body)
-            used = [layer.type.lower() in _SINKS for layer in body.layers]
-            if not any(used) and not any(layer.type.lower() not in ("parameter", "const", "constant") for layer in body.layers):
-                continue
-            for position in reversed(wiring.order):
-                if used[position]:
-                    for source in wiring.sources[position]:
-                        if source is not None:
-                            used[source[0]] = True
-            if wiring.cyclic:
-                continue  # the order says nothing about reachability then
-            for position, layer in enumerate(body.layers):
-                if not used[position]:
-                    parameter = layer.type.lower() == "parameter"
-                    message = (
-                        "the input is not used" if parameter else "no path leads from this layer to a Result or an Assign; OpenVINO drops it without a word"
-                    )
-                    yield Problem(
-                        cls.name, message, layer.offset, layer, help=None if parameter else "connect it, or remove it", severity="info" if parameter else None
-                    )
-
-
 class OutputCount(Rule):
-    """A layer declares more outputs than its operation has, or none though it has some."""
+    """A layer declares more outputs than its operation has, or none though it has some.
+
+    ## What it does
+    Reports output ports past those of the operation, and a layer without any `<output>`; the latter is a warning as long as no edge comes from it.
+
+    ## Why it matters
+    Nothing ever comes out of a port that the operation does not have. A layer whose `<output>` was lost cannot be connected.
+
+    ## What OpenVINO does
+    Refuses surplus ports, without the layer: "node index is out of range". For a lost `<output>` it says "Can not find output port with id 2 in layer mean".
+
+    ## Example
+    ```xml
+    <output>
+        <port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port>
+        <port id="3" precision="FP32"><dim>2</dim><dim>1</dim></port>
+    </output>
+    ```
+
+    ## How to fix it
+    Remove the ports that are too many, or add the `<output>`.
+
+    ## Use instead
+    ```xml
+    <output>
+        <port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port>
+    </output>
+    ```
+    """
 
     code, name, severity = "IR116", "output-count", "error"
 
@@ -255,6 +304,8 @@ class OutputCount(Rule):
     def check(cls, context: Context) -> Iterator[Problem]:
         alone = context.model.kind == "layers"
         for layer, found in context.met(engine.OutputCount):
+            if not found.declared and "misspelt-element" in context.noted.get(id(layer), ()):
+                continue  # its <output> is there, under another name
             has = f"the operation has {found.inferred} output{'' if found.inferred == 1 else 's'}"
             if not found.declared:
                 yield Problem(
@@ -265,7 +316,7 @@ class OutputCount(Rule):
                     str(found.inferred),
                     "0",
                     "add its <output>",
-                    severity=None if alone else "warning",
+                    severity=None if alone or any(id(layer) in context.links(body).used for body in context.bodies) else "warning",
                 )
                 continue
             port = layer.outputs[found.inferred]
@@ -276,13 +327,40 @@ class OutputCount(Rule):
 
 
 class MissingPrecision(Rule):
-    """An output port has no precision."""
+    """An output port has no precision.
+
+    ## What it does
+    Reports an output port without `precision`. Input ports need none; IRs of version 10 write none there.
+
+    ## Why it matters
+    The file does not say what the layer computes, and no reader of the file takes it.
+
+    ## What OpenVINO does
+    Refuses it with a byte offset: "node <port> is missing mandatory attribute: precision at offset 812".
+
+    ## Example
+    ```xml
+    <output>
+        <port id="2"><dim>2</dim><dim>1</dim></port>
+    </output>
+    ```
+
+    ## How to fix it
+    Add the precision; `irshape infer` shows which.
+
+    ## Use instead
+    ```xml
+    <output>
+        <port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port>
+    </output>
+    ```
+    """
 
     code, name, severity = "IR117", "missing-precision", "error"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
-        if context.model.kind == "layers":
+        if context.model.kind == "layers" or None not in context.precisions:
             return
         for layer in context.model.walk():
             for port in layer.outputs:
@@ -300,12 +378,41 @@ class MissingPrecision(Rule):
 
 
 class UnknownPrecision(Rule):
-    """The precision of a port is the name of no element type."""
+    """The precision of a port is the name of no element type.
+
+    ## What it does
+    Reports a `precision` that is not `FP32`, `I64`, `BOOL` or another of OpenVINO's names. On an input port it is a warning.
+
+    ## Why it matters
+    A precision that nobody knows says nothing; most often it is a type's name from another framework.
+
+    ## What OpenVINO does
+    Refuses it on an output port, without the layer: "Unsupported element type: float32". Ignores it on an input port.
+
+    ## Example
+    ```xml
+    <output>
+        <port id="2" precision="float32"><dim>2</dim><dim>1</dim></port>
+    </output>
+    ```
+
+    ## How to fix it
+    Write OpenVINO's name of the type: FP64 FP32 FP16 BF16, I64 I32 I16 I8 I4, U64 U32 U16 U8 U4 BIN, BOOL, STRING …
+
+    ## Use instead
+    ```xml
+    <output>
+        <port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port>
+    </output>
+    ```
+    """
 
     code, name, severity = "IR118", "unknown-precision", "error"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
+        if not any(precision is not None and ElementType.of_precision(precision) is None for precision in context.precisions):
+            return
         for layer in context.model.walk():
             for direction, ports in (("input", layer.inputs), ("output", layer.outputs)):
                 for port in ports:
@@ -318,7 +425,7 @@ class UnknownPrecision(Rule):
                             layer,
                             close or "FP32, FP16, I64, I32, U8, BOOL …",
                             port.precision,
-                            f'write precision="{close}"' if close else None,
+                            f'write precision="{close}"' if close else "write OpenVINO's name of the type",
                             (direction, port.id),
                             None if direction == "output" else "warning",
                         )
@@ -334,53 +441,40 @@ def _close_precision(text: str) -> str | None:
     return upper.precision if upper else folded.get(text.lower())
 
 
-class UnknownVariable(Rule):
-    """An Assign names a variable that no ReadValue reads."""
-
-    code, name, severity = "IR120", "unknown-variable", "error"
-
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
-        if context.model.kind == "layers":
-            return
-        read: set[str | None] = set()
-        assigns: list[Layer] = []
-        for layer in context.model.walk():
-            folded = layer.type.lower()
-            if folded == "readvalue":
-                read.add(layer.attribute("variable_id"))
-            elif folded == "assign":
-                assigns.append(layer)
-        for layer in assigns:
-            variable = layer.attribute("variable_id")
-            if variable is not None and variable not in read:
-                place = context.model.source.attribute(layer.data_offset, "variable_id")
-                known = ", ".join(sorted(name for name in read if name)) or "none"
-                yield Problem(
-                    cls.name,
-                    f"no ReadValue reads the variable '{variable}' (those that are read: {known})",
-                    place,
-                    layer,
-                    known,
-                    variable,
-                    "give both the same variable_id",
-                )
-
-
 class MissingBody(Rule):
-    """A control-flow layer lacks a body, or another layer has one."""
+    """A control-flow layer lacks a body, or another one has it.
+
+    ## What it does
+    Reports a Loop or TensorIterator without `<body>`, an If without `<then_body>` or `<else_body>`, and a body that such a layer has no use for.
+
+    ## Why it matters
+    The body is what the layer computes.
+
+    ## What OpenVINO does
+    Refuses a missing body with a message about the inside of its parser, or crashes; passes over a surplus one in silence.
+
+    ## Example
+    ```xml
+    <layer id="2" name="loop" type="Loop" version="opset5">
+        <input><port id="0" precision="I64"/><port id="1" precision="BOOL"/></input>
+    </layer>
+    ```
+
+    ## How to fix it
+    Add the body with its `<layers>` and `<edges>`, or remove the one that is too many.
+    """
 
     code, name, severity = "IR119", "missing-body", "error"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
         wanted = {"loop": ("body",), "tensoriterator": ("body",), "if": ("then_body", "else_body")}
-        for layer in context.model.walk():
-            expected = wanted.get(layer.type.lower(), ())
+        for layer in context.layers(*wanted):
+            expected = wanted[layer.type.lower()]
             held = layer.bodies or {}
             for tag in expected:
                 if tag not in held and context.model.kind != "layers":
                     yield Problem(cls.name, f"the layer has no <{tag}>", layer.offset, layer, tag, None, f"add its <{tag}>")
             for tag, body in held.items():
-                if tag not in expected and expected:
+                if tag not in expected:
                     yield Problem(cls.name, f"{layer.type} has no use for a <{tag}>", body.offset, layer, " and ".join(expected), tag, "remove it")

@@ -4,31 +4,89 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import Problem
-from ..ops.registry import UnknownOperation
+from ..model import Layer, Problem
+from ..ops.registry import UnknownOperation, from_plugin
 from .base import Context, Rule
 
 
 class IrVersion(Rule):
-    """The IR has a version that OpenVINO does not read."""
+    """The IR has a version that OpenVINO does not read.
+
+    ## What it does
+    Reports a `<net>` whose `version` is not 10 or 11. Nothing else of the file is checked then: versions before 10 have other layers and attributes.
+
+    ## Why it matters
+    No current reader takes the file.
+
+    ## What OpenVINO does
+    Refuses it without saying why: "Unable to read the model. Please check if the model format is supported".
+
+    ## Example
+    ```xml
+    <net name="model" version="6">
+    ```
+
+    ## How to fix it
+    Convert the original model again with a current OpenVINO.
+
+    ## Use instead
+    ```xml
+    <net name="model" version="11">
+    ```
+    """
 
     code, name, severity = "IR601", "ir-version", "error"
 
 
 class UnknownType(Rule):
-    """No opset contains an operation of this type."""
+    """No opset contains an operation of this type.
+
+    ## What it does
+    Reports a `type` that is the name of no operation, and names one that is close. Its declared ports are taken, and the rest of the model is checked.
+
+    ## Why it matters
+    Nobody knows what the layer computes.
+
+    ## What OpenVINO does
+    Refuses the model: "Opset opset1 doesn't contain the operation with type: ReduceMeen".
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMeen" version="opset1">…</layer>
+    ```
+
+    ## How to fix it
+    Correct the type; if the operation is your own, name it with `--extension TYPE` or declare it in a plugin (see IR604).
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>
+    ```
+    """
 
     code, name, severity = "IR602", "unknown-type", "error"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
         for layer, unknown in context.met(UnknownOperation):
+            if context.model.format != "ir":
+                continue  # the reader has said which node it is
+            if "missing-layer-attribute" in context.noted.get(id(layer), ()):
+                continue  # without a type or version no operation can be found
             place = context.model.source.attribute
+            if _is_extension(layer, context.settings.extensions):
+                message = f"{layer.type} of '{layer.version}' is an extension; its declared ports are taken"
+                hint = "it needs its own library: Core.add_extension"
+                yield Problem(
+                    CustomOperation.name, message, place(layer.offset, "type"), layer, actual=f"{layer.type} of {layer.version}", help=hint, severity="info"
+                )
+                continue
             if unknown.custom:
                 rule, at, hint = (
                     CustomOperation.name,
                     "version",
-                    "declare it in a plugin (entry point group irshape.operations); its declared ports are taken meanwhile",
+                    f"name it with --extension {layer.type}@{layer.version}, or in the configuration (extensions), and its declared ports are taken; "
+                    "or declare it in a plugin (entry point group irshape.operations)",
                 )
             elif unknown.known or (not unknown.close and "opset" in str(unknown).split(" ")[0]):
                 newest = unknown.known[-1].version_name() if unknown.known else "opset1"
@@ -37,7 +95,9 @@ class UnknownType(Rule):
                 rule, at, hint = (
                     cls.name,
                     "type",
-                    f"did you mean {unknown.close}?" if unknown.close else "correct the type, or declare the operation in a plugin",
+                    f"did you mean {unknown.close}?"
+                    if unknown.close
+                    else f"correct the type; if the operation is your own, name it with --extension {layer.type}",
                 )
             yield Problem(
                 rule, str(unknown), place(layer.offset, at), layer, expected=unknown.close, actual=f"{layer.type} of {layer.version or 'no version'}", help=hint
@@ -45,12 +105,71 @@ class UnknownType(Rule):
 
 
 class UnknownVersion(Rule):
-    """The opset that the layer names does not contain its operation."""
+    """The opset that the layer names does not contain its operation.
+
+    ## What it does
+    Reports a `version` that is no opset, or one that does not hold the operation: an earlier one than that which brought it, or the newest, which does not hold them all.
+
+    ## Why it matters
+    The version decides which attributes and inputs the layer has.
+
+    ## What OpenVINO does
+    Refuses the model: "Opset opset3 doesn't contain the operation with type: Gelu", or "Cannot create … layer … from unsupported opset: opset99".
+
+    ## Example
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset99">…</layer>
+    ```
+
+    ## How to fix it
+    Write an opset that contains the operation; `irshape ops ReduceMean` shows them. A later opset contains the operations of the earlier ones.
+
+    ## Use instead
+    ```xml
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>
+    ```
+    """
 
     code, name, severity = "IR603", "unknown-version", "error"
 
 
 class CustomOperation(Rule):
-    """A custom operation that nobody has declared."""
+    """A custom operation.
+
+    ## What it does
+    Reports a layer of a version that is used for operations outside the opsets (`extension`, `experimental`, `custom_opset` …). Its declared ports are taken, and the rest of
+    the model is checked. An operation that `--extension`, `extensions` in the configuration or a plugin makes known is an info, that the model needs its library; any other is an error.
+
+    ## Why it matters
+    The model needs a library of its own before OpenVINO can run it, and irshape cannot check the layer.
+
+    ## What OpenVINO does
+    Refuses the model unless the library has been added (`Core.add_extension`).
+
+    ## Example
+    ```xml
+    <layer id="2" name="mine" type="MyOperation" version="custom_opset">…</layer>
+    ```
+
+    ## How to fix it
+    Name the operation: `--extension MyOperation`, `--extension MyOperation@custom_opset`, or `extensions = ["MyOperation"]` in the configuration. Or declare it in a plugin (entry
+    point group `irshape.operations`), then its shapes are inferred too.
+    """
 
     code, name, severity = "IR604", "custom-operation", "error"
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Problem]:
+        """Those that plugins declare."""
+        for folded, places in context.by_type.items():
+            if not from_plugin(folded):
+                continue
+            for body, position in places:
+                layer = body.layers[position]
+                message = f"{layer.type} of '{layer.version}' is declared by a plugin of irshape; OpenVINO needs its library"
+                yield Problem(cls.name, message, layer.offset, layer, actual=f"{layer.type} of {layer.version}", help="Core.add_extension", severity="info")
+
+
+def _is_extension(layer: Layer, extensions: tuple[str, ...]) -> bool:
+    """Whether a layer is named as an extension: `TYPE`, of any version, or `TYPE@VERSION`."""
+    return layer.type in extensions or f"{layer.type}@{layer.version}" in extensions

@@ -5,12 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..formats.weights import Weights
+from ..inference.engine import Mismatch
 from ..model import Problem
 from .base import Context, Rule
 
 
 class MissingWeights(Rule):
-    """The .bin is not there, empty, or not what it should be."""
+    """The .bin is not there, empty, or not what it should be.
+
+    ## What it does
+    Reports, once for a file, that the constants of the model have no bytes: the .bin is missing, empty, cannot be read, or is a Git-LFS pointer.
+
+    ## Why it matters
+    The model cannot be run, and what depends on the values of constants cannot be checked.
+
+    ## What OpenVINO does
+    Refuses the model, without the name of the file: "Empty weights data in bin file or bin file cannot be found!".
+
+    ## Example
+    ```xml
+    <!-- model.xml, without a model.bin beside it -->
+    <data element_type="i64" shape="1" offset="0" size="8"/>
+    ```
+
+    ## How to fix it
+    Put the .bin beside the .xml, under the same name, or give it with `--weights FILE`; for a Git-LFS pointer, run `git lfs pull`. `--weights none` checks the .xml alone.
+    """
 
     code, name, severity = "IR501", "missing-weights", "error"
 
@@ -40,7 +60,31 @@ def _name(weights: Weights) -> str:
 
 
 class ConstantOutOfRange(Rule):
-    """A constant lies outside the .bin."""
+    """A constant lies outside the .bin.
+
+    ## What it does
+    Reports a Const whose `offset` and `size` go past the end of the .bin.
+
+    ## Why it matters
+    The .bin was cut short or belongs to another model, and then every constant is in doubt; or offset or size are wrong.
+
+    ## What OpenVINO does
+    Refuses the model and says neither which constant it is nor how many bytes are missing: "Incorrect weights in bin file!".
+
+    ## Example
+    ```xml
+    <!-- with a .bin of 8 bytes -->
+    <data element_type="i64" shape="1" offset="8" size="8"/>
+    ```
+
+    ## How to fix it
+    Fetch the .bin that belongs to the .xml, or correct offset and size.
+
+    ## Use instead
+    ```xml
+    <data element_type="i64" shape="1" offset="0" size="8"/>
+    ```
+    """
 
     code, name, severity = "IR502", "constant-out-of-range", "error"
 
@@ -50,7 +94,7 @@ class ConstantOutOfRange(Rule):
         if weights is None or weights.state != "ready":
             return
         for layer, constant in context.constants:
-            if not weights.holds(constant.offset, constant.size):
+            if constant.offset + constant.size > weights.size:
                 end = constant.offset + constant.size
                 short = end - weights.size
                 message = f"the constant ends at byte {end}, but {_name(weights)} has {weights.size} bytes: {short} too few"
@@ -66,7 +110,31 @@ class ConstantOutOfRange(Rule):
 
 
 class ConstantSize(Rule):
-    """The size of a constant is not what its shape and element type need."""
+    """The size of a constant is not what its shape and element type need.
+
+    ## What it does
+    Holds `size` against the number of elements and the width of the element type, packed types included.
+
+    ## Why it matters
+    One of the three is wrong, so the values are not those that were meant.
+
+    ## What OpenVINO does
+    Refuses a size that is too small, without the layer: "Attribute and shape size are inconsistent for Const op!8, 16, 16". Of one that is too large it takes the first bytes in
+    silence.
+
+    ## Example
+    ```xml
+    <data element_type="i64" shape="1" offset="0" size="4"/>
+    ```
+
+    ## How to fix it
+    Correct the one that is wrong.
+
+    ## Use instead
+    ```xml
+    <data element_type="i64" shape="1" offset="0" size="8"/>
+    ```
+    """
 
     code, name, severity = "IR503", "constant-size", "error"
 
@@ -87,7 +155,26 @@ class ConstantSize(Rule):
 
 
 class UnusedTail(Rule):
-    """The .bin is longer than its constants need."""
+    """The .bin is longer than its constants need.
+
+    ## What it does
+    Reports bytes behind the last constant.
+
+    ## Why it matters
+    The .bin may belong to another model, or constants were removed from the .xml.
+
+    ## What OpenVINO does
+    Takes it in silence.
+
+    ## Example
+    ```xml
+    <!-- with a .bin of 16 bytes -->
+    <data element_type="i64" shape="1" offset="0" size="8"/>
+    ```
+
+    ## How to fix it
+    Check that the two files belong together; reading and saving the model with OpenVINO drops what is not used.
+    """
 
     code, name, severity = "IR504", "unused-weights", "info"
 
@@ -99,11 +186,35 @@ class UnusedTail(Rule):
         end = max((constant.offset + constant.size for _, constant in context.constants), default=0)
         if end < weights.size:
             message = f"{_name(weights)} has {weights.size} bytes, its constants end at {end}: {weights.size - end} bytes are not used"
-            yield Problem(cls.name, message, 0, None, str(end), str(weights.size))
+            yield Problem(cls.name, message, 0, None, str(end), str(weights.size), "check that the .bin belongs to this .xml")
 
 
 class Misaligned(Rule):
-    """Constants do not begin at a multiple of their element's size; reported once a file, since OpenVINO's own writer does it."""
+    """Constants do not begin at a multiple of their element's size.
+
+    ## What it does
+    Reports, once for a file, that constants begin at an odd place of the .bin, and how many.
+
+    ## Why it matters
+    Reading them may be slower, and a reader that maps the file may not take them as they are.
+
+    ## What OpenVINO does
+    Takes it in silence; its own writer packs constants of different types without gaps.
+
+    ## Example
+    ```xml
+    <!-- with a .bin of 9 bytes -->
+    <data element_type="i64" shape="1" offset="1" size="8"/>
+    ```
+
+    ## How to fix it
+    Nothing need be done. Where you write the file yourself, pad the .bin.
+
+    ## Use instead
+    ```xml
+    <data element_type="i64" shape="1" offset="0" size="8"/>
+    ```
+    """
 
     code, name, severity = "IR505", "misaligned-constant", "info"
 
@@ -115,11 +226,37 @@ class Misaligned(Rule):
             width = constant.element_type.bits // 8
             message = f"the constant begins at byte {constant.offset}, which is no multiple of {width}, the size of {constant.element_type}"
             message += f"; so do {len(found) - 1} others" if len(found) > 1 else ""
-            yield Problem(cls.name, message, context.model.source.attribute(layer.data_offset, "offset"), layer, f"a multiple of {width}", str(constant.offset))
+            place, hint = context.model.source.attribute(layer.data_offset, "offset"), "nothing need be done; whoever writes the file can pad the .bin"
+            yield Problem(cls.name, message, place, layer, f"a multiple of {width}", str(constant.offset), hint)
 
 
 class Overlap(Rule):
-    """Two constants share some of their bytes, but not all."""
+    """Two constants share some of their bytes, but not all.
+
+    ## What it does
+    Reports a constant that begins inside another one and is not the same. Constants that share all of their bytes are common and no finding.
+
+    ## Why it matters
+    Nobody writes it on purpose: an offset is probably wrong.
+
+    ## What OpenVINO does
+    Takes it in silence.
+
+    ## Example
+    ```xml
+    <data element_type="i64" shape="2" offset="0" size="16"/>
+    <data element_type="i64" shape="2" offset="8" size="16"/>
+    ```
+
+    ## How to fix it
+    Correct the offset that is wrong.
+
+    ## Use instead
+    ```xml
+    <data element_type="i64" shape="2" offset="0" size="16"/>
+    <data element_type="i64" shape="2" offset="16" size="16"/>
+    ```
+    """
 
     code, name, severity = "IR506", "overlapping-constants", "info"
 
@@ -131,7 +268,56 @@ class Overlap(Rule):
         for offset, size, layer in placed:
             if offset < end and (offset, size) != previous and holder is not None:
                 message = f"the constant's bytes {offset} to {offset + size} overlap those of '{holder.name}' (id {holder.id}), which end at {end}"
-                yield Problem(cls.name, message, context.model.source.attribute(layer.data_offset, "offset"), layer, None, str(offset))
+                place = context.model.source.attribute(layer.data_offset, "offset")
+                yield Problem(cls.name, message, place, layer, f"{end} or more, or the same bytes", str(offset), "correct the offset that is wrong")
             if offset + size > end:
                 end, holder = offset + size, layer
             previous = (offset, size)
+
+
+class ConstantType(Rule):
+    """A constant says that it is of one element type, and all around it say another.
+
+    ## What it does
+    Reports a Const whose `element_type` is neither that of its own port nor that of a port which it feeds. Where only its own port differs, that is IR202.
+
+    ## Why it matters
+    The bytes are read as something that they are not: four bytes of an f32 as an i32.
+
+    ## What OpenVINO does
+    Goes by `element_type`, in silence, or refuses what the constant feeds: "Arguments do not have the same element type (arg0 element type: f32, arg1 element type: i32)."
+
+    ## Example
+    ```xml
+    <layer id="1" name="axes" type="Const" version="opset1">
+        <data element_type="f32" shape="1" offset="0" size="4"/>
+        <output><port id="0" precision="I32"><dim>1</dim></port></output>   <!-- and feeds a port of I32 -->
+    </layer>
+    ```
+
+    ## How to fix it
+    Write the `element_type` that the ports declare.
+
+    ## Use instead
+    ```xml
+    <layer id="1" name="axes" type="Const" version="opset1">
+        <data element_type="i32" shape="1" offset="0" size="4"/>
+        <output><port id="0" precision="I32"><dim>1</dim></port></output>
+    </layer>
+    ```
+    """
+
+    code, name, severity = "IR507", "constant-type", "error"
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Problem]:
+        if not context.mistyped:
+            return
+        for layer, found in context.met(Mismatch):
+            if id(layer) in context.mistyped:
+                given, meant = found.inferred.element_type, found.declared.element_type
+                place = context.model.source.attribute(layer.data_offset, "element_type")
+                message = f"element_type is {given}, but the constant's port and what it feeds declare {meant.precision}"
+                yield Problem(
+                    cls.name, message, place, layer, str(meant), str(given), f'write element_type="{meant}"', ("output", layer.outputs[found.position].id)
+                )

@@ -1,0 +1,287 @@
+"""IR7xx: what the constants hold. These rules read all of the .bin, a piece at a time, and are asked only when they are named."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..model import Constant, Layer, Problem
+from .base import Context, Rule
+
+if TYPE_CHECKING:
+    from ..formats.weights import Weights
+
+PIECE = 1 << 22
+"""Bytes looked at in one go; a multiple of every element's size."""
+
+
+class Odd(NamedTuple):
+    """How many elements of a constant are odd in some way, and the first of them: its number and value."""
+
+    number: int
+    place: int
+    value: float
+
+
+class NanWeights(Rule):
+    """A constant holds NaN.
+
+    ## What it does
+    Looks at every element of every floating-point constant (f64, f32, f16, bf16, f8e4m3, f8e5m2), and reports how many are NaN and where the first one is.
+
+    ## Why it matters
+    Whatever is computed with it is NaN too. Training has diverged, or a conversion has failed.
+
+    ## What OpenVINO does
+    Takes it in silence.
+
+    ## Example
+    ```xml
+    <!-- where the four bytes are those of a NaN -->
+    <data element_type="f32" shape="1" offset="0" size="4"/>
+    ```
+
+    ## How to fix it
+    Look at the original model; export it again from a checkpoint that is sound.
+    """
+
+    code, name, severity = "IR701", "nan-weights", "warning"
+    default = False
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Problem]:
+        for layer, constant, pieces in _streams(context, _EXPONENTS):
+            found = _first(constant, _not_finite(constant, pieces, nan=True))
+            if found.number:
+                yield _problem(cls, layer, found, constant, "NaN", "no NaN", "export the original model again, from sound weights")
+
+
+class InfiniteWeights(Rule):
+    """A constant holds an infinity.
+
+    ## What it does
+    Looks at every element of every floating-point constant (f64, f32, f16, bf16, f8e5m2), and reports how many are infinite and where the first one is.
+
+    ## Why it matters
+    Infinite weights become NaN at the first 0 that they meet. In the mask of an attention -inf is meant; the usual alternative is the smallest number of the type.
+
+    ## What OpenVINO does
+    Takes it in silence.
+
+    ## Example
+    ```xml
+    <!-- where the four bytes are those of an infinity -->
+    <data element_type="f32" shape="1" offset="0" size="4"/>
+    ```
+
+    ## How to fix it
+    Where it is not meant, look at the original model: often it was converted to a type that is too narrow.
+    """
+
+    code, name, severity = "IR702", "infinite-weights", "info"
+    default = False
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Problem]:
+        for layer, constant, pieces in _streams(context, _EXPONENTS):
+            found = _first(constant, _not_finite(constant, pieces, nan=False))
+            if found.number:
+                yield _problem(cls, layer, found, constant, "infinite", "finite numbers", "check that an infinity is meant here")
+
+
+class HalfOverflow(Rule):
+    """An f32 constant holds numbers that are infinite in f16.
+
+    ## What it does
+    Looks at every element of every f32 constant, and reports how many are finite and of 65520 or more: f16 ends at 65504.
+
+    ## Why it matters
+    Converted to f16, or run at that precision (as GPUs do by default), these weights are infinite, and what is computed with them soon is NaN.
+
+    ## What OpenVINO does
+    Takes it in silence. Its compression to f16 clips such numbers, and leaves a constant alone where most of its numbers are out of range.
+
+    ## Example
+    ```xml
+    <!-- where the four bytes are those of 1e6 -->
+    <data element_type="f32" shape="1" offset="0" size="4"/>
+    ```
+
+    ## How to fix it
+    Keep the layer at f32, or scale: fold the factor into the layers before and after. For a mask, -65504 does what -3.4e38 does.
+    """
+
+    code, name, severity = "IR703", "f16-overflow", "info"
+    default = False
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Problem]:
+        for layer, constant, pieces in _streams(context, ("f32",)):
+            found = _first(constant, _too_large(pieces))
+            if found.number:
+                yield _problem(cls, layer, found, constant, "infinite in f16", "numbers up to 65504", "keep the layer at f32, or scale it")
+
+
+class HalfSubnormal(Rule):
+    """An f32 constant holds numbers that are subnormal in f16.
+
+    ## What it does
+    Looks at every element of every f32 constant, and reports how many are not 0 and below 2^-14 (6.1e-5), where f16 loses digits, and how many of these become 0.
+
+    ## Why it matters
+    Converted to f16 such weights lose precision, and below 2^-25 (3e-8) all of it. Many in one layer, or an epsilon that becomes 0, change the result.
+
+    ## What OpenVINO does
+    Takes it in silence. Its compression to f16 leaves a constant alone where most of its numbers are out of range.
+
+    ## Example
+    ```xml
+    <!-- where the four bytes are those of 1e-6 -->
+    <data element_type="f32" shape="1" offset="0" size="4"/>
+    ```
+
+    ## How to fix it
+    Keep the layer at f32, or scale: fold the factor into the layers before and after.
+    """
+
+    code, name, severity = "IR704", "f16-subnormal", "info"
+    default = False
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Problem]:
+        for layer, constant, pieces in _streams(context, ("f32",)):
+            lost = 0
+            tiny = Odd(0, -1, 0.0)
+            for start, piece in pieces:
+                below, index, zeroed = _too_small(piece)
+                lost += zeroed
+                if below and tiny.number == 0:
+                    tiny = Odd(0, start // 4 + index, struct.unpack_from("<f", piece, 4 * index)[0])
+                tiny = tiny._replace(number=tiny.number + below)
+            if tiny.number:
+                what = "subnormal in f16" + (f", {lost} of them 0" if lost else "")
+                yield _problem(cls, layer, tiny, constant, what, "0, or numbers from 6.1e-5 up", "keep the layer at f32, or scale it")
+
+
+def _problem(rule: type[Rule], layer: Layer, found: Odd, constant: Constant, what: str, expected: str, hint: str) -> Problem:
+    several = f"{found.number:,} of {constant.elements:,} elements are" if constant.elements > 1 else "the element is"
+    message = f"{several} {what}" + (f": the first is element {found.place}, {found.value:g}" if constant.elements > 1 else f": {found.value:g}")
+    return Problem(rule.name, message, layer.offset, layer, expected, f"{found.value:g}", hint, ("output", layer.outputs[0].id) if layer.outputs else None)
+
+
+Pieces = Iterator[tuple[int, bytes]]
+"""Pieces of a constant, each with the byte at which it begins."""
+
+
+def _streams(context: Context, types: Collection[str]) -> Iterator[tuple[Layer, Constant, Pieces]]:
+    """The constants of some element types, each stretch of the .bin once."""
+    weights = context.model.weights
+    if weights is None or weights.data is None:
+        return
+    seen = set()
+    for layer, constant in context.constants:
+        needed = constant.element_type.byte_size(constant.elements)
+        key = (constant.element_type.name, constant.offset, needed)
+        if constant.element_type.name in types and key not in seen and needed and weights.holds(constant.offset, needed):
+            seen.add(key)
+            yield layer, constant, _pieces(weights, constant.offset, needed)
+
+
+def _pieces(weights: Weights, offset: int, size: int) -> Pieces:
+    data = weights.data
+    assert data is not None
+    for start in range(0, size, PIECE):
+        yield start, data[offset + start : offset + min(start + PIECE, size)]
+
+
+def _first(constant: Constant, places: Iterator[tuple[int, float]]) -> Odd:
+    count, index, value = 0, -1, 0.0
+    for at, number in places:
+        if not count:
+            index, value = at, number
+        count += 1
+    return Odd(count, index, value)
+
+
+def _table(holds: list[int]) -> bytes:
+    wanted = set(holds)
+    return bytes(0xFF if byte in wanted else 0 for byte in range(256))
+
+
+_LARGE = _table([byte for byte in range(256) if byte & 0x7F >= 0x47])
+_WITHOUT_SIGN = bytes(byte & 0x7F for byte in range(256))
+_SET = _table(list(range(1, 256)))
+_BELOW_80 = _table(list(range(0x80)))
+_BELOW_38 = _table([byte for byte in range(256) if byte & 0x7F < 0x38])
+_IS_38 = _table([0x38, 0xB8])
+_BELOW_33 = _table([byte for byte in range(256) if byte & 0x7F < 0x33])
+_IS_33 = _table([0x33, 0xB3])
+
+
+def _where(piece: bytes, byte: int, width: int, table: bytes) -> Iterator[int]:
+    """The elements whose byte of that number is one that the table marks."""
+    marked = piece[byte::width].translate(table)
+    at = marked.find(0xFF)
+    while at >= 0:
+        yield at
+        at = marked.find(0xFF, at + 1)
+
+
+class _Layout(NamedTuple):
+    """Where in an element its exponent stands: elements whose last byte `suspects` marks may be NaN or infinite."""
+
+    width: int
+    suspects: bytes
+    exponent: int
+    """The bits of the exponent, in the element as a whole number."""
+    mantissa: int
+
+
+_EXPONENTS: dict[str, _Layout] = {
+    "f64": _Layout(8, _table([0x7F, 0xFF]), 0x7FF0 << 48, (1 << 52) - 1),
+    "f32": _Layout(4, _table([0x7F, 0xFF]), 0x7F80 << 16, (1 << 23) - 1),
+    "bf16": _Layout(2, _table([0x7F, 0xFF]), 0x7F80, 0x7F),
+    "f16": _Layout(2, _table([byte for byte in range(256) if byte & 0x7F >= 0x7C]), 0x7C00, 0x3FF),
+    "f8e5m2": _Layout(1, _table([byte for byte in range(256) if byte & 0x7F >= 0x7C]), 0x7C, 0x03),
+    "f8e4m3": _Layout(1, _table([0x7F, 0xFF]), 0x7F, 0x00),
+}
+
+
+def _not_finite(constant: Constant, pieces: Pieces, *, nan: bool) -> Iterator[tuple[int, float]]:
+    """The elements that are NaN, or those that are infinite. f8e4m3 has no infinity: where all bits are set it is NaN."""
+    layout = _EXPONENTS[constant.element_type.name]
+    width = layout.width
+    for start, piece in pieces:
+        for index in _where(piece, width - 1, width, layout.suspects):
+            bits = int.from_bytes(piece[index * width : (index + 1) * width], "little")
+            if bits & layout.exponent != layout.exponent or bool(bits & layout.mantissa or not layout.mantissa) is not nan:
+                continue
+            yield start // width + index, float("nan") if nan else float("-inf" if bits >> (8 * width - 1) else "inf")
+
+
+def _too_large(pieces: Pieces) -> Iterator[tuple[int, float]]:
+    """The elements of an f32 constant that are finite, and infinite in f16."""
+    for start, piece in pieces:
+        for index in _where(piece, 3, 4, _LARGE):
+            (number,) = struct.unpack_from("<f", piece, 4 * index)
+            if 65520.0 <= abs(number) <= 3.5e38:
+                yield start // 4 + index, number
+
+
+def _too_small(piece: bytes) -> tuple[int, int, int]:
+    """How many elements of a piece of an f32 constant are subnormal in f16 or 0 there without being 0; the first of them; how many of them are 0 there.
+
+    The bytes of a number in the order of their weight are those of a whole number, so comparing is a matter of bytes; all elements at once, as long integers.
+    """
+    low, middle, high, top = (piece[k::4] for k in range(4))
+    count = len(top)
+    rest = int.from_bytes(low, "little") | int.from_bytes(middle, "little") | int.from_bytes(high, "little")
+    nonzero = (rest | int.from_bytes(top.translate(_WITHOUT_SIGN), "little")).to_bytes(count, "little").translate(_SET)
+    # 2^-14 is 0x38800000, 2^-25 is 0x33000000
+    edge = int.from_bytes(top.translate(_IS_38), "little") & int.from_bytes(high.translate(_BELOW_80), "little")
+    below = int.from_bytes(top.translate(_BELOW_38), "little") | edge
+    small = (below & int.from_bytes(nonzero, "little")).to_bytes(count, "little")
+    lowest = int.from_bytes(top.translate(_IS_33), "little") & ~int.from_bytes(rest.to_bytes(count, "little").translate(_SET), "little")
+    zeroed = ((int.from_bytes(top.translate(_BELOW_33), "little") | lowest) & int.from_bytes(nonzero, "little")).to_bytes(count, "little")
+    return small.count(0xFF), small.find(0xFF), zeroed.count(0xFF)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Source:
     """The bytes of a file, and where in them an offset lies."""
 
-    __slots__ = ("_counted", "_starts", "data", "encoding", "path")
+    __slots__ = ("_column", "_counted", "_starts", "data", "encoding", "path")
 
     def __init__(self, path: str, data: bytes, encoding: str = "utf-8") -> None:
         self.path = path
@@ -28,6 +28,8 @@ class Source:
         self.encoding = encoding
         self._counted = (0, 1)
         """An offset and the line it lies in: counting goes on from there, so asking in file order costs one pass over the file."""
+        self._column = (0, 0, 0)
+        """The start of a line, an offset in it, and the characters between: one endless line takes no longer than many short ones."""
         self._starts: dict[int, int] = {}
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -37,8 +39,14 @@ class Source:
             at, line = 0, 1
         line += self.data.count(b"\n", at, offset)
         self._counted = (offset, line)
-        start = self._starts[line] = self.data.rfind(b"\n", 0, offset) + 1
-        return line, len(self.data[start:offset].decode(self.encoding, "replace")) + 1
+        start, done, characters = self._column
+        if done > offset or self.data.find(b"\n", done, offset) >= 0:
+            start = done = self.data.rfind(b"\n", 0, offset) + 1
+            characters = 0
+        self._starts[line] = start
+        characters += len(self.data[done:offset].decode(self.encoding, "replace"))
+        self._column = (start, offset, characters)
+        return line, characters + 1
 
     def line(self, number: int) -> str:
         """The text of a line, without its end; nothing for a line that is not there."""
@@ -61,12 +69,13 @@ class Source:
         """The attributes of the start tag at `element`: name, its offset, and where the value begins and ends."""
         position = element + 1
         while match := _ATTRIBUTE.match(self.data, position):
-            group = 3 if match[3] is not None else 4
+            group = match.lastindex or 0
             yield match[2].decode(self.encoding, "replace"), match.start(2), match.start(group), match.end(group)
             position = match.end()
 
 
-_ATTRIBUTE = re.compile(rb"""((?:[^\s<>/="']*+\s++)+?)([^\s=<>/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_ATTRIBUTE = re.compile(rb"""((?:[^\s<>/="']*+\s++)+?)([^\s=<>/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>/]+))""")
+"""The name of an attribute behind the name of its element, or behind the attribute before it; a value without quotes occurs in layers on their own."""
 
 
 class Port:
@@ -255,6 +264,8 @@ class Model:
         self.version = version
         self.kind: Literal["net", "layers"] = "net"
         """`layers` for a file of layers on their own, without edges."""
+        self.format: Literal["ir", "onnx", "onednn"] = "ir"
+        """What the file holds; another format than the IR is read into OpenVINO's operations."""
         self.net = Body()
         self.problems: list[Problem] = []
         self.weights: Weights | None = None

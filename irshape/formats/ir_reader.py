@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from html import unescape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from xml.parsers import expat
 
-from ..model import BackEdge, Body, Edge, Layer, Model, Port, PortMap, Problem, Source
+from ..model import NO_PORTS, BackEdge, Body, Edge, Layer, Model, Port, PortMap, Problem, Source
 
 if TYPE_CHECKING:
     from .repair import Repaired
@@ -24,12 +24,23 @@ MAX_DEPTH = 256
 READ_VERSIONS = (10, 11)
 _MIN_DIM, _MAX_DIM = -1, 2**63 - 1
 
-BODY_TAGS = {"body", "then_body", "else_body"}
-PORT_MAP_TAGS = {"port_map", "then_port_map", "else_port_map"}
+BODY_TAGS = ("body", "then_body", "else_body")
+PORT_MAP_TAGS = ("port_map", "then_port_map", "else_port_map")
 _OPAQUE = {"rt_info", "meta_data", "cli_parameters", "quantization_parameters", "statistics", "pre-process", "blobs", "weights", "biases"}
 
 # What the element being read is; the number of a state has no meaning.
 _DOCUMENT, _NET, _LAYERS, _LAYER, _PORTS, _DATA, _EDGES, _PORT_MAP, _BACK_EDGES, _LEAF = range(10)
+
+_CHILDREN: dict[int, tuple[str, ...]] = {
+    _NET: ("layers", "edges", "rt_info"),
+    _LAYERS: ("layer",),
+    _LAYER: ("data", "input", "output", "rt_info", *BODY_TAGS, *PORT_MAP_TAGS, "back_edges"),
+    _PORTS: ("port",),
+    _EDGES: ("edge",),
+    _PORT_MAP: ("input", "output"),
+    _BACK_EDGES: ("edge",),
+}
+"""What each element may hold, for messages."""
 
 
 class NotReadable(Exception):
@@ -77,6 +88,8 @@ class _Reader:
         self.repaired = repaired
         self.model = Model(source)
         self.problems = self.model.problems
+        self.port_ids: set[str] = set()
+        """Those met that are well-formed: there are few, and they come again and again."""
 
     def problem(self, rule: str, message: str, offset: int, layer: Layer | None = None, **details: str | None) -> None:
         self.problems.append(Problem(rule, message, offset, layer, **details))  # type: ignore[arg-type]
@@ -118,11 +131,11 @@ class _Reader:
 
     def refuse_doctype(self, parser: expat.XMLParserType) -> Callable[..., None]:
         def refuse(*_: object) -> None:
-            offset = self.source.data.find(b"<!DOCTYPE")
+            offset = self.source.data.rfind(b"<!DOCTYPE", 0, parser.CurrentByteIndex - self.shift + len(b"<!DOCTYPE"))
             raise self.stop(
                 "doctype",
-                "the file has a DOCTYPE, which no IR has and which can define entities",
-                offset if offset >= 0 else parser.CurrentByteIndex - self.shift,
+                "the file has a DOCTYPE, which no IR has and which can define entities; OpenVINO reads past it in silence",
+                max(offset, 0),
                 help="delete the DOCTYPE declaration",
             )
 
@@ -146,6 +159,7 @@ class _Reader:
         started = 0
         waiting = Body()
         """Holds the back edges that stand before their body, which is where OpenVINO writes them."""
+        met: set[tuple[int, str]] = set()
         kept: dict[tuple[str, ...], tuple[str, ...]] = {}
         shapes: dict[bytes, tuple[int, ...]] = {}
 
@@ -154,7 +168,7 @@ class _Reader:
             if port is not None:
                 return
             if state == _PORTS and tag == "port" and not skipping:
-                port = self.port(attributes, parser.CurrentByteIndex - shift, layer, fragment)
+                port = self.port(attributes, parser.CurrentByteIndex - shift, layer, fragment, layer is not None and ports is layer.inputs)
                 ports.append(port)
                 parser.StartElementHandler = None
                 return
@@ -164,21 +178,21 @@ class _Reader:
             stack.append(state)
             if state == _LAYER:
                 assert layer is not None
-                if tag == "data":
+                if tag == "data" and layer.data_offset < 0:
                     layer.data_offset = parser.CurrentByteIndex - shift
                     items = tuple(attributes)
                     layer.items = kept.setdefault(items, items) if layer.type != "Const" else items
                     state = _DATA
                     return
-                if tag == "input":
-                    ports = layer.inputs = layer.inputs or []
+                if tag == "input" and layer.inputs is NO_PORTS:
+                    ports = layer.inputs = []
                     state = _PORTS
                     return
-                if tag == "output":
-                    ports = layer.outputs = layer.outputs or []
+                if tag == "output" and layer.outputs is NO_PORTS:
+                    ports = layer.outputs = []
                     state = _PORTS
                     return
-                if tag in BODY_TAGS:
+                if tag in BODY_TAGS and tag not in (layer.bodies or ()):
                     if depth > MAX_DEPTH - 4:
                         raise self.too_deep(parser.CurrentByteIndex - shift)
                     outer.append((body, layer, ports, maps))
@@ -189,10 +203,10 @@ class _Reader:
                     body.back_edges, waiting.back_edges = waiting.back_edges, []
                     state = _NET
                     return
-                if tag in PORT_MAP_TAGS:
+                if tag in PORT_MAP_TAGS and tag not in (layer.port_maps or ()):
                     if layer.port_maps is None:
                         layer.port_maps = {}
-                    maps = layer.port_maps.setdefault(tag, [])
+                    maps = layer.port_maps[tag] = []
                     state = _PORT_MAP
                     return
                 if tag == "back_edges":
@@ -206,14 +220,16 @@ class _Reader:
                     return
             elif state == _EDGES:
                 if tag == "edge":
-                    body.edges.append(self.edge(attributes, parser.CurrentByteIndex - shift))
+                    body.edges.append(self.edge(attributes, parser.CurrentByteIndex - shift, body))
                     state = _LEAF
                     return
             elif state == _NET:
-                if tag == "layers":
+                if tag == "layers" and (id(body), tag) not in met:
+                    met.add((id(body), tag))
                     state = _LAYERS
                     return
-                if tag == "edges":
+                if tag == "edges" and (id(body), tag) not in met:
+                    met.add((id(body), tag))
                     state = _EDGES
                     return
                 if tag == "back_edges" and outer:  # some writers put it inside the body
@@ -239,13 +255,8 @@ class _Reader:
             if tag == "rt_info" and state in (_LAYER, _NET):
                 started = parser.CurrentByteIndex - shift
             elif tag not in _OPAQUE:
-                self.problem(
-                    "unknown-element",
-                    f"<{tag}> has no meaning here; OpenVINO passes over it in silence",
-                    parser.CurrentByteIndex - shift,
-                    layer if state not in (_NET, _LAYERS, _EDGES) else None,
-                    help="remove it, or correct its name",
-                )
+                holder = layer if state not in (_NET, _LAYERS, _EDGES) else outer[-1][1] if outer else None
+                self.odd_element(tag, _CHILDREN.get(state, ()), parser.CurrentByteIndex - shift, holder)
             stack.pop()
             skipping = depth
 
@@ -284,6 +295,25 @@ class _Reader:
 
         return start, end
 
+    def odd_element(self, tag: str, known: tuple[str, ...], offset: int, layer: Layer | None) -> None:
+        """An element that is passed over: it stands there a second time, is misspelt, or means nothing there."""
+        if tag in known:
+            message = f"a second <{tag}>: OpenVINO reads the first and passes over this one and all that it holds"
+            self.problem(
+                "repeated-element", message, offset, layer, expected=f"one <{tag}>", actual=tag, help=f"put what it holds into the first <{tag}>, or remove it"
+            )
+            return
+        from difflib import get_close_matches
+
+        close = get_close_matches(tag.lower(), known, 1, 0.75)
+        if close:
+            message = f"<{tag}> looks like a misspelling of <{close[0]}>; OpenVINO passes over it and all that it holds"
+            self.problem("misspelt-element", message, offset, layer, expected=close[0], actual=tag, help=f"rename it to <{close[0]}>")
+        else:
+            wanted = ", ".join(f"<{name}>" for name in known) or "no element"
+            message = f"<{tag}> has no meaning here; OpenVINO passes over it in silence"
+            self.problem("unknown-element", message, offset, layer, expected=wanted, actual=tag, help="remove it, or correct its name")
+
     def too_deep(self, offset: int) -> NotReadable:
         return self.stop("nesting-limit", f"elements are nested deeper than {MAX_DEPTH}", offset, help="no real IR needs this; check where the file came from")
 
@@ -293,12 +323,17 @@ class _Reader:
             return _LAYERS
         if tag != "net":
             raise self.stop(
-                "not-an-ir", f"the root element is <{tag}>; an IR begins with <net>, a layer on its own with <layer>", offset, expected="net", actual=tag
+                "not-an-ir",
+                f"the root element is <{tag}>; an IR begins with <net>, a layer on its own with <layer>",
+                offset,
+                expected="net",
+                actual=tag,
+                help="give the .xml of a model",
             )
         found = dict(zip(attributes[::2], attributes[1::2], strict=True))
         self.model.name = found.get("name", "")
         text = found.get("version", "")
-        version = int(text) if text.isdigit() and len(text) < 6 else -1
+        version = int(text) if re.fullmatch(r"\s*\+?[0-9]{1,5}", text) else -1  # as OpenVINO reads it
         self.model.version = version
         if version not in READ_VERSIONS:
             raise self.stop(
@@ -317,7 +352,8 @@ class _Reader:
         else:
             found = dict(zip(attributes[::2], attributes[1::2], strict=True))
             layer = Layer(found.pop("id", ""), found.pop("name", ""), found.pop("type", ""), found.pop("version", ""), offset, body.path)
-            layer.output_names = found.pop("output_names", None)
+            if layer.type.lower() == "result" or fragment:
+                layer.output_names = found.pop("output_names", None)
             for name in ("type",) if fragment else ("id", "name", "type", "version"):
                 if name not in attributes[::2]:
                     self.problem("missing-layer-attribute", f"the layer has no `{name}`", offset, layer, expected=name, help=f'add {name}="…" to this <layer>')
@@ -328,20 +364,32 @@ class _Reader:
                         f"<layer> has no attribute `{name}`; OpenVINO passes over it",
                         self.source.attribute(offset, name),
                         layer,
+                        expected="id, name, type, version",
                         actual=name,
+                        help="remove it, or correct its name",
                     )
-        if not layer.id.isdigit() and (layer.id or (not fragment and "id" in attributes[::2])):
-            self.problem(
-                "malformed-id",
-                f"layer id '{layer.id}' is not a whole number from 0 up",
-                self.source.attribute(offset, "id"),
-                layer,
-                expected="a whole number",
-                actual=layer.id,
-            )
+        text = layer.id
+        if (
+            (not text.isdigit() or text[0] == "0" or len(text) > 18 or not text.isascii())
+            and not plain_id(text)
+            and (text or (not fragment and "id" in attributes[::2]))
+        ):
+            self.odd_id("layer", layer.id, offset, layer, None)
         return layer
 
-    def port(self, attributes: list[str], offset: int, layer: Layer | None, fragment: bool) -> Port:
+    def odd_id(self, what: str, text: str, offset: int, layer: Layer | None, port: tuple[str, str] | None) -> None:
+        read = lenient_id(text)
+        message = f"{what} id '{text}' is not a whole number from 0 to 2^63-1"
+        severity: Literal["warning"] | None = None
+        if read is not None:
+            message, severity = f"{what} id '{text}' is written with a sign or leading zeros; OpenVINO reads it as {read}", "warning"
+        elif not text:
+            message = f"the {what} has no id"
+        place = self.source.attribute(offset, "id")
+        hint = f'write id="{read}"' if read is not None else "give it a number of its own; edges name it by that number"
+        self.problems.append(Problem("malformed-id", message, place, layer, read or "a whole number", text or None, hint, port, severity))
+
+    def port(self, attributes: list[str], offset: int, layer: Layer | None, fragment: bool, incoming: bool) -> Port:
         port = Port("", None, None, offset)
         for i in range(0, len(attributes), 2):
             name = attributes[i]
@@ -352,24 +400,28 @@ class _Reader:
             elif name == "names":
                 port.names = attributes[i + 1]
             else:
-                self.problem(
-                    "unknown-port-attribute",
-                    f"<port> has no attribute `{name}`; OpenVINO passes over it",
-                    self.source.attribute(offset, name),
-                    layer,
-                    actual=name,
-                )
-        if not port.id.isdigit() and not (fragment and not port.id):
-            message = f"port id '{port.id}' is not a whole number from 0 up" if port.id else "the port has no id"
-            self.problem("malformed-id", message, self.source.attribute(offset, "id"), layer, expected="a whole number", actual=port.id)
+                message = f"<port> has no attribute `{name}`; OpenVINO passes over it"
+                number = next((attributes[j + 1] for j in range(0, len(attributes), 2) if attributes[j] == "id"), "")
+                where = ("input" if incoming else "output", number)
+                known, hint = "id, precision, names", "remove it, or correct its name"
+                self.problems.append(Problem("unknown-port-attribute", message, self.source.attribute(offset, name), layer, known, name, hint, where))
+        if port.id in self.port_ids:
+            return port
+        if plain_id(port.id):
+            self.port_ids.add(port.id)
+        elif port.id or not fragment:
+            self.odd_id("port", port.id, offset, layer, ("input" if incoming else "output", port.id))
         return port
 
     def dims(self, inner: bytes, port: Port, layer: Layer | None, fragment: bool) -> tuple[int, ...] | None:
         """The dimensions in what a <port> holds, or None where one of them is malformed."""
         start = self.source.data.find(b"<", port.offset + 1)
         found: list[int] = []
-        well = True
+        well, broken = True, 0
         inner = _RT_INFO.sub(lambda info: b" " * len(info[0]), inner)
+        if b"<!" in inner:  # comments, and CDATA around a number
+            inner = _COMMENT.sub(lambda comment: b" " * len(comment[0]), inner)
+            inner = inner.replace(b"<![CDATA[", b" " * 9).replace(b"]]>", b" " * 3)
         for match in _INSIDE_PORT.finditer(inner):
             tag = match["tag"]
             if tag is None:
@@ -379,30 +431,44 @@ class _Reader:
                 raise self.stop("not-an-ir", "a <port> stands inside another", place, help="close the first <port> before the second")
             if tag != b"dim":
                 name = tag.decode(errors="replace")
-                if name not in _OPAQUE:
-                    self.problem("unknown-element", f"<{name}> has no meaning in a <port>; OpenVINO passes over it", place, layer, help="remove it")
+                if name not in _OPAQUE and match.start() >= broken:
+                    self.odd_element(name, ("dim",), place, layer)
                 continue
             text = unescape((match["text"] or b"").decode(self.source.encoding, "replace")).strip()
             size = _size(text, fragment)
             if size is None:
-                message = f"dimension '{text[:40]}' is not a whole number from -1 up" if text else "the <dim> is empty"
-                self.problem("malformed-dim", message, place, layer, expected="a size, or -1 for a dynamic dimension", actual=text[:40])
-                well = False
+                message = f"dimension '{text[:40]}' is not a whole number from -1 up" if text else "the <dim> holds no number"
+                if (leading := _LEADING.match(text)) and _MIN_DIM <= int(leading[0]) <= _MAX_DIM:
+                    message += f"; OpenVINO reads it as {int(leading[0])} in silence"
+                incoming = layer is not None and any(candidate is port for candidate in layer.inputs)
+                where = ("input" if incoming else "output", port.id)
+                hint = "write a whole number, or -1 where the size is not known"
+                self.problems.append(Problem("malformed-dim", message, place, layer, "a size, or -1 for a dynamic dimension", text[:40], hint, where))
+                well, broken = False, inner.find(b"</dim", match.start())
             else:
                 found.append(size)
         return tuple(found) if well else None
 
-    def edge(self, attributes: list[str], offset: int) -> Edge:
+    def edge(self, attributes: list[str], offset: int, body: Body) -> Edge:
         if attributes[::2] == _EDGE_ATTRIBUTES:
             return Edge(attributes[1], attributes[3], attributes[5], attributes[7], offset)
         found = dict(zip(attributes[::2], attributes[1::2], strict=True))
         for name in _EDGE_ATTRIBUTES:
             if name not in found:
-                self.problem("malformed-edge", f"the edge has no `{name}`", offset, expected=name, help=f'add {name}="…"')
+                ends = (found.get("to-layer"), found.get("from-layer"))
+                layer = next((layer for number in ends for layer in body.layers if layer.id == number), None)
+                self.problem("malformed-edge", f"the edge has no `{name}`", offset, layer, expected=name, help=f'add {name}="…"')
+        for name in found:
+            if name not in _EDGE_ATTRIBUTES:
+                message = f"<edge> has no attribute `{name}`; OpenVINO passes over it"
+                known, hint = ", ".join(_EDGE_ATTRIBUTES), "remove it, or correct its name"
+                self.problem("unknown-edge-attribute", message, self.source.attribute(offset, name), expected=known, actual=name, help=hint)
         return Edge(found.get("from-layer", ""), found.get("from-port", ""), found.get("to-layer", ""), found.get("to-port", ""), offset)
 
 
 _RT_INFO = re.compile(rb"<rt_info\b[^>]*>.*?</rt_info\s*>", re.DOTALL)
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+_LEADING = re.compile(r"[+-]?[0-9]{1,19}")
 _INSIDE_PORT = re.compile(rb"<!--.*?-->|<(?P<tag>[^\s/>!]+)[^>]*?(?:/>|>(?P<text>[^<]*)(?:</dim\s*>)?)", re.DOTALL)
 """A comment, or an element with its text. Only a <dim> is taken with its end; the end of another element begins with `</`, which no tag name does."""
 
@@ -410,11 +476,23 @@ _INSIDE_PORT = re.compile(rb"<!--.*?-->|<(?P<tag>[^\s/>!]+)[^>]*?(?:/>|>(?P<text
 def _size(text: str, fragment: bool) -> int | None:
     if fragment and text in ("?", "..."):
         return -1
-    try:
-        number = int(text) if "_" not in text and "+" not in text else None
-    except ValueError:
-        return None
-    return number if number is not None and _MIN_DIM <= number <= _MAX_DIM else None
+    number = int(text) if _WHOLE.fullmatch(text) else _MIN_DIM - 1
+    return number if _MIN_DIM <= number <= _MAX_DIM else None
+
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,100}")
+_LENIENT = re.compile(r"\+?0*([0-9]{1,19})")
+
+
+def plain_id(text: str) -> bool:
+    """Whether a text is an id as it is usually written."""
+    return text.isdigit() and text.isascii() and (text[0] != "0" or len(text) == 1) and (len(text) < 19 or int(text) <= _MAX_DIM)
+
+
+def lenient_id(text: str) -> str | None:
+    """The id that OpenVINO reads in a text with a sign or leading zeros; None where it refuses it."""
+    match = _LENIENT.fullmatch(text)
+    return match[1] if match and int(match[1]) <= _MAX_DIM else None
 
 
 _EDGE_ATTRIBUTES = ["from-layer", "from-port", "to-layer", "to-port"]
@@ -434,9 +512,3 @@ def _version_help(version: int) -> str:
     if 2 <= version <= 7:
         return "convert the original model again with a current OpenVINO; its reader refuses this version too"
     return 'a version="10" or version="11" is expected; update irshape if OpenVINO has a newer one'
-
-
-def problems_of(rules: Iterable[str], model: Model) -> list[Problem]:
-    """The problems of those rules that reading met."""
-    wanted = set(rules)
-    return [problem for problem in model.problems if problem.rule in wanted]

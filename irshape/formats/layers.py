@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from ..model import Layer, Model, Port, Problem, Source
 from ..ops import registry
-from ..ops.declaration import I32_I64, INTEGER, REAL, Operand, Operation, Violation, check_inputs
+from ..ops.declaration import BOOLEAN_TYPE, I32_I64, INTEGER, REAL, Operand, Operation, Violation, check_inputs
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType, PartialShape
 from .ir_reader import NotReadable, read
@@ -36,6 +38,8 @@ def read_layers(source: Source) -> Model:
     for comment in repaired.comments:
         said.setdefault(comment.port, []).append((comment.text, comment.at_dim))
     for layer in layers:
+        if layer.type.lower() in ("parameter", "const", "constant"):
+            _complete(model, layer)
         for port in layer.inputs:
             if port.offset in repaired.vague:
                 port.dims = None
@@ -46,6 +50,25 @@ def read_layers(source: Source) -> Model:
                 port.dims = None
             _note_type(port, (text for text, _ in said.get(port.offset, ())))
     return model
+
+
+def _complete(model: Model, layer: Layer) -> None:
+    """Gives a Parameter or constant without `shape` or `element_type` those of the port it feeds: documents leave them out inside bodies."""
+    if not layer.outputs:
+        return
+    port = layer.outputs[0]
+    said = {
+        "shape": "..." if port.dims is None else ",".join(map(str, port.dims)),
+        "element_type": port.element_type.name if port.element_type is not None else None,
+    }
+    absent = {name: text for name, text in said.items() if text is not None and layer.attribute(name) is None}
+    for name, text in absent.items():
+        layer.items = (*layer.items, name, text)
+    if absent:
+        place = layer.data_offset if layer.data_offset >= 0 else layer.offset
+        names = " and ".join(f"`{name}`" for name in absent)
+        message = f"the {layer.type} has no {names}; taken from its output port"
+        model.problems.append(Problem("left-out", message, place, layer, names, None, f"write {names} into its <data>"))
 
 
 def _in_utf8(source: Source) -> Source:
@@ -63,10 +86,12 @@ def _in_utf8(source: Source) -> Source:
 # What comments say
 
 _NO_VALUE = re.compile(
-    r"\b(?:outputs?|result)\b|\bundefined\b|\bshouldn't\b|\.shape\b|\b(?:min|max)\(|\d\s*=\s*-?\d|=\s*-?\d+\s*[-+*/]|^[\s\d]*[-+*/]\s*\d"
+    r"\b(?:outputs?|result)\b|\bundefined\b|\bshouldn't\b|\.shape\b|\b(?:min|max)\(|\d\s*=\s*-?\d|=\s*-?\d+\s*[-+*/]|^\s*\d+\s*[-+*/]\s*\d"
     r"|\b(?:to|from|of shape|with shape)\s+[\[({]",
     re.IGNORECASE,
 )
+_LEADING_LIST = re.compile(r"\s*\[[^\[\]]*\]\s*,?\s*(?:will|that|which|means?|is|are|stands?|promoted|broadcast)\b")
+"""A value, whatever else the comment goes on to tell."""
 _LIST = re.compile(r"(?:^|(?<=[\s:=#]))\[")
 _NUMBER = r"(?:[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?f?|true|false)"
 _NUMBERS = re.compile(rf"\belements?\s*(?::|are|is)?\s*({_NUMBER}(?:\s*,\s*{_NUMBER})*)\s*\.?\s*$", re.IGNORECASE)
@@ -81,12 +106,12 @@ _LONG_NAMES = {"float64": "f64", "double": "f64", "float32": "f32", "float": "f3
 def note_comments(port: Port, comments: list[tuple[str, bool]]) -> None:
     """Keeps what the comments at an input port say of its element type and its value. With each comment: whether it stands behind a dimension."""
     _note_type(port, (text for text, _ in comments))
-    texts = [(text.replace("{", "[").replace("}", "]"), at_dim) for text, at_dim in comments]
+    texts = deque((text.replace("{", "[").replace("}", "]"), at_dim) for text, at_dim in comments)
     found: list[str] = []
     while texts:
-        text, at_dim = texts.pop(0)
-        while texts and text.count("[") > text.count("]") and texts[0][0].lstrip().startswith("["):
-            text = text.rstrip() + " " + texts.pop(0)[0].lstrip()  # one value on several lines
+        text, at_dim = texts.popleft()
+        while texts and len(text) <= _MAX_VALUE_TEXT and text.count("[") > text.count("]") and texts[0][0].lstrip().startswith("["):
+            text = text.rstrip() + " " + texts.popleft()[0].lstrip()  # one value on several lines
         value = value_in(text, port.dims, at_dim=at_dim)
         if value is not None:
             found.append(value)
@@ -104,10 +129,18 @@ def _note_type(port: Port, comments: Iterator[str]) -> None:
     if port.precision is None:
         for text in comments:
             match = _TYPE.match(text)
-            name = re.sub(r"^(u?)int(?=\d)", lambda found: (found[1] or "i").lower(), match[1].lower()) if match else ""
-            found = ElementType.of_precision(_LONG_NAMES.get(name, name).upper()) if match else None
+            found = _named_type(match[1]) if match else None
             if found is not None:
                 port.precision = found.precision
+
+
+def _named_type(name: str) -> ElementType | None:
+    """The element type that a document means by `i32`, `int32`, `float`, `FP16` and the like."""
+    short = re.sub(r"^(u?)int(?=\d)", lambda found: found[1] or "i", name.lower())
+    try:
+        return ElementType.of(_LONG_NAMES.get(short, short))
+    except ValueError:
+        return ElementType.of_precision(name.upper())
 
 
 def value_in(comment: str, dims: tuple[int, ...] | None = (), *, at_dim: bool = False) -> str | None:
@@ -115,11 +148,15 @@ def value_in(comment: str, dims: tuple[int, ...] | None = (), *, at_dim: bool = 
 
     at_dim: it stands behind a dimension, which a number that does not call itself a value may then describe.
     """
-    comment = comment.replace("\\", " ").replace("`", " ")
-    if _NO_VALUE.search(comment):
+    if len(comment) > _MAX_VALUE_TEXT:
         return None
+    comment = comment.replace("\\", " ").replace("`", " ")
     elements = _product(dims) if dims is not None and all(size >= 0 for size in dims) else None
-    for start in _LIST.finditer(comment):
+    if _NO_VALUE.search(comment):
+        leading = _balanced(comment, comment.index("[")) if _LEADING_LIST.match(comment) else None
+        numbers = parse_value(leading) if leading is not None else None
+        return leading if numbers is not None and len(numbers) == elements else None
+    for start in islice(_LIST.finditer(comment), _MAX_LISTS):
         text = _balanced(comment, start.start())
         numbers = None if text is None else parse_value(text)
         if text is None or numbers is None:
@@ -208,6 +245,8 @@ def _parsed(text: str) -> tuple[tuple[int, ...], tuple[int | float, ...]] | None
 
 
 _MAX_VALUE_TEXT = 1 << 16
+_MAX_LISTS = 16
+"""Lists in one comment that are looked at."""
 _VALUE_TEXT = re.compile(r"[-+\d.eE\s,\[\]()]*\Z")
 
 
@@ -237,10 +276,29 @@ def input_tensors(layer: Layer, operands: tuple[Operand, ...]) -> tuple[Tensor, 
         if operand is None or layer.inputs[index].precision is not None or not (operand.value or len(operand.allowed) == 1 or operand.allowed <= I32_I64):
             continue
         alone = operand.like is None and operand.name not in grouped
-        usual = _usual_type(operand.allowed, tensor.value if alone else None)
+        allowed = operand.allowed
+        if allowed > INTEGER and allowed <= INTEGER | BOOLEAN_TYPE:  # indices or a mask; the attribute says which
+            allowed = BOOLEAN_TYPE if layer.attribute("mode") == "mask" else INTEGER
+        usual = _usual_type(allowed, tensor.value if alone else None)
         if usual is not DYNAMIC_TYPE:
             tensors[index] = Tensor(given.get(operand.like or operand.name, usual), tensor.shape, tensor.value)
     return tuple(tensors)
+
+
+def with_assumed_types(layer: Layer, operands: tuple[Operand, ...], inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...] | None:
+    """The inputs with a type for each that has none: that of an output or of another input where the operation takes it, else the first usual one.
+
+    None where there is nothing to assume.
+    """
+    said = [tensor.element_type for tensor in inputs] + [port.element_type or DYNAMIC_TYPE for port in layer.outputs]
+    usual = [element_type for element_type in said if element_type is not DYNAMIC_TYPE] + [ElementType.of(name) for name in ("f32", "i64", "boolean")]
+    assumed = list(inputs)
+    for index, tensor in enumerate(inputs):
+        if tensor.element_type is DYNAMIC_TYPE and operands:
+            allowed = operands[min(index, len(operands) - 1)].allowed
+            fitting = next((element_type for element_type in usual if element_type in allowed), DYNAMIC_TYPE)
+            assumed[index] = Tensor(fitting, tensor.shape, tensor.value)
+    return tuple(assumed) if assumed != list(inputs) else None
 
 
 def port_tensor(port: Port) -> Tensor:

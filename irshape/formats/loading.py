@@ -9,22 +9,36 @@ from pathlib import Path
 from typing import Literal
 
 from ..model import Model, Problem, Source
+from .foreign import read_foreign, recognised
 from .ir_reader import MAX_XML_BYTES, NotReadable, read
 from .weights import Weights
 
 _ROOT = re.compile(rb"\A(?:\xef\xbb\xbf)?(?>\s+|<\?.*?\?>|<!--.*?-->)*+<(!?[A-Za-z_.\xe2][\w.\-\x80-\xff]*)", re.DOTALL)
 _PEEK = 1 << 16
+_LFS = b"version https://git-lfs"
+_HELP = "give the .xml of the model; its .bin is found beside it"
+_HELP_LFS = "run `git lfs pull` where the file came from"
 
 WeightsChoice = str | os.PathLike[str] | Literal["beside", "none"]
 
 
 def load(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Model:
-    """Reads an IR or layers on their own; `-` is standard input.
+    """Reads an IR, layers on their own, an ONNX model or a oneDNN graph; `-` is standard input.
 
-    weights: the .bin; `beside` looks for it beside the .xml, `none` does without. Raises `OSError` where the file cannot be opened, `NotReadable` where it holds no model.
+    weights: the .bin; `beside` looks for it beside the .xml, `none` does without. Raises `OSError` where the file, or a .bin given by name, cannot be opened,
+    `NotReadable` where it holds no model.
     """
     name = os.fspath(path)
-    source = open_source(name)
+    if weights not in ("beside", "none") and not os.path.isfile(weights):
+        raise OSError(2, os.strerror(2), os.fspath(weights)) if not os.path.exists(weights) else OSError(22, "not a regular file", os.fspath(weights))
+    return read_source(open_source(name), ("none" if name == "-" else Path(name).with_suffix(".bin")) if weights == "beside" else weights)
+
+
+def read_source(source: Source, weights: str | os.PathLike[str]) -> Model:
+    """Reads what `open_source` has opened. weights: the .bin, or `none`; an ONNX model names its own. Raises `NotReadable`."""
+    foreign = recognised(source.data)
+    if foreign is not None:
+        return read_foreign(source, foreign)
     root = root_element(source.data)
     if root == "layer":
         from .layers import read_layers
@@ -33,10 +47,7 @@ def load(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Mod
         model.weights = Weights.open(None)
         return model
     model = read(source)
-    if weights == "beside":
-        model.weights = Weights.open(None if name == "-" else Path(name).with_suffix(".bin"))
-    else:
-        model.weights = Weights.open(None if weights == "none" else weights)
+    model.weights = Weights.open(None if weights == "none" else weights)
     return model
 
 
@@ -61,26 +72,27 @@ def open_source(name: str) -> Source:
                 0,
                 expected=f"at most {MAX_XML_BYTES} bytes",
                 actual="more",
+                help="check what the file is; constants belong into the .bin",
             ),
             source,
         )
+    if recognised(data) is not None:
+        return source
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         try:
             source = Source(shown, data.decode("utf-16").encode(), "utf-8-sig")
         except UnicodeDecodeError as error:
-            raise NotReadable(Problem("malformed-xml", f"the file begins as UTF-16 and is not: {error.reason}", 0), source) from None
+            raise NotReadable(Problem("malformed-xml", f"the file begins as UTF-16 and is not: {error.reason}", 0, help="save it as UTF-8"), source) from None
     elif not data.strip():
-        raise NotReadable(Problem("not-an-ir", "the file is empty", 0, expected="<net> or <layer>", actual="nothing"), source)
+        raise NotReadable(Problem("not-an-ir", "the file is empty", 0, expected="<net> or <layer>", actual="nothing", help="give the .xml of a model"), source)
     elif b"\0" in data[:_PEEK] or not data[:_PEEK].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        raise NotReadable(
-            Problem("not-an-ir", _not_xml(data), 0, expected="<net> or <layer>", help="give the .xml of the model; its .bin is found beside it"), source
-        )
+        raise NotReadable(Problem("not-an-ir", _not_xml(data), 0, expected="<net> or <layer>", help=_HELP_LFS if data.startswith(_LFS) else _HELP), source)
     return source
 
 
 def _not_xml(data: bytes) -> str:
-    if data.startswith(b"version https://git-lfs"):
-        return "the file is a Git-LFS pointer, not the .xml itself; run `git lfs pull`"
+    if data.startswith(_LFS):
+        return "the file is a Git-LFS pointer, not the .xml itself"
     return "the file is not XML; it looks like binary data" if b"\0" in data[:_PEEK] else "the file is not XML"
 
 

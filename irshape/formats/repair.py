@@ -42,7 +42,9 @@ _TYPOGRAPHIC = re.compile(rb"\xe2\x80[\x9c\x9d\x9e\x9f]")
 _ATTRIBUTE = re.compile(rb"""(?<![^\s=/>"'])([^\s=/>"']+)\s*=\s*(?:("[^"]*"|'[^']*')|([^\s"'=<>/]+(?:/[^\s"'=<>/]+)*))""")
 _MAX_DEPTH = 300
 _MAX_LINE = 4096
+_TEXT = re.compile(rb"\s*[^\s<]")
 _HALF_END = re.compile(rb"/([a-z_]+)\s*>")
+_ATTRIBUTES = re.compile(rb"""(?:\s*[A-Za-z_][\w.-]*\s*=\s*(?:"[^"<>]*"|'[^'<>]*'))+\s*""")
 
 
 class Comment(NamedTuple):
@@ -116,6 +118,8 @@ class _Walk:
         """The port that began last in the innermost <input> or <output>."""
         self.waiting: list[tuple[str, int]] = []
         """Comments that stand before the port that they belong to."""
+        self.ended: tuple[_Element, int, int] | None = None
+        """The <input> or <output> whose end tag was the last tag, and where that lies."""
 
     def walk(self) -> None:
         plain, position = self.plain, 0
@@ -166,8 +170,8 @@ class _Walk:
         if (dots := _DOTS.search(plain, start, end)) is not None:
             if dots[0] == b"\\":
                 plain[start:end] = plain[start:end].replace(b"\\", b" ")
-            elif top.name == "port":
-                self.repaired.vague.add(top.offset)
+            elif top.name in ("port", "dim"):
+                self.repaired.vague.add(self.port)
             elif top.name in ("input", "output"):
                 message = f"`{dots[0].decode()}` stands for ports that are left out"
                 self.repaired.problems.append(
@@ -184,16 +188,19 @@ class _Walk:
         if match[1]:
             self.end_tag(name, start, end)
             return
+        ended, self.ended = self.ended, None
         closes = match[3].rstrip().endswith(b"/")
         attributes = (match.start(3), match.end(3))
         name = self.tag_name(name, match.start(2), attributes)
         top = self.open[-1]
-        if name == top.name == "dim" and not closes and self.plain[top.end : start].strip():
+        if name == top.name == "dim" and not closes and self.plain[top.end : start].strip() and not _TEXT.match(self.plain, match.end()):
             self.plain[start:end] = b" " * (end - start)
             self.put.append((start, b"</dim>"))
             self.report("the end tag of <dim> lacks its slash", start, "</dim>", "<dim>", "write </dim>")
             self.open.pop()
             self.closed = None
+            return
+        if name in ("input", "output") and not closes and self.goes_on(name, start, end, ended):
             return
         self.make_room(name, start)
         self.attributes(*attributes)
@@ -211,6 +218,17 @@ class _Walk:
         else:
             self.open.append(element)
             self.closed = None
+
+    def goes_on(self, name: str, start: int, end: int, ended: tuple[_Element, int, int] | None) -> bool:
+        """Takes a second <input> or <output> right behind the first, or inside it, for the same one: documents write one for each port."""
+        if ended is not None and ended[0].name == name:
+            self.plain[ended[1] : ended[2]] = b" " * (ended[2] - ended[1])
+            self.open.append(ended[0])
+        elif self.open[-1].name != name:
+            return False
+        self.plain[start:end] = b" " * (end - start)
+        self.report(f"a second <{name}>; read as if its ports stood in the first", start, f"one <{name}>", f"<{name}>", f"put all ports into one <{name}>")
+        return True
 
     def tag_name(self, name: str, start: int, attributes: tuple[int, int]) -> str:
         """The name of a start tag; <layer> where `...` stands in its place."""
@@ -264,19 +282,27 @@ class _Walk:
         self.closed = None
 
     def end_tag(self, name: str, start: int, end: int) -> None:
-        last, self.closed = self.closed, None
+        last, self.closed, self.ended = self.closed, None, None
         if self.port >= 0 and name in ("input", "output"):
             self.repaired.comments += [Comment(self.port, text, offset, False) for text, offset in self.waiting]
         self.waiting = []
-        if name == self.open[-1].name:
-            self.open.pop()
+        if name and name == self.open[-1].name:
+            element = self.open.pop()
+            if name in ("input", "output"):
+                self.ended = (element, start, end)
+            elif name == "data" and _ATTRIBUTES.fullmatch(self.plain, element.end, start):
+                self.plain[element.end - 1 : element.end] = b" "
+                self.plain[start:end] = b"/>".ljust(end - start)
+                self.report(
+                    "the attributes stand behind <data>; read as if inside it", element.offset, "<data …/>", "<data>…</data>", "put them inside the tag"
+                )
             return
         if last is not None and last.name == name:
             slash = self.plain.rfind(b"/", last.offset, last.end)
             self.plain[slash : slash + 1] = b" "
             self.report(f"<{name} …/> closes itself and has an end tag too", last.offset, f"<{name} …>", f"<{name} …/>", "write > in place of />")
             return
-        if any(element.name == name for element in self.open):
+        if name and any(element.name == name for element in self.open):
             while self.open[-1].name != name:
                 self.close(start, f"</{name}>")
             self.open.pop()

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from ..types import ElementType
+from .pieces import Pieces
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,11 +31,13 @@ class Weights:
     `state`: `ready`; `absent`, asked for none; `missing`, no such file; `empty`; `lfs`, a Git-LFS pointer in its place; `unreadable`.
     """
 
-    def __init__(self, path: str | None, data: bytes | mmap.mmap | None, state: State, detail: str = "") -> None:
+    def __init__(self, path: str | None, data: bytes | mmap.mmap | Pieces | None, state: State, detail: str = "") -> None:
         self.path = path
         self.data = data
         self.state = state
         self.detail = detail
+        self.reads: set[tuple[int, int]] | None = None
+        """Offset and size of what was read for its values, where somebody keeps account of it."""
 
     @staticmethod
     def open(path: str | os.PathLike[str] | None) -> Weights:
@@ -63,7 +66,16 @@ class Weights:
 
     def holds(self, offset: int, size: int) -> bool:
         """Whether so many bytes lie there."""
+        if isinstance(self.data, Pieces):
+            return self.data.holds(offset, size)
         return self.data is not None and offset >= 0 and size >= 0 and offset + size <= len(self.data)
+
+    def view(self, offset: int, size: int) -> memoryview:
+        """Those bytes, not copied."""
+        assert self.data is not None
+        if self.reads is not None:
+            self.reads.add((offset, size))
+        return self.data.view(offset, size) if isinstance(self.data, Pieces) else memoryview(self.data)[offset : offset + size]
 
 
 def raw_bytes(constant: Constant) -> bytes | None:
@@ -72,6 +84,8 @@ def raw_bytes(constant: Constant) -> bytes | None:
     needed = constant.size if constant.element_type.name == "string" else constant.element_type.byte_size(constant.elements)
     if weights is None or weights.data is None or any(size < 0 for size in constant.shape) or not weights.holds(constant.offset, needed):
         return None
+    if weights.reads is not None:
+        weights.reads.add((constant.offset, needed))
     return weights.data[constant.offset : constant.offset + needed]
 
 
@@ -117,7 +131,7 @@ def array(constant: Constant) -> np.ndarray | None:
         return None
     if not needed:
         return np.empty(constant.shape, dtype_of(element_type))
-    viewed: np.ndarray = np.frombuffer(weights.data, np.uint8, needed, constant.offset).view(dtype_of(element_type))
+    viewed: np.ndarray = np.frombuffer(weights.view(constant.offset, needed), np.uint8).view(dtype_of(element_type))
     return viewed.reshape(constant.shape)
 
 

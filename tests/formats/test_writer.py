@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from differential.elements import NAMES, pack, precision
 from differential.oracle import Answer, Oracle
 from ir import Net
 
@@ -17,6 +19,7 @@ import irshape
 from irshape.cli import main
 from irshape.formats.atomic import write_together
 from irshape.formats.weights import raw_bytes
+from irshape.types import ElementType
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.xml"))
 Rows = list[tuple[str, list[tuple[str, str]]]]
@@ -208,6 +211,119 @@ def test_constants_that_shared_bytes_share_them_still(tmp_path: Path) -> None:
     irshape.save(irshape.load(path), written)
     assert written.with_suffix(".bin").read_bytes() == net.weights
     assert len({layer.attribute("offset") for layer in irshape.load(written).layers if layer.type == "Const"}) == 1
+
+
+def round_trip(source: Path, oracle: Oracle) -> irshape.Model:
+    """Writes a model as read and as inferred, and holds both against the first in OpenVINO's eyes and in irshape's."""
+    model = irshape.load(source)
+    written = source.with_name("written.xml")
+    theirs = layers_of(oracle.ask_file(source))
+    for inference in (None, irshape.infer(model)):
+        irshape.save(model, written, inference=inference)
+        assert layers_of(oracle.ask_file(written)) == theirs
+        again = irshape.load(written)
+        assert constants_of(again) == constants_of(model)
+        assert irshape.infer(again).to_dict()["layers"] == irshape.infer(model).to_dict()["layers"]
+        if inference is None:
+            assert declared(again) == declared(model)
+    return again
+
+
+def constant_net(element_type: str, shape: tuple[int, ...], raw: bytes, version: int, before: int = 0) -> str:
+    dims = "".join(f"<dim>{size}</dim>" for size in shape)
+    port = f'precision="{precision(element_type)}"'
+    return f"""<net name="constant" version="{version}"><layers>
+    <layer id="4" name="constant" type="Const" version="opset1">
+        <data element_type="{element_type}" shape="{", ".join(map(str, shape))}" offset="{before}" size="{len(raw)}"/>
+        <output><port id="1" {port}>{dims}</port></output></layer>
+    <layer id="9" name="result" type="Result" version="opset1"><input><port id="0">{dims}</port></input></layer>
+    </layers><edges><edge from-layer="4" from-port="1" to-layer="9" to-port="0"/></edges></net>"""
+
+
+@pytest.mark.parametrize("version", [10, 11])
+@pytest.mark.parametrize("element_type", NAMES)
+def test_constants_of_every_type_keep_their_bytes(element_type: str, version: int, tmp_path: Path, oracle: Oracle) -> None:
+    """Those of packed types and strings too, from any place in the .bin, into a .bin without what nobody uses."""
+    if element_type == "string":
+        texts = np.empty(3, dtype=object)
+        texts[:] = ["", "zwölf", "a,b"]
+        shape, raw = (3,), pack(texts, "string")
+    else:
+        shape, raw = (7, 3), bytes(range(1, 200))[: ElementType.of(element_type).byte_size(21)]
+    source = tmp_path / "m.xml"
+    source.write_text(constant_net(element_type, shape, raw, version, before=5))
+    source.with_suffix(".bin").write_bytes(b"\xffjunk" + raw + b"junk")
+    again = round_trip(source, oracle)
+    assert again.version == version
+    assert (tmp_path / "written.bin").read_bytes() == raw
+
+
+def test_constants_inside_bodies(tmp_path: Path, oracle: Oracle) -> None:
+    """Both branches of an If, and constants that outer and inner bodies share."""
+    net = Net()
+    data = net.parameter("?,4", name="data")
+    condition = net.parameter("", "boolean", name="condition")
+    shared = 'element_type="i64" shape="1" offset="0" size="8"'
+
+    def const(id: int, data: str, precision: str = "I64", dims: str = "<dim>1</dim>") -> str:
+        return f'<layer id="{id}" name="k{id}" type="Const" version="opset1"><data {data}/><output><port id="0" precision="{precision}">{dims}</port></output></layer>'
+
+    parameter = '<layer id="0" name="in" type="Parameter" version="opset1"><data shape="?,4" element_type="f32"/><output><port id="0" precision="FP32"><dim>-1</dim><dim>4</dim></port></output></layer>'
+    result = '<layer id="9" name="out" type="Result" version="opset1"><input><port id="0" precision="FP32"><dim>-1</dim><dim>4</dim></port></input></layer>'
+    gather = '<layer id="3" name="g" type="ReduceSum" version="opset1"><data keep_dims="true"/><input><port id="0"/><port id="1"/></input><output><port id="2" precision="FP32"><dim>1</dim><dim>4</dim></port></output></layer>'
+    then = f"""<then_body><layers>{parameter}{const(2, shared)}{gather}{result}</layers><edges>
+        <edge from-layer="0" from-port="0" to-layer="3" to-port="0"/><edge from-layer="2" from-port="0" to-layer="3" to-port="1"/>
+        <edge from-layer="3" from-port="2" to-layer="9" to-port="0"/></edges></then_body>"""
+    otherwise = f"""<else_body><layers>{parameter}{result}</layers><edges><edge from-layer="0" from-port="0" to-layer="9" to-port="0"/></edges>
+        <rt_info><kept value="1"/></rt_info></else_body>"""
+    maps = "".join(
+        f'<{name}_port_map><input external_port_id="1" internal_layer_id="0"/><output external_port_id="0" internal_layer_id="9"/></{name}_port_map>'
+        for name in ("then", "else")
+    )
+    chosen = net.layer("If", [condition, data], outputs=["FP32:-1,4"], version="opset8", inside=maps + then + otherwise, name="choice")
+    net.result(net.layer("ReduceMean", [chosen, net.constant([0])], 'keep_dims="false"', outputs=["FP32:4"], name="mean"), name="end")
+    again = round_trip(net.save(tmp_path), oracle)
+    assert (tmp_path / "written.bin").read_bytes() == net.weights
+    assert {layer.attribute("offset") for layer in again.walk() if layer.type == "Const"} == {"0"}
+
+
+@pytest.mark.parametrize("shape", ["?,3,4", "1..10,3,?", "2..,..5,4", "...", "", "0,3", "100000,3"])
+@pytest.mark.parametrize("version", [10, 11])
+def test_shapes_of_every_kind(shape: str, version: int, tmp_path: Path, oracle: Oracle) -> None:
+    net = Net()
+    net.result(net.layer("ReLU", [net.parameter(shape, name="a,b")], outputs=["FP32"], name="relu"), name="end")
+    path = net.save(tmp_path)
+    path.write_text(path.read_text().replace('version="11"', f'version="{version}"').replace('names="a,b"', 'names="a\\,b"'))
+    again = round_trip(path, oracle)
+    assert again.version == version
+    assert again.parameters[0].outputs[0].tensor_names == ["a,b"]
+    assert irshape.validate(path.with_name("written.xml")).ok
+
+
+def test_what_is_declared_wrongly_is_written_as_inferred(tmp_path: Path, oracle: Oracle) -> None:
+    """What a file declares wrongly is right in the one written with what was inferred."""
+    net = a_net()
+    path = net.save(tmp_path)
+    path.write_text(path.read_text().replace('precision="FP32"><dim>-1</dim><dim>1</dim>', 'precision="I8"><dim>-1</dim><dim>9</dim>'))
+    assert not irshape.validate(path).ok
+    model = irshape.load(path)
+    irshape.save(model, tmp_path / "new.xml", inference=irshape.infer(model))
+    assert irshape.validate(tmp_path / "new.xml").ok
+    assert layers_of(oracle.ask_file(tmp_path / "new.xml")) == layers_of(oracle.ask_file(path))
+
+
+def test_the_new_file_has_its_own_weights(tmp_path: Path, oracle: Oracle) -> None:
+    """`infer --output` into another folder, with the .bin of another name: the new model loads by itself."""
+    path = a_net().save(tmp_path)
+    weights = tmp_path / "elsewhere.bin"
+    path.with_suffix(".bin").rename(weights)
+    (tmp_path / "new").mkdir()
+    with pytest.raises(SystemExit) as ended:
+        main(["infer", str(path), "--weights", str(weights), "--shape", "data=[2,3,4]", "--output", str(tmp_path / "new" / "model.xml")])
+    assert ended.value.code == 0
+    weights.unlink()
+    assert oracle.ask_file(tmp_path / "new" / "model.xml").layers["mean"] == [("f32", "[2,1,4]")]
+    assert sorted(file.name for file in (tmp_path / "new").iterdir()) == ["model.bin", "model.xml"]
 
 
 def test_layers_on_their_own_are_no_model_to_write(tmp_path: Path) -> None:

@@ -1,0 +1,199 @@
+"""Makes a `Model` from a graph in another format: layers of OpenVINO's operations, each inferred as it is added, so that what follows can be chosen by type and rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..inference.engine import Engine
+from ..model import Edge, Layer, Model, Port, Problem, Source
+from ..ops import registry
+from ..ops.declaration import Attribute, Violation
+from ..ops.tensors import UNKNOWN, Tensor
+from ..types import ElementType, PartialShape
+from .pieces import Pieces
+from .weights import Weights
+
+
+class Refusal(Exception):
+    """A node that its own format's rules do not allow, or that cannot be said in OpenVINO's operations. `at` is the attribute to blame."""
+
+    def __init__(self, message: str, *, rule: str = "operation-constraint", at: str = "", expected: object = None, seen: object = None, help: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.rule = rule
+        self.at = at
+        self.expected = None if expected is None else str(expected)
+        self.seen = None if seen is None else str(seen)
+        self.help = help
+
+
+class Value:
+    """An output port of a layer that has been added, and what was inferred of it."""
+
+    __slots__ = ("layer", "port", "tensor")
+
+    def __init__(self, layer: Layer, port: int, tensor: Tensor) -> None:
+        self.layer = layer
+        self.port = port
+        self.tensor = tensor
+
+    @property
+    def element_type(self) -> ElementType:
+        return self.tensor.element_type
+
+    @property
+    def shape(self) -> PartialShape:
+        return self.tensor.shape
+
+    @property
+    def rank(self) -> int | None:
+        return self.tensor.rank
+
+    @property
+    def known(self) -> tuple[int, ...] | None:
+        """The elements as integers where all of them are known."""
+        return self.tensor.known
+
+
+class Builder:
+    """A model in the making. `offset` and `name` are those of the foreign node whose layers are being added."""
+
+    def __init__(self, source: Source, name: str) -> None:
+        self.model = Model(source, name)
+        self.bytes = Pieces()
+        self.model.weights = Weights(None, self.bytes, "ready")
+        self.engine = Engine(self.model)
+        self.offset = 0
+        self.name = ""
+        self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+
+    # layers
+
+    def layer(self, type: str, version: str, inputs: Sequence[Value], items: Iterable[str] = (), *, name: str = "") -> Layer:
+        """A layer without outputs yet, and the edges to it."""
+        layers = self.model.net.layers
+        layer = Layer(str(len(layers)), name or f"{self.name}/{type}", type, version, self.offset, ())
+        layer.items = tuple(items)
+        layer.data_offset = self.offset
+        layer.inputs, layer.outputs = [], []
+        for index, value in enumerate(inputs):
+            fed = value.layer.outputs[value.port]
+            port = Port(str(index), fed.precision, None, self.offset)
+            port.dims = fed.dims
+            layer.inputs.append(port)
+            self.model.net.edges.append(Edge(value.layer.id, fed.id, layer.id, port.id, self.offset))
+        layers.append(layer)
+        return layer
+
+    def output(self, layer: Layer, tensor: Tensor) -> Value:
+        """Gives a layer its next output port."""
+        port = Port(str(len(layer.inputs) + len(layer.outputs)), None, None, self.offset)
+        declare(port, tensor)
+        layer.outputs.append(port)
+        return Value(layer, len(layer.outputs) - 1, tensor)
+
+    def all(self, type: str, *inputs: Value, version: str | None = None, outputs: int | None = None, name: str = "", **attributes: Any) -> tuple[Value, ...]:
+        """Adds a layer; its outputs. version: the first opset that has the type, where none is given. Attributes go by their Python names."""
+        known = registry.versions(type)
+        operation = registry.find(type, version) if version else known[0]
+        items: list[str] = []
+        for attribute, value in attributes.items():
+            declared = operation.attributes[attribute]
+            items += (declared.name, written(declared, value))
+        layer = self.layer(known[0].type_name(), version or operation.version_name(), inputs, items, name=name)
+        found = self.engine.operation(layer)
+        assert not isinstance(found, registry.UnknownOperation)
+        made, _ = self.engine.work_out(found[0], tuple(value.tensor for value in inputs), True)
+        if isinstance(made, Violation):  # reported when the model is inferred as a whole
+            made = (UNKNOWN,) * (outputs or 1)
+        return tuple(self.output(layer, tensor) for tensor in made)
+
+    def add(self, type: str, *inputs: Value, version: str | None = None, name: str = "", **attributes: Any) -> Value:
+        """Adds a layer; its first output."""
+        return self.all(type, *inputs, version=version, name=name, **attributes)[0]
+
+    def opaque(self, type: str, version: str, inputs: Sequence[Value], outputs: Sequence[Tensor], *, name: str = "") -> tuple[Layer, tuple[Value, ...]]:
+        """A layer that nobody can infer, with the outputs that it declares."""
+        layer = self.layer(type, version, inputs, name=name)
+        return layer, tuple(self.output(layer, tensor) for tensor in outputs)
+
+    def parameter(self, name: str, tensor: Tensor) -> Value:
+        shape = "..." if tensor.shape.dims is None else str(tensor.shape).strip("[]")
+        layer = self.layer("Parameter", "opset1", (), ("shape", shape, "element_type", str(tensor.element_type)), name=name)
+        return self.output(layer, tensor)
+
+    def result(self, name: str, value: Value) -> None:
+        self.layer("Result", "opset1", (value,), name=name)
+
+    def finish(self) -> None:
+        """Drops the layers that came with a node and that nothing uses: not inputs, not what bears a name of the file, not what a problem was noted of."""
+        body = self.model.net
+        feeding: dict[str, list[str]] = {}
+        for edge in body.edges:
+            feeding.setdefault(edge.to_layer, []).append(edge.from_layer)
+        noted = {id(problem.layer) for problem in self.model.problems}
+        kept = {
+            layer.id
+            for layer in body.layers
+            if layer.type in ("Result", "Parameter") or id(layer) in noted or (layer.type != "Const" and any(port.names for port in layer.outputs))
+        }
+        waiting = list(kept)
+        while waiting:
+            for producer in feeding.get(waiting.pop(), ()):
+                if producer not in kept:
+                    kept.add(producer)
+                    waiting.append(producer)
+        body.edges = [edge for edge in body.edges if edge.to_layer in kept]
+        body.layers = [layer for layer in body.layers if layer.id in kept]
+        numbers = {layer.id: str(number) for number, layer in enumerate(body.layers)}
+        for layer in body.layers:
+            layer.id = numbers[layer.id]
+        for edge in body.edges:
+            edge.from_layer, edge.to_layer = numbers[edge.from_layer], numbers[edge.to_layer]
+
+    # constants
+
+    def constant(self, element_type: ElementType, shape: tuple[int, ...], data: bytes | memoryview, *, name: str = "") -> Value:
+        """A Const layer of those bytes."""
+        return self.constant_at(element_type, shape, self.bytes.add(data), len(data), name=name)
+
+    def constant_at(self, element_type: ElementType, shape: tuple[int, ...], offset: int, size: int, *, name: str = "") -> Value:
+        """A Const layer of bytes that have their place already."""
+        items = ("element_type", str(element_type), "shape", ", ".join(map(str, shape)), "offset", str(offset), "size", str(size))
+        layer = self.layer("Const", "opset1", (), items, name=name)
+        tensor = Tensor(element_type, PartialShape(shape))
+        return self.output(layer, self.engine.with_constant(layer, tensor))
+
+    def numbers(self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None) -> Value:
+        """A constant from Python numbers: a scalar, or a list of rank 1 where no shape is given. The same one is added once."""
+        import numpy as np
+
+        from ..numpy_types import dtype_of, pack
+
+        kind = ElementType.of(element_type)
+        array = np.asarray(values, dtype=dtype_of(kind)) if np.size(values) else np.zeros(np.shape(values), dtype_of(kind))
+        array = array.reshape(shape) if shape is not None else array
+        key = (element_type, array.shape, pack(array, kind))
+        found = self._constants.get(key)
+        if found is None:
+            found = self._constants[key] = self.constant(kind, key[1], key[2])
+        return found
+
+    # what is wrong
+
+    def problem(self, rule: str, message: str, layer: Layer | None = None, *, at: str = "", **details: Any) -> None:
+        """Notes something about the node at hand; `at` is the attribute to blame."""
+        offset = self.model.source.attribute(self.offset, at) if at else self.offset
+        self.model.problems.append(Problem(rule, message, offset, layer, **details))
+
+
+def written(declared: Attribute, value: Any) -> str:
+    """The text of an attribute of `<data>`."""
+    return value if isinstance(value, str) else declared.kind.write(value)
+
+
+def declare(port: Port, tensor: Tensor) -> None:
+    """Lets a port say what a tensor is."""
+    port.precision = tensor.element_type.precision
+    port.dims = () if tensor.shape.dims is None else tuple(dim.low if dim.is_static else -1 for dim in tensor.shape.dims)

@@ -1,0 +1,209 @@
+"""How a kind of oneDNN Graph operation is declared: its attributes as data, and a function that says it in OpenVINO's operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from ...ops.tensors import Tensor
+from ...types import ElementType
+from ..builder import Builder, Refusal, Value
+
+Made = Value | tuple[Value, ...]
+Function = Callable[["Operation"], Made]
+MODULES = ("backward", "convolution", "elementwise", "movement", "normalization", "quantization", "reduction")
+
+TYPES = {
+    "f32": "f32",
+    "bf16": "bf16",
+    "f16": "f16",
+    "s8": "i8",
+    "u8": "u8",
+    "s32": "i32",
+    "s64": "i64",
+    "f8_e5m2": "f8e5m2",
+    "f8_e4m3": "f8e4m3",
+    "s4": "i4",
+    "u4": "u4",
+    "boolean": "boolean",
+    "undef": "dynamic",
+}
+"""OpenVINO's element types by the names in a graph."""
+
+FLOATS = ("f32", "bf16", "f16")
+
+
+class Attribute(NamedTuple):
+    """An attribute: its type in the JSON, its default (None: it may be left out), the values it may have."""
+
+    type: str
+    default: Any = None
+    choices: tuple[Any, ...] = ()
+    required: bool = False
+
+
+def ints(default: Any = None, *, required: bool = False) -> Any:
+    return Attribute("s64[]", default, (), required)
+
+
+def floats(default: Any = None, *, required: bool = False) -> Any:
+    return Attribute("f32[]", default, (), required)
+
+
+def integer(default: Any = None, *, required: bool = False) -> Any:
+    return Attribute("s64", default, (), required)
+
+
+def number(default: Any = None, *, required: bool = False) -> Any:
+    return Attribute("f32", default, (), required)
+
+
+def flag(default: Any = None) -> Any:
+    return Attribute("bool", default, (0, 1))
+
+
+def word(default: Any = None, *choices: str, required: bool = False) -> Any:
+    return Attribute("string", default, choices, required)
+
+
+class Declaration(NamedTuple):
+    """A kind: its attributes, how many inputs and outputs it takes, the types of its inputs (none given: any), its function."""
+
+    attributes: dict[str, Attribute]
+    inputs: tuple[int, int]
+    outputs: tuple[int, int]
+    types: tuple[str, ...]
+    function: Function
+
+
+_DECLARED: dict[str, Declaration] = {}
+
+
+def kind(
+    name: str, inputs: tuple[int, int] | int, outputs: tuple[int, int] | int = 1, *, types: tuple[str, ...] = (), **attributes: Attribute
+) -> Callable[[Function], Function]:
+    """Declares a kind. inputs, outputs: how many, or from and to. types: the element types that the first input may have."""
+
+    def declare(function: Function) -> Function:
+        counts = [(count, count) if isinstance(count, int) else count for count in (inputs, outputs)]
+        _DECLARED[name] = Declaration(attributes, counts[0], counts[1], types, function)
+        return function
+
+    return declare
+
+
+@cache
+def declarations() -> dict[str, Declaration]:
+    """All declarations by kind."""
+    for module in MODULES:
+        import_module(f"{__package__}.{module}")
+    return _DECLARED
+
+
+class Operation:
+    """An operation as its function sees it: inputs as values, attributes with their defaults, and what its outputs declare."""
+
+    def __init__(
+        self, builder: Builder, kind: str, inputs: Sequence[Value], attributes: dict[str, Any], outputs: Sequence[Tensor], given: frozenset[str]
+    ) -> None:
+        self.builder = builder
+        self.kind = kind
+        self.inputs = list(inputs)
+        self.attributes = attributes
+        self.outputs = list(outputs)
+        self.given = given
+        """The names of the attributes that the file gives."""
+
+    def __getitem__(self, attribute: str) -> Any:
+        """An attribute; None where it has no value and no default."""
+        return self.attributes.get(attribute)
+
+    @property
+    def x(self) -> Value:
+        """The first input."""
+        return self.inputs[0]
+
+    @property
+    def output_type(self) -> ElementType:
+        """The element type that the first output declares."""
+        return self.outputs[0].element_type
+
+    def add(self, type: str, *inputs: Value, version: str | None = None, **attributes: Any) -> Value:
+        """Adds a layer; its first output."""
+        return self.builder.add(type, *inputs, version=version, **attributes)
+
+    def numbers(self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None) -> Value:
+        """A constant from Python numbers."""
+        return self.builder.numbers(values, element_type, shape=shape)
+
+    def like(self, value: Value, number: float) -> Value:
+        """A scalar of the type of a value."""
+        return self.numbers(number, value.element_type.name)
+
+    def convert(self, value: Value, element_type: ElementType | str) -> Value:
+        """A value in another type; itself where it has it."""
+        wanted = ElementType.of(str(element_type))
+        return value if value.element_type is wanted or wanted.is_dynamic else self.add("Convert", value, destination_type=wanted)
+
+    def as_declared(self, value: Value) -> Value:
+        """A real value in the real type that the output declares: these kinds may round their result."""
+        return self.convert(value, self.output_type) if value.element_type.is_real and self.output_type.is_real else value
+
+    def rank(self, value: Value | None = None) -> int:
+        """The rank of a value. Raises `Refusal` where it is not known."""
+        found = (self.x if value is None else value).rank
+        if found is None:
+            raise Refusal(f"{self.kind} cannot be read without the rank of its input", rule="input-rank", expected="a known rank")
+        return found
+
+    def axis(self, name: str = "axis") -> int:
+        """An axis attribute, counted from the front. Raises `Refusal`."""
+        rank, axis = self.rank(), self[name]
+        if not -rank <= axis < rank:
+            raise Refusal(f"`{name}` is {axis}, outside [{-rank}, {rank - 1}] for an input of rank {rank}", rule="input-value", at=name, seen=axis)
+        return int(axis % rank)
+
+    def channels_second(self, value: Value) -> Value:
+        """A value of data_format NXC with the channels behind the batch, as OpenVINO has them; of NCX as it is."""
+        rank = self.rank(value)
+        return self.transpose(value, [0, rank - 1, *range(1, rank - 1)]) if self["data_format"] == "NXC" else value
+
+    def channels_as_given(self, value: Value) -> Value:
+        """The way back from `channels_second`."""
+        rank = self.rank(value)
+        return self.transpose(value, [0, *range(2, rank), 1]) if self["data_format"] == "NXC" else value
+
+    def transpose(self, value: Value, order: Sequence[int]) -> Value:
+        return self.add("Transpose", value, self.numbers(list(order)))
+
+    def reshaped(self, value: Value, sizes: Sequence[int]) -> Value:
+        return self.add("Reshape", value, self.numbers(list(sizes), shape=(len(sizes),)), special_zero=False)
+
+    def note(self, message: str, *, at: str = "") -> None:
+        """Something worth knowing of what the library does with this operation."""
+        self.builder.problem("operation-constraint", message, at=at, severity="info")
+
+
+FORMAT = word("NXC", "NXC", "NCX")
+"""The data_format of every kind that has channels."""
+
+__all__ = [
+    "FLOATS",
+    "FORMAT",
+    "TYPES",
+    "Declaration",
+    "Made",
+    "Operation",
+    "Refusal",
+    "Value",
+    "declarations",
+    "flag",
+    "floats",
+    "integer",
+    "ints",
+    "kind",
+    "number",
+    "word",
+]

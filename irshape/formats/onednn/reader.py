@@ -1,0 +1,337 @@
+"""Reads a oneDNN graph: its operations become layers of OpenVINO's, its logical tensors the declared ports; strides and layouts are held against shapes."""
+
+from __future__ import annotations
+
+import json
+from difflib import get_close_matches
+from typing import Any
+
+from ...model import Model, Problem, Source
+from ...ops.tensors import Tensor
+from ...types import DYNAMIC_TYPE, ElementType, PartialShape
+from ..builder import Builder, Refusal, Value, declare
+from ..ir_reader import NotReadable
+from .declaration import TYPES, Declaration, Operation, declarations
+
+UNKNOWN_SIZE = -(2**63)
+MAX_OPERATIONS = 100_000
+_LAYOUTS = ("strided", "undef", "any", "opaque")
+_PYTHON: dict[str, type | tuple[type, ...]] = {"string": str, "s64": int, "f32": (int, float), "bool": (int, bool), "s64[]": list, "f32[]": list}
+
+
+class _Malformed(Exception):
+    """The text is JSON and no graph; where, as a position in it."""
+
+    def __init__(self, message: str, position: int = 0) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+def read(source: Source) -> Model:
+    """Reads the bytes of `source`. Raises `NotReadable`."""
+    try:
+        text = source.data.decode("utf-8-sig")
+        operations = _operations(text)
+        shift = len(source.data) - len(text.encode())
+
+        def offset(position: int) -> int:
+            return shift + (position if text.isascii() else len(text[:position].encode()))
+
+        return _Reader(source, [(offset(position), found) for position, found in operations]).read()
+    except UnicodeDecodeError as problem:
+        raise NotReadable(Problem("not-an-ir", f"the file begins as JSON and is not UTF-8: {problem.reason}", 0), source) from None
+    except json.JSONDecodeError as problem:
+        place = len(text[: problem.pos].encode())
+        raise NotReadable(Problem("not-an-ir", f"the file is not well-formed JSON: {problem.msg}", place, expected="a oneDNN graph"), source) from None
+    except RecursionError:
+        raise NotReadable(Problem("nesting-limit", "the JSON is nested too deeply", 0), source) from None
+    except _Malformed as problem:
+        place = len(text[: problem.position].encode())
+        raise NotReadable(Problem("not-an-ir", f"the file is JSON and no oneDNN graph: {problem}", place, expected="a `graph` of operations"), source) from None
+
+
+def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
+    """The operations with the positions at which they begin. Raises `JSONDecodeError`, `_Malformed`."""
+    decoder = json.JSONDecoder()
+    found: list[tuple[int, dict[str, Any]]] | None = None
+
+    def skip(position: int) -> int:
+        while position < len(text) and text[position] in " \t\r\n":
+            position += 1
+        return position
+
+    def expect(position: int, characters: str) -> tuple[str, int]:
+        position = skip(position)
+        if text[position : position + 1] not in characters or position >= len(text):
+            raise json.JSONDecodeError(f"expected {' or '.join(characters)}", text, position)
+        return text[position], position + 1
+
+    _, position = expect(0, "{")
+    while text[skip(position) : skip(position) + 1] != "}":
+        start = skip(position)
+        key, position = decoder.raw_decode(text, start)
+        if not isinstance(key, str):
+            raise json.JSONDecodeError("expected a name", text, start)
+        _, position = expect(position, ":")
+        position = skip(position)
+        if key == "graph" and text[position : position + 1] == "[":
+            found, position = [], position + 1
+            while text[skip(position) : skip(position) + 1] != "]":
+                position = skip(position)
+                entry, end = decoder.raw_decode(text, position)
+                if not isinstance(entry, dict):
+                    raise _Malformed("an operation is no object", position)
+                if len(found) >= MAX_OPERATIONS:
+                    raise _Malformed(f"it has more than {MAX_OPERATIONS} operations", position)
+                found.append((position, entry))
+                mark, position = expect(end, ",]")
+                if mark == "]":
+                    position -= 1
+                    break
+            position = skip(position) + 1
+        else:
+            _, position = decoder.raw_decode(text, position)
+        mark, position = expect(position, ",}")
+        if mark == "}":
+            position -= 1
+            break
+    if found is None:
+        raise _Malformed("it has no `graph`")
+    return found
+
+
+class LogicalTensor:
+    """A logical tensor as the file declares it; -1 for a size that is not known, no shape where nothing of it is."""
+
+    def __init__(self, entry: Any) -> None:
+        if not isinstance(entry, dict) or not isinstance(entry.get("id"), int):
+            raise ValueError("a logical tensor needs an `id`")
+        self.id: int = entry["id"]
+        self.dtype = entry.get("dtype", "undef")
+        self.layout = entry.get("layout_type", "undef")
+        self.shape, self.stride = (entry.get(name, []) for name in ("shape", "stride"))
+        for name, numbers in (("shape", self.shape), ("stride", self.stride)):
+            if not isinstance(numbers, list) or not all(isinstance(size, int) and not isinstance(size, bool) for size in numbers):
+                raise ValueError(f"the `{name}` of the logical tensor {self.id} is no list of whole numbers")
+        if self.dtype not in TYPES:
+            raise ValueError(f"the logical tensor {self.id} is of the type {self.dtype!r}, which oneDNN has not")
+        if self.layout not in _LAYOUTS:
+            raise ValueError(f"the logical tensor {self.id} is of the layout {self.layout!r}, which oneDNN has not")
+        if any(size < 0 and size != UNKNOWN_SIZE for size in self.shape):
+            raise ValueError(f"the shape of the logical tensor {self.id} has a negative size: {self.shape}")
+
+    @property
+    def tensor(self) -> Tensor:
+        sizes = None if self.shape == [UNKNOWN_SIZE] and self.stride in ([UNKNOWN_SIZE], []) else [-1 if size < 0 else size for size in self.shape]
+        return Tensor(ElementType.of(TYPES[self.dtype]), PartialShape(sizes))
+
+    @property
+    def name(self) -> str:
+        return f"t{self.id}"
+
+    def stride_problem(self) -> tuple[str, str] | None:
+        """What is wrong with the strides, and what was expected: one for each axis, none negative, no element in two places (except along an axis that repeats)."""
+        shape, stride = self.shape, self.stride
+        if self.layout != "strided" or any(number == UNKNOWN_SIZE for number in (*shape, *stride)):
+            return None
+        if len(stride) != len(shape):
+            return f"{len(stride)} strides for a shape of rank {len(shape)}", f"{len(shape)} strides"
+        if any(number < 0 for number in stride):
+            return f"a negative stride: {stride}", "strides from 0 up"
+        reach = 1
+        for step, size in sorted((step, size) for step, size in zip(stride, shape, strict=True) if size > 1 and step):
+            if step < reach:
+                dense: list[int] = []
+                product = 1
+                for extent in reversed(shape):
+                    dense.insert(0, product)
+                    product *= max(extent, 1)
+                return f"the strides {stride} put several elements of shape {shape} in one place", f"such as {dense}"
+            reach = step * (size - 1) + reach
+        return None
+
+
+class _Reader:
+    def __init__(self, source: Source, operations: list[tuple[int, dict[str, Any]]]) -> None:
+        self.builder = Builder(source, "oneDNN graph")
+        self.builder.model.format = "onednn"
+        self.operations = operations
+        self.inputs: list[list[LogicalTensor]] = []
+        self.outputs: list[list[LogicalTensor]] = []
+        self.values: dict[int, Value] = {}
+        self.first: dict[int, LogicalTensor] = {}
+
+    def read(self) -> Model:
+        builder = self.builder
+        for position, entry in self.operations:
+            if not isinstance(entry.get("kind"), str):
+                raise NotReadable(Problem("not-an-ir", "an operation has no `kind`", position), builder.model.source)
+            try:
+                self.inputs.append([LogicalTensor(tensor) for tensor in entry.get("inputs", [])])
+                self.outputs.append([LogicalTensor(tensor) for tensor in entry.get("outputs", [])])
+            except (ValueError, TypeError) as problem:
+                raise NotReadable(Problem("not-an-ir", f"{entry['kind']}: {problem}", position), builder.model.source) from None
+        producers: dict[int, int] = {}
+        for number, tensors in enumerate(self.outputs):
+            for tensor in tensors:
+                if tensor.id in producers:
+                    builder.offset = self.operations[number][0]
+                    builder.problem("duplicate-tensor-name", f"the logical tensor {tensor.id} is the output of two operations", severity="error")
+                producers.setdefault(tensor.id, number)
+                self.first.setdefault(tensor.id, tensor)
+        for number, tensors in enumerate(self.inputs):
+            for tensor in tensors:
+                if tensor.id not in producers and tensor.id not in self.values:
+                    builder.offset = self.operations[number][0]
+                    self.first[tensor.id] = tensor
+                    value = builder.parameter(tensor.name, tensor.tensor)
+                    value.layer.outputs[0].names = tensor.name
+                    self.values[tensor.id] = value
+        for number in self.order(producers):
+            self.operation(number)
+        used = {tensor.id for tensors in self.inputs for tensor in tensors}
+        for tensors in self.outputs:
+            for tensor in tensors:
+                if tensor.id not in used and tensor.id in self.values:
+                    builder.result(tensor.name, self.values[tensor.id])
+        builder.finish()
+        return builder.model
+
+    def order(self, producers: dict[int, int]) -> list[int]:
+        """The operations, producers first; those on a cycle, and what only they feed, are reported and left out."""
+        waiting = [sum(tensor.id in producers for tensor in tensors) for tensors in self.inputs]
+        consumers: dict[int, list[int]] = {}
+        for number, tensors in enumerate(self.inputs):
+            for tensor in tensors:
+                if tensor.id in producers:
+                    consumers.setdefault(producers[tensor.id], []).append(number)
+        ready = [number for number, count in enumerate(waiting) if not count]
+        order: list[int] = []
+        while ready:
+            number = min(ready)
+            ready.remove(number)
+            order.append(number)
+            for consumer in consumers.get(number, ()):
+                waiting[consumer] -= 1
+                if not waiting[consumer]:
+                    ready.append(consumer)
+        left = [number for number, count in enumerate(waiting) if count]
+        if left:
+            self.builder.offset = self.operations[left[0]][0]
+            names = ", ".join(str(self.operations[number][1].get("name") or self.operations[number][1]["kind"]) for number in left[:4])
+            self.builder.problem("cycle", f"{len(left)} operations wait for each other: {names}", expected="operations without a cycle")
+        return order
+
+    def operation(self, number: int) -> None:
+        position, entry = self.operations[number]
+        builder, kind = self.builder, entry["kind"]
+        builder.offset, builder.name = position, str(entry.get("name") or f"{kind}_{entry.get('id', number)}")
+        for tensor in self.inputs[number]:
+            self.compare(tensor)
+        for tensor in (*self.inputs[number], *self.outputs[number]):
+            self.check_strides(tensor)
+        inputs = [self.values[tensor.id] for tensor in self.inputs[number]]
+        declared = [tensor.tensor for tensor in self.outputs[number]]
+        first = len(builder.model.layers)
+        if kind in ("End", "Wildcard") and not declared:
+            for value, tensor in zip(inputs, self.inputs[number], strict=True):
+                builder.result(tensor.name, value)
+            return
+        try:
+            made = self.made(entry, inputs, declared)
+        except Refusal as refusal:
+            layer, made = builder.opaque(kind, "onednn", inputs, declared, name=builder.name)
+            place = self.attribute_place(number, refusal.at)
+            problem = Problem(refusal.rule, refusal.message, place, layer, refusal.expected, refusal.seen, refusal.help or None)
+            builder.model.problems.append(problem)
+        for index, (value, tensor) in enumerate(zip(made, self.outputs[number], strict=False)):
+            if int(value.layer.id) < first or value.layer.type == "Const" or value.layer.outputs[value.port].names:
+                value = builder.add("Identity", value)  # noqa: PLW2901
+            port = value.layer.outputs[value.port]
+            port.names = tensor.name
+            if index == 0:
+                value.layer.name = builder.name
+            said = tensor.tensor
+            declare(
+                port,
+                Tensor(value.element_type if said.element_type is DYNAMIC_TYPE else said.element_type, value.shape if said.shape.dims is None else said.shape),
+            )
+            self.values[tensor.id] = value
+
+    def made(self, entry: dict[str, Any], inputs: list[Value], declared: list[Tensor]) -> tuple[Value, ...]:
+        """The outputs of an operation. Raises `Refusal`."""
+        kind = entry["kind"]
+        found = declarations().get(kind)
+        if found is None:
+            close = get_close_matches(kind, list(declarations()), 1, 0.8)
+            raise Refusal(
+                f"irshape has no declaration of oneDNN Graph's {kind}",
+                rule="unknown-type",
+                expected=close[0] if close else None,
+                seen=kind,
+                help="what the file declares of its outputs is taken; docs/onednn.md lists the kinds that are read",
+            )
+        given = entry.get("attrs", {})
+        attributes = self.attributes(kind, found, given if isinstance(given, dict) else {})
+        for what, count, (least, most) in (("input", len(inputs), found.inputs), ("output", len(declared), found.outputs)):
+            if not least <= count <= most:
+                wanted = str(least) if least == most else f"{least} to {most}" if most < 100 else f"{least} or more"
+                raise Refusal(f"{kind} takes {wanted} {what}s, got {count}", rule=f"{what}-count", expected=wanted, seen=count)
+        if found.types and inputs and inputs[0].element_type.name not in (*found.types, "dynamic"):
+            words = ", ".join(found.types)
+            raise Refusal(f"{kind} takes {words}, got {inputs[0].element_type}", rule="input-element-type", expected=words, seen=inputs[0].element_type)
+        made = found.function(Operation(self.builder, kind, inputs, attributes, declared, frozenset(given)))
+        return made if isinstance(made, tuple) else (made,)
+
+    def attributes(self, kind: str, found: Declaration, given: dict[str, Any]) -> dict[str, Any]:
+        """The attributes with their defaults. Raises `Refusal`; one that the kind has not is noted only."""
+        values = {name: declared.default for name, declared in found.attributes.items()}
+        for name, entry in given.items():
+            declared = found.attributes.get(name)
+            if declared is None:
+                close = get_close_matches(name, [other for other in found.attributes if other not in given], 1, 0.75)
+                rule = "misspelt-attribute" if close else "unknown-attribute"
+                wanted = close[0] if close else ", ".join(found.attributes) or "no attributes"
+                self.builder.problem(rule, f"{kind} has no attribute `{name}`", expected=wanted, actual=name)
+                continue
+            type, value = (entry.get("type"), entry.get("value")) if isinstance(entry, dict) else (None, None)
+            if type != declared.type or not isinstance(value, _PYTHON[declared.type]):
+                raise Refusal(
+                    f"`{name}` is of the type {type}; {kind} takes {declared.type}", rule="attribute-value", at=name, expected=declared.type, seen=type
+                )
+            element = int if declared.type == "s64[]" else (int, float)
+            if isinstance(value, list) and not all(isinstance(item, element) for item in value):
+                raise Refusal(f"`{name}` holds something else than numbers", rule="attribute-value", at=name, expected=declared.type, seen=value)
+            if declared.choices and value not in declared.choices:
+                words = ", ".join(map(str, declared.choices))
+                raise Refusal(f"`{name}` is {value!r}; it is one of {words}", rule="attribute-value", at=name, expected=words, seen=value)
+            values[name] = value
+        for name, declared in found.attributes.items():
+            if declared.required and name not in given:
+                raise Refusal(f"the attribute `{name}` is missing", rule="missing-attribute", expected=declared.type, help=f"give {kind} its `{name}`")
+        return values
+
+    def attribute_place(self, number: int, name: str) -> int:
+        """Where an attribute of an operation stands, else where the operation begins."""
+        data, start = self.builder.model.source.data, self.operations[number][0]
+        end = self.operations[number + 1][0] if number + 1 < len(self.operations) else len(data)
+        at = data.find(f'"{name}"'.encode(), start, end) if name else -1
+        return at if at >= 0 else start
+
+    def compare(self, tensor: LogicalTensor) -> None:
+        """Holds a logical tensor that an operation takes against the one that makes it."""
+        first = self.first[tensor.id]
+        if first is tensor:
+            return
+        layer = self.values[tensor.id].layer if tensor.id in self.values else None
+        if first.dtype != tensor.dtype and "undef" not in (first.dtype, tensor.dtype):
+            message = f"the logical tensor {tensor.id} is {tensor.dtype} here and {first.dtype} where it is first named"
+            self.builder.problem("input-type-mismatch", message, layer, expected=first.dtype, actual=tensor.dtype)
+        if not first.tensor.shape.compatible(tensor.tensor.shape):
+            message = f"the logical tensor {tensor.id} has shape {tensor.tensor.shape} here and {first.tensor.shape} where it is first named"
+            self.builder.problem("input-mismatch", message, layer, expected=str(first.tensor.shape), actual=str(tensor.tensor.shape))
+
+    def check_strides(self, tensor: LogicalTensor) -> None:
+        found = tensor.stride_problem()
+        if found is not None:
+            self.builder.problem("stride-mismatch", f"the logical tensor {tensor.id}: {found[0]}", expected=found[1], actual=str(tensor.stride))

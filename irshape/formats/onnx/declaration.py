@@ -1,0 +1,156 @@
+"""How an ONNX operator is declared: its name, the versions it covers, and a function that says it in OpenVINO's operations.
+
+Attributes, numbers of inputs and their types are in ONNX's own schemas; every node is held against them before its function is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from ...ops.tensors import Tensor
+from ...types import ElementType
+from ..builder import Builder, Refusal, Value
+
+Made = Value | tuple[Value | None, ...]
+Function = Callable[["Node"], Made]
+MODULES = ("elementwise", "generation", "image", "matrix", "movement", "normalization", "pooling", "quantization", "reduction", "sequence")
+
+_DECLARED: dict[tuple[str, str, int], Function] = {}
+
+
+def operator(name: str, *versions: int, domain: str = "") -> Callable[[Function], Function]:
+    """Declares an operator in those versions (each the first opset that has it)."""
+
+    def declare(function: Function) -> Function:
+        for version in versions:
+            _DECLARED[domain, name, version] = function
+        return function
+
+    return declare
+
+
+@cache
+def declarations() -> dict[tuple[str, str, int], Function]:
+    """All functions by domain, operator and version."""
+    for module in MODULES:
+        import_module(f"{__package__}.{module}")
+    return _DECLARED
+
+
+class Node:
+    """A node as its function sees it: inputs as values, attributes with their defaults. `version` is the opset that brought this form of the operator."""
+
+    def __init__(
+        self, builder: Builder, operator: str, version: int, inputs: Sequence[Value | None], attributes: dict[str, Any], outputs: Sequence[str]
+    ) -> None:
+        self.builder = builder
+        self.operator = operator
+        self.version = version
+        self.inputs = list(inputs)
+        self.attributes = attributes
+        self.outputs = list(outputs)
+        """The names of the outputs, empty for those that nobody wants."""
+
+    def __getitem__(self, attribute: str) -> Any:
+        """An attribute; None where it has no value and no default."""
+        return self.attributes.get(attribute)
+
+    def input(self, index: int) -> Value | None:
+        """An input, None where it is left out."""
+        return self.inputs[index] if index < len(self.inputs) else None
+
+    def need(self, index: int) -> Value:
+        """An input that is there. Raises `Refusal`."""
+        found = self.input(index)
+        if found is None:
+            raise Refusal(f"{self.operator} needs its input {index}", rule="input-count", expected=f"{index + 1} or more", seen=len(self.inputs))
+        return found
+
+    @property
+    def x(self) -> Value:
+        """The first input."""
+        return self.need(0)
+
+    def wants(self, index: int) -> bool:
+        """Whether somebody wants an output."""
+        return index < len(self.outputs) and bool(self.outputs[index])
+
+    def add(self, type: str, *inputs: Value, version: str | None = None, **attributes: Any) -> Value:
+        """Adds a layer; its first output."""
+        return self.builder.add(type, *inputs, version=version, **attributes)
+
+    def all(self, type: str, *inputs: Value, version: str | None = None, **attributes: Any) -> tuple[Value, ...]:
+        """Adds a layer; all its outputs."""
+        return self.builder.all(type, *inputs, version=version, **attributes)
+
+    def numbers(self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None) -> Value:
+        """A constant from Python numbers."""
+        return self.builder.numbers(values, element_type, shape=shape)
+
+    def like(self, value: Value, number: float) -> Value:
+        """A scalar of the type of a value."""
+        if value.element_type.is_dynamic:
+            return self.add("ConvertLike", self.numbers(number, "f32"), value)
+        return self.numbers(number, value.element_type.name)
+
+    def convert(self, value: Value, element_type: ElementType | str) -> Value:
+        """A value in another type; itself where it has it."""
+        if str(value.element_type) == str(element_type):
+            return value
+        return self.add("Convert", value, destination_type=ElementType.of(str(element_type)))
+
+    def rank(self, value: Value, what: str) -> int:
+        """The rank of a value. Raises `Refusal` where it is not known: then it cannot be said in OpenVINO's operations."""
+        if value.rank is None:
+            raise Refusal(
+                f"{self.operator} {what} cannot be read without the rank of its input, which is not known", rule="input-rank", expected="a known rank"
+            )
+        return value.rank
+
+    def axis(self, name: str, rank: int | None, *, end: bool = False, negative_since: int = 11) -> int:
+        """An axis attribute, held against the rank where that is known; `end`: one past the last axis is allowed. Raises `Refusal`."""
+        axis = self[name]
+        return self.axes(name, [axis], rank, end=end, negative_since=negative_since)[0]
+
+    def axes(self, name: str, axes: Sequence[int], rank: int | None, *, end: bool = False, negative_since: int = 11) -> list[int]:
+        """Axes held against the rank; negative ones are refused before the version that brought them, and counted from the front where the rank is known."""
+        for axis in axes:
+            if axis < 0 and self.version < negative_since:
+                raise Refusal(
+                    f"`{name}` holds {axis}: {self.operator} of version {self.version} counts axes from 0; negative ones came with opset {negative_since}",
+                    rule="attribute-value",
+                    at=name,
+                    expected="an axis from 0 up",
+                    seen=axis,
+                )
+            if rank is not None and not -rank <= axis < rank + end:
+                raise Refusal(
+                    f"`{name}` holds {axis}, outside [{-rank}, {rank - 1 + end}] for an input of rank {rank}",
+                    rule="input-value",
+                    at=name,
+                    expected=f"[{-rank}, {rank - 1 + end}]",
+                    seen=axis,
+                )
+        return [axis + rank if axis < 0 and rank is not None else axis for axis in axes]
+
+    def shape_of(self, value: Value) -> Value:
+        """The shape of a value, as i64."""
+        return self.add("ShapeOf", value, version="opset3", output_type=ElementType.of("i64"))
+
+    def reshaped(self, value: Value, sizes: Sequence[int] | Value, *, zero: bool = False) -> Value:
+        """A Reshape; `zero`: 0 keeps a dimension."""
+        wanted = sizes if isinstance(sizes, Value) else self.numbers(list(sizes), shape=(len(sizes),))
+        return self.add("Reshape", value, wanted, special_zero=zero)
+
+    def flag(self, name: str) -> bool:
+        """An attribute that is 0 or 1. Raises `Refusal`."""
+        found = self[name]
+        if found not in (0, 1):
+            raise Refusal(f"`{name}` is {found}; it is 0 or 1", rule="attribute-value", at=name, expected="0 or 1", seen=found)
+        return bool(found)
+
+
+__all__ = ["Made", "Node", "Refusal", "Tensor", "Value", "declarations", "operator"]

@@ -1,0 +1,306 @@
+"""Operators that work element by element: arithmetic, comparison, logic, activations, conversion of types."""
+
+from __future__ import annotations
+
+from ...types import ElementType
+from .declaration import Made, Node, Refusal, Value, operator
+
+UNARY: dict[str, tuple[str, tuple[int, ...]]] = {
+    "Abs": ("Abs", (1, 6, 13)),
+    "Acos": ("Acos", (7, 22)),
+    "Acosh": ("Acosh", (9, 22)),
+    "Asin": ("Asin", (7, 22)),
+    "Asinh": ("Asinh", (9, 22)),
+    "Atan": ("Atan", (7, 22)),
+    "Atanh": ("Atanh", (9, 22)),
+    "BitwiseNot": ("BitwiseNot", (18,)),
+    "Ceil": ("Ceiling", (1, 6, 13)),
+    "Cos": ("Cos", (7, 22)),
+    "Cosh": ("Cosh", (9, 22)),
+    "Erf": ("Erf", (9, 13)),
+    "Exp": ("Exp", (1, 6, 13)),
+    "Floor": ("Floor", (1, 6, 13)),
+    "HardSwish": ("HSwish", (14, 22)),
+    "IsNaN": ("IsNaN", (9, 13, 20)),
+    "Log": ("Log", (1, 6, 13)),
+    "Mish": ("Mish", (18, 22)),
+    "Neg": ("Negative", (1, 6, 13)),
+    "Not": ("LogicalNot", (1,)),
+    "Relu": ("ReLU", (1, 6, 13, 14)),
+    "Round": ("Round", (11, 22)),
+    "Sigmoid": ("Sigmoid", (1, 6, 13)),
+    "Sign": ("Sign", (9, 13)),
+    "Sin": ("Sin", (7, 22)),
+    "Sinh": ("Sinh", (9, 22)),
+    "Softplus": ("SoftPlus", (1, 22)),
+    "Softsign": ("SoftSign", (1, 22)),
+    "Sqrt": ("Sqrt", (1, 6, 13)),
+    "Tan": ("Tan", (7, 22)),
+    "Tanh": ("Tanh", (1, 6, 13)),
+}
+"""Operators of one input that OpenVINO has under another name or the same."""
+
+BINARY: dict[str, tuple[str, tuple[int, ...]]] = {
+    "Add": ("Add", (1, 6, 7, 13, 14)),
+    "Sub": ("Subtract", (1, 6, 7, 13, 14)),
+    "Mul": ("Multiply", (1, 6, 7, 13, 14)),
+    "And": ("LogicalAnd", (1, 7)),
+    "Or": ("LogicalOr", (1, 7)),
+    "Xor": ("LogicalXor", (1, 7)),
+    "BitwiseAnd": ("BitwiseAnd", (18,)),
+    "BitwiseOr": ("BitwiseOr", (18,)),
+    "BitwiseXor": ("BitwiseXor", (18,)),
+    "Equal": ("Equal", (1, 7, 11, 13, 19)),
+    "Greater": ("Greater", (1, 7, 9, 13)),
+    "GreaterOrEqual": ("GreaterEqual", (12, 16)),
+    "Less": ("Less", (1, 7, 9, 13)),
+    "LessOrEqual": ("LessEqual", (12, 16)),
+}
+"""Operators of two inputs that broadcast as NumPy does; before version 7 by attributes."""
+
+
+@operator("Identity", 1, 13, 14, 16, 19, 21, 23, 24, 25)
+def identity(node: Node) -> Made:
+    return node.add("Identity", node.x)
+
+
+def _unary(node: Node) -> Made:
+    return node.add(UNARY[node.operator][0], node.x)
+
+
+for _name, (_, _versions) in UNARY.items():
+    operator(_name, *_versions)(_unary)
+
+
+def broadcast(node: Node) -> tuple[Value, Value]:
+    """The two inputs. Before version 7 the second one's axes lie under those of the first from `axis` on, or at its end."""
+    a, b = node.need(0), node.need(1)
+    if node.version >= 7:
+        return a, b
+    if not node["broadcast"]:
+        if not a.shape.compatible(b.shape):
+            raise Refusal(
+                f"{node.operator} of version {node.version} takes inputs of one shape unless `broadcast` is 1, got {a.shape} and {b.shape}",
+                rule="input-shapes",
+                expected=a.shape,
+                seen=b.shape,
+            )
+        return a, b
+    if node["axis"] is None:
+        return a, b
+    rank, own = node.rank(a, "with its axis"), node.rank(b, "with its axis")
+    axis = node.axis("axis", rank, negative_since=1)
+    after = rank - axis - own
+    if after < 0:
+        raise Refusal(f"an input of rank {own} does not fit under one of rank {rank} from axis {axis} on", rule="input-rank", at="axis", seen=own)
+    return a, (node.add("Unsqueeze", b, node.numbers([own + index for index in range(after)])) if after else b)
+
+
+def _binary(node: Node) -> Made:
+    return node.add(BINARY[node.operator][0], *broadcast(node))
+
+
+for _name, (_, _versions) in BINARY.items():
+    operator(_name, *_versions)(_binary)
+
+
+@operator("Div", 1, 6, 7, 13, 14)
+def div(node: Node) -> Made:
+    """Of integers, ONNX rounds towards zero."""
+    a, b = broadcast(node)
+    return node.add("Divide", a, b, m_pythondiv=False) if a.element_type.kind == "integer" else node.add("Divide", a, b)
+
+
+@operator("Pow", 1, 7, 12, 13, 15)
+def power(node: Node) -> Made:
+    """The result has the type of the base."""
+    a, b = broadcast(node)
+    if a.element_type is b.element_type:
+        return node.add("Power", a, b)
+    if a.element_type.is_real or not b.element_type.is_real:
+        return node.add("Power", a, node.convert(b, a.element_type))
+    return node.convert(node.add("Power", node.convert(a, b.element_type), b), a.element_type)
+
+
+@operator("Mod", 10, 13, 28)
+def mod(node: Node) -> Made:
+    """With `fmod` the sign is that of the dividend, otherwise that of the divisor."""
+    a, b = node.need(0), node.need(1)
+    if not node.flag("fmod"):
+        if a.element_type.is_real and node.version < 28:
+            raise Refusal("Mod of floating-point numbers needs `fmod` to be 1", rule="attribute-value", at="fmod", expected=1, seen=0)
+        return node.add("FloorMod", a, b)
+    return node.add("Mod", a, b)
+
+
+@operator("BitShift", 11, 28)
+def bit_shift(node: Node) -> Made:
+    types = {"LEFT": "BitwiseLeftShift", "RIGHT": "BitwiseRightShift"}
+    if node["direction"] not in types:
+        raise Refusal(
+            f"`direction` is '{node['direction']}'; it is LEFT or RIGHT",
+            rule="attribute-value",
+            at="direction",
+            expected="LEFT or RIGHT",
+            seen=node["direction"],
+        )
+    return node.add(types[node["direction"]], node.need(0), node.need(1))
+
+
+@operator("Where", 9, 16)
+def where(node: Node) -> Made:
+    return node.add("Select", node.need(0), node.need(1), node.need(2))
+
+
+@operator("IsInf", 10, 20)
+def is_inf(node: Node) -> Made:
+    return node.add("IsInf", node.x, detect_negative=bool(node["detect_negative"]), detect_positive=bool(node["detect_positive"]))
+
+
+@operator("Reciprocal", 1, 6, 13)
+def reciprocal(node: Node) -> Made:
+    return node.add("Divide", node.like(node.x, 1), node.x)
+
+
+# types
+
+
+@operator("Cast", 1, 6, 9, 13, 19, 21, 23, 24, 25, 28)
+def cast(node: Node) -> Made:
+    from .tensors import element_type
+
+    if isinstance(node["to"], str):  # version 1 names the type
+        number = {"FLOAT": 1, "DOUBLE": 11, "FLOAT16": 10, "INT32": 6, "INT64": 7, "BOOL": 9, "UINT8": 2, "INT8": 3}.get(node["to"].upper(), 0)
+    else:
+        number = node["to"]
+    return converted(node, element_type(number))
+
+
+@operator("CastLike", 15, 19, 21, 23, 24, 25)
+def cast_like(node: Node) -> Made:
+    kind = node.need(1).element_type
+    return node.add("ConvertLike", node.x, node.need(1)) if kind.is_dynamic else converted(node, kind)
+
+
+def converted(node: Node, kind: ElementType) -> Value:
+    x = node.x
+    if "string" in (x.element_type.name, kind.name) and x.element_type is not kind:
+        raise Refusal("OpenVINO has no conversion from or to strings", rule="input-element-type", seen=f"{x.element_type} to {kind}")
+    greatest = SATURATED.get(kind.name)
+    if greatest is not None and node["saturate"] != 0 and x.element_type.is_real and x.element_type.bits > kind.bits:
+        x = node.add("Minimum", node.add("Maximum", x, node.like(x, -greatest)), node.like(x, greatest))
+    return node.add("Convert", x, destination_type=kind)
+
+
+SATURATED = {"f8e4m3": 448.0, "f8e5m2": 57344.0, "f4e2m1": 6.0}
+"""The greatest numbers of narrow types: ONNX takes them for what lies beyond, unless `saturate` is 0."""
+
+
+# activations
+
+
+@operator("LeakyRelu", 1, 6, 16)
+def leaky_relu(node: Node) -> Made:
+    return node.add("PReLU", node.x, node.numbers([node["alpha"]], node.x.element_type.name if not node.x.element_type.is_dynamic else "f32"))
+
+
+@operator("PRelu", 1, 6, 7, 9, 16)
+def prelu(node: Node) -> Made:
+    """The slope broadcasts to the data; OpenVINO's of rank 1 would lie along the channels, so what broadcasts otherwise is written out."""
+    x, slope = node.need(0), node.need(1)
+    if node.version < 7 or (slope.rank == 1 and slope.shape.static == (1,)):
+        return node.add("PReLU", x, slope)
+    zero = node.like(x, 0)
+    return node.add("Select", node.add("Less", x, zero), node.add("Multiply", x, slope), x)
+
+
+@operator("Elu", 1, 6, 22)
+def elu(node: Node) -> Made:
+    return node.add("Elu", node.x, alpha=node["alpha"])
+
+
+@operator("Celu", 12, 28)
+def celu(node: Node) -> Made:
+    alpha = node.like(node.x, node["alpha"])
+    return node.add("Multiply", alpha, node.add("Elu", node.add("Divide", node.x, alpha), alpha=1.0))
+
+
+@operator("Selu", 1, 6, 22)
+def selu(node: Node) -> Made:
+    return node.add("Selu", node.x, _one(node, node["alpha"]), _one(node, node["gamma"]))
+
+
+def _one(node: Node, number: float) -> Value:
+    """A number as a tensor of one element of the type of the input."""
+    return (
+        node.add("Unsqueeze", node.like(node.x, number), node.numbers([0]))
+        if node.x.element_type.is_dynamic
+        else node.numbers([number], node.x.element_type.name)
+    )
+
+
+@operator("HardSigmoid", 1, 6, 22)
+def hard_sigmoid(node: Node) -> Made:
+    return node.add("HardSigmoid", node.x, node.like(node.x, node["alpha"]), node.like(node.x, node["beta"]))
+
+
+@operator("Gelu", 20)
+def gelu(node: Node) -> Made:
+    modes = {"none": "ERF", "tanh": "TANH"}
+    if node["approximate"] not in modes:
+        raise Refusal(f"`approximate` is '{node['approximate']}'; it is none or tanh", rule="attribute-value", at="approximate", seen=node["approximate"])
+    return node.add("Gelu", node.x, version="opset7", approximation_mode=modes[node["approximate"]])
+
+
+@operator("Swish", 24)
+def swish(node: Node) -> Made:
+    return node.add("Swish", node.x, node.like(node.x, node["alpha"]))
+
+
+@operator("ThresholdedRelu", 10, 22)
+def thresholded_relu(node: Node) -> Made:
+    zero = node.like(node.x, 0)
+    return node.add("Select", node.add("Greater", node.x, node.like(node.x, node["alpha"])), node.x, zero)
+
+
+@operator("Shrink", 9)
+def shrink(node: Node) -> Made:
+    x = node.x
+    bias, limit, zero = node.like(x, node["bias"]), node["lambd"], node.like(x, 0)
+    high = node.add("Select", node.add("Greater", x, node.like(x, limit)), node.add("Subtract", x, bias), zero)
+    return node.add("Select", node.add("Less", x, node.like(x, -limit)), node.add("Add", x, bias), high)
+
+
+@operator("Clip", 1, 6, 11, 12, 13)
+def clip(node: Node) -> Made:
+    """First the lower bound, then the upper: where they cross, the upper one holds."""
+    made = node.x
+    if node.version < 11:
+        kind = made.element_type
+        made = node.add("Maximum", made, node.numbers(max(node["min"], _least(kind)), kind.name))
+        return node.add("Minimum", made, node.numbers(min(node["max"], -_least(kind)), kind.name))
+    low, high = node.input(1), node.input(2)
+    if low is not None:
+        made = node.add("Maximum", made, low)
+    if high is not None:
+        made = node.add("Minimum", made, high)
+    return made if made is not node.x else node.add("Identity", made)
+
+
+def _least(kind: ElementType) -> float:
+    return {"f16": -65504.0, "f64": -1.7976931348623157e308}.get(kind.name, -3.4028234663852886e38)
+
+
+@operator("Dropout", 1, 6, 7, 10, 12, 13, 22)
+def dropout(node: Node) -> Made:
+    """In inference it passes its input on, and its mask is all ones."""
+    training = node.input(2)
+    if node.version >= 12 and training is not None and training.known != (0,):
+        if training.known is None or node.input(1) is None or node.need(1).tensor.value is None or node.need(1).tensor.value.exact != (0.0,):  # type: ignore[union-attr]
+            raise Refusal("Dropout in training draws at random; OpenVINO runs inference only", rule="operation-constraint")
+    made = node.add("Identity", node.x)
+    if not node.wants(1):
+        return made
+    kind = "boolean" if node.version >= 10 else node.x.element_type.name
+    mask = node.add("Broadcast", node.numbers(1, kind), node.shape_of(node.x), version="opset3", mode="numpy")
+    return made, mask

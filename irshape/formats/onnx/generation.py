@@ -1,0 +1,110 @@
+"""Operators that make tensors: constants, ranges, shapes and sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...types import ElementType
+from .declaration import Made, Node, Refusal, Value, operator
+from .package import onnx
+from .tensors import Tensors, element_type
+
+I64 = ElementType.of("i64")
+
+
+@operator("Constant", 1, 9, 11, 12, 13, 19, 21, 23, 24, 25)
+def constant(node: Node) -> Made:
+    """Exactly one of its attributes says what it is."""
+    given = [(name, value) for name, value in node.attributes.items() if value is not None]
+    if len(given) != 1:
+        names = ", ".join(name for name, _ in given) or "none"
+        raise Refusal(f"Constant takes exactly one attribute, got {names}", rule="missing-attribute" if not given else "attribute-value", seen=names)
+    name, value = given[0]
+    name_of_layer = node.builder.name
+    if name == "value":
+        return Tensors(node.builder, None).constant(value, name_of_layer)
+    if name.startswith("value_string"):
+        texts = [text.encode() for text in ([value] if isinstance(value, str) else value)]
+        return Tensors(node.builder, None).strings(texts, () if isinstance(value, str) else (len(texts),), len(texts), name_of_layer)
+    kinds = {"value_float": "f32", "value_floats": "f32", "value_int": "i64", "value_ints": "i64"}
+    if name not in kinds:
+        raise Refusal("OpenVINO has no sparse constants", at=name)
+    return own_numbers(node, value, kinds[name])
+
+
+def own_numbers(node: Node, values: Any, kind: str) -> Value:
+    """A constant of its own, not one that is shared."""
+    import numpy as np
+
+    from ...numpy_types import dtype_of, pack
+
+    element = ElementType.of(kind)
+    array = np.asarray(values, dtype_of(element))
+    return node.builder.constant(element, array.shape, pack(array, element), name=node.builder.name)
+
+
+@operator("ConstantOfShape", 9, 20, 21, 23, 24, 25)
+def constant_of_shape(node: Node) -> Made:
+    given = node["value"]
+    if given is None:
+        value: Any = node.numbers(0, "f32")
+    else:
+        from ...numpy_types import pack
+
+        kind = element_type(given.data_type)
+        array = onnx().numpy_helper.to_array(given)
+        if array.size != 1:
+            raise Refusal(f"`value` has {array.size} elements; it takes one", rule="attribute-value", at="value", expected=1, seen=array.size)
+        value = node.builder.constant(kind, (), pack(array.reshape(()), kind))
+    return node.add("Broadcast", value, node.x, version="opset3", mode="numpy")
+
+
+@operator("Shape", 1, 13, 15, 19, 21, 23, 24, 25)
+def shape(node: Node) -> Made:
+    """From version 15 on a part of it: `start` and `end` are cut to the rank."""
+    found = node.shape_of(node.x)
+    start, end = node["start"] or 0, node["end"]
+    if not start and end is None:
+        return found
+    stop = 2**31 - 1 if end is None else end
+    rank = node.x.rank
+    if rank is not None:
+        start, stop = (min(max(number + rank if number < 0 else number, 0), rank) for number in (start, stop))
+    return node.add("Slice", found, node.numbers([start]), node.numbers([stop]), node.numbers([1]), node.numbers([0]))
+
+
+@operator("Size", 1, 13, 19, 21, 23, 24, 25)
+def size(node: Node) -> Made:
+    return node.add("ReduceProd", node.shape_of(node.x), node.numbers([0]), keep_dims=False)
+
+
+@operator("Range", 11, 27)
+def range_(node: Node) -> Made:
+    start, stop, step = (_scalar(node, node.need(index)) for index in range(3))
+    kind = start.element_type
+    if kind.is_dynamic:
+        raise Refusal("Range cannot be read without the element type of its inputs, which is not known", rule="input-element-type")
+    return node.add("Range", start, stop, step, version="opset4", output_type=kind)
+
+
+def _scalar(node: Node, value: Value) -> Value:
+    return value if value.rank == 0 else node.reshaped(value, [])
+
+
+@operator("EyeLike", 9, 22)
+def eye_like(node: Node) -> Made:
+    if node.x.rank not in (2, None):
+        raise Refusal(f"EyeLike takes a tensor of rank 2, got {node.x.shape}", rule="input-rank", expected="rank 2", seen=f"rank {node.x.rank}")
+    kind = node.x.element_type if node["dtype"] is None else element_type(node["dtype"])
+    sizes = node.shape_of(node.x)
+    rows, columns = (node.add("Gather", sizes, node.numbers(index), node.numbers(0), version="opset8") for index in (0, 1))
+    return node.add("Eye", rows, columns, node.numbers(node["k"]), output_type=kind)
+
+
+@operator("RandomUniform", 1, 22)
+@operator("RandomUniformLike", 1, 22)
+def random_uniform(node: Node) -> Made:
+    like = node.operator.endswith("Like")
+    kind = element_type(node["dtype"]) if node["dtype"] else node.x.element_type if like else ElementType.of("f32")
+    sizes = node.shape_of(node.x) if like else node.numbers(node["shape"])
+    return node.add("RandomUniform", sizes, node.numbers(node["low"], kind.name), node.numbers(node["high"], kind.name), output_type=kind)

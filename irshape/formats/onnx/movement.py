@@ -1,0 +1,339 @@
+"""Operators that move elements: reshaping, slicing, gathering, scattering, joining, padding."""
+
+from __future__ import annotations
+
+from ...types import ElementType
+from .declaration import Made, Node, Refusal, Value, operator
+
+I64 = ElementType.of("i64")
+LONG = (21, 23, 24, 25)
+"""The versions that only add element types."""
+
+
+@operator("Reshape", 1, 5, 13, 14, 19, *LONG)
+def reshape(node: Node) -> Made:
+    """0 keeps a dimension, unless `allowzero`."""
+    wanted = node.numbers(node["shape"] or [], shape=(len(node["shape"] or ()),)) if node.version == 1 else node.need(1)
+    return node.add("Reshape", node.x, wanted, special_zero=not node["allowzero"])
+
+
+@operator("Flatten", 1, 9, 11, 13, *LONG)
+def flatten(node: Node) -> Made:
+    x = node.x
+    axis = node.axis("axis", x.rank, end=True)
+    static = x.shape.static
+    if axis == 1 and 0 not in (static or ()):
+        return node.reshaped(x, [0, -1], zero=True)
+    if axis == 0:
+        return node.reshaped(x, [1, -1] if static is None or 0 not in static else [1, _count(static)])
+    if static is not None:
+        return node.reshaped(x, [_count(static[:axis]), _count(static[axis:])])
+    if x.rank is not None and axis == x.rank:
+        return node.reshaped(x, [-1, 1])
+    first = node.add("Slice", node.shape_of(x), node.numbers([0]), node.numbers([axis]), node.numbers([1]), node.numbers([0]))
+    rows = node.add("ReduceProd", first, node.numbers([0]), keep_dims=True)
+    return node.reshaped(x, node.add("Concat", rows, node.numbers([-1]), axis=0))
+
+
+def _count(sizes: tuple[int, ...]) -> int:
+    total = 1
+    for size in sizes:
+        total *= size
+    return total
+
+
+@operator("Squeeze", 1, 11, 13, *LONG)
+def squeeze(node: Node) -> Made:
+    axes = _axes(node)
+    return node.add("Squeeze", node.x) if axes is None else node.add("Squeeze", node.x, axes)
+
+
+@operator("Unsqueeze", 1, 11, 13, *LONG)
+def unsqueeze(node: Node) -> Made:
+    axes = _axes(node, added=True)
+    if axes is None:
+        raise Refusal("Unsqueeze needs its axes", rule="missing-attribute")
+    return node.add("Unsqueeze", node.x, axes)
+
+
+def _axes(node: Node, *, added: bool = False) -> Value | None:
+    """The axes, an attribute before version 13 and an input from then on."""
+    given = node.input(1)
+    listed = list(given.known) if given is not None and given.known is not None else node["axes"]
+    if listed is not None and node.x.rank is not None:
+        rank = node.x.rank + (len(listed) if added else 0)
+        node.axes("axes", listed, rank)
+        if len({axis % max(rank, 1) for axis in listed}) < len(listed):
+            raise Refusal(f"`axes` holds an axis twice: {listed}", rule="duplicate-values", at="axes", seen=listed)
+    return given if given is not None else None if listed is None else node.numbers(listed)
+
+
+@operator("Transpose", 1, 13, *LONG)
+def transpose(node: Node) -> Made:
+    order = node["perm"]
+    if order is None:
+        order = [] if node.x.rank is None else list(range(node.x.rank))[::-1]
+    return node.add("Transpose", node.x, node.numbers(order, shape=(len(order),)))
+
+
+@operator("Concat", 1, 4, 11, 13)
+def concat(node: Node) -> Made:
+    axis = node["axis"] if node["axis"] is not None else 1  # the default of version 1
+    node.axes("axis", [axis], node.x.rank)
+    return node.add("Concat", *(node.need(index) for index in range(len(node.inputs))), axis=axis)
+
+
+@operator("Split", 1, 2, 11, 13, 18)
+def split(node: Node) -> Made:
+    x, given = node.x, node.input(1)
+    axis = node.axis("axis", x.rank)
+    sizes = node["split"]
+    where = node.numbers(axis)
+    if given is not None:
+        return node.all("VariadicSplit", x, where, given)
+    if sizes:
+        return node.all("VariadicSplit", x, where, node.numbers(sizes))
+    count = node["num_outputs"] or len(node.outputs)
+    dim = None if x.shape.dims is None or not x.shape.dims[axis].is_static else x.shape.dims[axis].low
+    if dim is not None and dim % count and node.version >= 18:
+        each = -(-dim // count)
+        return node.all("VariadicSplit", x, where, node.numbers([min(each, max(dim - each * index, 0)) for index in range(count)]))
+    return node.all("Split", x, where, num_splits=count)
+
+
+@operator("Slice", 1, 10, 11, 13)
+def slice_(node: Node) -> Made:
+    x = node.x
+    if node.version == 1:
+        starts, ends = node["starts"], node["ends"]
+        axes = node["axes"] or list(range(len(starts)))
+        node.axes("axes", axes, x.rank)
+        return node.add("Slice", x, node.numbers(starts), node.numbers(ends), node.numbers([1] * len(starts)), node.numbers(axes))
+    start, stop, axes_given, step = node.need(1), node.need(2), node.input(3), node.input(4)
+    if axes_given is not None and axes_given.known is not None:
+        node.axes("axes", axes_given.known, x.rank)
+    if step is None:
+        count = start.shape.static
+        ones = (
+            node.numbers([1] * count[0]) if count is not None else node.add("Broadcast", node.numbers(1), node.shape_of(start), version="opset3", mode="numpy")
+        )
+        step = node.convert(ones, start.element_type) if count is None and not start.element_type.is_dynamic else ones
+    if axes_given is None:
+        return node.add("Slice", x, start, stop, step)
+    return node.add("Slice", x, start, stop, step, axes_given)
+
+
+@operator("Gather", 1, 11, 13)
+def gather(node: Node) -> Made:
+    axis = node.axis("axis", node.x.rank, negative_since=1)
+    return node.add("Gather", node.x, node.need(1), node.numbers(axis), version="opset8")
+
+
+@operator("GatherElements", 11, 13)
+def gather_elements(node: Node) -> Made:
+    axis = node.axis("axis", node.x.rank)
+    indices = _from_front(node, node.need(1), node.x, axis)
+    return node.add("GatherElements", node.x, indices, axis=axis)
+
+
+def _from_front(node: Node, indices: Value, data: Value, axis: int) -> Value:
+    """Indices counted from the front: OpenVINO's GatherElements takes no negative ones."""
+    known = indices.tensor.value
+    if known is not None and all(number >= 0 for number in known.lower):
+        return indices
+    size = node.add("Gather", node.shape_of(data), node.numbers(axis), node.numbers(0), version="opset8")
+    zero = node.like(indices, 0)
+    return node.add("Select", node.add("Less", indices, zero), node.add("Add", indices, node.add("ConvertLike", size, indices)), indices)
+
+
+@operator("GatherND", 11, 12, 13)
+def gather_nd(node: Node) -> Made:
+    return node.add("GatherND", node.x, node.need(1), version="opset8", batch_dims=node["batch_dims"] or 0)
+
+
+@operator("Scatter", 9, 11)
+@operator("ScatterElements", 11, 13, 16, 18)
+def scatter_elements(node: Node) -> Made:
+    axis = node.axis("axis", node.x.rank, negative_since=9)
+    modes = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
+    reduction = _reduction(node, modes)
+    return node.add("ScatterElementsUpdate", node.x, node.need(1), node.need(2), node.numbers(axis), version="opset12", reduction=reduction, use_init_val=True)
+
+
+@operator("ScatterND", 11, 13, 16, 18)
+def scatter_nd(node: Node) -> Made:
+    modes = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
+    return node.add("ScatterNDUpdate", node.x, node.need(1), node.need(2), version="opset15", reduction=_reduction(node, modes))
+
+
+def _reduction(node: Node, modes: dict[str, str]) -> str:
+    wanted = node["reduction"] or "none"
+    if wanted not in modes:
+        raise Refusal(f"`reduction` is '{wanted}'; it is one of {', '.join(modes)}", rule="attribute-value", at="reduction", seen=wanted)
+    return modes[wanted]
+
+
+@operator("Expand", 8, 13)
+def expand(node: Node) -> Made:
+    return node.add("Broadcast", node.x, node.need(1), version="opset3", mode="bidirectional")
+
+
+@operator("Tile", 1, 6, 13)
+def tile(node: Node) -> Made:
+    if node.version == 1:
+        raise Refusal("Tile of version 1 repeats along an axis that is an input; later versions take the number of repeats for each axis")
+    return node.add("Tile", node.x, node.need(1))
+
+
+@operator("Pad", 1, 2, 11, 13, 18, 19, *LONG)
+def pad(node: Node) -> Made:
+    """`pads` holds the begins of all axes, then their ends; with `axes` those of some."""
+    x = node.x
+    modes = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wrap": None}
+    mode = modes.get(node["mode"], "")
+    if mode == "":
+        raise Refusal(f"`mode` is '{node['mode']}'; it is one of {', '.join(modes)}", rule="attribute-value", at="mode", seen=node["mode"])
+    value = node.input(2) if node.version >= 11 else node.numbers(node["value"], x.element_type.name)
+    if value is None:
+        value = node.like(x, 0)
+    elif value.rank != 0:
+        value = node.reshaped(value, [])
+    if node.version < 11:
+        listed = list(node["pads"] or node["paddings"] or ())
+        begins, ends = _padding(node, listed, node["axes"])
+    elif (known := node.need(1).known) is not None:
+        axes = node.input(3)
+        if axes is not None and axes.known is None:
+            raise Refusal("Pad cannot be read without its axes, which are not known", rule="input-value", at="axes")
+        begins, ends = _padding(node, list(known), None if axes is None else list(axes.known or ()))
+    else:
+        if node.input(3) is not None:
+            raise Refusal("Pad with axes cannot be read where its pads are not known", rule="input-value", at="pads")
+        if mode is None:
+            raise Refusal("Pad that wraps around cannot be read where its pads are not known", rule="input-value", at="pads")
+        begins_value, ends_value = node.all("Split", node.need(1), node.numbers(0), num_splits=2)
+        return node.add("Pad", x, begins_value, ends_value, value, version="opset12", pad_mode=mode)
+    if mode is None:
+        return _wrapped(node, begins, ends)
+    inputs = (x, node.numbers(begins, shape=(len(begins),)), node.numbers(ends, shape=(len(ends),)))
+    return node.add("Pad", *inputs, *((value,) if mode == "constant" else ()), version="opset12", pad_mode=mode)
+
+
+def _padding(node: Node, pads: list[int], axes: list[int] | None) -> tuple[list[int], list[int]]:
+    half = len(pads) // 2
+    if axes is None:
+        if node.x.rank is not None and len(pads) != 2 * node.x.rank:
+            raise Refusal(
+                f"`pads` has {len(pads)} elements; an input of rank {node.x.rank} takes {2 * node.x.rank}", rule="input-value", at="pads", seen=len(pads)
+            )
+        return pads[:half], pads[half:]
+    rank = node.rank(node.x, "with axes")
+    begins, ends = [0] * rank, [0] * rank
+    for index, axis in enumerate(node.axes("axes", axes, rank)):
+        begins[axis], ends[axis] = pads[index], pads[half + index]
+    return begins, ends
+
+
+def _wrapped(node: Node, begins: list[int], ends: list[int]) -> Value:
+    """Padding with what stands at the other end, axis by axis."""
+    made = node.x
+    for axis, (begin, end) in enumerate(zip(begins, ends, strict=True)):
+        if begin < 0 or end < 0:
+            raise Refusal("Pad that wraps around takes no negative pads here", rule="input-value", at="pads")
+        parts = [made]
+        if begin:
+            parts.insert(0, node.add("Slice", made, node.numbers([-begin]), node.numbers([2**31 - 1]), node.numbers([1]), node.numbers([axis])))
+        if end:
+            parts.append(node.add("Slice", made, node.numbers([0]), node.numbers([end]), node.numbers([1]), node.numbers([axis])))
+        made = node.add("Concat", *parts, axis=axis) if len(parts) > 1 else made
+    return made if made is not node.x else node.add("Identity", made)
+
+
+@operator("DepthToSpace", 1, 11, 13, 28)
+def depth_to_space(node: Node) -> Made:
+    modes = {"DCR": "blocks_first", "CRD": "depth_first"}
+    return node.add("DepthToSpace", node.x, block_size=node["blocksize"], mode=modes[node["mode"] or "DCR"])
+
+
+@operator("SpaceToDepth", 1, 13, 28)
+def space_to_depth(node: Node) -> Made:
+    modes = {"DCR": "blocks_first", "CRD": "depth_first"}
+    return node.add("SpaceToDepth", node.x, block_size=node["blocksize"], mode=modes[node["mode"] or "DCR"])
+
+
+@operator("Trilu", 14)
+def trilu(node: Node) -> Made:
+    """Rows and columns numbered, and held against each other: OpenVINO has no triangle."""
+    x = node.x
+    rank = node.rank(x, "as a batch of matrices")
+    sizes = node.shape_of(x)
+    zero, one = node.numbers(0), node.numbers(1)
+    rows, columns = (node.add("Gather", sizes, node.numbers(rank + index), zero, version="opset8") for index in (-2, -1))
+    down = node.add("Unsqueeze", node.add("Range", zero, rows, one, version="opset4", output_type=I64), node.numbers([1]))
+    along = node.add("Range", zero, columns, one, version="opset4", output_type=I64)
+    k = node.input(1)
+    if k is not None:
+        down = node.add("Add", down, k if k.rank == 0 else node.reshaped(k, []))
+    kept = node.add("GreaterEqual" if node.flag("upper") else "LessEqual", along, down)
+    return node.add("Select", kept, x, node.like(x, 0))
+
+
+@operator("NonZero", 9, 13)
+def non_zero(node: Node) -> Made:
+    return node.add("NonZero", node.x, output_type=I64)
+
+
+@operator("Compress", 9, 11, 28)
+def compress(node: Node) -> Made:
+    x = node.x
+    axis = 0 if node["axis"] is None else node.axis("axis", x.rank)
+    data = node.reshaped(x, [-1]) if node["axis"] is None else x
+    chosen = node.add("Squeeze", node.add("NonZero", node.need(1), output_type=I64), node.numbers([0]))
+    return node.add("Gather", data, chosen, node.numbers(axis), version="opset8")
+
+
+@operator("ReverseSequence", 10, 28)
+def reverse_sequence(node: Node) -> Made:
+    return node.add("ReverseSequence", node.x, node.need(1), batch_axis=node["batch_axis"], seq_axis=node["time_axis"])
+
+
+@operator("OneHot", 9, 11, 28)
+def one_hot(node: Node) -> Made:
+    """Indices and depth of any type; negative indices count from the end."""
+    indices, depth, values = (node.need(index) for index in range(3))
+    depth = node.convert(depth if depth.rank == 0 else node.reshaped(depth, []), "i64")
+    indices = node.convert(indices, "i64")
+    inside = node.add("LogicalAnd", node.add("GreaterEqual", indices, node.add("Negative", depth)), node.add("Less", indices, depth))
+    positive = node.add("Select", inside, node.add("FloorMod", indices, depth), node.numbers(-1))
+    off, on = node.all("Split", values, node.numbers(0), num_splits=2)
+    zero = node.numbers([0])
+    axis = node["axis"]
+    return node.add("OneHot", positive, depth, node.add("Squeeze", on, zero), node.add("Squeeze", off, zero), version="opset1", axis=axis)
+
+
+@operator("TopK", 1, 10, 11, 24)
+def top_k(node: Node) -> Made:
+    rank = node.rank(node.x, "with its axis")
+    axis = node.axis("axis", rank)
+    if node.version == 1:
+        k = node.numbers(node["k"])
+    else:
+        k = node.need(1)
+        k = k if k.rank == 0 else node.add("Squeeze", k, node.numbers([0]))
+    mode = "max" if node["largest"] in (None, 1) else "min"
+    sort = "value" if node["sorted"] in (None, 1) else "none"
+    return node.all("TopK", node.x, k, version="opset11", axis=axis, mode=mode, sort=sort, stable=sort == "value", index_element_type=I64)
+
+
+@operator("Unique", 11, 28)
+def unique(node: Node) -> Made:
+    inputs = (node.x,) if node["axis"] is None else (node.x, node.numbers(node["axis"]))
+    made = node.all("Unique", *inputs, sorted=node.flag("sorted"), index_element_type=I64, count_element_type=I64)
+    return tuple(made)
+
+
+@operator("CumSum", 11, 14)
+def cum_sum(node: Node) -> Made:
+    axis = node.need(1)
+    axis = axis if axis.rank == 0 else node.reshaped(axis, [])
+    return node.add("CumSum", node.x, axis, exclusive=node.flag("exclusive"), reverse=node.flag("reverse"))

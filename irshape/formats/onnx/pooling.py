@@ -1,0 +1,88 @@
+"""Pooling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...types import ElementType
+from .declaration import Made, Node, Refusal, Value, operator
+from .matrix import spatial
+
+
+def _pool(node: Node) -> dict[str, Any]:
+    kernel = node["kernel_shape"]
+    if node.x.rank is not None and len(kernel) != node.x.rank - 2:
+        raise Refusal(
+            f"`kernel_shape` is {kernel}; an input of shape {node.x.shape} has {node.x.rank - 2} spatial axes",
+            rule="attribute-value",
+            at="kernel_shape",
+            seen=kernel,
+        )
+    found: dict[str, Any] = spatial(node, len(kernel))
+    found["kernel"] = kernel
+    # ONNX lets no window begin in the padding at the end, as PyTorch does
+    found["rounding_type"] = "ceil_torch" if node["ceil_mode"] else "floor"
+    return found
+
+
+@operator("MaxPool", 1, 8, 10, 11, 12, 22)
+def max_pool(node: Node) -> Made:
+    if node["storage_order"]:
+        raise Refusal("MaxPool that numbers its elements by columns has no counterpart in OpenVINO", at="storage_order")
+    x = node.x
+    narrow = x.element_type.name in ("i8", "u8")
+    made = node.all("MaxPool", x, version="opset14", index_element_type=ElementType.of("i64"), axis=0, **_pool(node))
+    return made[:2] if not narrow or node.wants(1) else made[:1]
+
+
+@operator("AveragePool", 1, 7, 10, 11, 19, 22)
+def average_pool(node: Node) -> Made:
+    window = _pool(node)
+    dilated = any(number != 1 for number in window["dilations"])
+    exclude = not node["count_include_pad"]
+    if dilated:
+        return node.add("AvgPool", node.x, version="opset16", exclude_pad=exclude, **window)
+    window.pop("dilations")
+    return node.add("AvgPool", node.x, version="opset14", exclude_pad=exclude, **window)
+
+
+def _spatial_axes(node: Node) -> Value:
+    rank = node.rank(node.x, "over all spatial axes")
+    if rank < 3:
+        raise Refusal(f"{node.operator} takes a batch of channels of at least one axis, got {node.x.shape}", rule="input-rank", seen=f"rank {rank}")
+    return node.numbers(list(range(2, rank)))
+
+
+@operator("GlobalAveragePool", 1, 22)
+def global_average_pool(node: Node) -> Made:
+    return node.add("ReduceMean", node.x, _spatial_axes(node), keep_dims=True)
+
+
+@operator("GlobalMaxPool", 1, 22)
+def global_max_pool(node: Node) -> Made:
+    return node.add("ReduceMax", node.x, _spatial_axes(node), keep_dims=True)
+
+
+@operator("GlobalLpPool", 1, 2, 22)
+def global_lp_pool(node: Node) -> Made:
+    p = node["p"]
+    if p in (1, 2):
+        return node.add(f"ReduceL{int(p)}", node.x, _spatial_axes(node), keep_dims=True)
+    powers = node.add("Power", node.add("Abs", node.x), node.like(node.x, p))
+    return node.add("Power", node.add("ReduceSum", powers, _spatial_axes(node), keep_dims=True), node.like(node.x, 1 / p))
+
+
+@operator("LpPool", 1, 2, 11, 18, 22)
+def lp_pool(node: Node) -> Made:
+    """The mean of the powers, times the number of elements of the window."""
+    window, p = _pool(node), node["p"]
+    elements = 1
+    for size in window["kernel"]:
+        elements *= size
+    powers = node.add("Power", node.add("Abs", node.x), node.like(node.x, p))
+    if all(number == 1 for number in window["dilations"]):
+        window.pop("dilations")
+        mean = node.add("AvgPool", powers, version="opset14", exclude_pad=False, **window)
+    else:
+        mean = node.add("AvgPool", powers, version="opset16", exclude_pad=False, **window)
+    return node.add("Power", node.add("Multiply", mean, node.like(node.x, elements)), node.like(node.x, 1 / p))

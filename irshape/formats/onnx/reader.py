@@ -1,0 +1,453 @@
+"""Reads an ONNX model: its nodes become layers of OpenVINO's operations, its initializers constants, what it declares of values the declared ports.
+
+A node has no line in the file. Its place is its number: the model is listed with a node a line, and that line is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from ...model import Model, Problem, Source
+from ...ops.tensors import UNKNOWN, Tensor
+from ...types import DYNAMIC_TYPE
+from ..builder import Builder, Refusal, Value, declare
+from ..ir_reader import NotReadable
+from .declaration import Node, declarations
+from .package import NAMES, TYPES, onnx, schema
+from .tensors import Tensors, declared
+
+_MAIN = ("", "ai.onnx")
+_MAX_NESTING = 16
+_SHOWN = 80
+
+
+def read(source: Source) -> Model:
+    """Reads the bytes of `source`, which from then on is the listing of the nodes. Raises `NotReadable`."""
+    try:
+        package = onnx()
+    except ImportError as problem:
+        raise NotReadable(Problem("not-an-ir", str(problem), 0, help="pip install 'irshape[onnx]'"), Source(source.path, b"")) from None
+    proto = package.ModelProto()
+    try:
+        proto.ParseFromString(source.data)
+    except Exception as problem:
+        message = f"the file looks like an ONNX model and cannot be parsed: {problem}"
+        raise NotReadable(Problem("not-an-ir", message, 0, help="it may be truncated; nothing of it was read"), Source(source.path, b"")) from None
+    folder = None if source.path == "<stdin>" else Path(source.path).parent
+    listing, offsets = _listed(proto.graph.node)
+    source.data, source.encoding = listing, "utf-8"
+    return _Reader(proto, Builder(source, proto.graph.name), folder, offsets).read()
+
+
+def _listed(nodes: Any) -> tuple[bytes, list[int]]:
+    """The nodes as text, one a line in the manner of a tag, and where each begins."""
+    lines: list[bytes] = []
+    offsets: list[int] = []
+    at = 0
+    for node in nodes:
+        pairs = [("name", node.name), ("domain", node.domain), ("inputs", ", ".join(node.input)), ("outputs", ", ".join(node.output))]
+        pairs += [(attribute.name, _shown(attribute)) for attribute in node.attribute]
+        text = " ".join([f"<{node.op_type}", *(f"{name}={quoteattr(value)}" for name, value in pairs if value)]) + "/>"
+        line = text.replace("\n", " ").replace("\r", " ").encode("utf-8", "replace") + b"\n"
+        offsets.append(at)
+        lines.append(line)
+        at += len(line)
+    return b"".join(lines), offsets
+
+
+def _shown(attribute: Any) -> str:
+    kinds = onnx().AttributeProto
+    if attribute.ref_attr_name:
+        return f"@{attribute.ref_attr_name}"
+    if attribute.type in (kinds.INT, kinds.FLOAT):
+        return str(attribute.i if attribute.type == kinds.INT else attribute.f)
+    if attribute.type == kinds.STRING:
+        return str(attribute.s[:_SHOWN].decode("utf-8", "replace"))
+    if attribute.type in (kinds.INTS, kinds.FLOATS):
+        numbers = attribute.ints if attribute.type == kinds.INTS else attribute.floats
+        return ", ".join(map(str, numbers[:16])) + (", …" if len(numbers) > 16 else "")
+    return kinds.AttributeType.Name(attribute.type).lower() if attribute.type in kinds.AttributeType.values() else "?"
+
+
+class _Scope:
+    """Where names mean values: the graph itself, or one call of a function."""
+
+    def __init__(self, opsets: Mapping[str, int], attributes: Mapping[str, Any], prefix: str = "", depth: int = 0) -> None:
+        self.opsets = opsets
+        self.attributes = attributes
+        """Those that the call gives to the function, by name."""
+        self.prefix = prefix
+        self.depth = depth
+        self.values: dict[str, Value] = {}
+
+
+class _Reader:
+    def __init__(self, proto: Any, builder: Builder, folder: Path | None, offsets: list[int]) -> None:
+        self.proto = proto
+        self.builder = builder
+        self.tensors = Tensors(builder, folder)
+        self.offsets = offsets
+        self.functions = {(_domain(function.domain), function.name): function for function in proto.functions}
+        self.declared: dict[str, Tensor] = {}
+        """What `value_info` and the outputs declare, by name."""
+
+    def read(self) -> Model:
+        graph, builder, proto = self.proto.graph, self.builder, self.proto
+        builder.model.format = "onnx"
+        opsets = {_domain(entry.domain): entry.version for entry in proto.opset_import}
+        if "" not in opsets and proto.ir_version < 3:
+            opsets[""] = 1
+        newest = onnx().defs.onnx_opset_version()
+        if opsets.get("", 1) > newest:
+            builder.problem(
+                "ir-version",
+                f"the model is of opset {opsets['']}; the onnx package that is installed knows opsets up to {newest}",
+                expected=f"at most {newest}",
+                actual=str(opsets[""]),
+                help="update the onnx package",
+            )
+        for info in [*graph.value_info, *graph.output]:
+            found = declared(info.type)
+            if found is not None:
+                self.declared[info.name] = found
+        scope = _Scope(opsets, {})
+        held = {tensor.name for tensor in graph.initializer} | {tensor.values.name for tensor in graph.sparse_initializer}
+        for info in graph.input:
+            if info.name not in held:
+                value = builder.parameter(info.name, declared(info.type) or UNKNOWN)
+                value.layer.outputs[0].names = _escaped(info.name)
+                scope.values[info.name] = value
+                if not info.type.HasField("tensor_type") or info.type.tensor_type.elem_type not in TYPES:
+                    kind = _kind(info.type)
+                    builder.problem("unknown-precision", f"the input '{info.name}' is a {kind}, which OpenVINO has not", value.layer, actual=kind)
+        initializers = {tensor.name: tensor for tensor in graph.initializer}
+        self.run(graph.node, scope, initializers)
+        for name in [info.name for info in graph.output]:
+            builder.name, builder.offset = name, 0
+            output = self.value(name, scope, initializers)
+            if output is None:
+                builder.problem("dangling-edge", f"the output '{name}' of the graph is made by no node", expected="the name of a value", actual=name)
+                continue
+            builder.result(name, self.named(output, name))
+        builder.finish()
+        return builder.model
+
+    def named(self, value: Value, name: str) -> Value:
+        """The value with that as its first tensor name: as it is, or passed on under it."""
+        first = (value.layer.outputs[value.port].tensor_names or [""])[0]
+        if first == name:
+            return value
+        made = self.builder.add("Identity", value, name=name)
+        made.layer.outputs[0].names = _escaped(name)
+        return made
+
+    def value(self, name: str, scope: _Scope, initializers: dict[str, Any]) -> Value | None:
+        """What a name stands for; an initializer becomes a constant at its first use."""
+        found = scope.values.get(name)
+        if found is None and name in initializers:
+            found = scope.values[name] = self.constant(initializers[name], name)
+        return found
+
+    def constant(self, tensor: Any, name: str) -> Value:
+        builder = self.builder
+        try:
+            value = self.tensors.constant(tensor, name)
+        except Refusal as refusal:
+            layer, values = builder.opaque("Initializer", "ai.onnx", (), (UNKNOWN,), name=name)
+            builder.problem(refusal.rule, refusal.message, layer, expected=refusal.expected, actual=refusal.seen)
+            value = values[0]
+        value.layer.outputs[0].names = _escaped(name)
+        return value
+
+    # nodes
+
+    def run(self, nodes: Any, scope: _Scope, initializers: dict[str, Any]) -> None:
+        builder = self.builder
+        for position, proto in enumerate(nodes):
+            if not scope.depth:
+                builder.offset = self.offsets[position]
+            label = proto.name or (proto.output[0] if proto.output else "") or f"{proto.op_type}_{position}"
+            builder.name = scope.prefix + label
+            inputs: list[Value | None] = []
+            lacking = []
+            for name in proto.input:
+                value = self.value(name, scope, initializers) if name else None
+                if name and value is None:
+                    lacking.append(name)
+                inputs.append(value)
+            while inputs and inputs[-1] is None:
+                inputs.pop()
+            first = len(builder.model.layers)
+            made = self.opaque(proto, inputs, _Undefined(lacking[0])) if lacking else self.node(proto, inputs, scope)
+            for index, name in enumerate(proto.output):
+                output = made[index] if index < len(made) else None
+                if name and output is not None:
+                    scope.values[name] = self.bound(output, name, first, scope, proto, index)
+
+    def bound(self, value: Value, name: str, first: int, scope: _Scope, proto: Any, index: int) -> Value:
+        """The output of a node under its name: its port declares what the model declares of it. `first`: the layers from there on are of this node."""
+        layer = value.layer
+        if scope.depth:
+            return value
+        port = layer.outputs[value.port]
+        own = (int(layer.id) >= first and not port.names and layer.type != "Const") or (
+            layer.type == "Const" and proto.op_type == "Constant" and not port.names
+        )
+        if not own:
+            value = self.builder.add("Identity", value)
+            layer, port = value.layer, value.layer.outputs[0]
+        port.names = _escaped(name)
+        if index == 0:
+            layer.name = self.builder.name
+        said = self.declared.get(name)
+        if said is not None:
+            shape = said.shape if said.shape.dims is not None else value.shape
+            kind = said.element_type if said.element_type is not DYNAMIC_TYPE else value.element_type
+            declare(port, Tensor(kind, shape))
+            if value.element_type.is_dynamic or value.shape.dims is None:  # then what is declared is all there is to go on
+                value.tensor = Tensor(kind, shape) if value.tensor == UNKNOWN else value.tensor
+        return value
+
+    def node(self, proto: Any, inputs: list[Value | None], scope: _Scope) -> tuple[Value | None, ...]:
+        """The outputs of one node."""
+        domain = _domain(proto.domain)
+        try:
+            function = self.functions.get((domain, proto.op_type))
+            if function is not None:
+                return self.call(function, proto, inputs, self.attributes(proto, scope), scope)
+            opset = scope.opsets.get(domain)
+            if opset is None:
+                raise Refusal(
+                    f"the model imports no opset of '{domain or 'ai.onnx'}', of which {proto.op_type} is", rule="unknown-version", seen=domain or "ai.onnx"
+                )
+            found = schema(proto.op_type, opset, domain)
+            if found is None:
+                raise _Unknown(proto.op_type, domain, opset)
+            attributes = _with_defaults(found, self.attributes(proto, scope))
+            self.check(found, attributes, inputs, proto)
+            implementation = declarations().get((domain, proto.op_type, found.since_version))
+            if implementation is not None and not found.deprecated:
+                plain = {name: _python(attribute) for name, attribute in attributes.items()}
+                node = Node(self.builder, proto.op_type, found.since_version, inputs, plain, proto.output)
+                made = implementation(node)
+                return made if isinstance(made, tuple) else (made,)
+            body = _body(found, _with(proto, attributes), inputs)
+            if body is None:
+                raise _Undeclared(proto.op_type, domain, found.since_version)
+            return self.call(body, proto, inputs, attributes, scope)
+        except Refusal as refusal:
+            return self.opaque(proto, inputs, refusal)
+
+    def opaque(self, proto: Any, inputs: list[Value | None], refusal: Refusal) -> tuple[Value, ...]:
+        """A node that could not be read: reported once; what the model declares of its outputs is taken."""
+        outputs = [self.declared.get(name, UNKNOWN) for name in proto.output]
+        given = [value for value in inputs if value is not None]
+        layer, values = self.builder.opaque(proto.op_type, _domain(proto.domain) or "ai.onnx", given, outputs, name=self.builder.name)
+        self.builder.problem(refusal.rule, refusal.message, layer, at=refusal.at, expected=refusal.expected, actual=refusal.seen, help=refusal.help or None)
+        return values
+
+    def attributes(self, proto: Any, scope: _Scope) -> dict[str, Any]:
+        """The attributes of a node by name, as protos; those that refer to an attribute of the function are that one."""
+        found = {}
+        for attribute in proto.attribute:
+            if attribute.ref_attr_name:
+                if attribute.ref_attr_name in scope.attributes:
+                    found[attribute.name] = scope.attributes[attribute.ref_attr_name]
+            else:
+                found[attribute.name] = attribute
+        return found
+
+    def check(self, found: Any, attributes: dict[str, Any], inputs: list[Value | None], proto: Any) -> None:
+        """Holds a node against the schema of its operator. Raises `Refusal`; an attribute that has no meaning is noted only."""
+        _check_attributes(self.builder, found, attributes, proto.op_type)
+        least, most = found.min_input, found.max_input
+        if not least <= len(inputs) <= most or any(value is None and index < least for index, value in enumerate(inputs)):
+            wanted = f"{least}" if least == most else f"{least} or more" if found.is_infinite(most) else f"{least} to {most}"
+            seen = sum(value is not None for value in inputs)
+            raise Refusal(f"{proto.op_type} of version {found.since_version} takes {wanted} inputs, got {seen}", rule="input-count", expected=wanted, seen=seen)
+        kinds: dict[str, tuple[str, str]] = {}
+        for index, value in enumerate(inputs):
+            if value is None or value.element_type is DYNAMIC_TYPE:
+                continue
+            formal = found.inputs[min(index, len(found.inputs) - 1)]
+            allowed = {NAMES.get(name[len("tensor(") : -1]) for name in formal.types if name.startswith("tensor(")}
+            kind = value.element_type.name
+            if allowed and kind not in allowed and formal.types:
+                words = ", ".join(sorted(name for name in allowed if name))
+                raise Refusal(
+                    f"`{formal.name}` (input {index}) has element type {kind}; {proto.op_type} of version {found.since_version} takes {words}",
+                    rule="input-element-type",
+                    expected=words,
+                    seen=kind,
+                )
+            if "(" in formal.type_str or not formal.is_homogeneous:
+                continue
+            other = kinds.setdefault(formal.type_str, (kind, formal.name))
+            if other[0] != kind:
+                raise Refusal(
+                    f"`{formal.name}` (input {index}) has element type {kind}, but `{other[1]}` has {other[0]}; they must be the same",
+                    rule="input-element-type",
+                    expected=other[0],
+                    seen=kind,
+                    help="insert a Cast",
+                )
+
+    def call(self, function: Any, proto: Any, inputs: list[Value | None], attributes: dict[str, Any], scope: _Scope) -> tuple[Value | None, ...]:
+        """The outputs of a function: its nodes take the place of the one that calls it."""
+        if scope.depth >= _MAX_NESTING:
+            raise Refusal(f"functions call each other more than {_MAX_NESTING} deep", rule="nesting-limit", expected=f"at most {_MAX_NESTING}")
+        opsets = {_domain(entry.domain): entry.version for entry in function.opset_import} or scope.opsets
+        given = {attribute.name: attribute for attribute in function.attribute_proto} | attributes
+        outer = self.builder.name
+        inner = _Scope(opsets, given, f"{outer}/", scope.depth + 1)
+        for name, value in zip(function.input, inputs, strict=False):
+            if value is not None:
+                inner.values[name] = value
+        missing = [name for name in function.input if name not in inner.values]
+        self.run([_without(node, missing) for node in function.node] if missing else function.node, inner, {})
+        self.builder.name = outer
+        return tuple(inner.values.get(name) for name in function.output)
+
+
+class _Undefined(Refusal):
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the input '{name}' is no value that an earlier node, an input or an initializer makes",
+            rule="dangling-edge",
+            expected="the name of a value",
+            seen=name,
+            help="the nodes of an ONNX model stand in the order in which they run",
+        )
+
+
+class _Unknown(Refusal):
+    def __init__(self, name: str, domain: str, opset: int) -> None:
+        every = [found for found in onnx().defs.get_all_schemas() if found.domain == domain]
+        if any(found.name == name for found in every):
+            since = min(found.since_version for found in onnx().defs.get_all_schemas_with_history() if found.domain == domain and found.name == name)
+            super().__init__(
+                f"opset {opset} does not contain {name}, which came with opset {since}", rule="unknown-version", expected=f"opset {since} or later", seen=opset
+            )
+            return
+        close = get_close_matches(name, [found.name for found in every], 1, 0.7)
+        super().__init__(
+            f"no opset of {domain or 'ai.onnx'} contains an operator {name}",
+            rule="unknown-type" if domain == "" else "custom-operation",
+            expected=close[0] if close else None,
+            seen=name,
+            help=f"did you mean {close[0]}?" if close else "what the model declares of its outputs is taken",
+        )
+
+
+class _Undeclared(Refusal):
+    def __init__(self, name: str, domain: str, version: int) -> None:
+        super().__init__(
+            f"irshape has no declaration of {domain or 'ai.onnx'} {name}-{version}",
+            rule="unknown-type",
+            seen=f"{name}-{version}",
+            help="what the model declares of its outputs is taken; docs/onnx.md lists the operators that are read",
+        )
+
+
+def _kind(type_proto: Any) -> str:
+    """What an input is that OpenVINO has no tensors of, in words."""
+    found = type_proto.WhichOneof("value")
+    if found != "tensor_type":
+        return str(found or "type that is not given").replace("_type", "")
+    number, names = type_proto.tensor_type.elem_type, onnx().TensorProto.DataType
+    return f"tensor of {names.Name(number) if number in names.values() else number}"
+
+
+def _domain(name: str) -> str:
+    return "" if name in _MAIN else str(name)
+
+
+def _escaped(name: str) -> str:
+    return name.replace(",", "\\,")
+
+
+def _without(node: Any, names: list[str]) -> Any:
+    """A node of a function without the inputs that the call leaves out."""
+    if not any(name in names for name in node.input):
+        return node
+    copy = type(node)()
+    copy.CopyFrom(node)
+    del copy.input[:]
+    copy.input.extend("" if name in names else name for name in node.input)
+    return copy
+
+
+def _with(node: Any, attributes: dict[str, Any]) -> Any:
+    """A node with those attributes in the place of its own."""
+    copy = type(node)()
+    copy.CopyFrom(node)
+    del copy.attribute[:]
+    for name, attribute in attributes.items():
+        copy.attribute.add().CopyFrom(attribute)
+        copy.attribute[-1].name = name
+    return copy
+
+
+def _with_defaults(found: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """The attributes as protos, with those of the schema that have a default."""
+    defaults = {name: declared.default_value for name, declared in found.attributes.items() if declared.default_value.type and name not in given}
+    return {**defaults, **given}
+
+
+def _check_attributes(builder: Builder, found: Any, attributes: dict[str, Any], name: str) -> None:
+    """Drops those that have no meaning, and notes it. Raises `Refusal` for one of the wrong type and one that is missing."""
+    known = found.attributes
+    kinds = onnx().AttributeProto.AttributeType
+    for key, attribute in list(attributes.items()):
+        declared = known.get(key)
+        if declared is None:
+            close = get_close_matches(key, [other for other in known if other not in attributes], 1, 0.75)
+            rule, hint = ("misspelt-attribute", f"rename it to `{close[0]}`") if close else ("unknown-attribute", "remove it, or correct its name")
+            message = f"`{key}` looks like a misspelling of `{close[0]}`" if close else f"{name} of version {found.since_version} has no attribute `{key}`"
+            wanted = close[0] if close else ", ".join(sorted(known)) or "no attributes"
+            builder.problem(rule, message, at=key, expected=wanted, actual=key, help=hint, severity="error")
+            del attributes[key]
+            continue
+        wanted = declared.type.name
+        seen = kinds.Name(attribute.type) if attribute.type in kinds.values() else str(attribute.type)
+        if seen != wanted:
+            raise Refusal(f"`{key}` is of the type {seen}; {name} takes {wanted}", rule="attribute-value", at=key, expected=wanted, seen=seen)
+    for key, declared in known.items():
+        if declared.required and key not in attributes:
+            raise Refusal(f"the attribute `{key}` is missing", rule="missing-attribute", expected=declared.type.name, help=f"give {name} its `{key}`")
+
+
+def _python(attribute: Any) -> Any:
+    """The value of an attribute: a number, a text, a list of them, or a proto."""
+    found = onnx().helper.get_attribute_value(attribute)
+    if isinstance(found, bytes):
+        return found.decode("utf-8", "replace")
+    if isinstance(found, (list, tuple)) or type(found).__name__.startswith("Repeated"):
+        return [item.decode("utf-8", "replace") if isinstance(item, bytes) else item for item in found]
+    return found
+
+
+def _body(found: Any, proto: Any, inputs: list[Value | None]) -> Any | None:
+    """The function that ONNX itself defines an operator by, if there is one."""
+    package = onnx()
+    if found.has_function:
+        return found.function_body
+    if found.has_context_dependent_function:
+        types = [_type_proto(value).SerializeToString() if value is not None else b"" for value in inputs]
+        made = found.get_context_dependent_function(proto.SerializeToString(), types)
+        body = package.FunctionProto()
+        body.ParseFromString(made)
+        return body if body.node else None
+    return None
+
+
+def _type_proto(value: Value) -> Any:
+    package = onnx()
+    numbers = {name: number for number, name in TYPES.items()}
+    shape = value.shape
+    sizes = None if shape.dims is None else [dim.low if dim.is_static else None for dim in shape.dims]
+    return package.helper.make_tensor_type_proto(numbers.get(value.element_type.name, 0), sizes)

@@ -1,0 +1,139 @@
+"""The Reduce family, ArgMax and ArgMin, and the reductions over inputs: Sum, Mean, Max, Min."""
+
+from __future__ import annotations
+
+from math import inf
+
+from ...types import ElementType
+from .declaration import Made, Node, Refusal, Value, operator
+
+
+def axes_of(node: Node) -> Value | None:
+    """The axes of a reduction as an input; None where nothing is reduced. Without axes all are."""
+    x, given = node.x, node.input(1)
+    if given is not None and given.known != () and given.shape.static != (0,):
+        if given.known is not None:
+            node.axes("axes", given.known, x.rank)
+        return given
+    listed = node["axes"]
+    if listed:
+        node.axes("axes", listed, x.rank)
+        return node.numbers(listed)
+    if given is not None or "noop_with_empty_axes" in node.attributes:
+        noop = node.flag("noop_with_empty_axes")
+        if noop:
+            return None
+    if x.rank is not None:
+        return node.numbers(list(range(x.rank)), shape=(x.rank,))
+    rank = node.add("Squeeze", node.shape_of(node.shape_of(x)))
+    return node.add("Range", node.numbers(0), rank, node.numbers(1), version="opset4", output_type=ElementType.of("i64"))
+
+
+def reduced(node: Node, type: str, value: Value, axes: Value | None) -> Value:
+    return value if axes is None else node.add(type, value, axes, keep_dims=node.flag("keepdims"))
+
+
+PLAIN = {
+    "ReduceMean": ("ReduceMean", (1, 11, 13, 18)),
+    "ReduceSum": ("ReduceSum", (1, 11, 13)),
+    "ReduceProd": ("ReduceProd", (1, 11, 13, 18)),
+    "ReduceL1": ("ReduceL1", (1, 11, 13, 18)),
+    "ReduceL2": ("ReduceL2", (1, 11, 13, 18)),
+    "ReduceMax": ("ReduceMax", (1, 11, 12, 13, 18, 20)),
+    "ReduceMin": ("ReduceMin", (1, 11, 12, 13, 18, 20)),
+}
+"""Those that OpenVINO has, with their versions."""
+
+
+def _plain(node: Node) -> Made:
+    """A reduction that OpenVINO has. Of L1 and L2 a reduction of nothing is still a norm: of each element by itself."""
+    axes, x = axes_of(node), node.x
+    type = PLAIN[node.operator][0]
+    if axes is None and type in ("ReduceL1", "ReduceL2"):
+        return node.add("Abs", x)
+    if x.element_type.name == "boolean":  # the greatest and the least of booleans
+        return reduced(node, {"ReduceMax": "ReduceLogicalOr", "ReduceMin": "ReduceLogicalAnd"}[type], x, axes)
+    made = reduced(node, type, x, axes)
+    if type in ("ReduceMax", "ReduceMin") and x.element_type.is_real and 0 in (x.shape.static or ()):
+        return node.add("Add", made, node.like(x, -inf if type == "ReduceMax" else inf))  # of nothing; OpenVINO's is the least number of the type
+    return made
+
+
+for _name, (_, _versions) in PLAIN.items():
+    operator(_name, *_versions)(_plain)
+
+
+@operator("ReduceSumSquare", 1, 11, 13, 18)
+def reduce_sum_square(node: Node) -> Made:
+    return reduced(node, "ReduceSum", node.add("Multiply", node.x, node.x), axes_of(node))
+
+
+@operator("ReduceLogSum", 1, 11, 13, 18, 28)
+def reduce_log_sum(node: Node) -> Made:
+    return node.add("Log", reduced(node, "ReduceSum", node.x, axes_of(node)))
+
+
+@operator("ReduceLogSumExp", 1, 11, 13, 18, 28)
+def reduce_log_sum_exp(node: Node) -> Made:
+    """With the greatest element taken out first, so that nothing overflows; where that is infinite, nothing is taken out."""
+    x, axes = node.x, axes_of(node)
+    if axes is None:
+        return x
+    type = x.element_type
+    real = x if type.is_real or type.is_dynamic else node.convert(x, "f64")  # ONNX computes integers in double precision
+    greatest = node.add("ReduceMax", real, axes, keep_dims=True)
+    limit = {"f16": 65504.0, "f64": 1.7e308}.get(real.element_type.name, 3.4e38)
+    finite = node.add("Minimum", node.add("Maximum", greatest, node.like(real, -limit)), node.like(real, limit))
+    total = node.add("ReduceSum", node.add("Exp", node.add("Subtract", real, finite)), axes, keep_dims=node.flag("keepdims"))
+    back = finite if node.flag("keepdims") else node.add("ReduceSum", finite, axes, keep_dims=False)  # of one element each: the element itself
+    made = node.add("Add", node.add("Log", total), back)
+    return node.convert(made, type) if real is not x else made
+
+
+def _joined(node: Node) -> Made:
+    """Sum, Mean, Max and Min over the inputs, which broadcast from version 8 on and have equal shapes before."""
+    first, *others = (node.need(index) for index in range(len(node.inputs)))
+    if node.version < 8:
+        for other in others:
+            if not other.shape.compatible(first.shape):
+                raise Refusal(
+                    f"{node.operator} of version {node.version} takes inputs of one shape, got {first.shape} and {other.shape}; they broadcast from opset 8 on",
+                    rule="input-shapes",
+                    expected=first.shape,
+                    seen=other.shape,
+                )
+    type, versions = JOINED[node.operator]
+    broadcast = "none" if node.version < 8 else "numpy"
+    made = first
+    for other in others:
+        if other.element_type.name == "boolean":
+            made = node.add(f"Logical{'Or' if type == 'Maximum' else 'And'}", made, other)
+        else:
+            made = node.add(type, made, other, auto_broadcast=broadcast)
+    if node.operator == "Mean" and others:
+        made = node.add("Divide", made, node.like(made, len(node.inputs)))
+    return made
+
+
+JOINED = {"Sum": ("Add", (1, 6, 8, 13)), "Mean": ("Add", (1, 6, 8, 13)), "Max": ("Maximum", (1, 6, 8, 12, 13)), "Min": ("Minimum", (1, 6, 8, 12, 13))}
+for _name, (_, _versions) in JOINED.items():
+    operator(_name, *_versions)(_joined)
+
+
+@operator("ArgMax", 1, 11, 12, 13)
+@operator("ArgMin", 1, 11, 12, 13)
+def arg_max(node: Node) -> Made:
+    """By TopK of one element; of equal elements the first, or the last, by turning the axis around."""
+    x = node.x
+    rank = node.rank(x, "with its axis")
+    axis = node.axis("axis", rank)
+    last = bool(node["select_last_index"])
+    i64 = ElementType.of("i64")
+    if last:
+        x = node.add("Slice", x, node.numbers([-1]), node.numbers([-(2**63) + 1]), node.numbers([-1]), node.numbers([axis]), version="opset8")
+    mode = "max" if node.operator == "ArgMax" else "min"
+    index = node.all("TopK", x, node.numbers(1), version="opset11", axis=axis, mode=mode, sort="value", stable=True, index_element_type=i64)[1]
+    if last:
+        size = node.add("Gather", node.shape_of(node.x), node.numbers(axis), node.numbers(0), version="opset8")
+        index = node.add("Subtract", node.add("Subtract", size, node.numbers(1)), index)
+    return index if node.flag("keepdims") else node.add("Squeeze", index, node.numbers([axis]))

@@ -1,0 +1,135 @@
+"""ONNX tensors as constants: their bytes taken as they are where they can be, those outside the file mapped."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import stat
+import struct
+from pathlib import Path
+from typing import Any
+
+from ...ops.tensors import Tensor
+from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType, PartialShape
+from ..builder import Builder, Refusal, Value
+from .package import TYPES, onnx
+
+
+def element_type(number: int) -> ElementType:
+    """An element type by ONNX's number. Raises `Refusal` for those that OpenVINO has not."""
+    if number not in TYPES:
+        names = onnx().TensorProto.DataType
+        name = names.Name(number) if number in names.values() else str(number)
+        raise Refusal(f"OpenVINO has no element type for ONNX's {name}", rule="unknown-precision", seen=name)
+    return ElementType.of(TYPES[number])
+
+
+def declared(type_proto: Any) -> Tensor | None:
+    """What a TypeProto says of a tensor; None where it says nothing, or is none of a tensor."""
+    if not type_proto.HasField("tensor_type"):
+        return None
+    found = type_proto.tensor_type
+    kind = ElementType.of(TYPES[found.elem_type]) if found.elem_type in TYPES else DYNAMIC_TYPE
+    if not found.HasField("shape"):
+        return Tensor(kind, DYNAMIC_SHAPE)
+    sizes = [dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else -1 for dim in found.shape.dim]
+    return Tensor(kind, PartialShape(sizes))
+
+
+class Tensors:
+    """Makes constants. `folder` is where files with data may lie, None where none may."""
+
+    def __init__(self, builder: Builder, folder: Path | None) -> None:
+        self.builder = builder
+        self.folder = folder
+        self._mapped: dict[str, mmap.mmap | bytes] = {}
+
+    def constant(self, tensor: Any, name: str) -> Value:
+        """A Const layer of a TensorProto. Raises `Refusal`."""
+        kind = element_type(tensor.data_type)
+        shape = tuple(tensor.dims)
+        if any(size < 0 for size in shape):
+            raise Refusal(f"the tensor '{name}' has the dimensions {list(shape)}", rule="malformed-dim", expected="sizes from 0 up", seen=list(shape))
+        elements = 1
+        for size in shape:
+            elements *= size
+        if kind.name == "string":
+            return self.strings(tensor.string_data, shape, elements, name)
+        needed = kind.byte_size(elements)
+        if tensor.data_location == onnx().TensorProto.EXTERNAL:
+            return self.external(tensor, kind, shape, needed, name)
+        data = tensor.raw_data if tensor.HasField("raw_data") else self.listed(tensor, kind, elements, name)
+        if len(data) != needed:
+            raise Refusal(
+                f"the tensor '{name}' holds {len(data)} bytes; {kind} {PartialShape(shape)} takes {needed}",
+                rule="constant-size",
+                expected=needed,
+                seen=len(data),
+            )
+        return self.builder.constant(kind, shape, data, name=name)
+
+    def listed(self, tensor: Any, kind: ElementType, elements: int, name: str) -> bytes:
+        """The bytes of a tensor whose elements stand in a field of numbers."""
+        from ...numpy_types import pack
+
+        field = onnx().helper.tensor_dtype_to_field(tensor.data_type)
+        stored = len(getattr(tensor, field))
+        per = {4: 2, 2: 4}.get(kind.bits, 1)
+        if stored != -(-elements // per):
+            raise Refusal(f"the tensor '{name}' holds {stored} numbers; its shape takes {elements}", rule="constant-size", expected=elements, seen=stored)
+        return pack(onnx().numpy_helper.to_array(tensor), kind)
+
+    def strings(self, texts: Any, shape: tuple[int, ...], elements: int, name: str) -> Value:
+        """A constant of texts, laid out as in a .bin."""
+        if len(texts) != elements:
+            raise Refusal(f"the tensor '{name}' holds {len(texts)} texts; its shape takes {elements}", rule="constant-size", expected=elements, seen=len(texts))
+        offsets = [0]
+        for text in texts:
+            offsets.append(offsets[-1] + len(text))
+        data = struct.pack(f"<i{len(offsets)}i", len(texts), *offsets) + b"".join(texts)
+        return self.builder.constant(ElementType.of("string"), shape, data, name=name)
+
+    def external(self, tensor: Any, kind: ElementType, shape: tuple[int, ...], needed: int, name: str) -> Value:
+        """A constant in another file of the model's folder. Where it is not at hand, that is noted, and its value is unknown."""
+        entries = {entry.key: entry.value for entry in tensor.external_data}
+        try:
+            start, length = int(entries.get("offset", 0)), int(entries.get("length", needed))
+            view = self.file(entries.get("location", ""))
+            if length != needed or start < 0 or start + needed > len(view):
+                raise Refusal(
+                    f"the tensor '{name}' takes {needed} bytes at {start} of '{entries.get('location')}', which has {len(view)}",
+                    rule="constant-out-of-range",
+                    expected=f"at most {len(view)}",
+                    seen=start + needed,
+                )
+            place = self.builder.bytes.add(view[start : start + needed])
+        except ValueError:
+            place = self.missing(f"the tensor '{name}' has no place that could be read: {entries}", "constant-out-of-range", needed)
+        except Refusal as refusal:
+            place = self.missing(refusal.message, refusal.rule, needed)
+        return self.builder.constant_at(kind, shape, place, needed, name=name)
+
+    def missing(self, message: str, rule: str, size: int) -> int:
+        self.builder.problem(rule, message, help="put the file with the data beside the model")
+        return self.builder.bytes.miss(size)
+
+    def file(self, location: str) -> memoryview:
+        """The bytes of a file in the model's folder. Nothing outside it is opened, and nothing that is no file of its own. Raises `Refusal`."""
+        if self.folder is None or not location or os.path.isabs(location) or "\0" in location or ".." in Path(location.replace("\\", "/")).parts:
+            raise Refusal(f"the data lies in '{location}', which is no file in the folder of the model; it is not opened", rule="missing-weights")
+        path = self.folder / location
+        found = self._mapped.get(location)
+        if found is None:
+            folder = os.path.realpath(self.folder)
+            if os.path.commonpath([folder, os.path.realpath(path)]) != folder:
+                raise Refusal(f"the data lies in '{location}', a link out of the folder of the model; it is not opened", rule="missing-weights")
+            try:
+                with open(path, "rb") as file:
+                    status = os.fstat(file.fileno())
+                    if not stat.S_ISREG(status.st_mode):
+                        raise Refusal(f"the data lies in '{location}', which is no regular file", rule="missing-weights")
+                    found = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if status.st_size else b""
+            except OSError as problem:
+                raise Refusal(f"the data lies in '{location}', which cannot be opened: {problem.strerror}", rule="missing-weights") from None
+            self._mapped[location] = found
+        return memoryview(found)

@@ -1,0 +1,224 @@
+"""The reader: exact places, hostile input, and what stands in place of a .bin."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from ir import Net
+
+import irshape
+from irshape.cli import cli
+from irshape.diagnostics.report import FileReport
+from irshape.model import Source
+
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:0000\nsize 4\n"
+
+
+def small() -> Net:
+    net = Net()
+    data = net.parameter("?,3,4", name="data")
+    net.result(net.layer("ReduceMean", [data, net.constant([1])], 'keep_dims="true"', outputs=["FP32:-1,1,4"]), name="mean")
+    return net
+
+
+def validated(folder: Path, text: str | bytes) -> FileReport:
+    path = folder / "m.xml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    path.with_suffix(".bin").write_bytes(small().weights)
+    return irshape.validate(path).files[0]
+
+
+def found(report: FileReport) -> list[tuple[str, int, int]]:
+    return [(one.code, one.line, one.column) for one in report.diagnostics if one.severity != "info"]
+
+
+# places
+
+FAULTS = {
+    "an attribute of <data>": ('keep_dims="true"', 'keep_dims="true" banana="1"', "banana"),
+    "an attribute of <layer>": ('type="ReduceMean"', 'type="ReduceMeen"', 'type="ReduceMeen"'),
+    "a port": ('<port id="2" precision="FP32">', '<port id="2" precision="I32">', 'precision="I32"'),
+    "a dimension": ("<dim>1</dim><dim>4</dim>", "<dim>1</dim><dim>4x</dim>", "<dim>4x"),
+    "an edge": ('<edge from-layer="0"', '<edge from-layer="77"', 'from-layer="77"'),
+    "an element": ("</layers>", "<odd/></layers>", "<odd/>"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize(
+    "before", ["", "\n" * 70_000, "<!-- größer 日本語 𝒳 -->" * 3, "\r\n" * 70_000 + "<!--" + "ü" * 100_000 + "-->"], ids=["none", "lines", "signs", "both"]
+)
+def test_places_are_exact(fault: str, before: str, tmp_path: Path) -> None:
+    """Past line 65,535 too, where libxml2 stops counting; columns count characters."""
+    old, new, marked = FAULTS[fault]
+    text = small().text()
+    assert old in text
+    text = text.replace("<layers>\n", "<layers>" + before).replace(old, new, 1)
+    at = text.index(marked)
+    start = text.rfind("\n", 0, at) + 1
+    assert (text.count("\n", 0, at) + 1, at - start + 1) in [(line, column) for _, line, column in found(validated(tmp_path, text))]
+
+
+def test_places_in_any_order() -> None:
+    lines = ["", "äöü <a>", "x" * 50 + "é<b/><c/>", "<d>"]
+    source = Source("made", "\n".join(lines).encode())
+    places = {name: source.data.index(f"<{name}".encode()) for name in "abcd"}
+    expected = {"a": (2, 5), "b": (3, 52), "c": (3, 56), "d": (4, 1)}
+    for order in ("abcd", "dcba", "bdac", "ccbb"):
+        for name in order:
+            assert source.place(places[name]) == expected[name]
+            assert source.line(expected[name][0]) == lines[expected[name][0] - 1]
+
+
+# hostile input
+
+DEEP = 200_000
+HOSTILE = {
+    "entities": b'<!DOCTYPE net [<!ENTITY a "aaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><net name="&b;" version="11"/>',
+    "an entity that names a file": b'<!DOCTYPE net [<!ENTITY a SYSTEM "file:///etc/passwd">]><net name="&a;" version="11"/>',
+    "an entity that nobody defines": b'<net name="&nothing;" version="11"/>',
+    "deep elements": b'<net version="11"><layers>' + b"<layer>" * DEEP,
+    "deep unknown elements": b'<net version="11">' + b"<a>" * DEEP + b"</a>" * DEEP + b"</net>",
+    "deep rt_info": b'<net version="11"><rt_info>' + b"<a>" * DEEP + b"</a>" * DEEP + b"</rt_info></net>",
+    "deep bodies": b'<net version="11"><layers>' + b'<layer id="0" name="l" type="Loop" version="opset5"><body><layers>' * 5_000,
+    "ports in ports": b'<net version="11"><layers><layer id="0" name="l" type="ReLU" version="opset1"><input>' + b'<port id="0">' * 5_000,
+    "a long name": b'<net version="11"><layers><layer id="0" type="ReLU" version="opset1" name="' + b"a" * 5_000_000 + b'"/></layers></net>',
+    "many attributes": b'<net version="11" ' + b" ".join(b'a%d="1"' % i for i in range(50_000)) + b"/>",
+    "a number without end": b'<net version="11"><layers><layer id="' + b"9" * 500_000 + b'" name="a" type="ReLU" version="opset1"/></layers></net>',
+    "an unknown encoding": b'<?xml version="1.0" encoding="klingon"?><net version="11"/>',
+    "bytes that are no UTF-8": b'<net version="11" name="\xff\xfe"/>',
+    "null bytes behind the start": b'<net version="11">' + b" " * 100_000 + b"\0</net>",
+    "UTF-16 cut short": b"\xff\xfe<\0n\0e",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_input_gives_diagnostics(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.xml"
+    path.write_bytes(HOSTILE[name])
+    report = irshape.validate(path).files[0]
+    for one in report.diagnostics:
+        assert one.line >= 1
+        assert one.column >= 1
+    if name not in ("deep rt_info", "deep unknown elements", "many attributes"):  # these hold what no reader looks at, and nothing else
+        assert any(one.severity == "error" for one in report.diagnostics)
+    if any(one.rule in ("malformed-xml", "doctype", "not-an-ir", "nesting-limit", "ir-version") for one in report.diagnostics):
+        with pytest.raises(irshape.LoadError, match="IR"):
+            irshape.load(path)
+    else:
+        assert irshape.load(path).kind == "net"
+
+
+def test_a_file_that_ends_at_any_byte(tmp_path: Path) -> None:
+    whole = small().text().rstrip().encode()
+    path = tmp_path / "m.xml"
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        report = irshape.validate(path, weights="none").files[0]
+        assert any(one.severity == "error" for one in report.diagnostics), size
+        with pytest.raises(irshape.LoadError):
+            irshape.load(path)
+
+
+def test_a_layer_on_its_own_that_ends_at_any_byte(tmp_path: Path) -> None:
+    """Missing end tags are repaired, so that part of it may load; nothing is raised."""
+    whole = b'<layer ... type="ReduceMean"><data keep_dims="true"/><input><port id="0"><dim>4</dim></port><port id="1"><dim>1</dim> <!-- [0] --></port></input></layer>'
+    path = tmp_path / "layer.xml"
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        assert any(one.severity == "error" for one in irshape.validate(path).files[0].diagnostics), size
+
+
+def test_bytes_that_are_not_what_they_were(tmp_path: Path) -> None:
+    """One byte changed, doubled or dropped: a diagnostic or nothing, never an exception."""
+    whole = small().text().encode()
+    path = tmp_path / "m.xml"
+    path.with_suffix(".bin").write_bytes(small().weights)
+    choose = random.Random(5)
+    for _ in range(400):
+        at = choose.randrange(len(whole))
+        piece = choose.choice([b"", whole[at : at + 1] * 2, b"<", b">", b'"', b"&", b"-", b"\0", b"9", b"\xc3", bytes([choose.randrange(256)])])
+        path.write_bytes(whole[:at] + piece + whole[at + 1 :])
+        for one in irshape.validate(path).files[0].diagnostics:
+            assert one.line >= 1
+
+
+# the .bin, and files in the wrong place
+
+
+def messages(report: irshape.Report) -> list[tuple[str, str]]:
+    return [(one.code, one.message) for one in report.diagnostics if one.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(LFS, "Git-LFS pointer"), (b"", "is empty"), (None, "there is no m.bin"), (b"\0\0\0\0", "")],
+    ids=["lfs", "empty", "missing", "too short"],
+)
+def test_the_check_goes_on_without_weights(content: bytes | None, said: str, tmp_path: Path) -> None:
+    path = small().save(tmp_path)
+    path.write_text(path.read_text().replace("<dim>-1</dim><dim>1</dim><dim>4</dim>", "<dim>-1</dim><dim>1</dim>").replace("keep_dims", "keep_dim"))
+    path.with_suffix(".bin").unlink()
+    if content is not None:
+        path.with_suffix(".bin").write_bytes(content)
+    report = irshape.validate(path)
+    codes = [one.code for one in report.diagnostics]
+    assert codes.count("IR501" if said else "IR502") == 1
+    assert any(said in message for _, message in messages(report))
+    assert any(one.rule in ("unknown-attribute", "misspelt-attribute") for one in report.diagnostics)
+    report = irshape.validate(path, weights="none")
+    assert not [one for one in report.diagnostics if one.code.startswith("IR5")]
+
+
+def test_weights_given_by_name(tmp_path: Path) -> None:
+    path = small().save(tmp_path)
+    elsewhere = tmp_path / "elsewhere.bin"
+    path.with_suffix(".bin").rename(elsewhere)
+    assert [code for code, _ in messages(irshape.validate(path))] == ["IR501"]
+    assert found(irshape.validate(path, weights=elsewhere).files[0]) == []
+    call = CliRunner().invoke
+    assert call(cli, ["validate", str(path), "--weights", str(elsewhere)]).exit_code == 0
+    assert call(cli, ["validate", str(path), "--weights", "none"]).exit_code == 0
+    with pytest.raises(FileNotFoundError):
+        irshape.load(path, weights=tmp_path / "absent.bin")
+
+
+def test_a_pointer_in_place_of_the_xml(tmp_path: Path) -> None:
+    path = tmp_path / "m.xml"
+    path.write_bytes(LFS)
+    (one,) = irshape.validate(path).diagnostics
+    assert (one.code, one.line, one.column) == ("IR003", 1, 1)
+    assert "Git-LFS" in one.message
+    assert one.help is not None
+    assert "git lfs pull" in one.help
+
+
+@pytest.mark.parametrize("version", [*range(2, 10), 12, 100])
+def test_versions_are_refused_by_name(version: int, tmp_path: Path) -> None:
+    path = tmp_path / "m.xml"
+    path.write_text(f'<?xml version="1.0"?>\n<net name="m" version="{version}" batch="1">\n<layers/><edges/></net>')
+    with pytest.raises(irshape.LoadError) as refused:
+        irshape.load(path)
+    (one,) = refused.value.diagnostics
+    assert (one.code, one.line, one.column) == ("IR601", 2, 15)
+    assert f"IR version {version}" in one.message
+    assert ("written before 2020" in one.message) == (version <= 7)
+
+
+def test_a_body_whose_layer_lacks_an_input(tmp_path: Path) -> None:
+    """The port map names an input that no edge feeds: the edge is missed, and the bodies are left alone."""
+    example = Path(__file__).resolve().parents[2] / "examples" / "control_flow.xml"
+    text = example.read_text()
+    model = irshape.load(example)
+    for layer in [layer for layer in model.walk() if layer.bodies]:
+        body = model.net if not layer.path else None
+        for edge in body.edges if body else []:
+            if edge.to_layer == layer.id:
+                end = text.index("/>", edge.offset) + 2
+                path = tmp_path / "m.xml"
+                path.write_text(text[: edge.offset] + " " * (end - edge.offset) + text[end:])
+                report = irshape.validate(path, weights=example.with_suffix(".bin"))
+                assert any(one.code.startswith("IR1") and one.severity == "error" for one in report.diagnostics)

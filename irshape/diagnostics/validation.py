@@ -3,43 +3,100 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from ..formats.ir_reader import NotReadable
 from ..formats.layers import give_values
 from ..formats.loading import load
-from ..model import Model
+from ..model import Model, Source
+from ..selection import PLAIN, Filter, Settings, settings, unused
 from .report import FileReport, Report, diagnostic
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from ..configuration import Configuration
 
 Target = str | os.PathLike[str] | Model
 
 
-def validate(target: Target | Iterable[Target], weights: str | os.PathLike[str] = "beside") -> Report:
+def validate(
+    target: Target | Iterable[Target],
+    weights: str | os.PathLike[str] = "beside",
+    *,
+    also: Collection[str] = (),
+    config: Configuration | str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+) -> Report:
     """`irshape.validate`."""
+    from ..configuration import Configuration
+
+    alone = isinstance(target, (str, os.PathLike, Model))
     targets: list[Target] = [target] if isinstance(target, (str, os.PathLike, Model)) else list(target)
-    return Report([validate_one(one, weights) for one in targets])
+    chosen = config if isinstance(config, Configuration) else Configuration.read(config) if config is not None else Configuration()
+    paths = [target if isinstance(target, Model) else os.fspath(target) for target in targets]
+    if alone:
+        (one,) = paths
+        files = [validate_one(one, weights, settings=settings(chosen, one.path if isinstance(one, Model) else one, also=also))]
+    else:
+        from ..many import validate_many
+
+        files = list(validate_many(paths, chosen, weights=weights, also=also, executor=executor))
+    report = Report(files)
+    if chosen.per_file_ignores or chosen.baseline or chosen.max_errors:
+        from ..baseline import finish
+
+        return finish(report, chosen).report
+    return report
 
 
-def validate_one(target: Target, weights: str | os.PathLike[str] = "beside", values: Mapping[str, str] | None = None) -> FileReport:
+def validate_one(
+    target: Target,
+    weights: str | os.PathLike[str] = "beside",
+    values: Mapping[str, str] | None = None,
+    *,
+    also: Collection[str] = (),
+    settings: Settings | None = None,
+) -> FileReport:
     """Everything that is wrong with one file. `values`: those of the inputs of layers on their own. Raises `OSError` where it cannot be opened."""
+    chosen = settings if settings is not None else _settings(also)
     if isinstance(target, Model):
-        return validate_model(target)
+        return validate_model(target, settings=chosen)
     try:
         model = load(target, weights)
     except NotReadable as unreadable:
-        source = unreadable.source
-        return FileReport(source.path, 0, [diagnostic(unreadable.problem, source)], source)
+        return not_readable(unreadable, chosen)
     if values:
         give_values(model, values)
-    return validate_model(model)
+    return validate_model(model, settings=chosen)
 
 
-def validate_model(model: Model) -> FileReport:
+def _settings(also: Collection[str]) -> Settings:
+    from ..configuration import Configuration
+
+    return settings(Configuration(), also=also) if also else PLAIN
+
+
+def not_readable(unreadable: NotReadable, chosen: Settings) -> FileReport:
+    """The report on a file that holds no model."""
+    source = unreadable.source
+    found = diagnostic(unreadable.problem, source)
+    return FileReport(source.path, 0, [] if found.code in chosen.ignored else [found], source)
+
+
+def validate_model(model: Model, *, also: Collection[str] = (), settings: Settings | None = None) -> FileReport:
     """Everything that is wrong with a model, in file order."""
     from ..inference.engine import infer
-    from ..rules import Context, findings
+    from ..rules import Context, findings, rule_named
 
-    context = Context(model, infer(model, compare=True))
-    source = model.source
-    found = sorted(findings(context), key=lambda problem: (problem.offset, problem.rule, problem.message))
+    chosen = settings if settings is not None else _settings(also)
+    context = Context(model, infer(model, compare=True), chosen)
+    source: Source = model.source
+    sieve = Filter(chosen, source if model.format == "ir" else None)
+    found = [problem for problem in findings(context, chosen.also) if sieve.keep(rule_named(problem.rule), problem)]
+    if sieve.suppressions or sieve.problems:
+        own = [*sieve.problems, *unused(sieve.suppressions, sieve.enabled)]
+        found += [problem for problem in own if sieve.enabled is None or rule_named(problem.rule).code in sieve.enabled]
+    found.sort(key=lambda problem: (problem.offset, problem.rule, problem.message))
     return FileReport(model.path, sum(1 for _ in model.walk()), [diagnostic(problem, source) for problem in found], source)

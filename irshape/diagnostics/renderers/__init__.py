@@ -1,0 +1,43 @@
+"""The output formats. A module (or folder) `as_NAME` here is the format NAME; it is found by its name, and imported when the format is asked for.
+
+It has one function, `render(report: Report, options: Options) -> str`. See CONTRIBUTING.md, "An output format".
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Protocol, cast
+
+from ..report import Report
+from .common import DEFAULTS, Options
+
+__all__ = ["Options", "Renderer", "formats", "render", "renderer"]
+
+
+class Renderer(Protocol):
+    """A function that writes a report down. The same report and options give the same text."""
+
+    def __call__(self, report: Report, options: Options = ..., /) -> str: ...
+
+
+def formats() -> list[str]:
+    """The names of all formats."""
+    from pkgutil import iter_modules
+
+    return sorted(module.name.removeprefix("as_") for module in iter_modules(__path__) if module.name.startswith("as_"))
+
+
+def renderer(form: str) -> Renderer:
+    """The renderer of a format. Raises `KeyError` for a name that is none."""
+    module = f"{__name__}.as_{form}"
+    try:
+        return cast("Renderer", import_module(module).render)
+    except ModuleNotFoundError as problem:
+        if problem.name == module:
+            raise KeyError(form) from None
+        raise
+
+
+def render(report: Report, form: str, options: Options = DEFAULTS) -> str:
+    """The report in a format. Raises `KeyError` for a name that is none."""
+    return renderer(form)(report, options)

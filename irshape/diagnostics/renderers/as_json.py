@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from ..report import Report
+from .common import DEFAULTS, Options, json_text
 
 
-def render(report: Report) -> str:
-    return json.dumps(report.to_dict(), indent=1, ensure_ascii=False) + "\n"
+def render(report: Report, options: Options = DEFAULTS) -> str:
+    return json_text(report.to_dict(), 1) + "\n"

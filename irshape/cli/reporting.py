@@ -1,0 +1,140 @@
+"""How a report leaves a command: in which formats, and where to."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from .common import wants_colour
+
+if TYPE_CHECKING:
+    from ..diagnostics.renderers import Options
+    from ..diagnostics.report import Report, Severity
+
+    ParamType = click.ParamType["Form"]
+else:
+    ParamType = click.ParamType  # generic for type checkers only, in the click of some years
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FOR_PEOPLE = ("text", "concise")
+"""The formats that a terminal shows as they are: in its encoding, in colour."""
+
+
+class Form(NamedTuple):
+    """A format, and the file it goes to; None is stdout, or what `--output-file` says."""
+
+    name: str
+    path: str | None
+
+
+class FormType(ParamType):
+    """`FORMAT` or `FORMAT=FILE`."""
+
+    name = "format"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        from ..diagnostics.renderers import formats
+
+        return f"[{'|'.join(formats())}][=FILE]"
+
+    def convert(self, value: str | Form, param: click.Parameter | None, ctx: click.Context | None) -> Form:
+        if isinstance(value, Form):
+            return value
+        from ..diagnostics.renderers import formats
+
+        name, equals, path = value.partition("=")
+        if name not in formats():
+            self.fail(f"'{name}' is none of {', '.join(formats())}.", param, ctx)
+        if equals and not path:
+            self.fail(f"'{value}' names no file.", param, ctx)
+        return Form(name, path or None)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        from ..diagnostics.renderers import formats
+
+        return [CompletionItem(name) for name in formats() if name.startswith(incomplete)]
+
+
+def format_options(function: F) -> F:
+    """`--format`, as `forms`, and `--output-file`."""
+    function = click.option("-o", "--output-file", metavar="FILE", help="Write the report there instead of to stdout.")(function)
+    return click.option(
+        "-f",
+        "--format",
+        "--output-format",
+        "forms",
+        type=FormType(),
+        multiple=True,
+        help="Form of the report; several at once where each but one names its FILE. [default: text; github under GITHUB_ACTIONS=true]",
+    )(function)
+
+
+def destinations(forms: tuple[Form, ...], output_file: str | None) -> list[Form]:
+    """Each format with the file it goes to, None for stdout. Raises `UsageError` where two go to one place."""
+    if not forms:
+        in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and output_file is None
+        forms = (Form("github" if in_actions else "text", None),)
+    chosen = [Form(form.name, None if (path := form.path or output_file) == "-" else path) for form in forms]
+    if output_file is not None and all(form.path for form in forms):
+        raise click.UsageError("--output-file has nothing to take: every --format names its own file")
+    places = [form.path for form in chosen]
+    for place in places:
+        if places.count(place) > 1:
+            where = f"'{place}'" if place else "stdout"
+            raise click.UsageError(f"several formats go to {where}: name a file for each, as in --format sarif=report.sarif")
+    return chosen
+
+
+def write_report(
+    report: Report,
+    chosen: list[Form],
+    *,
+    color: str = "auto",
+    verbose: bool = False,
+    quiet: bool = False,
+    fail_level: Severity = "error",
+    weights: str = "beside",
+    values: Mapping[str, str] | None = None,
+) -> None:
+    """Writes a report in every format asked for; the files appear together or not at all. quiet: nothing on stdout."""
+    from ..diagnostics.renderers import Options, render
+
+    root = os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or os.getcwd()
+    options = Options(False, verbose or fail_level == "info", fail_level, os.path.abspath(root), weights, values)
+    files: dict[Path, bytes] = {}
+    for form in chosen:
+        if form.path is not None:
+            files[Path(form.path)] = render(report, form.name, options).encode("utf-8", "backslashreplace")
+        elif not quiet:
+            for_people = form.name in FOR_PEOPLE
+            text = render(report, form.name, options._replace(colour=for_people and wants_colour(color)))
+            encoding = getattr(sys.stdout, "encoding", None) if for_people else None
+            click.echo(text.encode(encoding or "utf-8", "backslashreplace"), nl=False)
+    if files:
+        from ..formats.atomic import write_together
+
+        write_together(files)
+    if any(form.name == "github" for form in chosen):
+        add_step_summary(report, options)
+
+
+def add_step_summary(report: Report, options: Options) -> None:
+    """Adds the report to the file that GITHUB_STEP_SUMMARY names, if it names one; a file that cannot be written is no reason to fail."""
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not path:
+        return
+    from ..diagnostics.renderers.as_github import step_summary
+
+    try:
+        with open(path, "ab") as file:
+            file.write(step_summary(report, options).encode("utf-8", "backslashreplace"))
+    except OSError as problem:
+        click.echo(f"irshape: the step summary was not written: {problem}", err=True)

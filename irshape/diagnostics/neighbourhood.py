@@ -1,0 +1,183 @@
+"""A layer and what is one step away from it: who feeds it, whom it feeds, and the shapes between them, declared and inferred."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .report import FileReport
+
+if TYPE_CHECKING:
+    from ..inference.engine import BodyResult
+    from ..model import Layer, Model, Port
+    from ..ops.tensors import Tensor
+
+MAX_VALUE = 8
+"""How many elements of a known value are written out."""
+
+LayerKey = tuple[tuple[str, ...], str, str, str]
+"""Path, id, type and name: what a diagnostic says of its layer."""
+
+
+class Edge(NamedTuple):
+    """A port of the layer, and the layer at its other end: None where there is none.
+
+    declared: what the producer's port says, None where it says nothing. inferred: None where nothing is known beyond what is declared.
+    repeated: what the consumer's port says where that is something else. `clash`: whether what is declared cannot be.
+    """
+
+    port: str
+    other: Layer | None
+    declared: str | None
+    inferred: str | None
+    repeated: str | None
+    value: str | None
+    clash: bool
+
+
+class Neighbourhood(NamedTuple):
+    layer: Layer
+    inputs: list[Edge]
+    outputs: list[Edge]
+
+
+def layer_key(reference: Mapping[str, Any]) -> LayerKey:
+    return tuple(reference["path"]), reference["id"], reference["type"], reference["name"]
+
+
+def neighbourhoods(file: FileReport, weights: str = "beside", values: Mapping[str, str] | None = None) -> dict[LayerKey, Neighbourhood]:
+    """The neighbourhood of every layer that has a finding; of several that share a key, the first one's.
+
+    Reads and infers the file once more, from the text in the report: a report over thousands of files need not keep their models. Nothing where there is no model.
+    """
+    wanted = {layer_key(found.layer) for found in file.diagnostics if found.layer is not None}
+    model = _read_again(file, weights, values) if wanted else None
+    if model is None:
+        return {}
+    from ..inference.engine import infer
+
+    found: dict[LayerKey, Neighbourhood] = {}
+    for result in _bodies(infer(model, compare=True).result):
+        consumers: dict[tuple[int, int], list[tuple[int, int]]] | None = None
+        for position, layer in enumerate(result.body.layers):
+            key = (layer.path, layer.id, layer.type, layer.name)
+            if key in wanted and key not in found:
+                if consumers is None:
+                    consumers = _consumers(result)
+                alone = model.kind == "layers"
+                found[key] = Neighbourhood(layer, list(_inputs(result, position, alone)), list(_outputs(result, position, consumers)))
+    return found
+
+
+def _read_again(file: FileReport, weights: str, values: Mapping[str, str] | None) -> Model | None:
+    from pathlib import Path
+
+    from ..formats.ir_reader import NotReadable
+    from ..formats.layers import give_values
+    from ..formats.loading import load, read_source
+
+    source = file.source
+    try:
+        if source is None:
+            model = load(file.path, weights)
+        else:
+            beside = Path(source.path).with_suffix(".bin") if source.path not in ("<stdin>", "") else "none"
+            model = read_source(source, beside if weights == "beside" else weights)
+        if values:
+            give_values(model, values)
+    except (NotReadable, OSError, ValueError):
+        return None
+    return model
+
+
+def _bodies(result: BodyResult) -> Iterator[BodyResult]:
+    yield result
+    for inner in result.inner.values():
+        for body in inner.values():
+            yield from _bodies(body)
+
+
+def _consumers(result: BodyResult) -> dict[tuple[int, int], list[tuple[int, int]]]:
+    found: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for position, row in enumerate(result.wiring.sources):
+        for index, source in enumerate(row):
+            if source is not None:
+                found.setdefault(source, []).append((position, index))
+    return found
+
+
+def _inputs(result: BodyResult, position: int, alone: bool) -> Iterator[Edge]:
+    layers = result.body.layers
+    for port, source in zip(layers[position].inputs, result.wiring.sources[position], strict=True):
+        if source is None:
+            yield Edge(port.id, None, _said(port) if alone else None, None, None, port.value, not alone)
+        else:
+            yield _edge(port.id, layers[source[0]], layers[source[0]].outputs[source[1]], _tensor(result, *source), port)
+
+
+def _outputs(result: BodyResult, position: int, consumers: Mapping[tuple[int, int], list[tuple[int, int]]]) -> Iterator[Edge]:
+    layers = result.body.layers
+    for index, port in enumerate(layers[position].outputs):
+        tensor = _tensor(result, position, index)
+        fed = consumers.get((position, index))
+        if not fed:
+            yield _edge(port.id, None, port, tensor, None)
+        for consumer, at in fed or ():
+            yield _edge(port.id, layers[consumer], port, tensor, layers[consumer].inputs[at])
+
+
+def _tensor(result: BodyResult, position: int, index: int) -> tuple[Tensor | None, bool]:
+    """What is inferred of an output, and whether that rests on what the file declares."""
+    tensors = result.outputs[position]
+    return (tensors[index] if index < len(tensors) else None), position in result.unsure
+
+
+def _edge(name: str, other: Layer | None, source: Port, found: tuple[Tensor | None, bool], sink: Port | None) -> Edge:
+    tensor, unsure = found
+    said = _said(source)
+    clash = tensor is not None and not _agrees(source, tensor)
+    if tensor is None or (unsure and not clash):
+        inferred = None
+    else:
+        inferred = str(tensor.shape) if tensor.element_type.is_dynamic else f"{tensor.element_type} {tensor.shape}"
+        if not clash and _as_declared(source, tensor):
+            said = inferred  # the same, but for bounds that a port cannot write
+    repeated = None
+    if sink is not None and (sink.dims or sink.precision) and (sink.dims != source.dims or sink.precision not in (None, source.precision)):
+        repeated = _said(sink)
+    return Edge(name, other, said, inferred, repeated, _value(tensor), clash)
+
+
+def _said(port: Port) -> str | None:
+    """What a port declares: `f32 [2,?]`; without a <dim> nothing tells a scalar from a dynamic rank."""
+    name = str(port.element_type) if port.element_type is not None else port.precision or ""
+    dims = (
+        "malformed dimensions" if port.dims is None else f"[{','.join('?' if size < 0 else str(size) for size in port.dims)}]" if port.dims else "no dimensions"
+    )
+    return f"{name} {dims}".strip() if name or port.dims != () else None
+
+
+def _agrees(port: Port, tensor: Tensor) -> bool:
+    """Whether what a port declares can be the inferred tensor."""
+    from ..inference.engine import declared
+
+    said = declared(port, tensor)
+    types = said.element_type.is_dynamic or tensor.element_type.is_dynamic or said.element_type is tensor.element_type
+    return types and port.dims is not None and said.shape.compatible(tensor.shape)
+
+
+def _as_declared(port: Port, tensor: Tensor) -> bool:
+    """Whether the port says all of the inferred tensor that a port can say."""
+    if port.precision is not None and port.element_type is not tensor.element_type:
+        return False
+    dims = tensor.shape.dims
+    return port.dims == (() if dims is None else tuple(dim.low if dim.is_static else -1 for dim in dims))
+
+
+def _value(tensor: Tensor | None) -> str | None:
+    if tensor is None or tensor.value is None or len(tensor.value) > MAX_VALUE or not tensor.element_type.name:
+        return None
+    exact = tensor.value.exact
+    if exact is None:
+        return None
+    return str(exact[0]) if tensor.rank == 0 else f"[{', '.join(map(str, exact))}]"

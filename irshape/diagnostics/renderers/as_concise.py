@@ -1,0 +1,16 @@
+"""A line for each finding, `path:line:column: code message`: for editors, grep and logs."""
+
+from __future__ import annotations
+
+from ..report import Report
+from .colours import painter
+from .common import DEFAULTS, Options, plain, plain_path, shown
+
+
+def render(report: Report, options: Options = DEFAULTS) -> str:
+    paint = painter(options.colour)
+    return "".join(
+        f"{paint(plain_path(file.path), 'bold')}:{found.line}:{found.column}: {paint(found.code, found.severity)} {plain(found.message)}\n"
+        for file in report.files
+        for found in shown(file, options)
+    )

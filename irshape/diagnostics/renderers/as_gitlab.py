@@ -1,0 +1,23 @@
+"""GitLab's code quality report: a JSON list in which each finding has a fingerprint of its own."""
+
+from __future__ import annotations
+
+from ..report import Report
+from .common import DEFAULTS, Options, fingerprints, from_root, json_text, layer_phrase
+
+SEVERITIES = {"error": "major", "warning": "minor", "info": "info"}
+
+
+def render(report: Report, options: Options = DEFAULTS) -> str:
+    rows = [
+        {
+            "description": f"{found.code}: {found.message}" + (f" ({layer_phrase(found)})" if found.layer else ""),
+            "check_name": found.rule,
+            "fingerprint": fingerprint,
+            "severity": SEVERITIES[found.severity],
+            "location": {"path": from_root(file.path, options), "lines": {"begin": found.line}},
+        }
+        for file, marks in zip(report.files, fingerprints(report, options), strict=True)
+        for found, fingerprint in zip(file.diagnostics, marks, strict=True)
+    ]
+    return json_text(rows, 1) + "\n"

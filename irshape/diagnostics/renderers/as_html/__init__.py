@@ -1,0 +1,214 @@
+"""The report as a page of its own: summary, findings to filter, a drawing of each failing layer's neighbourhood, the rules.
+
+One file, nothing is fetched. It is HTML and well-formed XML at once. Filters are style rules, so that they work without JavaScript; the script adds the search.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from .... import __version__
+from ...report import SEVERITIES, Diagnostic, FileReport, Report
+from ..common import DEFAULTS, PLURALS, Options, RulePage, count, counted, excerpt, most_severe, rule_pages, tally
+from .markup import message, prose, text
+
+if TYPE_CHECKING:
+    from ....model import Layer
+    from ...neighbourhood import LayerKey
+
+MAX_FINDINGS = 5_000
+MAX_DRAWINGS = 300
+"""A page of more would be slow to open. What is left out is said."""
+
+
+def render(report: Report, options: Options = DEFAULTS) -> str:
+    kept = most_severe(report, MAX_FINDINGS)
+    pages = rule_pages(report)
+    return "".join(_page(report, kept, pages, options))
+
+
+def _page(report: Report, kept: list[list[int]], pages: list[RulePage], options: Options) -> Iterator[str]:
+    style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("report.css", "report.js"))
+    failing = [(at, file) for at, file in enumerate(report.files) if file.diagnostics]
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{base64.b64encode(sha256(script.encode()).digest()).decode()}'"
+    yield (
+        '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en">\n<head>\n<meta charset="utf-8"/>\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{text(policy)}"/>\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n<meta name="color-scheme" content="light dark"/>\n'
+        f"<title>irshape: {text(_verdict(report))}</title>\n<style>\n{style}{_filters(pages, [at for at, _ in failing])}</style>\n</head>\n<body>\n"
+    )
+    yield _head(report, options)
+    if failing:
+        yield _bar(report, pages, failing)
+    yield "<main>\n"
+    if len(report.files) > 1:
+        yield _table(report)
+    left = len(report.diagnostics) - sum(map(len, kept))
+    if left:
+        yield f'<p class="note">{counted(left, "finding")} of lesser severity left out: the page shows {MAX_FINDINGS:,} at most.</p>\n'
+    drawings = MAX_DRAWINGS
+    for at, file in failing:
+        if kept[at]:
+            section, drawn = _file(at, file, kept[at], drawings, options)
+            drawings -= drawn
+            yield section
+    if not drawings:
+        yield f'<p class="note">Only the first {MAX_DRAWINGS:,} layers are drawn.</p>\n'
+    if not failing:
+        yield f'<section class="clean"><p class="big">✓</p><p>{"Nothing found." if report.files else "No file was given."}</p></section>\n'
+    yield '<p id="none" class="note" hidden="">Nothing fits the filter.</p>\n'
+    if pages:
+        yield _rules(pages)
+    yield f"</main>\n<footer>irshape {__version__}. {_LEGEND}</footer>\n<script>{script}</script>\n</body>\n</html>\n"
+
+
+_LEGEND = (
+    "In a drawing: what feeds the layer on the left, what it feeds on the right. A line carries the element type and shape that were inferred, and the value where it is known;"
+    " where the file declares something else, both stand there."
+)
+
+
+def _verdict(report: Report) -> str:
+    return tally({severity: report.count(severity) for severity in SEVERITIES}) or "nothing found"
+
+
+def _filters(pages: list[RulePage], failing: list[int]) -> str:
+    """A style rule for each choice of the filters."""
+    lines = []
+    for page in pages:
+        chosen = f'body:has(#rule option[value="{text(page.code)}"]:checked)'
+        lines.append(f'{chosen} .finding:not([data-rule="{text(page.code)}"]), {chosen} .card:not(:has([data-rule="{text(page.code)}"])) {{ display: none }}')
+    lines += [f'body:has(#file option[value="{at}"]:checked) .file:not([data-file="{at}"]) {{ display: none }}' for at in failing] if len(failing) > 1 else []
+    return "".join(line + "\n" for line in lines)
+
+
+def _head(report: Report, options: Options) -> str:
+    fails = any(report.count(severity) for severity in SEVERITIES[: SEVERITIES.index(options.fail_level) + 1])
+    state, words = (
+        ("error", "does not pass") if fails else ("ok", "passes") if report.ok and not report.count("warning") else ("warning", "passes, with findings")
+    )
+    numbers = [("", len(report.files), "file"), ("", sum(file.layers for file in report.files), "layer")]
+    numbers += [(severity, report.count(severity), severity) for severity in SEVERITIES]
+    cells = "".join(
+        f'<div class="number {kind}{"" if number else " zero"}"><b>{number:,}</b><span>{name}{"" if number == 1 else "s"}</span></div>'
+        for kind, number, name in numbers
+    )
+    return f'<header>\n<h1>irshape <span class="verdict {state}">{words}</span></h1>\n<div class="numbers">{cells}</div>\n</header>\n'
+
+
+def _bar(report: Report, pages: list[RulePage], failing: list[tuple[int, FileReport]]) -> str:
+    parts = [
+        f'<label class="chip {severity}"><input type="checkbox" id="show-{severity}" checked="" autocomplete="off"/>{counted(report.count(severity), severity)}</label>'
+        for severity in SEVERITIES
+        if report.count(severity)
+    ]
+    options = "".join(f'<option value="{text(page.code)}">{text(page.code)} {text(page.name)}</option>' for page in pages)
+    parts.append(f'<label>rule <select id="rule" autocomplete="off"><option value="">all</option>{options}</select></label>')
+    if len(failing) > 1:
+        options = "".join(f'<option value="{at}">{text(file.path)}</option>' for at, file in failing)
+        parts.append(f'<label>file <select id="file" autocomplete="off"><option value="">all</option>{options}</select></label>')
+    parts.append('<label class="search" hidden="">search <input type="search" id="search" placeholder="layer, message, shape" autocomplete="off"/></label>')
+    parts.append('<output id="shown"></output>')
+    return f'<form class="bar" action="#">{"".join(parts)}</form>\n'
+
+
+def _table(report: Report) -> str:
+    """Every file with its counts; those that pass are folded away where they are many."""
+    rows = {False: "", True: ""}
+    for at, file in enumerate(report.files):
+        counts = [count(file, severity) for severity in SEVERITIES]
+        cells = "".join(f'<td class="{severity}">{number or ""}</td>' for severity, number in zip(SEVERITIES, counts, strict=True))
+        name = f'<a href="#file-{at}">{text(file.path)}</a>' if file.diagnostics else text(file.path)
+        rows[not file.diagnostics] += f'<tr><td class="path">{name}</td>{cells}<td class="count">{file.layers:,}</td></tr>\n'
+    head = f"<tr><th>file</th>{''.join(f'<th>{PLURALS[severity]}</th>' for severity in SEVERITIES)}<th>layers</th></tr>\n"
+    failing = f'<div class="list"><table class="files"><thead>{head}</thead><tbody>{rows[False]}</tbody></table></div>' if rows[False] else ""
+    clean = sum(not file.diagnostics for file in report.files)
+    passed = (
+        f'<details class="passed"{" open=" + chr(34) * 2 if clean <= 3 else ""}><summary>{counted(clean, "file")} without a finding</summary>'
+        f'<div class="list"><table class="files"><thead>{head}</thead><tbody>{rows[True]}</tbody></table></div></details>'
+        if clean
+        else ""
+    )
+    return f"<section>\n{failing}{passed}</section>\n"
+
+
+def _file(at: int, file: FileReport, kept: list[int], drawings: int, options: Options) -> tuple[str, int]:
+    """The section of a file, a card for each layer that has findings; and how many layers it draws, `drawings` at most."""
+    from ...neighbourhood import layer_key, neighbourhoods
+
+    around = neighbourhoods(file, options.weights, options.values) if drawings else {}
+    cards: dict[LayerKey | None, list[int]] = {}
+    for index in kept:
+        layer = file.diagnostics[index].layer
+        cards.setdefault(None if layer is None else layer_key(layer), []).append(index)
+    anchors = {key: f"layer-{at}-{number}" for number, key in enumerate(cards)}
+    severities = {key: min((file.diagnostics[index].severity for index in of_layer), key=SEVERITIES.index) for key, of_layer in cards.items()}
+
+    def mark(layer: Layer) -> tuple[str, str]:
+        key = (layer.path, layer.id, layer.type, layer.name)
+        return severities.get(key, ""), anchors.get(key, "")
+
+    parts = []
+    drawn = 0
+    for key, of_layer in cards.items():
+        picture = ""
+        if key in around and drawn < drawings:
+            from .drawing import drawing
+
+            drawn += 1
+            picture = f'<div class="scroll">{drawing(around[key], mark)}</div>\n'
+        findings = "".join(_finding(file, file.diagnostics[index], f"finding-{at}-{index}") for index in of_layer)
+        parts.append(
+            f'<article class="card {severities[key]}" id="{anchors[key]}">\n{_title(file.diagnostics[of_layer[0]].layer)}{findings}{picture}</article>\n'
+        )
+    found = tally({severity: count(file, severity) for severity in SEVERITIES})
+    head = f'<h2><span class="path">{text(file.path)}</span> <small>{found} in {counted(file.layers, "layer")}</small></h2>\n'
+    return f'<section class="file" data-file="{at}" id="file-{at}">\n{head}{"".join(parts)}</section>\n', drawn
+
+
+def _title(layer: dict[str, Any] | None) -> str:
+    if layer is None:
+        return "<h3>The file</h3>\n"
+    name = f' <span class="layer">{text(layer["name"])}</span>' if layer["name"] else ""
+    details = [f"id {layer['id']}" if layer["id"] else "no id", *([layer["opset"]] if layer["opset"] else [])]
+    details += [f"inside {' / '.join(layer['path'])}"] if layer["path"] else []
+    return f"<h3>{text(layer['type'] or 'no type')}{name} <small>{text(', '.join(details))}</small></h3>\n"
+
+
+def _finding(file: FileReport, found: Diagnostic, anchor: str) -> str:
+    port = f" · {text(found.port['direction'])} port {text(found.port['id'])}" if found.port else ""
+    parts = [
+        f'<p class="head"><span class="badge {found.severity}">{found.severity}</span> <a class="code" href="#rule-{text(found.code)}">{text(found.code)}</a>'
+        f' <span class="rule">{text(found.rule)}</span><a class="place" href="#{anchor}">line {found.line}, column {found.column}{port}</a></p>\n',
+        f'<p class="message">{message(found.message)}</p>\n',
+    ]
+    if found.expected is not None and found.actual is not None and not (found.expected in found.message and found.actual in found.message):
+        parts.append(f'<dl><dt>found</dt><dd class="actual">{text(found.actual)}</dd><dt>expected</dt><dd class="expected">{text(found.expected)}</dd></dl>\n')
+    seen = excerpt(file, found)
+    if seen is not None:
+        token = _TOKEN.match(seen.after)
+        end = token.end() if token else 1
+        line = f"{text(seen.before)}<mark>{text(seen.after[:end])}</mark>{text(seen.after[end:])}"
+        parts.append(f'<pre class="line"><span class="at">{found.line}</span>{line}</pre>\n')
+    if found.help:
+        parts.append(f'<p class="help">{message(found.help)}</p>\n')
+    return f'<div class="finding {found.severity}" data-severity="{found.severity}" data-rule="{text(found.code)}" id="{anchor}">\n{"".join(parts)}</div>\n'
+
+
+_TOKEN = re.compile(r"""<[^>]*>?|[^\s=<>]+\s*=\s*("[^"]*"|'[^']*')""")
+"""What a place points at: an element's tag, or an attribute with its value."""
+
+
+def _rules(pages: list[RulePage]) -> str:
+    parts = []
+    for page in pages:
+        sections = "".join(f"<h4>{text(heading)}</h4>{prose(content)}" for heading, content in page.sections.items())
+        title = f'<span class="code">{text(page.code)}</span> <span class="rule">{text(page.name)}</span> <span class="summary">{text(" ".join(page.summary.split()))}</span>'
+        body = f'<details class="page"><summary>{title}</summary>{sections}</details>' if sections else f'<p class="page">{title}</p>'
+        parts.append(f'<li id="rule-{text(page.code)}">{body}</li>\n')
+    return f'<section>\n<h2>Rules</h2>\n<ul class="rules">\n{"".join(parts)}</ul>\n</section>\n'

@@ -1,0 +1,80 @@
+"""The report in GitHub's Markdown, for a step summary, a comment or a document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..report import SEVERITIES, Diagnostic, Report
+from .common import DEFAULTS, PLURALS, Options, count, counted, plain, tally
+
+SIGNS = {"error": "❌", "warning": "⚠️", "info": "ℹ️"}
+HEAD = "| place | finding | layer |\n|--:|---|---|\n"
+
+
+def render(report: Report, options: Options = DEFAULTS, most_bytes: int | None = None) -> str:
+    """most_bytes: leave out findings past that size, and say how many."""
+    parts: list[str] = []
+    size, left = 0, 0
+    for part, findings in _parts(report):
+        size += len(part.encode("utf-8", "replace"))
+        if left or (most_bytes is not None and size > most_bytes):
+            left += findings
+        else:
+            parts.append(part)
+    if left:
+        parts.append(f"\n{counted(left, 'more finding')} not shown here.\n")
+    return "".join(parts)
+
+
+def _parts(report: Report) -> Iterator[tuple[str, int]]:
+    """The text in pieces that can be left out from the end, and how many findings each holds."""
+    failing = [file for file in report.files if file.diagnostics]
+    found = tally({severity: report.count(severity) for severity in SEVERITIES}) or "nothing found"
+    layers = counted(sum(file.layers for file in report.files), "layer")
+    yield f"## irshape: {found}\n\n{counted(len(report.files), 'file')}, {layers}.\n", 0
+    if len(failing) > 1:
+        yield f"\n| file | {' | '.join(PLURALS[severity] for severity in SEVERITIES)} | layers |\n|---|--:|--:|--:|--:|\n", 0
+        for file in failing:
+            counts = " | ".join(str(count(file, severity) or "") for severity in SEVERITIES)
+            yield f"| {_code(file.path)} | {counts} | {file.layers:,} |\n", 0
+    for file in failing:
+        for index, one in enumerate(file.diagnostics):
+            yield (f"\n### {_code(file.path)}\n\n{HEAD}" if index == 0 else "") + _row(one), 1
+
+
+def _row(found: Diagnostic) -> str:
+    text = f"{SIGNS[found.severity]} **{found.code}** {_text(found.rule)}<br>{_text(found.message)}"
+    if found.help:
+        text += f"<br>*help:* {_text(found.help)}"
+    return f"| {found.line}:{found.column} | {text} | {_layer(found)} |\n"
+
+
+def _layer(found: Diagnostic) -> str:
+    layer = found.layer
+    if layer is None:
+        return ""
+    parts = [f"{_text(layer['id'] or '?')} {_text(layer['type'] or 'no type')}"]
+    parts += [_code(layer["name"])] if layer["name"] else []
+    parts += [f"inside {_text('/'.join(layer['path']))}"] if layer["path"] else []
+    parts += [f"{found.port['direction']} port {_text(found.port['id'])}"] if found.port else []
+    return "<br>".join(parts)
+
+
+_ACTIVE = re.compile(r"[\\`*~|$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+
+
+def _text(text: str) -> str:
+    """Text that Markdown shows as it is: no markup, no link, nobody called by name."""
+    text = plain(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = _ACTIVE.sub(r"\\\g<0>", text).replace("](", "]\\(").replace("://", "&#58;//")
+    return text.replace("@", "@<!-- -->").replace("www.", "www&#46;")
+
+
+def _code(text: str) -> str:
+    """A span of code, in a table or a heading."""
+    text = plain(text).replace("\\|", "\\\\x7c").replace("|", "\\|")
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if text[:1] == "`" or text[-1:] == "`" else ""
+    return f"{fence}{pad}{text}{pad}{fence}" if text else ""

@@ -1,0 +1,16 @@
+"""Colours of a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+_CODES = {"error": "31", "warning": "33", "info": "36", "bold": "1", "dim": "2", "green": "32"}
+
+
+def painter(colour: bool) -> Callable[..., str]:
+    """A function that puts a text into styles (`error`, `bold` …), or leaves it as it is."""
+
+    def paint(text: str, *styles: str) -> str:
+        return f"\033[{';'.join(_CODES[style] for style in styles)}m{text}\033[0m" if colour else text
+
+    return paint

@@ -1,0 +1,241 @@
+"""What several formats share: foreign text made harmless, counts, the line of XML, places seen from the checkout, fingerprints, rule pages."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..report import SEVERITIES, Diagnostic, FileReport, Report, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_LINE = 160
+PLURALS: dict[Severity, str] = {"error": "errors", "warning": "warnings", "info": "infos"}
+
+
+class Options(NamedTuple):
+    """What a renderer may need beside the report."""
+
+    colour: bool = False
+    infos: bool = True
+    """Whether the formats that a person reads line by line show infos; the others always hold them."""
+    fail_level: Severity = "error"
+    root: str | None = None
+    """The folder of the checkout: the formats that a code host reads write paths from there."""
+    weights: str = "beside"
+    values: Mapping[str, str] | None = None
+    """How the files were read: the page reads those again that it draws from."""
+
+
+DEFAULTS = Options()
+
+
+# Foreign text: names, values and paths come from files, and may hold anything
+
+
+def plain(text: str) -> str:
+    """One line that is safe for a terminal and a log: whatever controls, reorders or breaks lines becomes visible."""
+    if text.isprintable() and "##[" not in text:
+        return text
+    escaped = "".join(char if char == " " or unicodedata.category(char) not in _CONTROL else _visible(char) for char in text)
+    return escaped.replace("##[", "##\\x5b")  # a CI runner would take it for a command
+
+
+def plain_path(path: str) -> str:
+    """A path at the start of a line, where `::` would begin a command of a CI runner."""
+    return plain(path if not path.lstrip().startswith("::") else f"./{path.lstrip()}")
+
+
+_CONTROL = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+
+
+def _visible(char: str) -> str:
+    number = ord(char)
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    """JSON in which text outside of ASCII stands as it is, but for what cannot be seen."""
+    import json
+
+    return _BEYOND_ASCII.sub(_json_escape, json.dumps(value, indent=indent, ensure_ascii=False))
+
+
+_BEYOND_ASCII = re.compile(r"[^\n -~]")
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    char = found[0]
+    if char.isprintable():
+        return char
+    units = char.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+def width(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text, with `…` in its middle where it is longer than that."""
+    if len(text) <= limit:
+        return text
+    tail = (limit - 1) // 3
+    return f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+# Words
+
+
+def counted(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def count(file: FileReport, severity: Severity) -> int:
+    return sum(found.severity == severity for found in file.diagnostics)
+
+
+def tally(counts: Mapping[Severity, int]) -> str:
+    """`2 errors, 1 warning`; nothing of what is zero."""
+    return ", ".join(counted(number, severity) for severity, number in counts.items() if number)
+
+
+def layer_phrase(found: Diagnostic) -> str:
+    """`layer 5: ReduceMean 'mean', opset1, inside 12/body, output port 2`; nothing where the finding is about no layer."""
+    layer = found.layer
+    if layer is None:
+        return ""
+    name = f" '{layer['name']}'" if layer["name"] else ""
+    opset = f", {layer['opset']}" if layer["opset"] else ""
+    inside = f", inside {'/'.join(layer['path'])}" if layer["path"] else ""
+    port = f", {found.port['direction']} port {found.port['id']}" if found.port else ""
+    return plain(f"layer {layer['id'] or '?'}: {layer['type'] or 'no type'}{name}{opset}{inside}{port}")
+
+
+def shown(file: FileReport, options: Options) -> list[Diagnostic]:
+    """The findings that a person sees."""
+    return file.diagnostics if options.infos else [found for found in file.diagnostics if found.severity != "info"]
+
+
+# The line of XML
+
+
+class Excerpt(NamedTuple):
+    """The line that a finding points at, made plain and cut to `MAX_LINE`: what stands before its place, and from there on."""
+
+    before: str
+    after: str
+
+    @property
+    def text(self) -> str:
+        return self.before + self.after
+
+    @property
+    def caret(self) -> int:
+        """The place, in columns of a terminal from 0."""
+        return width(self.before)
+
+
+def excerpt(file: FileReport, found: Diagnostic) -> Excerpt | None:
+    """None where the text of the file is not at hand, the line is empty, or it is no text."""
+    if file.source is None:
+        return None
+    raw = file.source.line(found.line).replace("\t", " ")
+    if not raw.strip() or "\0" in raw:
+        return None
+    at = found.column - 1
+    start = max(0, min(at - MAX_LINE // 2, len(raw) - MAX_LINE)) if len(raw) > MAX_LINE else 0
+    start = start or min(len(raw) - len(raw.lstrip(" ")), at)
+    before, after = plain(raw[start:at]), plain(raw[at : start + MAX_LINE])
+    lead = "…" if raw[:start].strip() else ""
+    tail = "…" if raw[start + MAX_LINE :].strip() else ""
+    return Excerpt(f"{lead}{before}", f"{after.rstrip()}{tail}")
+
+
+# Limits
+
+
+def most_severe(report: Report, limit: int) -> list[list[int]]:
+    """The positions of at most that many findings in each file, in order; the least severe are left out, of these the last."""
+    if sum(len(file.diagnostics) for file in report.files) <= limit:
+        return [list(range(len(file.diagnostics))) for file in report.files]
+    ranks = [(SEVERITIES.index(found.severity), at, index) for at, file in enumerate(report.files) for index, found in enumerate(file.diagnostics)]
+    kept: list[list[int]] = [[] for _ in report.files]
+    for _, at, index in sorted(sorted(ranks)[:limit], key=lambda rank: rank[1:]):
+        kept[at].append(index)
+    return kept
+
+
+# Places and identities, as code hosts want them
+
+
+def from_root(path: str, options: Options) -> str:
+    """The path from the root of the checkout, with `/`; as it is where it lies elsewhere."""
+    if options.root is not None and path != "<stdin>":
+        inside = os.path.relpath(os.path.abspath(path), options.root)
+        if inside != os.pardir and not inside.startswith(os.pardir + os.sep) and not os.path.isabs(inside):
+            path = inside
+    path = path.replace(os.sep, "/")
+    return path[2:] if path.startswith("./") else path
+
+
+def fingerprints(report: Report, options: Options) -> list[list[str]]:
+    """For each finding of each file, what it keeps when lines move: made from its file, rule, layer and port, and counted where these repeat."""
+    import json
+    from hashlib import sha256
+
+    seen: dict[str, int] = {}
+    rows = []
+    for file in report.files:
+        row = []
+        path = from_root(file.path, options)
+        for found in file.diagnostics:
+            layer = [*found.layer["path"], found.layer["id"]] if found.layer else None
+            port = [found.port["direction"], found.port["id"]] if found.port else None
+            key = json.dumps([path, found.code, layer, port])
+            seen[key] = seen.get(key, 0) + 1
+            row.append(sha256(f"{key}{seen[key]}".encode()).hexdigest()[:32])
+        rows.append(row)
+    return rows
+
+
+# Rules
+
+
+class RulePage(NamedTuple):
+    """A rule as documents show it: what it is called, a sentence, and its sections in Markdown."""
+
+    code: str
+    name: str
+    severity: Severity
+    summary: str
+    sections: Mapping[str, str]
+
+    @property
+    def markdown(self) -> str:
+        return "\n\n".join([self.summary, *(f"## {heading}\n\n{text}" for heading, text in self.sections.items())])
+
+
+def rule_pages(report: Report) -> list[RulePage]:
+    """The rules of which something was found, by code; one that is not registered here has a name and nothing else."""
+    met: dict[str, Diagnostic] = {}
+    for found in report.diagnostics:
+        met.setdefault(found.code, found)
+    return [rule_page(met[code]) for code in sorted(met)]
+
+
+def rule_page(found: Diagnostic) -> RulePage:
+    from ...rules import rule_named
+
+    try:
+        rule = rule_named(found.code)
+    except KeyError:
+        return RulePage(found.code, found.rule, found.severity, found.rule.replace("-", " ").capitalize() + ".", {})
+    page = rule.page()
+    return RulePage(rule.code, rule.name, rule.severity, page.summary or rule.name, page.sections)

@@ -1,0 +1,102 @@
+"""A fault put into a valid IR is found and placed at its layer, every time; the untouched IR gives nothing.
+
+python tests/mutation/test_mutation.py [FILE…]     every fault at every place, beside what OpenVINO finds of them
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+HERE = Path(__file__).resolve().parent
+if not __package__:
+    sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent)]
+
+from faults import FAULTS, Where  # noqa: E402
+
+import irshape  # noqa: E402
+
+EXAMPLES = sorted((HERE.parent.parent / "examples").glob("*.xml"))
+PLACES = 4
+"""How many places of a file a fault is put into, chosen at random but the same in every run."""
+ONLY_WARNED = {"unknown-attribute"}
+"""Faults that OpenVINO passes over and that change no result."""
+
+
+def written(tree: etree._ElementTree, folder: Path, model: Path) -> Path:
+    path = folder / model.name
+    path.write_bytes(etree.tostring(tree, encoding="utf-8", xml_declaration=True))
+    return path
+
+
+def beside(folder: Path, model: Path) -> None:
+    """The weights, where the changed file will look for them."""
+    shutil.copyfile(model.with_suffix(".bin"), folder / f"{model.stem}.bin")
+
+
+def missed(path: Path, expected: Where, name: str) -> str | None:
+    """What is wrong with the answer to a file with a fault at a layer, or None."""
+    wanted = ("error", "warning") if name in ONLY_WARNED else ("error",)
+    found = [each for each in irshape.validate(path).diagnostics if each.severity in wanted]
+    if not found:
+        return "nothing is found"
+    places = [Where(tuple(each.layer["path"]), each.layer["id"]) for each in found if each.layer]
+    if expected not in places:
+        return f"it is found at {places[:3] or 'no layer'}: {found[0].code} {found[0].message}"
+    return None
+
+
+@pytest.mark.parametrize("model", EXAMPLES, ids=lambda model: model.stem)
+def test_untouched(model: Path, tmp_path: Path) -> None:
+    beside(tmp_path, model)
+    report = irshape.validate(written(etree.parse(model), tmp_path, model))
+    assert [found for found in report.diagnostics if found.severity != "info"] == []
+
+
+@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("model", EXAMPLES, ids=lambda model: model.stem)
+def test_fault(model: Path, name: str, tmp_path: Path) -> None:
+    beside(tmp_path, model)
+    tree = etree.parse(model)
+    places = sum(1 for _ in FAULTS[name](tree.getroot()))
+    chosen = set(random.Random(f"{model.name} {name}").sample(range(places), min(places, PLACES)))
+    wrong = []
+    for at, expected in enumerate(FAULTS[name](tree.getroot())):
+        if at in chosen and (answer := missed(written(tree, tmp_path, model), expected, name)):
+            wrong.append(f"place {at}, layer {expected}: {answer}")
+    assert wrong == []
+
+
+def main(models: list[Path]) -> None:
+    from differential.oracle import Oracle
+
+    total, ours, theirs = Counter[str](), Counter[str](), Counter[str]()
+    with Oracle() as oracle, tempfile.TemporaryDirectory() as made:
+        for model in models:
+            folder = Path(made)
+            beside(folder, model)
+            tree = etree.parse(model)
+            for name, fault in FAULTS.items():
+                for at, expected in enumerate(fault(tree.getroot())):
+                    path = written(tree, folder, model)
+                    total[name] += 1
+                    answer = missed(path, expected, name)
+                    ours[name] += answer is None
+                    theirs[name] += oracle.ask_file(path).status != "accepted"
+                    if answer:
+                        print(f"missed: {model.name} {name} place {at}, layer {expected}: {answer}")
+    print("\n| fault | places | irshape finds and places | OpenVINO refuses |\n|---|---|---|---|")
+    for name in FAULTS:
+        print(f"| {name} | {total[name]} | {ours[name]} | {theirs[name]} |")
+    print(f"| all | {total.total()} | {ours.total()} | {theirs.total()} |")
+
+
+if __name__ == "__main__":
+    main([Path(given) for given in sys.argv[1:]] or EXAMPLES)

@@ -121,12 +121,11 @@ def _external(entry: PortMap) -> int:
 def _input_position(layer: Layer, number: int) -> int:
     """By the id of the port, or, where no port has it, by the position, which is how OpenVINO reads it."""
     ids = [port.id for port in layer.inputs]
-    if str(number) in ids:
-        return ids.index(str(number))
     if number < len(ids):
-        return number
+        return ids.index(str(number)) if str(number) in ids else number
     raise Violation(
-        f"the port map names external_port_id {number}, but the layer has no input port of that id",
+        f"the port map names external_port_id {number}, but "
+        + (f"OpenVINO counts the {len(ids)} inputs from 0 here, whatever their ids" if str(number) in ids else "the layer has no input port of that id"),
         expected=", ".join(ids) or "none",
         seen=number,
         rule="port-map",

@@ -13,12 +13,13 @@ MAX_STEPS = 40
 def refusals(inference: Inference) -> list[str]:
     """For each layer that could not be inferred: what it says, and the chain of shapes that leads there."""
     messages = []
+    noted = {id(problem.layer): problem.message for problem in inference.model.problems if problem.layer is not None}
     for finding in inference.findings:
         if not _refuses(finding):
             continue
         layer = finding.layer
         line, column = inference.model.source.place(layer.offset)
-        head = f"{inference.model.path}:{line}:{column}: {layer.type} '{layer.name}' (id {layer.id}): {_text(finding)}"
+        head = f"{inference.model.path}:{line}:{column}: {layer.type} '{layer.name}' (id {layer.id}): {_text(finding, noted)}"
         messages.append("\n".join([head, *(f"  {step}" for step in chain(inference, layer))]))
     return messages
 
@@ -30,8 +31,11 @@ def _refuses(finding: Finding) -> bool:
     return isinstance(subject, UnknownOperation) or (isinstance(subject, AttributeProblem) and not subject.silent)
 
 
-def _text(finding: Finding) -> str:
+def _text(finding: Finding, noted: dict[int, str]) -> str:
+    """What a finding says; of a node in another format that could not be read, what its reader noted."""
     subject = finding.subject
+    if isinstance(subject, UnknownOperation) and id(finding.layer) in noted:
+        return noted[id(finding.layer)]
     return subject.message if isinstance(subject, (Violation, AttributeProblem)) else str(subject)
 
 

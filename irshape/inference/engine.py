@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model import Body, Constant, Layer, Model, Port
 from ..ops import registry
-from ..ops.declaration import AttributeProblem, Operation, Violation, check_inputs
+from ..ops.declaration import AttributeProblem, Operation, Violation, check_inputs, check_specified
 from ..ops.tensors import MAX_VALUE_ELEMENTS, UNKNOWN, Tensor, Value
 from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, PartialShape, ShapeLike
 from ..wiring import Source, Wiring, wire
@@ -189,7 +189,7 @@ class Engine:
 
     def infer_layers(self) -> BodyResult:
         """Layers on their own: the inputs of each are its own input ports."""
-        from ..formats.layers import input_tensors
+        from ..formats.layers import input_tensors, with_assumed_types
 
         body = self.model.net
         left_out = {id(problem.layer) for problem in self.model.problems if problem.rule == "left-out"}
@@ -197,7 +197,15 @@ class Engine:
         for position, layer in enumerate(body.layers):
             found = self.operation(layer)
             inputs = input_tensors(layer, () if isinstance(found, registry.UnknownOperation) else found[0].operands)
-            tensors = result.outputs[position] = self.infer_layer(result, position, inputs, needed=False)
+            before = len(result.findings)
+            tensors = self.infer_layer(result, position, inputs, needed=False)
+            subjects = [finding.subject for finding in result.findings[before:]]
+            if any(isinstance(subject, Violation) and subject.rule == "input-element-type" for subject in subjects):
+                assumed = with_assumed_types(layer, () if isinstance(found, registry.UnknownOperation) else found[0].operands, inputs)
+                if assumed is not None:  # the document does not say which type it is, and the operation wants to know
+                    del result.findings[before:]
+                    tensors = self.infer_layer(result, position, assumed, needed=False)
+            result.outputs[position] = tensors
             if id(layer) in left_out:
                 result.unsure.add(position)  # nothing can be said of ports that are not there
                 result.findings = [found for found in result.findings if found.layer is not layer or isinstance(found.subject, AttributeProblem)]
@@ -273,7 +281,7 @@ class Engine:
         """Whether the inputs that nothing feeds are optional ones at the end."""
         found = self.operation(layer)
         fed = sum(source is not None for source in row)
-        if isinstance(found, registry.UnknownOperation) or None in row[:fed]:
+        if isinstance(found, registry.UnknownOperation) or None in row[:fed] or found[0].has_bodies:  # a port map counts on every input
             return False
         return all(declared.optional for declared in found[0].operands[fed:])
 
@@ -346,7 +354,7 @@ class Engine:
             tensors = made if isinstance(made, tuple) else (made,)
             if needed:
                 tensors = self.valued(operation, ordered, tensors)
-            return tensors, tuple(operation.check(*ordered))
+            return tensors, (*check_specified(operation, ordered), *operation.check(*ordered))
         except Violation as violation:
             return violation, ()
         except Exception as error:

@@ -10,11 +10,14 @@ comparison = irshape.crosscheck(model, {"x": array})
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from .comparison import Comparison
+    from .configuration import Configuration
     from .diagnostics.report import Report
     from .execution import Array
     from .inference.engine import Inference
@@ -29,6 +32,7 @@ _PUBLIC = {
     "Report": "irshape.diagnostics.report",
     "Inference": "irshape.inference.engine",
     "Comparison": "irshape.comparison",
+    "Configuration": "irshape.configuration",
     "Session": "irshape.execution",
     "Model": "irshape.model",
     "Layer": "irshape.model",
@@ -52,11 +56,23 @@ def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "bes
     return load_model(path, weights)
 
 
-def validate(target: str | os.PathLike[str] | Model | Iterable[str | os.PathLike[str] | Model], *, weights: str | os.PathLike[str] = "beside") -> Report:
-    """Checks a file, a model, or several; everything that is wrong is in the report. Raises `OSError` for a path that cannot be opened, never for what a file holds."""
+def validate(
+    target: str | os.PathLike[str] | Model | Iterable[str | os.PathLike[str] | Model],
+    *,
+    weights: str | os.PathLike[str] = "beside",
+    also: Collection[str] = (),
+    config: Configuration | str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+) -> Report:
+    """Checks a file, a model, or several; everything that is wrong is in the report.
+
+    also: selectors of rules to ask that are not asked by default (those that read all of the .bin). config: a `Configuration`, or the file of one; none is looked for.
+    executor: any of `concurrent.futures`, which then checks the files of a list; the report is the same.
+    Raises `OSError` for a single path that cannot be opened (of several it is a finding), `ValueError` for a configuration that cannot be used; never for what a file holds.
+    """
     from .diagnostics.validation import validate as validate_all
 
-    return validate_all(target, weights)
+    return validate_all(target, weights, also=also, config=config, executor=executor)
 
 
 def infer(model: Model, *, shapes: Mapping[str, ShapeLike] | None = None) -> Inference:

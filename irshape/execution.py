@@ -164,7 +164,7 @@ class Session:
                 made = operation.evaluate(*arrays, **context)
         except Violation as violation:
             raise ExecutionError(violation.message, layer) from None
-        except (MemoryError, NotImplementedError, ValueError, IndexError, TypeError, OverflowError) as problem:
+        except (MemoryError, NotImplementedError, ValueError, IndexError, TypeError, ArithmeticError) as problem:
             raise ExecutionError(f"{type(problem).__name__}: {problem}", layer) from problem
         return tuple(np.asarray(array) for array in made) if isinstance(made, tuple) else (np.asarray(made),)
 

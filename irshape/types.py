@@ -153,7 +153,7 @@ class Dimension:
             high = low
         if low < 0 or high < low:
             raise ValueError(f"no dimension has the bounds {low}..{high}")
-        self.low = low
+        self.low = _up(low)
         self.high = _up(high)
         self.symbol = symbol
 
@@ -294,7 +294,10 @@ def parse_dimension(text: str) -> Dimension:
     if not dots:
         if not _DIGITS.match(low):
             raise ValueError(f"'{text}' is no dimension: expected a size such as 3, a range such as 1..10, or ?")
-        return Dimension(_bound(low))
+        size = _bound(low)
+        if size == UNBOUNDED:
+            raise ValueError(f"'{text}' is too large for a dimension: OpenVINO takes the largest int64 for one that is not known")
+        return Dimension(size)
     if (low and not _DIGITS.match(low)) or (high and not _DIGITS.match(high)):
         raise ValueError(f"'{text}' is no dimension: the bounds of a range are sizes, as in 1..10, 2.. or ..5")
     least, most = _bound(low or "0"), _bound(high) if high else UNBOUNDED

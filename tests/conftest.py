@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ for folder in (HERE, HERE.parent):
         sys.path.insert(0, str(folder))
 
 os.environ["IRSHAPE_DEBUG"] = "1"  # a bug in an operation is a traceback here, not a diagnostic
+os.environ["IRSHAPE_CACHE_DIR"] = os.path.join(tempfile.gettempdir(), f"irshape-tests-{os.getpid()}")
+os.environ.pop("GITHUB_ACTIONS", None)  # tests that run there see what tests elsewhere see
 
 if TYPE_CHECKING:
     from differential.oracle import Oracle

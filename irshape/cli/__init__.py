@@ -13,8 +13,10 @@ from .. import __version__
 
 COMMANDS = {
     "validate": "Report everything that is wrong with IR files.",
+    "requires": "Tell the oldest OpenVINO release that can read a model.",
     "infer": "Print the element type and shape of every output port.",
     "run": "Execute a model in NumPy.",
+    "convert": "Write an ONNX model or a oneDNN graph as an OpenVINO IR.",
     "crosscheck": "Compare types, shapes and values with OpenVINO's.",
     "ops": "List the operations that irshape knows, or explain one.",
     "rule": "Explain a rule.",

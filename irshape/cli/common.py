@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def expand(paths: Iterable[str]) -> list[str]:
-    """Files as given, folders searched for IRs, globs resolved; `-` is standard input. Raises `UsageError` where nothing is found."""
+def expand(paths: Iterable[str], *, only_ir: bool = False) -> list[str]:
+    """Files as given, folders searched for IRs, globs resolved; `-` is standard input. Raises `UsageError` where nothing is found.
+
+    only_ir: files are looked into as those in folders are, and passed over where they are no IR.
+    """
     found: list[str] = []
     for path in paths:
         if path == "-":
@@ -35,7 +38,8 @@ def expand(paths: Iterable[str]) -> list[str]:
             if not matches:
                 raise click.UsageError(f"'{path}': no such file or folder")
             found += expand(matches) if any(os.path.isdir(match) for match in matches) else matches
-    return list(dict.fromkeys(found))
+    found = list(dict.fromkeys(found))
+    return [path for path in found if path == "-" or not path.endswith(".xml") or holds_ir(Path(path))] if only_ir else found
 
 
 def holds_ir(path: Path) -> bool:
@@ -58,7 +62,7 @@ def wants_colour(choice: str) -> bool:
         return False
     if os.environ.get("FORCE_COLOR"):
         return True
-    return sys.stdout.isatty()
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def colour_option(function: F) -> F:
@@ -71,6 +75,7 @@ def weights_option(function: F) -> F:
 
 def load_or_exit(path: str, weights: str) -> Model:
     """The model, or exit status 1 with its diagnostics on stderr."""
+    from ..diagnostics.renderers.common import plain
     from ..diagnostics.report import LoadError, load
 
     try:
@@ -78,20 +83,12 @@ def load_or_exit(path: str, weights: str) -> Model:
     except LoadError as problem:
         for found in problem.diagnostics:
             click.echo(
-                f"{problem.path}:{found.line}:{found.column}: {found.severity}[{found.code}] {found.message}" + (f" ({found.help})" if found.help else ""),
+                plain(
+                    f"{problem.path}:{found.line}:{found.column}: {found.severity}[{found.code}] {found.message}" + (f" ({found.help})" if found.help else "")
+                ),
                 err=True,
             )
         raise click.exceptions.Exit(1) from None
-
-
-def write_output(text: str, path: str | None) -> None:
-    """To stdout, or to a file that appears whole or not at all."""
-    if path is None or path == "-":
-        click.echo(text, nl=False, color=True)
-        return
-    from ..formats.atomic import write_atomically
-
-    write_atomically(Path(path), text.encode())
 
 
 def pairs(values: Iterable[str], option: str) -> dict[str, str]:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import colour_option, expand, pairs, wants_colour, weights_option, write_output
+from .common import colour_option, expand, pairs, weights_option
+from .reporting import Form, destinations, format_options, write_report
+from .selecting import Chosen, chosen, selection_options
+
+if TYPE_CHECKING:
+    from ..baseline import Finished
+    from ..diagnostics.report import FileReport
 
 
 @click.command("validate", short_help="Report everything that is wrong with IR files.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("-f", "--format", "--output-format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the report.")
-@click.option("-o", "--output-file", metavar="FILE", help="Write the report there instead of to stdout.")
-@click.option(
-    "--fail-level", type=click.Choice(["error", "warning", "info"]), default="error", show_default=True, help="Exit 1 at findings of this severity or above."
-)
+@format_options
+@selection_options
 @click.option("--exit-zero", is_flag=True, help="Exit 0 whatever is found.")
 @click.option("--value", "values", multiple=True, metavar="PORT=[…]", help="Value of an input of a layer on its own, by port id or position.")
 @click.option("-v", "--verbose", is_flag=True, help="Show infos too.")
@@ -24,39 +29,110 @@ from .common import colour_option, expand, pairs, wants_colour, weights_option, 
 @colour_option
 def command(
     paths: tuple[str, ...],
-    form: str,
+    forms: tuple[Form, ...],
     output_file: str | None,
-    fail_level: str,
     exit_zero: bool,
     values: tuple[str, ...],
     verbose: bool,
     quiet: bool,
     weights: str,
     color: str,
+    **selection: Any,
 ) -> None:
     """Reports everything that is wrong with IR files or with layers on their own.
 
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input.
     """
-    from ..diagnostics.report import SEVERITIES, Report
-    from ..diagnostics.validation import validate_one
+    from ..diagnostics.report import SEVERITIES
 
     gc.disable()  # nothing here is cyclic garbage worth looking for; the process is short
     given = pairs(values, "--value")
+    forms_chosen = destinations(forms, output_file)
+    wanted = chosen(selection)
+    files = expand(paths, only_ir=wanted.only_ir)
+    if wanted.shard is not None:
+        from ..many import shard
+
+        files = shard(files, *wanted.shard)
     try:
-        report = Report([validate_one(path, weights, given) for path in expand(paths)])
+        found = finished(files, wanted, weights, given)
+        if wanted.update_baseline:
+            found = updated(found, wanted, quiet)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
+    level: Any = wanted.configuration.fail_level
+    report = found.report
+    write_report(report, forms_chosen, color=color, verbose=verbose, quiet=quiet, fail_level=level, weights=weights, values=given)
     if not quiet:
-        if form == "json":
-            from ..diagnostics.renderers.as_json import render as render_json
-
-            text = render_json(report)
-        else:
-            from ..diagnostics.renderers.as_text import render as render_text
-
-            text = render_text(report, colour=wants_colour(color) and output_file is None, infos=verbose or fail_level == "info")
-        write_output(text, output_file)
-    failing = SEVERITIES[: SEVERITIES.index(fail_level) + 1]
+        for note in notes(found, wanted):
+            click.echo(f"irshape: {note}", err=True)
+    if any(one.rule == "unreadable-file" for one in report.diagnostics):
+        raise click.exceptions.Exit(2)
+    failing = SEVERITIES[: SEVERITIES.index(level) + 1]
     if not exit_zero and any(report.count(severity) for severity in failing):
         raise click.exceptions.Exit(1)
+
+
+def finished(files: list[str], wanted: Chosen, weights: str, values: dict[str, str]) -> Finished:
+    """Checks the files, and applies what holds for all of them together. Raises `ValueError` for settings and values that do not fit, `OSError` for a single file."""
+    from ..baseline import finish, without_ignored
+    from ..diagnostics.report import Report
+
+    configuration = wanted.configuration
+    reports: list[FileReport] = []
+    errors = 0
+    for report in checked(files, wanted, weights, values):
+        reports.append(report)
+        if configuration.max_errors is not None and not configuration.baseline:
+            errors += sum(found.severity == "error" for found in without_ignored(report, configuration).diagnostics)
+            if errors >= configuration.max_errors:
+                break
+    found = finish(Report(reports), configuration, baseline=not wanted.update_baseline)
+    return found._replace(unchecked=len(files) - len(found.report.files))
+
+
+def checked(files: list[str], wanted: Chosen, weights: str, values: dict[str, str]) -> Iterator[FileReport]:
+    """What is found in each file, in order; in the same order and words whatever the number of processes."""
+    configuration = wanted.configuration
+    if len(files) == 1 and configuration.cache_dir is None:
+        from ..diagnostics.validation import validate_one
+        from ..selection import settings
+
+        yield validate_one(files[0], weights, values, settings=settings(configuration, files[0], over=wanted.over))
+        return
+    from ..cache import default_folder
+    from ..many import default_jobs, validate_many
+    from .progress import progress
+
+    if values:
+        from ..formats.layers import give_values
+        from ..formats.loading import load
+
+        for path in files:
+            if path != "-":
+                give_values(load(path, weights), values)  # a value that fits nowhere is the user's mistake, not the file's
+    cache = (configuration.cache_dir or default_folder()) if configuration.cache else None
+    jobs = configuration.jobs or default_jobs(files)
+    found = validate_many(files, configuration, over=wanted.over, weights=weights, values=values, jobs=jobs, cache=cache)
+    yield from progress(found, len(files))
+
+
+def updated(found: Finished, wanted: Chosen, quiet: bool) -> Finished:
+    """Writes the baseline; what is then left to report is nothing."""
+    from ..baseline import finish, update
+
+    assert wanted.configuration.baseline is not None
+    count = update(found.report, wanted.configuration.baseline)
+    if not quiet:
+        click.echo(f"irshape: {count} finding{'' if count == 1 else 's'} in the baseline '{wanted.configuration.baseline}'", err=True)
+    return finish(found.report, wanted.configuration)
+
+
+def notes(found: Finished, wanted: Chosen) -> Iterator[str]:
+    """What a person should know about findings that are not in the report."""
+    if found.baselined and not wanted.update_baseline:
+        yield f"{found.baselined} finding{'' if found.baselined == 1 else 's'} held back by the baseline"
+    if found.stale:
+        yield f"{found.stale} entr{'y' if found.stale == 1 else 'ies'} of the baseline no longer occur{'s' if found.stale == 1 else ''}; --update-baseline drops them"
+    if found.cut or found.unchecked:
+        yield f"stopped after {wanted.configuration.max_errors} errors: {found.cut} more findings in the last file, {found.unchecked} files not looked at"

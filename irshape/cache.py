@@ -1,0 +1,106 @@
+"""Remembers what was found in a file, by its content, the settings, and the version of irshape.
+
+An entry also says which bytes of the .bin were looked at, and their digest: another .bin is a miss where it differs in them, or in size. An entry that cannot be read or written is no
+reason to fail; a folder of entries can be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import __version__
+from .diagnostics.report import Diagnostic, FileReport
+
+if TYPE_CHECKING:
+    from .formats.weights import Weights
+    from .model import Source
+    from .selection import Settings
+
+
+def default_folder() -> str:
+    """IRSHAPE_CACHE_DIR, or the place for caches of this system."""
+    given = os.environ.get("IRSHAPE_CACHE_DIR")
+    if given:
+        return given
+    if os.name == "nt":
+        return os.path.join(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "irshape", "cache")
+    return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"), "irshape")
+
+
+@lru_cache(maxsize=1)
+def _program() -> bytes:
+    """The program as far as it decides what is found: its version, its files by size and time, and the plugins."""
+    from .rules.plugins import entry_point_files
+
+    digest = blake2b(__version__.encode(), digest_size=16)
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        state = path.stat()
+        digest.update(f"{path.name} {state.st_size} {state.st_mtime_ns};".encode())
+    for text in entry_point_files():
+        digest.update(text)
+    if entry_point_files():
+        import sys
+
+        from .rules.plugins import plugin_rules
+
+        for rule in plugin_rules():
+            file = getattr(sys.modules.get(rule.__module__), "__file__", None)
+            if file and os.path.exists(file):
+                digest.update(f"{file} {os.stat(file).st_size} {os.stat(file).st_mtime_ns};".encode())
+    return digest.digest()
+
+
+class Entry:
+    """The place of one file's findings in a cache."""
+
+    def __init__(self, folder: str, source: Source, weights: Weights, settings: Settings) -> None:
+        digest = blake2b(_program(), digest_size=24)
+        told = [tuple(sorted(value)) if isinstance(value, frozenset) else value for value in settings]
+        digest.update(repr((told, weights.state, os.path.basename(weights.path or ""), weights.detail, source.encoding)).encode("utf-8", "surrogatepass"))
+        digest.update(source.data)
+        name = digest.hexdigest()
+        self.path = Path(folder) / name[:2] / f"{name[2:]}.json"
+        self.weights = weights
+
+    def get(self, shown: str) -> FileReport | None:
+        """What was found, for a file shown under a path; None where nothing is remembered, or the .bin is another."""
+        try:
+            data = json.loads(self.path.read_bytes())
+            reads = data["reads"]
+            if data["size"] != self.weights.size or data["digest"] != _digest(
+                self.weights, None if reads is None else [(start, size) for start, size in reads]
+            ):
+                return None
+            return FileReport(shown, data["layers"], [Diagnostic(**found) for found in data["diagnostics"]])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def put(self, report: FileReport, *, whole: bool) -> None:
+        """Remembers. whole: all of the .bin has been looked at."""
+        from .formats.atomic import write_atomically
+
+        reads = None if whole else sorted(self.weights.reads or ())
+        data = {"layers": report.layers, "diagnostics": [found.to_dict() for found in report.diagnostics], "size": self.weights.size, "reads": reads}
+        try:
+            data["digest"] = _digest(self.weights, reads)
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self.path, json.dumps(data).encode())
+        except (OSError, ValueError):
+            return
+
+
+def _digest(weights: Weights, reads: list[tuple[int, int]] | None) -> str:
+    """Of some stretches of a .bin; of all of it for None. Raises `ValueError` for one that it does not hold."""
+    digest = blake2b(digest_size=16)
+    if weights.data is not None:
+        for start, size in [(0, weights.size)] if reads is None else reads:
+            if not weights.holds(start, size):
+                raise ValueError
+            for at in range(start, start + size, 1 << 22):
+                digest.update(weights.data[at : min(at + (1 << 22), start + size)])
+    return digest.hexdigest()

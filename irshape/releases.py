@@ -1,0 +1,134 @@
+"""Which OpenVINO release reads what: opsets, IR versions and element types; what a model requires, and which layers force it.
+
+Tables, with their sources:
+
+- OPSETS to opset15: the table of "Available Operation Sets" in OpenVINO's documentation (docs.openvino.ai/2024/documentation/openvino-ir-format/operation-sets/
+  available-opsets.html). It names the release that fully supports an opset; single operations of opset15 and opset16 were read before, in releases whose table was partial.
+- opset16: opened for 2025.0 (openvino pull request 27458), finished in January 2026 (33630) and out with 2026.0 (issue 34780; keras pull request 22446).
+- opset17: opened in March 2026 for 2026.2 (pull request 34899); still partial in the installed 2026.4.
+- IR 10 came with 2020.1 and opset1; IR 11 with 2022.1 ("Transition to OpenVINO API 2.0", docs.openvino.ai/2022.1/openvino_2_0_transition_guide.html).
+- i4, u4: in `Type_t` of the sources at tag 2021.4, not at 2021.3. nf4: pull request 19900, September 2023, and nncf pull request 2281 ("openvino==2023.2 contains nf4").
+  f8e4m3, f8e5m2: 21608, January 2024. string in an IR: 22578, for 2024.0. u2, u3, u6 as constants: 24006, April 2024, after 2024.1 was closed. f4e2m1, f8e8m0 (one work with
+  f4e2m1: 24863, 24923), June 2024, after 2024.2 was closed.
+- The types not listed are in `Type_t` of the oldest sources looked at (2020.4).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .model import Layer, Model
+
+OPSETS: dict[int, tuple[int, int]] = {
+    1: (2020, 1),
+    2: (2020, 2),
+    3: (2020, 4),
+    4: (2021, 1),
+    5: (2021, 2),
+    6: (2021, 3),
+    7: (2021, 4),
+    8: (2022, 1),
+    9: (2022, 2),
+    10: (2022, 3),
+    11: (2023, 0),
+    12: (2023, 1),
+    13: (2023, 2),
+    14: (2024, 0),
+    15: (2024, 5),
+    16: (2026, 0),
+    17: (2026, 2),
+}
+"""The first release that fully supports an opset."""
+
+IR_VERSIONS: dict[int, tuple[int, int]] = {10: (2020, 1), 11: (2022, 1)}
+
+ELEMENT_TYPES: dict[str, tuple[int, int]] = {
+    "i4": (2021, 4),
+    "u4": (2021, 4),
+    "nf4": (2023, 2),
+    "f8e4m3": (2024, 0),
+    "f8e5m2": (2024, 0),
+    "string": (2024, 0),
+    "u2": (2024, 2),
+    "u3": (2024, 2),
+    "u6": (2024, 2),
+    "f4e2m1": (2024, 3),
+    "f8e8m0": (2024, 3),
+}
+"""The first release that reads an element type, where it is not the first of all."""
+
+FIRST = (2020, 1)
+
+_RELEASE = re.compile(r"(20[0-9]{2})\.([0-9]{1,2})(?:\.[0-9]+)*")
+_OPSET = re.compile(r"opset([1-9][0-9]?)")
+
+Release = tuple[int, int]
+
+
+def parse_release(text: str) -> Release:
+    """`2023.3` or `2023.3.0` as a pair that compares. Raises `ValueError`."""
+    match = _RELEASE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"'{text}' is no OpenVINO release; write it as 2023.3")
+    return int(match[1]), int(match[2])
+
+
+def written(release: Release) -> str:
+    return f"{release[0]}.{release[1]}"
+
+
+def newest_opset(release: Release) -> int:
+    """The newest opset that a release fully supports; 0 before the first."""
+    return max((opset for opset, since in OPSETS.items() if since <= release), default=0)
+
+
+class Requirement(NamedTuple):
+    """A part of a model that a release must know: `opset11`, `element type nf4`, `IR version 11`. Without a layer: the file as a whole."""
+
+    release: Release
+    kind: str
+    """`opset`, `element type` or `IR version`."""
+    name: str
+    layer: Layer | None
+
+    @property
+    def what(self) -> str:
+        return self.name if self.kind == "opset" else f"{self.kind} {self.name}"
+
+
+def requirements(model: Model) -> Iterator[Requirement]:
+    """What a model needs of a release, in file order. Of layers whose operation no opset holds, only the element types."""
+    from .ops.registry import UnknownOperation, find
+
+    if model.kind == "net" and model.version in IR_VERSIONS:
+        yield Requirement(IR_VERSIONS[model.version], "IR version", str(model.version), None)
+    for layer in model.walk():
+        try:
+            find(layer.type, layer.version)
+        except UnknownOperation:
+            pass
+        else:
+            # under other names (`extension`) the readers know some operations of opset6
+            match = _OPSET.fullmatch(layer.version)
+            opset = int(match[1]) if match else 6
+            if opset in OPSETS:
+                yield Requirement(OPSETS[opset], "opset", f"opset{opset}", layer)
+        for name in sorted(element_types(layer) & ELEMENT_TYPES.keys()):
+            yield Requirement(ELEMENT_TYPES[name], "element type", name, layer)
+
+
+def element_types(layer: Layer) -> set[str]:
+    """The element types that a layer names: those of its outputs, and of its attributes that hold one (`element_type`, `destination_type` …)."""
+    from .types import ElementType
+
+    found = {port.element_type.name for port in layer.outputs if port.element_type is not None}
+    items = layer.items
+    for at in range(0, len(items), 2):
+        if items[at].endswith("type"):
+            element_type = ElementType.of_precision(items[at + 1])
+            if element_type is not None:
+                found.add(element_type.name)
+    return found

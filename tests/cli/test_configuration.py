@@ -1,0 +1,250 @@
+"""The configuration: where it is found, what it may hold, what goes over what; and the policies in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from ir import Net
+
+import irshape
+from irshape.cli import cli
+
+
+def call(*arguments: str) -> tuple[int, str, str]:
+    """Exit status, stdout, stderr."""
+    done = CliRunner().invoke(cli, ["validate", *arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+def findings(*arguments: str) -> list[tuple[str, str]]:
+    """Code and message of what is reported, in order."""
+    _, output, error = call("--format", "json", *arguments)
+    assert output, error
+    return [(found["code"], found["message"]) for file in json.loads(output)["files"] for found in file["diagnostics"]]
+
+
+def codes(*arguments: str) -> list[str]:
+    return sorted(code for code, _ in findings(*arguments))
+
+
+def network() -> Net:
+    """f32 [2,3] `image` through a ReLU and an Add to `scores`; IR301 and IR201 on the ReLU."""
+    net = Net()
+    x = net.parameter("2,3", name="image")
+    relu = net.layer("ReLU", [x], 'colour="red"', outputs=["FP32:2,4"])
+    total = net.layer("Add", [relu, net.constant([1.0, 2.0, 3.0], "f32")], outputs=["FP32:2,3"], name="total")
+    net.layers[int(total)] = net.layers[int(total)].replace("precision=", 'names="scores" precision=')
+    net.result(total, "out")
+    return net
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    network().save(inner)
+    monkeypatch.chdir(inner)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, ["IR201", "IR301"]),
+        ({"irshape.toml": 'ignore = ["IR301"]'}, ["IR201"]),
+        ({"pyproject.toml": '[tool.irshape]\nignore = ["IR301"]'}, ["IR201"]),
+        ({"a/irshape.toml": 'ignore = ["IR301"]', "irshape.toml": 'ignore = ["IR201"]'}, ["IR201"]),  # the nearest one alone
+        ({"a/b/pyproject.toml": '[tool.other]\nx = "irshape"', "pyproject.toml": '[tool.irshape]\nignore = ["IR301"]'}, ["IR201"]),
+        ({"a/pyproject.toml": '[tool.irshape]\nignore = ["IR2"]', "a/irshape.toml": 'ignore = ["IR3"]'}, ["IR201"]),  # irshape.toml before pyproject.toml
+        ({"pyproject.toml": '[tool."irshape"]\nignore = ["IR301"]'}, ["IR201"]),
+        ({"pyproject.toml": '[tool]\nirshape.ignore = ["IR301"]'}, ["IR201"]),
+        ({"a/b/pyproject.toml": '[project.scripts]\nirshape = "x"', "pyproject.toml": '[tool.irshape]\nignore = ["IR301"]'}, ["IR201"]),
+    ],
+    ids=lambda value: " ".join(value),
+)
+def test_where_it_is_found(folder: Path, files: dict[str, str], expected: list[str]) -> None:
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    assert codes("m.xml") == expected
+    assert codes("m.xml", "--isolated") == ["IR201", "IR301"]
+
+
+def test_a_named_configuration(folder: Path) -> None:
+    (folder / "irshape.toml").write_text('ignore = ["IR2"]')
+    (folder / "ci.toml").write_text('ignore = ["IR3"]')
+    assert codes("m.xml", "--config", str(folder / "ci.toml")) == ["IR201"]
+    assert irshape.validate("m.xml", config=folder / "ci.toml").diagnostics[0].code == "IR201"
+    assert [found.code for found in irshape.validate(["m.xml"], config=irshape.Configuration(select=("IR3",))).diagnostics] == ["IR301"]
+    from irshape.cli import main
+
+    with pytest.raises(SystemExit) as ended:
+        main(["validate", "m.xml", "--config", "no/such.toml"])
+    assert ended.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        ('select = ["IR2"]', ["--select", "IR3"], ["IR301"]),
+        ('select = ["IR2"]', ["--extend-select", "IR3"], ["IR201", "IR301"]),
+        ('ignore = ["IR301"]', ["--ignore", "IR201"], []),
+        ('ignore = ["IR301"]', ["--select", "IR301"], ["IR301"]),  # the command line wins
+        ('ignore = ["IR3"]', ["--extend-select", "IR3"], ["IR201", "IR301"]),
+        ('extend-select = ["IR125"]', [], ["IR201", "IR301"]),
+        ('[per-file-ignores]\n"m.xml" = ["IR301"]', [], ["IR201"]),
+        ('[per-file-ignores]\n"a/b/*.xml" = ["IR301"]', [], ["IR201"]),  # from the folder of the configuration
+        ('[per-file-ignores]\n"a/" = ["IR301"]', [], ["IR201"]),
+        ('[per-file-ignores]\n"a/**" = ["ALL"]', [], []),
+        ('[per-file-ignores]\n"b/*.xml" = ["IR301"]', [], ["IR201", "IR301"]),
+        ('[per-file-ignores]\n"[a-l].xml" = ["IR301"]\n"[!a-l].xml" = ["IR201"]', [], ["IR301"]),
+        ('[per-file-ignores]\n"?.xml" = ["IR301"]', ["--per-file-ignores", "*:IR201"], []),
+        ("max-errors = 1", [], None),
+        ('fail-level = "warning"', [], ["IR201", "IR301"]),
+        ("comments = false\njobs = 2\ncache = false", [], ["IR201", "IR301"]),
+        ('target = "2019.4"', [], None),
+        ('target = "2019.4"', ["--target", "2026.4"], ["IR201", "IR301"]),
+    ],
+)
+def test_what_goes_over_what(folder: Path, text: str, options: list[str], expected: list[str] | None) -> None:
+    (folder / "irshape.toml").write_text(text)
+    if expected is not None:
+        assert codes("m.xml", *options) == expected
+    else:
+        assert call("m.xml", *options)[0] == 1
+
+
+def test_the_fail_level_of_the_file(folder: Path) -> None:
+    (folder / "irshape.toml").write_text('fail-level = "warning"\nignore = ["IR2"]')
+    assert call("m.xml")[0] == 1
+    assert call("m.xml", "--fail-level", "error")[0] == 0
+
+
+def test_a_baseline_of_the_file(folder: Path) -> None:
+    (folder / "irshape.toml").write_text('baseline = "known.json"')
+    assert call("m.xml", "--update-baseline")[0] == 0
+    assert list(json.loads((folder / "known.json").read_text())["files"]) == ["a/b/m.xml"]
+    assert codes("m.xml") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("selct = []", ["selct: there is no such key", "did you mean 'select'?"]),
+        ("zzz = 1", ["zzz: there is no such key", "known: select,"]),
+        ('select = "IR2"', ["select: expected a list of texts"]),
+        ('select = ["IR2", 3]', ["select: expected a list of texts"]),
+        ('select = ["IR777"]', ["select: there is no rule 'IR777'"]),
+        ('ignore = ["output-shape-mismach"]', ["did you mean 'output-shape-mismatch'?"]),
+        ('fail-level = "fatal"', ["fail-level: expected error, warning or info"]),
+        ("max-errors = 0", ["max-errors: expected a number from 1"]),
+        ("max-errors = true", ["max-errors: expected a whole number"]),
+        ("jobs = 1.5", ["jobs: expected a whole number"]),
+        ("comments = 1", ["comments: expected true or false"]),
+        ("target = 2023.3", ['target: write the release as a text: "2023.3"']),
+        ('target = "new"', ["target: 'new' is no OpenVINO release"]),
+        ("baseline = []", ["baseline: expected a text"]),
+        ("per-file-ignores = []", ["per-file-ignores: expected a table"]),
+        ('[per-file-ignores]\n"*.xml" = ["IR777"]', ["there is no rule 'IR777'"]),
+        ('extensions = ["@x"]', ["extensions: '@x' is no extension"]),
+        ('extensions = ["Add"]', ["'Add' is an operation of opset1"]),
+        ("policy = 1", ["policy: expected a table"]),
+        ("[policy]\nforbiden-operations = []", ["policy.forbiden-operations: there is no such key", "did you mean 'forbidden-operations'?"]),
+        ('[policy]\nallowed-element-types = ["f33"]', ["policy.allowed-element-types: 'f33' is no element type"]),
+        ('[policy]\nmax-weights = "100 MBytes"', ["policy.max-weights: expected a number of bytes"]),
+        ("[policy]\nmax-layers = -1", ["policy.max-layers: expected a number from 0"]),
+        ('[policy]\ninputs = [{ type = "f32" }]', ["policy.inputs[0]: it has no name"]),
+        ('[policy]\ninputs = [{ name = "x", shape = "[a]" }]', ["policy.inputs[0].shape"]),
+        ('[policy]\ninputs = [{ name = "x", dtype = "f32" }]', ["policy.inputs[0].dtype: there is no such key"]),
+        ("[[policy]]\n[[policy]]\nx = 1", ["policy[1].x: there is no such key"]),
+        ("select = [", ["irshape.toml"]),
+        ('[tool.irshape]\nselect = ["IR2"]', ["tool: there is no such key"]),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_cannot_be_used(folder: Path, text: str, words: list[str]) -> None:
+    file = folder / "irshape.toml"
+    file.write_text(text)
+    status, output, error = call("m.xml")
+    assert (status, output) == (2, "")
+    assert all(word in " ".join(error.split()) for word in words), error
+    with pytest.raises(ValueError, match="irshape.toml"):
+        irshape.validate("m.xml", config=file)
+
+
+def test_every_key_is_documented() -> None:
+    from irshape.cli.selecting import _OPTIONS
+    from irshape.configuration import _KEYS, _POLICY_KEYS
+
+    text = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text()
+    assert [key for key in (*_KEYS, *_POLICY_KEYS) if f"`{key}`" not in text] == []
+    import click
+
+    command = click.Command("x", params=[])
+    for option in _OPTIONS:
+        option(command)
+    named = [name for parameter in getattr(command, "params", []) for name in parameter.opts if name.startswith("--")]
+    assert [name for name in named if f"`{name}" not in text] == []
+
+
+# Policy
+
+POLICIES: list[tuple[str, list[tuple[str, str]]]] = [
+    ("", []),
+    ('required-operations = ["ReLU", "add@opset1"]', []),
+    ('required-operations = ["ReadValue"]', [("IR901", "the policy requires ReadValue, and no layer is one")]),
+    ('required-operations = ["Add@opset2"]', [("IR901", "the policy requires Add@opset2, and no layer is one")]),
+    ('forbidden-operations = ["TopK", "Add@opset9"]', []),
+    ('forbidden-operations = ["ReLU"]', [("IR902", "the policy forbids ReLU")]),
+    ('forbidden-operations = ["add@opset1"]', [("IR902", "the policy forbids add@opset1")]),
+    ('allowed-element-types = ["f32"]', []),
+    ('allowed-element-types = ["f16", "i64"]', [("IR903", f"output {port} is f32; the policy allows f16, i64") for port in "0102"]),
+    ('inputs = [{ name = "image" }]', []),
+    ('inputs = [{ name = "image", type = "f32", shape = "[2,3]" }]', []),
+    ('inputs = [{ name = "image", shape = "[?,3]" }]', [("IR904", "the policy expects [?,3] for the input 'image', it is [2,3]")]),
+    ('inputs = [{ name = "image", type = "u8" }]', [("IR904", "the policy expects u8 for the input 'image', it is f32")]),
+    (
+        'inputs = [{ name = "imag" }]',
+        [
+            ("IR904", "the policy expects the input 'imag', and the model has none of that name; did you mean 'image'?"),
+            ("IR904", "the policy lists no input 'image'"),
+        ],
+    ),
+    ("inputs = []", [("IR904", "the policy lists no input 'image'")]),
+    ('outputs = [{ name = "scores", type = "f32", shape = "[2,3]" }]', []),
+    ('outputs = [{ name = "out" }]', []),
+    ('outputs = [{ name = "total" }]', []),
+    ('outputs = [{ name = "scores", shape = "[2,4]" }]', [("IR905", "the policy expects [2,4] for the output 'scores', it is [2,3]")]),
+    ("outputs = []", [("IR905", "the policy lists no output 'scores'")]),
+    ("dynamic-batch = true", [("IR906", "the policy wants dynamic batches, and the first dimension of [2,3] is 2")]),
+    ("dynamic-batch = false", []),
+    ("max-weights = 12", []),
+    ("max-weights = 11", [("IR907", "the weights take 12 bytes; the policy allows 11")]),
+    ('max-weights = "1kB"', []),
+    ('max-weights = "0 MiB"', [("IR907", "the weights take 12 bytes; the policy allows 0")]),
+    ("max-layers = 5", []),
+    ("max-layers = 4", [("IR908", "the model has 5 layers; the policy allows 4")]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), POLICIES, ids=[text or "nothing" for text, _ in POLICIES])
+def test_policy(folder: Path, text: str, expected: list[tuple[str, str]]) -> None:
+    (folder / "irshape.toml").write_text(f"[policy]\n{text}")
+    path = folder / "a" / "b" / "m.xml"
+    path.write_text(path.read_text().replace(' colour="red"', "").replace("<dim>4</dim>", "<dim>3</dim>"))
+    found = findings("m.xml")
+    assert sorted(found) == sorted(expected)
+    assert sorted((one.code, one.message) for one in irshape.validate("m.xml", config=folder / "irshape.toml").diagnostics) == sorted(expected)
+
+
+def test_policies_for_some_files(folder: Path) -> None:
+    (folder / "irshape.toml").write_text(
+        '[[policy]]\nmax-layers = 4\n[[policy]]\nfiles = ["a/b/m.xml"]\nforbidden-operations = ["ReLU"]\n[[policy]]\nfiles = ["x/**"]\nforbidden-operations = ["Add"]'
+    )
+    assert codes("m.xml", "--select", "IR9") == ["IR902", "IR908"]
+    network().save(folder, "other")
+    assert codes(str(folder / "other.xml"), "--select", "IR9") == ["IR908"]
+    assert codes(str(folder), "--select", "IR9", "--jobs", "2") == ["IR902", "IR908", "IR908"]

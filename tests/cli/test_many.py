@@ -1,0 +1,304 @@
+"""Many files: jobs, shards, the cache, executors; what is reported never depends on how, and one bad file never stops the others."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from ir import Net
+
+import irshape
+from irshape import many
+from irshape.cli import cli
+from irshape.diagnostics.report import FileReport
+from irshape.many import Task, shard
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def call(*arguments: str) -> tuple[int, str, str]:
+    """Exit status, stdout, stderr."""
+    done = CliRunner().invoke(cli, ["validate", *arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Forty files, right ones, wrong ones and some that are no IR."""
+    found = tmp_path / "models"
+    for number, path in enumerate(sorted((EXAMPLES / "layers").rglob("*.xml"))[:34]):
+        (found / f"{number % 3}").mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, found / f"{number % 3}" / f"{number}.xml")
+    for name in ("reductions", "recurrent"):
+        shutil.copy(EXAMPLES / f"{name}.xml", found)
+        shutil.copy(EXAMPLES / f"{name}.bin", found)
+    (found / "0" / "broken.xml").write_text("<net")
+    (found / "1" / "old.xml").write_text('<net version="6"/>')
+    (found / "2" / "empty.xml").write_text("")
+    (found / "other.xml").write_text("<project/>")
+    return found
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "concise", "junit", "markdown"])
+def test_the_report_is_the_same_whatever_the_jobs(folder: Path, form: str) -> None:
+    first = call("--format", form, "--jobs", "1", "--no-cache", str(folder))
+    assert first[0] == 1
+    for options in (["--jobs", "2", "--no-cache"], ["--jobs", "7", "--no-cache"], ["--jobs", "2"], ["--jobs", "1"], []):  # the last two from the cache
+        assert call("--format", form, *options, str(folder)) == first
+
+
+def test_shards_are_a_partition(folder: Path) -> None:
+    def paths(*options: str) -> list[str]:
+        return [file["path"] for file in json.loads(call("--format", "json", *options, str(folder))[1])["files"]]
+
+    whole = paths()
+    parts = [paths("--shard", f"{index}/3") for index in (1, 2, 3)]
+    assert sorted(path for part in parts for path in part) == sorted(whole)
+    assert max(map(len, parts)) - min(map(len, parts)) <= 1
+    assert shard(["a", "b"], 3, 3) == []
+    status, output, _ = call("--shard", "3/3", str(folder / "reductions.xml"))
+    assert (status, "0 files" in output) == (0, True)
+
+
+def test_a_file_that_cannot_be_opened_is_a_finding(folder: Path) -> None:
+    paths = [folder / "reductions.xml", folder / "gone.xml", folder / "1" / "1.xml"]
+    report = irshape.validate(paths)
+    assert [file.path for file in report.files] == list(map(str, paths))
+    assert [found.code for found in report.files[1].diagnostics] == ["IR012"]
+    with pytest.raises(OSError, match="gone"):
+        irshape.validate(paths[1])
+
+
+def test_a_file_that_vanishes_is_exit_status_2(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from irshape.cli import validate as command
+
+    real = command.expand
+
+    def expand(paths: tuple[str, ...], *, only_ir: bool = False) -> list[str]:
+        return [*real(paths, only_ir=only_ir), str(folder / "gone.xml")]
+
+    monkeypatch.setattr(command, "expand", expand)
+    for jobs in ("1", "2"):
+        status, output, _ = call("--format", "json", "--jobs", jobs, str(folder))
+        report = json.loads(output)
+        assert (status, [found["code"] for found in report["files"][-1]["diagnostics"]]) == (2, ["IR012"])
+        assert len(report["files"]) > 30
+
+
+# What goes wrong in irshape itself
+
+
+def fail_on(monkeypatch: pytest.MonkeyPatch, name: str, how: str) -> None:
+    """Makes the check of one file fail, in this process and those forked from it."""
+    real = many._checked
+
+    def checked(task: Task, path: str) -> FileReport:
+        if path.endswith(name):
+            if how == "dies":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if how == "recursion":
+                raise RecursionError("maximum recursion depth exceeded")
+            if how == "memory":
+                raise MemoryError
+            raise OSError(13, "Permission denied", path)
+        return real(task, path)
+
+    monkeypatch.setattr(many, "_checked", checked)
+    monkeypatch.delenv("IRSHAPE_DEBUG")
+
+
+@pytest.mark.parametrize(("how", "code", "status"), [("recursion", "IR011", 1), ("memory", "IR011", 1), ("closed", "IR012", 2)])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_failure_stays_with_its_file(folder: Path, monkeypatch: pytest.MonkeyPatch, jobs: str, how: str, code: str, status: int) -> None:
+    fail_on(monkeypatch, "reductions.xml", how)
+    found, output, _ = call("--format", "json", "--jobs", jobs, "--no-cache", str(folder))
+    files = {Path(file["path"]).name: [one["code"] for one in file["diagnostics"]] for file in json.loads(output)["files"]}
+    assert (found, files["reductions.xml"], files["broken.xml"], len(files)) == (status, [code], ["IR001"], 39)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs fork")
+def test_a_process_that_dies_is_a_finding_about_its_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = json.loads(call("--format", "json", "--jobs", "2", "--no-cache", str(folder))[1])
+    fail_on(monkeypatch, "recurrent.xml", "dies")
+    status, output, _ = call("--format", "json", "--jobs", "2", "--no-cache", str(folder))
+    after = json.loads(output)
+    assert status == 1
+    assert [file["path"] for file in after["files"]] == [file["path"] for file in before["files"]]
+    for one, other in zip(before["files"], after["files"], strict=True):
+        if one["path"].endswith("recurrent.xml"):
+            assert [found["message"] for found in other["diagnostics"]] == ["the process that checked this file died; the file has not been checked"]
+        else:
+            assert one == other
+
+
+# The cache
+
+
+@pytest.fixture
+def cached(tmp_path: Path) -> tuple[Path, Path]:
+    """A folder with one model and its .bin, and one for the cache. The model reshapes by a constant of the .bin."""
+    net = Net()
+    x = net.parameter("2,6", name="x")
+    shape = net.constant([3, 4])
+    reshaped = net.layer("Reshape", [x, shape], 'special_zero="false"', outputs=["FP32:3,4"])
+    large = net.constant([1.0] * 2000, "f32")
+    net.result(reshaped, "y")
+    net.result(large, "z")
+    models = tmp_path / "models"
+    models.mkdir()
+    net.save(models)
+    return models, tmp_path / "cache"
+
+
+def errors(folder: Path, cache: Path, *options: str) -> list[str]:
+    _, output, error = call("--format", "json", "--cache-dir", str(cache), "--select", "IR2,IR4,IR5", *options, str(folder))
+    assert output, error
+    return [found["code"] for file in json.loads(output)["files"] for found in file["diagnostics"] if found["severity"] != "info"]
+
+
+def entries(cache: Path) -> int:
+    return sum(1 for _ in cache.rglob("*.json"))
+
+
+def test_the_cache_goes_by_content(cached: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, cache = cached
+    assert errors(folder, cache) == []
+    assert entries(cache) == 1
+    asked: list[str] = []
+    from irshape.diagnostics import validation
+
+    real = validation.validate_model
+    monkeypatch.setattr(validation, "validate_model", lambda *given, **more: asked.append("again") or real(*given, **more))
+    assert (errors(folder, cache), asked) == ([], [])
+    model, weights = folder / "m.xml", folder / "m.bin"
+    os.utime(model, (1, 1))
+    os.utime(weights, (1, 1))
+    assert (errors(folder, cache), asked) == ([], [])  # times are of no account
+    data = bytearray(weights.read_bytes())
+    data[4000] ^= 1
+    weights.write_bytes(data)
+    assert (errors(folder, cache), asked) == ([], [])  # no rule that is asked looks at this byte
+    assert (errors(folder, cache, "--extend-select", "IR701"), asked) == ([], ["again"])  # other settings
+    data[4000] ^= 1
+    weights.write_bytes(data)
+    assert (errors(folder, cache, "--extend-select", "IR701"), asked) == ([], ["again"] * 2)  # this rule reads all
+    data[0] = 4
+    weights.write_bytes(data)
+    assert errors(folder, cache) != []
+    assert len(asked) == 3
+    data[0] = 3
+    weights.write_bytes(bytes(data[:-4]))
+    assert errors(folder, cache) == ["IR502"]
+    weights.unlink()
+    assert errors(folder, cache) == ["IR501"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b'{"layers": 1}', b"\xff\xfe"])
+def test_an_entry_that_cannot_be_read_is_none(cached: tuple[Path, Path], content: bytes) -> None:
+    folder, cache = cached
+    assert errors(folder, cache) == []
+    for entry in cache.rglob("*.json"):
+        entry.write_bytes(content)
+    assert errors(folder, cache) == []
+
+
+def test_a_cache_that_cannot_be_written_is_no_failure(cached: tuple[Path, Path]) -> None:
+    folder, cache = cached
+    cache.write_text("a file where the folder should be")
+    assert errors(folder, cache) == []
+
+
+def test_no_cache(cached: tuple[Path, Path]) -> None:
+    folder, cache = cached
+    assert errors(folder, cache, "--no-cache") == []
+    assert not cache.exists()
+
+
+def test_the_cache_knows_the_configuration(cached: tuple[Path, Path], tmp_path: Path) -> None:
+    folder, cache = cached
+    for text, code in (("[policy]\nmax-layers = 2", "IR908"), ("[policy]\nmax-layers = 9", None), ('target = "2020.1"', "IR605")):
+        (tmp_path / "irshape.toml").write_text(text)
+        _, output, _ = call("--format", "json", "--cache-dir", str(cache), "--config", str(tmp_path / "irshape.toml"), str(folder))
+        found = [one["code"] for one in json.loads(output)["files"][0]["diagnostics"]]
+        assert (code in found) if code else not {"IR908", "IR605"} & set(found)
+
+
+# Executors
+
+
+def test_any_executor_gives_the_same_report(folder: Path) -> None:
+    paths = sorted(map(str, folder.rglob("*.xml")))
+    expected = irshape.validate(paths).to_dict()
+    assert expected["summary"]["files"] == 40
+    with concurrent.futures.ThreadPoolExecutor(3) as threads:
+        assert irshape.validate(paths, executor=threads).to_dict() == expected
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=many._processes()) as processes:
+        assert irshape.validate(paths, executor=processes).to_dict() == expected
+    assert irshape.validate(map(Path, paths)).to_dict() == expected
+
+
+def test_an_executor_that_is_shut_down(folder: Path) -> None:
+    executor = concurrent.futures.ThreadPoolExecutor(1)
+    executor.shutdown()
+    report = irshape.validate([folder / "reductions.xml", folder / "recurrent.xml"], executor=executor)
+    assert [found.code for found in report.diagnostics] == ["IR011", "IR011"]
+
+
+def test_models_and_paths_together(folder: Path) -> None:
+    model = irshape.load(folder / "reductions.xml")
+    assert [file.path for file in irshape.validate([folder / "recurrent.xml", model]).files] == [str(folder / "recurrent.xml"), str(folder / "reductions.xml")]
+
+
+def test_dask_over_the_loopback(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import glob, json, sys\n"
+        "import irshape\n"
+        "from distributed import Client, LocalCluster\n"
+        "if __name__ == '__main__':\n"
+        "    paths = sorted(glob.glob(sys.argv[1] + '/**/*.xml', recursive=True))\n"
+        "    with LocalCluster(n_workers=2, threads_per_worker=1, host='127.0.0.1', dashboard_address=None) as cluster, Client(cluster) as client:\n"
+        "        there = irshape.validate(paths, executor=client.get_executor())\n"
+        "    print(json.dumps([there.to_dict() == irshape.validate(paths).to_dict(), len(there.files)]))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(EXAMPLES.parent), "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error"}
+    done = subprocess.run([sys.executable, str(script), str(folder)], capture_output=True, text=True, timeout=120, check=False, env=environment, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == [True, 40]
+
+
+# Progress, and what is imported
+
+
+def test_progress_is_for_terminals(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from irshape.cli import progress
+
+    monkeypatch.setattr(progress, "EVERY", 0)
+    assert list(progress.progress(iter("abc"), 3)) == ["a", "b", "c"]
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.delenv("TERM", raising=False)
+    assert list(progress.progress(iter("abc"), 3)) == ["a", "b", "c"]
+    shown = capsys.readouterr().err
+    assert "\r2/3 files" in shown
+    assert shown.endswith("\r\033[K")
+
+
+def test_one_file_imports_no_more_than_it_needs() -> None:
+    code = (
+        "import sys\nfrom irshape.cli import main\n"
+        "try:\n    main(['validate', '-q', '--isolated', sys.argv[1]])\nexcept SystemExit as ended:\n    assert not ended.code\n"
+        "print([name for name in ('tomllib', 'multiprocessing', 'concurrent.futures', 'importlib.metadata', 'hashlib', 'numpy', 'irshape.many') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(EXAMPLES / "ir_v10.xml")], capture_output=True, text=True, check=True, cwd=EXAMPLES.parent)
+    assert done.stdout.strip() == "[]"

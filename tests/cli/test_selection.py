@@ -1,0 +1,270 @@
+"""Which findings are reported: selectors, ignores by file, comments in a file, the baseline, limits. The same through the command line and from Python."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from ir import Net
+
+import irshape
+from irshape.cli import cli
+
+
+def call(*arguments: str, stdin: bytes | None = None) -> tuple[int, str, str]:
+    """Exit status, stdout, stderr."""
+    done = CliRunner().invoke(cli, ["validate", *arguments], input=stdin)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+def codes(*arguments: str) -> list[str]:
+    """The codes that are reported, in order."""
+    _, output, _ = call("--format", "json", *arguments)
+    return [found["code"] for file in json.loads(output)["files"] for found in file["diagnostics"]]
+
+
+def faulty() -> Net:
+    """IR301 (unknown attribute), IR201 (declared shape), IR701 if asked (a NaN in the weights)."""
+    net = Net()
+    x = net.parameter("2,3")
+    relu = net.layer("ReLU", [x], 'colour="red"', outputs=["FP32:2,4"])
+    total = net.layer("Add", [relu, net.constant([float("nan")] * 3, "f32")], outputs=["FP32:2,3"])
+    net.layers[int(total)] = net.layers[int(total)].replace("precision=", 'names="total" precision=')
+    net.result(total, "out")
+    return net
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return faulty().save(tmp_path).relative_to(tmp_path)
+
+
+def test_what_is_reported_by_default(model: Path) -> None:
+    assert sorted(codes(str(model))) == ["IR201", "IR301"]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--select", "IR301"], ["IR301"]),
+        (["--select", "IR3"], ["IR301"]),
+        (["--select", "IR2,IR3"], ["IR201", "IR301"]),
+        (["--select", "IR2", "--select", "IR3"], ["IR201", "IR301"]),
+        (["--select", "unknown-attribute"], ["IR301"]),
+        (["--select", "IR4"], []),
+        (["--select", "ALL"], ["IR201", "IR301", "IR701"]),
+        (["--select", "IR7"], ["IR701"]),
+        (["--extend-select", "IR701"], ["IR201", "IR301", "IR701"]),
+        (["--extend-select", "nan-weights"], ["IR201", "IR301", "IR701"]),
+        (["--ignore", "IR301"], ["IR201"]),
+        (["--ignore", "IR3"], ["IR201"]),
+        (["--ignore", "ALL"], []),
+        (["--ignore", "output-shape-mismatch"], ["IR301"]),
+        (["--select", "ALL", "--ignore", "IR7"], ["IR201", "IR301"]),
+        (["--select", "IR301", "--ignore", "IR3"], ["IR301"]),  # the more exact one decides
+        (["--select", "IR3", "--ignore", "IR301"], []),
+        (["--select", "IR301", "--ignore", "IR301"], []),
+        (["--ignore", "IR2", "--extend-select", "IR201"], ["IR201", "IR301"]),
+        (["--per-file-ignores", "m.xml:IR301"], ["IR201"]),
+        (["--per-file-ignores", "*.xml:IR2,IR3"], []),
+        (["--per-file-ignores", "other.xml:IR301"], ["IR201", "IR301"]),
+        (["--per-file-ignores", "./m.xml:unknown-attribute"], ["IR201"]),
+        (["--per-file-ignores", "**/m.xml:IR2"], ["IR301"]),
+    ],
+    ids=" ".join,
+)
+def test_selectors(model: Path, options: list[str], expected: list[str]) -> None:
+    ignored = ("IR702", "IR703", "IR704", "IR125")
+    assert sorted(code for code in codes(*options, str(model)) if code not in ignored) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--select", "IR999"], ["there is no rule 'IR999'"]),
+        (["--select", "ir301"], ["there is no rule 'ir301'", "did you mean 'IR301'?"]),
+        (["--ignore", "unknown-atribute"], ["did you mean 'unknown-attribute'?"]),
+        (["--per-file-ignores", "m.xml"], ["PATTERN:CODES"]),
+        (["--per-file-ignores", "m.xml:IR998"], ["there is no rule 'IR998'"]),
+        (["--fail-level", "never"], ["'never' is not one of"]),
+        (["--max-errors", "0"], ["0 is not in the range"]),
+        (["--shard", "3/2"], ["--shard takes I/N"]),
+        (["--update-baseline"], ["needs --baseline"]),
+        (["--baseline", "b.json", "--update-baseline", "--max-errors", "1"], ["--max-errors leaves some out"]),
+        (["--baseline", "none.json"], ["there is no baseline 'none.json'"]),
+        (["--target", "latest"], ["'latest' is no OpenVINO release"]),
+        (["--isolated", "--config", "x.toml"], ["--isolated reads no configuration"]),
+        (["--extension", "ReLU"], ["'ReLU' is an operation of opset1"]),
+        (["--extension", "ReLU@opset3"], ["is known already"]),
+    ],
+    ids=lambda value: " ".join(value),
+)
+def test_usage_is_exit_status_2(model: Path, options: list[str], words: list[str]) -> None:
+    status, output, error = call(*options, str(model))
+    assert (status, output) == (2, "")
+    assert all(word in error for word in words), error
+
+
+@pytest.mark.parametrize(
+    ("level", "options", "status"),
+    [("error", [], 1), ("warning", ["--ignore", "IR2"], 1), ("error", ["--ignore", "IR2"], 0), ("info", ["--ignore", "IR2,IR3"], 0)],
+)
+def test_fail_level(model: Path, level: str, options: list[str], status: int) -> None:
+    assert call("--fail-level", level, *options, str(model))[0] == status
+
+
+def test_what_cannot_be_read_is_reported_whatever_is_selected(tmp_path: Path) -> None:
+    path = tmp_path / "m.xml"
+    path.write_text("<net")
+    assert codes("--select", "IR301", str(path)) == ["IR001"]
+    assert codes("--ignore", "IR001", str(path)) == []
+
+
+# Comments
+
+
+def commented(net: Net, folder: Path, *places: tuple[str, str]) -> Path:
+    """Saves a net with comments: each before a text of the file, `</layer>` meaning the end of the ReLU."""
+    path = net.save(folder)
+    text = path.read_text()
+    for before, comment in places:
+        at = text.index('<data colour="red"/>') if before == "in" else text.index(before)
+        text = text[:at] + f"<!-- {comment} -->" + text[at:]
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("places", "expected"),
+    [
+        ([("in", "irshape: disable=IR301")], ["IR201"]),
+        ([("in", "irshape: disable=IR3")], ["IR201"]),
+        ([("in", "irshape: disable=unknown-attribute, IR201")], []),
+        ([("in", "irshape:disable=IR301,IR201: the converter of 2020 wrote it")], []),
+        ([("in", "irshape: disable=ALL")], []),
+        ([("in", "irshape: disable=IR301\n     : over two lines")], ["IR201"]),
+        ([("<net", "irshape: disable=IR301")], ["IR201"]),
+        ([("<net", "irshape: disable=IR301,IR201")], []),
+        ([("<edges", "irshape: disable-file=IR301")], ["IR201"]),
+        ([("in", "irshape: disable-file=IR301")], ["IR201"]),
+        ([("in", "irshape: disable=IR404")], ["IR013", "IR201", "IR301"]),
+        ([("in", "irshape: disable=IR301,IR404")], ["IR013", "IR201"]),
+        ([("in", "irshape: disable=IR701")], ["IR201", "IR301"]),  # nobody asks IR701, so nobody knows whether it is of use
+        ([('<data shape="2,3"', "irshape: disable=IR301")], ["IR013", "IR201", "IR301"]),  # another layer
+        ([("in", "irshape: disable=IR777")], ["IR014", "IR201", "IR301"]),
+        ([("in", "irshape: disable")], ["IR014", "IR201", "IR301"]),
+        ([("in", "irshape: disable=IR301 because")], ["IR014", "IR201", "IR301"]),
+        ([("in", "irshape: enable=IR301")], ["IR014", "IR201", "IR301"]),
+        ([("<edges", "irshape: disable=IR301")], ["IR015", "IR201", "IR301"]),
+        ([("<layers", "irshape: disable=IR301")], ["IR015", "IR201", "IR301"]),
+        ([("in", "as irshape: disable=IR301 says")], ["IR201", "IR301"]),
+        ([("<net", "irshape: disable=IR013"), ("in", "irshape: disable=IR404")], ["IR013", "IR201", "IR301"]),
+    ],
+    ids=lambda value: "; ".join(f"{before}: {comment}" for before, comment in value) if value and isinstance(value[0], tuple) else None,
+)
+def test_comments(tmp_path: Path, places: list[tuple[str, str]], expected: list[str]) -> None:
+    path = commented(faulty(), tmp_path, *places)
+    found = sorted(codes(str(path)))
+    if places[0][1].endswith("IR013"):  # a comment about comments is not looked at twice
+        assert set(expected) - {"IR013"} <= set(found)
+    else:
+        assert found == expected
+    assert sorted(found.code for found in irshape.validate(path).diagnostics) == found
+    assert sorted(codes("--ignore-comments", str(path))) == ["IR201", "IR301"]
+
+
+def test_a_comment_in_a_layer_holds_for_its_bodies(tmp_path: Path) -> None:
+    text = (Path(__file__).resolve().parents[2] / "examples" / "control_flow.xml").read_text()
+    at = text.index("<then_body")
+    inner = text.index('type="', text.index("<layer", at))
+    broken = text[:inner] + 'colour="red" ' + text[inner:]
+    path = tmp_path / "m.xml"
+    path.write_text(broken)
+    (tmp_path / "m.bin").write_bytes((Path(__file__).resolve().parents[2] / "examples" / "control_flow.bin").read_bytes())
+    assert codes("--select", "IR105", str(path)) == ["IR105"]
+    outer = broken.index(">", broken.rindex("<layer", 0, broken.index("<then_body"))) + 1
+    path.write_text(broken[:outer] + "<!-- irshape: disable=IR105 -->" + broken[outer:])
+    assert codes("--select", "IR105,IR013", str(path)) == []
+
+
+def test_a_comment_is_placed(tmp_path: Path) -> None:
+    path = commented(faulty(), tmp_path, ("in", "irshape: disable=IR404"))
+    (found,) = [found for found in irshape.validate(path).diagnostics if found.code == "IR013"]
+    line = path.read_text().splitlines()[found.line - 1]
+    assert line[found.column - 1 :].startswith("<!-- irshape: disable=IR404 -->")
+
+
+# The baseline
+
+
+def test_a_baseline_holds_back_what_is_known(model: Path, tmp_path: Path) -> None:
+    status, output, error = call(str(model), "--baseline", "b.json", "--update-baseline")
+    assert (status, "2 findings in the baseline" in error, "no errors" in output) == (0, True, True)
+    assert json.loads((tmp_path / "b.json").read_text()) == {
+        "version": 1,
+        "files": {"m.xml": [{"code": "IR201", "layer": "1", "port": "output:1"}, {"code": "IR301", "layer": "1"}]},
+    }
+    status, _, error = call(str(model), "--baseline", "b.json")
+    assert (status, "2 findings held back" in error) == (0, True)
+    assert irshape.validate(model, config=irshape.Configuration(baseline="b.json")).diagnostics == []
+
+
+def test_a_baseline_survives_other_lines_and_sees_what_is_new(model: Path) -> None:
+    call(str(model), "--baseline", "b.json", "--update-baseline")
+    text = model.read_text()
+    model.write_text("<?xml version='1.0'?>\n\n\n" + text.partition("?>")[2].replace("<layers>", "\n\n<layers>"))
+    assert codes(str(model), "--baseline", "b.json") == []
+    model.write_text(text.replace('colour="red"', 'colour="red" taste="sweet"'))
+    assert codes(str(model), "--baseline", "b.json") == ["IR301"]  # one such finding is known, two are not
+    model.write_text(text.replace('colour="red"', ""))
+    status, _, error = call(str(model), "--baseline", "b.json")
+    assert (status, "1 entry of the baseline no longer occurs" in error) == (0, True)
+
+
+def test_updating_a_baseline_keeps_the_files_that_were_not_checked(model: Path, tmp_path: Path) -> None:
+    other = faulty().save(tmp_path, "other")
+    gone = faulty().save(tmp_path, "gone")
+    call(str(tmp_path), "--baseline", "b.json", "--update-baseline")
+    gone.unlink()
+    other.write_text(other.read_text().replace('colour="red"', ""))
+    call(str(other), "--baseline", "b.json", "--update-baseline")
+    files = json.loads((tmp_path / "b.json").read_text())["files"]
+    assert {name: [row["code"] for row in rows] for name, rows in files.items()} == {"m.xml": ["IR201", "IR301"], "other.xml": ["IR201"]}
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"version": 2, "files": {}}', '{"version": 1, "files": []}', '{"version": 1, "files": {"m.xml": [{}]}}', "\0"]
+)
+def test_a_baseline_that_is_none(model: Path, tmp_path: Path, content: str) -> None:
+    (tmp_path / "b.json").write_text(content)
+    status, output, error = call(str(model), "--baseline", "b.json")
+    assert (status, output, "b.json" in error) == (2, "", True)
+
+
+# The limit of errors
+
+
+def test_max_errors(tmp_path: Path) -> None:
+    for name in "abcd":
+        faulty().save(tmp_path, name)
+    status, output, error = call("--format", "json", "--max-errors", "2", str(tmp_path))
+    report = json.loads(output)
+    assert (status, report["summary"]["errors"], len(report["files"])) == (1, 2, 2)
+    assert "stopped after 2 errors" in error
+    assert "2 files not looked at" in error
+    assert call("--format", "json", "--max-errors", "2", "--jobs", "3", str(tmp_path))[1:] == (output, error)
+    assert call("--max-errors", "5", str(tmp_path))[2] == ""
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_only_ir_passes_over_other_xml(tmp_path: Path, jobs: str) -> None:
+    other = tmp_path / "pom.xml"
+    other.write_text("<project/>")
+    model = faulty().save(tmp_path)
+    assert sorted(codes("--only-ir", "--jobs", jobs, str(other), str(model))) == ["IR201", "IR301"]
+    assert "IR003" in codes(str(other), str(model))
+    assert call("--only-ir", str(other))[0] == 0

@@ -1,0 +1,324 @@
+"""What a model requires of OpenVINO, what a target release does not read, and operations that are no part of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from ir import Net
+
+import irshape
+from irshape.cli import cli
+from irshape.releases import ELEMENT_TYPES, OPSETS, newest_opset, parse_release
+
+
+def call(*arguments: str) -> tuple[int, str, str]:
+    """Exit status, stdout, stderr."""
+    done = CliRunner().invoke(cli, list(arguments))
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+def findings(*arguments: str) -> list[tuple[str, str, str, str]]:
+    """Code, severity, message and help."""
+    _, output, error = call("validate", "--format", "json", *arguments)
+    assert output, error
+    return [(found["code"], found["severity"], found["message"], found["help"]) for file in json.loads(output)["files"] for found in file["diagnostics"]]
+
+
+def requires(path: Path) -> tuple[str, list[tuple[str, str, int]]]:
+    """The release, and its reasons: release, what, how many layers."""
+    status, output, _ = call("requires", "--format", "json", str(path))
+    assert status == 0
+    found = json.loads(output)
+    return found["requires"], [(reason["release"], reason["reason"], len(reason["layers"])) for reason in found["reasons"]]
+
+
+def network(type: str = "ReLU", version: str = "opset1", *, precision: str = "FP32", ir: str = "11", attributes: str = "") -> Net:
+    """`type` between an input and an output; `ir` is the version of the file."""
+    net = Net()
+    x = net.parameter("2,3", name="x")
+    made = net.layer(type, [x], attributes, version=version, outputs=[f"{precision}:2,3"], name="layer")
+    net.layers[int(made)] = net.layers[int(made)].replace("precision=", 'names="y" precision=')
+    net.result(made, "y")
+    text = net.text()
+    net.text = lambda: text.replace('version="11">', f'version="{ir}">', 1)  # type: ignore[method-assign]
+    return net
+
+
+@pytest.mark.parametrize(
+    ("net", "release", "reason"),
+    [
+        (network(ir="10"), "2020.1", "opset1"),
+        (network(), "2022.1", "IR version 11"),
+        (network("Mish", "opset4", ir="10"), "2021.1", "opset4"),
+        (network("Mish", "opset4"), "2022.1", "IR version 11"),
+        (network("SoftSign", "opset9"), "2022.2", "opset9"),
+        (network("ReLU", "opset13"), "2023.2", "opset13"),
+        (network("Identity", "opset16"), "2026.0", "opset16"),
+        (network("Parameter", "opset17"), "2026.2", "opset17"),
+        (network("Convert", precision="NF4", attributes='destination_type="nf4"'), "2023.2", "element type nf4"),
+        (network("Convert", precision="F8E4M3", attributes='destination_type="f8e4m3"'), "2024.0", "element type f8e4m3"),
+        (network("Convert", precision="U2", attributes='destination_type="u2"'), "2024.2", "element type u2"),
+        (network("Convert", precision="F4E2M1", attributes='destination_type="f4e2m1"'), "2024.3", "element type f4e2m1"),
+        (network("Convert", precision="I4", attributes='destination_type="i4"', ir="10"), "2021.4", "element type i4"),
+        (network("Convert", precision="FP16", attributes='destination_type="f16"', ir="10"), "2020.1", "opset1"),
+    ],
+)
+def test_requires(tmp_path: Path, net: Net, release: str, reason: str) -> None:
+    found, reasons = requires(net.save(tmp_path))
+    assert found == release
+    assert (release, reason) in [row[:2] for row in reasons]
+
+
+def test_requires_in_words(tmp_path: Path) -> None:
+    status, output, _ = call("requires", str(network("SoftSign", "opset9").save(tmp_path)))
+    lines = output.splitlines()
+    assert (status, lines[0].endswith("m.xml: OpenVINO 2022.2 or newer")) == (0, True)
+    assert [line.strip() for line in lines[1:3]] == ["2022.2  opset9, 1 layer", "SoftSign 'layer' (id 1), line 5"]
+
+
+def test_requires_of_bodies_and_of_what_nobody_knows(tmp_path: Path) -> None:
+    path = network("Mine", "custom_opset").save(tmp_path)
+    status, output, _ = call("requires", "--format", "json", str(path))
+    found = json.loads(output)
+    assert (status, found["requires"], [layer["type"] for layer in found["unknown"]]) == (0, "2022.1", ["Mine"])
+    assert "no release reads it without its library" in call("requires", str(path))[1]
+    examples = Path(__file__).resolve().parents[2] / "examples"
+    inside = json.loads(call("requires", "--format", "json", str(examples / "control_flow.xml"))[1])
+    assert any(layer["path"] for reason in inside["reasons"] for layer in reason["layers"])
+
+
+def test_requires_of_what_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "m.xml"
+    path.write_text("<net")
+    assert call("requires", str(path))[0] == 1
+
+
+def test_the_tables_are_in_order() -> None:
+    assert list(OPSETS.values()) == sorted(OPSETS.values())
+    assert [newest_opset(parse_release(text)) for text in ("2019.4", "2020.1", "2020.3", "2022.1", "2023.3", "2024.6", "2025.4", "2026.4", "2030.0")] == [
+        0,
+        1,
+        2,
+        8,
+        13,
+        15,
+        15,
+        17,
+        17,
+    ]
+    assert parse_release("2024.6.0") == (2024, 6)
+
+
+def test_the_tables_cover_what_openvino_has() -> None:
+    openvino = pytest.importorskip("openvino")
+    assert {f"opset{number}" for number in OPSETS} == {name for name in dir(openvino) if name.startswith("opset")}
+    assert ELEMENT_TYPES.keys() <= set(dir(openvino.Type))
+
+
+@pytest.mark.parametrize(
+    ("net", "target", "expected"),
+    [
+        (network("SoftSign", "opset9"), "2022.2", []),
+        (
+            network("SoftSign", "opset9"),
+            "2022.1",
+            ["SoftSign of opset9 needs OpenVINO 2022.2 or newer; the target 2022.1 reads up to opset8"],
+        ),
+        (
+            network("MVN", "opset6"),
+            "2021.1.0",
+            [
+                "IR version 11 needs OpenVINO 2022.1 or newer; the target is 2021.1",
+                "MVN of opset6 needs OpenVINO 2021.3 or newer; the target 2021.1 reads up to opset4 (nearest: MVN of opset4)",
+            ],
+        ),
+        (
+            network("Convert", precision="NF4", attributes='destination_type="nf4"'),
+            "2023.1",
+            ["element type nf4 needs OpenVINO 2023.2 or newer; the target is 2023.1"],
+        ),
+    ],
+)
+def test_target(tmp_path: Path, net: Net, target: str, expected: list[str]) -> None:
+    path = net.save(tmp_path)
+    found = [row for row in findings("--target", target, "--select", "IR605", str(path))]
+    assert [(code, severity, message) for code, severity, message, _ in found] == [("IR605", "error", message) for message in expected]
+    reported = irshape.validate(path, config=irshape.Configuration(target=parse_release(target), select=("IR605",))).diagnostics
+    assert [one.message for one in reported] == expected
+
+
+def test_a_target_that_has_the_same_operation(tmp_path: Path) -> None:
+    path = network("ReLU", "opset13").save(tmp_path)
+    ((_, _, _, hint),) = findings("--target", "2022.1", "--select", "IR605", str(path))
+    assert hint == 'write version="opset8": it is the same operation'
+    path.write_text(path.read_text().replace("opset13", "opset8"))
+    assert findings("--target", "2022.1", "--select", "IR605", str(path)) == []
+
+
+# Extensions
+
+
+@pytest.mark.parametrize(
+    ("type", "version", "options", "severity"),
+    [
+        ("Mine", "custom_opset", [], "error"),
+        ("Mine", "custom_opset", ["--extension", "Mine"], "info"),
+        ("Mine", "custom_opset", ["--extension", "Mine@custom_opset"], "info"),
+        ("Mine", "custom_opset", ["--extension", "Mine@other"], "error"),
+        ("Mine", "custom_opset", ["--extension", "mine"], "error"),  # OpenVINO looks extensions up as they are written
+        ("Mine", "custom_opset", ["--extension", "Other", "--extension", "Mine"], "info"),
+        ("Mine", "opset1", [], "error"),
+        ("Mine", "opset1", ["--extension", "Mine"], "info"),
+        ("ReLU", "extension", [], "error"),
+        ("ReLU", "extension", ["--extension", "ReLU@extension"], "info"),
+    ],
+)
+def test_extensions(tmp_path: Path, type: str, version: str, options: list[str], severity: str) -> None:
+    path = network(type, version).save(tmp_path)
+    ((code, found, message, hint),) = findings(*options, str(path))
+    assert found == severity
+    if severity == "info":
+        assert (code, "its declared ports are taken" in message) == ("IR604", True)
+    else:
+        assert code in ("IR602", "IR604")
+        assert f"--extension {type}" in hint
+
+
+def test_extensions_of_the_configuration(tmp_path: Path) -> None:
+    path = network("Mine", "custom_opset").save(tmp_path)
+    (tmp_path / "irshape.toml").write_text('extensions = ["Mine@custom_opset"]')
+    assert [row[:2] for row in findings("--config", str(tmp_path / "irshape.toml"), str(path))] == [("IR604", "info")]
+    assert call("validate", "--config", str(tmp_path / "irshape.toml"), str(path))[0] == 0
+    ((found),) = irshape.validate(path, config=irshape.Configuration(extensions=("Mine",))).diagnostics
+    assert (found.code, found.severity) == ("IR604", "info")
+
+
+# Plugins: packages on the path, with entry points
+
+OPERATION = '''
+from irshape.ops.declaration import ANY, Operation, operand
+from irshape.ops.tensors import Tensor
+
+class {name}(Operation):
+    """Its input twice along the last axis."""
+    since = 1
+    custom_version = "custom_opset"
+    data = operand(ANY)
+
+    def infer(self, data):
+        dims = data.shape.dims
+        return Tensor(data.element_type, type(data.shape)([*dims[:-1], dims[-1] * 2]))
+'''
+
+RULE = '''
+from irshape.model import Problem
+from irshape.rules import Rule
+
+class NoLayerNamedLayer(Rule):
+    """A name that says nothing.
+
+    ## What it does
+    Reports layers named layer.
+    """
+    code, name, severity = "{code}", "{name}", "warning"
+
+    @classmethod
+    def check(cls, context):
+        for layer in context.model.walk():
+            if layer.name == "layer":
+                yield Problem(cls.name, "this name says nothing", layer.offset, layer)
+'''
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Iterator[object]:
+    """Installs a module with entry points, in a folder on the path, for one test."""
+    from irshape.ops import registry
+    from irshape.rules import _by_name, all_rules, plugins
+    from irshape.selection import settings  # noqa: F401  (its module is loaded before the path changes)
+
+    caches = [
+        registry.plugins,
+        registry.versions,
+        registry.find,
+        registry.from_plugin,
+        all_rules,
+        _by_name,
+        plugins.plugin_rules,
+        plugins.declares,
+        plugins.entry_point_files,
+    ]
+    site = tmp_path / "site"
+    made: list[str] = []
+
+    def install(module: str, text: str, points: str) -> None:
+        info = site / f"{module}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(points)
+        (site / f"{module}.py").write_text(text)
+        made.append(module)
+        forget()
+
+    def forget() -> None:
+        for cached in caches:
+            cached.cache_clear()
+
+    sys.path.insert(0, str(site))
+    yield install
+    sys.path.remove(str(site))
+    for module in made:
+        sys.modules.pop(module, None)
+    forget()
+
+
+def test_an_operation_of_a_plugin(tmp_path: Path, plugin: object) -> None:
+    assert callable(plugin)
+    plugin("their_ops", OPERATION.format(name="Doubled"), "[irshape.operations]\ndoubled = their_ops:Doubled\n")
+    path = network("Doubled", "custom_opset").save(tmp_path)
+    assert [row[:2] for row in findings(str(path))] == [("IR604", "info"), ("IR201", "error")]
+    path.write_text(
+        path.read_text().replace(
+            '<dim>2</dim><dim>3</dim></port></output></layer>\n<layer id="2"', '<dim>2</dim><dim>6</dim></port></output></layer>\n<layer id="2"'
+        )
+    )
+    assert [row[:2] for row in findings(str(path))] == [("IR604", "info")]
+
+
+@pytest.mark.parametrize(
+    ("text", "points", "words"),
+    [
+        (OPERATION.format(name="ReLU"), "[irshape.operations]\nx = bad_plugin:ReLU\n", "declares ReLU, which is declared already"),
+        (OPERATION.format(name="A"), "[irshape.operations]\nx = bad_plugin:A\ny = bad_plugin:A\n", "declares A, which is declared already"),
+        (OPERATION.format(name="A"), "[irshape.operations]\nx = bad_plugin:B\n", "cannot be loaded"),
+        ("A = 1", "[irshape.operations]\nx = bad_plugin:A\n", "is no irshape.ops.declaration.Operation"),
+        (RULE.format(code="IR201", name="mine"), "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\n", "one from IR950 to IR999"),
+        (RULE.format(code="IR950", name="My Rule"), "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\n", "needs a name of lower-case words"),
+        (RULE.format(code="IR950", name="mine"), "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\ny = bad_plugin:NoLayerNamedLayer\n", "declares already"),
+        ("raise OSError('no')", "[irshape.rules]\nx = bad_plugin:Rule\n", "cannot be loaded: OSError: no"),
+        ("Rule = 1", "[irshape.rules]\nx = bad_plugin:Rule\n", "is no irshape.rules.Rule"),
+    ],
+)
+def test_a_plugin_that_cannot_be_used(tmp_path: Path, plugin: object, text: str, points: str, words: str) -> None:
+    assert callable(plugin)
+    plugin("bad_plugin", text, points)
+    status, output, error = call("validate", str(network().save(tmp_path)))
+    assert (status, output) == (2, "")
+    assert words in error
+
+
+def test_a_rule_of_a_plugin(tmp_path: Path, plugin: object) -> None:
+    assert callable(plugin)
+    path = network().save(tmp_path)
+    assert findings(str(path)) == []
+    plugin("their_rules", RULE.format(code="IR950", name="no-layer-named-layer"), "[irshape.rules]\nmine = their_rules:NoLayerNamedLayer\n")
+    assert [row[:3] for row in findings(str(path))] == [("IR950", "warning", "this name says nothing")]
+    assert findings("--ignore", "no-layer-named-layer", str(path)) == []
+    assert [row[0] for row in findings("--select", "IR9", str(path))] == ["IR950"]
+    assert "A name that says nothing." in call("rule", "IR950")[1]

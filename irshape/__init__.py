@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .configuration import Configuration
     from .diagnostics.report import Report
     from .execution import Array
+    from .fixing import Fixes
     from .inference.engine import Inference
     from .model import Model
     from .types import ShapeLike
@@ -33,6 +34,7 @@ _PUBLIC = {
     "Inference": "irshape.inference.engine",
     "Comparison": "irshape.comparison",
     "Configuration": "irshape.configuration",
+    "Fixes": "irshape.fixing",
     "Session": "irshape.execution",
     "Model": "irshape.model",
     "Layer": "irshape.model",
@@ -42,7 +44,7 @@ _PUBLIC = {
     "PartialShape": "irshape.types",
 }
 
-__all__ = ["__version__", "crosscheck", "infer", "load", "run", "save", "validate", *sorted(_PUBLIC)]  # noqa: PLE0604
+__all__ = ["__version__", "crosscheck", "fix", "infer", "load", "run", "save", "validate", *sorted(_PUBLIC)]  # noqa: PLE0604
 
 
 def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "beside") -> Model:
@@ -73,6 +75,17 @@ def validate(
     from .diagnostics.validation import validate as validate_all
 
     return validate_all(target, weights, also=also, config=config, executor=executor)
+
+
+def fix(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "beside") -> Fixes:
+    """What puts right whatever has one right answer in an IR: ports, misspelt attributes, loosely written ids. Nothing is written.
+
+    The result has the `edits` by byte offset, the fixed `data` and `text`, a `diff()`, and the findings `fixed` and `remaining`.
+    Raises `OSError` where the file cannot be opened, `ValueError` for an ONNX model or a oneDNN graph; never for what an IR holds.
+    """
+    from .fixing import fix as fix_file
+
+    return fix_file(path, weights)
 
 
 def infer(model: Model, *, shapes: Mapping[str, ShapeLike] | None = None) -> Inference:

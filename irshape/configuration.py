@@ -1,6 +1,7 @@
-"""What a user sets: `[tool.irshape]` in pyproject.toml, or irshape.toml. Every key is in docs/configuration.md; a key that is none is an error."""
+"""What a user sets: `[tool.irshape]` in pyproject.toml, or irshape.toml. Every key is in docs/configuration.md; a key that is none is an error.
 
-from __future__ import annotations
+Annotations are evaluated here: typing compiles those of a NamedTuple one by one where they are texts, which every start of the command would pay for.
+"""
 
 import os
 import re
@@ -8,8 +9,6 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from .releases import Release, parse_release
 
 
 class ConfigurationError(ValueError):
@@ -49,7 +48,7 @@ class Configuration(NamedTuple):
     max_errors: int | None = None
     baseline: str | None = None
     comments: bool = True
-    target: Release | None = None
+    target: tuple[int, int] | None = None
     extensions: tuple[str, ...] = ()
     policies: tuple[Policy, ...] = ()
     jobs: int | None = None
@@ -60,7 +59,7 @@ class Configuration(NamedTuple):
     """The file it was read from."""
 
     @staticmethod
-    def read(path: str | os.PathLike[str]) -> Configuration:
+    def read(path: str | os.PathLike[str]) -> "Configuration":
         """Reads a file: all of it, or `[tool.irshape]` where it is a pyproject.toml. Raises `ConfigurationError`, and `OSError` where it cannot be opened."""
         import tomllib
 
@@ -83,7 +82,7 @@ class Configuration(NamedTuple):
         return found._replace(root=folder, path=str(file), **placed)
 
     @staticmethod
-    def find(start: str | os.PathLike[str] = ".") -> Configuration:
+    def find(start: str | os.PathLike[str] = ".") -> "Configuration":
         """The configuration of the nearest folder upwards that has one: irshape.toml, or a pyproject.toml with `[tool.irshape]`. An empty one where there is none."""
         folder = os.path.abspath(start)
         while True:
@@ -209,9 +208,11 @@ def _level(value: Any, _: str) -> str:
     return str(value)
 
 
-def _release(value: Any, _: str) -> Release:
+def _release(value: Any, _: str) -> tuple[int, int]:
     if isinstance(value, float):
         raise ValueError(f'write the release as a text: "{value}"')
+    from .releases import parse_release
+
     return parse_release(str(_kind(value, str, 'a release such as "2023.3"')))
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .inference.bodies import BodyView, bind
-from .inference.engine import Engine, Inference, infer
+from .inference.engine import BodyResult, Engine, Inference, infer
 from .model import Body, Constant, Layer, Model
 from .numpy_types import dtype_of, element_type_of
 from .ops.declaration import Operation, Violation, check_inputs
 from .ops.registry import UnknownOperation
-from .ops.tensors import Tensor
+from .ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
+from .sizes import Fitter
 from .types import PartialShape
 from .wiring import Wiring, wire
 
@@ -32,17 +34,43 @@ class ExecutionError(RuntimeError):
         self.layer = layer
 
 
-class Session:
-    """Runs a model; keeps the values of its variables from one call to the next, until `reset`."""
+Rounding = Callable[[Array], Array]
+"""What a device of lower precision makes of a tensor, given back in the tensor's own type."""
 
-    def __init__(self, model: Model) -> None:
+MAX_ITERATIONS = 1_000_000
+"""How often the body of one layer runs in one inference, unless the session says otherwise."""
+
+
+def default_max_memory() -> int:
+    """Bytes: three quarters of the machine's memory, 16 GiB where that cannot be told."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4
+    except (AttributeError, ValueError, OSError):
+        return 16 << 30
+
+
+class Session:
+    """Runs a model; keeps the values of its variables from one call to the next, until `reset`.
+
+    max_memory: bytes that the tensors alive at one time may take; it is estimated before anything runs, where sizes depend on values before the layer runs
+    that makes them. max_iterations: how often the body of one layer may run in one inference. rounding: applied to every tensor after the layer that makes it.
+    """
+
+    def __init__(self, model: Model, *, max_memory: int | None = None, max_iterations: int = MAX_ITERATIONS, rounding: Rounding | None = None) -> None:
         if model.kind == "layers":
             raise ExecutionError("layers on their own cannot be run; give a whole model")
         self.model = model
+        self.max_memory = default_max_memory() if max_memory is None else max_memory
+        self.max_iterations = max_iterations
+        self.rounding = rounding
         self.state: dict[str, Array] = {}
         self.engine = Engine(model)
         self._plans: dict[int, Wiring] = {}
+        self._uses: dict[int, list[int]] = {}
         self._constants: dict[int, Array] = {}
+        self._fitted: set[tuple[tuple[int, ...], ...]] = set()
+        self._fitter = Fitter(model)
+        self._runs: dict[int, list[int]] = {}
 
     def reset(self) -> None:
         """Forgets the values of all variables."""
@@ -53,6 +81,8 @@ class Session:
     ) -> dict[str, Array]:
         """One inference. `outputs`: `results`, or `all` for every layer's. `observe` is called with each layer of the net, its inputs and what it made. Raises `ExecutionError`."""
         fed = self.bind(inputs)
+        self.check_fit(fed)
+        self._runs.clear()
         kept: dict[str, Array] = {}
 
         def note(layer: Layer, inputs: tuple[Array, ...], made: tuple[Array, ...]) -> None:
@@ -98,6 +128,42 @@ class Session:
         if not declared.shape.encloses(PartialShape(array.shape)):
             raise ExecutionError(f"the input has shape {declared.shape}, the array given {list(array.shape)}", layer)
 
+    def check_fit(self, fed: Mapping[str, Array]) -> None:
+        """Whether every layer takes what these sizes lead to, and memory suffices, by inference. Raises `ExecutionError` that names the layer and its dimensions."""
+        sizes = {id: array.shape for id, array in fed.items()}
+        key = tuple(sizes.values())
+        if key in self._fitted:
+            return
+        if len(self._fitted) >= 16:  # a decoder comes with a new size for each token
+            self._fitted.clear()
+            self._fitter = Fitter(self.model)
+        result = self._fitter.infer(sizes)
+        refusal = self._fitter.refusal(sizes, result)
+        if refusal is not None:
+            given = ", ".join(f"{layer.name}={list(fed[layer.id].shape)}" for layer in self.model.parameters)
+            raise ExecutionError(f"{refusal.message}; the inputs do not fit: {given}", refusal.layer)
+        peak, layer = peak_memory(result)
+        if layer is not None and peak > self.max_memory:
+            raise ExecutionError(f"the tensors alive here take {mebibytes(peak)}, more than the {mebibytes(self.max_memory)} allowed (--max-memory)", layer)
+        self._fitted.add(key)
+
+    def guard(self, layer: Layer, operation: Operation, inputs: Sequence[Array]) -> None:
+        """Memory for outputs whose sizes depend on the values of inputs, before they are made. Raises `ExecutionError`."""
+        looked_at = {index for index, declared in operation.valued} | ({len(inputs) - 1} if operation.valued and operation.valued[-1][1].variadic else set())
+        tensors = []
+        for index, array in enumerate(inputs):
+            tensor = Tensor(element_type_of(array), PartialShape(array.shape))
+            if index in looked_at and array.size <= MAX_VALUE_ELEMENTS and array.dtype.kind in "iufb":
+                tensor = tensor.with_value(Value(array.ravel().tolist()))
+            tensors.append(tensor)
+        try:
+            made = operation.infer(*check_inputs(operation, tuple(tensors)))
+        except (Violation, ValueError, OverflowError):
+            return  # the evaluation itself says what is wrong
+        total = sum(_bytes(tensor) for tensor in (made if isinstance(made, tuple) else (made,)))
+        if total > self.max_memory:
+            raise ExecutionError(f"its outputs would take {mebibytes(total)}, more than the {mebibytes(self.max_memory)} allowed (--max-memory)", layer)
+
     def run_body(self, body: Body, parameters: Mapping[str, Array], note: Observer | None = None) -> dict[str, Array]:
         """Runs a body; the arrays of its Results by layer id."""
         wiring = self._plans.get(id(body))
@@ -105,11 +171,14 @@ class Session:
             wiring = self._plans[id(body)] = wire(body)
         if wiring.cyclic:
             raise ExecutionError("the layer lies on a cycle", body.layers[min(wiring.cyclic)])
-        uses = [0] * len(body.layers)
-        for row in wiring.sources:
-            for source in row:
-                if source is not None:
-                    uses[source[0]] += 1
+        counted = self._uses.get(id(body))
+        if counted is None:
+            counted = self._uses[id(body)] = [0] * len(body.layers)
+            for row in wiring.sources:
+                for source in row:
+                    if source is not None:
+                        counted[source[0]] += 1
+        uses = counted.copy()
         made: list[tuple[Array, ...]] = [()] * len(body.layers)
         results: dict[str, Array] = {}
         for position in wiring.order:
@@ -128,11 +197,16 @@ class Session:
                 outputs = (self.constant(layer),)
             else:
                 outputs = self.evaluate(layer, inputs)
+            if self.rounding is not None and folded not in ("const", "constant", "result"):
+                outputs = tuple(self.rounding(array) for array in outputs)
             made[position] = outputs
             if folded == "result":
                 results[layer.id] = outputs[0]
             if note is not None:
                 note(layer, inputs, outputs)
+            if not uses[position]:
+                made[position] = ()
+            del inputs, outputs
             for source in row:
                 if source is not None:
                     uses[source[0]] -= 1
@@ -160,6 +234,8 @@ class Session:
                 context = {"bodies": {tag: self.view(layer, tag) for tag in layer.bodies or {}}, "outputs": len(layer.outputs)}
             if operation.keeps_state:
                 context["state"] = self.state
+            if operation.valued and not operation.has_bodies:
+                self.guard(layer, operation, inputs)
             with np.errstate(all="ignore"):
                 made = operation.evaluate(*arrays, **context)
         except Violation as violation:
@@ -171,7 +247,21 @@ class Session:
     def view(self, layer: Layer, tag: str) -> BodyView[Array]:
         assert layer.bodies is not None
         body = layer.bodies[tag]
-        return bind(layer, tag, lambda parameters: self.run_body(body, parameters))
+        counted = self._runs.setdefault(id(body), [0, 0])
+
+        def run(parameters: dict[str, Array]) -> dict[str, Array]:
+            counted[0] += 1
+            if counted[0] > self.max_iterations:
+                raise ExecutionError(f"its <{tag}> has run {self.max_iterations:,} times, more is not allowed (--max-iterations)", layer)
+            results = self.run_body(body, parameters)
+            counted[1] += sum(results[id].nbytes for id in gathered if id in results)
+            if counted[1] > self.max_memory:
+                raise ExecutionError(f"what its iterations give takes more than the {mebibytes(self.max_memory)} allowed (--max-memory)", layer)
+            return results
+
+        made = bind(layer, tag, run)
+        gathered = {binding.internal for binding in made.outputs if binding.axis is not None}
+        return made
 
     def constant(self, layer: Layer) -> Array:
         from .formats.weights import array
@@ -188,8 +278,51 @@ class Session:
                 state = weights.state if weights is not None else "absent"
                 why = "its bytes do not lie inside the .bin" if state == "ready" else f"there are no weights ({state})"
                 raise ExecutionError(why, layer)
-            found = self._constants[id(layer)] = made
+            found = self._constants[id(layer)] = made if self.rounding is None else self.rounding(made)
         return found
+
+
+def peak_memory(result: BodyResult) -> tuple[int, Layer | None]:
+    """The bytes of the tensors alive when most are, and the layer that runs then. Constants that are mapped take none; a dimension that is not known counts with
+    its lower bound, what a layer needs for itself not at all."""
+    layers, wiring = result.body.layers, result.wiring
+    last: dict[int, int] = {}
+    for turn, position in enumerate(wiring.order):
+        last.update({source[0]: turn for source in wiring.sources[position] if source is not None})
+    ending: dict[int, list[int]] = {}
+    for position, turn in last.items():
+        ending.setdefault(turn, []).append(position)
+    live, peak, at = 0, 0, None
+    sizes: dict[int, int] = {}
+    for turn, position in enumerate(wiring.order):
+        layer = layers[position]
+        folded = layer.type.lower()
+        if folded in ("const", "constant"):
+            packed = any(tensor.element_type.is_packed for tensor in result.outputs[position])
+            live += sum(_bytes(tensor) for tensor in result.outputs[position]) if packed else 0
+        elif folded != "result":
+            sizes[position] = sum(_bytes(tensor) for tensor in result.outputs[position])
+            live += sizes[position]
+        if live > peak:
+            peak, at = live, layer
+        if position not in last:
+            live -= sizes.get(position, 0)
+        live -= sum(sizes.get(source, 0) for source in ending.get(turn, ()))
+    return peak, at
+
+
+def _bytes(tensor: Tensor) -> int:
+    """At least so many: an element takes a byte where several are packed into one."""
+    if tensor.shape.dims is None:
+        return 0
+    total = 1
+    for dim in tensor.shape.dims:
+        total *= dim.low
+    return total * max(tensor.element_type.bits // 8, 1)
+
+
+def mebibytes(size: int) -> str:
+    return f"{size / (1 << 20):,.0f} MiB"
 
 
 def input_names(model: Model) -> dict[str, Layer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,37 +12,49 @@ import numpy as np
 from .inference.engine import infer
 from .model import Model
 from .numpy_types import dtype_of
-from .types import Dimension, ElementType, PartialShape, ShapeLike
+from .sizes import Fitter
+from .types import ElementType, PartialShape, ShapeLike
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-DYNAMIC_SIZE = 2
-"""The size that a random input has where nothing else is said, as far as the bounds allow."""
 
 MAX_RANDOM_BYTES = 1 << 30
 
 
-def random_inputs(model: Model, seed: int = 0, shapes: Mapping[str, ShapeLike] | None = None) -> dict[str, Array]:
+def random_inputs(model: Model, seed: int = 0, shapes: Mapping[str, ShapeLike] | None = None, given: Mapping[str, Array] | None = None) -> dict[str, Array]:
     """An array for each Parameter, by layer id: reals in [-1, 1), integers and booleans 0 or 1. The same seed gives the same arrays.
 
-    shapes: those of inputs, by any name; dimensions still dynamic become `DYNAMIC_SIZE`. Raises `ValueError` where a type or shape leaves nothing to draw.
+    shapes: those of inputs, by any name. Dimensions still dynamic get sizes that the model takes, see `Fitter.fitting`. given: arrays by layer id that are there
+    already; the rest is made to fit them. Raises `ValueError` where a type or shape leaves nothing to draw, or nothing was found that fits.
     """
     inference = infer(model, shapes)
-    generator = np.random.default_rng(seed)
-    drawn: dict[str, Array] = {}
+    wanted: dict[str, PartialShape] = {}
     for layer in model.parameters:
         tensor = inference.outputs(layer)[0]
-        drawn[layer.id] = random_array(generator, tensor.element_type, tensor.shape, layer.name)
-    return drawn
+        wanted[layer.id] = PartialShape(given[layer.id].shape) if given is not None and layer.id in given else tensor.shape
+        _drawable(tensor.element_type, wanted[layer.id], layer.name)
+    if any(not shape.is_static for shape in wanted.values()):
+        wanted = {id: PartialShape(sizes) for id, sizes in Fitter(model).fitting(wanted).items()}
+    generator = np.random.default_rng(seed)
+    return {
+        layer.id: random_array(generator, inference.outputs(layer)[0].element_type, wanted[layer.id], layer.name)
+        if given is None or layer.id not in given
+        else given[layer.id]
+        for layer in model.parameters
+    }
 
 
-def random_array(generator: np.random.Generator, element_type: ElementType, shape: PartialShape, name: str) -> Array:
-    """One random array."""
+def _drawable(element_type: ElementType, shape: PartialShape, name: str) -> None:
     if shape.dims is None:
         raise ValueError(f"the input '{name}' is of dynamic rank; give it a shape (--shape {name}=[…])")
     if element_type.is_dynamic:
         raise ValueError(f"the input '{name}' is of dynamic element type; give it as a file")
-    sizes = tuple(_size(dim) for dim in shape.dims)
+
+
+def random_array(generator: np.random.Generator, element_type: ElementType, shape: PartialShape, name: str) -> Array:
+    """One random array of a static shape."""
+    _drawable(element_type, shape, name)
+    sizes = shape.static
+    assert sizes is not None
     total = 1
     for size in sizes:
         total *= size
@@ -55,10 +68,6 @@ def random_array(generator: np.random.Generator, element_type: ElementType, shap
     return generator.integers(0, 2, sizes).astype(dtype_of(element_type))
 
 
-def _size(dim: Dimension) -> int:
-    return dim.low if dim.is_static else min(max(dim.low, DYNAMIC_SIZE), dim.high)
-
-
 def read_array(path: str) -> Array:
     """The array of a .npy file. Raises `ValueError` where it holds none; pickled objects are refused."""
     try:
@@ -68,6 +77,44 @@ def read_array(path: str) -> Array:
     if not isinstance(found, np.ndarray):
         raise ValueError(f"'{path}' holds several arrays; give .npy files")
     return found
+
+
+def beside(model: Model) -> dict[str, str]:
+    """The files `MODEL.input0.npy`, `MODEL.input1.npy` … next to a model, by the id of the Parameter that they are for; none for standard input."""
+    path = Path(model.path)
+    if model.path == "-":
+        return {}
+    found = {layer.id: path.with_suffix(f".input{number}.npy") for number, layer in enumerate(model.parameters)}
+    return {id: str(file) for id, file in found.items() if file.is_file()}
+
+
+def npy_bytes(array: Array) -> bytes:
+    """The bytes of a .npy file."""
+    buffer = io.BytesIO()
+    np.save(buffer, storable(array), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def restored(array: Array, element_type: ElementType) -> Array:
+    """What `storable` has changed, changed back for an input of that type; anything else as it is."""
+    kept = element_type.is_dynamic or array.dtype == dtype_of(element_type)
+    if not kept and element_type.name == "string" and array.dtype.kind in "US":
+        return np.array([item.encode() if isinstance(item, str) else bytes(item) for item in array.ravel().tolist()], dtype=object).reshape(array.shape)
+    wide = {
+        "bf16": np.float32,
+        "f8e4m3": np.float32,
+        "f8e5m2": np.float32,
+        "f8e8m0": np.float32,
+        "f4e2m1": np.float32,
+        "i4": np.int8,
+        "u4": np.uint8,
+        "u2": np.uint8,
+    }
+    if not kept and array.dtype == wide.get(element_type.name):
+        return array.astype(dtype_of(element_type))
+    if not kept and array.dtype == np.uint8 and element_type.name in ("nf4", "u1", "u3", "u6"):
+        return array.view(dtype_of(element_type))
+    return array
 
 
 def storable(array: Array) -> Array:

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 class Source:
     """The bytes of a file, and where in them an offset lies."""
 
-    __slots__ = ("_column", "_counted", "_starts", "data", "encoding", "path")
+    __slots__ = ("_column", "_counted", "_starts", "data", "encoding", "path", "raw")
 
-    def __init__(self, path: str, data: bytes, encoding: str = "utf-8") -> None:
+    def __init__(self, path: str, data: bytes, encoding: str = "utf-8", raw: bytes | None = None) -> None:
         self.path = path
         self.data = data
         self.encoding = encoding
+        self.raw = raw
+        """The bytes as they lie on disk, where `data` is not those: a file in UTF-16."""
         self._counted = (0, 1)
         """An offset and the line it lies in: counting goes on from there, so asking in file order costs one pass over the file."""
         self._column = (0, 0, 0)

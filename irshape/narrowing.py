@@ -12,6 +12,7 @@ import numpy as np
 
 from .execution import ExecutionError, Session
 from .model import Layer
+from .origins import has_nan
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -32,7 +33,28 @@ HABITS = (
 )
 
 
-def explanation(session: Session, layer: Layer, port: int, inputs: tuple[Array, ...], theirs: Array, alike: Callable[[Array, Array], bool]) -> str | None:
+NAN_LEFT_OPEN = (
+    "relu",
+    "maximum",
+    "minimum",
+    "clamp",
+    "reducemax",
+    "reducemin",
+    "maxpool",
+    "adaptivemaxpool",
+    "topk",
+    "sign",
+    "less",
+    "lessequal",
+    "greater",
+    "greaterequal",
+)
+"""Operations whose specification does not say what they make of NaN."""
+
+
+def explanation(
+    session: Session, layer: Layer, port: int, inputs: tuple[Array, ...], mine: Array, theirs: Array, alike: Callable[[Array, Array], bool]
+) -> str | None:
     """The habit under which a layer gives the device's result, or None."""
     for habit in HABITS:
         if not any(array.dtype.name == habit.wide for array in inputs):
@@ -41,6 +63,16 @@ def explanation(session: Session, layer: Layer, port: int, inputs: tuple[Array, 
         made = _computed(session, layer, narrowed, port)
         if made is not None and made.shape == theirs.shape and alike(_clipped(made, theirs.dtype.name), theirs):
             return habit.reason
+    for habit in HABITS:
+        if mine.dtype.name == habit.wide and mine.dtype.kind in "iu" and alike(_clipped(mine, habit.narrow).astype(mine.dtype), theirs):
+            return f"{habit.reason}: what lies beyond becomes the nearest that it holds"
+    if layer.type.lower() in NAN_LEFT_OPEN and any(has_nan(array) for array in inputs):
+        known = ~np.isnan(mine) if has_nan(mine) else np.ones(mine.shape, bool)
+        touched = any(has_nan(array) for array in inputs if array.shape == mine.shape)
+        if touched and mine.shape == theirs.shape:
+            known = known & ~np.logical_or.reduce([np.isnan(array) for array in inputs if array.shape == mine.shape and has_nan(array)])
+        if alike(mine[known], theirs[known]):
+            return f"NaN comes in, and the specification of {layer.type} leaves open what becomes of it; all other elements agree"
     if layer.type in ("ReduceMean", "ReduceSum") and inputs and inputs[0].dtype.itemsize == 1 and inputs[0].dtype.kind in "iu":
         data, axes = inputs[0], tuple(int(axis) % inputs[0].ndim for axis in inputs[1].ravel())
         total = np.sum(data, axis=axes, dtype=data.dtype, keepdims=theirs.ndim == data.ndim)

@@ -62,15 +62,12 @@ ELEMENT_TYPES: dict[str, tuple[int, int]] = {
 
 FIRST = (2020, 1)
 
-_RELEASE = re.compile(r"(20[0-9]{2})\.([0-9]{1,2})(?:\.[0-9]+)*")
-_OPSET = re.compile(r"opset([1-9][0-9]?)")
-
 Release = tuple[int, int]
 
 
 def parse_release(text: str) -> Release:
     """`2023.3` or `2023.3.0` as a pair that compares. Raises `ValueError`."""
-    match = _RELEASE.fullmatch(text.strip())
+    match = re.fullmatch(r"(20[0-9]{2})\.([0-9]{1,2})(?:\.[0-9]+)*", text.strip())
     if match is None:
         raise ValueError(f"'{text}' is no OpenVINO release; write it as 2023.3")
     return int(match[1]), int(match[2])
@@ -112,7 +109,7 @@ def requirements(model: Model) -> Iterator[Requirement]:
             pass
         else:
             # under other names (`extension`) the readers know some operations of opset6
-            match = _OPSET.fullmatch(layer.version)
+            match = re.fullmatch(r"opset([1-9][0-9]?)", layer.version)
             opset = int(match[1]) if match else 6
             if opset in OPSETS:
                 yield Requirement(OPSETS[opset], "opset", f"opset{opset}", layer)

@@ -20,7 +20,8 @@ class Answer(NamedTuple):
     """What OpenVINO made of a model.
 
     refused: its message where it did not read the model. crashed: how its process ended, where that was no answer. shapes: by layer name, element type and
-    shape of each output. values: by layer name, the outputs as (element type, shape, bytes). problem: why it could not be run. device: its full name.
+    shape of each output. values: by layer name and port, the output as (element type, shape, the file that holds its bytes). problem: why it could not be run.
+    device: its full name.
     """
 
     version: str
@@ -28,7 +29,7 @@ class Answer(NamedTuple):
     refused: str | None
     crashed: str | None
     shapes: dict[str, list[tuple[str, str]]]
-    values: dict[str, list[tuple[str, list[int], bytes]]]
+    values: dict[tuple[str, int], tuple[str, list[int], Path]]
     problem: str | None
 
 
@@ -51,9 +52,7 @@ def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answ
     found = json.loads(answer.read_text()) if answer.exists() else {}
     if found.get("absent"):
         raise RuntimeError("OpenVINO is not installed; the cross-check needs it: pip install 'irshape[openvino]'")
-    values = {}
-    for name, rows in found.get("values", {}).items():
-        values[name] = [(element_type, shape, (folder / file).read_bytes()) for element_type, shape, file in rows]
+    values = {(name, port): (element_type, shape, folder / file) for name, port, element_type, shape, file in found.get("values", ())}
     shapes = {name: [(row[0], row[1]) for row in rows] for name, rows in found.get("shapes", {}).items()}
     return Answer(found.get("version", "?"), found.get("device", "?"), found.get("refused"), ended, shapes, values, found.get("problem"))
 
@@ -118,12 +117,12 @@ def _shapes(model: Any) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path) -> dict[str, list[tuple[str, list[int], str]]]:
+def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path) -> list[tuple[str, int, str, list[int], str]]:
     import numpy as np
 
-    config = {"INFERENCE_PRECISION_HINT": "f32"} if request["device"] == "CPU" else {}
+    config = {"INFERENCE_PRECISION_HINT": request.get("hint") or "f32"}
     if request["device"] == "CPU":
-        config |= {"KV_CACHE_PRECISION": "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
+        config |= {"KV_CACHE_PRECISION": request.get("hint") or "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
     config |= request["config"]
     watched = []
     for node in model.get_ops():
@@ -139,7 +138,6 @@ def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path) 
     # an output that has a Result already gets no second one, so each is found by what feeds it
     fed = [result.input(0).get_source_output() for result in model.get_results()]
     positions = {(source.get_node().get_friendly_name(), source.get_index()): position for position, source in enumerate(fed)}
-    results = [(name, position) for (name, _), position in sorted(positions.items())]
     compiled = core.compile_model(model, request["device"], config)
     demand = compiled.create_infer_request()
     for position, parameter in enumerate(model.get_parameters()):
@@ -156,8 +154,8 @@ def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path) 
                 _fill(tensor, raw)
         demand.set_input_tensor(position, tensor)
     demand.infer()
-    found: dict[str, list[tuple[str, list[int], str]]] = {}
-    for number, (name, position) in enumerate(results):
+    found: list[tuple[str, int, str, list[int], str]] = []
+    for number, ((name, port), position) in enumerate(sorted(positions.items())):
         tensor = demand.get_output_tensor(position)
         file = f"value{number}.bin"
         element_type = tensor.get_element_type().get_type_name()
@@ -165,7 +163,7 @@ def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path) 
             (folder / file).write_text(json.dumps([item.hex() if isinstance(item, bytes) else str(item).encode().hex() for item in tensor.bytes_data.ravel()]))
         else:
             (folder / file).write_bytes(_bytes(tensor))
-        found.setdefault(name, []).append((element_type, list(tensor.get_shape()), file))
+        found.append((name, port, element_type, list(tensor.get_shape()), file))
     return found
 
 

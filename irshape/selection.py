@@ -7,8 +7,9 @@ two that are as exact the ignoring one. A later layer of settings (the command l
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from .configuration import Configuration, ConfigurationError, Policy, matches, suggestion
@@ -84,12 +85,13 @@ def _chosen(layers: Sequence[Configuration]) -> tuple[frozenset[str], frozenset[
 def _exactness(selector: str) -> int:
     if selector == "ALL":
         return 0
-    return len(selector) if _PREFIX.fullmatch(selector) else 5
+    return len(selector) if re.fullmatch(_PREFIX, selector) else 5
 
 
-_PREFIX = re.compile(r"IR[0-9]{0,3}")
+_PREFIX = r"IR[0-9]{0,3}"
 
 
+@lru_cache(maxsize=4096)
 def covered(selector: str) -> list[str]:
     """The codes of the rules that a selector covers; none for one that means nothing."""
     from .rules import all_rules
@@ -97,7 +99,7 @@ def covered(selector: str) -> list[str]:
     rules = all_rules()
     if selector == "ALL":
         return [rule.code for rule in rules]
-    if _PREFIX.fullmatch(selector):
+    if re.fullmatch(_PREFIX, selector):
         return [rule.code for rule in rules if rule.code.startswith(selector)]
     return [rule.code for rule in rules if rule.name == selector]
 
@@ -142,113 +144,162 @@ def _token() -> re.Pattern[bytes]:
 
 @cache
 def _directive() -> re.Pattern[str]:
-    return re.compile(r"\s*irshape:\s*(?P<verb>[\w-]*)\s*(?:=\s*(?P<codes>[\w-]+(?:\s*,\s*[\w-]+)*))?\s*(?::.*)?", re.DOTALL)
+    return re.compile(r"\s*+irshape:\s*+(?P<verb>[\w-]*+)\s*+(?:=\s*+(?P<codes>[\w-]++(?:\s*+,\s*+[\w-]++)*+)\s*+)?(?::.*)?", re.DOTALL)
 
 
-class Suppression:
-    """A comment that silences: `<!-- irshape: disable=IR305,IR2: the reason -->`, and where it holds: from `start` up to `end`, None for the whole file."""
+class Suppression(NamedTuple):
+    """A comment that silences: `<!-- irshape: disable=IR305,IR2: the reason -->`. codes: each selector, and the codes of the rules that it covers."""
 
-    __slots__ = ("codes", "end", "offset", "start", "used", "whole")
+    offset: int
+    codes: list[tuple[str, frozenset[str]]]
 
-    def __init__(self, offset: int, codes: list[tuple[str, frozenset[str]]], start: int, whole: bool) -> None:
-        self.offset = offset
-        self.codes = codes
+
+class Scope:
+    """What the comments of one layer, or of the whole file, silence; `end` is None where the layer has none. hits: the codes of what they have silenced."""
+
+    __slots__ = ("codes", "comments", "end", "hits", "outer", "start")
+
+    def __init__(self, start: int) -> None:
         self.start = start
         self.end: int | None = None
-        self.whole = whole
-        self.used: set[str] = set()
+        self.comments: list[Suppression] = []
+        self.codes: set[str] = set()
+        self.hits: set[str] = set()
+        self.outer: Scope | None = None
 
-    def silences(self, code: str, problem: Problem) -> bool:
-        """Whether it silences a finding; notes that it has."""
-        if not self.whole:
-            places = [problem.offset] if problem.layer is None else [problem.offset, problem.layer.offset]
-            if not any(self.start <= place and (self.end is None or place < self.end) for place in places):
-                return False
-        hit = [text for text, covers in self.codes if code in covers]
-        self.used.update(hit)
-        return bool(hit)
+    def add(self, comment: Suppression) -> None:
+        self.comments.append(comment)
+        for _, covers in comment.codes:
+            self.codes |= covers
+
+    def silences(self, code: str) -> bool:
+        """Whether it silences a finding of a code; notes that it has."""
+        if code not in self.codes:
+            return False
+        self.hits.add(code)
+        return True
 
 
-def suppressions(source: Source) -> tuple[list[Suppression], list[Problem]]:
+class Comments:
     """The comments of a file that silence findings, and what is wrong with some. A file without the word costs one search."""
-    from .model import Problem
 
-    found: list[Suppression] = []
-    problems: list[Problem] = []
-    data = source.data
-    if MARK not in data:
-        return found, problems
-    open_layers: list[tuple[int, int]] = []
-    inside = False
-    for token in _token().finditer(data):
-        if token["layer"]:
-            inside = True
-            if not token[0].endswith(b"/>"):
-                open_layers.append((token.start(), len(found)))
-        elif token["end"]:
-            if open_layers:
-                start, first = open_layers.pop()
-                for suppression in found[first:]:
-                    if suppression.start == start and suppression.end is None:
-                        suppression.end = token.end()
-        elif token["element"]:
-            inside = True
-        elif token["comment"] is not None and token["comment"].lstrip().startswith(MARK):
-            text = token["comment"].decode(source.encoding, "replace")
-            match = _directive().fullmatch(text)
-            if match is None or match["verb"] not in ("disable", "disable-file") or not match["codes"]:
-                hint = "write <!-- irshape: disable=IR305 --> inside a layer, or <!-- irshape: disable-file=IR305 -->"
-                problems.append(
-                    Problem(
-                        "unknown-suppression", f"the comment '{_short(text)}' says nothing that irshape knows", token.start(), actual=_short(text), help=hint
-                    )
-                )
-                continue
-            codes = []
-            for name in re.split(r"\s*,\s*", match["codes"]):
-                covers = frozenset(covered(name))
-                if covers:
-                    codes.append((name, covers))
+    def __init__(self, source: Source) -> None:
+        self.problems: list[Problem] = []
+        self.whole = Scope(0)
+        self.layers: list[Scope] = []
+        """By where they start; an inner one comes after the one around it."""
+        if MARK in source.data:
+            self._read(source)
+            self.layers.sort(key=lambda scope: scope.start)
+            outer: Scope | None = None
+            for scope in self.layers:
+                while outer is not None and outer.end is not None and outer.end <= scope.start:
+                    outer = outer.outer
+                scope.outer, outer = outer, scope
+        self._starts = [scope.start for scope in self.layers]
+
+    def __bool__(self) -> bool:
+        return bool(self.whole.comments or self.layers or self.problems)
+
+    def _read(self, source: Source) -> None:
+        from .model import Problem
+
+        layers: list[tuple[int, Scope | None]] = []
+        inside = False
+        for token in _token().finditer(source.data):
+            if token["layer"]:
+                inside = True
+                if not token[0].endswith(b"/>"):
+                    layers.append((token.start(), None))
+            elif token["end"]:
+                scope = layers.pop()[1] if layers else None
+                if scope is not None:
+                    scope.end = token.end()
+            elif token["element"]:
+                inside = True
+            elif token["comment"] is not None and token["comment"].lstrip().startswith(MARK):
+                comment, wide = self._parsed(token["comment"].decode(source.encoding, "replace"), token.start())
+                if comment is None:
+                    continue
+                if wide or not inside:
+                    self.whole.add(comment)
+                elif layers:
+                    start, scope = layers[-1]
+                    if scope is None:
+                        scope = Scope(start)
+                        layers[-1] = (start, scope)
+                        self.layers.append(scope)
+                    scope.add(comment)
                 else:
-                    problems.append(_unknown(name, token.start()))
-            whole = match["verb"] == "disable-file" or not inside
-            if not whole and not open_layers:
-                message = "this comment silences nothing: it stands in no layer"
-                hint = "put it inside the layer it is meant for; for the whole file, before the first element, or write disable-file"
-                problems.append(Problem("misplaced-suppression", message, token.start(), help=hint))
-            elif codes:
-                found.append(Suppression(token.start(), codes, open_layers[-1][0] if open_layers else 0, whole))
-    return found, problems
+                    message = "this comment silences nothing: it stands in no layer"
+                    hint = "put it inside the layer it is meant for; for the whole file, before the first element, or write disable-file"
+                    self.problems.append(Problem("misplaced-suppression", message, token.start(), help=hint))
+
+    def _parsed(self, text: str, offset: int) -> tuple[Suppression | None, bool]:
+        """A comment, and whether it is for the whole file wherever it stands; notes what is wrong with it."""
+        from .model import Problem
+
+        match = _directive().fullmatch(text)
+        if match is None or match["verb"] not in ("disable", "disable-file") or not match["codes"]:
+            hint = "write <!-- irshape: disable=IR305 --> inside a layer, or <!-- irshape: disable-file=IR305 -->"
+            message = f"the comment '{_short(text)}' says nothing that irshape knows"
+            self.problems.append(Problem("unknown-suppression", message, offset, actual=_short(text), help=hint))
+            return None, False
+        codes = []
+        for name in match["codes"].split(","):
+            selector = name.strip()
+            covers = frozenset(covered(selector))
+            if covers:
+                codes.append((selector, covers))
+            else:
+                self.problems.append(_unknown(selector, offset, len(self.problems) < MAX_SUGGESTIONS))
+        return Suppression(offset, codes), match["verb"] == "disable-file"
+
+    def silence(self, code: str, problem: Problem) -> bool:
+        """Whether a comment silences a finding: one of the file, or of a layer that the finding is about or stands in."""
+        silenced = self.whole.silences(code)
+        if self.layers:
+            places = {problem.offset} if problem.layer is None else {problem.offset, problem.layer.offset}
+            for place in places:
+                at = bisect_right(self._starts, place) - 1
+                scope = self.layers[at] if at >= 0 else None
+                while scope is not None:
+                    if scope.end is None or place < scope.end:
+                        silenced |= scope.silences(code)
+                    scope = scope.outer
+        return silenced
+
+    def unused(self, enabled: frozenset[str] | None) -> Iterator[Problem]:
+        """The selectors in comments that silence nothing, where their rules are asked at all."""
+        from .model import Problem
+        from .rules import all_rules
+
+        asked = enabled if enabled is not None else frozenset(rule.code for rule in all_rules() if rule.default)
+        for scope in (self.whole, *self.layers):
+            where = "in this file" if scope is self.whole else "in this layer"
+            for comment in scope.comments:
+                for text, covers in comment.codes:
+                    if not covers & scope.hits and covers & asked:
+                        message = f"there is no {text} {where} to silence"
+                        yield Problem("unused-suppression", message, comment.offset, actual=text, help="remove it from the comment")
+
+
+MAX_SUGGESTIONS = 50
+"""Misspelt codes in one file for which a similar one is looked for."""
 
 
 def _short(text: str) -> str:
-    text = " ".join(text.split())
+    text = " ".join(text[:200].split())
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def _unknown(name: str, offset: int) -> Problem:
+def _unknown(name: str, offset: int, suggest: bool) -> Problem:
     from .model import Problem
     from .rules import all_rules
 
-    close = suggestion(name, [text for rule in all_rules() for text in (rule.code, rule.name)])
-    return Problem(
-        "unknown-suppression", f"there is no rule '{_short(name)}'{close}", offset, actual=_short(name), help="correct the code; `irshape rule` lists them"
-    )
-
-
-def unused(found: Iterable[Suppression], enabled: frozenset[str] | None) -> Iterator[Problem]:
-    """The codes in comments that silence nothing, where their rules are asked at all."""
-    from .model import Problem
-    from .rules import all_rules
-
-    asked = enabled if enabled is not None else frozenset(rule.code for rule in all_rules() if rule.default)
-    for suppression in found:
-        for text, covers in suppression.codes:
-            if text not in suppression.used and covers & asked:
-                where = "in this file" if suppression.whole else "in this layer"
-                yield Problem(
-                    "unused-suppression", f"there is no {text} {where} to silence", suppression.offset, actual=text, help="remove it from the comment"
-                )
+    close = suggestion(name, [text for rule in all_rules() for text in (rule.code, rule.name)]) if suggest and len(name) < 60 else ""
+    message = f"there is no rule '{_short(name)}'{close}"
+    return Problem("unknown-suppression", message, offset, actual=_short(name), help="correct the code; `irshape rule` lists them")
 
 
 class Filter:
@@ -257,14 +308,21 @@ class Filter:
     def __init__(self, chosen: Settings, source: Source | None) -> None:
         self.enabled = chosen.enabled
         self.ignored = chosen.ignored
-        self.suppressions: list[Suppression] = []
-        self.problems: list[Problem] = []
-        if chosen.comments and source is not None:
-            self.suppressions, self.problems = suppressions(source)
+        self.comments = Comments(source) if chosen.comments and source is not None else None
 
     def keep(self, rule: type[Rule], problem: Problem) -> bool:
-        selected = self.enabled is None or rule.code in self.enabled or (rule.name in FATAL and rule.code not in self.ignored)
-        if not self.suppressions:
-            return selected
-        silenced = [suppression.silences(rule.code, problem) for suppression in self.suppressions]
-        return selected and not any(silenced)
+        """Whether a problem is reported."""
+        silenced = bool(self.comments) and self.comments is not None and self.comments.silence(rule.code, problem)
+        return not silenced and self.selected(rule)
+
+    def selected(self, rule: type[Rule]) -> bool:
+        return self.enabled is None or rule.code in self.enabled or (rule.name in FATAL and rule.code not in self.ignored)
+
+    def about_comments(self) -> list[Problem]:
+        """What is wrong with the comments themselves, once every problem has been asked about."""
+        from .rules import rule_named
+
+        if not self.comments:
+            return []
+        found = [*self.comments.problems, *self.comments.unused(self.enabled)]
+        return [problem for problem in found if self.selected(rule_named(problem.rule))]

@@ -13,6 +13,7 @@ from .. import __version__
 
 COMMANDS = {
     "validate": "Report everything that is wrong with IR files.",
+    "fix": "Put right what has one right answer.",
     "requires": "Tell the oldest OpenVINO release that can read a model.",
     "infer": "Print the element type and shape of every output port.",
     "run": "Execute a model in NumPy.",

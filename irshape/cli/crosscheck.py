@@ -34,7 +34,8 @@ def command(
 ) -> None:
     """Compares the element types, shapes and values of every layer with OpenVINO's; exit status 1 where they differ.
 
-    Needs the extra irshape[openvino]. The runtime works in a process of its own: its crash is a result.
+    An ONNX model is compared with onnxruntime (--device reference: with onnx's own), a oneDNN graph with the oneDNN library.
+    Needs the extra irshape[openvino] or irshape[onnx]. The runtime works in a process of its own: its crash is a result.
     """
     from ..comparison import crosscheck
     from ..execution import ExecutionError
@@ -63,7 +64,7 @@ def _print(comparison: object, verbose: bool) -> None:
     rows = comparison.rows
     shapes = f"{comparison.count('equal', values=False)} equal"
     tighter = comparison.count("tighter", values=False)
-    shapes += f", {tighter} tighter than OpenVINO's" if tighter else ""
+    shapes += f", {tighter} tighter than the runtime's" if tighter else ""
     wrong = comparison.count("differs", values=False)
     shapes += f", {wrong} different" if wrong else ""
     compared = [row for row in rows if row.value_verdict != "not compared"]
@@ -71,7 +72,7 @@ def _print(comparison: object, verbose: bool) -> None:
     for verdict, words in (("explained", "explained"), ("differs", "different")):
         count = comparison.count(verdict)  # type: ignore[arg-type]
         values += f", {count} {words}" if count else ""
-    click.echo(f"{comparison.model.path} on {comparison.device} ({comparison.device_name.strip()}), OpenVINO {comparison.version}")
+    click.echo(f"{comparison.model.path} on {comparison.device} ({comparison.device_name.strip()}), {comparison.runtime}")
     click.echo(f"  types and shapes: {len(rows)} outputs, {shapes}")
     click.echo(f"  values:           {len(compared)} outputs, {values}")
     for row in rows:
@@ -88,7 +89,7 @@ def _print(comparison: object, verbose: bool) -> None:
         return
     click.echo(f"  the first output that departs: {first.layer.type} '{first.layer.name}' (id {first.layer.id}) output {first.port}")
     if first.shape_verdict == "differs":
-        click.echo(f"    irshape infers {first.inferred}, OpenVINO {first.runtime}")
+        click.echo(f"    irshape infers {first.inferred}, {comparison.runtime} {first.runtime}")
     if first.value_verdict == "differs":
         click.echo(f"    {first.reason}" if first.reason else f"    largest error {first.error:.6g}, allowed there {first.allowed:.6g}")
         for what, found in first.ranges.items():

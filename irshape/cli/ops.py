@@ -41,6 +41,7 @@ def command(type_name: str | None, form: str) -> None:
 def described(cls: type[Operation]) -> dict[str, Any]:
     """A version of an operation as data: what `irshape ops --format json` prints."""
     from ..execution import supported
+    from ..ops.constraints import constraints
     from ..ops.declaration import Operation as Base
     from ..ops.declaration import describe_types
 
@@ -78,6 +79,7 @@ def described(cls: type[Operation]) -> dict[str, Any]:
         "evaluate": supported(cls),
         "attributes": attributes,
         "inputs": inputs,
+        "constraints": [{"message": found.message, "rule": found.rule} for found in constraints(cls)],
     }
 
 
@@ -96,4 +98,6 @@ def _page(row: dict[str, Any]) -> str:
         state = "required" if entry["required"] else f"default {entry['default']}" if entry["default"] not in (None, "") else "optional"
         lines.append(f"  {entry['name']}: {entry['values']} ({state})")
     lines += [] if row["attributes"] else ["  none"]
+    lines.append("Constraints: what is reported when one is not met (… is what the layer has)")
+    lines += [f"  {entry['message']}" for entry in row["constraints"]] or ["  none beyond the inputs and attributes above"]
     return "\n".join(lines) + "\n"

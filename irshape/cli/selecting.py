@@ -56,7 +56,6 @@ def selection_options(function: F) -> F:
 def chosen(given: dict[str, Any]) -> Chosen:
     """The configuration with the options over it. Raises `UsageError` for what cannot be used."""
     from ..configuration import Configuration, extensions
-    from ..releases import parse_release
 
     if given["isolated"] and given["config"]:
         raise click.UsageError("--isolated reads no configuration, --config names one")
@@ -69,6 +68,8 @@ def chosen(given: dict[str, Any]) -> Chosen:
         if given["ignore_comments"]:
             changes["comments"] = False
         if given["target"]:
+            from ..releases import parse_release
+
             changes["target"] = parse_release(given["target"])
         if given["extensions"]:
             changes["extensions"] = (*found.extensions, *extensions(given["extensions"]))
@@ -89,15 +90,11 @@ def chosen(given: dict[str, Any]) -> Chosen:
 
 def _early(over: Configuration) -> None:
     """Meets what is wrong with selectors and plugins before the first file."""
-    from ..rules.plugins import declares, plugin_rules
+    from ..rules.plugins import check_plugins
     from ..selection import check_selectors
 
+    check_plugins()
     check_selectors((*(over.select or ()), *over.extend_select, *over.ignore))
-    plugin_rules()
-    if declares("irshape.operations"):
-        from ..ops.registry import plugins
-
-        plugins()
 
 
 def _split(values: Iterable[str]) -> list[str]:

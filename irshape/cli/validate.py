@@ -14,7 +14,7 @@ from .selecting import Chosen, chosen, selection_options
 
 if TYPE_CHECKING:
     from ..baseline import Finished
-    from ..diagnostics.report import FileReport
+    from ..diagnostics.report import FileReport, Report
 
 
 @click.command("validate", short_help="Report everything that is wrong with IR files.")
@@ -55,15 +55,12 @@ def command(
 
         files = shard(files, *wanted.shard)
     try:
-        found = finished(files, wanted, weights, given)
-        if wanted.update_baseline:
-            found = updated(found, wanted, quiet)
+        report, found = finished(files, wanted, weights, given)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     level: Any = wanted.configuration.fail_level
-    report = found.report
     write_report(report, forms_chosen, color=color, verbose=verbose, quiet=quiet, fail_level=level, weights=weights, values=given)
-    if not quiet:
+    if found is not None and not quiet:
         for note in notes(found, wanted):
             click.echo(f"irshape: {note}", err=True)
     if any(one.rule == "unreadable-file" for one in report.diagnostics):
@@ -73,12 +70,15 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def finished(files: list[str], wanted: Chosen, weights: str, values: dict[str, str]) -> Finished:
+def finished(files: list[str], wanted: Chosen, weights: str, values: dict[str, str]) -> tuple[Report, Finished | None]:
     """Checks the files, and applies what holds for all of them together. Raises `ValueError` for settings and values that do not fit, `OSError` for a single file."""
-    from ..baseline import finish, without_ignored
     from ..diagnostics.report import Report
 
     configuration = wanted.configuration
+    if not (configuration.per_file_ignores or configuration.baseline or configuration.max_errors or wanted.update_baseline):
+        return Report(list(checked(files, wanted, weights, values))), None
+    from ..baseline import finish, without_ignored
+
     reports: list[FileReport] = []
     errors = 0
     for report in checked(files, wanted, weights, values):
@@ -88,7 +88,9 @@ def finished(files: list[str], wanted: Chosen, weights: str, values: dict[str, s
             if errors >= configuration.max_errors:
                 break
     found = finish(Report(reports), configuration, baseline=not wanted.update_baseline)
-    return found._replace(unchecked=len(files) - len(found.report.files))
+    if wanted.update_baseline:
+        return updated(found.report, wanted)
+    return found.report, found._replace(unchecked=len(files) - len(found.report.files))
 
 
 def checked(files: list[str], wanted: Chosen, weights: str, values: dict[str, str]) -> Iterator[FileReport]:
@@ -117,20 +119,21 @@ def checked(files: list[str], wanted: Chosen, weights: str, values: dict[str, st
     yield from progress(found, len(files))
 
 
-def updated(found: Finished, wanted: Chosen, quiet: bool) -> Finished:
+def updated(report: Report, wanted: Chosen) -> tuple[Report, Finished]:
     """Writes the baseline; what is then left to report is nothing."""
     from ..baseline import finish, update
 
     assert wanted.configuration.baseline is not None
-    count = update(found.report, wanted.configuration.baseline)
-    if not quiet:
-        click.echo(f"irshape: {count} finding{'' if count == 1 else 's'} in the baseline '{wanted.configuration.baseline}'", err=True)
-    return finish(found.report, wanted.configuration)
+    update(report, wanted.configuration.baseline)
+    found = finish(report, wanted.configuration)
+    return found.report, found
 
 
 def notes(found: Finished, wanted: Chosen) -> Iterator[str]:
     """What a person should know about findings that are not in the report."""
-    if found.baselined and not wanted.update_baseline:
+    if wanted.update_baseline:
+        yield f"{found.baselined} finding{'' if found.baselined == 1 else 's'} in the baseline '{wanted.configuration.baseline}'"
+    elif found.baselined:
         yield f"{found.baselined} finding{'' if found.baselined == 1 else 's'} held back by the baseline"
     if found.stale:
         yield f"{found.stale} entr{'y' if found.stale == 1 else 'ies'} of the baseline no longer occur{'s' if found.stale == 1 else ''}; --update-baseline drops them"

@@ -10,7 +10,7 @@ from ..formats.ir_reader import NotReadable
 from ..formats.layers import give_values
 from ..formats.loading import load
 from ..model import Model, Source
-from ..selection import PLAIN, Filter, Settings, settings, unused
+from ..selection import PLAIN, Filter, Settings, settings
 from .report import FileReport, Report, diagnostic
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ def validate(
         files = [validate_one(one, weights, settings=settings(chosen, one.path if isinstance(one, Model) else one, also=also))]
     else:
         from ..many import validate_many
+        from ..rules.plugins import check_plugins
 
+        check_plugins()
         files = list(validate_many(paths, chosen, weights=weights, also=also, executor=executor))
     report = Report(files)
     if chosen.per_file_ignores or chosen.baseline or chosen.max_errors:
@@ -95,8 +97,6 @@ def validate_model(model: Model, *, also: Collection[str] = (), settings: Settin
     source: Source = model.source
     sieve = Filter(chosen, source if model.format == "ir" else None)
     found = [problem for problem in findings(context, chosen.also) if sieve.keep(rule_named(problem.rule), problem)]
-    if sieve.suppressions or sieve.problems:
-        own = [*sieve.problems, *unused(sieve.suppressions, sieve.enabled)]
-        found += [problem for problem in own if sieve.enabled is None or rule_named(problem.rule).code in sieve.enabled]
+    found += sieve.about_comments()
     found.sort(key=lambda problem: (problem.offset, problem.rule, problem.message))
     return FileReport(model.path, sum(1 for _ in model.walk()), [diagnostic(problem, source) for problem in found], source)

@@ -80,7 +80,7 @@ def open_source(name: str) -> Source:
         return source
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         try:
-            source = Source(shown, data.decode("utf-16").encode(), "utf-8-sig")
+            source = Source(shown, data.decode("utf-16").encode(), "utf-8-sig", data)
         except UnicodeDecodeError as error:
             raise NotReadable(Problem("malformed-xml", f"the file begins as UTF-16 and is not: {error.reason}", 0, help="save it as UTF-8"), source) from None
     elif not data.strip():

@@ -413,5 +413,6 @@ def describe_types(allowed: frozenset[ElementType]) -> str:
     ):
         if allowed == group:
             return words
-    names = sorted((found.name for found in allowed), key=lambda name: (name[0], len(name), name))
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1]
+    but = "any type but " if len(allowed) > len(ANY) // 2 else ""
+    names = sorted((found.name for found in (ANY - allowed if but else allowed)), key=lambda name: (name[0], len(name), name))
+    return but + (names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1])

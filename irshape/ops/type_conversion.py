@@ -107,6 +107,8 @@ class ConvertPromoteTypes(Operation):
             return a
         if a.is_real != b.is_real:
             return self.mixed_with_real(*((a, b) if a.is_real else (b, a)))
+        if self.pytorch_scalar_promotion and (input_0.rank is None or input_1.rank is None):
+            return DYNAMIC_TYPE  # whether there is a scalar decides
         if self.pytorch_scalar_promotion and (input_0.rank == 0) != (input_1.rank == 0):
             return self.of_scalar(*((b, a) if input_0.rank == 0 else (a, b)))
         if a.signed != b.signed:

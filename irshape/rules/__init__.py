@@ -24,7 +24,7 @@ def all_rules() -> tuple[type[Rule], ...]:
                 found.append(value)
     from .plugins import plugin_rules
 
-    return tuple(sorted([*found, *plugin_rules()], key=lambda rule: rule.code))
+    return tuple(sorted([*found, *plugin_rules({rule.name for rule in found})], key=lambda rule: rule.code))
 
 
 @lru_cache(maxsize=1)

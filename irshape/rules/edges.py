@@ -318,7 +318,7 @@ class UnreachableLayer(Rule):
                     "a path to a Result or an Assign",
                     "none",
                     "connect it, or remove it",
-                    severity="info" if lonely else None,
+                    severity="info" if lonely or context.model.format != "ir" else None,
                 )
 
 

@@ -8,24 +8,41 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Collection
 from functools import lru_cache
 
 from .base import Rule
 
 ENTRY_POINT_GROUP = "irshape.rules"
-_CODE = re.compile(r"IR9[5-9][0-9]")
-_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 class PluginError(ValueError):
     """A plugin that cannot be used; the message names it."""
 
 
+def plugin_rules(taken: Collection[str] = ()) -> tuple[type[Rule], ...]:
+    """The rules of plugins. taken: names that they cannot have. Raises `PluginError`."""
+    found = _plugin_rules() if declares(ENTRY_POINT_GROUP) else ()
+    for rule in found:
+        if rule.name in taken:
+            raise PluginError(f"the plugin {rule.__module__}:{rule.__name__} declares {rule.name}, which is a rule of irshape")
+    return found
+
+
+def check_plugins() -> None:
+    """Meets what is wrong with any plugin. Raises `ValueError`; without plugins it costs a look at the folders of installed packages."""
+    if declares(ENTRY_POINT_GROUP):
+        from . import all_rules
+
+        all_rules()
+    if declares("irshape.operations"):
+        from ..ops.registry import plugins
+
+        plugins()
+
+
 @lru_cache(maxsize=1)
-def plugin_rules() -> tuple[type[Rule], ...]:
-    """The rules of plugins. Raises `PluginError`."""
-    if not declares(ENTRY_POINT_GROUP):
-        return ()
+def _plugin_rules() -> tuple[type[Rule], ...]:
     from importlib.metadata import entry_points
 
     found: dict[str, type[Rule]] = {}
@@ -37,9 +54,9 @@ def plugin_rules() -> tuple[type[Rule], ...]:
         if not (isinstance(rule, type) and issubclass(rule, Rule)):
             raise PluginError(f"the plugin {entry.value} is no irshape.rules.Rule")
         code, name, severity = (getattr(rule, key, None) for key in ("code", "name", "severity"))
-        if not isinstance(code, str) or not _CODE.fullmatch(code):
+        if not isinstance(code, str) or not re.fullmatch(r"IR9[5-9][0-9]", code):
             raise PluginError(f"the plugin {entry.value} has the code {code!r}; a rule of a plugin has one from IR950 to IR999")
-        if not isinstance(name, str) or not _NAME.fullmatch(name) or severity not in ("error", "warning", "info"):
+        if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", name) or severity not in ("error", "warning", "info"):
             raise PluginError(f"the plugin {entry.value} needs a name of lower-case words with hyphens, and a severity: error, warning or info")
         for other in found.values():
             if code == other.code or name == other.name:

@@ -469,7 +469,7 @@ class MissingBody(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
         wanted = {"loop": ("body",), "tensoriterator": ("body",), "if": ("then_body", "else_body")}
-        for layer in context.layers(*wanted):
+        for layer in context.layers(*wanted) if context.model.format == "ir" else ():
             expected = wanted[layer.type.lower()]
             held = layer.bodies or {}
             for tag in expected:

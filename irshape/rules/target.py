@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ..model import Layer, Problem
-from ..releases import FIRST, Release, Requirement, newest_opset, requirements, written
 from .base import Context, Rule
+
+if TYPE_CHECKING:
+    from ..releases import Release, Requirement
 
 
 class NewerThanTarget(Rule):
@@ -39,6 +42,8 @@ class NewerThanTarget(Rule):
         target = context.settings.target
         if target is None:
             return
+        from ..releases import FIRST, newest_opset, requirements, written
+
         place = context.model.source.attribute
         for found in requirements(context.model):
             if found.release <= target:
@@ -63,6 +68,8 @@ class NewerThanTarget(Rule):
 
     @classmethod
     def _of_type(cls, found: Requirement, layer: Layer, target: Release) -> Problem:
+        from ..releases import written
+
         message = f"element type {found.name} needs OpenVINO {written(found.release)} or newer; the target is {written(target)}"
         return Problem(cls.name, message, layer.offset, layer, f"readable by {written(target)}", written(found.release), _advice(found.release))
 
@@ -70,6 +77,7 @@ class NewerThanTarget(Rule):
 def _nearest(layer: Layer, target: Release) -> tuple[bool, str | None]:
     """The newest version of an operation that the target reads, and whether it is the same as the layer's."""
     from ..ops.registry import UnknownOperation, find, versions
+    from ..releases import newest_opset
 
     newest = newest_opset(target)
     older = [cls for cls in versions(layer.type) if cls.since <= newest]
@@ -83,4 +91,6 @@ def _nearest(layer: Layer, target: Release) -> tuple[bool, str | None]:
 
 
 def _advice(release: Release) -> str:
+    from ..releases import written
+
     return f"raise the target to {written(release)}, or convert the model for the target"

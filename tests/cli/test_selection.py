@@ -101,7 +101,7 @@ def test_selectors(model: Path, options: list[str], expected: list[str]) -> None
         (["--extension", "ReLU"], ["'ReLU' is an operation of opset1"]),
         (["--extension", "ReLU@opset3"], ["is known already"]),
     ],
-    ids=lambda value: " ".join(value),
+    ids=" ".join,
 )
 def test_usage_is_exit_status_2(model: Path, options: list[str], words: list[str]) -> None:
     status, output, error = call(*options, str(model))
@@ -196,6 +196,23 @@ def test_a_comment_is_placed(tmp_path: Path) -> None:
     (found,) = [found for found in irshape.validate(path).diagnostics if found.code == "IR013"]
     line = path.read_text().splitlines()[found.line - 1]
     assert line[found.column - 1 :].startswith("<!-- irshape: disable=IR404 -->")
+
+
+def test_hostile_comments_cost_no_more_than_the_file(tmp_path: Path) -> None:
+    """Thousands of comments, in one layer and in many, with codes that nobody has, long runs of blanks, and what never ends."""
+    net = Net()
+    x = net.parameter("2,3", name="x")
+    for _ in range(600):
+        x = net.layer("ReLU", [x], 'colour="red"', outputs=["FP32:2,3"])
+        net.layers[-1] = net.layers[-1].replace(
+            "<data", "<!-- irshape: disable=IR301,IR4 -->" * 20 + "<!--irshape: disable=" + "x-" * 50 + str(len(net.layers)) + "--><data"
+        )
+    net.layers[1] = net.layers[1].replace("<data", f"<!-- irshape:{' ' * 200_000}x! --><!-- irshape: disable=IR3{',IR3' * 50_000} --><data")
+    path = net.save(tmp_path)
+    found = [one.code for one in irshape.validate(path).diagnostics]
+    assert "IR301" not in found
+    assert found.count("IR014") == 601
+    assert found.count("IR013") == 600 * 20
 
 
 # The baseline

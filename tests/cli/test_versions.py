@@ -90,6 +90,10 @@ def test_requires_of_bodies_and_of_what_nobody_knows(tmp_path: Path) -> None:
     assert "no release reads it without its library" in call("requires", str(path))[1]
     examples = Path(__file__).resolve().parents[2] / "examples"
     inside = json.loads(call("requires", "--format", "json", str(examples / "control_flow.xml"))[1])
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((examples.parent / "schemas" / "requires.schema.json").read_text())
+    for answer in (found, inside):
+        jsonschema.validate(answer, schema)
     assert any(layer["path"] for reason in inside["reasons"] for layer in reason["layers"])
 
 
@@ -147,7 +151,7 @@ def test_the_tables_cover_what_openvino_has() -> None:
 )
 def test_target(tmp_path: Path, net: Net, target: str, expected: list[str]) -> None:
     path = net.save(tmp_path)
-    found = [row for row in findings("--target", target, "--select", "IR605", str(path))]
+    found = findings("--target", target, "--select", "IR605", str(path))
     assert [(code, severity, message) for code, severity, message, _ in found] == [("IR605", "error", message) for message in expected]
     reported = irshape.validate(path, config=irshape.Configuration(target=parse_release(target), select=("IR605",))).diagnostics
     assert [one.message for one in reported] == expected
@@ -241,7 +245,7 @@ def plugin(tmp_path: Path) -> Iterator[object]:
     """Installs a module with entry points, in a folder on the path, for one test."""
     from irshape.ops import registry
     from irshape.rules import _by_name, all_rules, plugins
-    from irshape.selection import settings  # noqa: F401  (its module is loaded before the path changes)
+    from irshape.selection import covered
 
     caches = [
         registry.plugins,
@@ -250,9 +254,10 @@ def plugin(tmp_path: Path) -> Iterator[object]:
         registry.from_plugin,
         all_rules,
         _by_name,
-        plugins.plugin_rules,
+        plugins._plugin_rules,
         plugins.declares,
         plugins.entry_point_files,
+        covered,
     ]
     site = tmp_path / "site"
     made: list[str] = []
@@ -301,6 +306,7 @@ def test_an_operation_of_a_plugin(tmp_path: Path, plugin: object) -> None:
         (RULE.format(code="IR201", name="mine"), "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\n", "one from IR950 to IR999"),
         (RULE.format(code="IR950", name="My Rule"), "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\n", "needs a name of lower-case words"),
         (RULE.format(code="IR950", name="mine"), "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\ny = bad_plugin:NoLayerNamedLayer\n", "declares already"),
+        (RULE.format(code="IR950", name="cycle"), "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\n", "declares cycle, which is a rule of irshape"),
         ("raise OSError('no')", "[irshape.rules]\nx = bad_plugin:Rule\n", "cannot be loaded: OSError: no"),
         ("Rule = 1", "[irshape.rules]\nx = bad_plugin:Rule\n", "is no irshape.rules.Rule"),
     ],
@@ -311,6 +317,8 @@ def test_a_plugin_that_cannot_be_used(tmp_path: Path, plugin: object, text: str,
     status, output, error = call("validate", str(network().save(tmp_path)))
     assert (status, output) == (2, "")
     assert words in error
+    with pytest.raises(ValueError, match="plugin"):
+        irshape.validate([tmp_path / "m.xml"])
 
 
 def test_a_rule_of_a_plugin(tmp_path: Path, plugin: object) -> None:

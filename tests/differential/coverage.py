@@ -1,6 +1,6 @@
-"""Which operation versions the differential tests hold against OpenVINO, and docs/operations.md, the table of it.
+"""Which operation versions the differential tests hold against OpenVINO, and the pages made from that: docs/operations.md and docs/differences.md.
 
-python tests/differential/coverage.py        writes docs/operations.md
+python tests/differential/coverage.py        writes both
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ if not __package__:
     sys.path[:0] = [str(TESTS), str(TESTS.parent)]
 
 from differential.cases import Case, Input, Node  # noqa: E402
-
+from differential.known_differences import KNOWN  # noqa: E402
 from irshape.ops import registry  # noqa: E402
 from irshape.ops.declaration import Operation  # noqa: E402
 
-PAGE = TESTS.parent / "docs" / "operations.md"
+OPERATIONS = TESTS.parent / "docs" / "operations.md"
+DIFFERENCES = TESTS.parent / "docs" / "differences.md"
 
 
 @dataclass
@@ -78,7 +79,7 @@ def _under_test(case: Case) -> Iterator[tuple[str, str]]:
             waiting += node.inputs
 
 
-def page() -> str:
+def operations_page() -> str:
     """docs/operations.md."""
     from irshape.cli.ops import described
 
@@ -99,7 +100,43 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
+KINDS = {
+    "stricter": "The specification forbids it, OpenVINO takes it in silence: irshape reports an error",
+    "tighter": "irshape's shape is narrower than OpenVINO's, and inside it",
+    "values": "Both run it, and the results differ: irshape follows the specification",
+    "lenient": "OpenVINO refuses it for a limitation or bug of its own: irshape reports no error",
+    "crash": "OpenVINO crashes or hangs while reading it, though it is legal: irshape reports no error",
+}
+
+READING = """# Known differences from OpenVINO
+
+Where irshape and OpenVINO 2026.4 do not agree, on purpose. The list is that of the differential tests (`tests/differential/known_differences.py`), which hold each entry
+strictly: one that no longer is a difference fails. This page is made from it by `python tests/differential/coverage.py`.
+
+## While reading
+
+- IR v10: OpenVINO converts inputs and outputs of f16, f64, i64, u64, u1 and boolean to f32 and i32 while it reads (the old API knew no others), and gives the Converts the names of
+  the layers. irshape keeps what the file says; `crosscheck` compares layer by layer all the same.
+- Where a port declares something other than what is inferred, irshape reports it and goes on from what the port declares, since the layers behind it were made for that. What
+  OpenVINO then refuses further down, with the inferred shape, is one finding here: the port.
+- Layers without a path to a Result or an Assign are read and checked here; OpenVINO drops them unread.
+"""
+
+
+def differences_page() -> str:
+    """docs/differences.md."""
+    lines = [READING]
+    for kind, words in KINDS.items():
+        rows = [f"| {key} | {known.reason} |" for key, known in KNOWN.items() if known.kind == kind]
+        if rows:
+            lines.append("\n".join([f"## {words}", "", "| difference | what it is |", "|---|---|", *rows, ""]))
+    return "\n".join(lines)
+
+
+PAGES = {OPERATIONS: operations_page, DIFFERENCES: differences_page}
+
 if __name__ == "__main__":
-    PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(page(), encoding="utf-8")
-    print(f"{PAGE.relative_to(TESTS.parent)}: {sum(rows.rows > 0 for rows in counted().values())} of {len(counted())} versions have rows")
+    for path, page in PAGES.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(page(), encoding="utf-8")
+    print(f"{sum(rows.rows > 0 for rows in counted().values())} of {len(counted())} versions have rows; {len(KNOWN)} known differences")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from irshape.numpy_types import dtype_of, element_type_of
-from irshape.ops.declaration import ANY, Operation
+from irshape.ops.declaration import ANY, NUMERIC, Operation
 from irshape.ops.registry import find
 from irshape.types import ElementType
 
@@ -101,3 +101,32 @@ def test_every_element_type(row: tuple[str, str, dict[str, Any], tuple[int, ...]
         for ours, theirs in zip(outcome(element_type), expected, strict=True):
             assert ours.shape == theirs.shape
             assert (ours == theirs).all(), element_type
+
+
+COMBINED: list[tuple[str, str, dict[str, Any], tuple[int, ...], list[Any]]] = [
+    *(("ScatterNDUpdate", "opset15", {"reduction": reduction}, (4,), [ints([2]), OTHER]) for reduction in ("sum", "prod", "min", "max")),
+    *(
+        ("ScatterElementsUpdate", "opset12", {"reduction": reduction, "use_init_val": initial}, (4,), [ints(2), OTHER, np.int64(0)])
+        for reduction in ("sum", "prod", "min", "max", "mean")
+        for initial in (True, False)
+    ),
+    ("Col2Im", "opset15", {"strides": (2, 2)}, (1, 4, 1), [ints(2, 2), ints(2, 2)]),
+]
+
+
+@pytest.mark.parametrize("row", COMBINED, ids=lambda row: "-".join(map(str, (row[0], *row[2].values()))))
+def test_every_number_is_combined(row: tuple[str, str, dict[str, Any], tuple[int, ...], list[Any]]) -> None:
+    name, version, attributes, shape, rest = row
+    operation: Operation = find(name, version)(**attributes)
+    marks = np.array([1, 0, 0, 1]).reshape(shape)
+    assert operation.evaluate is not None
+
+    def outcome(element_type: ElementType) -> Array:
+        inputs = [encoded(marks, element_type), *(encoded(np.array([1]), element_type) if one is OTHER else np.asarray(one) for one in rest)]
+        made = operation.evaluate(*inputs)  # type: ignore[misc]
+        assert element_type_of(made) is element_type
+        return decoded(made, element_type)
+
+    expected = outcome(ElementType.of("i64"))
+    for element_type in NUMERIC - {ElementType.of("nf4"), ElementType.of("f8e8m0")}:  # which have no plain 0 and 1
+        assert (outcome(element_type) == expected).all(), element_type

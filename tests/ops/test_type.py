@@ -146,6 +146,7 @@ TYPES = [
     *(promote(a, b, "3", unsafe, scalar) for a, b in MIXED for unsafe, scalar in PROMOTE),
     *(promote(b, a, "", unsafe, "true") for a, b in MIXED for unsafe in ("true", "false")),
     promote("f32", "dynamic", "3", "false", "false"),
+    *(promote(a, b, "...", unsafe, "true") for a, b in (("i32", "i8"), ("u64", "i64"), ("f32", "i8")) for unsafe in ("true", "false")),
     promote("nf4", "f32", "3", "false", "false"),
     promote("f32", "string", "3", "false", "false"),
     Case("ConvertPromoteTypes", "opset14", {}, [data("i8", "2,3"), data("f32", "3")], outputs=2),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from difflib import get_close_matches
 from typing import Any
 
@@ -239,7 +240,12 @@ class _Reader:
             return
         try:
             made = self.made(entry, inputs, declared)
-        except Refusal as refusal:
+        except Exception as error:
+            if not isinstance(error, Refusal) and os.environ.get("IRSHAPE_DEBUG"):
+                raise
+            refusal = (
+                error if isinstance(error, Refusal) else Refusal(f"irshape failed on this operation ({type(error).__name__}: {error})", rule="internal-error")
+            )
             layer, made = builder.opaque(kind, "onednn", inputs, declared, name=builder.name)
             place = self.attribute_place(number, refusal.at)
             problem = Problem(refusal.rule, refusal.message, place, layer, refusal.expected, refusal.seen, refusal.help or None)

@@ -294,10 +294,10 @@ def _least(kind: ElementType) -> float:
 @operator("Dropout", 1, 6, 7, 10, 12, 13, 22)
 def dropout(node: Node) -> Made:
     """In inference it passes its input on, and its mask is all ones."""
-    training = node.input(2)
-    if node.version >= 12 and training is not None and training.known != (0,):
-        if training.known is None or node.input(1) is None or node.need(1).tensor.value is None or node.need(1).tensor.value.exact != (0.0,):  # type: ignore[union-attr]
-            raise Refusal("Dropout in training draws at random; OpenVINO runs inference only", rule="operation-constraint")
+    training, ratio = node.input(2), node.input(1)
+    trains = node.version >= 12 and training is not None and training.known != (0,)
+    if trains and (ratio is None or ratio.tensor.value is None or any(ratio.tensor.value.upper)):
+        raise Refusal("Dropout in training draws at random; OpenVINO runs inference only", rule="operation-constraint")
     made = node.add("Identity", node.x)
     if not node.wants(1):
         return made

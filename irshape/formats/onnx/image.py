@@ -1,1 +1,149 @@
-"""Not written yet."""
+"""Images: resizing, sampling, regions, boxes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...types import ElementType
+from .declaration import Made, Node, Refusal, Value, operator
+from .matrix import _window, biased, spatial
+
+COORDINATES = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners", "tf_half_pixel_for_nn")
+NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+I64 = ElementType.of("i64")
+
+
+def _one_of(node: Node, name: str, allowed: tuple[str, ...]) -> str:
+    if node[name] not in allowed:
+        raise Refusal(
+            f"`{name}` is '{node[name]}'; OpenVINO has {', '.join(allowed)}", rule="attribute-value", at=name, expected=", ".join(allowed), seen=node[name]
+        )
+    return str(node[name])
+
+
+@operator("Resize", 10, 11, 13, 18, 19)
+def resize(node: Node) -> Made:
+    """By scales or by sizes. Axes that keep their size are left out."""
+    x = node.x
+    old = node.version == 10
+    mode = _one_of(node, "mode", ("nearest", "linear", "cubic"))
+    coordinates = "asymmetric" if old else _one_of(node, "coordinate_transformation_mode", COORDINATES)
+    nearest = "floor" if old else _one_of(node, "nearest_mode", NEAREST)
+    for name in ("exclude_outside",):
+        if node[name]:
+            raise Refusal(f"Resize with `{name}` has no counterpart in OpenVINO", at=name, expected=0, seen=node[name])
+    if node["keep_aspect_ratio_policy"] not in (None, "stretch"):
+        raise Refusal("Resize that keeps the ratio of the sides has no counterpart in OpenVINO", at="keep_aspect_ratio_policy", expected="stretch")
+    scales, sizes = (node.input(1), None) if old else (node.input(2), node.input(3))
+    if scales is not None and scales.shape.static == (0,):
+        scales = None
+    return _interpolated(
+        node,
+        x,
+        scales,
+        sizes,
+        mode,
+        coordinates,
+        nearest,
+        cube_coeff=node["cubic_coeff_a"] if node["cubic_coeff_a"] is not None else -0.75,
+        antialias=bool(node["antialias"]),
+    )
+
+
+@operator("Upsample", 7, 9)
+def upsample(node: Node) -> Made:
+    scales = node.numbers(node["scales"], "f32") if node.version == 7 else node.need(1)
+    return _interpolated(node, node.x, scales, None, _one_of(node, "mode", ("nearest", "linear")), "asymmetric", "floor")
+
+
+def _interpolated(node: Node, x: Value, scales: Value | None, sizes: Value | None, mode: str, coordinates: str, nearest: str, **more: Any) -> Made:
+    given = sizes if sizes is not None else scales
+    if given is None:
+        raise Refusal(f"{node.operator} needs its scales or its sizes", rule="input-count")
+    rank = node.rank(x, "with its axes")
+    axes = node.axes("axes", node["axes"], rank) if node["axes"] else list(range(rank))
+    kept = list(range(len(axes)))
+    value = given.tensor.value.exact if given.tensor.value is not None else None
+    if value is not None and len(value) == len(axes):
+        dims = x.shape.dims
+        kept = [
+            i for i, axis in enumerate(axes) if (value[i] != 1 if sizes is None else dims is None or not dims[axis].is_static or dims[axis].low != value[i])
+        ]
+        if not kept:
+            return node.add("Identity", x)
+    elif mode != "nearest" and len(axes) == rank and rank > 2:
+        kept = list(range(2, rank))  # the batch and the channels keep their sizes
+    if len(kept) < len(axes):
+        given = node.add("Gather", given, node.numbers(kept), node.numbers(0), version="opset8")
+    if mode == "linear":
+        mode = "linear_onnx" if len(kept) <= 3 and not more.get("antialias") else "linear"
+    return node.add(
+        "Interpolate",
+        x,
+        given,
+        node.numbers([axes[i] for i in kept]),
+        version="opset11",
+        mode=mode,
+        shape_calculation_mode="scales" if sizes is None else "sizes",
+        coordinate_transformation_mode=coordinates,
+        nearest_mode=nearest,
+        **more,
+    )
+
+
+@operator("GridSample", 16, 20, 22)
+def grid_sample(node: Node) -> Made:
+    if node.x.rank not in (4, None):
+        raise Refusal(f"OpenVINO samples images of rank 4, got {node.x.shape}", rule="input-rank", expected="rank 4", seen=f"rank {node.x.rank}")
+    modes = {"bilinear": "bilinear", "linear": "bilinear", "nearest": "nearest", "bicubic": "bicubic", "cubic": "bicubic"}
+    _one_of(node, "mode", tuple(modes))
+    padding = _one_of(node, "padding_mode", ("zeros", "border", "reflection"))
+    return node.add("GridSample", node.x, node.need(1), align_corners=bool(node["align_corners"]), mode=modes[node["mode"]], padding_mode=padding)
+
+
+@operator("RoiAlign", 10, 16, 22)
+def roi_align(node: Node) -> Made:
+    aligned = "asymmetric" if node.version == 10 or node["coordinate_transformation_mode"] == "output_half_pixel" else "half_pixel"
+    found = {
+        "pooled_h": node["output_height"],
+        "pooled_w": node["output_width"],
+        "sampling_ratio": node["sampling_ratio"],
+        "spatial_scale": node["spatial_scale"],
+    }
+    mode = _one_of(node, "mode", ("avg", "max"))
+    return node.add("ROIAlign", node.x, node.need(1), node.convert(node.need(2), "i64"), version="opset9", mode=mode, aligned_mode=aligned, **found)
+
+
+@operator("NonMaxSuppression", 10, 11)
+def non_max_suppression(node: Node) -> Made:
+    def scalar(index: int, default: float, kind: str) -> Value:
+        given = node.input(index)
+        return node.numbers(default, kind) if given is None else given if given.rank == 0 else node.reshaped(given, [])
+
+    inputs = scalar(2, 0, "i64"), scalar(3, 0.0, "f32"), scalar(4, -3.4028235e38, "f32")
+    encoding = "center" if node.flag("center_point_box") else "corner"
+    return node.add(
+        "NonMaxSuppression", node.need(0), node.need(1), *inputs, version="opset9", sort_result_descending=False, box_encoding=encoding, output_type=I64
+    )
+
+
+@operator("Col2Im", 18)
+def col2im(node: Node) -> Made:
+    block = node.need(2).shape.static
+    if block != (2,):
+        raise Refusal(
+            f"OpenVINO's Col2Im makes images of two axes, got {node.need(2).shape} of them", rule="input-shapes", expected="[2]", seen=node.need(2).shape
+        )
+    window = spatial(node, 2)
+    window.pop("auto_pad")
+    return node.add("Col2Im", node.x, node.need(1), node.need(2), **window)
+
+
+@operator("DeformConv", 19, 22)
+def deform_conv(node: Node) -> Made:
+    x, w, offsets = (node.need(index) for index in range(3))
+    window = _window(node, x, w)
+    mask = node.input(4)
+    inputs = [x, offsets, w, *([mask] if mask is not None else [])]
+    groups = {"group": node["group"], "deformable_group": node["offset_group"], "bilinear_interpolation_pad": True}
+    return biased(node, node.add("DeformableConvolution", *inputs, version="opset8", **window, **groups), node.input(3), 4)

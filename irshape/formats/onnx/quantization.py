@@ -1,1 +1,114 @@
-"""Not written yet."""
+"""Quantization and its inverse, and the products of quantized tensors."""
+
+from __future__ import annotations
+
+from ...types import ElementType
+from .declaration import Made, Node, Refusal, Value, operator
+from .elementwise import SATURATED
+from .matrix import _window, grouped
+from .tensors import element_type
+
+VERSIONS = (10, 13, 19, 21, 23, 24, 25, 28)
+RANGE = {"u8": (0, 255), "i8": (-128, 127), "u16": (0, 65535), "i16": (-32768, 32767), "u4": (0, 15), "i4": (-8, 7), "u2": (0, 3)}
+
+
+def _lying(node: Node, value: Value | None, x: Value) -> Value | None:
+    """Scales or zero points in f32, so that they broadcast to the data: one for all, one for each place of the axis, or one for each block of it."""
+    if value is None:
+        return None
+    value = node.convert(value, "f32")
+    block = node["block_size"] or 0
+    if not block and (value.rank == 0 or value.shape.static == (1,)):
+        return value
+    rank = node.rank(x, "with one scale for each place of an axis")
+    axis = node.axis("axis", rank, negative_since=10)
+    if not block:
+        return node.reshaped(value, [-1 if index == axis else 1 for index in range(rank)])
+    size = x.shape.dims[axis] if x.shape.dims is not None else None
+    if size is None or not size.is_static:
+        raise Refusal(f"{node.operator} in blocks cannot be read without the size of axis {axis}", rule="input-shapes", at="block_size")
+    if value.shape.static is not None and value.shape.static[axis] != -(-size.low // block):
+        wanted = -(-size.low // block)
+        message = f"axis {axis} of size {size} has {wanted} blocks of {block}; the scale is {value.shape}"
+        raise Refusal(message, rule="input-shapes", at="block_size", expected=wanted, seen=value.shape)
+    return node.add("Gather", value, node.numbers([index // block for index in range(size.low)]), node.numbers(axis), version="opset8")
+
+
+@operator("DequantizeLinear", *VERSIONS)
+def dequantize(node: Node) -> Made:
+    x, scale = node.x, node.need(1)
+    kind = element_type(node["output_dtype"]) if node["output_dtype"] else scale.element_type
+    made = node.convert(x, "f32")
+    zero = _lying(node, node.input(2), x)
+    if zero is not None:
+        made = node.add("Subtract", made, zero)
+    lying = _lying(node, scale, x)
+    assert lying is not None
+    return node.convert(node.add("Multiply", made, lying), kind)
+
+
+@operator("QuantizeLinear", *VERSIONS)
+def quantize(node: Node) -> Made:
+    """Rounded to even and held within the range of the type, which is that of the zero point."""
+    x, scale = node.x, _lying(node, node.need(1), node.x)
+    zero = node.input(2)
+    given = node["output_dtype"]
+    kind = element_type(given) if given else zero.element_type if zero is not None else ElementType.of("u8")
+    assert scale is not None
+    return quantized(node, node.add("Divide", node.convert(x, "f32"), scale), _lying(node, zero, x), kind)
+
+
+def quantized(node: Node, scaled: Value, zero: Value | None, kind: ElementType) -> Value:
+    greatest = SATURATED.get(kind.name)
+    low, high = RANGE.get(kind.name, (0, 0)) if greatest is None else (-greatest, greatest)
+    if kind.name not in RANGE:
+        if greatest is None:
+            raise Refusal(f"{node.operator} makes no {kind}", rule="input-element-type", seen=kind)
+        made = scaled if zero is None else node.add("Add", scaled, zero)
+        if node["saturate"] == 0:
+            return node.convert(made, kind)
+    else:
+        made = node.add("Round", scaled, mode="half_to_even")
+        made = made if zero is None else node.add("Add", made, zero)
+    made = node.add("Minimum", node.add("Maximum", made, node.numbers(low, "f32")), node.numbers(high, "f32"))
+    return node.convert(made, kind)
+
+
+def _real(node: Node, value: Value, scale: Value, zero: Value, *, channel: int, rank: int) -> Value:
+    """What a quantized tensor stands for; with several scales, they lie along `channel`."""
+
+    def lying(part: Value) -> Value:
+        part = node.convert(part, "f32")
+        return (
+            part
+            if part.rank == 0 or part.shape.static == (1,) or part.rank == rank
+            else node.reshaped(part, [-1 if axis == channel else 1 for axis in range(rank)])
+        )
+
+    return node.add("Multiply", node.add("Subtract", node.convert(value, "f32"), lying(zero)), lying(scale))
+
+
+@operator("QLinearMatMul", 10, 21)
+def qlinear_matmul(node: Node) -> Made:
+    a, a_scale, a_zero, b, b_scale, b_zero, scale, zero = (node.need(index) for index in range(8))
+    ranks = node.rank(a, "with its scales"), node.rank(b, "with its scales")
+    left = _real(node, a, a_scale, a_zero, channel=max(ranks[0] - 2, 0), rank=ranks[0])
+    right = _real(node, b, b_scale, b_zero, channel=ranks[1] - 1, rank=ranks[1])
+    made = node.add("MatMul", left, right, transpose_a=False, transpose_b=False)
+    return quantized(node, node.add("Divide", made, node.convert(scale, "f32")), node.convert(zero, "f32"), zero.element_type)
+
+
+@operator("QLinearConv", 10)
+def qlinear_conv(node: Node) -> Made:
+    x, x_scale, x_zero, w, w_scale, w_zero, scale, zero = (node.need(index) for index in range(8))
+    window = _window(node, x, w)
+    rank = len(window["strides"]) + 2
+    data = _real(node, x, x_scale, x_zero, channel=1, rank=rank)
+    weights = _real(node, w, w_scale, w_zero, channel=0, rank=rank)
+    groups = node["group"]
+    made = node.add("Convolution", data, weights, **window) if groups == 1 else node.add("GroupConvolution", data, grouped(node, weights, groups), **window)
+    bias = node.input(8)
+    if bias is not None:  # of i32, in units of the two scales
+        unit = node.add("Multiply", node.convert(x_scale, "f32"), node.convert(w_scale, "f32"))
+        made = node.add("Add", made, node.reshaped(node.add("Multiply", node.convert(bias, "f32"), unit), [1, -1, *([1] * (rank - 2))]))
+    return quantized(node, node.add("Divide", made, node.convert(scale, "f32")), node.convert(zero, "f32"), zero.element_type)

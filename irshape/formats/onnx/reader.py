@@ -5,6 +5,7 @@ A node has no line in the file. Its place is its number: the model is listed wit
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -22,6 +23,7 @@ from .tensors import Tensors, declared
 
 _MAIN = ("", "ai.onnx")
 _MAX_NESTING = 16
+_REPORT = "a bug in irshape: please report it with this node; IRSHAPE_DEBUG=1 shows where it happens"
 _SHOWN = 80
 
 
@@ -241,6 +243,10 @@ class _Reader:
             return self.call(body, proto, inputs, attributes, scope)
         except Refusal as refusal:
             return self.opaque(proto, inputs, refusal)
+        except Exception as error:  # a node that its schema allows and its function did not reckon with
+            if os.environ.get("IRSHAPE_DEBUG"):
+                raise
+            return self.opaque(proto, inputs, Refusal(f"irshape failed on this node ({type(error).__name__}: {error})", rule="internal-error", help=_REPORT))
 
     def opaque(self, proto: Any, inputs: list[Value | None], refusal: Refusal) -> tuple[Value, ...]:
         """A node that could not be read: reported once; what the model declares of its outputs is taken."""
@@ -263,7 +269,7 @@ class _Reader:
 
     def check(self, found: Any, attributes: dict[str, Any], inputs: list[Value | None], proto: Any) -> None:
         """Holds a node against the schema of its operator. Raises `Refusal`; an attribute that has no meaning is noted only."""
-        _check_attributes(self.builder, found, attributes, proto.op_type)
+        _check_attributes(self.builder, found, attributes, {attribute.name for attribute in proto.attribute}, proto.op_type)
         least, most = found.min_input, found.max_input
         if not least <= len(inputs) <= most or any(value is None and index < least for index, value in enumerate(inputs)):
             wanted = f"{least}" if least == most else f"{least} or more" if found.is_infinite(most) else f"{least} to {most}"
@@ -398,14 +404,14 @@ def _with_defaults(found: Any, given: dict[str, Any]) -> dict[str, Any]:
     return {**defaults, **given}
 
 
-def _check_attributes(builder: Builder, found: Any, attributes: dict[str, Any], name: str) -> None:
+def _check_attributes(builder: Builder, found: Any, attributes: dict[str, Any], given: set[str], name: str) -> None:
     """Drops those that have no meaning, and notes it. Raises `Refusal` for one of the wrong type and one that is missing."""
     known = found.attributes
     kinds = onnx().AttributeProto.AttributeType
     for key, attribute in list(attributes.items()):
         declared = known.get(key)
         if declared is None:
-            close = get_close_matches(key, [other for other in known if other not in attributes], 1, 0.75)
+            close = get_close_matches(key, [other for other in known if other not in given], 1, 0.75)
             rule, hint = ("misspelt-attribute", f"rename it to `{close[0]}`") if close else ("unknown-attribute", "remove it, or correct its name")
             message = f"`{key}` looks like a misspelling of `{close[0]}`" if close else f"{name} of version {found.since_version} has no attribute `{key}`"
             wanted = close[0] if close else ", ".join(sorted(known)) or "no attributes"
@@ -438,7 +444,10 @@ def _body(found: Any, proto: Any, inputs: list[Value | None]) -> Any | None:
         return found.function_body
     if found.has_context_dependent_function:
         types = [_type_proto(value).SerializeToString() if value is not None else b"" for value in inputs]
-        made = found.get_context_dependent_function(proto.SerializeToString(), types)
+        try:
+            made = found.get_context_dependent_function(proto.SerializeToString(), types)
+        except (ValueError, RuntimeError):  # its inputs are of no kind for which there is one
+            return None
         body = package.FunctionProto()
         body.ParseFromString(made)
         return body if body.node else None

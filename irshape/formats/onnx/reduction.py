@@ -102,7 +102,7 @@ def _joined(node: Node) -> Made:
                     expected=first.shape,
                     seen=other.shape,
                 )
-    type, versions = JOINED[node.operator]
+    type = JOINED[node.operator][0]
     broadcast = "none" if node.version < 8 else "numpy"
     made = first
     for other in others:

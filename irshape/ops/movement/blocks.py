@@ -7,7 +7,9 @@ from math import prod
 
 from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import listed
+from ..conversion import encoded, plain
 from ..declaration import ANY, I32_I64, INTEGER, Operation, Violation, attribute, operand, require
+from ..elementwise import element_type_of
 from ..kinds import INT, NATURALS, POSITIVES, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -402,17 +404,13 @@ class Col2Im(Operation):
         batch, channels = data.shape[0] if data.ndim == 3 else 1, data.shape[-2] // prod(kernel)
         blocks = data.reshape([batch, channels, *kernel, *counts])
         sizes = [size + begin + end for size, begin, end in zip(image, self.pads_begin, self.pads_end, strict=False)]
-        wide = np.zeros([batch, channels, *sizes], _summed(data))
+        numbers = plain(blocks)
+        wide = np.zeros([batch, channels, *sizes], numbers.dtype)
         for row in range(kernel[0]):
             for column in range(kernel[1]):
                 top, left = row * self.dilations[0], column * self.dilations[1]
                 rows = slice(top, top + (counts[0] - 1) * self.strides[0] + 1, self.strides[0])
                 columns = slice(left, left + (counts[1] - 1) * self.strides[1] + 1, self.strides[1])
-                wide[:, :, rows, columns] += blocks[:, :, row, column]
+                wide[:, :, rows, columns] += numbers[:, :, row, column]
         inside = wide[:, :, self.pads_begin[0] : self.pads_begin[0] + image[0], self.pads_begin[1] : self.pads_begin[1] + image[1]]
-        return inside.astype(data.dtype).reshape((*data.shape[:-2], channels, *image))
-
-
-def _summed(data: Array) -> type[np.floating] | np.dtype:
-    """The type in which sums are kept: f32 for narrower floating-point types."""
-    return np.float32 if data.dtype.kind in "fV" and data.dtype.itemsize < 4 else data.dtype
+        return encoded(inside, element_type_of(data)).reshape((*data.shape[:-2], channels, *image))

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from ...types import DYNAMIC_TYPE, PartialShape
 from ..axes import normalized_axis, require_single, single
+from ..conversion import encoded, plain
 from ..declaration import ANY, BOOLEAN_TYPE, I32_I64, INTEGER, Operation, Violation, attribute, operand, require
+from ..elementwise import element_type_of
 from ..kinds import BOOLEAN, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor

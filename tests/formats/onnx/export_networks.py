@@ -1,4 +1,7 @@
-"""Exports networks of random weights from torch and transformers to ONNX: `python export_networks.py FOLDER [small|full]`. Needs torch, transformers, onnx."""
+"""Exports networks of random weights from torch and transformers to ONNX, by both exporters: `python export_networks.py FOLDER [full]`.
+
+Needs torch, transformers, onnx and onnxscript. The files in `networks/` are small ones of it, without what exporters note of their sources (`stripped`).
+"""
 
 from __future__ import annotations
 
@@ -30,10 +33,6 @@ def transformers_network(name: str, full: bool) -> tuple[Any, tuple[Any, ...], l
     return t.ResNetForImageClassification(config), (torch.randn(1, 3, *((224, 224) if full else (32, 32))),), ["pixel_values"], ["logits"]
 
 
-class Plain:
-    """Made a module when torch is there: a network whose outputs are a tuple of tensors."""
-
-
 def export(folder: Path, full: bool) -> None:
     import torch
 
@@ -59,7 +58,19 @@ def export(folder: Path, full: bool) -> None:
             except Exception as problem:
                 print(f"{path.name}: {type(problem).__name__}: {str(problem)[:300]}", file=sys.stderr)
             else:
+                if not full:
+                    stripped(path)
                 print(path)
+
+
+def stripped(path: Path) -> None:
+    """Takes out of a file what exporters note of their sources, and its data in."""
+    import onnx
+
+    model = onnx.load(path)
+    for part in (model, model.graph, *model.graph.node, *model.graph.input, *model.graph.output, *model.graph.value_info, *model.graph.initializer):
+        del part.metadata_props[:]
+    onnx.save(model, path)
 
 
 if __name__ == "__main__":

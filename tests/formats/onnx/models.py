@@ -37,7 +37,9 @@ def model(
 ) -> Any:
     tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in (constants or {}).items()]
     many = nodes if isinstance(nodes, list) else [nodes]
-    graph = helper.make_graph(many, "graph", [value(text) for text in inputs], [value(text) for text in outputs], tensors, value_info=[value(text) for text in info])
+    graph = helper.make_graph(
+        many, "graph", [value(text) for text in inputs], [value(text) for text in outputs], tensors, value_info=[value(text) for text in info]
+    )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], **more)
 
 

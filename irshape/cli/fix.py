@@ -1,0 +1,102 @@
+"""`irshape fix`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .common import colour_option, wants_colour, weights_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..diagnostics.report import Diagnostic
+    from ..fixing import Fixes
+
+
+@click.command("fix", short_help="Put right what has one right answer.")
+@click.argument("model", metavar="MODEL")
+@click.option("--diff", "shown", is_flag=True, help="Print what would change as a unified diff; so it does without an option.")
+@click.option("--in-place", is_flag=True, help="Change the file itself.")
+@click.option("-o", "--output", metavar="FILE", help="Write the fixed text to another file; - is standard output. The .bin stays where it is.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not list what is fixed and what is left.")
+@weights_option
+@colour_option
+def command(model: str, shown: bool, in_place: bool, output: str | None, quiet: bool, weights: str, color: str) -> None:
+    """Puts right what has one right answer in an IR, byte for byte the same elsewhere.
+
+    That is: what ports declare, where it follows from the operations; input ports that differ from what feeds them; missing precisions; misspelt names of attributes; ids with a
+    sign or leading zeros. What is left is listed with its code.
+
+    Exit status of the diff: 1 if there is something to fix, 0 if not. Of --in-place and --output: 1 if errors are left, 0 if not. 1 for a file that cannot be read as an IR.
+    """
+    from ..fixing import fix
+
+    if sum((shown, in_place, output is not None)) > 1:
+        raise click.UsageError("--diff, --in-place and --output exclude each other")
+    if in_place and model == "-":
+        raise click.UsageError("standard input cannot be changed in place")
+    try:
+        fixes = fix(model, weights)
+    except ValueError as problem:
+        raise click.UsageError(str(problem)) from None
+    writes = in_place or output is not None
+    if writes:
+        _write(fixes, model, output)
+    else:
+        click.echo(_for_terminal(fixes.diff(), wants_colour(color)), nl=False, color=True)
+    if not quiet:
+        for line in _account(fixes, writes):
+            click.echo(line, err=True)
+    unreadable = not fixes.readable
+    if unreadable or (any(found.severity == "error" for found in fixes.remaining) if writes else fixes.edits):
+        raise click.exceptions.Exit(1)
+
+
+def _write(fixes: Fixes, model: str, output: str | None) -> None:
+    from ..formats.atomic import write_atomically
+
+    if not fixes.readable:
+        return
+    if output == "-":
+        click.echo(fixes.data, nl=False)
+    elif output is not None:
+        write_atomically(Path(output), fixes.data)
+    elif fixes.edits:
+        write_atomically(Path(model), fixes.data)
+
+
+def _for_terminal(diff: str, colour: bool) -> str:
+    """The diff as it is; on a terminal without what could control it, and coloured where that is wanted."""
+    if not colour and not sys.stdout.isatty():
+        return diff
+    from ..diagnostics.renderers.common import plain
+
+    tones = {"-": "red", "+": "green", "@": "cyan"}
+    lines = []
+    for line in diff.splitlines():
+        safe = "\t".join(map(plain, line.split("\t")))
+        lines.append(click.style(safe, fg=tones.get(line[:1])) if colour else safe)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _account(fixes: Fixes, written: bool) -> Iterator[str]:
+    """What was fixed, and the errors and warnings that are left."""
+    from ..diagnostics.renderers.common import plain
+
+    path = plain(fixes.path)
+    for found in fixes.fixed:
+        yield f"{path}:{found.line}:{found.column}: {'fixed' if written else 'can be fixed'} [{found.code}] {plain(_at(found))}{plain(found.message)}"
+    left = [found for found in (fixes.remaining if written else fixes.remaining_before) if found.severity != "info"]
+    for found in left:
+        yield f"{path}:{found.line}:{found.column}: left: {found.severity}[{found.code}] {plain(_at(found))}{plain(found.message)}"
+    count = len(fixes.fixed)
+    yield f"irshape: {count} finding{'' if count == 1 else 's'} {'' if written else 'can be '}fixed, {len(left)} left"
+
+
+def _at(found: Diagnostic) -> str:
+    layer = found.layer
+    return f"{layer['type']} '{layer['name']}' (id {'/'.join([*layer['path'], layer['id']])}): " if layer else ""

@@ -1,0 +1,173 @@
+"""Cross-check of a model in another format with the runtime of that format: ONNX with onnxruntime or onnx's reference, a oneDNN graph with the oneDNN library."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .comparison import Array, Comparison, Row, difference, value_range
+from .execution import ExecutionError, Session
+from .inference.engine import infer
+from .inputs import random_inputs
+from .model import Layer, Model
+from .numpy_types import dtype_of
+from .runtime import TIMEOUT, Answer
+from .types import ElementType, PartialShape
+
+DEVICES = {"onnx": ("CPU", "onnxruntime", "reference"), "onednn": ("CPU", "onednn")}
+"""What `--device` may name, by format; the first stands for the second."""
+_PLAIN = {"f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"}
+_MODULES = {"onnx": "irshape.onnx_runtime", "onednn": "irshape.onednn_runtime"}
+
+
+class ForeignComparison(Comparison):
+    """The rows of a cross-check with another runtime than OpenVINO; `version` names it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        found = super().to_dict()
+        return {"runtime" if name == "openvino" else name: value for name, value in found.items()}
+
+
+def crosscheck(
+    model: Model, inputs: Mapping[str, Array] | Sequence[Array] | None, *, device: str, rtol: float | None, atol: float | None, seed: int
+) -> ForeignComparison:
+    """Every value that the model names, computed by both. Raises `ValueError` for a device that the format has not, `RuntimeError` where its package is not installed."""
+    known = DEVICES[model.format]
+    if device not in known:
+        raise ValueError(
+            f"a model of the format {model.format} is cross-checked on {' or '.join(known[1:])}, not on '{device}'; `irshape convert` it for OpenVINO's devices"
+        )
+    if not os.path.isfile(model.path):
+        raise ValueError("the cross-check needs the model as a file")
+    session = Session(model)
+    fed = session.bind(inputs if inputs is not None else random_inputs(model, seed))
+    runtime = known[1] if device == "CPU" else device
+    with tempfile.TemporaryDirectory(prefix="irshape-") as name:
+        answer, values = _asked(model, fed, runtime, Path(name))
+    problems = [f"{answer.version}: {answer.problem}"] if answer.problem else []
+    problems += [f"{runtime} crashed: {answer.crashed}"] if answer.crashed else []
+    rows = _rows(model, session, fed, values, problems, answer.version, rtol, atol)
+    return ForeignComparison(model, runtime, answer, rows, problems)
+
+
+def _asked(model: Model, fed: dict[str, Array], runtime: str, folder: Path) -> tuple[Answer, dict[str, Array]]:
+    """What the runtime makes of the model, in a process of its own."""
+    names = {layer.id: layer.outputs[0].tensor_names[0] for layer in model.parameters}
+    files = {}
+    for number, (key, array) in enumerate(fed.items()):
+        files[names[key]] = f"input{number}.npy"
+        np.save(folder / files[names[key]], _stored(array))
+    inference = infer(model, {key: PartialShape(array.shape) for key, array in fed.items()})
+    plain = [
+        tensor_name
+        for layer in model.layers
+        if layer.type not in ("Parameter", "Const", "Result")
+        for port, tensor in zip(layer.outputs, inference.outputs(layer), strict=False)
+        if tensor.element_type.name in _PLAIN
+        for tensor_name in port.tensor_names
+    ]
+    results = [layer.name for layer in model.results]
+    shapes = {
+        tensor_name[1:]: list(tensor.shape.static or ())
+        for layer in model.layers
+        for port, tensor in zip(layer.outputs, inference.outputs(layer), strict=False)
+        for tensor_name in port.tensor_names
+    }
+    request = {"model": str(Path(model.path).resolve()), "runtime": runtime, "inputs": files, "values": plain, "results": results}
+    if model.format == "onednn":
+        request["shapes"] = shapes
+    (folder / "request.json").write_text(json.dumps(request))
+    ended = None
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", _MODULES[model.format], str(folder)],
+            capture_output=True,
+            timeout=TIMEOUT,
+            check=False,
+            cwd=Path(model.path).resolve().parent,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(os.path.abspath(part) for part in sys.path)},
+        )
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip().splitlines()
+            ended = f"its process ended with status {done.returncode}" + (f": {said[-1][:300]}" if said else "")
+    except subprocess.TimeoutExpired:
+        ended = f"no answer within {TIMEOUT:.0f} s"
+    found = json.loads((folder / "answer.json").read_text()) if (folder / "answer.json").exists() else {}
+    if found.get("absent"):
+        package = "irshape[onnx]" if model.format == "onnx" else "onednn-cpu-gomp"
+        raise RuntimeError(f"{runtime} is not installed ({found['absent']}); the cross-check needs it: pip install '{package}'")
+    values = {name: np.load(folder / file, allow_pickle=False) for name, file in found.get("values", {}).items()}
+    for name, kind in found.get("types", {}).items():
+        if kind == "bf16":
+            values[name] = values[name].view(dtype_of(ElementType.of("bf16")))
+    return Answer(found.get("version", runtime), runtime, None, ended, {}, {}, found.get("problem")), values
+
+
+def _stored(array: Array) -> Array:
+    """An array as a .npy holds it: texts as such, bf16 as its bits."""
+    if array.dtype.kind == "O":
+        return array.astype(np.str_)
+    return array.view(np.uint16) if array.dtype.name == "bfloat16" else array
+
+
+def _rows(
+    model: Model,
+    session: Session,
+    fed: dict[str, Array],
+    values: dict[str, Array],
+    problems: list[str],
+    runtime: str,
+    rtol: float | None,
+    atol: float | None,
+) -> list[Row]:
+    """One row for each value that both computed, in the order in which they are computed."""
+    inference = infer(model, {key: PartialShape(array.shape) for key, array in fed.items()})
+    rows: list[Row] = []
+
+    def observe(layer: Layer, inputs: tuple[Array, ...], made: tuple[Array, ...]) -> None:
+        if layer.type in ("Parameter", "Const", "Result"):
+            return
+        for index, (port, array) in enumerate(zip(layer.outputs, made, strict=False)):
+            theirs = next((values[name] for name in port.tensor_names if name in values), None)
+            if theirs is None:
+                continue
+            tensor = inference.outputs(layer)[index]
+            fits = tensor.shape.encloses(PartialShape(theirs.shape))
+            row = Row(
+                layer,
+                index,
+                f"{tensor.element_type} {tensor.shape}",
+                f"{theirs.dtype} {list(theirs.shape)}",
+                "equal" if fits else "differs",
+                "equal",
+                None,
+                None,
+                None,
+                {},
+            )
+            ranges = {f"input {place}": value_range(given) for place, given in enumerate(inputs)} | {
+                "irshape": value_range(array),
+                runtime: value_range(theirs),
+            }
+            if array.shape != theirs.shape or array.dtype != theirs.dtype:
+                reason = f"irshape computes {array.dtype} {list(array.shape)}, {runtime} {theirs.dtype} {list(theirs.shape)}"
+                rows.append(row._replace(value_verdict="differs", reason=reason, ranges=ranges))
+                continue
+            error, allowed, same = difference(array, theirs, rtol, atol)
+            rows.append(
+                row._replace(error=error, allowed=allowed) if same else row._replace(value_verdict="differs", error=error, allowed=allowed, ranges=ranges)
+            )
+
+    try:
+        session.run(fed, observe=observe)
+    except ExecutionError as problem:
+        problems.append(f"irshape cannot run the model: {problem}")
+    return rows

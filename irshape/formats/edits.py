@@ -1,0 +1,266 @@
+"""Edits of a file by byte offset: what they do not name stays as it is, white space and line ends included."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from ..model import Source
+
+_START_TAG = re.compile(rb"""<[^\s<>/="'!?]+(?:[^<>"'/]++|"[^"]*+"|'[^']*+'|/(?!>))*+(/?)>""")
+_TOKEN = re.compile(rb"<!--.*?-->|<rt_info\b[^>]*>.*?</rt_info\s*>|<!\[CDATA\[|<(/?)([^\s<>/!]+)[^<>]*?(/?)>", re.DOTALL)
+_END_OF_DIM = re.compile(rb"([^<]*)</dim\s*>")
+_ATTRIBUTE = re.compile(rb"""[^\s=<>/"']+\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_SPACE = b" \t\r\n"
+
+
+class Edit(NamedTuple):
+    """The bytes from `start` to `end` become `text`."""
+
+    start: int
+    end: int
+    text: bytes
+
+
+class Edited:
+    """A text that is edited again and again, and still knows which of its bytes stood where in the original."""
+
+    def __init__(self, original: bytes) -> None:
+        self.original = original
+        self.data = original
+        self._pieces: list[tuple[int, bytes]] = [(0, original)]
+        """Runs of bytes: where they began in the original, or -1 for what was put in."""
+
+    def apply(self, edits: Iterable[Edit]) -> None:
+        """Edits of the text as it is now; of those that overlap, the first holds."""
+        pieces: list[tuple[int, bytes]] = []
+        waiting = list(reversed(self._pieces))
+
+        def take(until: int, at: int) -> list[tuple[int, bytes]]:
+            taken: list[tuple[int, bytes]] = []
+            while at < until:
+                origin, run = waiting.pop()
+                if len(run) > until - at:
+                    cut = until - at
+                    waiting.append((origin + cut if origin >= 0 else -1, run[cut:]))
+                    run = run[:cut]
+                taken.append((origin, run))
+                at += len(run)
+            return taken
+
+        at = 0
+        for edit in sorted(edits):
+            if edit.start < at:
+                continue
+            pieces += take(edit.start, at)
+            take(edit.end, edit.start)
+            if edit.text:
+                pieces.append((-1, edit.text))
+            at = edit.end
+        pieces += reversed(waiting)
+        self._pieces = pieces
+        self.data = b"".join(run for _, run in pieces)
+
+    def origin(self, offset: int) -> int:
+        """The place in the original of an offset in the text; of what was put in, the place that it was put."""
+        at = found = 0
+        for origin, run in self._pieces:
+            if origin >= 0:
+                if offset < at + len(run):
+                    return origin + max(offset - at, 0)
+                found = origin + len(run)
+            elif offset < at + len(run):
+                return found
+            at += len(run)
+        return found
+
+    @property
+    def edits(self) -> list[Edit]:
+        """What was changed, as edits of the original."""
+        found: list[Edit] = []
+        at, text = 0, b""
+        for origin, run in [*self._pieces, (len(self.original), b"")]:
+            if origin < 0:
+                text += run
+                continue
+            if origin > at or text:
+                found.append(_trimmed(self.original, Edit(at, origin, text)))
+            at, text = origin + len(run), b""
+        return [edit for edit in found if self.original[edit.start : edit.end] != edit.text]
+
+
+def _trimmed(original: bytes, edit: Edit) -> Edit:
+    """The edit without the bytes at either end that it leaves as they are."""
+    start, end, text = edit
+    while start < end and text and original[start] == text[0]:
+        start, text = start + 1, text[1:]
+    while start < end and text and original[end - 1] == text[-1]:
+        end, text = end - 1, text[:-1]
+    return Edit(start, end, text)
+
+
+# attributes
+
+
+def set_attribute(source: Source, offset: int, text: str) -> Edit | None:
+    """Gives the attribute whose name stands at `offset` another value; None where none stands there."""
+    match = _ATTRIBUTE.match(source.data, offset)
+    return Edit(*match.span(match.lastindex or 0), text.encode("ascii")) if match else None
+
+
+def add_attribute(source: Source, element: int, name: str, text: str, *, after: str) -> Edit | None:
+    """Gives the element at `element` a further attribute, behind `after` where it has that, else behind the element's name."""
+    quote, place = b'"', -1
+    for found, _, _, end in source.attributes(element):
+        if found == name:
+            return None
+        if found == after:
+            quote, place = source.data[end : end + 1], end + 1
+    if place < 0:
+        match = re.compile(rb"<[^\s<>/]+").match(source.data, element)
+        if match is None:
+            return None
+        place = match.end()
+    if quote not in (b'"', b"'"):
+        return None
+    return Edit(place, place, b" " + name.encode("ascii") + b"=" + quote + text.encode("ascii") + quote)
+
+
+def rename_attribute(source: Source, offset: int, old: str, new: str) -> Edit | None:
+    """Gives the attribute whose name stands at `offset` another name."""
+    before = old.encode(source.encoding)
+    return Edit(offset, offset + len(before), new.encode("ascii")) if source.data.startswith(before, offset) else None
+
+
+# dimensions
+
+
+class _Dim(NamedTuple):
+    """A <dim> in the file, and the text in it without white space."""
+
+    start: int
+    end: int
+    text: tuple[int, int] | None
+
+
+class _Inside(NamedTuple):
+    """A port in the file: the end of its start tag, its dimensions, and where its end tag begins and ends (both -1 for `<port/>`)."""
+
+    opened: int
+    dims: list[_Dim]
+    close: int
+    end: int
+
+
+def _inside(data: bytes, port: int) -> _Inside | None:
+    start = _START_TAG.match(data, port)
+    if start is None:
+        return None
+    if start[1]:
+        return _Inside(start.end(), [], -1, -1)
+    dims: list[_Dim] = []
+    at = start.end()
+    while (match := _TOKEN.search(data, at)) is not None:
+        at = match.end()
+        if match[2] is None:
+            if match[0].startswith(b"<![CDATA["):
+                return None
+            continue
+        if match[2] == b"port":
+            return _Inside(start.end(), dims, match.start(), match.end()) if match[1] else None
+        if match[2] != b"dim" or match[1]:
+            continue
+        if match[3]:
+            dims.append(_Dim(match.start(), match.end(), None))
+            continue
+        text = _END_OF_DIM.match(data, match.end())
+        if text is None:
+            return None
+        at = text.end()
+        left = match.end() + len(text[1]) - len(text[1].lstrip(_SPACE))
+        dims.append(_Dim(match.start(), at, (left, max(left, match.end() + len(text[1].rstrip(_SPACE))))))
+    return None
+
+
+def read_dims(source: Source, port: int) -> list[int | None]:
+    """The dimensions of the port that starts at `port`, None for one that is malformed."""
+    inside = _inside(source.data, port)
+    texts = [source.data[slice(*dim.text)] if dim.text else b"" for dim in inside.dims] if inside else []
+    return [int(text) if _SIZE.fullmatch(text) else None for text in texts]
+
+
+_SIZE = re.compile(rb"-1|[0-9]{1,18}")
+
+
+def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
+    """Gives the port that starts at `port` those dimensions: the texts of those that differ change, others are put in or taken out in the style of what is there."""
+    data = source.data
+    inside = _inside(data, port)
+    if inside is None:
+        return []
+    there = [data[slice(*dim.text)] if dim.text else b"" for dim in inside.dims]
+    texts = [str(size).encode() for size in wanted]
+    if not texts:
+        return _without_dims(data, inside)
+    if not there:
+        return _first_dims(data, port, inside, texts)
+    edits: list[Edit] = []
+    gap = data[inside.opened : inside.dims[0].start] if len(there) == 1 else data[inside.dims[0].end : inside.dims[1].start]
+    gap = gap if not gap.strip(_SPACE) else b""
+    for how, a, b, c, d in SequenceMatcher(None, there, texts, autojunk=False).get_opcodes():
+        if how == "equal":
+            continue
+        both = min(b - a, d - c)
+        for dim, text in zip(inside.dims[a : a + both], texts[c : c + both], strict=True):
+            edits.append(Edit(*dim.text, text) if dim.text else Edit(dim.start, dim.end, _dim(text)))
+        for dim in inside.dims[a + both : b]:
+            edits.append(_removed(data, dim))
+        if d > c + both:
+            place = inside.dims[a + both - 1].end if a + both else inside.dims[0].start
+            new = b"".join(gap + _dim(text) if a + both else _dim(text) + gap for text in texts[c + both : d])
+            edits.append(Edit(place, place, new))
+    return edits
+
+
+def _dim(text: bytes) -> bytes:
+    return b"<dim>" + text + b"</dim>"
+
+
+def _removed(data: bytes, dim: _Dim) -> Edit:
+    """A dimension goes with the white space before it, unless that is what stands before the end tag too."""
+    start = dim.start
+    if data[dim.end : dim.end + 1] in (b" ", b"\t", b"\r", b"\n"):
+        start = len(data[:start].rstrip(_SPACE)) if start < 4096 else start - len(data[start - 4096 : start]) + len(data[start - 4096 : start].rstrip(_SPACE))
+    return Edit(start, dim.end, b"")
+
+
+def _without_dims(data: bytes, inside: _Inside) -> list[Edit]:
+    if not inside.dims:
+        return []
+    left = data[inside.opened : inside.dims[0].start] + b"".join(
+        data[one.end : other] for one, other in zip(inside.dims, [*(dim.start for dim in inside.dims[1:]), inside.close], strict=True)
+    )
+    if left.strip(_SPACE):
+        return [_removed(data, dim) for dim in inside.dims]
+    blank = b" " if b'" />' in data and not data[inside.opened - 2 : inside.opened - 1].isspace() else b""
+    return [Edit(inside.opened - 1, inside.end, blank + b"/>")]
+
+
+def _first_dims(data: bytes, port: int, inside: _Inside, texts: list[bytes]) -> list[Edit]:
+    line = data.rfind(b"\n", 0, port) + 1
+    indent = data[line:port]
+    deeper = closing = b""
+    if not indent.strip(b" \t") and line:
+        end = b"\r\n" if data[line - 2 : line] == b"\r\n" else b"\n"
+        above = data[data.rfind(b"\n", 0, line - len(end)) + 1 : line - len(end)]
+        outer = above[: len(above) - len(above.lstrip(b" \t"))]
+        unit = indent[len(outer) :] if indent.startswith(outer) and len(outer) < len(indent) else b"\t" if indent[:1] == b"\t" else b"  "
+        deeper, closing = end + indent + unit, end + indent
+    new = b"".join(deeper + _dim(text) for text in texts)
+    if inside.close >= 0:
+        last = b"" if data[inside.opened : inside.close].endswith((b" ", b"\t", b"\n")) else closing
+        return [Edit(inside.opened, inside.opened, new + last)]
+    tag = len(data[port : inside.opened - 2].rstrip(_SPACE)) + port
+    return [Edit(tag, inside.opened, b">" + new + closing + b"</port>")]

@@ -1,0 +1,339 @@
+"""The other side of a cross-check of a oneDNN graph: the library itself, through ctypes and in a process of its own, since it aborts on some graphs.
+
+`python -m irshape.onednn_runtime FOLDER` reads `FOLDER/request.json` and the inputs beside it, runs every operation as a partition of its own, and writes
+`FOLDER/answer.json` and the values. Tensors are dense, whatever strides the file gives them. The numbers are those of oneDNN 3.2's C interface.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import sys
+from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint8, c_void_p
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+LIBRARY = "libdnnl.so.3"
+MAX_DIMS, UNKNOWN_RANK, UNKNOWN_SIZE = 12, -1, -(2**63)
+STRIDED, DEBUG_POLICY = 2, 2
+
+KINDS = [
+    "Abs",
+    "AbsBackward",
+    "Add",
+    "AvgPool",
+    "AvgPoolBackward",
+    "BatchNormTrainingBackward",
+    "BatchNormForwardTraining",
+    "BatchNormInference",
+    "BiasAdd",
+    "BiasAddBackward",
+    "Clamp",
+    "ClampBackward",
+    "Concat",
+    "Convolution",
+    "ConvolutionBackwardData",
+    "ConvolutionBackwardWeights",
+    "ConvTranspose",
+    "ConvTransposeBackwardData",
+    "ConvTransposeBackwardWeights",
+    "Dequantize",
+    "Divide",
+    "DynamicDequantize",
+    "DynamicQuantize",
+    "Elu",
+    "EluBackward",
+    "End",
+    "Exp",
+    "GELU",
+    "GELUBackward",
+    "HardSwish",
+    "HardSwishBackward",
+    "Interpolate",
+    "InterpolateBackward",
+    "LayerNorm",
+    "LayerNormBackward",
+    "LeakyReLU",
+    "Log",
+    "LogSoftmax",
+    "LogSoftmaxBackward",
+    "MatMul",
+    "Maximum",
+    "MaxPool",
+    "MaxPoolBackward",
+    "Minimum",
+    "Mish",
+    "MishBackward",
+    "Multiply",
+    "PReLU",
+    "PReLUBackward",
+    "Quantize",
+    "Reciprocal",
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "ReLU",
+    "ReLUBackward",
+    "Reorder",
+    "Round",
+    "Sigmoid",
+    "SigmoidBackward",
+    "SoftMax",
+    "SoftMaxBackward",
+    "SoftPlus",
+    "SoftPlusBackward",
+    "Sqrt",
+    "SqrtBackward",
+    "Square",
+    "SquaredDifference",
+    "StaticReshape",
+    "StaticTranspose",
+    "Subtract",
+    "Tanh",
+    "TanhBackward",
+    "TypeCast",
+    "Wildcard",
+    "HardSigmoid",
+    "HardSigmoidBackward",
+    "Select",
+]
+"""The kinds in the order of their numbers."""
+
+ATTRIBUTES = {
+    name: first + place
+    for first, names in (
+        (0x1, "alpha beta epsilon max min momentum"),
+        (0x20, "scales"),
+        (0x30, "axis begin_norm_axis groups"),
+        (0x40, "axes dilations dst_shape kernel order output_padding pads_begin pads_end shape sizes src_shape strides weights_shape zps"),
+        (0x60, "exclude_pad keep_dims keep_stats per_channel_broadcast special_zero transpose_a transpose_b use_affine use_dst"),
+        (0x80, "auto_broadcast auto_pad coordinate_transformation_mode data_format mode qtype rounding_type weights_format"),
+    )
+    for place, name in enumerate(names.split())
+}
+"""The numbers of the attributes."""
+
+NEWER = {("SoftMax", "mode"): "none", ("GELU", "mode"): "gelu_erf"}
+"""Attributes that 3.2 does not know, with the values that are what it does without them."""
+
+TYPES = {
+    "f16": (1, "float16"),
+    "bf16": (2, "uint16"),
+    "f32": (3, "float32"),
+    "s32": (4, "int32"),
+    "s8": (5, "int8"),
+    "u8": (6, "uint8"),
+    "boolean": (8, "bool"),
+}
+"""The numbers of the element types, and the NumPy types of as many bits."""
+
+STATUS = {1: "out_of_memory", 2: "invalid_arguments", 3: "unimplemented", 4: "last_impl_reached", 5: "runtime_error", 6: "not_required"}
+STATUS |= {7: "invalid_graph", 8: "invalid_graph_op", 9: "invalid_shape", 10: "invalid_data_type"}
+
+
+class LogicalTensor(ctypes.Structure):
+    """dnnl_graph_logical_tensor_t."""
+
+    _fields_ = [
+        ("id", c_size_t),
+        ("ndims", c_int),
+        ("dims", c_int64 * MAX_DIMS),
+        ("data_type", c_int),
+        ("property", c_int),
+        ("layout_type", c_int),
+        ("strides", c_int64 * MAX_DIMS),
+    ]
+
+
+class Version(ctypes.Structure):
+    """dnnl_version_t, as far as it is needed."""
+
+    _fields_ = [("major", c_int), ("minor", c_int), ("patch", c_int)]
+
+
+class Failed(Exception):
+    """A call of the library that did not succeed."""
+
+
+class Library:
+    """The library, its calls checked."""
+
+    def __init__(self) -> None:
+        places = [Path(sys.prefix) / "lib" / LIBRARY, *(Path(part).parents[1] / LIBRARY for part in sys.path if part.endswith("site-packages"))]
+        found = next((str(place) for place in places if place.exists()), LIBRARY)
+        try:
+            self.handle = ctypes.CDLL(found)
+        except OSError as problem:
+            raise ImportError(str(problem)) from None
+
+    def __call__(self, function: str, *arguments: Any) -> None:
+        status = getattr(self.handle, function)(*arguments)
+        if status:
+            raise Failed(f"{function.removeprefix('dnnl_graph_')}: {STATUS.get(status, status)}")
+
+    def version(self) -> str:
+        self.handle.dnnl_version.restype = POINTER(Version)
+        found = self.handle.dnnl_version().contents
+        return f"oneDNN {found.major}.{found.minor}.{found.patch}"
+
+
+def logical_tensor(entry: dict[str, Any], shape: list[int] | None) -> LogicalTensor:
+    """A dense logical tensor; without a shape, one of which the library is to find out."""
+    if entry["dtype"] not in TYPES:
+        raise Failed(f"oneDNN 3.2 has no {entry['dtype']}")
+    made = LogicalTensor(id=entry["id"], ndims=UNKNOWN_RANK, data_type=TYPES[entry["dtype"]][0], property=0, layout_type=STRIDED)
+    if shape is None:
+        for axis in range(MAX_DIMS):
+            made.dims[axis] = made.strides[axis] = UNKNOWN_SIZE
+        return made
+    made.ndims = len(shape)
+    stride = 1
+    for axis in range(len(shape) - 1, -1, -1):
+        made.dims[axis], made.strides[axis] = shape[axis], stride
+        stride *= max(shape[axis], 1)
+    return made
+
+
+def operation(library: Library, entry: dict[str, Any], number: int, tensors: dict[int, LogicalTensor]) -> c_void_p:
+    """An operation with its attributes and its wiring."""
+    if entry["kind"] not in KINDS:
+        raise Failed(f"oneDNN 3.2 has no {entry['kind']}")
+    made = c_void_p()
+    library("dnnl_graph_op_create", byref(made), c_size_t(number), c_int(KINDS.index(entry["kind"])), c_char_p(str(entry.get("name", number)).encode()))
+    for name, attribute in entry.get("attrs", {}).items():
+        if name not in ATTRIBUTES or NEWER.get((entry["kind"], name)) == attribute["value"]:
+            continue
+        value, code = attribute["value"], c_int(ATTRIBUTES[name])
+        if attribute["type"] in ("s64", "s64[]"):
+            values = value if isinstance(value, list) else [value]
+            library("dnnl_graph_op_set_attr_s64", made, code, (c_int64 * max(len(values), 1))(*values), c_size_t(len(values)))
+        elif attribute["type"] in ("f32", "f32[]"):
+            values = value if isinstance(value, list) else [value]
+            library("dnnl_graph_op_set_attr_f32", made, code, (c_float * max(len(values), 1))(*values), c_size_t(len(values)))
+        elif attribute["type"] == "bool":
+            library("dnnl_graph_op_set_attr_bool", made, code, (c_uint8 * 1)(int(value)), c_size_t(1))
+        else:
+            library("dnnl_graph_op_set_attr_str", made, code, c_char_p(value.encode()), c_size_t(len(value)))
+    for side in ("input", "output"):
+        for tensor in entry.get(f"{side}s", []):
+            library(f"dnnl_graph_op_add_{side}", made, byref(tensors[tensor["id"]]))
+    return made
+
+
+def main(folder: Path) -> None:
+    """The child."""
+    request = json.loads((folder / "request.json").read_text())
+    answer: dict[str, Any] = {"version": "oneDNN", "values": {}, "types": {}}
+
+    def save() -> None:
+        (folder / "answer.json").write_text(json.dumps(answer))
+
+    try:
+        library = Library()
+        answer["version"] = library.version()
+        save()  # what comes now may end the process
+        _run(library, request, folder, answer)
+    except ImportError as absent:
+        answer["absent"] = str(absent)
+    except Failed as problem:
+        answer["problem"] = str(problem)
+    save()
+
+
+def _run(library: Library, request: dict[str, Any], folder: Path, answer: dict[str, Any]) -> None:
+    graph = json.loads(Path(request["model"]).read_text(encoding="utf-8-sig"))["graph"]
+    shapes = {int(key): shape for key, shape in request["shapes"].items()}
+    entries = {entry["id"]: entry for found in graph for entry in (*found.get("inputs", []), *found.get("outputs", []))}
+    made_by_some = {entry["id"] for found in graph for entry in found.get("outputs", [])}
+    tensors = {number: logical_tensor(entry, None if number in made_by_some else shapes[number]) for number, entry in entries.items()}
+    engine, stream, whole = c_void_p(), c_void_p(), c_void_p()
+    library("dnnl_engine_create", byref(engine), c_int(1), c_size_t(0))
+    library("dnnl_stream_create", byref(stream), engine, ctypes.c_uint(1))
+    library("dnnl_graph_graph_create", byref(whole), c_int(1))
+    for number, entry in enumerate(graph):
+        library("dnnl_graph_add_op", whole, operation(library, entry, number, tensors))
+    library("dnnl_graph_graph_finalize", whole)
+    library("dnnl_graph_graph_filter", whole, c_int(DEBUG_POLICY))  # each operation by itself
+    count = c_size_t()
+    library("dnnl_graph_graph_get_partition_num", whole, byref(count))
+    partitions = (c_void_p * count.value)()
+    library("dnnl_graph_graph_get_partitions", whole, count, partitions)
+    arrays: dict[int, Any] = {}
+    for number, file in ((int(key[1:]), file) for key, file in request["inputs"].items()):
+        arrays[number] = np.ascontiguousarray(np.load(folder / file, allow_pickle=False))
+    waiting = [c_void_p(partition) for partition in partitions]
+    while waiting:
+        left = []
+        for partition in waiting:
+            inputs, outputs = (_ports(library, partition, side) for side in ("input", "output"))
+            if any(port.id not in arrays for port in inputs):
+                left.append(partition)
+            else:
+                _execute(library, partition, inputs, outputs, engine, stream, arrays, tensors, entries)
+        if len(left) == len(waiting):
+            raise Failed(f"{len(left)} partitions wait for inputs that nothing makes")
+        waiting = left
+    for number in sorted(made_by_some & arrays.keys()):
+        np.save(folder / f"value{number}.npy", arrays[number])
+        answer["values"][f"t{number}"] = f"value{number}.npy"
+        answer["types"][f"t{number}"] = entries[number]["dtype"]
+
+
+def _ports(library: Library, partition: c_void_p, side: str) -> Any:
+    count = c_size_t()
+    library(f"dnnl_graph_partition_get_{side}_ports_num", partition, byref(count))
+    ports = (LogicalTensor * max(count.value, 1))()
+    library(f"dnnl_graph_partition_get_{side}_ports", partition, count, ports)
+    return list(ports)[: count.value]
+
+
+def _execute(
+    library: Library,
+    partition: c_void_p,
+    inputs: list[LogicalTensor],
+    outputs: list[LogicalTensor],
+    engine: c_void_p,
+    stream: c_void_p,
+    arrays: dict[int, Any],
+    tensors: dict[int, LogicalTensor],
+    entries: dict[int, dict[str, Any]],
+) -> None:
+    """Compiles a partition and runs it; its outputs become arrays."""
+    supported = c_uint8()
+    library("dnnl_graph_partition_is_supported", partition, byref(supported))
+    if not supported.value:
+        raise Failed("partition unsupported")
+    compiled = c_void_p()
+    library("dnnl_graph_compiled_partition_create", byref(compiled), partition)
+    given = [POINTER(LogicalTensor)(tensors[port.id]) for port in inputs]
+    wanted = [POINTER(LogicalTensor)(tensors[port.id]) for port in outputs]
+    pointers = [(POINTER(LogicalTensor) * max(len(part), 1))(*part) for part in (given, wanted)]
+    library("dnnl_graph_partition_compile", partition, compiled, c_size_t(len(given)), pointers[0], c_size_t(len(wanted)), pointers[1], engine)
+    handles: list[list[c_void_p]] = []
+    for ports in (inputs, outputs):
+        row = []
+        for port in ports:
+            tensor = tensors[port.id]
+            if ports is outputs:
+                library("dnnl_graph_compiled_partition_query_logical_tensor", compiled, c_size_t(port.id), byref(tensor))
+                shape = tuple(tensor.dims[: max(tensor.ndims, 0)])
+                arrays[port.id] = np.zeros(shape, TYPES[entries[port.id]["dtype"]][1])
+            handle = c_void_p()
+            library("dnnl_graph_tensor_create", byref(handle), byref(tensor), engine, c_void_p(arrays[port.id].ctypes.data))
+            row.append(handle)
+        handles.append(row)
+    lists = [(c_void_p * max(len(row), 1))(*row) for row in handles]
+    library("dnnl_graph_compiled_partition_execute", compiled, stream, c_size_t(len(inputs)), lists[0], c_size_t(len(outputs)), lists[1])
+    library("dnnl_stream_wait", stream)
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("ONEDNN_VERBOSE", "0")
+    main(Path(sys.argv[1]))

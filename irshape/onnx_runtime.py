@@ -1,0 +1,64 @@
+"""The other side of a cross-check of an ONNX model: onnxruntime (imported here and nowhere else) or onnx's ReferenceEvaluator, in a process of its own.
+
+`python -m irshape.onnx_runtime FOLDER` reads `FOLDER/request.json` and the inputs beside it, runs the model with every value as an output, and writes `FOLDER/answer.json` and the
+values.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def main(folder: Path) -> None:
+    """The child."""
+    request = json.loads((folder / "request.json").read_text())
+    answer: dict[str, Any] = {"version": "?", "values": {}}
+    try:
+        answer |= _run(request, folder)
+    except ImportError as absent:
+        answer["absent"] = str(absent)
+    except Exception as problem:
+        answer["problem"] = " | ".join(line.strip() for line in str(problem).splitlines() if line.strip())[:600]
+    (folder / "answer.json").write_text(json.dumps(answer))
+
+
+def _run(request: dict[str, Any], folder: Path) -> dict[str, Any]:
+    import onnx
+
+    model = onnx.load(request["model"], load_external_data=request["runtime"] != "onnxruntime")
+    held = {output.name for output in model.graph.output}
+    wanted = [name for name in request["values"] if name not in held]
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in wanted)
+    names = [*request["results"], *wanted]
+    fed = {name: np.load(folder / file, allow_pickle=False) for name, file in request["inputs"].items()}
+    if request["runtime"] == "onnxruntime":
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.log_severity_level = 3
+        version = f"onnxruntime {onnxruntime.__version__}"
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        made = session.run(names, fed)
+    else:
+        from onnx.reference import ReferenceEvaluator
+
+        version = f"onnx {onnx.__version__}, ReferenceEvaluator"
+        made = ReferenceEvaluator(model).run(names, fed)
+    values = {}
+    for number, (name, array) in enumerate(zip(names, made, strict=True)):
+        found = np.asarray(array)
+        if found.dtype.kind in "biuf" and found.dtype.name in np.sctypeDict:
+            file = f"value{number}.npy"
+            np.save(folder / file, found)
+            values[name] = file
+    return {"version": version, "values": values}
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

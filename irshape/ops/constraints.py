@@ -1,0 +1,99 @@
+"""The conditions of an operation as a list, read from the code of its declaration: each `require(…)` and each `Violation(…)` that inference or the check can come to."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator
+from functools import cache
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from .declaration import Operation
+
+GAP = "…"
+"""Stands in a message for what is seen in the layer."""
+
+
+class Constraint(NamedTuple):
+    """What is said when a condition is not met, and the rule under which it is said."""
+
+    message: str
+    rule: str
+
+
+def constraints(cls: type[Operation]) -> tuple[Constraint, ...]:
+    """The constraints of a version of an operation, in the order of its code; those on the number, types and ranks of inputs are in its operands."""
+    found: dict[Constraint, None] = {}
+    seen: set[FunctionType] = set()
+    for name in ("infer", "check"):
+        method = inspect.getattr_static(cls, name)
+        if isinstance(method, FunctionType):
+            _follow(method, cls, found, seen)
+    return tuple(found)
+
+
+def _follow(function: FunctionType, cls: type[Operation], found: dict[Constraint, None], seen: set[FunctionType]) -> None:
+    """Goes through a function, and through those of the operations' modules that it calls."""
+    if function in seen or not function.__module__.startswith(__package__ or ""):
+        return
+    seen.add(function)
+    for call in _calls(function):
+        if isinstance(call.func, ast.Name):
+            if call.func.id in ("require", "Violation"):
+                at = call.func.id == "require"
+                if len(call.args) > at and (message := _text(call.args[at])).strip(GAP + " "):
+                    found.setdefault(Constraint(message, _rule(call)))
+                continue
+            target = function.__globals__.get(call.func.id)
+        elif isinstance(call.func, ast.Attribute):
+            target = _method(call.func, function, cls)
+        else:
+            continue
+        if isinstance(target, FunctionType):
+            _follow(target, cls, found, seen)
+
+
+@cache
+def _calls(function: FunctionType) -> tuple[ast.Call, ...]:
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    return tuple(sorted((node for node in ast.walk(tree) if isinstance(node, ast.Call)), key=lambda node: (node.lineno, node.col_offset)))
+
+
+def _method(called: ast.Attribute, function: FunctionType, cls: type[Operation]) -> Any:
+    """The function behind `self.name(…)` and `super().name(…)`."""
+    if isinstance(called.value, ast.Name) and called.value.id in ("self", "cls"):
+        target = inspect.getattr_static(cls, called.attr, None)
+        return getattr(target, "__func__", target)
+    if isinstance(called.value, ast.Call) and isinstance(called.value.func, ast.Name) and called.value.func.id == "super":
+        owners = [owner for owner in cls.__mro__ if vars(owner).get(function.__name__) is function]
+        after = cls.__mro__[cls.__mro__.index(owners[0]) + 1 :] if owners else ()
+        return next((vars(owner)[called.attr] for owner in after if called.attr in vars(owner)), None)
+    return None
+
+
+def _text(node: ast.expr) -> str:
+    """A message with gaps for what is filled in, one where several follow each other."""
+    return re.sub(f"{GAP}+", GAP, "".join(_parts(node)))
+
+
+def _parts(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.JoinedStr):
+        for part in node.values:
+            yield from _parts(part)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        yield from _parts(node.left)
+        yield from _parts(node.right)
+    else:
+        yield GAP
+
+
+def _rule(call: ast.Call) -> str:
+    for given in call.keywords:
+        if given.arg == "rule" and isinstance(given.value, ast.Constant):
+            return str(given.value.value)
+    return "operation-constraint"

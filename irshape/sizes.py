@@ -1,0 +1,157 @@
+"""Sizes of inputs: whether a model takes them, found by inference before anything runs, and, where dimensions are dynamic, sizes that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations, product
+from typing import NamedTuple
+
+from .inference.engine import BodyResult, Engine
+from .model import Layer, Model
+from .ops.declaration import Violation
+from .types import PartialShape
+
+Sizes = dict[str, tuple[int, ...]]
+"""The sizes of each input, by layer id."""
+
+FIRST = 2
+"""The size that a dynamic dimension gets where everything goes."""
+CHANNELS = 3
+SERIES = (2, 1, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024)
+"""Tried for all dimensions but the batch together."""
+ALONE = (2, 1, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 32, 48, 64, 80, 96, 128, 192, 224, 256, 400, 512, 768, 1024)
+"""Tried for one dimension, or one kind of dimensions, while the others stay."""
+PAIRED = (2, 1, 3, 4, 5, 6, 8, 12, 16)
+MAX_TRIALS = 600
+
+
+class Refusal(NamedTuple):
+    """The first layer that does not take what certain sizes of the inputs lead to."""
+
+    position: int
+    layer: Layer
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.layer.type} '{self.layer.name}' (id {self.layer.id}): {self.message}"
+
+
+class Fitter:
+    """Answers whether sizes fit a model; what it works out for one set of sizes helps with the next."""
+
+    def __init__(self, model: Model, engine: Engine | None = None) -> None:
+        self.model = model
+        self.engine = engine or Engine(model)
+        self._always: set[int] | None = None
+
+    def infer(self, sizes: Mapping[str, tuple[int, ...]]) -> BodyResult:
+        return self.engine.infer_body(self.model.net, {id: PartialShape(shape) for id, shape in sizes.items()})
+
+    def refusal(self, sizes: Mapping[str, tuple[int, ...]], result: BodyResult | None = None) -> Refusal | None:
+        """The first layer of the net that refuses, None where all take the sizes. What is refused whatever the sizes is left to the run, layers in bodies too."""
+        found = result or self.infer(sizes)
+        refused = _refused(found)
+        if not refused:
+            return None
+        if self._always is None:
+            self._always = set(_refused(self.engine.infer_body(self.model.net, {})))
+        for position in found.wiring.order:
+            if position in refused and position not in self._always:
+                return Refusal(position, found.body.layers[position], refused[position])
+        return None
+
+    def fitting(self, given: Mapping[str, PartialShape]) -> Sizes:
+        """Sizes for all inputs, whose shapes are `given` by layer id; what is dynamic there is chosen. The same model gives the same sizes.
+
+        Tried in this order, until no layer refuses: 2 everywhere; each size of `SERIES` for everything but the batch, with 3 for the channels of inputs of rank 4;
+        then, from what got furthest, each size of `ALONE` for batches, channels, lengths and planes, and for each dimension by itself, twice over;
+        then each two of these with each two sizes of `PAIRED`.
+        Raises `ValueError` with the layer that refuses where nothing fits.
+        """
+        best: Sizes | None = None
+        reached = -1
+        last: Refusal | None = None
+        seen: set[tuple[tuple[int, ...], ...]] = set()
+
+        def fits(sizes: Sizes) -> bool:
+            nonlocal best, reached, last
+            key = tuple(sizes.values())
+            if key in seen or len(seen) >= MAX_TRIALS:
+                return False
+            seen.add(key)
+            refusal = self.refusal(sizes)
+            far = len(self.model.net.layers) if refusal is None else refusal.position
+            if far > reached:
+                best, reached, last = sizes, far, refusal
+            return refusal is None
+
+        for sizes in _together(given):
+            if fits(sizes):
+                return sizes
+        for _ in range(2):
+            for group in _groups(given):
+                base = best
+                assert base is not None
+                for size in ALONE:
+                    if fits(_with(given, base, group, size)):
+                        assert best is not None
+                        return best
+        base = best or {}
+        for one, other in combinations(_groups(given), 2):
+            for size, second in product(PAIRED, PAIRED):
+                if fits(_with(given, _with(given, base, one, size), other, second)):
+                    assert best is not None
+                    return best
+        assert best is not None
+        names = {layer.id: layer.name for layer in self.model.parameters}
+        tried = ", ".join(f"{names[id]}={list(shape)}" for id, shape in best.items())
+        raise ValueError(
+            f"no sizes were found that fit; with {tried}, which gets furthest, {last}. Give the shapes (--shape NAME=SHAPE), or the inputs themselves (--input)"
+        )
+
+
+def _refused(result: BodyResult) -> dict[int, str]:
+    """The layers of a body that what reaches them does not fit, with the reason."""
+    positions = {id(layer): position for position, layer in enumerate(result.body.layers)}
+    found: dict[int, str] = {}
+    for finding in result.findings:
+        position = positions.get(id(finding.layer))
+        if isinstance(finding.subject, Violation) and finding.subject.rule != "duplicate-values" and position is not None:
+            found.setdefault(position, finding.subject.message)
+    return found
+
+
+def _size(low: int, high: int, wanted: int) -> int:
+    return min(max(wanted, low), high)
+
+
+def _together(given: Mapping[str, PartialShape]) -> Iterator[Sizes]:
+    for number, size in enumerate((FIRST, *SERIES)):
+        yield {
+            id: tuple(
+                _size(dim.low, dim.high, FIRST if number == 0 or axis == 0 else CHANNELS if axis == 1 and len(shape) == 4 else size)
+                for axis, dim in enumerate(shape)
+            )
+            for id, shape in given.items()
+        }
+
+
+def _groups(given: Mapping[str, PartialShape]) -> Iterator[set[tuple[str, int]]]:
+    """Sets of dynamic dimensions that often have one size: planes, lengths, channels, batches; then each alone."""
+    dynamic = [(id, axis, len(shape)) for id, shape in given.items() for axis, dim in enumerate(shape) if dim.is_dynamic]
+    kinds = (
+        {(id, axis) for id, axis, rank in dynamic if rank >= 4 and axis >= 2},
+        {(id, axis) for id, axis, rank in dynamic if rank < 4 and axis >= 1},
+        {(id, axis) for id, axis, rank in dynamic if rank < 4 and axis == rank - 1},
+        {(id, axis) for id, axis, rank in dynamic if rank >= 4 and axis == 1},
+        {(id, axis) for id, axis, _ in dynamic if axis == 0},
+    )
+    yield from (kind for kind in kinds if kind)
+    yield from ({(id, axis)} for id, axis, _ in dynamic)
+
+
+def _with(given: Mapping[str, PartialShape], base: Sizes, group: set[tuple[str, int]], size: int) -> Sizes:
+    return {
+        id: tuple(_size(given[id][axis].low, given[id][axis].high, size) if (id, axis) in group else old for axis, old in enumerate(shape))
+        for id, shape in base.items()
+    }

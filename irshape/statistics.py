@@ -1,0 +1,174 @@
+"""Numbers about tensors: how two of them differ, and what one of them holds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+F16_MAX = 65504.0
+F16_TINY = 2.0**-24
+"""The smallest f16 above zero, subnormals included."""
+
+
+class Errors(NamedTuple):
+    """How an array departs from a reference. Absolute, relative and ULP errors are of the elements that are finite in both; None where there are none (or texts).
+
+    Relative to the reference; elements where it is 0 have no relative error. ulp: units in the last place of the reference's element type, real types only.
+    cosine: of the angle between the two as vectors. nan, inf: how many in the reference, and in the other. place: where the largest absolute error is;
+    reference, other: the two values there.
+    """
+
+    max_abs: float | None = None
+    mean_abs: float | None = None
+    max_rel: float | None = None
+    mean_rel: float | None = None
+    ulp: int | None = None
+    cosine: float | None = None
+    nan: tuple[int, int] = (0, 0)
+    inf: tuple[int, int] = (0, 0)
+    place: tuple[int, ...] | None = None
+    reference: float | None = None
+    other: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON, which has no NaN and no infinity: those become texts."""
+        return {name: plain_number(value) for name, value in self._asdict().items()}
+
+
+def plain_number(value: Any) -> Any:
+    """A number as JSON can hold it."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else list(value) if isinstance(value, tuple) else value
+
+
+def is_real(array: Array) -> bool:
+    """Whether elements are reals (nf4 codes, held as whole numbers, are not)."""
+    return array.dtype.kind not in "iubOUS" and not array.dtype.name.startswith(("int", "uint"))
+
+
+def errors(reference: Array, other: Array) -> Errors:
+    """The errors of `other`, an array of the same shape."""
+    if reference.dtype.kind in "OUS" or other.dtype.kind in "OUS" or not reference.size:
+        return Errors()
+    a, b = reference.astype(np.float64).ravel(), other.astype(np.float64).ravel()
+    finite = np.isfinite(a) & np.isfinite(b)
+    nan = (int(np.isnan(a).sum()), int(np.isnan(b).sum()))
+    inf = (int(np.isinf(a).sum()), int(np.isinf(b).sum()))
+    whole = bool(finite.all())
+    if not whole:
+        a, b = a[finite], b[finite]
+    if not a.size:
+        return Errors(nan=nan, inf=inf)
+    apart = np.abs(a - b)
+    position = int(np.argmax(apart))
+    flat = position if whole else int(np.flatnonzero(finite)[position])
+    place = tuple(int(i) for i in np.unravel_index(flat, reference.shape))
+    filled = a != 0
+    relative = apart[filled] / np.abs(a[filled])
+    scale = max(float(np.max(np.abs(a))), float(np.max(np.abs(b)))) or 1.0
+    lengths = float(np.linalg.norm(a / scale)) * float(np.linalg.norm(b / scale))
+    cosine = min(1.0, max(-1.0, float(np.dot(a / scale, b / scale)) / lengths)) if lengths else None
+    ulp = None
+    if is_real(reference):
+        ordered = [ordinals(array).ravel() for array in (reference, other.astype(reference.dtype))]
+        gap = np.abs(ordered[0] - ordered[1])
+        ulp = int(np.max(gap if whole else gap[finite]))
+    return Errors(
+        float(apart[position]),
+        float(apart.mean()),
+        float(relative.max()) if relative.size else None,
+        float(relative.mean()) if relative.size else None,
+        ulp,
+        cosine,
+        nan,
+        inf,
+        place,
+        float(a[position]),
+        float(b[position]),
+    )
+
+
+def ordinals(array: Array) -> Array:
+    """The place of each element in the order of all values of its type, so that neighbours are 1 apart."""
+    size = array.dtype.itemsize
+    if size > 8 or array.dtype.kind == "c":
+        return array.astype(np.int64)
+    bits = np.ascontiguousarray(array).view(f"i{size}").astype(np.int64)
+    lowest = -(1 << (8 * size - 1))
+    return np.where(bits < 0, lowest - bits, bits)
+
+
+class Values(NamedTuple):
+    """What a tensor holds. lowest, highest, mean: of the finite elements, None without any. subnormals: of the element type itself.
+
+    beyond_f16: finite elements that f16 cannot hold. lost_in_f16: elements other than 0 that become 0 there.
+    """
+
+    elements: int
+    lowest: float | None
+    highest: float | None
+    mean: float | None
+    nan: int
+    inf: int
+    zeros: int
+    subnormals: int
+    beyond_f16: int
+    lost_in_f16: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {name: plain_number(value) for name, value in self._asdict().items()}
+
+
+def values(array: Array) -> Values | None:
+    """What an array holds; None for texts."""
+    if array.dtype.kind in "OUS":
+        return None
+    real = is_real(array)
+    wide = array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+    nan = inf = subnormals = beyond = lost = 0
+    finite = wide
+    if real:
+        bounded = np.isfinite(wide)
+        if not bounded.all():
+            nan = int(np.isnan(wide).sum())
+            inf = wide.size - nan - int(bounded.sum())
+            finite = wide[bounded]
+        size = np.abs(finite)
+        tiny = smallest_normal(array)
+        subnormals = int(((size > 0) & (size < tiny)).sum()) if tiny else 0
+        beyond = int((size >= F16_MAX + 16).sum())
+        lost = int(((size > 0) & (size <= F16_TINY / 2)).sum())
+    zeros = int((finite == 0).sum())
+    if not finite.size:
+        return Values(array.size, None, None, None, nan, inf, zeros, subnormals, beyond, lost)
+    return Values(array.size, float(finite.min()), float(finite.max()), float(finite.mean(dtype=np.float64)), nan, inf, zeros, subnormals, beyond, lost)
+
+
+def smallest_normal(array: Array) -> float:
+    """The smallest normal number of an array's real type; 0 where it has none."""
+    limits: Any = np.finfo
+    try:
+        if array.dtype.kind == "f" and array.dtype.name.startswith("float") and array.dtype.itemsize in (2, 4, 8) and "_" not in array.dtype.name:
+            return float(limits(array.dtype).smallest_normal)
+        import ml_dtypes
+
+        limits = ml_dtypes.finfo
+        return float(limits(array.dtype).smallest_normal)
+    except (ValueError, TypeError, KeyError):
+        return 0.0
+
+
+def range_of(array: Array) -> str:
+    """The range of an array in one line."""
+    if array.dtype.kind in "OUS" or not array.size:
+        return f"{list(array.shape)}"
+    found = values(array)
+    assert found is not None
+    odd = "".join(f", {count} {word}" for word, count in (("NaN", found.nan), ("inf", found.inf)) if count)
+    return f"{list(array.shape)}{odd}" if found.lowest is None else f"{list(array.shape)} {found.lowest:.6g} to {found.highest:.6g}{odd}"
+
+
+__all__ = ["F16_MAX", "F16_TINY", "Errors", "Values", "errors", "is_real", "ordinals", "plain_number", "range_of", "values"]

@@ -1,0 +1,53 @@
+"""`irshape ops`: the specification at the terminal."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner, Result
+
+from irshape.cli import cli
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["ops", *arguments])
+
+
+def test_listing() -> None:
+    result = run()
+    assert result.exit_code == 0
+    assert "245 versions" in result.stdout
+    assert len(result.stdout.splitlines()) == 245 + 2
+
+
+def test_json_has_every_version_with_all_that_is_declared() -> None:
+    rows = json.loads(run("--format", "json").stdout)
+    assert len({(row["type"], row["version"]) for row in rows}) == len(rows) == 245
+    for row in rows:
+        assert row["documentation"], row["type"]
+        assert set(row) == {"type", "version", "since", "until", "category", "documentation", "infer", "evaluate", "attributes", "inputs", "constraints"}
+        assert all(found["message"].strip(" …") and found["rule"] for found in row["constraints"]), row["type"]
+
+
+@pytest.mark.parametrize(
+    ("type_name", "shown"),
+    [
+        ("ReduceMean", ["opset1 to opset16", "keep_dims", "axes", "name an axis twice", "out of range"]),
+        ("reducemean", ["keep_dims"]),
+        ("Gather", ["opset7", "batch_dims", "is out of range for"]),
+        ("LSTMSequence", ["direction", "hidden_size"]),
+        ("Parameter", ["none beyond the inputs and attributes above"]),
+    ],
+)
+def test_page(type_name: str, shown: list[str]) -> None:
+    result = run(type_name)
+    assert result.exit_code == 0
+    for text in shown:
+        assert text in result.stdout
+
+
+def test_unknown_operation() -> None:
+    result = run("ReduceMedian")
+    assert result.exit_code == 2
+    assert "ReduceMedian" in result.stderr

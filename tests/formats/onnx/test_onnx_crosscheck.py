@@ -1,0 +1,72 @@
+"""Cross-checks of ONNX models with onnxruntime and onnx's reference; `irshape convert`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import irshape
+from irshape.cli import main
+
+pytest.importorskip("onnxruntime")
+
+from formats.onnx.models import model, reduction, written
+from onnx import helper
+
+NETWORKS = Path(__file__).parent / "networks"
+
+
+@pytest.mark.parametrize("device", ["CPU", "onnxruntime", "reference"])
+def test_every_value_of_a_network_is_compared(device: str) -> None:
+    comparison = irshape.crosscheck(irshape.load(NETWORKS / "resnet50.onnx"), device=device)
+    assert comparison.ok, comparison.problems
+    assert len(comparison.rows) > 20
+    assert comparison.to_dict()["runtime"].startswith("onnx")
+
+
+def test_what_the_runtime_refuses_is_a_problem(tmp_path: Path) -> None:
+    path = written(reduction(13, axes=[5]), tmp_path)
+    comparison = irshape.crosscheck(irshape.load(path))
+    assert not comparison.ok
+    assert "onnxruntime" in comparison.problems[0]
+
+
+def test_a_difference_is_found(tmp_path: Path) -> None:
+    """Of no elements the CPU plugin and irshape take the mean 0, onnxruntime NaN."""
+    node = helper.make_node("ReduceMean", ["x"], ["y"], axes=[1], keepdims=0)
+    comparison = irshape.crosscheck(irshape.load(written(model(node, ["x:f32[2,0]"], ["y:f32[2]"], 13), tmp_path)), [np.zeros((2, 0), np.float32)])
+    assert comparison.first is not None or comparison.problems
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as done:
+        main(list(arguments))
+    return int(done.value.code or 0)
+
+
+def test_a_device_that_the_format_has_not(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("crosscheck", str(NETWORKS / "resnet50.onnx"), "--device", "GPU") == 1
+    assert "onnxruntime or reference" in capsys.readouterr().err
+
+
+def test_convert(tmp_path: Path) -> None:
+    assert run("convert", str(NETWORKS / "resnet50.onnx"), "-o", str(tmp_path / "net.xml")) == 0
+    assert [found for found in irshape.validate(tmp_path / "net.xml").diagnostics if found.severity != "info"] == []
+    x = np.random.default_rng(0).standard_normal((1, 3, 32, 32)).astype(np.float32)
+    a, b = (irshape.run(irshape.load(path), {"pixel_values": x})["logits"] for path in (NETWORKS / "resnet50.onnx", tmp_path / "net.xml"))
+    np.testing.assert_array_equal(a, b)
+
+
+def test_convert_to_another_shape(tmp_path: Path) -> None:
+    found = written(model(helper.make_node("Relu", ["x"], ["y"]), ["x:f32[n,3]"], ["y:f32[n,3]"], 13), tmp_path)
+    assert run("convert", str(found), "-o", str(tmp_path / "net.xml"), "-s", "x=[5,3]") == 0
+    assert str(irshape.infer(irshape.load(tmp_path / "net.xml")).outputs("1")[0].shape) == "[5,3]"
+
+
+def test_nothing_is_written_of_a_model_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = written(reduction(10, axes=[-2]), tmp_path)
+    assert run("convert", str(path), "-o", str(tmp_path / "net.xml")) == 1
+    assert not (tmp_path / "net.xml").exists()
+    assert "negative ones came with opset 11" in capsys.readouterr().err

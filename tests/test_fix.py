@@ -1,0 +1,347 @@
+"""`irshape fix`: what was changed comes back byte for byte, and nothing else moves."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ir import Net
+from lxml import etree
+from mutation.faults import FAULTS
+
+import irshape
+from irshape.cli import main
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.xml"))
+FIXED = (
+    "wrong-dimension",
+    "dimension-too-many",
+    "dimension-too-few",
+    "wrong-precision",
+    "unknown-precision",
+    "malformed-dimension",
+    "negative-dimension",
+    "wrong-input-dimension",
+    "wrong-input-precision",
+    "misspelt-attribute",
+)
+PLACES = 6
+"""How many places of a file a fault is put into, chosen at random but the same in every run."""
+
+
+def serialised(tree: etree._ElementTree) -> bytes:
+    return bytes(etree.tostring(tree, encoding="utf-8", xml_declaration=True))
+
+
+def canonical(data: bytes) -> bytes:
+    """The document without the white space between its elements."""
+    return re.sub(rb"\s+(?=<)", b"", etree.tostring(etree.fromstring(data), method="c14n"))
+
+
+def call(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as done:
+        main(list(arguments))
+    return int(done.value.code or 0)
+
+
+@pytest.mark.parametrize("model", EXAMPLES, ids=lambda model: model.stem)
+def test_healthy(model: Path) -> None:
+    fixes = irshape.fix(model)
+    assert (fixes.edits, fixes.fixed, fixes.diff()) == ([], [], "")
+    assert fixes.data == model.read_bytes()
+
+
+@pytest.mark.parametrize("name", FIXED)
+@pytest.mark.parametrize("model", EXAMPLES, ids=lambda model: model.stem)
+def test_fault(model: Path, name: str, tmp_path: Path) -> None:
+    shutil.copyfile(model.with_suffix(".bin"), tmp_path / f"{model.stem}.bin")
+    path = tmp_path / model.name
+    tree = etree.parse(model)
+    original = serialised(tree)
+    places = sum(1 for _ in FAULTS[name](tree.getroot()))
+    chosen = set(random.Random(f"{model.name} {name} fix").sample(range(places), min(places, PLACES)))
+    wrong = []
+    for at, where in enumerate(FAULTS[name](tree.getroot())):
+        if at not in chosen:
+            continue
+        broken = serialised(tree)
+        path.write_bytes(broken)
+        fixes = irshape.fix(path)
+        same = fixes.data == original if name != "dimension-too-few" else canonical(fixes.data) == canonical(original)
+        if not same or not fixes.fixed or path.read_bytes() != broken:
+            wrong.append(
+                f"place {at}, layer {where}: {[str(found.message) for found in fixes.fixed]}\n{fixes.diff()}\nleft: {[found.message for found in fixes.remaining][:3]}"
+            )
+    assert wrong == []
+
+
+def test_a_stale_model(tmp_path: Path) -> None:
+    """The input of a long chain was changed and no port behind it: all of them follow, in one go."""
+    net = Net()
+    last = net.parameter("2,3")
+    for _ in range(150):
+        last = net.layer("ReLU", [last], outputs=["FP32:2,3"])
+    net.result(last)
+    path = net.save(tmp_path)
+    right = path.read_text()
+    ports = right.replace('<port id="0"/>', '<port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>')
+    path.write_text(ports.replace('shape="2,3"', 'shape="7,3"').replace("<dim>2</dim>", "<dim>5</dim>"))
+    fixes = irshape.fix(path)
+    assert fixes.text == ports.replace('shape="2,3"', 'shape="7,3"').replace("<dim>2</dim>", "<dim>7</dim>")
+    assert {found.severity for found in fixes.remaining} <= {"info"}
+    assert {found.code for found in fixes.fixed} == {"IR201", "IR205"}
+
+
+TEXT = """<?xml version="1.0"{encoding}?>
+<net name="m" version="11">
+  <layers>
+    <layer id="0" name="x" type="Parameter" version="opset1">
+      <data shape="2,3" element_type="f32"/>
+      <output>
+        <port id="0" precision="FP32" names="x">
+          <dim>2</dim>
+          <dim>3</dim>
+        </port>
+      </output>
+    </layer>
+    <layer id="1" name="café" type="ReLU" version="opset1">
+      <input>
+        <port id="0" precision="FP32">
+          <dim>2</dim>
+          <dim>3</dim>
+        </port>
+      </input>
+      <output>
+        <port id="1" precision="FP32" names="y">
+          <dim>2</dim> <!-- two -->
+          <dim>3</dim>
+        </port>
+      </output>
+    </layer>
+    <layer id="2" name="result" type="Result" version="opset1">
+      <input>
+        <port id="0" precision="FP32">
+          <dim>2</dim>
+          <dim>3</dim>
+        </port>
+      </input>
+    </layer>
+  </layers>
+  <edges>
+    <edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+    <edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
+  </edges>
+</net>
+"""
+SPOILT = {
+    "dimension": ("<dim>2</dim> <!-- two -->", "<dim> 4 </dim> <!-- two -->", "<dim> 2 </dim> <!-- two -->"),
+    "missing precision": ('<port id="1" precision="FP32" names="y">', '<port id="1" names="y">', None),
+    "missing precision, other quotes": ('<port id="1" precision="FP32" names="y">', "<port id='1' names='y'>", "<port id='1' precision='FP32' names='y'>"),
+    "unknown precision": ('<port id="1" precision="FP32"', '<port id="1" precision="float"', None),
+    "misspelt precision": ('<port id="1" precision="FP32"', '<port id="1" precison="FP32"', None),
+    "misspelt names": ('precision="FP32" names="y"', 'precision="FP32" name="y"', None),
+    "misspelt version": ('type="ReLU" version=', 'type="ReLU" versoin=', None),
+    "id of a layer": ('<layer id="1"', '<layer id="001"', None),
+    "id of a port": ('<port id="1"', '<port id="+1"', None),
+    "end of an edge": ('from-layer="1"', 'from-layer="01"', None),
+    "both ends": ('<layer id="1" name="café" type="ReLU"', '<layer id="+01" name="café" type="ReLU"', None),
+    "no dimensions": (
+        """<port id="1" precision="FP32" names="y">
+          <dim>2</dim> <!-- two -->
+          <dim>3</dim>
+        </port>""",
+        '<port id="1" precision="FP32" names="y"/>',
+        None,
+    ),
+    "a dimension too few": ("<!-- two -->\n          <dim>3</dim>", "<!-- two -->", None),
+    "a dimension too many": ("<!-- two -->\n          <dim>3</dim>", "<!-- two -->\n          <dim>3</dim>\n          <dim>1</dim>", None),
+    "a malformed dimension": ("<dim>2</dim> <!-- two -->", "<dim/> <!-- two -->", None),
+}
+ENCODINGS = {"utf-8": "utf-8", "latin-1": "iso-8859-1", "utf-16": "utf-16", "utf-8-sig": "utf-8"}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["lf", "crlf"])
+@pytest.mark.parametrize("codec", ENCODINGS)
+@pytest.mark.parametrize("name", SPOILT)
+def test_bytes_elsewhere_stay(name: str, codec: str, end: str, tmp_path: Path) -> None:
+    right, wrong, expected = SPOILT[name]
+    base = TEXT.format(encoding=f' encoding="{ENCODINGS[codec]}"')
+    if name == "no dimensions":
+        base = base.replace(" <!-- two -->", "")
+        right = right.replace(" <!-- two -->", "")
+    if name == "a dimension too few":
+        base = base.replace(" <!-- two -->", "")
+        right, wrong = (
+            '<dim>2</dim>\n          <dim>3</dim>\n        </port>\n      </output>\n    </layer>\n    <layer id="2"',
+            '<dim>2</dim>\n        </port>\n      </output>\n    </layer>\n    <layer id="2"',
+        )
+    assert base.count(right) == 1
+    path = tmp_path / "m.xml"
+    broken = base.replace(right, wrong).replace("\n", end).encode(codec)
+    path.write_bytes(broken)
+    fixes = irshape.fix(path)
+    wanted = (base.replace(right, expected) if expected else base).replace("\n", end).encode(codec)
+    assert fixes.data == wanted, fixes.diff()
+    assert fixes.fixed
+    assert not [found for found in fixes.remaining if found.severity != "info"]
+    assert path.read_bytes() == broken
+    changed = broken
+    for start, stop, text in reversed(fixes.edits):
+        changed = changed[:start] + text + changed[stop:]
+    assert changed == wanted
+    again = tmp_path / "again.xml"
+    again.write_bytes(fixes.data)
+    assert irshape.fix(again).edits == []
+
+
+def spoilt(folder: Path, *names: str) -> Path:
+    path = folder / "m.xml"
+    text = TEXT.format(encoding="")
+    for name in names:
+        text = text.replace(*SPOILT[name][:2])
+    path.write_text(text)
+    return path
+
+
+def test_several_at_once(tmp_path: Path) -> None:
+    """One fix uncovers the next: an id, then a name, then a port."""
+    fixes = irshape.fix(spoilt(tmp_path, "id of a layer", "misspelt version", "misspelt precision", "a malformed dimension"))
+    assert fixes.text == TEXT.format(encoding="")
+    assert {found.code for found in fixes.fixed} >= {"IR103", "IR105", "IR106", "IR104"}
+
+
+def test_what_has_no_one_answer_stays(tmp_path: Path) -> None:
+    cases = {
+        "two layers of one id": ('<layer id="1"', '<layer id="0"'),
+        "no producer": ('from-layer="1"', 'from-layer="7"'),
+        "an unknown operation": ('type="ReLU"', 'type="ReLUUU"'),
+        "an id that is taken": ('<layer id="1"', '<layer id="02"'),
+    }
+    for right, wrong in cases.values():
+        path = tmp_path / "m.xml"
+        path.write_text(TEXT.format(encoding="").replace(right, wrong))
+        fixes = irshape.fix(path)
+        assert fixes.edits == []
+        assert [found for found in fixes.remaining if found.severity != "info"]
+
+
+def test_a_doubtful_attribute_is_no_reason(tmp_path: Path) -> None:
+    """`keep_dims="maybe"`: what the ports say may be what was meant, so they stay, and so does all behind them."""
+    net = Net()
+    data, axes = net.parameter("2,3,4"), net.constant([1])
+    mean = net.layer("ReduceMean", [data, axes], 'keep_dims="maybe"', outputs=["FP32:2,1,4"])
+    net.result(net.layer("ReLU", [mean], outputs=["FP32:2,1,4"]))
+    fixes = irshape.fix(net.save(tmp_path))
+    assert fixes.edits == []
+    assert "IR304" in [found.code for found in fixes.remaining]
+
+
+def test_two_misspellings_of_one_name(tmp_path: Path) -> None:
+    net = Net()
+    data, axes = net.parameter("2,3,4"), net.constant([1])
+    net.result(net.layer("ReduceMean", [data, axes], 'keep_dim="true" keepdims="false"', outputs=["FP32:2,4"]))
+    assert irshape.fix(net.save(tmp_path)).edits == []
+
+
+def test_a_suppressed_finding_stays(tmp_path: Path) -> None:
+    path = spoilt(tmp_path, "dimension")
+    path.write_text(path.read_text().replace("<input>", "<!-- irshape: disable=IR201 --><input>", 1))
+    assert irshape.fix(path).edits == []
+
+
+def test_layers_on_their_own(tmp_path: Path) -> None:
+    for name in ("keep_dims_forgotten", "axis_not_reduced", "wrong_dimension", "output_of_another_type"):
+        path = ROOT / "examples" / "layers" / "wrong" / f"{name}.xml"
+        fixes = irshape.fix(path)
+        copy = tmp_path / "copy.xml"
+        copy.write_bytes(fixes.data)
+        assert fixes.fixed
+        assert irshape.validate(copy).ok, name
+    for path in sorted((ROOT / "examples" / "layers" / "right").glob("*.xml")):
+        assert irshape.fix(path).edits == [], path.name
+
+
+# the command
+
+
+def test_exit_status_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = spoilt(tmp_path, "dimension")
+    before = path.read_bytes()
+    wanted = irshape.fix(path).data
+    assert call("fix", str(path)) == 1
+    shown = capsys.readouterr()
+    assert "+          <dim> 2 </dim> <!-- two -->\n" in shown.out
+    assert "can be fixed [IR201]" in shown.err
+    assert call("fix", "--diff", str(path)) == 1
+    assert path.read_bytes() == before
+    assert call("fix", str(path), "--output", str(tmp_path / "new.xml")) == 0
+    assert path.read_bytes() == before
+    assert (tmp_path / "new.xml").read_bytes() == wanted
+    capsys.readouterr()
+    assert call("fix", "-q", "--in-place", str(path)) == 0
+    assert capsys.readouterr() == ("", "")
+    assert path.read_bytes() == wanted
+    assert call("fix", str(path)) == 0
+    assert call("validate", str(path)) == 0
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["m.xml", "new.xml"]
+
+
+def test_usage(tmp_path: Path) -> None:
+    path = spoilt(tmp_path, "dimension")
+    before = path.read_bytes()
+    assert call("fix", str(path), "--diff", "--in-place") == 2
+    assert call("fix", "-", "--in-place") == 2
+    assert call("fix", str(tmp_path / "nowhere.xml")) == 2
+    assert call("fix", str(path), "--output", str(tmp_path / "no" / "folder.xml")) == 2
+    assert call("fix", str(path), "--output", str(tmp_path)) == 2
+    assert path.read_bytes() == before
+
+
+def test_unreadable_files_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "m.xml"
+    for text in (b"", b"<net", b"<!DOCTYPE net><net/>", b"\0\0", b"version https://git-lfs.github.com/spec/v1\n", b'<net version="7"/>'):
+        path.write_bytes(text)
+        for option in ("--diff", "--in-place", f"--output={tmp_path / 'new.xml'}"):
+            assert call("fix", str(path), option) == 1
+            assert "left: error[IR" in capsys.readouterr().err
+        assert path.read_bytes() == text
+        assert [each.name for each in tmp_path.iterdir()] == ["m.xml"]
+
+
+def test_in_place_keeps_a_link_and_the_mode(tmp_path: Path) -> None:
+    path = spoilt(tmp_path, "dimension")
+    path.chmod(0o640)
+    link = tmp_path / "link.xml"
+    link.symlink_to(path)
+    assert call("fix", "-q", "--in-place", str(link)) == 0
+    assert link.is_symlink()
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert "<dim> 2 </dim>" in path.read_text()
+
+
+@pytest.mark.parametrize("model", EXAMPLES[:3], ids=lambda model: model.stem)
+def test_the_diff_is_one(model: Path, tmp_path: Path) -> None:
+    """`patch` takes it, and makes the fixed text of it."""
+    if shutil.which("patch") is None:
+        pytest.skip("no patch here")
+    shutil.copyfile(model.with_suffix(".bin"), tmp_path / f"{model.stem}.bin")
+    path = tmp_path / model.name
+    text = model.read_text()
+    chosen = random.Random(model.name)
+    dims = [match.start() for match in re.finditer(r"<dim>\d", text)]
+    for at in sorted(chosen.sample(dims, min(40, len(dims))), reverse=True):
+        text = text[: at + 5] + "9" + text[at + 5 :]
+    path.write_text(text)
+    found = subprocess.run(
+        [sys.executable, "-m", "irshape", "fix", "-q", model.name], cwd=tmp_path, capture_output=True, check=False, env={"PYTHONPATH": str(ROOT), "PATH": ""}
+    )
+    assert found.returncode == 1
+    subprocess.run(["patch", "-s", "-p0"], cwd=tmp_path, input=found.stdout, check=True)
+    assert path.read_bytes() == irshape.fix(path).data
+    assert path.read_bytes() == model.read_bytes()

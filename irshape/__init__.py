@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .fixing import Fixes
     from .inference.engine import Inference
     from .model import Model
+    from .model_comparison import ModelComparison
     from .types import ShapeLike
 
 __version__ = "0.1.0"
@@ -33,6 +34,7 @@ _PUBLIC = {
     "Report": "irshape.diagnostics.report",
     "Inference": "irshape.inference.engine",
     "Comparison": "irshape.comparison",
+    "ModelComparison": "irshape.model_comparison",
     "Configuration": "irshape.configuration",
     "Fixes": "irshape.fixing",
     "Session": "irshape.execution",
@@ -44,7 +46,7 @@ _PUBLIC = {
     "PartialShape": "irshape.types",
 }
 
-__all__ = ["__version__", "crosscheck", "fix", "infer", "load", "run", "save", "validate", *sorted(_PUBLIC)]  # noqa: PLE0604
+__all__ = ["__version__", "compare", "crosscheck", "fix", "infer", "load", "run", "save", "validate", *sorted(_PUBLIC)]  # noqa: PLE0604
 
 
 def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "beside") -> Model:
@@ -111,6 +113,13 @@ def crosscheck(model: Model, inputs: Mapping[str, Array] | Sequence[Array] | Non
     from .comparison import crosscheck as compare
 
     return compare(model, inputs, device=device, **options)
+
+
+def compare(first: Model, second: Model, inputs: Mapping[str, Array] | Sequence[Array] | None = None, **options: Any) -> ModelComparison:
+    """Runs two models with the same inputs; tensors are matched by name, `.blamed` is the first layer of the second that departs given the first's inputs."""
+    from .model_comparison import compare as compare_models
+
+    return compare_models(first, second, inputs, **options)
 
 
 def save(model: Model, path: str | os.PathLike[str], *, inference: Inference | None = None) -> None:

@@ -104,7 +104,7 @@ class Comparison:
     @property
     def first(self) -> Row | None:
         """The first output that departs in a way that counts, see `ok`: that of the blamed layer where there is one."""
-        return self.blamed or next((row for row in self.rows if self._counts(row)), None)
+        return self.blamed or next((row for row in self.rows if self.counts(row)), None)
 
     @property
     def blamed(self) -> Row | None:
@@ -116,13 +116,14 @@ class Comparison:
         """Whether everything could be compared, no layer by itself differs, and no output of the model does. What inner tensors only inherit does not count."""
         return self.first is None and not self.problems
 
-    def _counts(self, row: Row) -> bool:
+    def counts(self, row: Row) -> bool:
+        """Whether a row decides on `ok`."""
         if row.shape_verdict == "differs" or row.own_verdict == "differs":
             return True
-        return row.value_verdict == "differs" and (row.own_verdict == "not compared" or (id(row.layer), row.port) in self._outputs)
+        return row.value_verdict == "differs" and (row.own_verdict == "not compared" or (id(row.layer), row.port) in self.outputs)
 
     @cached_property
-    def _outputs(self) -> set[tuple[int, int]]:
+    def outputs(self) -> set[tuple[int, int]]:
         """What feeds the Results."""
         layers, wiring = self.model.net.layers, wire(self.model.net)
         sources = [
@@ -132,7 +133,7 @@ class Comparison:
 
     def worst(self, count: int = 5) -> list[Row]:
         """The rows of the largest errors, measured by what is allowed."""
-        rows = [row for row in self.rows if row.value_verdict != "not compared" and (row.excess > 0 or row.differs)]
+        rows = [row for row in self.rows if row.value_verdict != "not compared" and (row.excess > 0 or row.differs) and (row.error is not None or not row.inherited)]
         return sorted(rows, key=lambda row: row.excess, reverse=True)[:count]
 
     def count(self, verdict: Verdict, *, values: bool = True) -> int:
@@ -425,7 +426,7 @@ class _Run:
 
     def harmless(self, position: int, port: int) -> bool:
         """Whether nothing behind an output departs, and it is no output of the model."""
-        if (id(self.session.model.net.layers[position]), port) in self.comparison._outputs:
+        if (id(self.session.model.net.layers[position]), port) in self.comparison.outputs:
             return False
         behind = [number for consumer in self.consumers.get(position, ()) for number in self.by_layer.get(id(self.session.model.net.layers[consumer]), ())]
         return bool(behind) and all(self.rows[number].value_verdict in ("equal", "explained") for number in behind)

@@ -20,6 +20,7 @@ from .inputs import random_inputs
 from .model import Layer, Model
 from .numpy_types import dtype_of
 from .runtime import TIMEOUT, Answer
+from .statistics import errors
 from .types import ElementType, PartialShape
 
 DEVICES = {"onnx": ("CPU", "onnxruntime", "reference"), "onednn": ("CPU", "onednn")}
@@ -162,9 +163,8 @@ def _rows(
                 rows.append(row._replace(value_verdict="differs", reason=reason, ranges=ranges))
                 continue
             error, allowed, same = difference(array, theirs, rtol, atol)
-            rows.append(
-                row._replace(error=error, allowed=allowed) if same else row._replace(value_verdict="differs", error=error, allowed=allowed, ranges=ranges)
-            )
+            row = row._replace(error=error, allowed=allowed, errors=errors(array, theirs))
+            rows.append(row if same else row._replace(value_verdict="differs", ranges=ranges))
 
     try:
         session.run(fed, observe=observe)

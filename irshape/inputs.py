@@ -21,7 +21,8 @@ MAX_RANDOM_BYTES = 1 << 30
 
 
 def random_inputs(model: Model, seed: int = 0, shapes: Mapping[str, ShapeLike] | None = None, given: Mapping[str, Array] | None = None) -> dict[str, Array]:
-    """An array for each Parameter, by layer id: reals in [-1, 1), integers and booleans 0 or 1. The same seed gives the same arrays.
+    """An array for each Parameter, by layer id: reals in [-1, 1), integers and booleans 0 or 1, those whose name has `mask` in it 1 (a row that is masked
+    out whole is NaN behind its softmax, and hides what follows). The same seed gives the same arrays.
 
     shapes: those of inputs, by any name. Dimensions still dynamic get sizes that the model takes, see `Fitter.fitting`. given: arrays by layer id that are there
     already; the rest is made to fit them. Raises `ValueError` where a type or shape leaves nothing to draw, or nothing was found that fits.
@@ -65,6 +66,8 @@ def random_array(generator: np.random.Generator, element_type: ElementType, shap
         return made
     if element_type.is_real:
         return (generator.random(sizes) * 2 - 1).astype(dtype_of(element_type))
+    if "mask" in name.lower():
+        return np.ones(sizes, dtype_of(element_type))
     return generator.integers(0, 2, sizes).astype(dtype_of(element_type))
 
 

@@ -216,15 +216,20 @@ def failure(task: Task, rule: str, message: str, help: str) -> FileReport:
 
 
 def _in_turn(tasks: Sequence[Task]) -> Generator[FileReport, None, None]:
-    for index, task in enumerate(tasks):
+    for index, task in enumerate(tasks, 1):
         yield check(task)
-        if index % COLLECT_EVERY == COLLECT_EVERY - 1:
+        if index % COLLECT_EVERY == 0 and not gc.isenabled():
             gc.collect()
 
 
-def _several(tasks: Sequence[Task]) -> list[FileReport]:
-    """A batch in a worker: the collector is off there as well."""
+def _begin() -> None:
+    """In a new process: the collector is off while files are checked, and never looks at what was there before."""
     gc.disable()
+    gc.freeze()
+
+
+def _several(tasks: Sequence[Task]) -> list[FileReport]:
+    """A batch, in a process of ours."""
     found = list(map(check, tasks))
     gc.collect()
     return found
@@ -235,11 +240,11 @@ def _with_processes(tasks: Sequence[Task], jobs: int) -> Generator[FileReport, N
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    size = max(1, min(16, len(tasks) // (jobs * 4)))
+    size = max(1, min(32, len(tasks) // (jobs * 4)))
     waiting = deque(tasks[at : at + size] for at in range(0, len(tasks), size))
     while waiting:
         flying: deque[tuple[Sequence[Task], Future[list[FileReport]] | None]] = deque()
-        pool = ProcessPoolExecutor(jobs, mp_context=_processes())
+        pool = ProcessPoolExecutor(jobs, mp_context=_processes(), initializer=_begin)
         try:
             while waiting or flying:
                 while waiting and len(flying) < jobs * 3:
@@ -258,7 +263,7 @@ def _with_processes(tasks: Sequence[Task], jobs: int) -> Generator[FileReport, N
                 else:
                     yield from map(_alone, batch)
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(cancel_futures=True)
 
 
 def _processes() -> Any:

@@ -258,7 +258,10 @@ def _run(library: Library, request: dict[str, Any], folder: Path, answer: dict[s
     library("dnnl_stream_create", byref(stream), engine, ctypes.c_uint(1))
     library("dnnl_graph_graph_create", byref(whole), c_int(1))
     for number, entry in enumerate(graph):
-        library("dnnl_graph_add_op", whole, operation(library, entry, number, tensors))
+        try:
+            library("dnnl_graph_add_op", whole, operation(library, entry, number, tensors))
+        except Failed as problem:
+            raise Failed(f"{problem} ({entry['kind']} '{entry.get('name', number)}')") from None
     library("dnnl_graph_graph_finalize", whole)
     library("dnnl_graph_graph_filter", whole, c_int(DEBUG_POLICY))  # each operation by itself
     count = c_size_t()

@@ -33,8 +33,8 @@ def source_of_nan(layer: Layer, inputs: Sequence[Array], outputs: Sequence[Array
         axis = int(layer.attribute("axis") or 1)
         if axis < whole.ndim and bool(whole.all(axis=axis).any()):
             return f"a row of its input holds nothing but -inf along axis {axis} (all of it is masked out)"
-    if folded == "scaleddotproductattention" and len(reals) > 3 and bool(np.isneginf(reals[3]).all(axis=-1).any()):
-        return "a row of its mask holds nothing but -inf (all of it is masked out)"
+    if folded == "scaleddotproductattention" and len(inputs) > 3 and inputs[3].ndim and bool(_masked(inputs[3]).all(axis=-1).any()):
+        return "a row of its mask lets nothing through (false, or -inf, all along)"
     if folded in ("divide", "mod", "floormod") and len(reals) > 1 and bool((reals[1] == 0).any()):
         return "it divides 0 by 0"
     if folded in ("sqrt", "log", "power") and reals and bool((reals[0] < 0).any()):
@@ -42,3 +42,7 @@ def source_of_nan(layer: Layer, inputs: Sequence[Array], outputs: Sequence[Array
     if infinite:
         return f"its input {infinite[0]} holds infinity"
     return "no input of it holds NaN or infinity"
+
+
+def _masked(mask: Array) -> Array:
+    return ~mask if mask.dtype.kind == "b" else np.isneginf(mask)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -18,6 +20,7 @@ for folder in (HERE, HERE.parent):
 
 os.environ["IRSHAPE_DEBUG"] = "1"  # a bug in an operation is a traceback here, not a diagnostic
 os.environ["IRSHAPE_CACHE_DIR"] = os.path.join(tempfile.gettempdir(), f"irshape-tests-{os.getpid()}")
+atexit.register(shutil.rmtree, os.environ["IRSHAPE_CACHE_DIR"], ignore_errors=True)
 os.environ.pop("GITHUB_ACTIONS", None)  # tests that run there see what tests elsewhere see
 
 if TYPE_CHECKING:

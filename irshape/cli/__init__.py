@@ -19,6 +19,7 @@ COMMANDS = {
     "run": "Execute a model in NumPy.",
     "convert": "Write an ONNX model or a oneDNN graph as an OpenVINO IR.",
     "crosscheck": "Compare types, shapes and values with OpenVINO's.",
+    "compare": "Compare two models tensor by tensor.",
     "ops": "List the operations that irshape knows, or explain one.",
     "rule": "Explain a rule.",
 }

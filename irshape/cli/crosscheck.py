@@ -3,94 +3,171 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .common import load_or_exit, weights_option
+from .running import gathered, input_options, memory_option, ticking
+
+if TYPE_CHECKING:
+    from ..comparison import Comparison, Row
 
 
 @click.command("crosscheck", short_help="Compare types, shapes and values with OpenVINO's.")
 @click.argument("model", metavar="MODEL")
 @click.option("--device", default="CPU", show_default=True, help="OpenVINO's name of the device.")
-@click.option("-i", "--input", "inputs", multiple=True, metavar="[NAME=]FILE.npy", help="An input; those not given are drawn at random.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random inputs.")
-@click.option("-s", "--shape", "shapes", multiple=True, metavar="NAME=SHAPE", help="Shape of a random input.")
+@click.option("--hint", type=click.Choice(["f32", "f16", "bf16"]), help="Precision in which the device is to compute; widens the tolerance. [default: f32]")
+@click.option("--layers", type=click.Choice(["all", "outputs"]), default="all", show_default=True, help="outputs: those of the model only; no layer is blamed.")
+@input_options
 @click.option("--rtol", type=float, help="Relative tolerance, instead of that of the element type.")
 @click.option("--atol", type=float, help="Absolute tolerance, instead of that of the element type.")
-@click.option("-f", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the answer.")
+@click.option("--save", metavar="DIR", help="Keep the blamed layer there as an IR of its own, with its inputs and outputs as .npy files.")
+@click.option("--worst", type=int, metavar="N", help="Show the N largest errors. [default: 5 where something departs]")
+@click.option("-f", "--format", "form", type=click.Choice(["text", "json", "junit"]), default="text", show_default=True, help="Form of the answer.")
+@click.option("-o", "--output-file", metavar="FILE", help="Write the answer there instead of to stdout.")
 @click.option("-v", "--verbose", is_flag=True, help="List every output, not only those that differ.")
+@memory_option
 @weights_option
 def command(
     model: str,
     device: str,
+    hint: str | None,
+    layers: str,
     inputs: tuple[str, ...],
     seed: int,
     shapes: tuple[str, ...],
     rtol: float | None,
     atol: float | None,
+    save: str | None,
+    worst: int | None,
     form: str,
+    output_file: str | None,
     verbose: bool,
+    max_memory: int | None,
     weights: str,
 ) -> None:
     """Compares the element types, shapes and values of every layer with OpenVINO's; exit status 1 where they differ.
 
-    An ONNX model is compared with onnxruntime (--device reference: with onnx's own), a oneDNN graph with the oneDNN library.
+    A layer is blamed where it departs though irshape computes it from the device's own inputs; what tensors only inherit from their inputs counts at the outputs
+    of the model. An ONNX model is compared with onnxruntime (--device reference: with onnx's own), a oneDNN graph with the oneDNN library.
     Needs the extra irshape[openvino] or irshape[onnx]. The runtime works in a process of its own: its crash is a result.
     """
     from ..comparison import crosscheck
     from ..execution import ExecutionError
-    from .run import gathered
 
     loaded = load_or_exit(model, weights)
+    options: dict[str, Any] = {"device": device, "hint": hint, "layers": layers, "rtol": rtol, "atol": atol, "save": save, "max_memory": max_memory}
     try:
-        comparison = crosscheck(loaded, gathered(loaded, inputs, True, seed, shapes), device=device, rtol=rtol, atol=atol)
+        fed = gathered(loaded, inputs, True, seed, shapes)
+        with ticking(loaded) as progress:
+            comparison = crosscheck(loaded, fed, progress=progress, **options)
     except (ExecutionError, ValueError) as problem:
         click.echo(f"{loaded.path}: {problem}", err=True)
         raise click.exceptions.Exit(1) from None
     except RuntimeError as problem:
         raise click.UsageError(str(problem)) from None
+    from .comparing import deliver
+
     if form == "json":
-        click.echo(json.dumps(comparison.to_dict(), indent=1, ensure_ascii=False))
+        deliver(json.dumps(comparison.to_dict(), indent=1, ensure_ascii=False) + "\n", output_file)
+    elif form == "junit":
+        deliver(_junit(comparison), output_file)
     else:
-        _print(comparison, verbose)
+        deliver("\n".join(_text(comparison, verbose, worst)) + "\n", output_file)
     if not comparison.ok:
         raise click.exceptions.Exit(1)
 
 
-def _print(comparison: object, verbose: bool) -> None:
-    from ..comparison import Comparison
+def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]:
+    from .comparing import HEAD, place, row, table
 
-    assert isinstance(comparison, Comparison)
     rows = comparison.rows
     shapes = f"{comparison.count('equal', values=False)} equal"
     tighter = comparison.count("tighter", values=False)
     shapes += f", {tighter} tighter than the runtime's" if tighter else ""
     wrong = comparison.count("differs", values=False)
     shapes += f", {wrong} different" if wrong else ""
-    compared = [row for row in rows if row.value_verdict != "not compared"]
+    compared = [found for found in rows if found.value_verdict != "not compared"]
     values = f"{comparison.count('equal')} equal"
-    for verdict, words in (("explained", "explained"), ("differs", "different")):
-        count = comparison.count(verdict)  # type: ignore[arg-type]
-        values += f", {count} {words}" if count else ""
-    click.echo(f"{comparison.model.path} on {comparison.device} ({comparison.device_name.strip()}), {comparison.runtime}")
-    click.echo(f"  types and shapes: {len(rows)} outputs, {shapes}")
-    click.echo(f"  values:           {len(compared)} outputs, {values}")
-    for row in rows:
-        if verbose or row.value_verdict == "explained":
-            error = f", largest error {row.error:.3g}" if row.error is not None else ""
-            click.echo(
-                f"  {row.value_verdict}: {row.layer.type} '{row.layer.name}' (id {row.layer.id}) output {row.port}: {row.inferred}{error}"
-                + (f" ({row.reason})" if row.reason else "")
+    words = {"explained": "explained", "merged": "merged by the device", "inherited": "different by what they inherit", "differs": "different"}
+    states = [_state(found) for found in compared]
+    values += "".join(f", {states.count(state)} {text}" for state, text in words.items() if state in states)
+    hint = f" at {comparison.hint}" if comparison.hint else ""
+    lines = [f"{comparison.model.path} on {comparison.device}{hint} ({comparison.device_name.strip()}), {comparison.runtime}"]
+    lines += [f"  types and shapes: {len(rows)} outputs, {shapes}", f"  values:           {len(compared)} outputs, {values}"]
+    reasons: dict[str, list[Row]] = {}
+    for found in rows:
+        state = _state(found)
+        if state in ("explained", "merged"):
+            reasons.setdefault((found.own_reason if state == "merged" else found.reason or found.own_reason) or "", []).append(found)
+        if verbose:
+            lines.append(
+                f"  {state}: {place(found.layer, found.port)}: {found.inferred}" + (f", largest error {found.error:.3g}" if found.error is not None else "")
             )
-    for problem in comparison.problems:
-        click.echo(f"  {problem}")
+    for reason, alike in reasons.items():
+        more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
+        lines.append(f"  {_state(alike[0])}: {place(alike[0].layer, alike[0].port)}{more}: {reason}")
+    lines += [f"  {note}" for note in comparison.notes] + [f"  {problem}" for problem in comparison.problems]
+    departs = any(found.differs or found.own_verdict == "differs" for found in rows)
+    shown = comparison.worst((5 if departs or verbose else 0) if worst is None else worst)
+    if shown:
+        lines.append(f"  the {len(shown)} largest errors, measured by what is allowed:" if len(shown) > 1 else "  the largest error:")
+        lines += [f"    {line}" for line in table(HEAD, [row(found.errors, _state(found), place(found.layer, found.port)) for found in shown], 2)]
+    lines += _blame(comparison)
+    if comparison.saved is not None:
+        lines.append(f"  saved: {comparison.saved}, which `irshape crosscheck` runs with the same inputs")
+    return lines
+
+
+def _state(found: Row) -> str:
+    """Both views in one word."""
+    if found.own_verdict == "differs":
+        return "differs"
+    if found.value_verdict == "differs" and found.own_verdict == "explained":
+        return "merged" if found.reason is None or found.own_reason != found.reason else "explained"
+    return "inherited" if found.inherited else found.value_verdict
+
+
+def _blame(comparison: Comparison) -> list[str]:
+    from .comparing import place
+
     first = comparison.first
     if first is None:
-        return
-    click.echo(f"  the first output that departs: {first.layer.type} '{first.layer.name}' (id {first.layer.id}) output {first.port}")
+        inherited = [found for found in comparison.rows if found.inherited and found.own_verdict == "equal"]
+        if not inherited:
+            return []
+        return [f"  no layer departs by itself; what differs is inherited from small errors and from what is explained, first at {place(inherited[0].layer, inherited[0].port)}"]
+    if first.own_verdict == "differs":
+        lines = [f"  the first layer that departs by itself, given the device's own inputs: {place(first.layer, first.port)}"]
+    elif first.inherited:
+        lines = [f"  no layer departs by itself, but errors add up to more than is allowed at an output: {place(first.layer, first.port)}"]
+    else:
+        lines = [f"  the first output that departs: {place(first.layer, first.port)}"]
     if first.shape_verdict == "differs":
-        click.echo(f"    irshape infers {first.inferred}, {comparison.runtime} {first.runtime}")
-    if first.value_verdict == "differs":
-        click.echo(f"    {first.reason}" if first.reason else f"    largest error {first.error:.6g}, allowed there {first.allowed:.6g}")
-        for what, found in first.ranges.items():
-            click.echo(f"    {what}: {found}")
+        lines.append(f"    irshape infers {first.inferred}, {comparison.runtime} {first.runtime}")
+    if "differs" in (first.value_verdict, first.own_verdict):
+        if first.error is not None and first.allowed is not None:
+            lines.append(f"    largest error {first.error:.6g}, allowed there {first.allowed:.6g}")
+        if first.own_errors is not None and first.own_errors.max_abs is not None:
+            lines.append(
+                f"    by itself: largest error {first.own_errors.max_abs:.6g}" + (f" at {list(first.own_errors.place)}" if first.own_errors.place else "")
+            )
+        lines += [f"    {reason}" for reason in dict.fromkeys((first.reason, first.own_reason)) if reason]
+        lines += [f"    {what}: {found}" for what, found in first.ranges.items()]
+    return lines
+
+
+def _junit(comparison: Comparison) -> str:
+    from .comparing import Case, junit, place
+
+    cases = [Case(f"problem {number}", problem) for number, problem in enumerate(comparison.problems)]
+    for found in comparison.rows:
+        fails = comparison.counts(found)
+        reasons = " ".join(reason for reason in dict.fromkeys((found.reason, found.own_reason)) if reason)
+        error = f"largest error {found.error:.6g}, allowed {found.allowed:.6g}" if found.error is not None and found.allowed is not None else ""
+        said = f"irshape {found.inferred}, {comparison.runtime} {found.runtime}" if found.shape_verdict == "differs" else error
+        state = _state(found)
+        text = "; ".join(part for part in (state if state != "equal" else "", said, reasons) if part)
+        cases.append(Case(place(found.layer, found.port), text if fails else None, None if fails or state == "equal" else text))
+    return junit(comparison.model.path, cases)

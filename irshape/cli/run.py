@@ -2,78 +2,179 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import load_or_exit, pairs, weights_option
+from .common import load_or_exit, weights_option
+from .running import gathered, input_options, memory_option, ticking
+
+if TYPE_CHECKING:
+    from ..model import Model
+    from ..ranges import Range, Simulation
+
+__all__ = ["command", "gathered"]
 
 
 @click.command("run", short_help="Execute a model in NumPy.")
 @click.argument("model", metavar="MODEL")
-@click.option("-i", "--input", "inputs", multiple=True, metavar="[NAME=]FILE.npy", help="An input, by tensor name, layer name or id; without names, in order.")
+@input_options
 @click.option("--random", "random", is_flag=True, help="Draw the inputs that are not given at random.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random inputs.")
-@click.option("-s", "--shape", "shapes", multiple=True, metavar="NAME=SHAPE", help="Shape of a random input.")
 @click.option("--outputs", type=click.Choice(["results", "all"]), default="results", show_default=True, help="all: those of every layer.")
 @click.option("-d", "--output-dir", metavar="DIR", help="Write each output there as a .npy file.")
+@click.option("--stats", is_flag=True, help="Show what every layer's outputs hold: range, mean, NaN, infinity, zeros, subnormals; mark what f16 cannot hold.")
+@click.option(
+    "--simulate", type=click.Choice(["f16", "bf16"]), help="Round after every layer as a device of that precision would; name the first layer that breaks."
+)
+@click.option("-f", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the answer.")
+@memory_option
+@click.option("--max-iterations", type=click.IntRange(min=1), help="Refuse loops that run longer. [default: 1,000,000]")
 @weights_option
-def command(model: str, inputs: tuple[str, ...], random: bool, seed: int, shapes: tuple[str, ...], outputs: str, output_dir: str | None, weights: str) -> None:
-    """Executes a model in NumPy and prints the range of each output."""
-    from ..comparison import value_range
-    from ..execution import ExecutionError, Session
-    from ..inputs import existing_folder, file_name, storable
-    from ..numpy_types import element_type_of
+def command(
+    model: str,
+    inputs: tuple[str, ...],
+    random: bool,
+    seed: int,
+    shapes: tuple[str, ...],
+    outputs: str,
+    output_dir: str | None,
+    stats: bool,
+    simulate: str | None,
+    form: str,
+    max_memory: int | None,
+    max_iterations: int | None,
+    weights: str,
+) -> None:
+    """Executes a model in NumPy and prints the range of each output.
 
+    With --simulate, exit status 1 where a layer breaks: gives infinity or NaN that it does not give at full precision.
+    """
+    from ..execution import MAX_ITERATIONS, ExecutionError, Session
+
+    if stats and simulate:
+        raise click.UsageError("--stats and --simulate are two runs; ask for one of them")
     loaded = load_or_exit(model, weights)
+    rows: list[Range] = []
+    simulation: Simulation | None = None
     try:
-        made = Session(loaded).run(gathered(loaded, inputs, random, seed, shapes), outputs=outputs)
+        fed = gathered(loaded, inputs, random, seed, shapes)
+        with ticking(loaded, 2 if simulate else 1) as progress:
+            if simulate is not None:
+                from ..ranges import simulate as simulated
+
+                simulation = simulated(loaded, fed, simulate, max_memory=max_memory, progress=progress)  # type: ignore[arg-type]
+                made = simulation.outputs
+            else:
+                session = Session(loaded, max_memory=max_memory, max_iterations=max_iterations or MAX_ITERATIONS)
+                if stats:
+                    from ..ranges import ranges
+
+                    made, rows = ranges(session, fed, progress)
+                else:
+                    made = session.run(fed, outputs=outputs, observe=progress)
     except ExecutionError as problem:
         click.echo(f"{loaded.path}: {problem}", err=True)
         raise click.exceptions.Exit(1) from None
     if output_dir is not None:
-        import io
+        _write(made, output_dir)
+    if form == "json":
+        click.echo(json.dumps(_json(loaded, made, rows, simulation, stats), indent=1, ensure_ascii=False))
+    elif simulation is not None:
+        click.echo("\n".join(_simulation(simulation)))
+    elif stats:
+        click.echo("\n".join(_stats(rows)))
+    else:
+        _ranges(made)
+    if simulation is not None and simulation.first is not None and simulation.first.breaks:
+        raise click.exceptions.Exit(1)
 
-        import numpy as np
 
-        from ..formats.atomic import write_atomically
+def _write(made: dict[str, Any], output_dir: str) -> None:
+    """All files or none."""
+    from ..formats.atomic import write_together
+    from ..inputs import existing_folder, file_name, npy_bytes
 
-        folder = existing_folder(output_dir)
-        taken: set[str] = set()
-        for name, array in made.items():
-            buffer = io.BytesIO()
-            np.save(buffer, storable(array), allow_pickle=False)
-            write_atomically(folder / file_name(name, taken), buffer.getvalue())
+    folder = existing_folder(output_dir)
+    taken: set[str] = set()
+    write_together({folder / file_name(name, taken): npy_bytes(array) for name, array in made.items()})
+
+
+def _ranges(made: dict[str, Any]) -> None:
+    from ..numpy_types import element_type_of
+    from ..statistics import range_of
+
     width = max((len(name) for name in made), default=0)
     for name, array in made.items():
-        click.echo(f"{name:<{min(width, 60)}}  {element_type_of(array)!s:<8} {value_range(array)}")
+        click.echo(f"{name:<{min(width, 60)}}  {element_type_of(array)!s:<8} {range_of(array)}")
 
 
-def gathered(model: object, inputs: tuple[str, ...], random: bool, seed: int, shapes: tuple[str, ...]) -> dict[str, Any]:
-    """The arrays for a run by the id of their Parameter: from files, the rest at random where that is asked for. Raises `UsageError`."""
-    from ..execution import input_names
-    from ..inputs import random_inputs, read_array
-    from ..model import Model
+def _json(model: Model, made: dict[str, Any], rows: list[Range], simulation: Simulation | None, stats: bool) -> dict[str, Any]:
+    from ..numpy_types import element_type_of
+    from ..ranges import stats_dict
+    from ..statistics import values
 
-    assert isinstance(model, Model)
-    names = input_names(model)
-    parameters = model.parameters
-    fed: dict[str, Any] = {}
-    try:
-        drawn = random_inputs(model, seed, pairs(shapes, "--shape")) if random else {}
-        for position, entry in enumerate(inputs):
-            name, equals, file = entry.rpartition("=")
-            if not equals:
-                if position >= len(parameters):
-                    raise ValueError(f"the model has {len(parameters)} inputs, '{entry}' is one too many")
-                fed[parameters[position].id] = read_array(file)
-            elif name not in names:
-                raise ValueError(f"the model has no input '{name}' (its inputs: {', '.join(layer.name for layer in parameters) or 'none'})")
-            else:
-                fed[names[name].id] = read_array(file)
-    except ValueError as problem:
-        raise click.UsageError(str(problem)) from None
-    missing = [layer.name for layer in parameters if layer.id not in fed and layer.id not in drawn]
-    if missing:
-        raise click.UsageError(f"no value for the input{'s' if len(missing) > 1 else ''} {', '.join(missing)}; give --input NAME=FILE.npy or --random")
-    return {**drawn, **fed}
+    if simulation is not None:
+        return simulation.to_dict(model)
+    if stats:
+        return stats_dict(model, rows)
+    outputs = []
+    for name, array in made.items():
+        found = values(array)
+        outputs.append({"name": name, "element_type": element_type_of(array).name, "shape": list(array.shape), **({} if found is None else found.to_dict())})
+    return {"version": 1, "model": model.path, "outputs": outputs}
+
+
+def _stats(rows: list[Range]) -> list[str]:
+    from .comparing import number, place, table
+
+    head = ("min", "max", "mean", "NaN", "inf", "subnormal", "zero", "type", "shape", "output")
+    lines = []
+    for row in rows:
+        found = row.values
+        if found is None or row.layer.type.lower() in ("const", "constant"):
+            continue
+        mark = " beyond f16" if row.leaves_f16 else ""
+        share = f"{found.zeros / found.elements:.0%}" if found.elements else "-"
+        counts = [str(count) if count else "-" for count in (found.nan, found.inf, found.subnormals)]
+        lines.append(
+            (
+                *(number(value) for value in (found.lowest, found.highest, found.mean)),
+                *counts,
+                share,
+                row.element_type,
+                str(list(row.shape)),
+                place(row.layer, row.port) + mark,
+            )
+        )
+    shown = table(head, lines, 2)
+    wide = [row for row in rows if row.leaves_f16]
+    lost = [row for row in rows if row.values is not None and row.values.lost_in_f16]
+    for name, found_rows in (("leave the range of f16 (65504)", wide), ("hold values that f16 makes 0", lost)):
+        shown += [f"{len(found_rows)} outputs {name}, first {place(found_rows[0].layer, found_rows[0].port)}"] if found_rows else []
+    nan = next((row for row in rows if row.values is not None and row.values.nan), None)
+    if nan is not None:
+        shown.append(f"the first NaN comes from {place(nan.layer, nan.port)}" + (f": {nan.note}" if nan.note else ""))
+    return shown
+
+
+def _simulation(simulation: Simulation) -> list[str]:
+    from .comparing import HEAD, place, row, table
+
+    steps = sorted(simulation.steps, key=lambda step: (bool(step.breaks), step.departs, step.errors.max_abs or 0.0), reverse=True)[:5]
+    broken = [step for step in simulation.steps if step.breaks]
+    departed = [step for step in simulation.steps if step.departs]
+    lines = [
+        f"rounded to {simulation.precision} after every layer: {len(simulation.steps)} outputs, {len(broken)} break, {len(departed)} depart by more than {simulation.precision} explains"
+    ]
+    lines += table(
+        HEAD, [row(step.errors, "breaks" if step.breaks else "departs" if step.departs else "close", place(step.layer, step.port)) for step in steps], 2
+    )
+    first = simulation.first
+    if first is None:
+        lines.append("no layer breaks")
+    elif first.breaks:
+        lines.append(f"the first layer that breaks: {place(first.layer, first.port)}: {first.breaks}")
+    else:
+        lines.append(f"no layer breaks; the first that departs: {place(first.layer, first.port)}")
+    return lines

@@ -93,8 +93,19 @@ class Builder:
         layer.outputs.append(port)
         return Value(layer, len(layer.outputs) - 1, tensor)
 
-    def all(self, type: str, *inputs: Value, version: str | None = None, outputs: int | None = None, name: str = "", **attributes: Any) -> tuple[Value, ...]:
-        """Adds a layer; its outputs. version: the first opset that has the type, where none is given. Attributes go by their Python names."""
+    def all(self, type: str, *inputs: Value, version: str | None = None, name: str = "", **attributes: Any) -> tuple[Value, ...]:
+        """Adds a layer; its outputs. version: the first opset that has the type, where none is given. Attributes go by their Python names. Raises `Refusal` where it cannot be inferred."""
+        made = self._added(type, inputs, version, name, attributes)
+        if isinstance(made, Violation):  # nobody knows how many outputs there are
+            raise Refusal(made.message, rule=made.rule, expected=made.expected, seen=made.seen, help=made.help)
+        return made
+
+    def add(self, type: str, *inputs: Value, version: str | None = None, name: str = "", **attributes: Any) -> Value:
+        """Adds a layer; its first output. Where it cannot be inferred, that is reported when the model is inferred as a whole."""
+        made = self._added(type, inputs, version, name, attributes)
+        return self.output(self.model.layers[-1], UNKNOWN) if isinstance(made, Violation) else made[0]
+
+    def _added(self, type: str, inputs: Sequence[Value], version: str | None, name: str, attributes: dict[str, Any]) -> tuple[Value, ...] | Violation:
         known = registry.versions(type)
         operation = registry.find(type, version) if version else known[0]
         items: list[str] = []
@@ -105,13 +116,7 @@ class Builder:
         found = self.engine.operation(layer)
         assert not isinstance(found, registry.UnknownOperation)
         made, _ = self.engine.work_out(found[0], tuple(value.tensor for value in inputs), True)
-        if isinstance(made, Violation):  # reported when the model is inferred as a whole
-            made = (UNKNOWN,) * (outputs or 1)
-        return tuple(self.output(layer, tensor) for tensor in made)
-
-    def add(self, type: str, *inputs: Value, version: str | None = None, name: str = "", **attributes: Any) -> Value:
-        """Adds a layer; its first output."""
-        return self.all(type, *inputs, version=version, name=name, **attributes)[0]
+        return made if isinstance(made, Violation) else tuple(self.output(layer, tensor) for tensor in made)
 
     def opaque(self, type: str, version: str, inputs: Sequence[Value], outputs: Sequence[Tensor], *, name: str = "") -> tuple[Layer, tuple[Value, ...]]:
         """A layer that nobody can infer, with the outputs that it declares."""

@@ -376,7 +376,8 @@ class AdaptivePooling(Operation):
         if value is None:
             return PartialShape((*data[:2], *(DYNAMIC,) * axes))
         sizes = [
-            dimension_of(int(low)) if low == high else value.dimension(i) or DYNAMIC for i, (low, high) in enumerate(zip(value.lower, value.upper, strict=True))
+            dimension_of(int(low)) if low == high and abs(low) < UNBOUNDED else value.dimension(i) or DYNAMIC
+            for i, (low, high) in enumerate(zip(value.lower, value.upper, strict=True))
         ]
         return PartialShape((*data[:2], *sizes))
 

@@ -199,7 +199,7 @@ def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
             seen=low if low == high else f"{low}..{high}",
             rule="input-value",
         )
-        dims.append(DYNAMIC if low < -1 or high < 0 else Dimension(max(int(low), 0), int(min(high, UNBOUNDED))))
+        dims.append(DYNAMIC if low < -1 or high < 0 else Dimension(max(int(min(low, UNBOUNDED)), 0), int(min(high, UNBOUNDED))))
     return dims, minus_one
 
 

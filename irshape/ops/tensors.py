@@ -35,9 +35,9 @@ class Value:
         return len(self.lower)
 
     def dimension(self, index: int) -> Dimension | None:
-        """An element as a dimension: `-1` to unbounded is `?`. None where its upper bound is negative."""
-        low, high = int(self.lower[index]), self.upper[index]
-        return Dimension(min(max(low, 0), UNBOUNDED), int(min(high, UNBOUNDED))) if high >= 0 else None
+        """An element as a dimension: `-1` to unbounded is `?`. None where its upper bound is negative, or not a number."""
+        low, high = self.lower[index], self.upper[index]
+        return Dimension(int(min(max(low, 0), UNBOUNDED)), int(min(high, UNBOUNDED))) if high >= 0 else None
 
     def take(self, indices: Iterable[int]) -> Value:
         """The elements at those positions."""

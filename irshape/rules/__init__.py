@@ -11,7 +11,23 @@ from .base import HEADINGS, Context, Rule
 
 __all__ = ["HEADINGS", "Context", "Rule", "all_rules", "findings", "rule_named"]
 
-FAMILIES = ("file", "structure", "edges", "names", "declared", "layouts", "shapes", "attributes", "constraints", "weights", "versions", "numerics", "running", "target", "policy")
+FAMILIES = (
+    "file",
+    "structure",
+    "edges",
+    "names",
+    "declared",
+    "layouts",
+    "shapes",
+    "attributes",
+    "constraints",
+    "weights",
+    "versions",
+    "numerics",
+    "running",
+    "target",
+    "policy",
+)
 
 
 @lru_cache(maxsize=1)

@@ -233,17 +233,17 @@ def _reshapes(context: Context) -> Iterator[tuple[Layer, Tensor, tuple[int, ...]
         source = row[1]
         if data is None or pattern is None or pattern.value is None or source is None or body.layers[source[0]].type.lower() not in _CONST:
             continue
-        values = pattern.value.exact
+        values = pattern.known
         if not values or data.shape.dims is None:
             continue
-        literal = int(values[0]) if data.shape.dims and values[0] >= 1 and data.shape.dims[0].contains(int(values[0])) else 0
+        literal = values[0] if data.shape.dims and values[0] >= 1 and data.shape.dims[0].contains(values[0]) else 0
         if literal and tuple(data.shape.dims) != values:  # a Reshape to the same shape changes nothing
             if id(body) not in batches:
                 batches[id(body)] = _batches(result)
             literal = literal if row[0] is not None and data.shape.dims[0] in batches[id(body)][row[0][0]] else 0
         else:
             literal = 0
-        yield body.layers[position], data, tuple(int(value) for value in values), literal
+        yield body.layers[position], data, values, literal
 
 
 def _batches(result: BodyResult) -> list[frozenset[Dimension]]:

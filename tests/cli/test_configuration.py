@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -173,6 +174,45 @@ def test_what_cannot_be_used(folder: Path, text: str, words: list[str]) -> None:
     assert all(word in " ".join(error.split()) for word in words), error
     with pytest.raises(ValueError, match="irshape"):
         irshape.validate("m.xml", config=file)
+
+
+ODD = [
+    "0",
+    "-1",
+    "1e400",
+    "nan",
+    '""',
+    '"\\u0000"',
+    '"a"',
+    "[]",
+    "[1]",
+    '[""]',
+    "[[]]",
+    "[{}]",
+    "{}",
+    '{ "" = [] }',
+    "{ a = { b = 1 } }",
+    "true",
+    "1979-05-27",
+    '"IR2"',
+    '["IR2"]',
+    "9999999999999999999",
+]
+
+
+@pytest.mark.parametrize("value", ODD)
+def test_no_value_of_any_key_is_a_crash(folder: Path, value: str) -> None:
+    from irshape.configuration import _KEYS, _POLICY_KEYS, Configuration, ConfigurationError
+
+    file = folder / "irshape.toml"
+    for key in (
+        *_KEYS,
+        *(f"policy.{key}" for key in _POLICY_KEYS),
+        *(f"policy.inputs = [{{ name = 'x', {key} = {value} }}] #" for key in ("name", "type", "shape")),
+    ):
+        file.write_text(f"{key} = {value}")
+        with contextlib.suppress(ConfigurationError):
+            Configuration.read(file)
 
 
 def test_every_key_is_documented() -> None:

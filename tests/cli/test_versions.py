@@ -330,3 +330,14 @@ def test_a_rule_of_a_plugin(tmp_path: Path, plugin: object) -> None:
     assert findings("--ignore", "no-layer-named-layer", str(path)) == []
     assert [row[0] for row in findings("--select", "IR9", str(path))] == ["IR950"]
     assert "A name that says nothing." in call("rule", "IR950")[1]
+
+
+def test_the_plugin_of_the_documentation(tmp_path: Path, plugin: object) -> None:
+    assert callable(plugin)
+    text = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text()
+    code = text.split("```python\n")[1].split("```")[0]
+    points = text.split("# pyproject.toml of the package\n")[1].split("```")[0]
+    points = points.replace('project.entry-points."', "").replace('"]', "]").replace('"', "")
+    plugin("my_package", code, points)
+    path = network("MyOperation", "custom_opset").save(tmp_path)
+    assert [row[:2] for row in findings(str(path))] == [("IR604", "info"), ("IR950", "warning")]

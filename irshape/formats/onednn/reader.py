@@ -16,6 +16,7 @@ from .declaration import TYPES, Declaration, Operation, declarations
 
 UNKNOWN_SIZE = -(2**63)
 MAX_OPERATIONS = 100_000
+_LARGEST = 2.0**128
 _LAYOUTS = ("strided", "undef", "any", "opaque")
 _PYTHON: dict[str, type | tuple[type, ...]] = {"string": str, "s64": int, "f32": (int, float), "bool": (int, bool), "s64[]": list, "f32[]": list}
 
@@ -44,6 +45,8 @@ def read(source: Source) -> Model:
     except json.JSONDecodeError as problem:
         place = len(text[: problem.pos].encode())
         raise NotReadable(Problem("not-an-ir", f"the file is not well-formed JSON: {problem.msg}", place, expected="a oneDNN graph"), source) from None
+    except ValueError as problem:  # a whole number of thousands of digits
+        raise NotReadable(Problem("not-an-ir", f"the file is JSON that cannot be read: {problem}", 0), source) from None
     except RecursionError:
         raise NotReadable(Problem("nesting-limit", "the JSON is nested too deeply", 0), source) from None
     except _Malformed as problem:
@@ -118,8 +121,8 @@ class LogicalTensor:
             raise ValueError(f"the logical tensor {self.id} is of the type {self.dtype!r}, which oneDNN has not")
         if self.layout not in _LAYOUTS:
             raise ValueError(f"the logical tensor {self.id} is of the layout {self.layout!r}, which oneDNN has not")
-        if any(size < 0 and size != UNKNOWN_SIZE for size in self.shape):
-            raise ValueError(f"the shape of the logical tensor {self.id} has a negative size: {self.shape}")
+        if any((size < 0 and size != UNKNOWN_SIZE) or size >= 1 << 63 for size in self.shape):
+            raise ValueError(f"the shape of the logical tensor {self.id} has a size that is none: {self.shape}")
 
     @property
     def tensor(self) -> Tensor:
@@ -278,7 +281,9 @@ class _Reader:
                 help="what the file declares of its outputs is taken; docs/onednn.md lists the kinds that are read",
             )
         given = entry.get("attrs", {})
-        attributes = self.attributes(kind, found, given if isinstance(given, dict) else {})
+        if not isinstance(given, dict):
+            raise Refusal("`attrs` is no object of attributes", rule="attribute-value", expected="an object", seen=type(given).__name__)
+        attributes = self.attributes(kind, found, given)
         for what, count, (least, most) in (("input", len(inputs), found.inputs), ("output", len(declared), found.outputs)):
             if not least <= count <= most:
                 wanted = str(least) if least == most else f"{least} to {most}" if most < 100 else f"{least} or more"
@@ -308,6 +313,9 @@ class _Reader:
             element = int if declared.type == "s64[]" else (int, float)
             if isinstance(value, list) and not all(isinstance(item, element) for item in value):
                 raise Refusal(f"`{name}` holds something else than numbers", rule="attribute-value", at=name, expected=declared.type, seen=value)
+            for item in value if isinstance(value, list) else [value]:
+                if isinstance(item, (int, float)) and not abs(item) < (1 << 63 if declared.type[0] == "s" else _LARGEST):
+                    raise Refusal(f"`{name}` holds a number past the range of {declared.type}", rule="attribute-value", at=name, expected=declared.type)
             if declared.choices and value not in declared.choices:
                 words = ", ".join(map(str, declared.choices))
                 raise Refusal(f"`{name}` is {value!r}; it is one of {words}", rule="attribute-value", at=name, expected=words, seen=value)

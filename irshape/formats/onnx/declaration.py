@@ -113,6 +113,8 @@ class Node:
     def axis(self, name: str, rank: int | None, *, end: bool = False, negative_since: int = 11) -> int:
         """An axis attribute, held against the rank where that is known; `end`: one past the last axis is allowed. Raises `Refusal`."""
         axis = self[name]
+        if axis is None:
+            raise Refusal(f"the attribute `{name}` is missing", rule="missing-attribute", expected="INT", help=f"give {self.operator} its `{name}`")
         return self.axes(name, [axis], rank, end=end, negative_since=negative_since)[0]
 
     def axes(self, name: str, axes: Sequence[int], rank: int | None, *, end: bool = False, negative_since: int = 11) -> list[int]:

@@ -26,7 +26,7 @@ def flatten(node: Node) -> Made:
         return node.reshaped(x, [0, -1], zero=True)
     if axis == 0:
         return node.reshaped(x, [1, -1] if static is None or 0 not in static else [1, _count(static)])
-    if static is not None:
+    if static is not None and 0 in static:
         return node.reshaped(x, [_count(static[:axis]), _count(static[axis:])])
     if x.rank is not None and axis == x.rank:
         return node.reshaped(x, [-1, 1])
@@ -93,7 +93,11 @@ def split(node: Node) -> Made:
         return node.all("VariadicSplit", x, where, given)
     if sizes:
         return node.all("VariadicSplit", x, where, node.numbers(sizes))
-    count = node["num_outputs"] or len(node.outputs)
+    count = len(node.outputs)
+    if node["num_outputs"] not in (None, count):
+        raise Refusal(
+            f"`num_outputs` is {node['num_outputs']}; the node has {count} outputs", rule="attribute-value", at="num_outputs", expected=count, seen=node["num_outputs"]
+        )
     dim = None if x.shape.dims is None or not x.shape.dims[axis].is_static else x.shape.dims[axis].low
     if dim is not None and dim % count and node.version >= 18:
         each = -(-dim // count)

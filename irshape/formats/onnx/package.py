@@ -24,7 +24,7 @@ def schema(operator: str, version: int, domain: str) -> Any | None:
     """The schema of an operator in an opset; None for one that the package does not know."""
     try:
         return onnx().defs.get_schema(operator, version, domain)
-    except onnx().defs.SchemaError:
+    except (onnx().defs.SchemaError, TypeError):  # also for a version that is no 32-bit number
         return None
 
 

@@ -9,6 +9,8 @@ from .matrix import _window, grouped
 from .tensors import element_type
 
 VERSIONS = (10, 13, 19, 21, 23, 24, 25, 28)
+MAX_BLOCKED = 1 << 20
+"""Elements of an axis in blocks: as many numbers of blocks are written out."""
 RANGE = {"u8": (0, 255), "i8": (-128, 127), "u16": (0, 65535), "i16": (-32768, 32767), "u4": (0, 15), "i4": (-8, 7), "u2": (0, 3)}
 
 
@@ -27,6 +29,8 @@ def _lying(node: Node, value: Value | None, x: Value) -> Value | None:
     size = x.shape.dims[axis] if x.shape.dims is not None else None
     if size is None or not size.is_static:
         raise Refusal(f"{node.operator} in blocks cannot be read without the size of axis {axis}", rule="input-shapes", at="block_size")
+    if block < 0 or size.low > MAX_BLOCKED:
+        raise Refusal(f"{node.operator} in blocks of {block} along {size} elements", rule="attribute-value", at="block_size", expected=f"at most {MAX_BLOCKED} elements")
     if value.shape.static is not None and value.shape.static[axis] != -(-size.low // block):
         wanted = -(-size.low // block)
         message = f"axis {axis} of size {size} has {wanted} blocks of {block}; the scale is {value.shape}"

@@ -6,7 +6,7 @@ A node has no line in the file. Its place is its number: the model is listed wit
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ from .tensors import Tensors, declared
 
 _MAIN = ("", "ai.onnx")
 _MAX_NESTING = 16
+_MAX_WRITTEN_OUT = 200_000
+"""Nodes of functions in the place of those that call them."""
 _REPORT = "a bug in irshape: please report it with this node; IRSHAPE_DEBUG=1 shows where it happens"
 _SHOWN = 80
 
@@ -39,10 +41,33 @@ def read(source: Source) -> Model:
     except Exception as problem:
         message = f"the file looks like an ONNX model and cannot be parsed: {problem}"
         raise NotReadable(Problem("not-an-ir", message, 0, help="it may be truncated; nothing of it was read"), Source(source.path, b"")) from None
+    if any(isinstance(text, bytes) for text in _names(proto)):
+        raise NotReadable(Problem("not-an-ir", "the file looks like an ONNX model, and a name in it is not UTF-8", 0), Source(source.path, b""))
     folder = None if source.path == "<stdin>" else Path(source.path).parent
     listing, offsets = _listed(proto.graph.node)
     source.data, source.encoding = listing, "utf-8"
     return _Reader(proto, Builder(source, proto.graph.name), folder, offsets).read()
+
+
+def _names(proto: Any) -> Iterator[str | bytes]:
+    """Every text of a model that is used as one; those that are not UTF-8 come as bytes."""
+    graph = proto.graph
+    yield graph.name
+    yield from (entry.domain for entry in proto.opset_import)
+    yield from (info.name for info in (*graph.input, *graph.output, *graph.value_info))
+    for tensor in graph.initializer:
+        yield tensor.name
+        for entry in tensor.external_data:
+            yield from (entry.key, entry.value)
+    for function in proto.functions:
+        yield from (function.domain, function.name, *function.input, *function.output, *function.attribute)
+        yield from (attribute.name for attribute in function.attribute_proto)
+        yield from (entry.domain for entry in function.opset_import)
+    for nodes in (graph.node, *(function.node for function in proto.functions)):
+        for node in nodes:
+            yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+            for attribute in node.attribute:
+                yield from (attribute.name, attribute.ref_attr_name)
 
 
 def _listed(nodes: Any) -> tuple[bytes, list[int]]:
@@ -94,6 +119,7 @@ class _Reader:
         self.tensors = Tensors(builder, folder)
         self.offsets = offsets
         self.functions = {(_domain(function.domain), function.name): function for function in proto.functions}
+        self.written_out = 0
         self.declared: dict[str, Tensor] = {}
         """What `value_info` and the outputs declare, by name."""
 
@@ -243,6 +269,8 @@ class _Reader:
             return self.call(body, proto, inputs, attributes, scope)
         except Refusal as refusal:
             return self.opaque(proto, inputs, refusal)
+        except NotReadable:
+            raise
         except Exception as error:  # a node that its schema allows and its function did not reckon with
             if os.environ.get("IRSHAPE_DEBUG"):
                 raise
@@ -307,6 +335,10 @@ class _Reader:
         if scope.depth >= _MAX_NESTING:
             raise Refusal(f"functions call each other more than {_MAX_NESTING} deep", rule="nesting-limit", expected=f"at most {_MAX_NESTING}")
         opsets = {_domain(entry.domain): entry.version for entry in function.opset_import} or scope.opsets
+        self.written_out += len(function.node)
+        if self.written_out > _MAX_WRITTEN_OUT:
+            message = f"the functions of the model, written out, are more than {_MAX_WRITTEN_OUT} nodes"
+            raise NotReadable(Problem("size-limit", message, self.builder.offset, expected=f"at most {_MAX_WRITTEN_OUT} nodes"), self.builder.model.source)
         given = {attribute.name: attribute for attribute in function.attribute_proto} | attributes
         outer = self.builder.name
         inner = _Scope(opsets, given, f"{outer}/", scope.depth + 1)

@@ -19,7 +19,7 @@ def wanted_dimensions(sizes: Tensor, minus_one: Dimension = DYNAMIC) -> list[Dim
     if value is None:
         return None
     pairs = zip(value.lower, value.upper, strict=True)
-    return [minus_one if low == high == -1 else Dimension(max(int(low), 0), int(max(min(high, UNBOUNDED), 0))) for low, high in pairs]
+    return [minus_one if low == high == -1 else Dimension(max(int(min(low, UNBOUNDED)), 0), int(max(min(high, UNBOUNDED), 0))) for low, high in pairs]
 
 
 def negative_sizes(sizes: Tensor, at: str) -> Iterator[Violation]:

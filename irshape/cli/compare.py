@@ -1,0 +1,113 @@
+"""`irshape compare`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from .common import load_or_exit
+from .running import gathered, input_options, memory_option, ticking
+
+if TYPE_CHECKING:
+    from ..model_comparison import ModelComparison, Pair
+
+
+@click.command("compare", short_help="Compare two models tensor by tensor.")
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@input_options
+@click.option("--rtol", type=float, help="Relative tolerance, instead of that of the precision.")
+@click.option("--atol", type=float, help="Absolute tolerance, instead of that of the precision.")
+@click.option("--worst", type=int, metavar="N", help="Show the N largest errors. [default: 5 where something diverges]")
+@click.option("-f", "--format", "form", type=click.Choice(["text", "json", "junit"]), default="text", show_default=True, help="Form of the answer.")
+@click.option("-o", "--output-file", metavar="FILE", help="Write the answer there instead of to stdout.")
+@memory_option
+def command(
+    first: str,
+    second: str,
+    inputs: tuple[str, ...],
+    seed: int,
+    shapes: tuple[str, ...],
+    rtol: float | None,
+    atol: float | None,
+    worst: int | None,
+    form: str,
+    output_file: str | None,
+    max_memory: int | None,
+) -> None:
+    """Runs two models with the same inputs and names the first tensor that diverges, and the layer that is to blame; exit status 1 where there is one.
+
+    Two precisions of a network, the work of two converter versions, an IR and the ONNX model that it came from. Tensors are matched by tensor names, then by the
+    names of their layers. A layer is blamed where B's departs though it is given A's inputs.
+    """
+    from ..execution import ExecutionError
+    from ..model_comparison import compare
+    from .comparing import deliver
+
+    models = (load_or_exit(first, "beside"), load_or_exit(second, "beside"))
+    try:
+        fed = gathered(models[0], inputs, True, seed, shapes)
+        with ticking(models[0], 2) as progress:
+            found = compare(*models, fed, rtol=rtol, atol=atol, max_memory=max_memory, progress=progress)
+    except (ExecutionError, ValueError) as problem:
+        click.echo(f"{first}, {second}: {problem}", err=True)
+        raise click.exceptions.Exit(1) from None
+    if form == "json":
+        deliver(json.dumps(found.to_dict(), indent=1, ensure_ascii=False) + "\n", output_file)
+    elif form == "junit":
+        deliver(_junit(found), output_file)
+    else:
+        deliver("\n".join(_text(found, worst)) + "\n", output_file)
+    if not found.ok:
+        raise click.exceptions.Exit(1)
+
+
+def _state(pair: Pair) -> str:
+    return "differs" if pair.own_verdict == "differs" else "inherited" if pair.inherited else pair.verdict
+
+
+def _text(found: ModelComparison, worst: int | None) -> list[str]:
+    from .comparing import HEAD, place, row, table
+
+    pairs = [pair for pair in found.pairs if not pair.constant]
+    states = [_state(pair) for pair in pairs]
+    lines = [f"A {found.first.path}", f"B {found.second.path}" + (f", weights of {found.precision} in one of them" if found.precision else "")]
+    counts = "".join(
+        f", {states.count(state)} {text}" for state, text in (("inherited", "different by what they inherit"), ("differs", "different")) if state in states
+    )
+    lines.append(f"  {len(pairs)} tensors matched, {states.count('equal')} equal{counts}")
+    for name, unmatched in zip("AB", found.unmatched, strict=True):
+        if unmatched:
+            lines.append(f"  only in {name}: {len(unmatched)} layers: {', '.join(unmatched[:5])}{', …' if len(unmatched) > 5 else ''}")
+    if found.altered:
+        lines.append(f"  {len(found.altered)} constants are not the same: {', '.join(found.altered[:5])}{', …' if len(found.altered) > 5 else ''}")
+    lines += [f"  {note}" for note in found.notes]
+    shown = found.worst((5 if any(state != "equal" for state in states) else 0) if worst is None else worst)
+    if shown:
+        lines += [f"    {line}" for line in table(HEAD, [row(pair.errors, _state(pair), place(pair.second, pair.second_port)) for pair in shown], 2)]
+    blamed, diverging = found.blamed, found.diverging
+    if diverging is not None:
+        what = f", largest error {diverging.errors.max_abs:.6g}" if diverging.errors.max_abs is not None else ""
+        lines.append(f"  the first tensor that diverges: '{diverging.name}' of {place(diverging.second, diverging.second_port)}{what}")
+    if blamed is not None:
+        lines.append(f"  the layer to blame, which departs though it is given A's inputs: {place(blamed.second, blamed.second_port)}")
+        lines += [f"    {reason}" for reason in (blamed.reason, *blamed.causes) if reason]
+    elif diverging is not None:
+        lines.append("  no layer departs by itself: small errors add up")
+    return lines
+
+
+def _junit(found: ModelComparison) -> str:
+    from .comparing import Case, junit, place
+
+    cases = []
+    for pair in found.pairs:
+        if pair.constant:
+            continue
+        fails = pair.own_verdict == "differs" or (pair.verdict == "differs" and id(pair.second) in found.outputs)
+        error = "" if pair.errors.max_abs is None else f", largest error {pair.errors.max_abs:.6g}"
+        said = "; ".join([_state(pair) + error, *([pair.reason] if pair.reason else []), *pair.causes])
+        cases.append(Case(place(pair.second, pair.second_port), said if fails else None, said if not fails and pair.verdict != "equal" else None))
+    return junit(f"{found.first.path} {found.second.path}", cases)

@@ -1,0 +1,115 @@
+"""What the commands that execute a model share: its inputs, memory, and how far they are."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from .common import pairs
+
+if TYPE_CHECKING:
+    from ..execution import Observer
+    from ..model import Model
+
+F = TypeVar("F", bound=Callable[..., Any])
+_UNITS = {"": 0, "B": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+
+
+def input_options(function: F) -> F:
+    """`--input`, `--seed`, `--shape`."""
+    function = click.option("-s", "--shape", "shapes", multiple=True, metavar="NAME=SHAPE", help="Shape of a random input.")(function)
+    function = click.option("--seed", type=int, default=0, show_default=True, help="Of the random inputs.")(function)
+    return click.option(
+        "-i",
+        "--input",
+        "inputs",
+        multiple=True,
+        metavar="[NAME=]FILE.npy",
+        help="An input, by tensor name, layer name or id; without names, in order. Without any, MODEL.input0.npy … beside the model are taken.",
+    )(function)
+
+
+def _size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    if value is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.IGNORECASE)
+    if found is None:
+        raise click.BadParameter(f"'{value}' is no size; expected bytes, or 512M, 8G")
+    return int(float(found[1]) * (1 << _UNITS[found[2].upper()]))
+
+
+def memory_option(function: F) -> F:
+    """`--max-memory`, in bytes; None without it."""
+    return click.option(
+        "--max-memory", metavar="SIZE", callback=_size, help="Refuse what would take more, as 8G or 512M. [default: three quarters of the machine's memory]"
+    )(function)
+
+
+def gathered(model: Model, inputs: tuple[str, ...], random: bool, seed: int, shapes: tuple[str, ...]) -> dict[str, Any]:
+    """The arrays for a run by the id of their Parameter: from files, the rest at random where that is asked for. Raises `UsageError`."""
+    from ..execution import input_names
+    from ..inputs import beside, random_inputs, read_array, restored
+    from ..types import ElementType
+
+    names = input_names(model)
+    parameters = model.parameters
+    files: dict[str, str] = {}
+    try:
+        for position, entry in enumerate(inputs):
+            name, equals, file = entry.rpartition("=")
+            if not equals:
+                if position >= len(parameters):
+                    raise ValueError(f"the model has {len(parameters)} inputs, '{entry}' is one too many")
+                files[parameters[position].id] = file
+            elif name not in names:
+                raise ValueError(f"the model has no input '{name}' (its inputs: {', '.join(layer.name for layer in parameters) or 'none'})")
+            else:
+                files[names[name].id] = file
+        if not inputs and not shapes:
+            files = beside(model)
+        fed = {id: read_array(file) for id, file in files.items()}
+        for layer in parameters:
+            if layer.id in fed and layer.outputs:
+                fed[layer.id] = restored(fed[layer.id], layer.outputs[0].element_type or ElementType.of("dynamic"))
+        wanted = pairs(shapes, "--shape")
+        if random and len(fed) < len(parameters):
+            return random_inputs(model, seed, wanted, fed)
+    except ValueError as problem:
+        raise click.UsageError(str(problem)) from None
+    missing = [layer.name for layer in parameters if layer.id not in fed]
+    if missing:
+        raise click.UsageError(f"no value for the input{'s' if len(missing) > 1 else ''} {', '.join(missing)}; give --input NAME=FILE.npy or --random")
+    return fed
+
+
+@contextmanager
+def ticking(model: Model, runs: int = 1) -> Iterator[Observer | None]:
+    """Counts layers on a terminal's stderr; yields what to call for each layer, None where nobody looks. The line is gone at the end."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield None
+        return
+    total, count, shown, written = len(model.net.layers) * runs, 0, monotonic(), False
+
+    def tick(layer: Any, inputs: Any, outputs: Any) -> None:
+        nonlocal count, shown, written
+        count += 1
+        now = monotonic()
+        if now - shown >= 0.2:
+            shown, written = now, True
+            kind = "".join(char for char in layer.type if char.isalnum())[:40]
+            sys.stderr.write(f"\r{count}/{total} layers, {kind}\033[K")
+            sys.stderr.flush()
+
+    try:
+        yield tick
+    finally:
+        if written:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()

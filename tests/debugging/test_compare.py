@@ -1,0 +1,137 @@
+"""`irshape compare`: an altered constant is traced to the layer that uses it, and to nothing else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import irshape
+from irshape.cli import cli
+from irshape.formats.weights import array
+from irshape.model import Layer, Model
+from irshape.wiring import wire
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def alter(model: Model, layer: Layer, target: Path) -> Path:
+    """A copy of the model in which every element of one constant is another."""
+    constant = model.constant(layer)
+    shutil.copy(model.path, target)
+    raw = bytearray(Path(model.path).with_suffix(".bin").read_bytes())
+    values = array(constant)
+    assert values is not None
+    raw[constant.offset : constant.offset + constant.size] = (values * 1.5 + 0.25).astype(values.dtype).tobytes()
+    target.with_suffix(".bin").write_bytes(raw)
+    return target
+
+
+def users(model: Model, layer: Layer) -> set[str]:
+    """The layers that use a constant: its consumers, or theirs where a consumer computes with constants alone. Of a constant in a body, the layer that holds the body."""
+    if layer.path:
+        return {layer.path[0]}
+    sources = wire(model.net).sources
+    constant: set[int] = set()
+    for position, found in enumerate(model.net.layers):
+        fed = [source[0] for source in sources[position] if source is not None]
+        if found.type == "Const" or (fed and all(source in constant for source in fed)):
+            constant.add(position)
+    wanted, reached = {model.net.layers.index(layer)}, set()
+    while wanted:
+        following = {position for position, row in enumerate(sources) if any(source is not None and source[0] in wanted for source in row)}
+        reached |= {model.net.layers[position].id for position in following - constant}
+        wanted = following & constant
+    return reached
+
+
+def shared(model: Model, layer: Layer) -> bool:
+    """Whether other constants lie in the same bytes."""
+    mine = model.constant(layer)
+    return sum(found.type == "Const" and model.constant(found).offset == mine.offset for found in model.walk()) > 1
+
+
+@pytest.mark.parametrize("example", ["classifier", "encoder", "decoder", "recurrent"])
+def test_an_altered_constant_is_traced_to_its_layer(example: str, tmp_path: Path) -> None:
+    model = irshape.load(EXAMPLES / f"{example}.xml")
+    traced = 0
+    for layer in model.walk():
+        kind = layer.attribute("element_type") or ""
+        if layer.type != "Const" or kind[0] not in "fb" or "," not in (layer.attribute("shape") or "") or shared(model, layer):
+            continue
+        altered = irshape.load(alter(model, layer, tmp_path / "altered.xml"))
+        found = irshape.compare(model, altered)
+        if found.blamed is None and not any(pair.verdict == "differs" and not pair.constant for pair in found.pairs):
+            continue  # no input reaches it, or what it changes is masked out
+        assert found.blamed is not None, layer.name
+        assert found.blamed.second.id in users(model, layer), f"{layer.name}: {found.blamed.second.name}"
+        assert {pair.second.id for pair in found.pairs if pair.own_verdict == "differs" and not pair.constant} <= users(model, layer)
+        assert any(layer.name in cause for cause in found.blamed.causes)
+        assert not found.ok
+        traced += 1
+    assert traced >= {"classifier": 28, "encoder": 25, "decoder": 10, "recurrent": 8}[example]
+
+
+def call(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(cli, list(arguments))
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output
+
+
+def test_a_model_equals_itself() -> None:
+    path = str(EXAMPLES / "encoder.xml")
+    status, output = call("compare", path, path)
+    assert status == 0
+    assert "differ" not in output
+
+
+def test_forms_of_the_answer(tmp_path: Path) -> None:
+    model = irshape.load(EXAMPLES / "classifier.xml")
+    layer = next(layer for layer in model.layers if layer.name == "Constant_35_compressed")
+    altered = str(alter(model, layer, tmp_path / "altered.xml"))
+    status, output = call("compare", model.path, altered)
+    assert status == 1
+    assert "the layer to blame" in output
+    assert "Constant_35_compressed" in output
+    status, output = call("compare", model.path, altered, "-f", "json", "-o", str(tmp_path / "report.json"))
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert (status, report["ok"], report["blamed"]["b"]["type"]) == (1, False, "Convolution")
+    assert report["altered_constants"] == ["Constant_35_compressed"]
+    assert {"a", "b", "tensor", "verdict", "errors", "own_verdict"} <= set(report["tensors"][0])
+    status, output = call("compare", model.path, altered, "-f", "junit")
+    assert status == 1
+    assert "<failure" in output
+
+
+def test_an_attribute_that_differs_is_named(tmp_path: Path) -> None:
+    source = EXAMPLES / "encoder.xml"
+    text = source.read_text()
+    eps = next(line for line in text.splitlines() if "eps=" in line)
+    changed = eps.replace('eps="', 'eps="0.1" was="')
+    changed = changed[: changed.index(' was="')] + changed[changed.index('"', changed.index(' was="') + 6) + 1 :]
+    (tmp_path / "b.xml").write_text(text.replace(eps, changed, 1))
+    shutil.copy(source.with_suffix(".bin"), tmp_path / "b.bin")
+    found = irshape.compare(irshape.load(source), irshape.load(tmp_path / "b.xml"))
+    assert found.blamed is not None
+    assert found.blamed.second.type == "MVN"
+    assert any("`eps`" in cause for cause in found.blamed.causes)
+
+
+def test_inputs_that_do_not_go_together_are_an_error() -> None:
+    status, output = call("compare", str(EXAMPLES / "classifier.xml"), str(EXAMPLES / "encoder.xml"))
+    assert status == 1
+    assert "inputs" in output
+
+
+def test_a_half_precision_copy_agrees_within_its_precision(tmp_path: Path) -> None:
+    ov = pytest.importorskip("openvino")
+    path = EXAMPLES / "encoder.xml"
+    ov.save_model(ov.Core().read_model(path), tmp_path / "half.xml", compress_to_fp16=True)
+    found = irshape.compare(irshape.load(path), irshape.load(tmp_path / "half.xml"))
+    assert found.precision == "f16"
+    assert found.ok
+    assert np.isfinite([pair.errors.max_abs or 0.0 for pair in found.pairs]).all()

@@ -1,0 +1,174 @@
+"""`irshape crosscheck`: both views of a difference, the layer to blame, and what is kept of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from ir import Net
+
+import irshape
+from irshape import runtime
+from irshape.cli import cli
+from irshape.comparison import Comparison
+from irshape.statistics import errors
+
+pytest.importorskip("openvino")
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def call(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(cli, list(arguments))
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output
+
+
+def chain(tmp_path: Path) -> irshape.Model:
+    """x -> Exp -> Sin -> Multiply by 3 -> Result."""
+    net = Net()
+    x = net.parameter("2,3", name="x")
+    grown = net.layer("Exp", [x], name="grow")
+    turned = net.layer("Sin", [grown], name="turn")
+    net.result(net.layer("Multiply", [turned, net.constant([3.0], "f32")], name="scale"))
+    return net.load(tmp_path)
+
+
+def falsified(monkeypatch: pytest.MonkeyPatch, *wrong: str) -> None:
+    """Lets the device say something else of some layers, in the whole model and alone."""
+    asked = runtime.ask
+
+    def ask(folder: Path, request: dict[str, object], timeout: float = runtime.TIMEOUT) -> runtime.Answer:
+        answer = asked(folder, request, timeout)
+        for (name, _), (element_type, _, file) in answer.values.items():
+            if name in wrong and element_type == "f32":
+                file.write_bytes((np.frombuffer(file.read_bytes(), np.float32) + np.float32(0.5)).tobytes())
+        return answer
+
+    monkeypatch.setattr("irshape.comparison.ask", ask)
+
+
+def test_what_a_layer_inherits_is_not_blamed_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = chain(tmp_path)
+    falsified(monkeypatch, "2")
+    found = irshape.crosscheck(model)
+    assert found.blamed is not None
+    assert found.blamed.layer.name == "turn"
+    states = {row.layer.name: (row.value_verdict, row.own_verdict) for row in found.rows if row.layer.type != "Parameter"}
+    assert states["grow"] == ("equal", "equal")
+    assert states["turn"] == ("differs", "differs")
+    assert not found.ok
+    monkeypatch.undo()
+    assert irshape.crosscheck(model).ok
+
+
+def test_the_blamed_layer_is_kept_as_a_model_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = chain(tmp_path)
+    falsified(monkeypatch, "2")
+    status, output = call("crosscheck", model.path, "--save", str(tmp_path / "kept"))
+    assert status == 1
+    assert "the first layer that departs by itself, given the device's own inputs: Sin 'turn' (id 2) output 0" in output
+    monkeypatch.undo()
+    kept = tmp_path / "kept" / "layer_2.xml"
+    assert {path.name for path in kept.parent.iterdir()} == {f"layer_2.{end}" for end in ("xml", "bin", "input0.npy", "irshape0.npy", "device0.npy")}
+    status, output = call("crosscheck", str(kept), "-f", "json", "-v")
+    report = json.loads(output)
+    assert (status, report["ok"]) == (0, True)
+    fed = np.load(kept.parent / "layer_2.input0.npy")
+    made = irshape.run(irshape.load(kept), [fed])
+    np.testing.assert_array_equal(next(iter(made.values())), np.load(kept.parent / "layer_2.irshape0.npy"))
+    status, output = call("run", str(kept), "-f", "json")
+    assert status == 0
+    assert json.loads(output)["outputs"][0]["shape"] == [2, 3]
+
+
+@pytest.mark.parametrize("example", ["classifier", "encoder", "recurrent", "control_flow", "compressed", "decoder"])
+def test_every_layer_can_be_cut_out(example: str, tmp_path: Path) -> None:
+    from irshape.inputs import random_inputs
+    from irshape.reproducer import cut, save
+
+    model = irshape.load(EXAMPLES / f"{example}.xml")
+    seen: set[str] = set()
+
+    def observe(layer: irshape.Layer, inputs: tuple[np.ndarray, ...], made: tuple[np.ndarray, ...]) -> None:
+        if layer.type in seen | {"Parameter", "Const", "Result", "ReadValue", "Assign"}:
+            return
+        seen.add(layer.type)
+        path = save(cut(model, layer, inputs), tmp_path, {"irshape": made})
+        alone = irshape.load(path)
+        assert irshape.validate(path).ok, layer
+        arrays = {parameter.id: np.load(path.with_suffix(f".input{number}.npy")) for number, parameter in enumerate(alone.parameters)}
+        for given, wanted in zip(irshape.run(alone, arrays).values(), made, strict=True):
+            np.testing.assert_allclose(given, wanted, rtol=1e-5, atol=1e-6)
+
+    irshape.Session(model).run(random_inputs(model), observe=observe)
+    assert len(seen) > 3
+
+
+def test_reports_for_machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = chain(tmp_path)
+    falsified(monkeypatch, "2")
+    status, output = call("crosscheck", model.path, "-f", "junit")
+    suite = ElementTree.fromstring(output)
+    assert (status, suite.get("failures")) == (1, "2")  # the layer itself, and the output of the model
+    status, output = call("crosscheck", model.path, "-f", "json", "-o", str(tmp_path / "report.json"))
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert (status, output, report["blamed"]["name"]) == (1, "", "turn")
+    row = next(row for row in report["outputs"] if row["layer"]["name"] == "turn")
+    assert row["errors"]["max_abs"] == pytest.approx(0.5, abs=1e-5)
+    assert set(row["errors"]) == {"max_abs", "mean_abs", "max_rel", "mean_rel", "ulp", "cosine", "nan", "inf", "place", "reference", "other"}
+
+
+def test_outputs_alone_and_tolerances(tmp_path: Path) -> None:
+    model = chain(tmp_path)
+    status, output = call("crosscheck", model.path, "--layers", "outputs", "-f", "json")
+    compared = [row["layer"]["name"] for row in json.loads(output)["outputs"] if row["value_verdict"] != "not compared"]
+    assert (status, compared) == (0, ["scale"])
+    assert call("crosscheck", str(EXAMPLES / "classifier.xml"), "--rtol", "0", "--atol", "1e-12")[0] == 1
+    status, output = call("crosscheck", str(EXAMPLES / "classifier.xml"), "--worst", "3")
+    assert status == 0
+    assert "largest errors" in output
+
+
+def test_lower_precision_of_the_device_widens_the_tolerance() -> None:
+    found = irshape.crosscheck(irshape.load(EXAMPLES / "classifier.xml"), hint="bf16")
+    assert isinstance(found, Comparison)
+    assert found.ok, found.first
+    assert found.hint == "bf16"
+
+
+def test_where_nan_comes_from_is_said(tmp_path: Path) -> None:
+    net = Net()
+    x = net.parameter("2,3", name="x")
+    low = net.layer("Multiply", [net.layer("Add", [net.layer("Abs", [x]), net.constant([1.0], "f32")]), net.constant([-float("inf")], "f32")], name="low")
+    net.result(net.layer("ReLU", [net.layer("SoftMax", [low], 'axis="1"', name="soft")], name="relu"))
+    status, output = call("crosscheck", net.load(tmp_path).path)
+    assert "irshape's first NaN comes from SoftMax 'soft'" in output
+    assert "nothing but -inf" in output
+    assert status in (0, 1)
+
+
+def test_narrow_integers_of_the_device_are_explained(tmp_path: Path) -> None:
+    net = Net()
+    x = net.parameter("3", name="x")
+    grown = net.layer("Multiply", [net.layer("Abs", [x]), net.constant([1e30], "f32")], name="grow")
+    net.result(net.layer("Convert", [grown], 'destination_type="i64"', outputs=["I64:3"], name="whole"))
+    status, output = call("crosscheck", net.load(tmp_path).path)
+    assert status == 0
+    assert "the device computes i64 as i32" in output
+
+
+def test_errors_of_two_arrays() -> None:
+    reference = np.array([1.0, 2.0, 0.0, np.inf, np.nan], np.float32)
+    found = errors(reference, np.array([1.0, 2.5, 0.0, np.inf, 1.0], np.float32))
+    assert (found.max_abs, found.max_rel, found.place, found.nan, found.inf) == (0.5, 0.25, (1,), (1, 0), (1, 1))
+    assert found.mean_abs == pytest.approx(0.5 / 3)
+    assert found.ulp == 1 << 21
+    half = np.array([1, -1, 0], np.float16)
+    assert errors(half, np.nextafter(half, np.float16(2))).ulp == 1
+    assert errors(np.array([], np.float32), np.array([], np.float32)).max_abs is None
+    assert errors(np.array([2**63 - 1, 0]), np.array([2**63 - 1, 7])).max_abs == 7

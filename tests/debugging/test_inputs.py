@@ -1,0 +1,131 @@
+"""Inputs: sizes that fit are found, what does not fit is refused by name before anything runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from ir import Net
+
+import irshape
+from irshape.cli import cli
+from irshape.execution import ExecutionError
+from irshape.inputs import random_inputs, restored, storable
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def call(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(cli, list(arguments))
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output
+
+
+def sizes(model: irshape.Model, **options: object) -> list[tuple[int, ...]]:
+    return [array.shape for array in random_inputs(model, **options).values()]  # type: ignore[arg-type]
+
+
+def test_sizes_are_found_that_every_layer_takes(tmp_path: Path) -> None:
+    net = Net()
+    x = net.parameter("?,?,?,?", name="image")
+    kernel = net.layer("Broadcast", [net.constant([0.5], "f32"), net.constant([4, 3, 7, 7])], 'mode="numpy"', outputs=["FP32:4,3,7,7"])
+    made = net.layer("Convolution", [x, kernel], 'strides="1,1" dilations="1,1" pads_begin="0,0" pads_end="0,0" auto_pad="explicit"')
+    net.result(made)
+    model = net.load(tmp_path)
+    assert sizes(model) == [(2, 3, 8, 8)]
+    assert sizes(model) == sizes(irshape.load(model.path)), "the same each time"
+    assert sizes(model, shapes={"image": "[1,?,?,9]"})[0][0::3] == (1, 9)
+    assert call("run", model.path, "--random")[0] == 0
+
+
+def test_a_dimension_that_must_be_one_number_is_found(tmp_path: Path) -> None:
+    net = Net()
+    x, y = net.parameter("?,?", name="x"), net.parameter("?,?", name="y")
+    net.result(net.layer("MatMul", [net.layer("Broadcast", [x, net.constant([5, 12])], 'mode="numpy"'), y], 'transpose_a="false" transpose_b="false"'))
+    made = sizes(net.load(tmp_path))
+    assert made[1][0] == 12
+
+
+def test_where_nothing_fits_the_layer_is_named(tmp_path: Path) -> None:
+    net = Net()
+    x = net.parameter("?", name="x")
+    net.result(net.layer("Broadcast", [x, net.constant([977])], 'mode="numpy"', name="spread"))
+    net.result(net.layer("Broadcast", [x, net.constant([983])], 'mode="numpy"', name="other"))
+    path = str(net.save(tmp_path))
+    assert sizes(irshape.load(path)) == [(1,)]
+    net = Net()
+    x = net.parameter("3..,?", name="x")
+    net.result(net.layer("Reshape", [x, net.constant([977, 991])], 'special_zero="false"', name="shape"))
+    status, output = call("run", str(net.save(tmp_path)), "--random")
+    assert status == 2
+    assert "Reshape 'shape'" in output
+    assert "--shape" in output
+
+
+def test_inputs_that_do_not_fit_are_refused_before_anything_runs() -> None:
+    model = irshape.load(EXAMPLES / "encoder.xml")
+    ran: list[str] = []
+    with pytest.raises(ExecutionError, match=r"\(id \d+\).*input_ids=\[2, 4\], attention_mask=\[2, 3\]") as refused:
+        irshape.Session(model).run(
+            {"input_ids": np.ones((2, 4), np.int64), "attention_mask": np.ones((2, 3), np.int64)}, observe=lambda layer, given, made: ran.append(layer.name)
+        )
+    assert refused.value.layer is not None
+    assert not ran
+    status, output = call("run", model.path, "--random", "-s", "input_ids=[2,4]", "-s", "attention_mask=[2,3]")
+    assert status == 1
+    assert "Traceback" not in output
+
+
+def test_masks_let_everything_through() -> None:
+    model = irshape.load(EXAMPLES / "decoder.xml")
+    drawn = random_inputs(model)
+    masks = [drawn[layer.id] for layer in model.parameters if "mask" in layer.name]
+    assert masks
+    assert all(mask.all() for mask in masks)
+
+
+@pytest.mark.parametrize("name", ["bf16", "f8e4m3", "i4", "u4", "string", "f32", "nf4"])
+def test_files_give_back_the_element_type(name: str) -> None:
+    from irshape.numpy_types import dtype_of
+    from irshape.types import ElementType
+
+    element_type = ElementType.of(name)
+    array = np.array([b"one", b"two"], object) if name == "string" else np.array([1, 0, 1]).astype(dtype_of(element_type))
+    back = restored(storable(array), element_type)
+    assert back.dtype == array.dtype
+    assert back.tolist() == array.tolist()
+
+
+def test_stats_of_every_layer(tmp_path: Path) -> None:
+    net = Net()
+    x = net.parameter("4", name="x")
+    big = net.layer("Multiply", [x, net.constant([1e6], "f32")], name="big")
+    net.result(net.layer("Sqrt", [big], name="root"))
+    path = str(net.save(tmp_path))
+    np.save(tmp_path / "x.npy", np.array([-1, 0, 1, 2], np.float32))
+    status, output = call("run", path, "-i", str(tmp_path / "x.npy"), "--stats")
+    assert status == 0
+    assert "Multiply 'big' (id 2) output 0 beyond f16" in output
+    assert "the first NaN comes from Sqrt 'root' (id 3) output 0: its input goes down to -1e+06" in output
+    status, output = call("run", path, "-i", str(tmp_path / "x.npy"), "--stats", "-f", "json")
+    rows = {row["layer"]["name"]: row for row in json.loads(output)["outputs"]}
+    assert (rows["big"]["lowest"], rows["big"]["beyond_f16"], rows["big"]["zeros"], rows["root"]["nan"]) == (-1e6, 3, 1, 1)
+
+
+def test_simulation_names_the_layer_that_breaks(tmp_path: Path) -> None:
+    net = Net()
+    x = net.parameter("4", name="x")
+    big = net.layer("Multiply", [net.layer("Exp", [x], name="grow"), net.constant([7e4], "f32")], name="big")
+    net.result(net.layer("Divide", [big, net.constant([7e4], "f32")], name="back"))
+    path = str(net.save(tmp_path))
+    np.save(tmp_path / "x.npy", np.ones(4, np.float32))
+    status, output = call("run", path, "-i", str(tmp_path / "x.npy"), "--simulate", "f16")
+    assert status == 1
+    assert "the first layer that breaks: Multiply 'big' (id 3) output 0: values up to 190280, beyond the 65504 of f16" in output
+    status, output = call("run", path, "-i", str(tmp_path / "x.npy"), "--simulate", "bf16", "-f", "json")
+    assert status == 0
+    assert json.loads(output)["first"] is None
+    assert call("run", path, "--random", "--simulate", "bf16", "--stats")[0] == 2

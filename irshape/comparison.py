@@ -16,7 +16,7 @@ from .execution import ExecutionError, Observer, Session
 from .inference.engine import BodyResult, infer
 from .inputs import random_inputs
 from .model import Layer, Model
-from .narrowing import explanation
+from .narrowing import decompressed_in_f32, explanation
 from .numpy_types import dtype_of, element_type_of, pack
 from .ops.registry import UnknownOperation
 from .origins import has_nan, source_of_nan
@@ -133,7 +133,9 @@ class Comparison:
 
     def worst(self, count: int = 5) -> list[Row]:
         """The rows of the largest errors, measured by what is allowed."""
-        rows = [row for row in self.rows if row.value_verdict != "not compared" and (row.excess > 0 or row.differs) and (row.error is not None or not row.inherited)]
+        rows = [
+            row for row in self.rows if row.value_verdict != "not compared" and (row.excess > 0 or row.differs) and (row.error is not None or not row.inherited)
+        ]
         return sorted(rows, key=lambda row: row.excess, reverse=True)[:count]
 
     def count(self, verdict: Verdict, *, values: bool = True) -> int:
@@ -338,6 +340,29 @@ class _Run:
         except ExecutionError as problem:
             self.comparison.problems.append(f"irshape cannot run the model: {problem}")
         self.judge()
+        if any(row.inherited and row.own_verdict == "equal" for row in self.rows):
+            self.explain_weights(fed)
+
+    def explain_weights(self, fed: dict[str, Array]) -> None:
+        """Runs once more with weights decompressed as the device does it; rows that then agree are explained."""
+        weights = decompressed_in_f32(self.session)
+        if not weights:
+            return
+        session = Session(self.session.model, max_memory=self.session.max_memory)
+        session._constants, session.instead = self.session._constants, weights
+        reason = "the device decompresses weights in f32, where the IR rounds them to f16 on the way; computed that way, irshape's values agree"
+
+        def observe(layer: Layer, inputs: tuple[Array, ...], made: tuple[Array, ...]) -> None:
+            for number in self.by_layer.get(id(layer), ()):
+                row = self.rows[number]
+                theirs = self.theirs(layer, row.port) if row.inherited and row.own_verdict == "equal" and row.port < len(made) else None
+                if theirs is not None and theirs.shape == made[row.port].shape and self.tolerance.alike(made[row.port], theirs):
+                    self.rows[number] = row._replace(value_verdict="explained", reason=reason)
+
+        try:
+            session.run(fed, observe=observe)
+        except ExecutionError:
+            return
 
     def theirs(self, layer: Layer, port: int) -> Array | None:
         given = self.answer.values.get(("/".join([*layer.path, layer.id]), port))

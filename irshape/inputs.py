@@ -124,10 +124,10 @@ def storable(array: Array) -> Array:
     """An array as a .npy file can hold it: types that NumPy has not become f32 (real) or i8/u8, strings text."""
     if array.dtype.kind == "O":
         return np.array([item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item) for item in array.ravel()]).reshape(array.shape)
-    if array.dtype.kind == "V" or array.dtype.name.startswith(("bfloat", "float8", "float4")):
-        return array.astype(np.float32)
     if array.dtype.name in ("int4", "uint4", "uint2"):
         return array.astype(np.int8 if array.dtype.name == "int4" else np.uint8)
+    if array.dtype.kind == "V" or array.dtype.name.startswith(("bfloat", "float8", "float4")):
+        return array.astype(np.float32)
     return array
 
 

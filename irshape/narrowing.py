@@ -13,6 +13,7 @@ import numpy as np
 from .execution import ExecutionError, Session
 from .model import Layer
 from .origins import has_nan
+from .wiring import wire
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -80,6 +81,45 @@ def explanation(
         if count and total.shape == theirs.shape and alike((total.astype(np.int64) // count).astype(theirs.dtype), theirs):
             return f"the device's sum of {inputs[0].dtype.name} wraps around"
     return None
+
+
+def decompressed_in_f32(session: Session) -> dict[int, tuple[Array, ...]]:
+    """What the f32 weights of a model are where their decompression is computed in f32 all along, though the IR has f16 or bf16 on the way; by layer identity.
+
+    The CPU plugin computes them so (2026.4).
+    """
+    layers, sources = session.model.net.layers, wire(session.model.net).sources
+    order = wire(session.model.net).order
+    made: dict[int, Array] = {}
+    rounded: set[int] = set()
+    found: dict[int, tuple[Array, ...]] = {}
+    for position in order:
+        layer = layers[position]
+        row = [source for source in sources[position] if source is not None]
+        folded = layer.type.lower()
+        if folded in ("const", "constant"):
+            continue
+        whole = folded in ("convert", "multiply", "subtract", "add", "reshape", "transpose", "unsqueeze", "squeeze") and len(layer.outputs) == 1
+        if not whole or not row or any(source[0] not in made and layers[source[0]].type.lower() not in ("const", "constant") for source in row):
+            continue
+        try:
+            inputs = tuple(made[source[0]] if source[0] in made else session.constant(layers[source[0]]) for source in row)
+            narrow = (layer.outputs[0].precision or "") in ("FP16", "BF16")
+            if folded == "convert":
+                real = narrow or (layer.outputs[0].precision or "") == "FP32"
+                made[position] = (
+                    inputs[0].astype(np.float32) if real and inputs[0].dtype.metadata is None else session.evaluate(layer, inputs)[0].astype(np.float32)
+                )
+            else:
+                wide = tuple(array.astype(np.float32) if array.dtype.name in ("float16", "bfloat16") else array for array in inputs)
+                made[position] = session.evaluate(layer, wide)[0]
+        except (ExecutionError, IndexError):
+            continue
+        if any(source[0] in rounded for source in row) or (narrow and folded not in ("convert", "reshape", "transpose", "unsqueeze", "squeeze")):
+            rounded.add(position)
+            if not narrow and made[position].dtype == np.float32:
+                found[id(layer)] = (made[position],)
+    return found
 
 
 def _clipped(array: Array, name: str) -> Array:

@@ -22,6 +22,7 @@ SERIES = (2, 1, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024)
 ALONE = (2, 1, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 32, 48, 64, 80, 96, 128, 192, 224, 256, 400, 512, 768, 1024)
 """Tried for one dimension, or one kind of dimensions, while the others stay."""
 PAIRED = (2, 1, 3, 4, 5, 6, 8, 12, 16)
+ROUNDS = 4
 MAX_TRIALS = 600
 
 
@@ -64,8 +65,8 @@ class Fitter:
         """Sizes for all inputs, whose shapes are `given` by layer id; what is dynamic there is chosen. The same model gives the same sizes.
 
         Tried in this order, until no layer refuses: 2 everywhere; each size of `SERIES` for everything but the batch, with 3 for the channels of inputs of rank 4;
-        then, from what got furthest, each size of `ALONE` for batches, channels, lengths and planes, and for each dimension by itself, twice over;
-        then each two of these with each two sizes of `PAIRED`.
+        then, from what got furthest, each size of `ALONE` for batches, channels, lengths and planes, and for each dimension by itself; where that gets
+        no further, each two of these with each two sizes of `PAIRED`; and so on for some rounds.
         Raises `ValueError` with the layer that refuses where nothing fits.
         """
         best: Sizes | None = None
@@ -88,20 +89,22 @@ class Fitter:
         for sizes in _together(given):
             if fits(sizes):
                 return sizes
-        for _ in range(2):
+        for _ in range(ROUNDS):
+            before = reached
             for group in _groups(given):
-                base = best
-                assert base is not None
+                base = best or {}
                 for size in ALONE:
                     if fits(_with(given, base, group, size)):
-                        assert best is not None
-                        return best
-        base = best or {}
-        for one, other in combinations(_groups(given), 2):
-            for size, second in product(PAIRED, PAIRED):
-                if fits(_with(given, _with(given, base, one, size), other, second)):
-                    assert best is not None
-                    return best
+                        return best or {}
+            if reached > before:
+                continue
+            base = best or {}
+            for one, other in combinations(_groups(given), 2):
+                for size, second in product(PAIRED, PAIRED):
+                    if fits(_with(given, _with(given, base, one, size), other, second)):
+                        return best or {}
+                if reached > before:
+                    break
         assert best is not None
         names = {layer.id: layer.name for layer in self.model.parameters}
         tried = ", ".join(f"{names[id]}={list(shape)}" for id, shape in best.items())

@@ -24,7 +24,10 @@ def command(model: str, form: str) -> None:
 
     It goes by the version of the IR, the opsets and the element types that the file names. Exit status 1 where the file cannot be read.
     """
-    found = required(load_or_exit(model, "none"))
+    loaded = load_or_exit(model, "none")
+    if loaded.format != "ir":
+        raise click.UsageError(f"'{model}' is no OpenVINO IR: its operations are of another format")
+    found = required(loaded)
     if form == "json":
         click.echo(json.dumps(found, indent=1, ensure_ascii=False))
     else:

@@ -53,7 +53,7 @@ class SegmentMax(Operation):
         if num_segments is not None:
             (count,) = wanted_dimensions(num_segments) or [DYNAMIC]
         elif known is not None:
-            count = Dimension(max(known, default=-1) + 1)
+            count = Dimension(max(max(known, default=-1) + 1, 0))
         return Tensor(data.element_type, PartialShape([count, *data.shape[1:]]))
 
     def check(self, data: Tensor, segment_ids: Tensor, num_segments: Tensor | None) -> Iterator[Violation]:

@@ -59,6 +59,7 @@ class OutputShapeMismatch(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
         unsure = _unsure(context.inference.result)
+        written = context.model.format == "ir"
         for layer, found in context.met(Mismatch):
             if id(layer) in context.doubtful:
                 continue
@@ -70,34 +71,35 @@ class OutputShapeMismatch(Rule):
                 and not inferred.element_type.is_dynamic
                 and given.element_type is not inferred.element_type
             ):
+                kind = inferred.element_type
+                hint = f'write precision="{kind.precision}"; OpenVINO ignores what stands here and goes on with {kind}'
                 yield Problem(
                     OutputTypeMismatch.name,
-                    f"declared precision {port.precision}, inferred {inferred.element_type.precision}",
+                    f"declared precision {port.precision}, inferred {kind.precision}" if written else f"declared {given.element_type}, inferred {kind}",
                     context.model.source.attribute(port.offset, "precision"),
                     layer,
-                    inferred.element_type.precision,
-                    port.precision,
-                    f'write precision="{inferred.element_type.precision}"; OpenVINO ignores what stands here and goes on with {inferred.element_type}',
+                    kind.precision if written else str(kind),
+                    port.precision if written else str(given.element_type),
+                    hint if written else f"declare {kind}, or convert what the node is given",
                     ("output", port.id),
                 )
             if given.shape == inferred.shape or port.dims is None:
                 continue
             expected, actual = str(inferred.shape), str(given.shape)
             where = ("output", port.id)
+            declare = f"declare {_dims(inferred.shape) if written else expected}"
             if not given.shape.compatible(inferred.shape):
                 message = f"declared {actual}, inferred {expected}{_reason(given.shape, inferred.shape)}"
-                yield Problem(
-                    cls.name, message, port.offset, layer, expected, actual, f"declare {_dims(inferred.shape)}, or correct what the layer is given", where
-                )
+                yield Problem(cls.name, message, port.offset, layer, expected, actual, f"{declare}, or correct what the layer is given", where)
             elif id(layer) in unsure:
                 continue
             elif not given.shape.encloses(_as_port(inferred.shape)):
                 message = f"declared {actual}, but only {expected} can be inferred: nothing in the file makes the dimension static"
-                severity: Literal["info"] | None = "info" if context.model.format != "ir" else None  # there a declared shape is a promise of the exporter
-                yield Problem(UnprovenDimension.name, message, port.offset, layer, expected, actual, f"declare {_dims(inferred.shape)}", where, severity)
+                severity: Literal["info"] | None = None if written else "info"  # elsewhere a declared shape is a promise of the exporter
+                yield Problem(UnprovenDimension.name, message, port.offset, layer, expected, actual, declare, where, severity)
             elif layer.type.lower() not in ("parameter", "readvalue") and _as_port(given.shape) != _as_port(inferred.shape):
                 message = f"declared {actual}, though {expected} is certain"
-                yield Problem(LooserDeclaration.name, message, port.offset, layer, expected, actual, f"declare {_dims(inferred.shape)}", where)
+                yield Problem(LooserDeclaration.name, message, port.offset, layer, expected, actual, declare, where)
 
 
 def _unsure(result: BodyResult) -> set[int]:

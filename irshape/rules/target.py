@@ -40,7 +40,7 @@ class NewerThanTarget(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
         target = context.settings.target
-        if target is None:
+        if target is None or context.model.format != "ir":
             return
         from ..releases import FIRST, newest_opset, requirements, written
 

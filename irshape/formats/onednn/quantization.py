@@ -18,7 +18,15 @@ def _lying(operation: Operation, values: list[float] | list[int], element_type: 
     axis, rank = operation.axis(), operation.rank()
     dim = x.shape.dims[axis] if x.shape.dims is not None else None
     sizes = x.shape.static
-    if axis == 1 and sizes is not None and len(values) != sizes[1] and 0 < sizes[1] <= len(values) and sizes[0] < 1 << 20 and len(values) % sizes[1] == 0 and not sizes[0] % (len(values) // sizes[1]):
+    if (
+        axis == 1
+        and sizes is not None
+        and len(values) != sizes[1]
+        and 0 < sizes[1] <= len(values)
+        and sizes[0] < 1 << 20
+        and len(values) % sizes[1] == 0
+        and not sizes[0] % (len(values) // sizes[1])
+    ):
         inputs = sizes[0] * sizes[1] // len(values)  # weights of a grouped ConvTranspose, in IOX: one number for each output of each group
         spread = [values[row // inputs * sizes[1] + column] for row in range(sizes[0]) for column in range(sizes[1])]
         return operation.numbers(spread, element_type, shape=(*sizes[:2], *([1] * (rank - 2))))

@@ -96,7 +96,11 @@ def split(node: Node) -> Made:
     count = len(node.outputs)
     if node["num_outputs"] not in (None, count):
         raise Refusal(
-            f"`num_outputs` is {node['num_outputs']}; the node has {count} outputs", rule="attribute-value", at="num_outputs", expected=count, seen=node["num_outputs"]
+            f"`num_outputs` is {node['num_outputs']}; the node has {count} outputs",
+            rule="attribute-value",
+            at="num_outputs",
+            expected=count,
+            seen=node["num_outputs"],
         )
     dim = None if x.shape.dims is None or not x.shape.dims[axis].is_static else x.shape.dims[axis].low
     if dim is not None and dim % count and node.version >= 18:

@@ -30,7 +30,9 @@ def _lying(node: Node, value: Value | None, x: Value) -> Value | None:
     if size is None or not size.is_static:
         raise Refusal(f"{node.operator} in blocks cannot be read without the size of axis {axis}", rule="input-shapes", at="block_size")
     if block < 0 or size.low > MAX_BLOCKED:
-        raise Refusal(f"{node.operator} in blocks of {block} along {size} elements", rule="attribute-value", at="block_size", expected=f"at most {MAX_BLOCKED} elements")
+        raise Refusal(
+            f"{node.operator} in blocks of {block} along {size} elements", rule="attribute-value", at="block_size", expected=f"at most {MAX_BLOCKED} elements"
+        )
     if value.shape.static is not None and value.shape.static[axis] != -(-size.low // block):
         wanted = -(-size.low // block)
         message = f"axis {axis} of size {size} has {wanted} blocks of {block}; the scale is {value.shape}"

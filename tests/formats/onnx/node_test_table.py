@@ -79,7 +79,10 @@ def theirs(ov: Any, core: Any, case: Case) -> set[str]:
         for inputs, outputs in case.data:
             made = compiled([_tensor(ov, array, port) for array, port in zip(inputs, model.inputs, strict=True)])
             found = [np.asarray(made[index]) for index in range(len(outputs))]
-            typed = [array.view(wanted.dtype) if array.dtype.itemsize == wanted.dtype.itemsize and array.dtype != wanted.dtype else array for array, wanted in zip(found, outputs, strict=True)]
+            typed = [
+                array.view(wanted.dtype) if array.dtype.itemsize == wanted.dtype.itemsize and array.dtype != wanted.dtype else array
+                for array, wanted in zip(found, outputs, strict=True)
+            ]
             if not all(same(a, b, case) for a, b in zip(typed, outputs, strict=True)):
                 return done
     except Exception:

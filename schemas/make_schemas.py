@@ -24,6 +24,8 @@ WHOLE, NATURAL, POSITIVE = r"\s*[\-+]?[0-9]+\s*", r"\s*\+?[0-9]+\s*", r"\s*\+?0*
 SHAPE = r"[\s\[\]0-9?.,\-]*"
 PORT_MAPS = ("port_map", "then_port_map", "else_port_map")
 MAP_ATTRIBUTES = ("external_port_id", "internal_layer_id", "purpose", "axis", "start", "end", "stride", "part_size")
+MOST = 10
+"""How many attributes of an operation that may be left out have a pattern each; libxml2 tries every subset of them. With more (DetectionOutput), the rest may be anything."""
 ASIDE = ("rt_info", "meta_data", "cli_parameters", "quantization_parameters", "statistics", "pre-process")
 """What older writers put beside the layers; nothing is said about what it holds."""
 
@@ -98,9 +100,15 @@ def attribute(declared: Attribute) -> str:
 def data(cls: type[Operation]) -> str:
     """The <data> of an operation: optional where no attribute has to be there."""
     declared = list(cls.attributes.values())
-    attributes = "".join(map(attribute, declared)) + "".join(
-        f"<optional><attribute name={quoteattr(name)}/></optional>" for name in cls.tolerated if name not in {each.name for each in declared}
-    )
+    required = [each for each in declared if each.required or each.refused_when_absent]
+    free = [each for each in declared if each not in required]
+    attributes = "".join(map(attribute, required + free[:MOST]))
+    tolerated = [name for name in cls.tolerated if name not in {each.name for each in declared}]
+    if len(free) + len(tolerated) > MOST:
+        taken = "".join(f"<name>{escape(each.name)}</name>" for each in required + free[:MOST])
+        attributes += f"<zeroOrMore><attribute><anyName><except>{taken}</except></anyName></attribute></zeroOrMore>"
+    else:
+        attributes += "".join(f"<optional><attribute name={quoteattr(name)}/></optional>" for name in tolerated)
     element = f'<element name="data">{attributes or "<empty/>"}</element>'
     return element if any(each.required or each.refused_when_absent for each in declared) else f"<optional>{element}</optional>"
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from typing import Any
 
-from ..inference.engine import Engine
-from ..model import Edge, Layer, Model, Port, Problem, Source
+from ..inference.engine import BodyResult, Engine
+from ..model import BackEdge, Body, Edge, Layer, Model, Port, PortMap, Problem, Source
 from ..ops import registry
 from ..ops.declaration import Attribute, Violation
 from ..ops.tensors import UNKNOWN, Tensor
 from ..types import ElementType, PartialShape
+from ..wiring import Wiring
 from .pieces import Pieces
 from .weights import Weights
 
@@ -64,15 +66,23 @@ class Builder:
         self.bytes = Pieces()
         self.model.weights = Weights(None, self.bytes, "ready")
         self.engine = Engine(self.model)
+        self.body = self.model.net
         self.offset = 0
         self.name = ""
         self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+
+    def inner(self) -> Builder:
+        """A builder of a body: it has layers and edges of its own, and shares everything else."""
+        made = copy(self)
+        made.body = Body((), self.offset)
+        made._constants = {}
+        return made
 
     # layers
 
     def layer(self, type: str, version: str, inputs: Sequence[Value], items: Iterable[str] = (), *, name: str = "") -> Layer:
         """A layer without outputs yet, and the edges to it."""
-        layers = self.model.net.layers
+        layers = self.body.layers
         layer = Layer(str(len(layers)), name or f"{self.name}/{type}", type, version, self.offset, ())
         layer.items = tuple(items)
         layer.data_offset = self.offset
@@ -82,7 +92,7 @@ class Builder:
             port = Port(str(index), fed.precision, None, self.offset)
             port.dims = fed.dims
             layer.inputs.append(port)
-            self.model.net.edges.append(Edge(value.layer.id, fed.id, layer.id, port.id, self.offset))
+            self.body.edges.append(Edge(value.layer.id, fed.id, layer.id, port.id, self.offset))
         layers.append(layer)
         return layer
 
@@ -103,7 +113,7 @@ class Builder:
     def add(self, type: str, *inputs: Value, version: str | None = None, name: str = "", **attributes: Any) -> Value:
         """Adds a layer; its first output. Where it cannot be inferred, that is reported when the model is inferred as a whole."""
         made = self._added(type, inputs, version, name, attributes)
-        return self.output(self.model.layers[-1], UNKNOWN) if isinstance(made, Violation) else made[0]
+        return self.output(self.body.layers[-1], UNKNOWN) if isinstance(made, Violation) else made[0]
 
     def _added(self, type: str, inputs: Sequence[Value], version: str | None, name: str, attributes: dict[str, Any]) -> tuple[Value, ...] | Violation:
         known = registry.versions(type)
@@ -128,34 +138,28 @@ class Builder:
         layer = self.layer("Parameter", "opset1", (), ("shape", shape, "element_type", str(tensor.element_type)), name=name)
         return self.output(layer, tensor)
 
-    def result(self, name: str, value: Value) -> None:
-        self.layer("Result", "opset1", (value,), name=name)
+    def result(self, name: str, value: Value) -> Layer:
+        return self.layer("Result", "opset1", (value,), name=name)
+
+    def with_bodies(self, type: str, inputs: Sequence[Value], bodies: dict[str, Body], port_maps: dict[str, list[PortMap]], outputs: int) -> tuple[Value, ...]:
+        """Adds a layer with bodies: If or Loop."""
+        layer = self.layer(type, registry.versions(type)[0].version_name(), inputs)
+        layer.bodies, layer.port_maps = bodies, port_maps
+        values = tuple(self.output(layer, UNKNOWN) for _ in range(outputs))
+        found = self.engine.operation(layer)
+        assert not isinstance(found, registry.UnknownOperation)
+        result = BodyResult(self.body, Wiring([], [], frozenset()))
+        made, _ = self.engine.infer_with_bodies(result, len(self.body.layers) - 1, found[0], tuple(value.tensor for value in inputs), True)
+        if not isinstance(made, Violation):  # which is reported when the model is inferred as a whole
+            for value, port, tensor in zip(values, layer.outputs, made, strict=False):
+                value.tensor = tensor
+                declare(port, tensor)
+        return values
 
     def finish(self) -> None:
         """Drops the layers that came with a node and that nothing uses: not inputs, not what bears a name of the file, not what a problem was noted of."""
-        body = self.model.net
-        feeding: dict[str, list[str]] = {}
-        for edge in body.edges:
-            feeding.setdefault(edge.to_layer, []).append(edge.from_layer)
         noted = {id(problem.layer) for problem in self.model.problems}
-        kept = {
-            layer.id
-            for layer in body.layers
-            if layer.type in ("Result", "Parameter") or id(layer) in noted or (layer.type != "Const" and any(port.names for port in layer.outputs))
-        }
-        waiting = list(kept)
-        while waiting:
-            for producer in feeding.get(waiting.pop(), ()):
-                if producer not in kept:
-                    kept.add(producer)
-                    waiting.append(producer)
-        body.edges = [edge for edge in body.edges if edge.to_layer in kept]
-        body.layers = [layer for layer in body.layers if layer.id in kept]
-        numbers = {layer.id: str(number) for number, layer in enumerate(body.layers)}
-        for layer in body.layers:
-            layer.id = numbers[layer.id]
-        for edge in body.edges:
-            edge.from_layer, edge.to_layer = numbers[edge.from_layer], numbers[edge.to_layer]
+        _tidy(self.model.net, (), noted)
 
     # constants
 
@@ -202,3 +206,39 @@ def declare(port: Port, tensor: Tensor) -> None:
     """Lets a port say what a tensor is."""
     port.precision = tensor.element_type.precision
     port.dims = () if tensor.shape.dims is None else tuple(dim.low if dim.is_static else -1 for dim in tensor.shape.dims)
+
+
+PORT_MAPS = {"body": "port_map", "then_body": "then_port_map", "else_body": "else_port_map"}
+"""The port map of each body."""
+
+
+def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
+    """What `Builder.finish` does for a body and those inside it; the new ids of its layers by the old ones."""
+    feeding: dict[str, list[str]] = {}
+    for edge in body.edges:
+        feeding.setdefault(edge.to_layer, []).append(edge.from_layer)
+    kept = {
+        layer.id
+        for layer in body.layers
+        if layer.type in ("Result", "Parameter") or id(layer) in noted or (layer.type != "Const" and any(port.names for port in layer.outputs))
+    }
+    waiting = list(kept)
+    while waiting:
+        for producer in feeding.get(waiting.pop(), ()):
+            if producer not in kept:
+                kept.add(producer)
+                waiting.append(producer)
+    body.edges = [edge for edge in body.edges if edge.to_layer in kept]
+    body.layers = [layer for layer in body.layers if layer.id in kept]
+    numbers = {layer.id: str(number) for number, layer in enumerate(body.layers)}
+    body.path = path
+    for layer in body.layers:
+        layer.id, layer.path = numbers[layer.id], path
+        for tag, held in (layer.bodies or {}).items():
+            inside = _tidy(held, (*path, layer.id, tag), noted)
+            held.back_edges = [BackEdge(inside[edge.from_layer], inside[edge.to_layer], edge.offset) for edge in held.back_edges]
+            for entry in (layer.port_maps or {}).get(PORT_MAPS[tag], ()):
+                entry.attributes["internal_layer_id"] = inside[entry.attributes["internal_layer_id"]]
+    for edge in body.edges:
+        edge.from_layer, edge.to_layer = numbers[edge.from_layer], numbers[edge.to_layer]
+    return numbers

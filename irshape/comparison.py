@@ -187,6 +187,8 @@ def crosscheck(
     if model.format != "ir":
         from .foreign_comparison import crosscheck as crosscheck_foreign
 
+        if hint is not None or save is not None or config or layers != "all":
+            raise ValueError("--hint, --layers and --save are for OpenVINO's devices: `irshape convert` the model, and cross-check the IR")
         return crosscheck_foreign(model, inputs, device=device, rtol=rtol, atol=atol, seed=seed)
     session = Session(model, max_memory=max_memory)
     fed = session.bind(inputs if inputs is not None else random_inputs(model, seed))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from .ops.registry import UnknownOperation
 from .ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from .sizes import Fitter
 from .types import PartialShape
-from .wiring import Wiring, wire
+from .wiring import wire
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -34,6 +34,38 @@ class ExecutionError(RuntimeError):
         self.layer = layer
 
 
+_NEVER_LARGER = frozenset(
+    [
+        "Reshape",
+        "Squeeze",
+        "Unsqueeze",
+        "Transpose",
+        "Slice",
+        "StridedSlice",
+        "Split",
+        "VariadicSplit",
+        "TopK",
+        "ReduceMax",
+        "ReduceMin",
+        "ReduceSum",
+        "ReduceMean",
+        "ReduceProd",
+        "ReduceL1",
+        "ReduceL2",
+        "ReduceLogicalAnd",
+        "ReduceLogicalOr",
+        "CumSum",
+        "MVN",
+        "NormalizeL2",
+        "Reverse",
+        "Roll",
+        "If",
+        "Loop",
+        "TensorIterator",
+    ]
+)
+"""Operations that look at values, but whose outputs take no more than their inputs."""
+
 Rounding = Callable[[Array], Array]
 """What a device of lower precision makes of a tensor, given back in the tensor's own type."""
 
@@ -47,6 +79,18 @@ def default_max_memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4
     except (AttributeError, ValueError, OSError):
         return 16 << 30
+
+
+_COMPUTED, _CONSTANT, _PARAMETER, _RESULT = range(4)
+_KINDS = {"const": _CONSTANT, "constant": _CONSTANT, "parameter": _PARAMETER, "result": _RESULT}
+
+
+class _Plan(NamedTuple):
+    """steps: position, kind and sources of each layer, producers first. uses: how many inputs each layer feeds. results: positions of the Results, in file order."""
+
+    steps: list[tuple[int, int, tuple[tuple[int, int], ...]]]
+    uses: list[int]
+    results: list[int]
 
 
 class Session:
@@ -65,11 +109,16 @@ class Session:
         self.rounding = rounding
         self.state: dict[str, Array] = {}
         self.engine = Engine(model)
-        self._plans: dict[int, Wiring] = {}
-        self._uses: dict[int, list[int]] = {}
+        self._plans: dict[int, _Plan] = {}
+        self._checked: dict[tuple[object, ...], int] = {}
+        self._result_names: list[str] | None = None
         self._constants: dict[int, Array] = {}
-        self._fitted: set[tuple[tuple[int, ...], ...]] = set()
+        self._fitted: dict[tuple[tuple[int, ...], ...], frozenset[int]] = {}
+        self._known: frozenset[int] = frozenset()
+        """The layers of the net whose outputs have sizes known before the run, for the inputs at hand."""
         self._fitter = Fitter(model)
+        self._largest: tuple[tuple[int, ...], ...] | None = None
+        self._peak = 0
         self._runs: dict[int, list[int]] = {}
         self.instead: dict[int, tuple[Array, ...]] = {}
         """Outputs that take the place of what a layer would compute, by the layer's identity."""
@@ -94,10 +143,12 @@ class Session:
             if observe is not None:
                 observe(layer, inputs, made)
 
-        results = self.run_body(self.model.net, fed, note)
+        results = self.run_body(self.model.net, fed, note if outputs == "all" or observe is not None else None)
         if outputs == "all":
             return kept
-        return dict(zip(result_names(self.model), results.values(), strict=True))
+        if self._result_names is None:
+            self._result_names = result_names(self.model)
+        return dict(zip(self._result_names, results.values(), strict=True))
 
     def bind(self, inputs: Mapping[str, Array] | Sequence[Array] | None) -> dict[str, Array]:
         """The arrays by the id of their Parameter, checked against its type and shape."""
@@ -131,12 +182,22 @@ class Session:
             raise ExecutionError(f"the input has shape {declared.shape}, the array given {list(array.shape)}", layer)
 
     def check_fit(self, fed: Mapping[str, Array]) -> None:
-        """Whether every layer takes what these sizes lead to, and memory suffices, by inference. Raises `ExecutionError` that names the layer and its dimensions."""
+        """Whether every layer takes what these sizes lead to, and memory suffices, by inference. Raises `ExecutionError` that names the layer and its dimensions.
+
+        A decoder comes with a new size for each token: after some sets of sizes, one that is not much larger is left to the run, where memory cannot become scarce.
+        """
         sizes = {id: array.shape for id, array in fed.items()}
         key = tuple(sizes.values())
         if key in self._fitted:
+            self._known = self._fitted[key]
             return
-        if len(self._fitted) >= 16:  # a decoder comes with a new size for each token
+        near = self._largest is not None and all(
+            len(shape) == len(known) and all(size <= 2 * most for size, most in zip(shape, known, strict=True))
+            for shape, known in zip(key, self._largest, strict=True)
+        )
+        if len(self._fitted) >= 4 and near and self._peak * 8 <= self.max_memory:
+            return
+        if len(self._fitted) >= 16:
             self._fitted.clear()
             self._fitter = Fitter(self.model)
         result = self._fitter.infer(sizes)
@@ -147,7 +208,10 @@ class Session:
         peak, layer = peak_memory(result)
         if layer is not None and peak > self.max_memory:
             raise ExecutionError(f"the tensors alive here take {mebibytes(peak)}, more than the {mebibytes(self.max_memory)} allowed (--max-memory)", layer)
-        self._fitted.add(key)
+        self._peak = max(self._peak, peak)
+        self._largest = key if self._largest is None or not near else tuple(tuple(map(max, a, b)) for a, b in zip(key, self._largest, strict=True))
+        known = (id(layer) for layer, tensors in zip(result.body.layers, result.outputs, strict=True) if all(tensor.shape.is_static for tensor in tensors))
+        self._known = self._fitted[key] = frozenset(known)
 
     def guard(self, layer: Layer, operation: Operation, inputs: Sequence[Array]) -> None:
         """Memory for outputs whose sizes depend on the values of inputs, before they are made. Raises `ExecutionError`."""
@@ -168,58 +232,66 @@ class Session:
 
     def run_body(self, body: Body, parameters: Mapping[str, Array], note: Observer | None = None) -> dict[str, Array]:
         """Runs a body; the arrays of its Results by layer id."""
-        wiring = self._plans.get(id(body))
-        if wiring is None:
-            wiring = self._plans[id(body)] = wire(body)
-        if wiring.cyclic:
-            raise ExecutionError("the layer lies on a cycle", body.layers[min(wiring.cyclic)])
-        counted = self._uses.get(id(body))
-        if counted is None:
-            counted = self._uses[id(body)] = [0] * len(body.layers)
-            for row in wiring.sources:
-                for source in row:
-                    if source is not None:
-                        counted[source[0]] += 1
-        uses = counted.copy()
-        made: list[tuple[Array, ...]] = [()] * len(body.layers)
+        plan = self.plan(body)
+        layers = body.layers
+        uses = plan.uses.copy()
+        made: list[tuple[Array, ...]] = [()] * len(layers)
         results: dict[str, Array] = {}
-        for position in wiring.order:
-            layer = body.layers[position]
-            row = wiring.sources[position]
-            try:
-                inputs = tuple(made[source[0]][source[1]] for source in row if source is not None)
-            except IndexError:
-                raise ExecutionError("an input comes from an output that its producer does not have", layer) from None
-            folded = layer.type.lower()
-            if folded == "parameter":
-                if layer.id not in parameters:
-                    raise ExecutionError("nothing feeds this Parameter", layer)
-                outputs: tuple[Array, ...] = (parameters[layer.id],)
-            elif folded in ("const", "constant"):
-                outputs = (self.constant(layer),)
-            elif self.instead and id(layer) in self.instead:
-                outputs = self.instead[id(layer)]
-            else:
-                outputs = self.evaluate(layer, inputs)
-            if self.rounding is not None and folded not in ("const", "constant", "result"):
-                outputs = tuple(self.rounding(array) for array in outputs)
-            made[position] = outputs
-            if folded == "result":
-                results[layer.id] = outputs[0]
-            if note is not None:
-                note(layer, inputs, outputs)
-            if not uses[position]:
-                made[position] = ()
-            del inputs, outputs
-            for source in row:
-                if source is not None:
-                    uses[source[0]] -= 1
-                    if not uses[source[0]]:
-                        made[source[0]] = ()
-        return {layer.id: results[layer.id] for layer in body.layers if layer.type.lower() == "result"}
+        with np.errstate(all="ignore"):
+            for position, kind, row in plan.steps:
+                layer = layers[position]
+                try:
+                    inputs = tuple([made[producer][port] for producer, port in row])
+                except IndexError:
+                    raise ExecutionError("an input comes from an output that its producer does not have", layer) from None
+                outputs: tuple[Array, ...]
+                if kind == _CONSTANT:
+                    outputs = (self.constant(layer),)
+                elif kind == _PARAMETER:
+                    if layer.id not in parameters:
+                        raise ExecutionError("nothing feeds this Parameter", layer)
+                    outputs = (parameters[layer.id],)
+                elif self.instead and id(layer) in self.instead:
+                    outputs = self.instead[id(layer)]
+                else:
+                    outputs = self._evaluate(layer, inputs)
+                if self.rounding is not None and kind in (_PARAMETER, _COMPUTED):
+                    outputs = tuple(self.rounding(array) for array in outputs)
+                if kind == _RESULT:
+                    results[layer.id] = outputs[0]
+                if uses[position]:
+                    made[position] = outputs
+                if note is not None:
+                    note(layer, inputs, outputs)
+                del inputs, outputs
+                for producer, _ in row:
+                    uses[producer] -= 1
+                    if not uses[producer]:
+                        made[producer] = ()
+        return {layers[position].id: results[layers[position].id] for position in plan.results}
+
+    def plan(self, body: Body) -> _Plan:
+        """What to do in which order for a body, worked out once."""
+        found = self._plans.get(id(body))
+        if found is None:
+            wiring = wire(body)
+            if wiring.cyclic:
+                raise ExecutionError("the layer lies on a cycle", body.layers[min(wiring.cyclic)])
+            kinds = [_KINDS.get(layer.type.lower(), _COMPUTED) for layer in body.layers]
+            steps = [(position, kinds[position], tuple(source for source in wiring.sources[position] if source is not None)) for position in wiring.order]
+            uses = [0] * len(body.layers)
+            for _, _, row in steps:
+                for producer, _ in row:
+                    uses[producer] += 1
+            found = self._plans[id(body)] = _Plan(steps, uses, [position for position, kind in enumerate(kinds) if kind == _RESULT])
+        return found
 
     def evaluate(self, layer: Layer, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """The outputs of one layer. Raises `ExecutionError`."""
+        with np.errstate(all="ignore"):
+            return self._evaluate(layer, inputs)
+
+    def _evaluate(self, layer: Layer, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         found = self.engine.operation(layer)
         if isinstance(found, UnknownOperation):
             raise ExecutionError(str(found), layer)
@@ -230,18 +302,20 @@ class Session:
         if operation.evaluate is None:
             raise ExecutionError(f"irshape cannot evaluate {operation.type_name()} of {layer.version}", layer)
         try:
-            abstract = tuple(Tensor(element_type_of(array), PartialShape(array.shape)) for array in inputs)
-            ordered = check_inputs(operation, abstract)
-            arrays = [*inputs, *[None] * (len(ordered) - len(inputs))]
+            key = (operation, *[(array.dtype.metadata["element_type"] if array.dtype.metadata else array.dtype, array.ndim) for array in inputs])
+            absent = self._checked.get(key)  # types and ranks are all that is checked
+            if absent is None:
+                abstract = tuple(Tensor(element_type_of(array), PartialShape(array.shape)) for array in inputs)
+                absent = self._checked[key] = len(check_inputs(operation, abstract)) - len(inputs)
+            arrays = [*inputs, *[None] * absent]
             context: dict[str, Any] = {}
             if operation.has_bodies:
                 context = {"bodies": {tag: self.view(layer, tag) for tag in layer.bodies or {}}, "outputs": len(layer.outputs)}
             if operation.keeps_state:
                 context["state"] = self.state
-            if operation.valued and not operation.has_bodies:
+            if operation.valued and not operation.has_bodies and id(layer) not in self._known and layer.type not in _NEVER_LARGER:
                 self.guard(layer, operation, inputs)
-            with np.errstate(all="ignore"):
-                made = operation.evaluate(*arrays, **context)
+            made = operation.evaluate(*arrays, **context)
         except Violation as violation:
             raise ExecutionError(violation.message, layer) from None
         except (MemoryError, NotImplementedError, ValueError, IndexError, TypeError, ArithmeticError) as problem:
@@ -251,15 +325,17 @@ class Session:
     def view(self, layer: Layer, tag: str) -> BodyView[Array]:
         assert layer.bodies is not None
         body = layer.bodies[tag]
-        counted = self._runs.setdefault(id(body), [0, 0])
+        counted = self._runs.setdefault(id(body), [0])
+        gathered_bytes = 0
 
         def run(parameters: dict[str, Array]) -> dict[str, Array]:
+            nonlocal gathered_bytes
             counted[0] += 1
             if counted[0] > self.max_iterations:
                 raise ExecutionError(f"its <{tag}> has run {self.max_iterations:,} times, more is not allowed (--max-iterations)", layer)
             results = self.run_body(body, parameters)
-            counted[1] += sum(results[id].nbytes for id in gathered if id in results)
-            if counted[1] > self.max_memory:
+            gathered_bytes += sum(results[id].nbytes for id in gathered if id in results)
+            if gathered_bytes > self.max_memory:
                 raise ExecutionError(f"what its iterations give takes more than the {mebibytes(self.max_memory)} allowed (--max-memory)", layer)
             return results
 
@@ -282,8 +358,22 @@ class Session:
                 state = weights.state if weights is not None else "absent"
                 why = "its bytes do not lie inside the .bin" if state == "ready" else f"there are no weights ({state})"
                 raise ExecutionError(why, layer)
+            if not made.flags.aligned:  # BLAS takes no such arrays, and NumPy's own loops are an order slower
+                made = made.copy()
+                _forget(constant)
             found = self._constants[id(layer)] = made if self.rounding is None else self.rounding(made)
         return found
+
+
+def _forget(constant: Constant) -> None:
+    """Lets the system take back the pages of the .bin that a copied constant lies in; who reads them again gets them again."""
+    import mmap
+
+    data = None if constant.weights is None else constant.weights.data
+    first = -(-constant.offset // mmap.PAGESIZE) * mmap.PAGESIZE
+    length = (constant.offset + constant.size) // mmap.PAGESIZE * mmap.PAGESIZE - first
+    if isinstance(data, mmap.mmap) and length > 0 and hasattr(mmap, "MADV_DONTNEED"):
+        data.madvise(mmap.MADV_DONTNEED, first, length)
 
 
 def peak_memory(result: BodyResult) -> tuple[int, Layer | None]:

@@ -312,7 +312,7 @@ class _Run:
         """The rows with what the layer gives for the first model's inputs."""
         operation = self.session.engine.operation(layer)
         agree = all(self.verdicts.get(source, "equal") == "equal" for source in sources if source[0] not in self.constant)
-        if agree or rows[0].constant:
+        if rows[0].constant or (agree and all(row.verdict == "equal" for row in rows)):
             rows = [row._replace(own_verdict=row.verdict) for row in rows]
         elif not isinstance(operation, UnknownOperation) and not operation[0].keeps_state:
             inputs = tuple(self.handed_on(source, array) for source, array in zip(sources, given, strict=True))

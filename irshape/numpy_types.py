@@ -67,11 +67,17 @@ def element_type_of(array: np.ndarray[Any, Any]) -> ElementType:
     """The element type of an array. Raises `ValueError` for a NumPy type that OpenVINO has not."""
     if array.dtype.metadata and "element_type" in array.dtype.metadata:
         return ElementType.of(array.dtype.metadata["element_type"])
-    if array.dtype.kind in "US":
+    return _of_plain(array.dtype)
+
+
+@cache
+def _of_plain(dtype: Any) -> ElementType:
+    """The element type of an `np.dtype` without metadata (which takes no part in its hash)."""
+    if dtype.kind in "US":
         return ElementType.of("string")
-    name = {np.dtype(code).name: name for name, code in _PLAIN.items()}.get(array.dtype.name) or _by_dtype().get(array.dtype.name)
+    name = {np.dtype(code).name: name for name, code in _PLAIN.items()}.get(dtype.name) or _by_dtype().get(dtype.name)
     if name is None:
-        raise ValueError(f"OpenVINO has no element type for {array.dtype}")
+        raise ValueError(f"OpenVINO has no element type for {dtype}")
     return ElementType.of(name)
 
 

@@ -17,11 +17,11 @@ Sizes = dict[str, tuple[int, ...]]
 FIRST = 2
 """The size that a dynamic dimension gets where everything goes."""
 CHANNELS = 3
-SERIES = (2, 1, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024)
+SERIES = (2, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024, 1)
 """Tried for all dimensions but the batch together."""
-ALONE = (2, 1, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 32, 48, 64, 80, 96, 128, 192, 224, 256, 400, 512, 768, 1024)
+ALONE = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 32, 48, 64, 80, 96, 128, 192, 224, 256, 400, 512, 768, 1024, 1)
 """Tried for one dimension, or one kind of dimensions, while the others stay."""
-PAIRED = (2, 1, 3, 4, 5, 6, 8, 12, 16)
+PAIRED = (2, 3, 4, 5, 6, 8, 12, 16, 1)
 ROUNDS = 4
 MAX_TRIALS = 600
 

@@ -134,7 +134,6 @@ def relax_ng() -> str:
     found = [(cls, versions) for name in registry.type_names() for versions in (registry.versions(name),) for cls in versions if not registry.from_plugin(name)]
     defines = [operation(cls, versions) for cls, versions in found if opsets(cls, versions)]
     references = "".join(f"<ref name={quoteattr(f'{cls.type_name()}-{cls.since}')}/>" for cls, versions in found if opsets(cls, versions))
-    custom = "".join(words(f"opset{number}" for number in registry.OPSETS))
     maps = "".join(f'<optional><element name="{name}"><zeroOrMore><ref name="mapping"/></zeroOrMore></element></optional>' for name in PORT_MAPS)
     bodies = "".join(f'<optional><element name="{name}"><ref name="graph"/></element></optional>' for name in ("body", "then_body", "else_body"))
     mapping = "".join(
@@ -189,7 +188,7 @@ def relax_ng() -> str:
 {references}
 </choice></element></define>
 <define name="custom">
-<attribute name="type"/><attribute name="version"><data type="string"><except><choice>{custom}</choice></except></data></attribute>
+<attribute name="type"/><attribute name="version"><data type="string"><except>{text("[oO][pP][sS][eE][tT].*")}</except></data></attribute>
 <interleave><optional><element name="data"><zeroOrMore><attribute><anyName/></attribute></zeroOrMore></element></optional><ref name="bodies"/></interleave>
 </define>
 {chr(10).join(defines)}

@@ -69,7 +69,7 @@ def _state(pair: Pair) -> str:
 
 
 def _text(found: ModelComparison, worst: int | None) -> list[str]:
-    from .comparing import HEAD, place, row, table
+    from .comparing import HEAD, counted, place, row, table
 
     pairs = [pair for pair in found.pairs if not pair.constant]
     states = [_state(pair) for pair in pairs]
@@ -77,12 +77,14 @@ def _text(found: ModelComparison, worst: int | None) -> list[str]:
     counts = "".join(
         f", {states.count(state)} {text}" for state, text in (("inherited", "different by what they inherit"), ("differs", "different")) if state in states
     )
-    lines.append(f"  {len(pairs)} tensors matched, {states.count('equal')} equal{counts}")
+    lines.append(f"  {counted(len(pairs), 'tensor')} matched, {states.count('equal')} equal{counts}")
     for name, unmatched in zip("AB", found.unmatched, strict=True):
         if unmatched:
-            lines.append(f"  only in {name}: {len(unmatched)} layers: {', '.join(unmatched[:5])}{', …' if len(unmatched) > 5 else ''}")
+            lines.append(f"  only in {name}: {counted(len(unmatched), 'layer')}: {', '.join(unmatched[:5])}{', …' if len(unmatched) > 5 else ''}")
     if found.altered:
-        lines.append(f"  {len(found.altered)} constants are not the same: {', '.join(found.altered[:5])}{', …' if len(found.altered) > 5 else ''}")
+        lines.append(
+            f"  {counted(len(found.altered), 'constant')} not the same in both: {', '.join(found.altered[:5])}{', …' if len(found.altered) > 5 else ''}"
+        )
     lines += [f"  {note}" for note in found.notes]
     shown = found.worst((5 if any(state != "equal" for state in states) else 0) if worst is None else worst)
     if shown:

@@ -28,6 +28,10 @@ def place(layer: Layer, port: int | None = None) -> str:
     return plain(f"{layer.type} '{layer.name}' (id {layer.id})" + ("" if port is None else f" output {port}"))
 
 
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.3g}"
 

@@ -137,7 +137,9 @@ def _blame(comparison: Comparison) -> list[str]:
         inherited = [found for found in comparison.rows if found.inherited and found.own_verdict == "equal"]
         if not inherited:
             return []
-        return [f"  no layer departs by itself; what differs is inherited from small errors and from what is explained, first at {place(inherited[0].layer, inherited[0].port)}"]
+        return [
+            f"  no layer departs by itself; what differs is inherited from small errors and from what is explained, first at {place(inherited[0].layer, inherited[0].port)}"
+        ]
     if first.own_verdict == "differs":
         lines = [f"  the first layer that departs by itself, given the device's own inputs: {place(first.layer, first.port)}"]
     elif first.inherited:

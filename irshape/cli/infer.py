@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from .common import load_or_exit, pairs, weights_option
@@ -33,7 +31,9 @@ def command(model: str, shapes: tuple[str, ...], values: tuple[str, ...], form: 
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     if form == "json":
-        click.echo(json.dumps(inference.to_dict(), indent=1, ensure_ascii=False))
+        from ..diagnostics.renderers.common import json_text
+
+        click.echo(json_text(inference.to_dict(), 1))
     else:
         for line in _table(inference.to_dict()["layers"]):
             click.echo(line)
@@ -54,6 +54,8 @@ def command(model: str, shapes: tuple[str, ...], values: tuple[str, ...], form: 
 
 
 def _table(layers: list[dict[str, object]]) -> list[str]:
+    from ..diagnostics.renderers.common import plain
+
     rows = [("ID", "TYPE", "NAME", "PORT", "ELEMENT TYPE", "SHAPE")]
     for layer in layers:
         path, outputs = layer["path"], layer["outputs"]
@@ -61,7 +63,7 @@ def _table(layers: list[dict[str, object]]) -> list[str]:
         assert isinstance(outputs, list)
         place = "/".join([*path, str(layer["id"])])
         for output in outputs or [{"port": "", "element_type": "", "shape": ""}]:
-            rows.append((place, str(layer["type"]), str(layer["name"]), output["port"], output["element_type"], output["shape"]))
+            rows.append((plain(place), plain(str(layer["type"])), plain(str(layer["name"])), plain(output["port"]), output["element_type"], output["shape"]))
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     widths[2] = min(widths[2], 60)
     return ["  ".join([*(cell[:60].ljust(width) for cell, width in zip(row[:5], widths, strict=True)), row[5]]).rstrip() for row in rows]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,7 +28,9 @@ def command(model: str, form: str) -> None:
         raise click.UsageError(f"'{model}' is no OpenVINO IR: its operations are of another format")
     found = required(loaded)
     if form == "json":
-        click.echo(json.dumps(found, indent=1, ensure_ascii=False))
+        from ..diagnostics.renderers.common import json_text
+
+        click.echo(json_text(found, 1))
     else:
         click.echo("\n".join(_text(found)))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -79,7 +78,9 @@ def command(
     if output_dir is not None:
         _write(made, output_dir)
     if form == "json":
-        click.echo(json.dumps(_json(loaded, made, rows, simulation, stats), indent=1, ensure_ascii=False))
+        from ..diagnostics.renderers.common import json_text
+
+        click.echo(json_text(_json(loaded, made, rows, simulation, stats), 1))
     elif simulation is not None:
         click.echo("\n".join(_simulation(simulation)))
     elif stats:
@@ -126,7 +127,7 @@ def _json(model: Model, made: dict[str, Any], rows: list[Range], simulation: Sim
 
 
 def _stats(rows: list[Range]) -> list[str]:
-    from .comparing import number, place, table
+    from .comparing import counted, number, place, table
 
     head = ("min", "max", "mean", "NaN", "inf", "subnormal", "zero", "type", "shape", "output")
     lines = []
@@ -150,8 +151,8 @@ def _stats(rows: list[Range]) -> list[str]:
     shown = table(head, lines, 2)
     wide = [row for row in rows if row.leaves_f16]
     lost = [row for row in rows if row.values is not None and row.values.lost_in_f16]
-    for name, found_rows in (("leave the range of f16 (65504)", wide), ("hold values that f16 makes 0", lost)):
-        shown += [f"{len(found_rows)} outputs {name}, first {place(found_rows[0].layer, found_rows[0].port)}"] if found_rows else []
+    for name, found_rows in (("beyond the range of f16 (65504)", wide), ("with values that f16 makes 0", lost)):
+        shown += [f"{counted(len(found_rows), 'output')} {name}, first {place(found_rows[0].layer, found_rows[0].port)}"] if found_rows else []
     nan = next((row for row in rows if row.values is not None and row.values.nan), None)
     if nan is not None:
         shown.append(f"the first NaN comes from {place(nan.layer, nan.port)}" + (f": {nan.note}" if nan.note else ""))
@@ -159,13 +160,13 @@ def _stats(rows: list[Range]) -> list[str]:
 
 
 def _simulation(simulation: Simulation) -> list[str]:
-    from .comparing import HEAD, place, row, table
+    from .comparing import HEAD, counted, place, row, table
 
     steps = sorted(simulation.steps, key=lambda step: (bool(step.breaks), step.departs, step.errors.max_abs or 0.0), reverse=True)[:5]
     broken = [step for step in simulation.steps if step.breaks]
     departed = [step for step in simulation.steps if step.departs]
     lines = [
-        f"rounded to {simulation.precision} after every layer: {len(simulation.steps)} outputs, {len(broken)} break, {len(departed)} depart by more than {simulation.precision} explains"
+        f"rounded to {simulation.precision} after every layer: {counted(len(simulation.steps), 'output')}; {len(broken)} not finite any more, {len(departed)} off by more than {simulation.precision} explains"
     ]
     lines += table(
         HEAD, [row(step.errors, "breaks" if step.breaks else "departs" if step.departs else "close", place(step.layer, step.port)) for step in steps], 2

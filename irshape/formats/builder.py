@@ -154,6 +154,8 @@ class Builder:
             for value, port, tensor in zip(values, layer.outputs, made, strict=False):
                 value.tensor = tensor
                 declare(port, tensor)
+        for found_inside in result.inner.get(len(self.body.layers) - 1, {}).values():
+            _declare_all(found_inside)
         return values
 
     def finish(self) -> None:
@@ -175,12 +177,16 @@ class Builder:
         return self.output(layer, self.engine.with_constant(layer, tensor))
 
     def numbers(self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None) -> Value:
-        """A constant from Python numbers: a scalar, or a list of rank 1 where no shape is given. The same one is added once."""
+        """A constant from Python numbers: a scalar, or a list of rank 1 where no shape is given. The same one is added once. Raises `Refusal` for a dynamic type."""
         import numpy as np
 
         from ..numpy_types import dtype_of, pack
 
         kind = ElementType.of(element_type)
+        if kind.is_dynamic:
+            raise Refusal(
+                "the node cannot be read without the element type of its input, which is not known", rule="input-element-type", expected="a known type"
+            )
         array = np.asarray(values, dtype=dtype_of(kind)) if np.size(values) else np.zeros(np.shape(values), dtype_of(kind))
         array = array.reshape(shape) if shape is not None else array
         key = (element_type, array.shape, pack(array, kind))
@@ -208,6 +214,20 @@ def declare(port: Port, tensor: Tensor) -> None:
     port.dims = () if tensor.shape.dims is None else tuple(dim.low if dim.is_static else -1 for dim in tensor.shape.dims)
 
 
+def _declare_all(result: BodyResult) -> None:
+    """Lets the ports of a body, and of those inside it, say what was inferred now that it is known what feeds them."""
+    for position, layer in enumerate(result.body.layers):
+        for port, tensor in zip(layer.outputs, result.outputs[position], strict=False):
+            declare(port, tensor)
+        for inner in result.inner.get(position, {}).values():
+            _declare_all(inner)
+    for layer, row in zip(result.body.layers, result.wiring.sources, strict=True):
+        for port, source in zip(layer.inputs, row, strict=True):
+            if source is not None:
+                fed = result.body.layers[source[0]].outputs[source[1]]
+                port.precision, port.dims = fed.precision, fed.dims
+
+
 PORT_MAPS = {"body": "port_map", "then_body": "then_port_map", "else_body": "else_port_map"}
 """The port map of each body."""
 
@@ -231,7 +251,7 @@ def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
     body.edges = [edge for edge in body.edges if edge.to_layer in kept]
     body.layers = [layer for layer in body.layers if layer.id in kept]
     numbers = {layer.id: str(number) for number, layer in enumerate(body.layers)}
-    body.path = path
+    body.path, body._by_id = path, None
     for layer in body.layers:
         layer.id, layer.path = numbers[layer.id], path
         for tag, held in (layer.bodies or {}).items():

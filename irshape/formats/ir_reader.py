@@ -450,11 +450,11 @@ class _Reader:
         return tuple(found) if well else None
 
     def edge(self, attributes: list[str], offset: int, body: Body) -> Edge:
-        if attributes[::2] == _EDGE_ATTRIBUTES:
+        if attributes[::2] == _EDGE_ATTRIBUTES and "" not in attributes:
             return Edge(attributes[1], attributes[3], attributes[5], attributes[7], offset)
         found = dict(zip(attributes[::2], attributes[1::2], strict=True))
         for name in _EDGE_ATTRIBUTES:
-            if name not in found:
+            if not found.get(name):
                 ends = (found.get("to-layer"), found.get("from-layer"))
                 layer = next((layer for number in ends for layer in body.layers if layer.id == number), None)
                 self.problem("malformed-edge", f"the edge has no `{name}`", offset, layer, expected=name, help=f'add {name}="…"')
@@ -486,7 +486,7 @@ _LENIENT = re.compile(r"\+?0*([0-9]{1,19})")
 
 def plain_id(text: str) -> bool:
     """Whether a text is an id as it is usually written."""
-    return text.isdigit() and text.isascii() and (text[0] != "0" or len(text) == 1) and (len(text) < 19 or int(text) <= _MAX_DIM)
+    return text.isdigit() and text.isascii() and (text[0] != "0" or len(text) == 1) and (len(text) < 19 or (len(text) == 19 and int(text) <= _MAX_DIM))
 
 
 def lenient_id(text: str) -> str | None:

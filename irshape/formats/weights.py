@@ -149,6 +149,28 @@ def _strings(raw: bytes, count: int) -> list[bytes] | None:
     return [text[a:b] for a, b in pairwise(offsets)]
 
 
+def strings_fault(constant: Constant) -> str | None:
+    """What is wrong with the bytes of a constant of strings; None where nothing is, or where they do not lie in the .bin."""
+    weights = constant.weights
+    if weights is None or weights.data is None or not weights.holds(constant.offset, constant.size):
+        return None
+    raw = weights.view(constant.offset, constant.size)
+    if len(raw) < 4:
+        return f"strings begin with their number, of 4 bytes, but size is {len(raw)}"
+    (count,) = struct.unpack_from("<i", raw)
+    if count < 0 or count != constant.elements:
+        return f"the .bin holds {count} strings, but the shape has {constant.elements} elements"
+    if len(raw) < 4 * (count + 2):
+        return f"{count} strings need {count + 1} offsets, of 4 bytes each, but size is {len(raw)}"
+    length = len(raw) - 4 * (count + 2)
+    before = 0
+    for number, (offset,) in enumerate(struct.iter_unpack("<i", raw[4 : 4 * (count + 2)])):
+        if not before <= offset <= length:
+            return f"string {max(number - 1, 0)} lies at bytes {before} to {offset} of {length}"
+        before = offset
+    return None
+
+
 def packed_types() -> tuple[ElementType, ...]:
     """The element types that share bytes."""
     return tuple(ElementType.of(name) for name in ("u1", "u2", "u3", "u4", "u6", "i4", "nf4", "f4e2m1"))

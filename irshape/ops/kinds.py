@@ -21,6 +21,13 @@ _NO_LIMIT: Final = sys.float_info.max
 _INTEGER = re.compile(r"\s*[-+]?[0-9]+")
 
 
+def bounded(digits: str) -> int:
+    """A whole number; one of very many digits, which Python will not read, as one that is past any limit."""
+    if len(digits) <= 1000:
+        return int(digits)
+    return -(10**1000) if digits.lstrip().startswith("-") else 10**1000
+
+
 class Malformed(Exception):
     """A text that is no value of the kind. `silent`: OpenVINO does not mind and takes `value`."""
 
@@ -81,7 +88,7 @@ class Integer(Kind):
         stripped = text.strip()
         if not re.fullmatch(r"[-+]?[0-9]+", stripped):
             raise Malformed(self.describe())
-        number = int(stripped)
+        number = bounded(stripped)
         self.check(number)
         return number
 
@@ -238,9 +245,9 @@ def _as_openvino_reads(text: str) -> PartialShape | None:
         if dots and high.strip() == "-1":
             dims.append("?")
         elif dots and low.strip().isdigit() and high.strip().isdigit():
-            dims.append(part if int(low) <= int(high) <= 2**63 - 1 else "?")
+            dims.append(part if bounded(low) <= bounded(high) <= 2**63 - 1 else "?")
         elif re.fullmatch(r"-?[0-9]+", part) and part != "-1":
-            dims.append("?" if int(part) == 2**63 - 1 else part if 0 <= int(part) < 2**63 else "0")
+            dims.append("?" if bounded(part) == 2**63 - 1 else part if 0 <= bounded(part) < 2**63 else "0")
         else:
             dims.append(part)
     try:

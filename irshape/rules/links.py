@@ -84,7 +84,7 @@ class Links:
     def _stand_in(self, missing: str, edges: list[tuple[Edge, str]], waiting: dict[int, Layer]) -> Layer | None:
         """A layer without a proper id that has the ports which those edges ask for."""
         for key, layer in waiting.items():
-            if all(
+            if _may_be(layer.id, missing) and all(
                 any(port.id == (edge.from_port if side == "from" else edge.to_port) for port in (layer.outputs if side == "from" else layer.inputs))
                 for edge, side in edges
             ):
@@ -142,7 +142,7 @@ class Links:
         for port in ports:
             if port.id == text:
                 return port
-        bad = [port for i, port in enumerate(ports) if not plain_id(port.id) or any(other.id == port.id for other in ports[:i])]
+        bad = [port for i, port in enumerate(ports) if (not plain_id(port.id) and _may_be(port.id, text)) or any(other.id == port.id for other in ports[:i])]
         if taken[id(layer), side] < len(bad):
             taken[id(layer), side] += 1
             return bad[taken[id(layer), side] - 1]
@@ -216,6 +216,11 @@ class Links:
             for port, source in zip(layer.inputs, row, strict=True):
                 if source is not None and differ(port, self.body.layers[source[0]].outputs[source[1]]):
                     yield port
+
+
+def _may_be(odd: str, number: str) -> bool:
+    """Whether an id that is none may stand for a number: not one that OpenVINO reads as another."""
+    return plain_id(odd) or lenient_id(odd) in (None, lenient_id(number))
 
 
 def _leads(edge: Edge, source: Port | None, target: Port | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..formats.ir_reader import lenient_id
 from ..inference import engine
 from ..model import Layer, Problem
 from ..types import ElementType
@@ -44,12 +45,13 @@ class DuplicateId(Rule):
     def check(cls, context: Context) -> Iterator[Problem]:
         if context.model.kind == "layers":
             return
+        loose = any("malformed-id" in rules for rules in context.noted.values())
         for body in context.bodies:
-            if len(body.by_id) == len(body.layers):
+            if len(body.by_id) == len(body.layers) and not loose:
                 continue
             seen: dict[str, Layer] = {}
             for layer in body.layers:
-                first = seen.setdefault(layer.id, layer)
+                first = seen.setdefault(lenient_id(layer.id) or layer.id if loose else layer.id, layer)
                 if first is not layer and layer.id:
                     line, _ = context.model.source.place(first.offset)
                     message = f"layer id {layer.id} is taken by {first.type} '{first.name}' in line {line}; in some such files OpenVINO keeps the last layer without a word"
@@ -248,12 +250,14 @@ class DuplicatePort(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
         for layer in context.model.walk():
+            loose = "malformed-id" in context.noted.get(id(layer), ())
             for direction, ports in (("input", layer.inputs), ("output", layer.outputs)):
                 if len(ports) < 2:
                     continue
                 seen: set[str] = set()
                 for port in ports:
-                    if port.id in seen and port.id:
+                    number = lenient_id(port.id) or port.id if loose else port.id
+                    if number in seen and number:
                         yield Problem(
                             cls.name,
                             f"two {direction} ports have the id {port.id}, so an edge cannot tell them apart",
@@ -264,7 +268,7 @@ class DuplicatePort(Rule):
                             "number the ports through, inputs first",
                             (direction, port.id),
                         )
-                    seen.add(port.id)
+                    seen.add(number)
 
 
 class OutputCount(Rule):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..formats.weights import Weights
+from ..formats.weights import Weights, strings_fault
 from ..inference.engine import Mismatch
 from ..model import Problem
 from .base import Context, Rule
@@ -113,7 +113,8 @@ class ConstantSize(Rule):
     """The size of a constant is not what its shape and element type need.
 
     ## What it does
-    Holds `size` against the number of elements and the width of the element type, packed types included.
+    Holds `size` against the number of elements and the width of the element type, packed types included. Of strings, it holds their number and offsets in the .bin against
+    shape and size.
 
     ## Why it matters
     One of the three is wrong, so the values are not those that were meant.
@@ -141,7 +142,13 @@ class ConstantSize(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
         for layer, constant in context.constants:
-            if constant.element_type.kind in ("string", "dynamic"):
+            if constant.element_type.kind == "string":
+                fault = strings_fault(constant)
+                if fault is not None:
+                    hint = "the .bin belongs to another model, or offset, size or shape are wrong"
+                    yield Problem(cls.name, fault, layer.data_offset, layer, f"{constant.elements} strings", None, hint)
+                continue
+            if constant.element_type.kind == "dynamic":
                 continue
             needed = constant.element_type.byte_size(constant.elements)
             if constant.size == needed or (not constant.elements and constant.size == 1):

@@ -16,7 +16,7 @@ from ..builder import Builder, Refusal, Value
 
 Made = Value | tuple[Value | None, ...]
 Function = Callable[["Node"], Made]
-MODULES = ("elementwise", "generation", "image", "matrix", "movement", "normalization", "pooling", "quantization", "reduction", "sequence")
+MODULES = ("elementwise", "generation", "image", "matrix", "movement", "normalization", "pooling", "quantization", "reduction", "sequence", "signal")
 
 _DECLARED: dict[tuple[str, str, int], Function] = {}
 

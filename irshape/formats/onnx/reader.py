@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 from xml.sax.saxutils import quoteattr
 
-from ...model import Model, Problem, Source
+from ...model import BackEdge, Body, Layer, Model, PortMap, Problem, Source
 from ...ops.tensors import UNKNOWN, Tensor
-from ...types import DYNAMIC_TYPE
-from ..builder import Builder, Refusal, Value, declare
+from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, ElementType, PartialShape
+from ..builder import PORT_MAPS, Builder, Refusal, Value, declare
 from ..ir_reader import NotReadable
 from .declaration import Node, declarations
 from .package import NAMES, TYPES, onnx, schema
@@ -51,23 +52,32 @@ def read(source: Source) -> Model:
 
 def _names(proto: Any) -> Iterator[str | bytes]:
     """Every text of a model that is used as one; those that are not UTF-8 come as bytes."""
-    graph = proto.graph
-    yield graph.name
     yield from (entry.domain for entry in proto.opset_import)
+    for function in proto.functions:
+        yield from (function.domain, function.name, *function.input, *function.output, *function.attribute)
+        yield from (attribute.name for attribute in function.attribute_proto)
+        yield from (entry.domain for entry in function.opset_import)
+        yield from _names_of_nodes(function.node)
+    yield from _names_of_graph(proto.graph)
+
+
+def _names_of_graph(graph: Any) -> Iterator[str | bytes]:
+    yield graph.name
     yield from (info.name for info in (*graph.input, *graph.output, *graph.value_info))
     for tensor in graph.initializer:
         yield tensor.name
         for entry in tensor.external_data:
             yield from (entry.key, entry.value)
-    for function in proto.functions:
-        yield from (function.domain, function.name, *function.input, *function.output, *function.attribute)
-        yield from (attribute.name for attribute in function.attribute_proto)
-        yield from (entry.domain for entry in function.opset_import)
-    for nodes in (graph.node, *(function.node for function in proto.functions)):
-        for node in nodes:
-            yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
-            for attribute in node.attribute:
-                yield from (attribute.name, attribute.ref_attr_name)
+    yield from _names_of_nodes(graph.node)
+
+
+def _names_of_nodes(nodes: Any) -> Iterator[str | bytes]:
+    for node in nodes:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        for attribute in node.attribute:
+            yield from (attribute.name, attribute.ref_attr_name)
+            if attribute.HasField("g"):
+                yield from _names_of_graph(attribute.g)
 
 
 def _listed(nodes: Any) -> tuple[bytes, list[int]]:
@@ -110,6 +120,11 @@ class _Scope:
         self.prefix = prefix
         self.depth = depth
         self.values: dict[str, Value] = {}
+        self.initializers: Mapping[str, Any] = {}
+        self.outer: tuple[_Scope, Builder] | None = None
+        """Of the graph of a branch or a loop: the scope around it, whose names it knows too, and where its layers are."""
+        self.captured: list[tuple[Value, Layer]] = []
+        """The values from around it that it uses, each with the Parameter that stands for it."""
 
 
 class _Reader:
@@ -152,11 +167,11 @@ class _Reader:
                 if not info.type.HasField("tensor_type") or info.type.tensor_type.elem_type not in TYPES:
                     kind = _kind(info.type)
                     builder.problem("unknown-precision", f"the input '{info.name}' is a {kind}, which OpenVINO has not", value.layer, actual=kind)
-        initializers = {tensor.name: tensor for tensor in graph.initializer}
-        self.run(graph.node, scope, initializers)
+        scope.initializers = {tensor.name: tensor for tensor in graph.initializer}
+        self.run(graph.node, scope)
         for name in [info.name for info in graph.output]:
             builder.name, builder.offset = name, 0
-            output = self.value(name, scope, initializers)
+            output = self.value(name, scope)
             if output is None:
                 builder.problem("dangling-edge", f"the output '{name}' of the graph is made by no node", expected="the name of a value", actual=name)
                 continue
@@ -173,12 +188,37 @@ class _Reader:
         made.layer.outputs[0].names = _escaped(name)
         return made
 
-    def value(self, name: str, scope: _Scope, initializers: dict[str, Any]) -> Value | None:
-        """What a name stands for; an initializer becomes a constant at its first use."""
+    def value(self, name: str, scope: _Scope) -> Value | None:
+        """What a name stands for; an initializer becomes a constant at its first use, and so does what comes from around a branch or a loop: a constant again, or a Parameter."""
         found = scope.values.get(name)
-        if found is None and name in initializers:
-            found = scope.values[name] = self.constant(initializers[name], name)
+        if found is None and name in scope.initializers:
+            found = scope.values[name] = self.constant(scope.initializers[name], name)
+        if found is None and scope.outer is not None:
+            outer, around = scope.outer
+            with self.inside(around):
+                given = self.value(name, outer)
+            if given is not None:
+                found = scope.values[name] = self.captured(given, name, scope)
         return found
+
+    def captured(self, given: Value, name: str, scope: _Scope) -> Value:
+        """A value from around a branch or a loop, inside it."""
+        if given.layer.type == "Const":
+            constant = self.builder.model.constant(given.layer)
+            return self.builder.constant_at(constant.element_type, constant.shape, constant.offset, constant.size, name=name)
+        found = self.builder.parameter(name, given.tensor.with_value(None))
+        scope.captured.append((given, found.layer))
+        return found
+
+    @contextmanager
+    def inside(self, builder: Builder) -> Iterator[None]:
+        """While it lasts, layers are added there."""
+        kept, self.builder = self.builder, builder
+        self.tensors.builder = builder
+        try:
+            yield
+        finally:
+            self.builder = self.tensors.builder = kept
 
     def constant(self, tensor: Any, name: str) -> Value:
         builder = self.builder
@@ -193,7 +233,7 @@ class _Reader:
 
     # nodes
 
-    def run(self, nodes: Any, scope: _Scope, initializers: dict[str, Any]) -> None:
+    def run(self, nodes: Any, scope: _Scope) -> None:
         builder = self.builder
         for position, proto in enumerate(nodes):
             if not scope.depth:
@@ -203,13 +243,13 @@ class _Reader:
             inputs: list[Value | None] = []
             lacking = []
             for name in proto.input:
-                value = self.value(name, scope, initializers) if name else None
+                value = self.value(name, scope) if name else None
                 if name and value is None:
                     lacking.append(name)
                 inputs.append(value)
             while inputs and inputs[-1] is None:
                 inputs.pop()
-            first = len(builder.model.layers)
+            first = len(builder.body.layers)
             made = self.opaque(proto, inputs, _Undefined(lacking[0])) if lacking else self.node(proto, inputs, scope)
             for index, name in enumerate(proto.output):
                 output = made[index] if index < len(made) else None
@@ -257,6 +297,9 @@ class _Reader:
                 raise _Unknown(proto.op_type, domain, opset)
             attributes = _with_defaults(found, self.attributes(proto, scope))
             self.check(found, attributes, inputs, proto)
+            held = {"If": self.conditional, "Loop": self.loop, "Scan": self.scan}.get(proto.op_type) if domain == "" else None
+            if held is not None:
+                return held(inputs, attributes, scope)
             implementation = declarations().get((domain, proto.op_type, found.since_version))
             if implementation is not None and not found.deprecated:
                 plain = {name: _python(attribute) for name, attribute in attributes.items()}
@@ -346,9 +389,163 @@ class _Reader:
             if value is not None:
                 inner.values[name] = value
         missing = [name for name in function.input if name not in inner.values]
-        self.run([_without(node, missing) for node in function.node] if missing else function.node, inner, {})
+        self.run([_without(node, missing) for node in function.node] if missing else function.node, inner)
         self.builder.name = outer
         return tuple(inner.values.get(name) for name in function.output)
+
+    # branches and loops
+
+    def subgraph(
+        self,
+        graph: Any,
+        scope: _Scope,
+        given: list[tuple[str, Tensor]],
+        *,
+        sliced: Mapping[str, int] | None = None,
+        stacked: Mapping[int, int] | None = None,
+    ) -> _Graph:
+        """A graph inside a node as a body. given: its inputs. sliced: those that come in slices, with the axis of 1 that is taken off. stacked: the outputs that get such an axis."""
+        if scope.depth >= _MAX_NESTING:
+            raise Refusal(f"graphs are nested more than {_MAX_NESTING} deep", rule="nesting-limit", expected=f"at most {_MAX_NESTING}")
+        child = self.builder.inner()
+        inner = _Scope(scope.opsets, scope.attributes, f"{self.builder.name}/", scope.depth + 1)
+        inner.initializers = {tensor.name: tensor for tensor in graph.initializer}
+        inner.outer = scope, self.builder
+        with self.inside(child):
+            for name, tensor in given:
+                inner.values[name] = child.parameter(name, tensor)
+            parameters = [inner.values[name].layer for name, _ in given]
+            for name, axis in (sliced or {}).items():
+                inner.values[name] = child.add("Squeeze", inner.values[name], child.numbers([axis]))
+            self.run(graph.node, inner)
+            results, values = [], []
+            for index, info in enumerate(graph.output):
+                value = self.value(info.name, inner)
+                if value is None:
+                    raise _Undefined(info.name)
+                if stacked is not None and index in stacked:
+                    value = child.add("Unsqueeze", value, child.numbers([stacked[index]]))
+                results.append(child.result(info.name, value))
+                values.append(value)
+        return _Graph(child.body, parameters, results, inner.captured)
+
+    def conditional(self, inputs: list[Value | None], attributes: dict[str, Any], scope: _Scope) -> tuple[Value, ...]:
+        """If: two bodies, and what they use from around them as inputs."""
+        assert inputs[0] is not None
+        fed = [inputs[0]]
+        places: dict[tuple[int, int], int] = {}
+        bodies, maps = {}, {}
+        graphs = {tag: self.subgraph(attributes[name].g, scope, []) for tag, name in (("then_body", "then_branch"), ("else_body", "else_branch"))}
+        for tag, graph in graphs.items():
+            entries = []
+            for value, layer in graph.captured:
+                key = id(value.layer), value.port
+                if key not in places:
+                    places[key] = len(fed)
+                    fed.append(value)
+                entries.append(self.port_map("input", places[key], layer))
+            bodies[tag], maps[PORT_MAPS[tag]] = graph.body, entries
+        for tag, graph in graphs.items():
+            maps[PORT_MAPS[tag]] += [self.port_map("output", len(fed) + index, layer) for index, layer in enumerate(graph.results)]
+        return self.builder.with_bodies("If", fed, bodies, maps, len(graphs["then_body"].results))
+
+    def loop(self, inputs: list[Value | None], attributes: dict[str, Any], scope: _Scope) -> tuple[Value, ...]:
+        """Loop: states along back edges, and what every iteration gives, joined along a new axis in front."""
+        graph, builder = attributes["body"].g, self.builder
+        padded = [*inputs, *[None] * (2 - len(inputs))]
+        states = [value for value in padded[2:] if value is not None]
+        if len(graph.input) != 2 + len(states) or len(graph.output) < 1 + len(states) or len(padded) != 2 + len(states):
+            message = f"the body takes {len(graph.input)} inputs and gives {len(graph.output)} outputs; the Loop has {len(padded) - 2} states"
+            raise Refusal(message, rule="input-count", expected=2 + len(states), seen=len(graph.input))
+        trips, condition = padded[0] or builder.numbers(-1), padded[1] or builder.numbers(True, "boolean")
+        said = [declared(info.type) for info in graph.input[2:]]
+        given = [(graph.input[0].name, Tensor(ElementType.of("i64"), SCALAR)), (graph.input[1].name, Tensor(ElementType.of("boolean"), SCALAR))]
+        for info, tensor, state in zip(graph.input[2:], said, states, strict=True):
+            given.append((info.name, tensor if tensor is not None and tensor.element_type is state.element_type else Tensor(state.element_type, DYNAMIC_SHAPE)))
+        inner = self.subgraph(graph, scope, given, stacked=dict.fromkeys(range(1 + len(states), len(graph.output)), 0))
+        fed = [trips, condition, *states, *(value for value, _ in inner.captured)]
+        entries = [self.port_map("input", -1, inner.parameters[0], purpose="current_iteration"), self.port_map("input", 1, inner.parameters[1])]
+        inside = [*inner.parameters[2:], *(layer for _, layer in inner.captured)]
+        entries += [self.port_map("input", 2 + index, layer) for index, layer in enumerate(inside)]
+        entries.append(self.port_map("output", -1, inner.results[0], purpose="execution_condition"))
+        for index, layer in enumerate(inner.results[1:]):
+            joined = _along(0) if index >= len(states) else {}
+            entries.append(self.port_map("output", len(fed) + index, layer, **joined))
+        ends = zip(inner.results, inner.parameters[1:], strict=False)
+        inner.body.back_edges = [BackEdge(result.id, parameter.id, builder.offset) for result, parameter in ends]
+        return builder.with_bodies("Loop", fed, {"body": inner.body}, {"port_map": entries}, len(inner.results) - 1)
+
+    def scan(self, inputs: list[Value | None], attributes: dict[str, Any], scope: _Scope) -> tuple[Value, ...]:
+        """Scan: states along back edges, inputs in slices, outputs joined."""
+        graph, builder = attributes["body"].g, self.builder
+        count = attributes["num_scan_inputs"].i
+        values = [value for value in inputs if value is not None]
+        number = len(values) - count
+        outputs = len(graph.output) - number
+        if "directions" in attributes or len(values) != len(inputs):
+            raise Refusal("Scan of version 8 goes over a batch; OpenVINO has no such layer", rule="unknown-version", expected="opset 9 or later")
+        if count < 1 or number < 0 or len(graph.input) != len(values) or outputs < 0:
+            message = (
+                f"the body takes {len(graph.input)} inputs and gives {len(graph.output)} outputs; the Scan has {number} states and {count} inputs to slice"
+            )
+            raise Refusal(message, rule="input-count", expected=len(values), seen=len(graph.input))
+
+        def listed(name: str, length: int) -> list[int]:
+            found = list(attributes[name].ints) if name in attributes else [0] * length
+            if len(found) != length:
+                raise Refusal(f"`{name}` holds {len(found)} numbers; it takes {length}", rule="attribute-value", at=name, expected=length, seen=len(found))
+            return found
+
+        axes = []
+        for value, axis in zip(values[number:], listed("scan_input_axes", count), strict=True):
+            if axis < 0 and value.rank is None:
+                raise Refusal("Scan along a negative axis cannot be read without the rank of its input", rule="input-rank", at="scan_input_axes")
+            axes.append(axis + (value.rank or 0) if axis < 0 else axis)
+        given = []
+        for info, state in zip(graph.input, values[:number], strict=False):
+            said = declared(info.type)
+            given.append((info.name, said if said is not None and said.element_type is state.element_type else Tensor(state.element_type, DYNAMIC_SHAPE)))
+        for info, value, axis in zip(graph.input[number:], values[number:], axes, strict=True):
+            dims = value.shape.dims
+            shape = DYNAMIC_SHAPE if dims is None else PartialShape(1 if place == axis else dim for place, dim in enumerate(dims))
+            given.append((info.name, Tensor(value.element_type, shape)))
+        joins = listed("scan_output_axes", outputs)
+        inner = self.subgraph(
+            graph,
+            scope,
+            given,
+            sliced={info.name: axis for info, axis in zip(graph.input[number:], axes, strict=True)},
+            stacked={number + index: axis for index, axis in enumerate(joins)},
+        )
+        fed = [*values, *(value for value, _ in inner.captured)]
+        entries = [self.port_map("input", index, layer) for index, layer in enumerate(inner.parameters[:number])]
+        for index, (axis, backwards) in enumerate(zip(axes, listed("scan_input_directions", count), strict=True), number):
+            entries.append(self.port_map("input", index, inner.parameters[index], **_along(axis, backwards)))
+        entries += [self.port_map("input", len(values) + index, layer) for index, (_, layer) in enumerate(inner.captured)]
+        entries += [self.port_map("output", len(fed) + index, layer) for index, layer in enumerate(inner.results[:number])]
+        for index, (axis, backwards) in enumerate(zip(joins, listed("scan_output_directions", outputs), strict=True), number):
+            entries.append(self.port_map("output", len(fed) + index, inner.results[index], **_along(axis, backwards)))
+        ends = zip(inner.results[:number], inner.parameters[:number], strict=True)
+        inner.body.back_edges = [BackEdge(result.id, parameter.id, builder.offset) for result, parameter in ends]
+        return builder.with_bodies("TensorIterator", fed, {"body": inner.body}, {"port_map": entries}, len(inner.results))
+
+    def port_map(self, direction: Literal["input", "output"], external: int, layer: Layer, **more: str) -> PortMap:
+        return PortMap(direction, {"external_port_id": str(external), "internal_layer_id": layer.id, **more}, self.builder.offset)
+
+
+def _along(axis: int, backwards: int = 0) -> dict[str, str]:
+    """What a line of a port map says of slices along an axis, one element each."""
+    first, last, step = (-1, 0, -1) if backwards else (0, -1, 1)
+    return {"axis": str(axis), "start": str(first), "end": str(last), "stride": str(step), "part_size": "1"}
+
+
+class _Graph(NamedTuple):
+    """A body that has been read."""
+
+    body: Body
+    parameters: list[Layer]
+    results: list[Layer]
+    captured: list[tuple[Value, Layer]]
 
 
 class _Undefined(Refusal):

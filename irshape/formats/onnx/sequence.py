@@ -6,6 +6,7 @@ from typing import Any
 
 from .declaration import Made, Node, Refusal, Value, operator
 
+ACTIVATIONS = {"RNN": ["tanh"], "GRU": ["sigmoid", "tanh"], "LSTM": ["sigmoid", "tanh", "tanh"]}
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 
 
@@ -45,6 +46,7 @@ def _parts(node: Node) -> tuple[list[Value], dict[str, Any], bool]:
                 raise Refusal(f"`{name}` differs by direction; OpenVINO has one list for both", rule="attribute-value", at=name, seen=listed)
             own = list(listed[: len(listed) // directions])
             attributes[name.replace("activation_", "activations_")] = [item.lower() for item in own] if name == "activations" else own
+    attributes.setdefault("activations", ACTIVATIONS[node.operator])  # OpenVINO's CPU plugin does not know them where they are left out
     known = {"sigmoid", "tanh", "relu"}
     odd = [name for name in attributes.get("activations", []) if name not in known]
     if odd:

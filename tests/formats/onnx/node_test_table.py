@@ -97,7 +97,7 @@ def _tensor(ov: Any, array: Any, port: Any) -> Any:
         made = ov.Tensor(port.element_type, ov.Shape(list(array.shape)))
         made.data.view(np.uint8).ravel()[:] = np.ascontiguousarray(array).view(np.uint8).ravel()
         return made
-    return np.ascontiguousarray(array)
+    return np.array(array, order="C")
 
 
 def all_theirs() -> list[set[str]]:

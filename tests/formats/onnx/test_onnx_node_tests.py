@@ -41,10 +41,20 @@ def test_converted_runs_on_openvino(case: Case, tmp_path: Path, oracle: Oracle) 
     irshape.save(model, tmp_path / "model.xml", inference=irshape.infer(model))
     assert case.data is not None
     for inputs, outputs in case.data:
-        named = {layer.name: np.ascontiguousarray(array) for layer, array in zip(model.parameters, inputs, strict=True)}
+        named = {layer.name: np.array(array, order="C") for layer, array in zip(model.parameters, inputs, strict=True)}
         answer = oracle.ask_file(tmp_path / "model.xml", named)
         assert answer.status == "accepted", answer.message
         assert answer.execution is not None
         assert answer.execution.status == "done", answer.execution.message
         for found, expected in zip(answer.execution.results.values(), outputs, strict=True):
             assert same(found.array, expected, case), (found.array, expected)
+
+
+BRANCHES = [case for case in of("If", "Loop", "Scan") if case.data is not None and case.name not in ("test_if_opt", "test_scan_sum")]
+"""The others hold sequences and optionals; one is of the Scan of opset 8."""
+
+
+@pytest.mark.parametrize("case", BRANCHES, ids=lambda case: case.name)
+def test_branches_and_loops(case: Case, tmp_path: Path, oracle: Oracle) -> None:
+    test_runs(case, tmp_path)
+    test_converted_runs_on_openvino(case, tmp_path, oracle)

@@ -254,3 +254,57 @@ def test_a_large_declared_shape_costs_nothing(tmp_path: Path) -> None:
     found = model(helper.make_node("Neg", ["x"], ["y"]), ["x:f32[1000000000,1000000000]"], ["y:f32[1000000000,1000000000]"], 13)
     save_model(found, tmp_path / "model.onnx")
     assert [row.severity for row in irshape.validate(tmp_path / "model.onnx").diagnostics if row.severity == "error"] == []
+
+
+# graphs inside nodes
+
+
+def branch(name: str, nodes: list[Any], output: str) -> Any:
+    return helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)])
+
+
+def branching() -> Any:
+    """If c: if d: x + w, else x - 1; else sum of x over the axes of a constant outside."""
+    one = helper.make_node("Constant", [], ["one"], value_float=1.0)
+    inner = [branch("yes", [helper.make_node("Add", ["x", "w"], ["p"])], "p"), branch("no", [one, helper.make_node("Sub", ["x", "one"], ["m"])], "m")]
+    outer = branch("then", [helper.make_node("If", ["d"], ["q"], then_branch=inner[0], else_branch=inner[1])], "q")
+    other = branch("else", [helper.make_node("ReduceSum", ["x", "axes"], ["s"])], "s")
+    node = helper.make_node("If", ["c"], ["y"], name="choice", then_branch=outer, else_branch=other)
+    constants = {"w": np.array([10, 20], np.float32), "axes": np.array([0])}
+    return model(node, ["c:boolean[]", "d:boolean[]", "x:f32[2,2]"], ["y:f32[n,2]"], 13, constants=constants)
+
+
+@pytest.mark.parametrize("converted", [False, True])
+def test_branches_use_what_is_around_them(converted: bool, tmp_path: Path) -> None:
+    found = branching()
+    assert codes(found, tmp_path) == []
+    loaded = irshape.load(tmp_path / "model.onnx")
+    if converted:
+        irshape.save(loaded, tmp_path / "model.xml", inference=irshape.infer(loaded))
+        assert [row.code for row in irshape.validate(tmp_path / "model.xml").diagnostics if row.severity == "error"] == []
+        loaded = irshape.load(tmp_path / "model.xml")
+    x = np.array([[1, 2], [3, 4]], np.float32)
+    for c, d, expected in ((True, True, x + np.array([10, 20])), (True, False, x - 1), (False, True, x.sum(0, keepdims=True))):
+        np.testing.assert_array_equal(irshape.run(loaded, {"c": np.array(c), "d": np.array(d), "x": x})["y"], expected)
+
+
+def test_a_finding_inside_a_branch(tmp_path: Path) -> None:
+    found = branching()
+    found.graph.node[0].attribute[1].g.node[0].input[0] = "absent"
+    report = irshape.validate(written(found, tmp_path))
+    first = next(row for row in report.diagnostics if row.severity == "error")
+    assert (first.code, first.line) == ("IR110", 1)
+    assert first.layer is not None
+    assert first.layer["path"][1:] == ["then_body"] or first.layer["path"][1:] == ["else_body"]
+
+
+def test_functions_that_call_each_other_again_and_again(tmp_path: Path) -> None:
+    """Written out it would be a million nodes."""
+    functions = []
+    for level in range(6):
+        callee = helper.make_node(f"F{level + 1}", ["a"], ["b"], domain="own") if level < 5 else helper.make_node("Neg", ["a"], ["b"])
+        opsets = [helper.make_opsetid("own", 1), helper.make_opsetid("", 13)]
+        functions.append(helper.make_function("own", f"F{level}", ["a"], ["b"], [callee] * 10, opsets))
+    found = model(helper.make_node("F0", ["x"], ["y"], domain="own"), ["x:f32[3]"], ["y:f32[3]"], 13, functions=functions)
+    found.opset_import.append(helper.make_opsetid("own", 1))
+    assert codes(found, tmp_path) == ["IR004"]

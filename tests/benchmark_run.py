@@ -1,0 +1,139 @@
+"""Times `irshape.Session.run` beside OpenVINO's CPU plugin (f32), and onnx's ReferenceEvaluator where an .onnx lies beside the model; prints a table, asserts nothing.
+
+python tests/benchmark_run.py [--runs N] MODEL [NAME=SHAPE...] [MODEL ...]          the examples, where no model is named
+
+Each run of one is followed by one of the other; the medians of the runs, and of the ratios of the pairs. Memory: the peak of a process that loads the model and
+runs it once, and what its weights take.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import irshape
+from irshape.inputs import random_inputs
+
+ONCE = """
+import sys, irshape
+from irshape.inputs import random_inputs
+model = irshape.load(sys.argv[1])
+irshape.Session(model).run(random_inputs(model, shapes=dict(pair.split("=", 1) for pair in sys.argv[2:])))
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
+
+
+def timed(run: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def with_openvino(path: Path, model: irshape.Model, inputs: dict[str, np.ndarray]) -> Callable[[], Any] | None:
+    try:
+        import openvino as ov
+    except ImportError:
+        return None
+    core = ov.Core()
+    read = core.read_model(path)
+    by_name = {layer.name: inputs[layer.id] for layer in model.parameters}
+    arrays = [by_name.get(parameter.get_friendly_name(), given) for parameter, given in zip(read.get_parameters(), inputs.values(), strict=True)]
+    read.reshape({position: list(array.shape) for position, array in enumerate(arrays)})
+    compiled = core.compile_model(read, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    request = compiled.create_infer_request()
+    return lambda: request.infer(arrays)
+
+
+def with_onnx(path: Path, model: irshape.Model, inputs: dict[str, np.ndarray]) -> Callable[[], Any] | None:
+    graph = path.with_suffix(".onnx")
+    if not graph.exists():
+        return None
+    try:
+        from onnx.reference import ReferenceEvaluator
+    except ImportError:
+        return None
+    evaluator = ReferenceEvaluator(str(graph))
+    arrays = dict(zip(evaluator.input_names, (inputs[layer.id] for layer in model.parameters), strict=True))
+    return lambda: evaluator.run(None, arrays)
+
+
+def measure(path: Path, shapes: dict[str, str], runs: int) -> str:
+    model = irshape.load(path)
+    inputs = random_inputs(model, shapes=shapes)
+    session = irshape.Session(model)
+
+    def ours() -> Any:
+        session.reset()
+        return session.run(inputs)
+
+    ours()
+    cells = [
+        f"{path.stem[:22]:<22}",
+        f"{' '.join(str(list(array.shape)).replace(' ', '') for array in inputs.values())[:30]:<30}",
+        f"{len(model.net.layers):>6}",
+    ]
+    theirs = with_openvino(path, model, inputs)
+    if theirs is None:
+        pairs = [(timed(ours), float("nan")) for _ in range(runs)]
+    else:
+        theirs()
+        pairs = [(timed(ours), timed(theirs)) for _ in range(runs)]
+    cells += [f"{statistics.median(pair[side] for pair in pairs) * 1000:>10.1f}" for side in (0, 1)]
+    cells.append(f"{statistics.median(a / b for a, b in pairs):>7.1f}")
+    reference = with_onnx(path, model, inputs)
+    if reference is not None:
+        once = timed(reference)
+        cells.append(f"{once * 1000:>10.0f} {once / statistics.median(pair[0] for pair in pairs):>7.1f}")
+    else:
+        cells.append(f"{'-':>10} {'-':>7}")
+    done = subprocess.run(
+        [sys.executable, "-c", ONCE, str(path), *(f"{name}={shape}" for name, shape in shapes.items())],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=paths(),
+    )
+    peak = int(done.stdout) / 1024 if done.returncode == 0 else float("nan")
+    weights = path.with_suffix(".bin")
+    cells += [f"{peak:>9.0f}", f"{weights.stat().st_size / (1 << 20) if weights.exists() else 0:>12.0f}"]
+    return " ".join(cells)
+
+
+def paths() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", metavar="MODEL|NAME=SHAPE", help="a model, and the shapes of its dynamic inputs behind it")
+    parser.add_argument("--runs", type=int, default=7)
+    options = parser.parse_args()
+    asked: list[tuple[Path, dict[str, str]]] = []
+    for word in options.models:
+        if word.endswith((".xml", ".onnx")):
+            asked.append((Path(word), {}))
+        else:
+            name, _, shape = word.partition("=")
+            asked[-1][1][name] = shape
+    asked = asked or [(path, {}) for path in sorted((Path(__file__).parent.parent / "examples").glob("*.xml"))]
+    print(f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores, {platform.machine()}; medians of {options.runs} paired runs")
+    print(
+        f"{'model':<22} {'inputs':<30} {'layers':>6} {'irshape ms':>10} {'CPU ms':>10} {'ratio':>7} {'onnx ms':>10} {'onnx/us':>7} {'peak MiB':>9} {'weights MiB':>12}"
+    )
+    for path, shapes in asked:
+        print(measure(path, shapes, options.runs), flush=True)
+
+
+if __name__ == "__main__":
+    main()

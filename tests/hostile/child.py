@@ -1,0 +1,79 @@
+"""Runs every command over a file in this process, which is held to so much memory and time, and prints what became of them as JSON.
+
+python tests/hostile/child.py PATH MEGABYTES SECONDS [COMMAND…]
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import io
+import json
+import os
+import resource
+import sys
+import time
+import traceback
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+os.environ["IRSHAPE_DEBUG"] = "1"
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ[name] = "1"
+
+COMMANDS = {
+    "validate": ("validate", "{path}", "--format", "json", "-v"),
+    "infer": ("infer", "{path}", "--format", "json"),
+    "run": ("run", "{path}", "--random", "--max-memory", "200MB", "--max-iterations", "1000"),
+    "fix": ("fix", "{path}", "--diff"),
+    "requires": ("requires", "{path}"),
+    "fix again": ("fix", "{path}", "--output", "{folder}/fixed.out"),
+}
+
+
+def limited(megabytes: int, seconds: int) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def call(*arguments: str) -> dict[str, object]:
+    """Exit status, output, and the traceback where there was one."""
+    from irshape.cli import main
+
+    out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline=""), io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
+    status, trace, began = 0, "", time.process_time()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                main(list(arguments))
+            finally:
+                out.flush()
+                err.flush()
+    except SystemExit as done:
+        status = done.code if isinstance(done.code, int) else 0
+    except BaseException:
+        status, trace = -1, traceback.format_exc()
+    texts = [stream.buffer.getvalue().decode("utf-8", "replace") for stream in (out, err)]  # type: ignore[attr-defined]
+    return {"status": status, "out": texts[0][:30_000_000], "err": texts[1][:5_000], "trace": trace[-3000:], "seconds": time.process_time() - began}
+
+
+def main(path: str, megabytes: str, seconds: str, *names: str) -> None:
+    faulthandler.enable()
+    import irshape.cli.infer
+    import irshape.cli.run
+    import irshape.cli.validate  # noqa: F401
+
+    limited(int(megabytes), int(seconds))
+    folder = os.path.dirname(path) or "."
+    found = {}
+    for name in names or COMMANDS:
+        given = COMMANDS[name.strip()] if name in COMMANDS else ()
+        found[name] = call(*(each.format(path=path.replace("{", "{{"), folder=folder) if "{" in each else each for each in given))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    sys.stdout.write(json.dumps({"commands": found, "peak": peak}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,159 @@
+"""Real IRs with something wrong in them, drawn by hypothesis: bytes, tags, values and numbers that move, go missing or come twice."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from hypothesis import strategies as st
+from ir import Net
+
+ROOT = Path(__file__).resolve().parents[2]
+NUMBERS = (
+    *("0", "-1", "1", "2", "3", "7", "-2", "64", "1000000", "4294967296", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "1" + "0" * 30),
+    *("1e9", "nan", "inf", "", " ", "?", "..", "1..", "4..2", "...", "true", "x", "0x10", "01", "+1", "1,1", ",", "&#9;", "9" * 5000),
+)
+_TAG = re.compile(rb"<[^<>]*>")
+_ELEMENT = re.compile(rb"<(layer|port|edge|data|dim|input|output|body|rt_info)\b[^<>]*?(?:/>|>.*?</\1>)", re.DOTALL)
+_VALUE = re.compile(rb'="([^"<>]*)"')
+_NAME = re.compile(rb'\s([\w.-]+)="')
+_NUMBER = re.compile(rb'(?<=[">,])-?[0-9]+')
+
+
+class Mutation(NamedTuple):
+    kind: str
+    place: float
+    other: float
+    number: int
+
+
+def _pick(found: list[re.Match[bytes]], at: float) -> re.Match[bytes] | None:
+    return found[min(int(at * len(found)), len(found) - 1)] if found else None
+
+
+def _replace(data: bytes, start: int, end: int, text: bytes) -> bytes:
+    return data[:start] + text + data[end:]
+
+
+def mutated(data: bytes, mutation: Mutation) -> bytes:
+    """The text with one thing wrong in it."""
+    kind, place, other, number = mutation
+    if not data:
+        return data
+    if kind in ("flip", "cut", "insert", "span"):
+        at = int(place * (len(data) - 1))
+        if kind == "flip":
+            return _replace(data, at, at + 1, bytes([data[at] ^ (1 << number % 8)]))
+        if kind == "insert":
+            return _replace(data, at, at, bytes([number]))
+        return data[:at] if kind == "cut" else _replace(data, at, at + 1 + int(other * 40), b"")
+    pattern, group = {"tag": (_TAG, 0), "element": (_ELEMENT, 0), "value": (_VALUE, 1), "name": (_NAME, 1), "number": (_NUMBER, 0)}[kind.split()[0]]
+    found = list(pattern.finditer(data))
+    one, two = _pick(found, place), _pick(found, other)
+    if one is None or two is None:
+        return data
+    (a, b), (c, d) = sorted((one.span(group), two.span(group)))
+    match kind.split()[1]:
+        case "gone":
+            return _replace(data, *one.span(group), b"")
+        case "twice":
+            return _replace(data, one.end(group), one.end(group), one[group])
+        case "copied":
+            return _replace(data, *one.span(group), two[group])
+        case "moved":
+            return _replace(data, one.end(group), one.end(group), two[group])
+        case "swapped":
+            return data if c < b else data[:a] + data[c:d] + data[b:c] + data[a:b] + data[d:]
+    return _replace(data, *one.span(group), NUMBERS[number % len(NUMBERS)].encode())
+
+
+KINDS = (
+    *(
+        "flip",
+        "cut",
+        "insert",
+        "span",
+        "tag gone",
+        "tag twice",
+        "tag swapped",
+        "element gone",
+        "element twice",
+        "element copied",
+        "element moved",
+        "element swapped",
+    ),
+    *(
+        "value copied",
+        "value swapped",
+        "value changed",
+        "value gone",
+        "name copied",
+        "name swapped",
+        "number changed",
+        "number changed",
+        "number copied",
+        "number swapped",
+    ),
+)
+mutations = st.lists(
+    st.builds(Mutation, st.sampled_from(KINDS), st.floats(0, 1, allow_nan=False), st.floats(0, 1, allow_nan=False), st.integers(0, 255)), min_size=1, max_size=5
+)
+
+
+def _nets() -> dict[str, Net]:
+    found: dict[str, Net] = {}
+    for name, layer in LAYERS.items():
+        net = Net()
+        inputs, type, attributes, version, outputs = layer
+        ids = [net.constant(given) if isinstance(given, list) else net.parameter(given) for given in inputs]
+        made = net.layer(type, ids, attributes, version=version, outputs=["FP32"] * outputs)
+        for port in range(outputs):
+            net.result(f"{made}:{port}")
+        found[name] = net
+    return found
+
+
+Given = tuple[list[str | list[int]], str, str, str, int]
+LAYERS: dict[str, Given] = {
+    "ReduceMean": (["2,3,4", [1]], "ReduceMean", 'keep_dims="true"', "opset1", 1),
+    "Convolution": (["1,3,8,8", "4,3,3,3"], "Convolution", 'strides="1,1" dilations="1,1" pads_begin="1,1" pads_end="1,1" auto_pad="explicit"', "opset1", 1),
+    "Reshape": (["?,3,4", [0, -1]], "Reshape", 'special_zero="true"', "opset1", 1),
+    "Concat": (["2,3", "2,4"], "Concat", 'axis="1"', "opset1", 1),
+    "Split": (["2,6", [1]], "Split", 'num_splits="2"', "opset1", 2),
+    "TopK": (["2,6", [3]], "TopK", 'axis="1" mode="max" sort="value" index_element_type="i64"', "opset11", 2),
+    "Slice": (["8,6", [1], [7], [2], [0]], "Slice", "", "opset8", 1),
+    "StridedSlice": (
+        ["8,6", [1, 0], [7, 6], [2, 1]],
+        "StridedSlice",
+        'begin_mask="0,1" end_mask="0,1" new_axis_mask="0,0" shrink_axis_mask="0,0" ellipsis_mask="0,0"',
+        "opset1",
+        1,
+    ),
+    "Pad": (["2,3", [1, 1], [0, 2]], "Pad", 'pad_mode="reflect"', "opset12", 1),
+    "MaxPool": (
+        ["1,2,8,8"],
+        "MaxPool",
+        'strides="2,2" dilations="1,1" pads_begin="0,0" pads_end="0,0" kernel="3,3" rounding_type="ceil" auto_pad="explicit" index_element_type="i64" axis="0"',
+        "opset8",
+        2,
+    ),
+    "Interpolate": (
+        ["1,2,4,4", [8, 8], [2, 3]],
+        "Interpolate",
+        'mode="linear" shape_calculation_mode="sizes" coordinate_transformation_mode="half_pixel" nearest_mode="floor" antialias="false" pads_begin="0" pads_end="0"',
+        "opset11",
+        1,
+    ),
+    "Gather": (["5,4", [[1, 2][0], 2], [0]], "Gather", 'batch_dims="0"', "opset8", 1),
+    "MatMul": (["2,3,4", "4,5"], "MatMul", 'transpose_a="false" transpose_b="false"', "opset1", 1),
+    "Einsum": (["2,3", "3,4"], "Einsum", 'equation="ab,bc->ac"', "opset7", 1),
+    "Broadcast": (["1,3", [4, 3]], "Broadcast", 'mode="numpy"', "opset3", 1),
+    "Tile": (["2,3", [2, 2]], "Tile", "", "opset1", 1),
+    "DepthToSpace": (["1,8,2,2"], "DepthToSpace", 'mode="blocks_first" block_size="2"', "opset1", 1),
+}
+SMALL: dict[str, tuple[bytes, bytes]] = {name: (net.text().encode(), net.weights) for name, net in _nets().items()}
+EXAMPLES: dict[str, tuple[bytes, bytes]] = {
+    path.stem: (path.read_bytes(), path.with_suffix(".bin").read_bytes()) for path in sorted((ROOT / "examples").glob("*.xml"))
+}
+DOCUMENTS: dict[str, tuple[bytes, bytes]] = {path.stem: (path.read_bytes(), b"") for path in sorted((ROOT / "examples" / "layers" / "right").glob("*.xml"))}

@@ -1,0 +1,70 @@
+"""Every attack through every command: the verdict that is expected, no traceback, and bounded time and memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from attacks import ATTACKS  # noqa: E402
+
+MEGABYTES = 3000
+"""Of address space; what NumPy, lxml and the threads of a BLAS reserve counts."""
+SECONDS = 40
+RESIDENT = 500_000
+"""Kilobytes of memory that all commands together may touch."""
+
+
+def commands(path: Path, *names: str) -> dict[str, Any]:
+    """What the child says; it must not die."""
+    call = [sys.executable, str(HERE / "child.py"), str(path), str(MEGABYTES), str(SECONDS), *names]
+    done = subprocess.run(call, capture_output=True, timeout=4 * SECONDS, check=False, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, f"the process ended with {done.returncode}: {done.stderr.decode(errors='replace')[-3000:]}"
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def before(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and not path.is_symlink() and path.stat().st_size < 1 << 28}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attack(name: str, tmp_path: Path) -> None:
+    path = ATTACKS[name].make(tmp_path)
+    expected = ATTACKS[name].expected
+    files = before(tmp_path)
+    found = commands(path)
+    for command, result in found["commands"].items():
+        assert not result["trace"], f"{command}: {result['trace']}"
+        assert result["status"] in (0, 1, 2), command
+        assert "internal error" not in result["err"], command
+        assert "root:" not in result["out"] + result["err"], f"{command} shows another file"
+        assert not set(result["out"] + result["err"]) & {"\x1b", "\x9b", "\x07"} or command == "fix", f"{command} lets control characters through"
+    assert found["peak"] < RESIDENT, f"{found['peak']} KB"
+    verdict = found["commands"]["validate"]
+    if expected is None:
+        assert verdict["status"] in (1, 2)
+    else:
+        codes = [one["code"] for file in json.loads(verdict["out"])["files"] for one in file["diagnostics"] if one["severity"] != "info"]
+        assert any(code.startswith(expected) for code in codes) if expected else verdict["status"] == 0, codes[:5]
+        assert len(codes) < 100_000
+    left = before(tmp_path)
+    left.pop("fixed.out", None)
+    assert left == files
+
+
+@pytest.mark.parametrize("argument", ["../../etc/passwd", "\x1b[31m", "IR" + "9" * 5000, "", "{0}", "__class__", "Ä" * 1000, "--", "a\nb"])
+def test_rule_and_ops(argument: str) -> None:
+    for command in ("rule", "ops"):
+        call = [sys.executable, "-m", "irshape", command, argument]
+        done = subprocess.run(call, capture_output=True, timeout=60, check=False, env=os.environ | {"PYTHONPATH": str(HERE.parents[1])})
+        assert done.returncode in (0, 2)
+        assert b"Traceback" not in done.stderr

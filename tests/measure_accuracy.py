@@ -1,0 +1,131 @@
+"""Runs the operation tests and writes docs/accuracy.md: for each operation version and element type the largest error against OpenVINO's CPU plugin.
+
+python tests/measure_accuracy.py [pytest arguments]          tests/ops, where nothing is named
+
+What counts is what the tests compare: a case listed in known_differences.py is marked, not counted.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+from irshape.ops import registry  # noqa: E402
+from irshape.statistics import Errors, errors  # noqa: E402
+
+HEAD = """# Accuracy
+
+The largest error of irshape against the CPU plugin of OpenVINO {version} (f32 inference precision), over all cases of the operation tests that both run, by operation version
+and element type of the result. Written by `python tests/measure_accuracy.py`.
+
+Relative: the largest absolute error as a part of the largest magnitude in its tensor. ulp: units in the last place of the element type, where the error in them is largest; near
+zero they say little. `exact`: every element of every case is the same. Cases whose values differ for a reason listed in
+[known_differences.py](../tests/differential/known_differences.py) are counted in the last column only.
+
+{total} of {operations} operation versions, {cases} results compared.
+
+| operation | element type | results | largest error | relative | ulp | known differences |
+|---|---|---|---|---|---|---|
+"""
+
+
+class Row:
+    """What was seen of one operation version and element type."""
+
+    def __init__(self) -> None:
+        self.results = 0
+        self.known = 0
+        self.absolute = self.relative = 0.0
+        self.ulp = 0
+        self.exact = True
+
+    def add(self, ours: Any, theirs: Any, found: Errors) -> None:
+        self.results += 1
+        if found.max_abs is None:
+            self.exact = self.exact and bool(np.array_equal(ours, theirs, equal_nan=ours.dtype.kind not in "OUSb"))
+            return
+        finite = np.abs(np.asarray(theirs, np.float64))
+        scale = float(np.max(finite, where=np.isfinite(finite), initial=0.0))
+        self.absolute = max(self.absolute, found.max_abs)
+        self.relative = max(self.relative, found.max_abs / scale if scale else 0.0)
+        self.ulp = max(self.ulp, found.ulp or 0)
+        self.exact = self.exact and found.max_abs == 0 and found.nan[0] == found.nan[1] and found.inf[0] == found.inf[1]
+
+    def cells(self) -> str:
+        known = str(self.known) if self.known else ""
+        if not self.results:
+            return f"0 | | | | {known}"
+        if self.exact:
+            return f"{self.results} | exact | | | {known}"
+        return f"{self.results} | {self.absolute:.2g} | {self.relative:.1e} | {self.ulp if self.ulp < 100_000 else f'{self.ulp:.0e}'} | {known}"
+
+
+class Recorder:
+    """Looks over the shoulder of `differential.compare`."""
+
+    def __init__(self) -> None:
+        self.rows: dict[tuple[str, str, str], Row] = {}
+        self.version = "?"
+
+    def pytest_collection_finish(self) -> None:
+        from differential import compare
+
+        original, of_types = compare._difference, compare._difference_of_types
+
+        def compare_values(talk: Any, known: Any, model: Any, inputs: Any, promised: Any) -> None:
+            self.version = talk.answer.version.split("-")[0]
+            against_openvino = False  # a case is held against the values that it states, too
+
+            def difference_of_types(our_type: str, array: Any, theirs: Any) -> str:
+                nonlocal against_openvino
+                against_openvino = True
+                return of_types(our_type, array, theirs)
+
+            layer = next(layer for layer in model.layers if layer.name == "op")
+            operation = registry.find(layer.type, layer.version)
+
+            def difference(ours: Any, other: Any, element_type: str, case: Any) -> str:
+                if against_openvino and ours.shape == other.shape:
+                    row = self.rows.setdefault((operation.type_name(), f"{operation.since:02}", element_type), Row())
+                    if "values" in known:
+                        row.known += 1
+                    else:
+                        row.add(ours, other, errors(other, ours))
+                return original(ours, other, element_type, case)
+
+            compare._difference, compare._difference_of_types = difference, difference_of_types
+            try:
+                values(talk, known, model, inputs, promised)
+            finally:
+                compare._difference, compare._difference_of_types = original, of_types
+
+        values = compare._compare_values
+        compare._compare_values = compare_values
+
+    def page(self) -> str:
+        lines = [f"| {name}-{int(since)} | {kind} | {row.cells()} |" for (name, since, kind), row in sorted(self.rows.items())]
+        versions = {key[:2] for key in self.rows}
+        every = sum(len(registry.versions(name)) for name in registry.type_names())
+        total = sum(row.results for row in self.rows.values())
+        return HEAD.format(version=self.version, total=len(versions), operations=every, cases=f"{total:,}") + "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    recorder = Recorder()
+    status = pytest.main(sys.argv[1:] or [str(ROOT / "tests" / "ops"), "-q"], plugins=[recorder])
+    if recorder.rows and not sys.argv[1:]:
+        (ROOT / "docs" / "accuracy.md").write_text(recorder.page())
+    elif recorder.rows:
+        print(recorder.page())
+    sys.exit(int(status))
+
+
+if __name__ == "__main__":
+    main()

@@ -86,9 +86,11 @@ _KINDS = {"const": _CONSTANT, "constant": _CONSTANT, "parameter": _PARAMETER, "r
 
 
 class _Plan(NamedTuple):
-    """steps: position, kind and sources of each layer, producers first. uses: how many inputs each layer feeds. results: positions of the Results, in file order."""
+    """steps: position, kind and sources of each layer, producers first. computed: the steps without constants. uses: how many inputs each layer feeds.
+    results: positions of the Results, in file order."""
 
     steps: list[tuple[int, int, tuple[tuple[int, int], ...]]]
+    computed: list[tuple[int, int, tuple[tuple[int, int], ...]]]
     uses: list[int]
     results: list[int]
 
@@ -110,6 +112,9 @@ class Session:
         self.state: dict[str, Array] = {}
         self.engine = Engine(model)
         self._plans: dict[int, _Plan] = {}
+        self._templates: dict[int, list[tuple[Array, ...]]] = {}
+        self._parameters = model.parameters
+        self._input_names = input_names(model)
         self._checked: dict[tuple[object, ...], int] = {}
         self._result_names: list[str] | None = None
         self._constants: dict[int, Array] = {}
@@ -152,10 +157,10 @@ class Session:
 
     def bind(self, inputs: Mapping[str, Array] | Sequence[Array] | None) -> dict[str, Array]:
         """The arrays by the id of their Parameter, checked against its type and shape."""
-        parameters = self.model.parameters
+        parameters = self._parameters
         fed: dict[str, Array] = {}
         if inputs is None or isinstance(inputs, Mapping):
-            names = input_names(self.model)
+            names = self._input_names
             for name, array in (inputs or {}).items():
                 if name not in names:
                     raise ExecutionError(f"the model has no input '{name}' (its inputs: {', '.join(layer.name for layer in parameters) or 'none'})")
@@ -235,10 +240,20 @@ class Session:
         plan = self.plan(body)
         layers = body.layers
         uses = plan.uses.copy()
+        steps = plan.steps
         made: list[tuple[Array, ...]] = [()] * len(layers)
+        if note is None:  # nobody looks at constants as they come: they are there from the beginning, and stay
+            template = self._templates.get(id(body))
+            if template is None:
+                template = self._templates[id(body)] = made
+                for position, kind, _ in steps:
+                    if kind == _CONSTANT:
+                        template[position] = (self.constant(layers[position]),)
+            made = template.copy()
+            steps = plan.computed
         results: dict[str, Array] = {}
         with np.errstate(all="ignore"):
-            for position, kind, row in plan.steps:
+            for position, kind, row in steps:
                 layer = layers[position]
                 try:
                     inputs = tuple([made[producer][port] for producer, port in row])
@@ -283,7 +298,9 @@ class Session:
             for _, _, row in steps:
                 for producer, _ in row:
                     uses[producer] += 1
-            found = self._plans[id(body)] = _Plan(steps, uses, [position for position, kind in enumerate(kinds) if kind == _RESULT])
+            found = self._plans[id(body)] = _Plan(
+                steps, [step for step in steps if step[1] != _CONSTANT], uses, [position for position, kind in enumerate(kinds) if kind == _RESULT]
+            )
         return found
 
     def evaluate(self, layer: Layer, inputs: tuple[Array, ...]) -> tuple[Array, ...]:

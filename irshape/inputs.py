@@ -30,7 +30,10 @@ def random_inputs(model: Model, seed: int = 0, shapes: Mapping[str, ShapeLike] |
     inference = infer(model, shapes)
     wanted: dict[str, PartialShape] = {}
     for layer in model.parameters:
-        tensor = inference.outputs(layer)[0]
+        outputs = inference.outputs(layer)
+        if not outputs:
+            raise ValueError(f"the input '{layer.name}' is no Parameter that puts out anything")
+        tensor = outputs[0]
         wanted[layer.id] = PartialShape(given[layer.id].shape) if given is not None and layer.id in given else tensor.shape
         _drawable(tensor.element_type, wanted[layer.id], layer.name)
     if any(not shape.is_static for shape in wanted.values()):

@@ -317,6 +317,13 @@ def _sizes(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split(","))) if text else ()
 
 
+def _number(text: str) -> int:
+    """A whole number; one of very many digits, which Python will not read, as one that is past any limit. Raises `ValueError`."""
+    if len(text) > 1000 and re.fullmatch(r"\s*[-+]?[0-9]+\s*", text):
+        return -(10**30) if "-" in text else 10**30
+    return int(text)
+
+
 class Constant(NamedTuple):
     """A constant: what it is, and where in the .bin it lies."""
 
@@ -334,7 +341,7 @@ class Constant(NamedTuple):
         else:
             values = layer.attributes
             name, shape, offset, size = (values.get(key, "") for key in ("element_type", "shape", "offset", "size"))
-        return Constant(ElementType.of(name), _sizes(shape), int(offset), int(size), weights)
+        return Constant(ElementType.of(name), _sizes(shape), _number(offset), _number(size), weights)
 
     @property
     def partial_shape(self) -> PartialShape:

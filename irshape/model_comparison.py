@@ -17,8 +17,8 @@ from .origins import has_nan, source_of_nan
 from .statistics import Errors, errors
 from .wiring import wire
 
-COARSE = {"int8": (0.1, 0.03), "int4": (0.4, 0.1)}
-"""As `TOLERANCE`, where the weights of one model are quantized and those of the other are not."""
+COARSE = {"f16": TOLERANCE["f16"], "bf16": TOLERANCE["bf16"], "int8": (0.1, 0.03), "int4": (0.4, 0.1)}
+"""As `TOLERANCE`, where the weights of one model are rounded or quantized and those of the other are not."""
 _CONSTANT = ("const", "constant")
 
 
@@ -230,7 +230,6 @@ class _Run:
         self.rtol = coarse[0] if rtol is None and coarse else rtol
         self.part = coarse[1] if coarse else None
         self.atol = atol
-        self.kind = found.precision if found.precision in TOLERANCE else None
         self.tensors, self.names = _outputs(found.first)
         self.layers = {layer.id: layer for layer in reversed(found.first.net.layers)}
         self.wiring = wire(session.model.net)
@@ -268,7 +267,7 @@ class _Run:
         atol = self.atol
         if atol is None and self.part is not None and first.size and first.dtype.kind == "f":
             atol = self.part * float(np.max(np.abs(first), where=np.isfinite(first), initial=0.0)) + 1e-6
-        error, allowed, same = difference(first, second, self.rtol, atol, self.kind)
+        error, allowed, same = difference(first, second, self.rtol, atol)
         if same:
             return (error or 0.0) / allowed if allowed else 0.0, True
         return error / allowed if error and allowed else math.inf, False
@@ -387,7 +386,12 @@ class _Run:
 
     def finish(self) -> None:
         found = self.found
-        found.altered = [pair.second.name for pair in found.pairs if pair.constant and pair.verdict == "differs" and pair.second.type.lower() in _CONSTANT]
+        found.altered = [
+            pair.second.name
+            for pair in found.pairs
+            if pair.constant and pair.verdict == "differs" and pair.second.type.lower() in _CONSTANT
+            if pair.first.attribute("element_type") == pair.second.attribute("element_type")  # else the numbers mean something else
+        ]
         first = {pair.first.id for pair in found.pairs}
         second = {pair.second.id for pair in found.pairs}
         skipped = (*_CONSTANT, "result", "parameter", "assign")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .model import Body
+from .formats.ir_reader import lenient_id
+from .model import Body, Port
 
 Source = tuple[int, int]
 """An output port: the position of its layer in the body, and of the port in the layer."""
@@ -20,37 +21,59 @@ class Wiring(NamedTuple):
 
 
 def wire(body: Body) -> Wiring:
-    """Follows the edges of a body. An edge that names no port that is there is passed over; of two edges into one port the first holds."""
+    """Follows the edges of a body. An edge that names no port that is there is passed over; of two edges into one port the first holds.
+
+    Ids are compared as they stand, and where that finds nothing, as the numbers that OpenVINO reads in them.
+    """
     layers = body.layers
     positions = {layer.id: i for i, layer in reversed(list(enumerate(layers)))}
+    numbers: dict[str | None, int] = {}
     sources: list[list[Source | None]] = [[None] * len(layer.inputs) for layer in layers]
     forward = True
     for edge in body.edges:
         producer = positions.get(edge.from_layer)
         consumer = positions.get(edge.to_layer)
         if producer is None or consumer is None:
-            continue
-        outputs = layers[producer].outputs
-        if len(outputs) == 1:
-            if outputs[0].id != edge.from_port:
+            numbers = numbers or {lenient_id(layer.id): i for i, layer in reversed(list(enumerate(layers)))} | {None: -1}
+            producer = numbers.get(lenient_id(edge.from_layer), -1) if producer is None else producer
+            consumer = numbers.get(lenient_id(edge.to_layer), -1) if consumer is None else consumer
+            if producer < 0 or consumer < 0:
                 continue
+        outputs = layers[producer].outputs
+        if len(outputs) == 1 and outputs[0].id == edge.from_port:
             out = 0
         else:
             for out, port in enumerate(outputs):  # noqa: B007
                 if port.id == edge.from_port:
                     break
             else:
-                continue
+                out = _loosely(outputs, edge.from_port)
+                if out < 0:
+                    continue
         row = sources[consumer]
-        for i, port in enumerate(layers[consumer].inputs):
+        for i, port in enumerate(layers[consumer].inputs):  # noqa: B007
             if port.id == edge.to_port:
-                if row[i] is None:
-                    row[i] = (producer, out)
-                    forward = forward and producer < consumer
                 break
+        else:
+            i = _loosely(layers[consumer].inputs, edge.to_port)
+            if i < 0:
+                continue
+        if row[i] is None:
+            row[i] = (producer, out)
+            forward = forward and producer < consumer
     if forward:
         return Wiring(sources, list(range(len(layers))), frozenset())
     return Wiring(sources, *_sorted(sources))
+
+
+def _loosely(ports: list[Port], text: str) -> int:
+    """The position of the port whose id is the number that OpenVINO reads in a text; -1 where there is none."""
+    number = lenient_id(text)
+    if number is not None:
+        for i, port in enumerate(ports):
+            if lenient_id(port.id) == number:
+                return i
+    return -1
 
 
 def _sorted(sources: list[list[Source | None]]) -> tuple[list[int], frozenset[int]]:

@@ -14,6 +14,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -110,6 +111,47 @@ def measure(path: Path, shapes: dict[str, str], runs: int) -> str:
     return " ".join(cells)
 
 
+def resnet50(folder: Path) -> Path:
+    """ResNet-50 with random weights as an ONNX model: what irshape and onnx's ReferenceEvaluator both read."""
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+
+    generator = np.random.default_rng(0)
+    nodes: list[Any] = []
+    weights: list[Any] = []
+
+    def convolution(source: str, taken: int, made: int, kernel: int, stride: int = 1, *, active: bool = True) -> str:
+        name = f"conv{len(weights)}"
+        filters = generator.standard_normal((made, taken, kernel, kernel), np.float32) * np.float32((1.0 / (taken * kernel * kernel)) ** 0.5)
+        weights.append(numpy_helper.from_array(filters, f"{name}_w"))
+        pads = [kernel // 2] * 4
+        nodes.append(helper.make_node("Conv", [source, f"{name}_w"], [name], kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=pads))
+        if active:
+            nodes.append(helper.make_node("Relu", [name], [f"{name}_r"]))
+        return f"{name}_r" if active else name
+
+    at = convolution("image", 3, 64, 7, 2)
+    nodes.append(helper.make_node("MaxPool", [at], ["pool"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]))
+    at, taken = "pool", 64
+    for width, blocks in ((64, 3), (128, 4), (256, 6), (512, 3)):
+        for block in range(blocks):
+            stride = 2 if width > 64 and block == 0 else 1
+            inner = convolution(convolution(at, taken, width, 1), width, width, 3, stride)
+            long = convolution(inner, width, 4 * width, 1, active=False)
+            short = convolution(at, taken, 4 * width, 1, stride, active=False) if block == 0 else at
+            at, taken = f"{long}_out", 4 * width
+            nodes.append(helper.make_node("Add", [long, short], [f"{long}_sum"]))
+            nodes.append(helper.make_node("Relu", [f"{long}_sum"], [at]))
+    weights.append(numpy_helper.from_array(generator.standard_normal((2048, 1000), np.float32) * np.float32(0.02), "head_w"))
+    nodes += [helper.make_node("GlobalAveragePool", [at], ["mean"]), helper.make_node("Flatten", ["mean"], ["flat"])]
+    nodes.append(helper.make_node("MatMul", ["flat", "head_w"], ["logits"]))
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in (("image", [1, 3, 224, 224]), ("logits", [1, 1000]))]
+    graph = helper.make_graph(nodes, "resnet50", ends[:1], ends[1:], weights)
+    path = folder / "resnet50.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10), str(path))
+    return path
+
+
 def paths() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
 
@@ -118,6 +160,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*", metavar="MODEL|NAME=SHAPE", help="a model, and the shapes of its dynamic inputs behind it")
     parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--resnet50-onnx", action="store_true", help="a ResNet-50 with random weights as an ONNX model, made for this (needs onnx)")
     options = parser.parse_args()
     asked: list[tuple[Path, dict[str, str]]] = []
     for word in options.models:
@@ -126,6 +169,9 @@ def main() -> None:
         else:
             name, _, shape = word.partition("=")
             asked[-1][1][name] = shape
+    if options.resnet50_onnx:
+        kept = tempfile.TemporaryDirectory()
+        asked.append((resnet50(Path(kept.name)), {}))
     asked = asked or [(path, {}) for path in sorted((Path(__file__).parent.parent / "examples").glob("*.xml"))]
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores, {platform.machine()}; medians of {options.runs} paired runs")
     print(

@@ -1,6 +1,6 @@
 """Times `irshape validate FILE` beside `openvino.Core().read_model(FILE)`, both as whole processes, in turn, and prints the ratios. It asserts nothing.
 
-python tests/benchmark_validate.py [--runs N] FILE...          the examples, where no file is named
+python tests/benchmark_validate.py [--runs N] FILE...          where no file is named: the examples, and models of 3,000 and 35,000 layers made of copies of one
 """
 
 from __future__ import annotations
@@ -8,10 +8,15 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import re
+import shutil
 import statistics
 import sys
+import tempfile
 import time
 from pathlib import Path
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 READ = "import sys, openvino as ov; ov.Core().read_model(sys.argv[1])"
 
@@ -29,19 +34,46 @@ def measured(command: list[str]) -> tuple[float, float]:
     return time.perf_counter() - start, usage.ru_maxrss / 1024
 
 
+def repeated(source: Path, layers: int, folder: Path) -> Path:
+    """A model of about so many layers: copies of another side by side, with ids and names of their own and the same weights."""
+    text = source.read_text(encoding="utf-8")
+    inner, edges = (text[text.index(f"<{tag}>") + len(tag) + 2 : text.rindex(f"</{tag}>")] for tag in ("layers", "edges"))
+    each = inner.count("<layer ")
+    parts: tuple[list[str], list[str]] = ([], [])
+    for copy in range(round(layers / each)):
+
+        def renamed(match: re.Match[str], copy: int = copy) -> str:
+            return match[1] + ",".join(f"{name}.{copy}" for name in match[2].split(",")) + '"'
+
+        def moved(match: re.Match[str], copy: int = copy) -> str:
+            return f'{match[1]}{int(match[2]) + copy * each}"'
+
+        parts[0].append(re.sub(r'(<layer id=")(\d+)"', moved, re.sub(r'((?:output_)?names?=")([^"]+)"', renamed, inner)))
+        parts[1].append(re.sub(r'((?:from|to)-layer=")(\d+)"', moved, edges))
+    target = folder / f"{source.stem}_{layers}.xml"
+    target.write_text(f"{text[: text.index('<layers>')]}<layers>{''.join(parts[0])}</layers><edges>{''.join(parts[1])}</edges></net>", encoding="utf-8")
+    shutil.copyfile(source.with_suffix(".bin"), target.with_suffix(".bin"))
+    return target
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--runs", type=int, default=7)
     options = parser.parse_args()
-    files = options.files or sorted((Path(__file__).parent.parent / "examples").glob("*.xml"))
-    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.processor() or platform.machine()}; medians of {options.runs} paired runs")
+    with tempfile.TemporaryDirectory() as made:
+        files = options.files or [*sorted(EXAMPLES.glob("*.xml")), *(repeated(EXAMPLES / "encoder.xml", layers, Path(made)) for layers in (3_000, 35_000))]
+        report(files, options.runs)
+
+
+def report(files: list[Path], runs: int) -> None:
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.processor() or platform.machine()}; medians of {runs} paired runs")
     print(f"{'file':<28} {'MB':>6} {'layers':>7} {'irshape s':>10} {'OpenVINO s':>11} {'time ratio':>11} {'irshape MiB':>12} {'OpenVINO MiB':>13}")
     for file in files:
         ours = [sys.executable, "-m", "irshape", "validate", str(file)]
         theirs = [sys.executable, "-c", READ, str(file)]
         measured(ours), measured(theirs)
-        pairs = [(measured(ours), measured(theirs)) for _ in range(options.runs)]
+        pairs = [(measured(ours), measured(theirs)) for _ in range(runs)]
         here, there = (statistics.median(pair[side][0] for pair in pairs) for side in (0, 1))
         ratio = statistics.median(a[0] / b[0] for a, b in pairs)
         memory = [statistics.median(pair[side][1] for pair in pairs) for side in (0, 1)]

@@ -26,7 +26,7 @@ The largest error of irshape against the CPU plugin of OpenVINO {version} (f32 i
 and element type of the result. Written by `python tests/measure_accuracy.py`.
 
 Relative: the largest absolute error as a part of the largest magnitude in its tensor. ulp: units in the last place of the element type, where the error in them is largest; near
-zero they say little. `exact`: every element of every case is the same. Cases whose values differ for a reason listed in
+zero they say little, and of f64, which the plugin computes as f32, nothing. `exact`: every element of every case is the same. Cases whose values differ for a reason listed in
 [known_differences.py](../tests/differential/known_differences.py) are counted in the last column only.
 
 {total} of {operations} operation versions, {cases} results compared.

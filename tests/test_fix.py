@@ -345,3 +345,22 @@ def test_the_diff_is_one(model: Path, tmp_path: Path) -> None:
     subprocess.run(["patch", "-s", "-p0"], cwd=tmp_path, input=found.stdout, check=True)
     assert path.read_bytes() == irshape.fix(path).data
     assert path.read_bytes() == model.read_bytes()
+
+
+def test_a_loosely_written_id_hides_nothing(tmp_path: Path) -> None:
+    """Behind an id with a sign or zeros everything is checked, as OpenVINO reads it; a number that is taken twice is an error."""
+    text = TEXT.format(encoding="")
+    path = tmp_path / "m.xml"
+    for right, wrong in (
+        ('<layer id="1"', '<layer id="01"'),
+        ('<port id="1"', '<port id="+1"'),
+        ('from-layer="1"', 'from-layer="01"'),
+        ('to-port="0"', 'to-port="00"'),
+    ):
+        path.write_text(text.replace(right, wrong, 1).replace("<dim>2</dim> <!-- two -->", "<dim>5</dim> <!-- two -->"))
+        codes = {found.code for found in irshape.validate(path).diagnostics if found.severity != "info"}
+        assert codes in ({"IR103", "IR201"}, {"IR111", "IR201"}), (wrong, codes)
+    path.write_text(text.replace('<layer id="2"', '<layer id="01"'))
+    assert "IR101" in {found.code for found in irshape.validate(path).diagnostics if found.severity == "error"}
+    path.write_text(text.replace('to-port="0"', 'to-port=""'))
+    assert [found.code for found in irshape.validate(path).diagnostics if found.severity == "error"] == ["IR111", "IR111"]

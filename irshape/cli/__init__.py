@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -78,4 +78,16 @@ def main(arguments: list[str] | None = None) -> Any:
         click.echo(f"irshape: internal error: {type(problem).__name__}: {problem}", err=True)
         click.echo("This is a bug in irshape; IRSHAPE_DEBUG=1 shows where.", err=True)
         status = 2
-    sys.exit(status or 0)
+    if arguments is not None:
+        sys.exit(status or 0)
+    _leave(status or 0)
+
+
+def _leave(status: int) -> NoReturn:
+    """Ends the process without taking the model apart object by object, which takes a tenth of the time of a large one."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):  # nobody reads any more
+        os._exit(status or 1)
+    os._exit(status)

@@ -150,7 +150,7 @@ def _blame(comparison: Comparison) -> list[str]:
         lines.append(f"    irshape infers {first.inferred}, {comparison.runtime} {first.runtime}")
     if "differs" in (first.value_verdict, first.own_verdict):
         if first.error is not None and first.allowed is not None:
-            lines.append(f"    largest error {first.error:.6g}, allowed there {first.allowed:.6g}")
+            lines.append(f"    error {first.error:.6g}, allowed there {first.allowed:.6g}")
         if first.own_errors is not None and first.own_errors.max_abs is not None:
             lines.append(
                 f"    by itself: largest error {first.own_errors.max_abs:.6g}" + (f" at {list(first.own_errors.place)}" if first.own_errors.place else "")
@@ -167,7 +167,7 @@ def _junit(comparison: Comparison) -> str:
     for found in comparison.rows:
         fails = comparison.counts(found)
         reasons = " ".join(reason for reason in dict.fromkeys((found.reason, found.own_reason)) if reason)
-        error = f"largest error {found.error:.6g}, allowed {found.allowed:.6g}" if found.error is not None and found.allowed is not None else ""
+        error = f"error {found.error:.6g}, allowed there {found.allowed:.6g}" if found.error is not None and found.allowed is not None else ""
         said = f"irshape {found.inferred}, {comparison.runtime} {found.runtime}" if found.shape_verdict == "differs" else error
         state = _state(found)
         text = "; ".join(part for part in (state if state != "equal" else "", said, reasons) if part)

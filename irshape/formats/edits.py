@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
+from itertools import accumulate
 from typing import NamedTuple
 
 from ..model import Source
@@ -24,22 +26,27 @@ class Edit(NamedTuple):
     text: bytes
 
 
+_Piece = tuple[int, memoryview]
+
+
 class Edited:
     """A text that is edited again and again, and still knows which of its bytes stood where in the original."""
 
     def __init__(self, original: bytes) -> None:
         self.original = original
         self.data = original
-        self._pieces: list[tuple[int, bytes]] = [(0, original)]
+        self._pieces: list[_Piece] = [(0, memoryview(original))]
         """Runs of bytes: where they began in the original, or -1 for what was put in."""
+        self._starts = [0]
+        """Where each of them begins in the text."""
 
     def apply(self, edits: Iterable[Edit]) -> None:
         """Edits of the text as it is now; of those that overlap, the first holds."""
-        pieces: list[tuple[int, bytes]] = []
+        pieces: list[_Piece] = []
         waiting = list(reversed(self._pieces))
 
-        def take(until: int, at: int) -> list[tuple[int, bytes]]:
-            taken: list[tuple[int, bytes]] = []
+        def take(until: int, at: int) -> list[_Piece]:
+            taken: list[_Piece] = []
             while at < until:
                 origin, run = waiting.pop()
                 if len(run) > until - at:
@@ -57,33 +64,32 @@ class Edited:
             pieces += take(edit.start, at)
             take(edit.end, edit.start)
             if edit.text:
-                pieces.append((-1, edit.text))
+                pieces.append((-1, memoryview(edit.text)))
             at = edit.end
         pieces += reversed(waiting)
-        self._pieces = pieces
+        self._pieces = pieces or [(-1, memoryview(b""))]
+        self._starts = [0, *accumulate(len(run) for _, run in self._pieces[:-1])]
         self.data = b"".join(run for _, run in pieces)
 
     def origin(self, offset: int) -> int:
         """The place in the original of an offset in the text; of what was put in, the place that it was put."""
-        at = found = 0
-        for origin, run in self._pieces:
-            if origin >= 0:
-                if offset < at + len(run):
-                    return origin + max(offset - at, 0)
-                found = origin + len(run)
-            elif offset < at + len(run):
-                return found
-            at += len(run)
-        return found
+        index = bisect_right(self._starts, max(offset, 0)) - 1
+        origin, run = self._pieces[index]
+        if origin >= 0:
+            return origin + min(max(offset - self._starts[index], 0), len(run))
+        while index and self._pieces[index][0] < 0:
+            index -= 1
+        origin, run = self._pieces[index]
+        return origin + len(run) if origin >= 0 else 0
 
     @property
     def edits(self) -> list[Edit]:
         """What was changed, as edits of the original."""
         found: list[Edit] = []
         at, text = 0, b""
-        for origin, run in [*self._pieces, (len(self.original), b"")]:
+        for origin, run in [*self._pieces, (len(self.original), memoryview(b""))]:
             if origin < 0:
-                text += run
+                text += bytes(run)
                 continue
             if origin > at or text:
                 found.append(_trimmed(self.original, Edit(at, origin, text)))

@@ -25,7 +25,7 @@ def bounded(digits: str) -> int:
     """A whole number; one of very many digits, which Python will not read, as one that is past any limit."""
     if len(digits) <= 1000:
         return int(digits)
-    return -(10**1000) if digits.lstrip().startswith("-") else 10**1000
+    return -(10**30) if digits.lstrip().startswith("-") else 10**30
 
 
 class Malformed(Exception):

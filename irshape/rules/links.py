@@ -65,12 +65,19 @@ class Links:
         """How many edges lead into a layer, but into no port of it."""
         layers, sources = body.layers, self.wiring.sources
         fed = sum(len(row) - row.count(None) for row in sources)
-        if fed == len(body.edges) == sum(map(len, sources)) and len(body.by_id) == len(layers):
+        if fed == len(body.edges) == sum(map(len, sources)) and len(body.by_id) == len(layers) and self._plain():
             return
         if context.torn or context.model.kind == "layers":
             return
         self._follow()
         self._unfed()
+
+    def _plain(self) -> bool:
+        """Whether the ends of all edges are written as ids usually are."""
+        edges = self.body.edges
+        texts = {edge.from_port for edge in edges} | {edge.to_port for edge in edges}
+        texts.update({edge.from_layer for edge in edges}.union(edge.to_layer for edge in edges) - self.body.by_id.keys())
+        return all(map(plain_id, texts))
 
     # layers and ports that edges cannot name
 

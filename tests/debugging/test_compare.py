@@ -135,3 +135,13 @@ def test_a_half_precision_copy_agrees_within_its_precision(tmp_path: Path) -> No
     assert found.precision == "f16"
     assert found.ok
     assert np.isfinite([pair.errors.max_abs or 0.0 for pair in found.pairs]).all()
+
+
+def test_an_ir_beside_the_onnx_model_that_it_came_from(tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    ov = pytest.importorskip("openvino")
+    source = Path(__file__).resolve().parents[1] / "formats" / "onnx" / "networks" / "vit.onnx"
+    ov.save_model(ov.Core().read_model(source), tmp_path / "vit.xml", compress_to_fp16=False)
+    found = irshape.compare(irshape.load(tmp_path / "vit.xml"), irshape.load(source))
+    assert found.ok
+    assert len(found.pairs) > 50

@@ -151,6 +151,12 @@ def test_where_nan_comes_from_is_said(tmp_path: Path) -> None:
     assert "nothing but -inf" in output
     assert status in (0, 1)
 
+    def no_json(text: str) -> None:
+        raise AssertionError(f"{text} is no JSON")
+
+    for arguments in (["crosscheck"], ["run", "--random", "--stats"], ["run", "--random", "--simulate", "bf16"]):
+        json.loads(call(*arguments, str(tmp_path / "m.xml"), "-f", "json")[1], parse_constant=no_json)
+
 
 def test_narrow_integers_of_the_device_are_explained(tmp_path: Path) -> None:
     net = Net()

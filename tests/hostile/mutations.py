@@ -106,7 +106,7 @@ def _nets() -> dict[str, Net]:
     for name, layer in LAYERS.items():
         net = Net()
         inputs, type, attributes, version, outputs = layer
-        ids = [net.constant(given) if isinstance(given, list) else net.parameter(given) for given in inputs]
+        ids = [net.constant(given) if not isinstance(given, str) else net.parameter(given) for given in inputs]
         made = net.layer(type, ids, attributes, version=version, outputs=["FP32"] * outputs)
         for port in range(outputs):
             net.result(f"{made}:{port}")
@@ -114,14 +114,14 @@ def _nets() -> dict[str, Net]:
     return found
 
 
-Given = tuple[list[str | list[int]], str, str, str, int]
+Given = tuple[list[str | int | list[int]], str, str, str, int]
 LAYERS: dict[str, Given] = {
     "ReduceMean": (["2,3,4", [1]], "ReduceMean", 'keep_dims="true"', "opset1", 1),
     "Convolution": (["1,3,8,8", "4,3,3,3"], "Convolution", 'strides="1,1" dilations="1,1" pads_begin="1,1" pads_end="1,1" auto_pad="explicit"', "opset1", 1),
     "Reshape": (["?,3,4", [0, -1]], "Reshape", 'special_zero="true"', "opset1", 1),
     "Concat": (["2,3", "2,4"], "Concat", 'axis="1"', "opset1", 1),
-    "Split": (["2,6", [1]], "Split", 'num_splits="2"', "opset1", 2),
-    "TopK": (["2,6", [3]], "TopK", 'axis="1" mode="max" sort="value" index_element_type="i64"', "opset11", 2),
+    "Split": (["2,6", 1], "Split", 'num_splits="2"', "opset1", 2),
+    "TopK": (["2,6", 3], "TopK", 'axis="1" mode="max" sort="value" index_element_type="i64"', "opset11", 2),
     "Slice": (["8,6", [1], [7], [2], [0]], "Slice", "", "opset8", 1),
     "StridedSlice": (
         ["8,6", [1, 0], [7, 6], [2, 1]],

@@ -156,6 +156,8 @@ class Engine:
         self.compare = compare
         self.memo: dict[tuple[object, ...], _Memo] = {}
         self.operations: dict[tuple[str, str, tuple[str, ...]], tuple[Operation, tuple[AttributeProblem, ...]] | registry.UnknownOperation] = {}
+        self.met: dict[int, tuple[Operation, tuple[AttributeProblem, ...]] | registry.UnknownOperation] = {}
+        """The same by layer."""
         self.forms: dict[PartialShape, tuple[int, ...]] = {}
         self.wirings: dict[int, Wiring] = {}
         self.runs: dict[tuple[object, ...], BodyResult] = {}
@@ -165,6 +167,9 @@ class Engine:
 
     def operation(self, layer: Layer) -> tuple[Operation, tuple[AttributeProblem, ...]] | registry.UnknownOperation:
         """The declaration of a layer with its attributes read, once for all layers that agree in them."""
+        met = self.met.get(id(layer))
+        if met is not None:
+            return met
         items = layer.items
         if len(items) == 8 and items[4] == "offset" and items[5].isdigit() and items[7].isdigit() and items[6] == "size":
             items = (*items[:4], "offset", "0", "size", "0")  # where the bytes lie takes no part in inference
@@ -176,6 +181,7 @@ class Engine:
             except registry.UnknownOperation as unknown:
                 found = unknown
             self.operations[key] = found
+        self.met[id(layer)] = found
         return found
 
     def declaration(self, layer: Layer) -> type[Operation]:

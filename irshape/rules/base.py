@@ -48,14 +48,13 @@ class Context:
     def constants(self) -> list[tuple[Layer, Constant]]:
         """The Const layers whose attributes describe a constant; the others are the business of the attribute rules."""
         found = []
-        for layer in self.model.walk():
-            if layer.type == "Const" or layer.type.lower() in ("const", "constant"):
-                try:
-                    constant = Constant.of(layer, self.model.weights)
-                except ValueError:
-                    continue
-                if constant.offset >= 0 and constant.size >= 0 and (not constant.shape or 0 <= min(constant.shape) <= max(constant.shape) < UNBOUNDED):
-                    found.append((layer, constant))
+        for layer in self.layers("const", "constant"):
+            try:
+                constant = Constant.of(layer, self.model.weights)
+            except ValueError:
+                continue
+            if constant.offset >= 0 and constant.size >= 0 and (not constant.shape or 0 <= min(constant.shape) <= max(constant.shape) < UNBOUNDED):
+                found.append((layer, constant))
         return found
 
     @cached_property
@@ -70,9 +69,7 @@ class Context:
     @cached_property
     def precisions(self) -> set[str | None]:
         """Every `precision` that some port has, None where one has none."""
-        found = {port.precision for layer in self.model.walk() for port in layer.inputs}
-        found.update(port.precision for layer in self.model.walk() for port in layer.outputs)
-        return found
+        return {port.precision for layer in self.model.walk() for ports in (layer.inputs, layer.outputs) for port in ports}
 
     def layers(self, *types: str) -> Iterator[Layer]:
         """The layers of some types, in lower case."""

@@ -250,10 +250,10 @@ class DuplicatePort(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
         for layer in context.model.walk():
-            loose = "malformed-id" in context.noted.get(id(layer), ())
             for direction, ports in (("input", layer.inputs), ("output", layer.outputs)):
-                if len(ports) < 2:
+                if len(ports) < 2 or (not context.noted and len({port.id for port in ports}) == len(ports)):
                     continue
+                loose = "malformed-id" in context.noted.get(id(layer), ())
                 seen: set[str] = set()
                 for port in ports:
                     number = lenient_id(port.id) or port.id if loose else port.id

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from .comparison import Comparison
-    from .configuration import Configuration
+    from .comparison.crosschecking import Comparison
+    from .comparison.models import ModelComparison
     from .diagnostics.report import Report
-    from .execution import Array
+    from .execution.session import Array
     from .fixing import Fixes
     from .inference.engine import Inference
     from .model import Model
-    from .model_comparison import ModelComparison
+    from .settings.configuration import Configuration
     from .types import ShapeLike
 
 __version__ = "0.1.0"
@@ -33,11 +33,11 @@ _PUBLIC = {
     "Diagnostic": "irshape.diagnostics.report",
     "Report": "irshape.diagnostics.report",
     "Inference": "irshape.inference.engine",
-    "Comparison": "irshape.comparison",
-    "ModelComparison": "irshape.model_comparison",
-    "Configuration": "irshape.configuration",
+    "Comparison": "irshape.comparison.crosschecking",
+    "ModelComparison": "irshape.comparison.models",
+    "Configuration": "irshape.settings.configuration",
     "Fixes": "irshape.fixing",
-    "Session": "irshape.execution",
+    "Session": "irshape.execution.session",
     "Model": "irshape.model",
     "Layer": "irshape.model",
     "Port": "irshape.model",
@@ -103,21 +103,21 @@ def run(model: Model, inputs: Mapping[str, Array] | Sequence[Array] | None = Non
     inputs: arrays by tensor name, layer name or id, or in order. outputs: `"results"`, or `"all"` for every layer's, by `name` or `name:port`.
     Raises `ExecutionError` for inputs that do not fit and for layers that cannot be evaluated.
     """
-    from .execution import Session
+    from .execution.session import Session
 
     return Session(model).run(inputs, outputs=outputs)
 
 
 def crosscheck(model: Model, inputs: Mapping[str, Array] | Sequence[Array] | None = None, *, device: str = "CPU", **options: Any) -> Comparison:
     """Compares types, shapes and values of every layer with OpenVINO's. Needs the extra `[openvino]`; raises `RuntimeError` without it."""
-    from .comparison import crosscheck as compare
+    from .comparison.crosschecking import crosscheck as compare
 
     return compare(model, inputs, device=device, **options)
 
 
 def compare(first: Model, second: Model, inputs: Mapping[str, Array] | Sequence[Array] | None = None, **options: Any) -> ModelComparison:
     """Runs two models with the same inputs; tensors are matched by name, `.blamed` is the first layer of the second that departs given the first's inputs."""
-    from .model_comparison import compare as compare_models
+    from .comparison.models import compare as compare_models
 
     return compare_models(first, second, inputs, **options)
 

@@ -21,7 +21,7 @@ from .model import Layer, Model, Port, Problem, Source
 from .ops import registry
 from .ops.tensors import Tensor
 from .rules import Context, findings, rule_named
-from .selection import PLAIN, Filter
+from .settings.selection import PLAIN, Filter
 from .types import PartialShape
 
 MAX_ROUNDS = 100

@@ -24,11 +24,11 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import irshape
-from irshape.inputs import random_inputs
+from irshape.execution.inputs import random_inputs
 
 ONCE = """
 import sys, irshape
-from irshape.inputs import random_inputs
+from irshape.execution.inputs import random_inputs
 model = irshape.load(sys.argv[1])
 irshape.Session(model).run(random_inputs(model, shapes=dict(pair.split("=", 1) for pair in sys.argv[2:])))
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))

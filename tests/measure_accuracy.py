@@ -17,8 +17,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+from irshape.comparison.statistics import Errors, errors  # noqa: E402
 from irshape.ops import registry  # noqa: E402
-from irshape.statistics import Errors, errors  # noqa: E402
 
 HEAD = """# Accuracy
 

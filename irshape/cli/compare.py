@@ -11,7 +11,7 @@ from .common import load_or_exit
 from .running import gathered, input_options, memory_option, ticking
 
 if TYPE_CHECKING:
-    from ..model_comparison import ModelComparison, Pair
+    from ..comparison.models import ModelComparison, Pair
 
 
 @click.command("compare", short_help="Compare two models tensor by tensor.")
@@ -42,8 +42,8 @@ def command(
     Two precisions of a network, the work of two converter versions, an IR and the ONNX model that it came from. Tensors are matched by tensor names, then by the
     names of their layers. A layer is blamed where B's departs though it is given A's inputs.
     """
-    from ..execution import ExecutionError
-    from ..model_comparison import compare
+    from ..comparison.models import compare
+    from ..execution.session import ExecutionError
     from .comparing import deliver
 
     models = (load_or_exit(first, "beside"), load_or_exit(second, "beside"))

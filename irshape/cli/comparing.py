@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 if TYPE_CHECKING:
+    from ..comparison.statistics import Errors
     from ..model import Layer
-    from ..statistics import Errors
 
 HEAD = ("max abs", "mean abs", "max rel", "mean rel", "ulp", "cosine", "NaN", "inf", "verdict", "output")
 

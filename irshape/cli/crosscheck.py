@@ -11,7 +11,7 @@ from .common import load_or_exit, weights_option
 from .running import gathered, input_options, memory_option, ticking
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison, Row
+    from ..comparison.crosschecking import Comparison, Row
 
 
 @click.command("crosscheck", short_help="Compare types, shapes and values with OpenVINO's.")
@@ -53,8 +53,8 @@ def command(
     of the model. An ONNX model is compared with onnxruntime (--device reference: with onnx's own), a oneDNN graph with the oneDNN library.
     Needs the extra irshape[openvino] or irshape[onnx]. The runtime works in a process of its own: its crash is a result.
     """
-    from ..comparison import crosscheck
-    from ..execution import ExecutionError
+    from ..comparison.crosschecking import crosscheck
+    from ..execution.session import ExecutionError
 
     loaded = load_or_exit(model, weights)
     options: dict[str, Any] = {"device": device, "hint": hint, "layers": layers, "rtol": rtol, "atol": atol, "save": save, "max_memory": max_memory}

@@ -40,7 +40,7 @@ def command(type_name: str | None, form: str) -> None:
 
 def described(cls: type[Operation]) -> dict[str, Any]:
     """A version of an operation as data: what `irshape ops --format json` prints."""
-    from ..execution import supported
+    from ..execution.session import supported
     from ..ops.constraints import constraints
     from ..ops.declaration import Operation as Base
     from ..ops.declaration import describe_types

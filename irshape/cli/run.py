@@ -10,8 +10,8 @@ from .common import load_or_exit, weights_option
 from .running import gathered, input_options, memory_option, ticking
 
 if TYPE_CHECKING:
+    from ..execution.ranges import Range, Simulation
     from ..model import Model
-    from ..ranges import Range, Simulation
 
 __all__ = ["command", "gathered"]
 
@@ -49,7 +49,7 @@ def command(
 
     With --simulate, exit status 1 where a layer breaks: gives infinity or NaN that it does not give at full precision.
     """
-    from ..execution import MAX_ITERATIONS, ExecutionError, Session
+    from ..execution.session import MAX_ITERATIONS, ExecutionError, Session
 
     if stats and simulate:
         raise click.UsageError("--stats and --simulate are two runs; ask for one of them")
@@ -60,14 +60,14 @@ def command(
         fed = gathered(loaded, inputs, random, seed, shapes)
         with ticking(loaded, 2 if simulate else 1) as progress:
             if simulate is not None:
-                from ..ranges import simulate as simulated
+                from ..execution.ranges import simulate as simulated
 
                 simulation = simulated(loaded, fed, simulate, max_memory=max_memory, progress=progress)  # type: ignore[arg-type]
                 made = simulation.outputs
             else:
                 session = Session(loaded, max_memory=max_memory, max_iterations=max_iterations or MAX_ITERATIONS)
                 if stats:
-                    from ..ranges import ranges
+                    from ..execution.ranges import ranges
 
                     made, rows = ranges(session, fed, progress)
                 else:
@@ -93,8 +93,8 @@ def command(
 
 def _write(made: dict[str, Any], output_dir: str) -> None:
     """All files or none."""
+    from ..execution.inputs import existing_folder, file_name, npy_bytes
     from ..formats.atomic import write_together
-    from ..inputs import existing_folder, file_name, npy_bytes
 
     folder = existing_folder(output_dir)
     taken: set[str] = set()
@@ -102,8 +102,8 @@ def _write(made: dict[str, Any], output_dir: str) -> None:
 
 
 def _ranges(made: dict[str, Any]) -> None:
+    from ..comparison.statistics import range_of
     from ..numpy_types import element_type_of
-    from ..statistics import range_of
 
     width = max((len(name) for name in made), default=0)
     for name, array in made.items():
@@ -111,9 +111,9 @@ def _ranges(made: dict[str, Any]) -> None:
 
 
 def _json(model: Model, made: dict[str, Any], rows: list[Range], simulation: Simulation | None, stats: bool) -> dict[str, Any]:
+    from ..comparison.statistics import values
+    from ..execution.ranges import stats_dict
     from ..numpy_types import element_type_of
-    from ..ranges import stats_dict
-    from ..statistics import values
 
     if simulation is not None:
         return simulation.to_dict(model)

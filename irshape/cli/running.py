@@ -15,7 +15,7 @@ import click
 from .common import pairs
 
 if TYPE_CHECKING:
-    from ..execution import Observer
+    from ..execution.session import Observer
     from ..model import Model
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -54,8 +54,8 @@ def memory_option(function: F) -> F:
 
 def gathered(model: Model, inputs: tuple[str, ...], random: bool, seed: int, shapes: tuple[str, ...]) -> dict[str, Any]:
     """The arrays for a run by the id of their Parameter: from files, the rest at random where that is asked for. Raises `UsageError`."""
-    from ..execution import input_names
-    from ..inputs import beside, random_inputs, read_array, restored
+    from ..execution.inputs import beside, random_inputs, read_array, restored
+    from ..execution.session import input_names
     from ..types import ElementType
 
     names = input_names(model)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from ..configuration import Configuration
+    from ..settings.configuration import Configuration
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,7 +55,7 @@ def selection_options(function: F) -> F:
 
 def chosen(given: dict[str, Any]) -> Chosen:
     """The configuration with the options over it. Raises `UsageError` for what cannot be used."""
-    from ..configuration import Configuration, extensions
+    from ..settings.configuration import Configuration, extensions
 
     if given["isolated"] and given["config"]:
         raise click.UsageError("--isolated reads no configuration, --config names one")
@@ -91,7 +91,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
 def _early(over: Configuration) -> None:
     """Meets what is wrong with selectors and plugins before the first file."""
     from ..rules.plugins import check_plugins
-    from ..selection import check_selectors
+    from ..settings.selection import check_selectors
 
     check_plugins()
     check_selectors((*(over.select or ()), *over.extend_select, *over.ignore))
@@ -102,7 +102,7 @@ def _split(values: Iterable[str]) -> list[str]:
 
 
 def _per_file(text: str) -> tuple[str, tuple[str, ...]]:
-    from ..selection import check_selectors
+    from ..settings.selection import check_selectors
 
     pattern, colon, codes = text.rpartition(":")
     if not colon or not pattern or not codes:

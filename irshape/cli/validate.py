@@ -13,8 +13,8 @@ from .reporting import Form, destinations, format_options, write_report
 from .selecting import Chosen, chosen, selection_options
 
 if TYPE_CHECKING:
-    from ..baseline import Finished
     from ..diagnostics.report import FileReport, Report
+    from ..settings.baseline import Finished
 
 
 @click.command("validate", short_help="Report everything that is wrong with IR files.")
@@ -51,7 +51,7 @@ def command(
     wanted = chosen(selection)
     files = expand(paths, only_ir=wanted.only_ir)
     if wanted.shard is not None:
-        from ..many import shard
+        from ..batch.many import shard
 
         files = shard(files, *wanted.shard)
     try:
@@ -77,7 +77,7 @@ def finished(files: list[str], wanted: Chosen, weights: str, values: dict[str, s
     configuration = wanted.configuration
     if not (configuration.per_file_ignores or configuration.baseline or configuration.max_errors or wanted.update_baseline):
         return Report(list(checked(files, wanted, weights, values))), None
-    from ..baseline import finish, without_ignored
+    from ..settings.baseline import finish, without_ignored
 
     reports: list[FileReport] = []
     errors = 0
@@ -98,12 +98,12 @@ def checked(files: list[str], wanted: Chosen, weights: str, values: dict[str, st
     configuration = wanted.configuration
     if len(files) == 1 and configuration.cache_dir is None:
         from ..diagnostics.validation import validate_one
-        from ..selection import settings
+        from ..settings.selection import settings
 
         yield validate_one(files[0], weights, values, settings=settings(configuration, files[0], over=wanted.over))
         return
-    from ..cache import default_folder
-    from ..many import default_jobs, validate_many
+    from ..batch.cache import default_folder
+    from ..batch.many import default_jobs, validate_many
     from .progress import progress
 
     if values:
@@ -121,7 +121,7 @@ def checked(files: list[str], wanted: Chosen, weights: str, values: dict[str, st
 
 def updated(report: Report, wanted: Chosen) -> tuple[Report, Finished]:
     """Writes the baseline; what is then left to report is nothing."""
-    from ..baseline import finish, update
+    from ..settings.baseline import finish, update
 
     assert wanted.configuration.baseline is not None
     update(report, wanted.configuration.baseline)

@@ -10,13 +10,13 @@ from ..formats.ir_reader import NotReadable
 from ..formats.layers import give_values
 from ..formats.loading import load
 from ..model import Model, Source
-from ..selection import PLAIN, Filter, Settings, settings
+from ..settings.selection import PLAIN, Filter, Settings, settings
 from .report import FileReport, Report, diagnostic
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from ..configuration import Configuration
+    from ..settings.configuration import Configuration
 
 Target = str | os.PathLike[str] | Model
 
@@ -30,7 +30,7 @@ def validate(
     executor: Executor | None = None,
 ) -> Report:
     """`irshape.validate`."""
-    from ..configuration import Configuration
+    from ..settings.configuration import Configuration
 
     alone = isinstance(target, (str, os.PathLike, Model))
     targets: list[Target] = [target] if isinstance(target, (str, os.PathLike, Model)) else list(target)
@@ -40,14 +40,14 @@ def validate(
         (one,) = paths
         files = [validate_one(one, weights, settings=settings(chosen, one.path if isinstance(one, Model) else one, also=also))]
     else:
-        from ..many import validate_many
+        from ..batch.many import validate_many
         from ..rules.plugins import check_plugins
 
         check_plugins()
         files = list(validate_many(paths, chosen, weights=weights, also=also, executor=executor))
     report = Report(files)
     if chosen.per_file_ignores or chosen.baseline or chosen.max_errors:
-        from ..baseline import finish
+        from ..settings.baseline import finish
 
         return finish(report, chosen).report
     return report
@@ -75,7 +75,7 @@ def validate_one(
 
 
 def _settings(also: Collection[str]) -> Settings:
-    from ..configuration import Configuration
+    from ..settings.configuration import Configuration
 
     return settings(Configuration(), also=also) if also else PLAIN
 

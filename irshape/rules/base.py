@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeVar
 from ..inference.engine import BodyResult, Finding, Inference, Mismatch
 from ..model import Body, Constant, Layer, Model, Problem
 from ..ops.declaration import AttributeProblem
-from ..selection import PLAIN, Settings
+from ..settings.selection import PLAIN, Settings
 from ..types import DYNAMIC_TYPE, UNBOUNDED
 from ..wiring import Wiring, wire
 from .links import Links

@@ -9,8 +9,8 @@ from ..model import Layer, Model, Problem
 from .base import Context, Rule
 
 if TYPE_CHECKING:
-    from ..configuration import ExpectedPort
     from ..ops.tensors import Tensor
+    from ..settings.configuration import ExpectedPort
 
 
 def _start(model: Model) -> int:
@@ -216,7 +216,7 @@ def _compare(context: Context, rule: str, what: str, layers: list[Layer], expect
     for port in listed:
         layer = next((layer for layer in layers if id(layer) not in met and port.name in known[id(layer)]), None)
         if layer is None:
-            from ..configuration import suggestion
+            from ..settings.configuration import suggestion
 
             free = [name for other in layers if id(other) not in met for name in known[id(other)][:-1]]
             message = f"the policy expects the {what} '{port.name}', and the model has none of that name{suggestion(port.name, free)}"

@@ -202,7 +202,7 @@ ODD = [
 
 @pytest.mark.parametrize("value", ODD)
 def test_no_value_of_any_key_is_a_crash(folder: Path, value: str) -> None:
-    from irshape.configuration import _KEYS, _POLICY_KEYS, Configuration, ConfigurationError
+    from irshape.settings.configuration import _KEYS, _POLICY_KEYS, Configuration, ConfigurationError
 
     file = folder / "irshape.toml"
     for key in (
@@ -217,7 +217,7 @@ def test_no_value_of_any_key_is_a_crash(folder: Path, value: str) -> None:
 
 def test_every_key_is_documented() -> None:
     from irshape.cli.selecting import _OPTIONS
-    from irshape.configuration import _KEYS, _POLICY_KEYS
+    from irshape.settings.configuration import _KEYS, _POLICY_KEYS
 
     text = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text()
     assert [key for key in (*_KEYS, *_POLICY_KEYS) if f"`{key}`" not in text] == []

@@ -16,10 +16,10 @@ from click.testing import CliRunner
 from ir import Net
 
 import irshape
-from irshape import many
+from irshape.batch import many
+from irshape.batch.many import Task, shard
 from irshape.cli import cli
 from irshape.diagnostics.report import FileReport
-from irshape.many import Task, shard
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -298,7 +298,7 @@ def test_one_file_imports_no_more_than_it_needs() -> None:
     code = (
         "import sys\nfrom irshape.cli import main\n"
         "try:\n    main(['validate', '-q', '--isolated', sys.argv[1]])\nexcept SystemExit as ended:\n    assert not ended.code\n"
-        "print([name for name in ('tomllib', 'multiprocessing', 'concurrent.futures', 'importlib.metadata', 'hashlib', 'numpy', 'irshape.many') if name in sys.modules])"
+        "print([name for name in ('tomllib', 'multiprocessing', 'concurrent.futures', 'importlib.metadata', 'hashlib', 'numpy', 'irshape.batch.many') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code, str(EXAMPLES / "ir_v10.xml")], capture_output=True, text=True, check=True, cwd=EXAMPLES.parent)
     assert done.stdout.strip() == "[]"

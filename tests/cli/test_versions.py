@@ -245,7 +245,7 @@ def plugin(tmp_path: Path) -> Iterator[object]:
     """Installs a module with entry points, in a folder on the path, for one test."""
     from irshape.ops import registry
     from irshape.rules import _by_name, all_rules, plugins
-    from irshape.selection import covered
+    from irshape.settings.selection import covered
 
     caches = [
         registry.plugins,

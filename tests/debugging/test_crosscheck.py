@@ -12,10 +12,10 @@ from click.testing import CliRunner
 from ir import Net
 
 import irshape
-from irshape import runtime
 from irshape.cli import cli
-from irshape.comparison import Comparison
-from irshape.statistics import errors
+from irshape.comparison import runtime
+from irshape.comparison.crosschecking import Comparison
+from irshape.comparison.statistics import errors
 
 pytest.importorskip("openvino")
 
@@ -49,7 +49,7 @@ def falsified(monkeypatch: pytest.MonkeyPatch, *wrong: str) -> None:
                 file.write_bytes((np.frombuffer(file.read_bytes(), np.float32) + np.float32(0.5)).tobytes())
         return answer
 
-    monkeypatch.setattr("irshape.comparison.ask", ask)
+    monkeypatch.setattr("irshape.comparison.crosschecking.ask", ask)
 
 
 def test_what_a_layer_inherits_is_not_blamed_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,8 +88,8 @@ def test_the_blamed_layer_is_kept_as_a_model_that_runs(tmp_path: Path, monkeypat
 
 @pytest.mark.parametrize("example", ["classifier", "encoder", "recurrent", "control_flow", "compressed", "decoder"])
 def test_every_layer_can_be_cut_out(example: str, tmp_path: Path) -> None:
-    from irshape.inputs import random_inputs
-    from irshape.reproducer import cut, save
+    from irshape.comparison.reproducer import cut, save
+    from irshape.execution.inputs import random_inputs
 
     model = irshape.load(EXAMPLES / f"{example}.xml")
     seen: set[str] = set()

@@ -12,8 +12,8 @@ from ir import Net
 
 import irshape
 from irshape.cli import cli
-from irshape.execution import ExecutionError
-from irshape.inputs import random_inputs, restored, storable
+from irshape.execution.inputs import random_inputs, restored, storable
+from irshape.execution.session import ExecutionError
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 

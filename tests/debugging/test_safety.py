@@ -16,7 +16,7 @@ from ir import Net
 
 import irshape
 from irshape.cli import cli
-from irshape.execution import ExecutionError
+from irshape.execution.session import ExecutionError
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ROOT = EXAMPLES.parent

@@ -63,8 +63,8 @@ def check(name: str, changes: list[Mutation], folder: Path) -> None:
 
 
 def run(model: irshape.Model) -> None:
-    from irshape.execution import ExecutionError, Session
-    from irshape.inputs import random_inputs
+    from irshape.execution.inputs import random_inputs
+    from irshape.execution.session import ExecutionError, Session
 
     try:
         inputs = random_inputs(model)

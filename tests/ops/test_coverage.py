@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from differential.coverage import PAGES, counted
 
-from irshape.execution import supported
+from irshape.execution.session import supported
 from irshape.ops.declaration import Operation
 
 THROUGH_OTHERS = {"Assign", "Const", "Parameter", "ReadValue", "Result"}

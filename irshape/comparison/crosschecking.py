@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from .execution import ExecutionError, Observer, Session
-from .inference.engine import BodyResult, infer
-from .inputs import random_inputs
-from .model import Layer, Model
+from ..execution.inputs import random_inputs
+from ..execution.session import ExecutionError, Observer, Session
+from ..inference.engine import BodyResult, infer
+from ..model import Layer, Model
+from ..numpy_types import dtype_of, element_type_of, pack
+from ..ops.registry import UnknownOperation
+from ..types import ElementType, PartialShape
+from ..wiring import wire
 from .narrowing import decompressed_in_f32, explanation
-from .numpy_types import dtype_of, element_type_of, pack
-from .ops.registry import UnknownOperation
 from .origins import has_nan, source_of_nan
 from .runtime import Answer, ask
 from .statistics import Errors, errors, is_real, range_of
-from .types import ElementType, PartialShape
-from .wiring import wire
 
 if TYPE_CHECKING:
     from . import reproducer
@@ -189,7 +189,7 @@ def crosscheck(
     Raises `RuntimeError` where OpenVINO is not installed, `ExecutionError` for inputs that do not fit.
     """
     if model.format != "ir":
-        from .foreign_comparison import crosscheck as crosscheck_foreign
+        from .foreign import crosscheck as crosscheck_foreign
 
         if hint is not None or save is not None or config or layers != "all":
             raise ValueError("--hint, --layers and --save are for OpenVINO's devices: `irshape convert` the model, and cross-check the IR")
@@ -464,8 +464,8 @@ class _Run:
 
     def alone(self, cut: reproducer.Cut, port: int) -> Array | None:
         """What the device gives for a layer by itself; None where it cannot."""
-        from .formats.ir_writer import write
-        from .formats.loading import load
+        from ..formats.ir_writer import write
+        from ..formats.loading import load
 
         with tempfile.TemporaryDirectory(prefix="irshape-") as name:
             folder = Path(name)
@@ -496,7 +496,7 @@ def _array(element_type: str, shape: list[int], file: Path) -> Array:
     raw = file.read_bytes()
     declared = ElementType.of(element_type)
     if declared.is_packed:
-        from .numpy_types import unpack
+        from ..numpy_types import unpack
 
         count = int(np.prod(shape))
         return unpack(np.frombuffer(raw, np.uint8), declared, count).reshape(shape)

@@ -211,7 +211,7 @@ def _level(value: Any, _: str) -> str:
 def _release(value: Any, _: str) -> tuple[int, int]:
     if isinstance(value, float):
         raise ValueError(f'write the release as a text: "{value}"')
-    from .releases import parse_release
+    from ..releases import parse_release
 
     return parse_release(str(_kind(value, str, 'a release such as "2023.3"')))
 
@@ -229,7 +229,7 @@ def extensions(value: Any, _: str = "") -> tuple[str, ...]:
 
 @lru_cache
 def _check_clash(name: str, version: str) -> None:
-    from .ops.registry import UnknownOperation, find, versions
+    from ..ops.registry import UnknownOperation, find, versions
 
     known = versions(name)
     if not known:
@@ -257,7 +257,7 @@ def _types(value: Any, _: str) -> tuple[str, ...]:
 
 
 def _type(name: str) -> str:
-    from .types import ElementType
+    from ..types import ElementType
 
     try:
         return ElementType.of(name).name
@@ -280,7 +280,7 @@ def _ports(value: Any, place: str) -> tuple[ExpectedPort, ...]:
 
 
 def _shape(value: Any, _: str) -> str:
-    from .types import PartialShape
+    from ..types import PartialShape
 
     return str(PartialShape.parse(str(_kind(value, str, 'a shape such as "[?,3,224,224]"'))))
 

@@ -1,6 +1,6 @@
 """The OpenVINO side of a cross-check: the only module that imports openvino, run in a process of its own, since a model can crash the runtime.
 
-`python -m irshape.runtime FOLDER` reads `FOLDER/request.json`, and writes what OpenVINO makes of it to `FOLDER/answer.json`, a stage at a time, with the bytes of the
+`python -m irshape.comparison.runtime FOLDER` reads `FOLDER/request.json`, and writes what OpenVINO makes of it to `FOLDER/answer.json`, a stage at a time, with the bytes of the
 executed values in files beside it.
 """
 
@@ -40,7 +40,7 @@ def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answ
     answer.unlink(missing_ok=True)
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "irshape.runtime", str(folder)],
+            [sys.executable, "-m", "irshape.comparison.runtime", str(folder)],
             capture_output=True,
             timeout=timeout,
             check=False,

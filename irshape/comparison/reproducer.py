@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .inference.engine import infer
-from .inputs import existing_folder, npy_bytes
-from .model import Body, Edge, Layer, Model, Port
-from .numpy_types import element_type_of
-from .wiring import wire
+from ..execution.inputs import existing_folder, npy_bytes
+from ..inference.engine import infer
+from ..model import Body, Edge, Layer, Model, Port
+from ..numpy_types import element_type_of
+from ..wiring import wire
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -84,8 +84,8 @@ def save(found: Cut, folder: str | Path, outputs: dict[str, Sequence[Array]]) ->
 
     Inputs beside a model of these names are what `irshape run` and `irshape crosscheck` take where none are given.
     """
-    from .formats.atomic import write_together
-    from .formats.ir_writer import write
+    from ..formats.atomic import write_together
+    from ..formats.ir_writer import write
 
     target = existing_folder(str(folder)) / f"layer_{''.join(char if char.isalnum() else '_' for char in found.layer.id)}.xml"
     write(found.model, target, infer(found.model))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .model import Layer
+from ..model import Layer
 from .statistics import is_real
 
 Array = np.ndarray[Any, np.dtype[Any]]

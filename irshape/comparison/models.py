@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .comparison import TOLERANCE, Verdict, difference
-from .execution import Array, ExecutionError, Observer, Session, mebibytes
-from .inputs import random_inputs
-from .model import Layer, Model
-from .ops.registry import UnknownOperation
+from ..execution.inputs import random_inputs
+from ..execution.session import Array, ExecutionError, Observer, Session, mebibytes
+from ..model import Layer, Model
+from ..ops.registry import UnknownOperation
+from ..wiring import wire
+from .crosschecking import TOLERANCE, Verdict, difference
 from .origins import has_nan, source_of_nan
 from .statistics import Errors, errors
-from .wiring import wire
 
 COARSE = {"f16": TOLERANCE["f16"], "bf16": TOLERANCE["bf16"], "int8": (0.1, 0.03), "int4": (0.4, 0.1)}
 """As `TOLERANCE`, where the weights of one model are rounded or quantized and those of the other are not."""
@@ -168,8 +168,8 @@ def compare(
 
 def _handed(first: Model, second: Model, fed: Mapping[str, Array]) -> dict[str, Array]:
     """The inputs of the second model: those of the first by tensor name, by layer name, or else by their order."""
-    from .execution import input_names
-    from .numpy_types import dtype_of
+    from ..execution.session import input_names
+    from ..numpy_types import dtype_of
 
     names = input_names(second)
     theirs = {layer.id: layer for layer in second.parameters}
@@ -376,7 +376,7 @@ class _Run:
         return found
 
     def altered(self, first: Layer, second: Layer) -> bool:
-        from .formats.weights import array
+        from ..formats.weights import array
 
         try:
             one, other = array(self.found.first.constant(first)), array(self.found.second.constant(second))

@@ -7,13 +7,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .comparison import difference
-from .execution import Array, Observer, Session, mebibytes
-from .model import Layer, Model
-from .numpy_types import dtype_of, element_type_of
-from .origins import has_nonfinite, source_of_nan
-from .statistics import F16_MAX, Errors, Values, errors, is_real, plain_number, values
-from .types import ElementType
+from ..comparison.crosschecking import difference
+from ..comparison.origins import has_nonfinite, source_of_nan
+from ..comparison.statistics import F16_MAX, Errors, Values, errors, is_real, plain_number, values
+from ..model import Layer, Model
+from ..numpy_types import dtype_of, element_type_of
+from ..types import ElementType
+from .session import Array, Observer, Session, mebibytes
 
 Precision = Literal["f16", "bf16"]
 
@@ -134,7 +134,7 @@ def simulate(
     progress: Observer | None = None,
 ) -> Simulation:
     """Runs a model at full precision and in a lower one. All tensors of the first run are kept for the second. Raises `ExecutionError`."""
-    from .execution import ExecutionError
+    from .session import ExecutionError
 
     exact = Session(model, max_memory=max_memory)
     kept: dict[int, tuple[Array, ...]] = {}

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations, product
 from typing import NamedTuple
 
-from .inference.engine import BodyResult, Engine
-from .model import Layer, Model
-from .ops.declaration import Violation
-from .types import PartialShape
+from ..inference.engine import BodyResult, Engine
+from ..model import Layer, Model
+from ..ops.declaration import Violation
+from ..types import PartialShape
 
 Sizes = dict[str, tuple[int, ...]]
 """The sizes of each input, by layer id."""

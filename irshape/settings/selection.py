@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from .configuration import Configuration, ConfigurationError, Policy, matches, suggestion
 
 if TYPE_CHECKING:
-    from .model import Problem, Source
-    from .releases import Release
-    from .rules.base import Rule
+    from ..model import Problem, Source
+    from ..releases import Release
+    from ..rules.base import Rule
 
 
 class Settings(NamedTuple):
@@ -52,7 +52,7 @@ def settings(configuration: Configuration, path: str = "", *, over: Configuratio
     ignored: frozenset[str] = frozenset()
     opted: frozenset[str] = frozenset()
     if not plain:
-        from .rules import all_rules
+        from ..rules import all_rules
 
         if extra:
             layers[-1] = layers[-1]._replace(extend_select=layers[-1].extend_select + extra)
@@ -62,7 +62,7 @@ def settings(configuration: Configuration, path: str = "", *, over: Configuratio
 
 
 def _chosen(layers: Sequence[Configuration]) -> tuple[frozenset[str], frozenset[str]]:
-    from .rules import all_rules
+    from ..rules import all_rules
 
     rules = all_rules()
     state = {rule.code: rule.default for rule in rules}
@@ -94,7 +94,7 @@ _PREFIX = r"IR[0-9]{0,3}"
 @lru_cache(maxsize=4096)
 def covered(selector: str) -> list[str]:
     """The codes of the rules that a selector covers; none for one that means nothing."""
-    from .rules import all_rules
+    from ..rules import all_rules
 
     rules = all_rules()
     if selector == "ALL":
@@ -108,7 +108,7 @@ def check_selectors(selectors: Iterable[str], where: str = "") -> None:
     """Raises `ConfigurationError` for a selector that covers no rule. The families of a user's own rules may be empty."""
     for selector in selectors:
         if not covered(selector) and selector != "IR9":
-            from .rules import all_rules
+            from ..rules import all_rules
 
             known = [text for rule in all_rules() for text in (rule.code, rule.name)]
             place = f"{where}: " if where else ""
@@ -202,7 +202,7 @@ class Comments:
         return bool(self.whole.comments or self.layers or self.problems)
 
     def _read(self, source: Source) -> None:
-        from .model import Problem
+        from ..model import Problem
 
         layers: list[tuple[int, Scope | None]] = []
         inside = False
@@ -237,7 +237,7 @@ class Comments:
 
     def _parsed(self, text: str, offset: int) -> tuple[Suppression | None, bool]:
         """A comment, and whether it is for the whole file wherever it stands; notes what is wrong with it."""
-        from .model import Problem
+        from ..model import Problem
 
         match = _directive().fullmatch(text)
         if match is None or match["verb"] not in ("disable", "disable-file") or not match["codes"]:
@@ -271,8 +271,8 @@ class Comments:
 
     def unused(self, enabled: frozenset[str] | None) -> Iterator[Problem]:
         """The selectors in comments that silence nothing, where their rules are asked at all."""
-        from .model import Problem
-        from .rules import all_rules
+        from ..model import Problem
+        from ..rules import all_rules
 
         asked = enabled if enabled is not None else frozenset(rule.code for rule in all_rules() if rule.default)
         for scope in (self.whole, *self.layers):
@@ -294,8 +294,8 @@ def _short(text: str) -> str:
 
 
 def _unknown(name: str, offset: int, suggest: bool) -> Problem:
-    from .model import Problem
-    from .rules import all_rules
+    from ..model import Problem
+    from ..rules import all_rules
 
     close = suggestion(name, [text for rule in all_rules() for text in (rule.code, rule.name)]) if suggest and len(name) < 60 else ""
     message = f"there is no rule '{_short(name)}'{close}"
@@ -320,7 +320,7 @@ class Filter:
 
     def about_comments(self) -> list[Problem]:
         """What is wrong with the comments themselves, once every problem has been asked about."""
-        from .rules import rule_named
+        from ..rules import rule_named
 
         if not self.comments:
             return []

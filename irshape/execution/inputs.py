@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .inference.engine import infer
-from .model import Model
-from .numpy_types import dtype_of
+from ..inference.engine import infer
+from ..model import Model
+from ..numpy_types import dtype_of
+from ..types import ElementType, PartialShape, ShapeLike
 from .sizes import Fitter
-from .types import ElementType, PartialShape, ShapeLike
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

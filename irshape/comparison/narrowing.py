@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .execution import ExecutionError, Session
-from .model import Layer
+from ..execution.session import ExecutionError, Session
+from ..model import Layer
+from ..wiring import wire
 from .origins import has_nan
-from .wiring import wire
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -13,13 +13,13 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import __version__
-from .diagnostics.report import Diagnostic, FileReport
+from .. import __version__
+from ..diagnostics.report import Diagnostic, FileReport
 
 if TYPE_CHECKING:
-    from .formats.weights import Weights
-    from .model import Source
-    from .selection import Settings
+    from ..formats.weights import Weights
+    from ..model import Source
+    from ..settings.selection import Settings
 
 
 def default_folder() -> str:
@@ -35,10 +35,10 @@ def default_folder() -> str:
 @lru_cache(maxsize=1)
 def _program() -> bytes:
     """The program as far as it decides what is found: its version, its files by size and time, and the plugins."""
-    from .rules.plugins import entry_point_files
+    from ..rules.plugins import entry_point_files
 
     digest = blake2b(__version__.encode(), digest_size=16)
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
+    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
         state = path.stat()
         digest.update(f"{path.name} {state.st_size} {state.st_mtime_ns};".encode())
     for text in entry_point_files():
@@ -46,7 +46,7 @@ def _program() -> bytes:
     if entry_point_files():
         import sys
 
-        from .rules.plugins import plugin_rules
+        from ..rules.plugins import plugin_rules
 
         for rule in plugin_rules():
             file = getattr(sys.modules.get(rule.__module__), "__file__", None)
@@ -82,7 +82,7 @@ class Entry:
 
     def put(self, report: FileReport, *, whole: bool) -> None:
         """Remembers. whole: all of the .bin has been looked at."""
-        from .formats.atomic import write_atomically
+        from ..formats.atomic import write_atomically
 
         reads = None if whole else sorted(self.weights.reads or ())
         data = {"layers": report.layers, "diagnostics": [found.to_dict() for found in report.diagnostics], "size": self.weights.size, "reads": reads}

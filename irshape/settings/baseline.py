@@ -11,8 +11,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..diagnostics.report import Diagnostic, FileReport, Report
 from .configuration import Configuration, ConfigurationError, relative
-from .diagnostics.report import Diagnostic, FileReport, Report
 from .selection import ignored_in
 
 Key = tuple[str, str, str]
@@ -129,7 +129,7 @@ def update(report: Report, path: str) -> int:
             if count > 0
         ]
     text = json.dumps({"version": 1, "files": {name: found for name, found in rows.items() if found}}, indent=1, ensure_ascii=False) + "\n"
-    from .formats.atomic import write_atomically
+    from ..formats.atomic import write_atomically
 
     write_atomically(Path(path), text.encode("utf-8", "surrogatepass"))
     return sum(counter.total() for counter in checked.values())

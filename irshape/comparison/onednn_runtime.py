@@ -1,6 +1,6 @@
 """The other side of a cross-check of a oneDNN graph: the library itself, through ctypes and in a process of its own, since it aborts on some graphs.
 
-`python -m irshape.onednn_runtime FOLDER` reads `FOLDER/request.json` and the inputs beside it, runs every operation as a partition of its own, and writes
+`python -m irshape.comparison.onednn_runtime FOLDER` reads `FOLDER/request.json` and the inputs beside it, runs every operation as a partition of its own, and writes
 `FOLDER/answer.json` and the values. Tensors are dense, whatever strides the file gives them. The numbers are those of oneDNN 3.2's C interface.
 """
 

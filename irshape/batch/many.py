@@ -8,10 +8,10 @@ from collections import deque
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .configuration import Configuration
-from .diagnostics.report import Diagnostic, FileReport
-from .model import Model, Source
-from .selection import Settings, settings
+from ..diagnostics.report import Diagnostic, FileReport
+from ..model import Model, Source
+from ..settings.configuration import Configuration
+from ..settings.selection import Settings, settings
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -48,8 +48,8 @@ class StoredSource(Source):
     def _read(self) -> tuple[str, bytes, str]:
         last = StoredSource._last
         if last is None or last[0] != self.path:
-            from .formats.ir_reader import NotReadable
-            from .formats.loading import open_source
+            from ..formats.ir_reader import NotReadable
+            from ..formats.loading import open_source
 
             try:
                 source = open_source(self.path)
@@ -106,7 +106,7 @@ def validate_many(
     try:
         for task in tasks:
             if isinstance(task, Model):
-                from .diagnostics.validation import validate_model
+                from ..diagnostics.validation import validate_model
 
                 yield validate_model(task, settings=settings_for(task.path))
             elif task.path == "-":
@@ -146,8 +146,8 @@ def shard(paths: list[str], index: int, count: int) -> list[str]:
 
 def check(task: Task) -> FileReport:
     """What is found in one file. Never raises, except with IRSHAPE_DEBUG set; runs in any process. For `-`, the text stays with the report."""
-    from .diagnostics.validation import not_readable
-    from .formats.ir_reader import NotReadable
+    from ..diagnostics.validation import not_readable
+    from ..formats.ir_reader import NotReadable
 
     try:
         path = os.path.join(task.folder, task.path) if task.folder and task.path != "-" else task.path
@@ -172,13 +172,13 @@ def check(task: Task) -> FileReport:
 
 
 def _checked(task: Task, path: str) -> FileReport:
-    from .diagnostics.validation import validate_model, validate_one
+    from ..diagnostics.validation import validate_model, validate_one
 
     if task.cache is None or task.values or path == "-":
         return validate_one(path, task.weights, task.values, settings=task.settings)
+    from ..formats.loading import load, open_source, read_source
+    from ..formats.weights import Weights
     from .cache import Entry
-    from .formats.loading import load, open_source, read_source
-    from .formats.weights import Weights
 
     if task.weights not in ("beside", "none") and not os.path.isfile(task.weights):
         load(path, task.weights)  # says what is wrong with it
@@ -201,14 +201,14 @@ def _checked(task: Task, path: str) -> FileReport:
 
 def _foreign_rules() -> bool:
     """Whether there are rules of plugins, of which nobody knows what they read."""
-    from .rules.plugins import plugin_rules
+    from ..rules.plugins import plugin_rules
 
     return bool(plugin_rules())
 
 
 def failure(task: Task, rule: str, message: str, help: str) -> FileReport:
     """The report on a file that could not be checked."""
-    from .rules import rule_named
+    from ..rules import rule_named
 
     found = rule_named(rule)
     ignored = found.code in task.settings.ignored

@@ -1,6 +1,6 @@
 """The other side of a cross-check of an ONNX model: onnxruntime (imported here and nowhere else) or onnx's ReferenceEvaluator, in a process of its own.
 
-`python -m irshape.onnx_runtime FOLDER` reads `FOLDER/request.json` and the inputs beside it, runs the model with every value as an output, and writes `FOLDER/answer.json` and the
+`python -m irshape.comparison.onnx_runtime FOLDER` reads `FOLDER/request.json` and the inputs beside it, runs the model with every value as an output, and writes `FOLDER/answer.json` and the
 values.
 """
 

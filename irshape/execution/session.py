@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .inference.bodies import BodyView, bind
-from .inference.engine import BodyResult, Engine, Inference, infer
-from .model import Body, Constant, Layer, Model
-from .numpy_types import dtype_of, element_type_of
-from .ops.declaration import Operation, Violation, check_inputs
-from .ops.registry import UnknownOperation
-from .ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
+from ..inference.bodies import BodyView, bind
+from ..inference.engine import BodyResult, Engine, Inference, infer
+from ..model import Body, Constant, Layer, Model
+from ..numpy_types import dtype_of, element_type_of
+from ..ops.declaration import Operation, Violation, check_inputs
+from ..ops.registry import UnknownOperation
+from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
+from ..types import PartialShape
+from ..wiring import wire
 from .sizes import Fitter
-from .types import PartialShape
-from .wiring import wire
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -361,7 +361,7 @@ class Session:
         return made
 
     def constant(self, layer: Layer) -> Array:
-        from .formats.weights import array
+        from ..formats.weights import array
 
         found = self._constants.get(id(layer))
         if found is None:

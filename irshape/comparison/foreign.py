@@ -13,20 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from .comparison import Array, Comparison, Row, difference, value_range
-from .execution import ExecutionError, Session
-from .inference.engine import infer
-from .inputs import random_inputs
-from .model import Layer, Model
-from .numpy_types import dtype_of
+from ..execution.inputs import random_inputs
+from ..execution.session import ExecutionError, Session
+from ..inference.engine import infer
+from ..model import Layer, Model
+from ..numpy_types import dtype_of
+from ..types import ElementType, PartialShape
+from .crosschecking import Array, Comparison, Row, difference, value_range
 from .runtime import TIMEOUT, Answer
 from .statistics import errors
-from .types import ElementType, PartialShape
 
 DEVICES = {"onnx": ("CPU", "onnxruntime", "reference"), "onednn": ("CPU", "onednn")}
 """What `--device` may name, by format; the first stands for the second."""
 _PLAIN = {"f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"}
-_MODULES = {"onnx": "irshape.onnx_runtime", "onednn": "irshape.onednn_runtime"}
+_MODULES = {"onnx": "irshape.comparison.onnx_runtime", "onednn": "irshape.comparison.onednn_runtime"}
 
 
 class ForeignComparison(Comparison):

@@ -1,0 +1,1 @@
+"""Many files at a time: processes, executors, and what is remembered."""

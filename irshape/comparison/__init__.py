@@ -1,0 +1,1 @@
+"""Holds results against OpenVINO, onnxruntime, oneDNN, or another model."""

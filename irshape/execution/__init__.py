@@ -1,0 +1,1 @@
+"""Executes a graph in NumPy: sessions, their inputs, the ranges of what they compute."""

@@ -1,0 +1,1 @@
+"""What a user sets: the configuration, which findings stay, the baseline."""

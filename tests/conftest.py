@@ -35,11 +35,3 @@ def oracle() -> Iterator[Oracle]:
 
     with Oracle() as made:
         yield made
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what `unfinished.txt` lists (a node id a line) as expected to fail, strictly: a case that passes must leave the list."""
-    listed = {line.strip() for line in (HERE / "unfinished.txt").read_text().splitlines() if line.strip() and not line.startswith("#")}
-    for item in items:
-        if item.nodeid in listed:
-            item.add_marker(pytest.mark.xfail(reason="listed in tests/unfinished.txt", strict=True))

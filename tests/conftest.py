@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def oracle() -> Iterator[Oracle]:
     """The real OpenVINO in a process of its own (under xdist: one for each worker), started at the first question."""
-    pytest.importorskip("openvino")
     from differential.oracle import Oracle
 
     with Oracle() as made:

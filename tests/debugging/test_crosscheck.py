@@ -17,8 +17,6 @@ from irshape.comparison import runtime
 from irshape.comparison.crosschecking import Comparison
 from irshape.comparison.statistics import errors
 
-pytest.importorskip("openvino")
-
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 TESTS = Path(__file__).resolve().parents[1]
 if not __package__:
-    sys.path[:0] = [str(TESTS), str(TESTS.parent)]
+    sys.path[:0] = [str(TESTS), str(TESTS.parent), str(TESTS / "ops")]
 
 from differential.cases import Case, Input, Node  # noqa: E402
 from differential.known_differences import KNOWN  # noqa: E402
@@ -36,8 +36,7 @@ class Rows:
 def cases() -> Iterator[Case]:
     """Every case that a test of tests/ops is parametrized with."""
     for path in sorted((TESTS / "ops").glob("test_*.py")):
-        module = importlib.import_module(path.stem) if not (path.parent / "__init__.py").exists() else importlib.import_module(f"ops.{path.stem}")
-        for function in vars(module).values():
+        for function in vars(importlib.import_module(path.stem)).values():
             for mark in getattr(function, "pytestmark", ()):
                 if mark.name == "parametrize":
                     yield from _cases_in(mark.args[1])

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
-from xml.sax.saxutils import quoteattr
 
 from ...model import BackEdge, Body, Layer, Model, PortMap, Problem, Source
 from ...ops.tensors import UNKNOWN, Tensor
@@ -19,6 +18,7 @@ from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, ElementType, PartialSh
 from ..builder import PORT_MAPS, Builder, Refusal, Value, declare
 from ..ir_reader import NotReadable
 from .declaration import Node, declarations
+from .messages import function_body, kind_in_words, listed, names, python_value, with_attributes, with_defaults, without_inputs
 from .package import NAMES, TYPES, onnx, schema
 from .tensors import Tensors, declared
 
@@ -27,7 +27,6 @@ _MAX_NESTING = 16
 _MAX_WRITTEN_OUT = 200_000
 """Nodes of functions in the place of those that call them."""
 _REPORT = "a bug in irshape: please report it with this node; IRSHAPE_DEBUG=1 shows where it happens"
-_SHOWN = 80
 
 
 def read(source: Source) -> Model:
@@ -42,72 +41,12 @@ def read(source: Source) -> Model:
     except Exception as problem:
         message = f"the file looks like an ONNX model and cannot be parsed: {problem}"
         raise NotReadable(Problem("not-an-ir", message, 0, help="it may be truncated; nothing of it was read"), Source(source.path, b"")) from None
-    if any(isinstance(text, bytes) for text in _names(proto)):
+    if any(isinstance(text, bytes) for text in names(proto)):
         raise NotReadable(Problem("not-an-ir", "the file looks like an ONNX model, and a name in it is not UTF-8", 0), Source(source.path, b""))
     folder = None if source.path == "<stdin>" else Path(source.path).parent
-    listing, offsets = _listed(proto.graph.node)
+    listing, offsets = listed(proto.graph.node)
     source.data, source.encoding = listing, "utf-8"
     return _Reader(proto, Builder(source, proto.graph.name), folder, offsets).read()
-
-
-def _names(proto: Any) -> Iterator[str | bytes]:
-    """Every text of a model that is used as one; those that are not UTF-8 come as bytes."""
-    yield from (entry.domain for entry in proto.opset_import)
-    for function in proto.functions:
-        yield from (function.domain, function.name, *function.input, *function.output, *function.attribute)
-        yield from (attribute.name for attribute in function.attribute_proto)
-        yield from (entry.domain for entry in function.opset_import)
-        yield from _names_of_nodes(function.node)
-    yield from _names_of_graph(proto.graph)
-
-
-def _names_of_graph(graph: Any) -> Iterator[str | bytes]:
-    yield graph.name
-    yield from (info.name for info in (*graph.input, *graph.output, *graph.value_info))
-    for tensor in graph.initializer:
-        yield tensor.name
-        for entry in tensor.external_data:
-            yield from (entry.key, entry.value)
-    yield from _names_of_nodes(graph.node)
-
-
-def _names_of_nodes(nodes: Any) -> Iterator[str | bytes]:
-    for node in nodes:
-        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
-        for attribute in node.attribute:
-            yield from (attribute.name, attribute.ref_attr_name)
-            if attribute.HasField("g"):
-                yield from _names_of_graph(attribute.g)
-
-
-def _listed(nodes: Any) -> tuple[bytes, list[int]]:
-    """The nodes as text, one a line in the manner of a tag, and where each begins."""
-    lines: list[bytes] = []
-    offsets: list[int] = []
-    at = 0
-    for node in nodes:
-        pairs = [("name", node.name), ("domain", node.domain), ("inputs", ", ".join(node.input)), ("outputs", ", ".join(node.output))]
-        pairs += [(attribute.name, _shown(attribute)) for attribute in node.attribute]
-        text = " ".join([f"<{node.op_type}", *(f"{name}={quoteattr(value)}" for name, value in pairs if value)]) + "/>"
-        line = text.replace("\n", " ").replace("\r", " ").encode("utf-8", "replace") + b"\n"
-        offsets.append(at)
-        lines.append(line)
-        at += len(line)
-    return b"".join(lines), offsets
-
-
-def _shown(attribute: Any) -> str:
-    kinds = onnx().AttributeProto
-    if attribute.ref_attr_name:
-        return f"@{attribute.ref_attr_name}"
-    if attribute.type in (kinds.INT, kinds.FLOAT):
-        return str(attribute.i if attribute.type == kinds.INT else attribute.f)
-    if attribute.type == kinds.STRING:
-        return str(attribute.s[:_SHOWN].decode("utf-8", "replace"))
-    if attribute.type in (kinds.INTS, kinds.FLOATS):
-        numbers = attribute.ints if attribute.type == kinds.INTS else attribute.floats
-        return ", ".join(map(str, numbers[:16])) + (", …" if len(numbers) > 16 else "")
-    return kinds.AttributeType.Name(attribute.type).lower() if attribute.type in kinds.AttributeType.values() else "?"
 
 
 class _Scope:
@@ -165,7 +104,7 @@ class _Reader:
                 value.layer.outputs[0].names = _escaped(info.name)
                 scope.values[info.name] = value
                 if not info.type.HasField("tensor_type") or info.type.tensor_type.elem_type not in TYPES:
-                    kind = _kind(info.type)
+                    kind = kind_in_words(info.type)
                     builder.problem("unknown-precision", f"the input '{info.name}' is a {kind}, which OpenVINO has not", value.layer, actual=kind)
         scope.initializers = {tensor.name: tensor for tensor in graph.initializer}
         self.run(graph.node, scope)
@@ -295,18 +234,18 @@ class _Reader:
             found = schema(proto.op_type, opset, domain)
             if found is None:
                 raise _Unknown(proto.op_type, domain, opset)
-            attributes = _with_defaults(found, self.attributes(proto, scope))
+            attributes = with_defaults(found, self.attributes(proto, scope))
             self.check(found, attributes, inputs, proto)
             held = {"If": self.conditional, "Loop": self.loop, "Scan": self.scan}.get(proto.op_type) if domain == "" else None
             if held is not None:
                 return held(inputs, attributes, scope)
             implementation = declarations().get((domain, proto.op_type, found.since_version))
             if implementation is not None and not found.deprecated:
-                plain = {name: _python(attribute) for name, attribute in attributes.items()}
+                plain = {name: python_value(attribute) for name, attribute in attributes.items()}
                 node = Node(self.builder, proto.op_type, found.since_version, inputs, plain, proto.output)
                 made = implementation(node)
                 return made if isinstance(made, tuple) else (made,)
-            body = _body(found, _with(proto, attributes), inputs)
+            body = function_body(found, with_attributes(proto, attributes), inputs)
             if body is None:
                 raise _Undeclared(proto.op_type, domain, found.since_version)
             return self.call(body, proto, inputs, attributes, scope)
@@ -389,7 +328,7 @@ class _Reader:
             if value is not None:
                 inner.values[name] = value
         missing = [name for name in function.input if name not in inner.values]
-        self.run([_without(node, missing) for node in function.node] if missing else function.node, inner)
+        self.run([without_inputs(node, missing) for node in function.node] if missing else function.node, inner)
         self.builder.name = outer
         return tuple(inner.values.get(name) for name in function.output)
 
@@ -588,49 +527,12 @@ class _Undeclared(Refusal):
         )
 
 
-def _kind(type_proto: Any) -> str:
-    """What an input is that OpenVINO has no tensors of, in words."""
-    found = type_proto.WhichOneof("value")
-    if found != "tensor_type":
-        return str(found or "type that is not given").replace("_type", "")
-    number, names = type_proto.tensor_type.elem_type, onnx().TensorProto.DataType
-    return f"tensor of {names.Name(number) if number in names.values() else number}"
-
-
 def _domain(name: str) -> str:
     return "" if name in _MAIN else str(name)
 
 
 def _escaped(name: str) -> str:
     return name.replace(",", "\\,")
-
-
-def _without(node: Any, names: list[str]) -> Any:
-    """A node of a function without the inputs that the call leaves out."""
-    if not any(name in names for name in node.input):
-        return node
-    copy = type(node)()
-    copy.CopyFrom(node)
-    del copy.input[:]
-    copy.input.extend("" if name in names else name for name in node.input)
-    return copy
-
-
-def _with(node: Any, attributes: dict[str, Any]) -> Any:
-    """A node with those attributes in the place of its own."""
-    copy = type(node)()
-    copy.CopyFrom(node)
-    del copy.attribute[:]
-    for name, attribute in attributes.items():
-        copy.attribute.add().CopyFrom(attribute)
-        copy.attribute[-1].name = name
-    return copy
-
-
-def _with_defaults(found: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """The attributes as protos, with those of the schema that have a default."""
-    defaults = {name: declared.default_value for name, declared in found.attributes.items() if declared.default_value.type and name not in given}
-    return {**defaults, **given}
 
 
 def _check_attributes(builder: Builder, found: Any, attributes: dict[str, Any], given: set[str], name: str) -> None:
@@ -654,38 +556,3 @@ def _check_attributes(builder: Builder, found: Any, attributes: dict[str, Any], 
     for key, declared in known.items():
         if declared.required and key not in attributes:
             raise Refusal(f"the attribute `{key}` is missing", rule="missing-attribute", expected=declared.type.name, help=f"give {name} its `{key}`")
-
-
-def _python(attribute: Any) -> Any:
-    """The value of an attribute: a number, a text, a list of them, or a proto."""
-    found = onnx().helper.get_attribute_value(attribute)
-    if isinstance(found, bytes):
-        return found.decode("utf-8", "replace")
-    if isinstance(found, (list, tuple)) or type(found).__name__.startswith("Repeated"):
-        return [item.decode("utf-8", "replace") if isinstance(item, bytes) else item for item in found]
-    return found
-
-
-def _body(found: Any, proto: Any, inputs: list[Value | None]) -> Any | None:
-    """The function that ONNX itself defines an operator by, if there is one."""
-    package = onnx()
-    if found.has_function:
-        return found.function_body
-    if found.has_context_dependent_function:
-        types = [_type_proto(value).SerializeToString() if value is not None else b"" for value in inputs]
-        try:
-            made = found.get_context_dependent_function(proto.SerializeToString(), types)
-        except (ValueError, RuntimeError):  # its inputs are of no kind for which there is one
-            return None
-        body = package.FunctionProto()
-        body.ParseFromString(made)
-        return body if body.node else None
-    return None
-
-
-def _type_proto(value: Value) -> Any:
-    package = onnx()
-    numbers = {name: number for number, name in TYPES.items()}
-    shape = value.shape
-    sizes = None if shape.dims is None else [dim.low if dim.is_static else None for dim in shape.dims]
-    return package.helper.make_tensor_type_proto(numbers.get(value.element_type.name, 0), sizes)

@@ -32,8 +32,8 @@ KINDS = (
 
 @pytest.fixture(autouse=True)
 def library() -> None:
-    if not (Path(sys.prefix) / "lib" / "libdnnl.so.3").exists():
-        pytest.skip("onednn-cpu-gomp is not installed")
+    if sys.platform != "linux":
+        pytest.skip("onednn-cpu-gomp is for Linux")
 
 
 @pytest.mark.parametrize("name", KINDS)

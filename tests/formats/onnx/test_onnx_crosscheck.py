@@ -6,14 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from formats.onnx.models import model, reduction, written
+from onnx import helper
 
 import irshape
 from irshape.cli import main
-
-pytest.importorskip("onnxruntime")
-
-from formats.onnx.models import model, reduction, written
-from onnx import helper
 
 NETWORKS = Path(__file__).parent / "networks"
 

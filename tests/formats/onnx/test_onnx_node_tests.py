@@ -7,12 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from differential.oracle import Oracle
+from formats.onnx.node_tests import Case, of, same
 
 import irshape
-
-pytest.importorskip("onnx")
-
-from formats.onnx.node_tests import Case, of, same
 
 REDUCTIONS = ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "Sum", "SumSquare")
 CASES = of("Mean", *(f"Reduce{name}" for name in REDUCTIONS))

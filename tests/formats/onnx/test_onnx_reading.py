@@ -10,14 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from formats.onnx.models import codes, model, reduction, written
+from onnx import TensorProto, helper, numpy_helper, save_model
 
 import irshape
 from irshape.cli import main
-
-pytest.importorskip("onnx")
-
-from formats.onnx.models import codes, model, reduction, written
-from onnx import TensorProto, helper, numpy_helper, save_model
 
 X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 

@@ -1,0 +1,145 @@
+"""What ONNX's messages say: the texts in them, their listing, attributes as Python has them, copies with other inputs or attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from ..builder import Value
+from .package import TYPES, onnx
+
+_SHOWN = 80
+"""How much of a text a listing shows."""
+
+
+def names(proto: Any) -> Iterator[str | bytes]:
+    """Every text of a model that is used as one; those that are not UTF-8 come as bytes."""
+    yield from (entry.domain for entry in proto.opset_import)
+    for function in proto.functions:
+        yield from (function.domain, function.name, *function.input, *function.output, *function.attribute)
+        yield from (attribute.name for attribute in function.attribute_proto)
+        yield from (entry.domain for entry in function.opset_import)
+        yield from _names_of_nodes(function.node)
+    yield from _names_of_graph(proto.graph)
+
+
+def _names_of_graph(graph: Any) -> Iterator[str | bytes]:
+    yield graph.name
+    yield from (info.name for info in (*graph.input, *graph.output, *graph.value_info))
+    for tensor in graph.initializer:
+        yield tensor.name
+        for entry in tensor.external_data:
+            yield from (entry.key, entry.value)
+    yield from _names_of_nodes(graph.node)
+
+
+def _names_of_nodes(nodes: Any) -> Iterator[str | bytes]:
+    for node in nodes:
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        for attribute in node.attribute:
+            yield from (attribute.name, attribute.ref_attr_name)
+            if attribute.HasField("g"):
+                yield from _names_of_graph(attribute.g)
+
+
+def listed(nodes: Any) -> tuple[bytes, list[int]]:
+    """The nodes as text, one a line in the manner of a tag, and where each begins."""
+    lines: list[bytes] = []
+    offsets: list[int] = []
+    at = 0
+    for node in nodes:
+        pairs = [("name", node.name), ("domain", node.domain), ("inputs", ", ".join(node.input)), ("outputs", ", ".join(node.output))]
+        pairs += [(attribute.name, _shown(attribute)) for attribute in node.attribute]
+        text = " ".join([f"<{node.op_type}", *(f"{name}={quoteattr(value)}" for name, value in pairs if value)]) + "/>"
+        line = text.replace("\n", " ").replace("\r", " ").encode("utf-8", "replace") + b"\n"
+        offsets.append(at)
+        lines.append(line)
+        at += len(line)
+    return b"".join(lines), offsets
+
+
+def _shown(attribute: Any) -> str:
+    kinds = onnx().AttributeProto
+    if attribute.ref_attr_name:
+        return f"@{attribute.ref_attr_name}"
+    if attribute.type in (kinds.INT, kinds.FLOAT):
+        return str(attribute.i if attribute.type == kinds.INT else attribute.f)
+    if attribute.type == kinds.STRING:
+        return str(attribute.s[:_SHOWN].decode("utf-8", "replace"))
+    if attribute.type in (kinds.INTS, kinds.FLOATS):
+        numbers = attribute.ints if attribute.type == kinds.INTS else attribute.floats
+        return ", ".join(map(str, numbers[:16])) + (", …" if len(numbers) > 16 else "")
+    return kinds.AttributeType.Name(attribute.type).lower() if attribute.type in kinds.AttributeType.values() else "?"
+
+
+def without_inputs(node: Any, names: list[str]) -> Any:
+    """A node of a function without the inputs that the call leaves out."""
+    if not any(name in names for name in node.input):
+        return node
+    copy = type(node)()
+    copy.CopyFrom(node)
+    del copy.input[:]
+    copy.input.extend("" if name in names else name for name in node.input)
+    return copy
+
+
+def with_attributes(node: Any, attributes: dict[str, Any]) -> Any:
+    """A node with those attributes in the place of its own."""
+    copy = type(node)()
+    copy.CopyFrom(node)
+    del copy.attribute[:]
+    for name, attribute in attributes.items():
+        copy.attribute.add().CopyFrom(attribute)
+        copy.attribute[-1].name = name
+    return copy
+
+
+def with_defaults(found: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """The attributes as protos, with those of the schema that have a default."""
+    defaults = {name: declared.default_value for name, declared in found.attributes.items() if declared.default_value.type and name not in given}
+    return {**defaults, **given}
+
+
+def python_value(attribute: Any) -> Any:
+    """The value of an attribute: a number, a text, a list of them, or a proto."""
+    found = onnx().helper.get_attribute_value(attribute)
+    if isinstance(found, bytes):
+        return found.decode("utf-8", "replace")
+    if isinstance(found, (list, tuple)) or type(found).__name__.startswith("Repeated"):
+        return [item.decode("utf-8", "replace") if isinstance(item, bytes) else item for item in found]
+    return found
+
+
+def function_body(found: Any, proto: Any, inputs: list[Value | None]) -> Any | None:
+    """The function that ONNX itself defines an operator by, if there is one."""
+    package = onnx()
+    if found.has_function:
+        return found.function_body
+    if found.has_context_dependent_function:
+        types = [_type_proto(value).SerializeToString() if value is not None else b"" for value in inputs]
+        try:
+            made = found.get_context_dependent_function(proto.SerializeToString(), types)
+        except (ValueError, RuntimeError):  # its inputs are of no kind for which there is one
+            return None
+        body = package.FunctionProto()
+        body.ParseFromString(made)
+        return body if body.node else None
+    return None
+
+
+def _type_proto(value: Value) -> Any:
+    package = onnx()
+    numbers = {name: number for number, name in TYPES.items()}
+    shape = value.shape
+    sizes = None if shape.dims is None else [dim.low if dim.is_static else None for dim in shape.dims]
+    return package.helper.make_tensor_type_proto(numbers.get(value.element_type.name, 0), sizes)
+
+
+def kind_in_words(type_proto: Any) -> str:
+    """What an input is that OpenVINO has no tensors of, in words."""
+    found = type_proto.WhichOneof("value")
+    if found != "tensor_type":
+        return str(found or "type that is not given").replace("_type", "")
+    number, names = type_proto.tensor_type.elem_type, onnx().TensorProto.DataType
+    return f"tensor of {names.Name(number) if number in names.values() else number}"

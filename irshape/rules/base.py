@@ -108,13 +108,14 @@ class Context:
             for layer, found in self.met(Mismatch)
             if layer.type.lower() in ("const", "constant") and found.declared.element_type not in (found.inferred.element_type, DYNAMIC_TYPE)
         }
-        found = set()
-        if differing:
-            for body in self.bodies:
-                for position, row in enumerate(self.wiring(body).sources):
-                    for port, source in zip(body.layers[position].inputs, row, strict=True):
-                        if source is not None and (given := differing.get(id(body.layers[source[0]]))) is not None and port.element_type is given:
-                            found.add(id(body.layers[source[0]]))
+        found: set[int] = set()
+        if not differing:
+            return found
+        for body in self.bodies:
+            for position, row in enumerate(self.wiring(body).sources):
+                for port, source in zip(body.layers[position].inputs, row, strict=True):
+                    if source is not None and (given := differing.get(id(body.layers[source[0]]))) is not None and port.element_type is given:
+                        found.add(id(body.layers[source[0]]))
         return found
 
     def links(self, body: Body) -> Links:

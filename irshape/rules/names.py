@@ -136,25 +136,27 @@ class DuplicateTensorName(Rule):
             if _all_differ(context, body):
                 continue  # nearly always
             holders: dict[str, tuple[Layer, Port]] = {}
-            for layer in body.layers:
-                for port in layer.outputs:
-                    if port.names:
-                        for name in port.tensor_names if "," in port.names else (port.names,):
-                            held = holders.setdefault(name, (layer, port))
-                            if held[1] is not port:
-                                place = context.model.source.attribute(port.offset, "names")
-                                yield Problem(cls.name, _taken(name, *held), place, layer, "a name of its own", name, hint, ("output", port.id))
-            for position, layer in enumerate(body.layers):
-                if layer.output_names:
-                    source = next(iter(context.wiring(body).sources[position]), None)
-                    if source is None:
-                        continue
-                    tensor = body.layers[source[0]].outputs[source[1]]
-                    for name in Port("", None, layer.output_names, layer.offset).tensor_names:
-                        held = holders.setdefault(name, (body.layers[source[0]], tensor))
-                        if held[1] is not tensor:
-                            place = context.model.source.attribute(layer.offset, "output_names")
-                            yield Problem(cls.name, _taken(name, *held), place, layer, "a name of its own", name, hint)
+            for name, producer, tensor, layer, where in _names_given(context, body):
+                held = holders.setdefault(name, (producer, tensor))
+                if held[1] is not tensor:
+                    source = context.model.source
+                    place = source.attribute(tensor.offset, "names") if where else source.attribute(layer.offset, "output_names")
+                    yield Problem(cls.name, _taken(name, *held), place, layer, "a name of its own", name, hint, where)
+
+
+def _names_given(context: Context, body: Body) -> Iterator[tuple[str, Layer, Port, Layer, tuple[str, str] | None]]:
+    """Each name of a tensor: the layer and port that make it, the layer that gives the name, and the port it stands at; a Result gives names without one."""
+    for layer in body.layers:
+        for port in layer.outputs:
+            for name in port.tensor_names:
+                yield name, layer, port, layer, ("output", port.id)
+    for position, layer in enumerate(body.layers):
+        source = next(iter(context.wiring(body).sources[position]), None) if layer.output_names else None
+        if source is None:
+            continue
+        producer = body.layers[source[0]]
+        for name in Port("", None, layer.output_names, layer.offset).tensor_names:
+            yield name, producer, producer.outputs[source[1]], layer, None
 
 
 def _all_differ(context: Context, body: Body) -> bool:

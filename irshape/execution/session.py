@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -85,13 +86,21 @@ _COMPUTED, _CONSTANT, _PARAMETER, _RESULT = range(4)
 _KINDS = {"const": _CONSTANT, "constant": _CONSTANT, "parameter": _PARAMETER, "result": _RESULT}
 
 
-class _Plan(NamedTuple):
-    """steps: position, kind and sources of each layer, producers first. computed: the steps without constants. uses: how many inputs each layer feeds.
-    results: positions of the Results, in file order."""
+class _Step(NamedTuple):
+    """position, kind and sources of a layer; the producers whose last use it is; which of its outputs somebody takes."""
 
-    steps: list[tuple[int, int, tuple[tuple[int, int], ...]]]
-    computed: list[tuple[int, int, tuple[tuple[int, int], ...]]]
-    uses: list[int]
+    position: int
+    kind: int
+    row: tuple[tuple[int, int], ...]
+    ended: tuple[int, ...]
+    wanted: tuple[bool, ...]
+
+
+class _Plan(NamedTuple):
+    """steps: producers first. computed: the steps without constants. results: positions of the Results, in file order."""
+
+    steps: list[_Step]
+    computed: list[_Step]
     results: list[int]
 
 
@@ -239,26 +248,27 @@ class Session:
         """Runs a body; the arrays of its Results by layer id."""
         plan = self.plan(body)
         layers = body.layers
-        uses = plan.uses.copy()
         steps = plan.steps
         made: list[tuple[Array, ...]] = [()] * len(layers)
         if note is None:  # nobody looks at constants as they come: they are there from the beginning, and stay
             template = self._templates.get(id(body))
             if template is None:
                 template = self._templates[id(body)] = made
-                for position, kind, _ in steps:
-                    if kind == _CONSTANT:
-                        template[position] = (self.constant(layers[position]),)
+                for step in steps:
+                    if step.kind == _CONSTANT:
+                        template[step.position] = (self.constant(layers[step.position]),)
             made = template.copy()
             steps = plan.computed
         results: dict[str, Array] = {}
         with np.errstate(all="ignore"):
-            for position, kind, row in steps:
+            for position, kind, row, ended, wanted in steps:
                 layer = layers[position]
                 try:
                     inputs = tuple([made[producer][port] for producer, port in row])
                 except IndexError:
                     raise ExecutionError("an input comes from an output that its producer does not have", layer) from None
+                for producer in ended:
+                    made[producer] = ()
                 outputs: tuple[Array, ...]
                 if kind == _CONSTANT:
                     outputs = (self.constant(layer),)
@@ -268,21 +278,19 @@ class Session:
                     outputs = (parameters[layer.id],)
                 elif self.instead and id(layer) in self.instead:
                     outputs = self.instead[id(layer)]
+                elif note is None:
+                    outputs = self._evaluate(layer, inputs, wanted, reuse=bool(ended))
                 else:
                     outputs = self._evaluate(layer, inputs)
                 if self.rounding is not None and kind in (_PARAMETER, _COMPUTED):
                     outputs = tuple(self.rounding(array) for array in outputs)
                 if kind == _RESULT:
                     results[layer.id] = outputs[0]
-                if uses[position]:
+                if True in wanted:
                     made[position] = outputs
                 if note is not None:
                     note(layer, inputs, outputs)
                 del inputs, outputs
-                for producer, _ in row:
-                    uses[producer] -= 1
-                    if not uses[producer]:
-                        made[producer] = ()
         return {layers[position].id: results[layers[position].id] for position in plan.results}
 
     def plan(self, body: Body) -> _Plan:
@@ -293,14 +301,29 @@ class Session:
             if wiring.cyclic:
                 raise ExecutionError("the layer lies on a cycle", body.layers[min(wiring.cyclic)])
             kinds = [_KINDS.get(layer.type.lower(), _COMPUTED) for layer in body.layers]
-            steps = [(position, kinds[position], tuple(source for source in wiring.sources[position] if source is not None)) for position in wiring.order]
-            uses = [0] * len(body.layers)
-            for _, _, row in steps:
-                for producer, _ in row:
-                    uses[producer] += 1
-            found = self._plans[id(body)] = _Plan(
-                steps, [step for step in steps if step[1] != _CONSTANT], uses, [position for position, kind in enumerate(kinds) if kind == _RESULT]
-            )
+            rows = [tuple(source for source in sources if source is not None) for sources in wiring.sources]
+            wanted: dict[int, set[int]] = {}
+            last: dict[int, int] = {}
+            for position in wiring.order:
+                for producer, port in rows[position]:
+                    wanted.setdefault(producer, set()).add(port)
+                    last[producer] = position
+            ended: dict[int, list[int]] = {}
+            for producer, position in last.items():
+                if kinds[producer] != _CONSTANT:
+                    ended.setdefault(position, []).append(producer)
+            steps = [
+                _Step(
+                    position,
+                    kinds[position],
+                    rows[position],
+                    tuple(ended.get(position, ())),
+                    tuple(port in wanted.get(position, ()) for port in range(max(len(body.layers[position].outputs), 1))),
+                )
+                for position in wiring.order
+            ]
+            computed = [step for step in steps if step.kind != _CONSTANT]
+            found = self._plans[id(body)] = _Plan(steps, computed, [position for position, kind in enumerate(kinds) if kind == _RESULT])
         return found
 
     def evaluate(self, layer: Layer, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -308,7 +331,8 @@ class Session:
         with np.errstate(all="ignore"):
             return self._evaluate(layer, inputs)
 
-    def _evaluate(self, layer: Layer, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+    def _evaluate(self, layer: Layer, inputs: tuple[Array, ...], wanted: tuple[bool, ...] | None = None, *, reuse: bool = False) -> tuple[Array, ...]:
+        """The outputs of one layer; without `wanted` all of them. With `reuse`, an input that nothing else holds may be overwritten."""
         found = self.engine.operation(layer)
         if isinstance(found, UnknownOperation):
             raise ExecutionError(str(found), layer)
@@ -324,6 +348,11 @@ class Session:
             if absent is None:
                 abstract = tuple(Tensor(element_type_of(array), PartialShape(array.shape)) for array in inputs)
                 absent = self._checked[key] = len(check_inputs(operation, abstract)) - len(inputs)
+            if reuse and operation.overwrite is not None:
+                spare = _spare(inputs)
+                if spare is not None:
+                    operation.overwrite(spare, *inputs)
+                    return (spare,)
             arrays = [*inputs, *[None] * absent]
             context: dict[str, Any] = {}
             if operation.has_bodies:
@@ -332,6 +361,8 @@ class Session:
                 context["state"] = self.state
             if operation.valued and not operation.has_bodies and id(layer) not in self._known and layer.type not in _NEVER_LARGER:
                 self.guard(layer, operation, inputs)
+            if operation.spares_outputs and wanted is not None:
+                context["wanted"] = wanted
             made = operation.evaluate(*arrays, **context)
         except Violation as violation:
             raise ExecutionError(violation.message, layer) from None
@@ -380,6 +411,41 @@ class Session:
                 _forget(constant)
             found = self._constants[id(layer)] = made if self.rounding is None else self.rounding(made)
         return found
+
+
+_REUSED_FROM = 1 << 16
+"""Bytes: smaller arrays cost less to make than to look for."""
+
+
+def _holders(arrays: tuple[Array, ...]) -> list[int]:
+    """How many references there are to each array, and to the one that it is another shape of."""
+    if not hasattr(sys, "getrefcount"):
+        return [0] * len(arrays)
+    return [sys.getrefcount(array) + (0 if array.base is None else sys.getrefcount(array.base)) for array in arrays]
+
+
+_ALONE, _ALONE_RESHAPED = _holders((np.empty(1), np.empty(1).reshape(1, 1)))
+"""What `_holders` counts for arrays that only their tuple holds."""
+
+
+def _spare(inputs: tuple[Array, ...]) -> Array | None:
+    """The input that can take the result of an elementwise operation: its shape is the result's, and nothing else holds it, be it a view, a state or the caller."""
+    if not any(array.nbytes >= _REUSED_FROM for array in inputs):
+        return None
+    for array, holders in zip(inputs, _holders(inputs), strict=True):
+        owner = array if array.base is None else array.base
+        if holders != (_ALONE if owner is array else _ALONE_RESHAPED) or array.nbytes < _REUSED_FROM or array.dtype.char not in "fd":
+            continue
+        if not isinstance(owner, np.ndarray) or not owner.flags.owndata or owner.size != array.size or not array.flags.c_contiguous:
+            continue
+        if all(
+            other.dtype == array.dtype
+            and other.ndim <= array.ndim
+            and all(size in (1, whole) for size, whole in zip(reversed(other.shape), reversed(array.shape), strict=False))
+            for other in inputs
+        ):
+            return array
+    return None
 
 
 def _forget(constant: Constant) -> None:

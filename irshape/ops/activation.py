@@ -26,7 +26,10 @@ class ReLU(UnaryWithValue):
         return max(data, 0)
 
     def of(self, data: Array) -> Array:
-        return np.maximum(data, data.dtype.type(0))
+        return np.clip(data, 0, np.inf) if data.dtype.kind == "f" else np.maximum(data, 0)  # four times as fast as maximum with a scalar
+
+    def overwrite(self, out: Array, data: Array) -> None:
+        np.clip(data, 0, np.inf, out=out)
 
 
 class Clamp(UnaryWithValue):
@@ -61,6 +64,9 @@ class Clamp(UnaryWithValue):
         low = limits.min if self.min <= limits.min else min(math.ceil(self.min), limits.max)
         high = limits.max if self.max >= limits.max else max(math.floor(self.max), limits.min)
         return np.minimum(np.maximum(data, data.dtype.type(low)), data.dtype.type(high))
+
+    def overwrite(self, out: Array, data: Array) -> None:
+        np.clip(data, data.dtype.type(self.min), data.dtype.type(self.max), out=out)
 
 
 class Elu(Unary):
@@ -197,9 +203,12 @@ class Sigmoid(Unary):
     def of(self, data: Array) -> Array:
         return sigmoid(data)
 
+    def overwrite(self, out: Array, data: Array) -> None:
+        sigmoid(data, out)
 
-def sigmoid(data: Array) -> Array:
-    made = np.negative(data)
+
+def sigmoid(data: Array, out: Array | None = None) -> Array:
+    made = np.negative(data, out=out)
     np.exp(made, out=made)
     made += 1
     return np.reciprocal(made, out=made)

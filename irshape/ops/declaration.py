@@ -277,6 +277,12 @@ class Operation:
     evaluate: Callable[..., Any] | None = None
     """`evaluate(*arrays)`: the outputs as NumPy arrays, computed in the declared element types."""
 
+    overwrite: Callable[..., None] | None = None
+    """`overwrite(out, *arrays)`: puts into one of the inputs, which has the shape of the result and is not needed any more, what `evaluate` would give; all are f32, or all f64."""
+
+    spares_outputs: ClassVar[bool] = False
+    """Whether `evaluate` takes `wanted=`, a flag for each output, and may give anything for one that nobody takes."""
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self.attributes)})"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from ..types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
@@ -162,6 +162,15 @@ class Pooling(Operation):
         ends = [max((count - 1) * along.stride + along.span - along.begin - size, 0) for (along, count), size in zip(ways, data.shape[2:], strict=True)]
         return padded(data, [along.begin for along, _ in ways], ends, filler), ways
 
+    def largest_values(self, data: Array) -> Array:
+        """The largest element of each window, NaN left out."""
+        numbers = plain(data)
+        bottom = lowest(numbers.dtype)
+        area, ways = self.laid_out(numbers, bottom)
+        for axis, (along, count) in enumerate(ways):
+            area = over_windows(area, axis + 2, along, count, np.fmax)
+        return computed(np.fmax(area, bottom, out=area) if area.dtype.kind == "f" else area, data)
+
 
 def _shown(sizes: tuple[int, ...]) -> str:
     return ",".join(map(str, sizes)) or '""'
@@ -249,12 +258,7 @@ class MaxPool_1(Pooling):
         return Tensor(data.element_type, self.pooled(data.shape))
 
     def evaluate(self, data: Array) -> Array:
-        numbers = plain(data)
-        bottom = lowest(numbers.dtype)
-        area, ways = self.laid_out(numbers, bottom)
-        for axis in reversed(range(len(ways))):
-            area = over_windows(area, axis + 2, *ways[axis], np.fmax)
-        return computed(np.fmax(area, bottom, out=area) if area.dtype.kind == "f" else area, data)
+        return self.largest_values(data)
 
 
 class MaxPool_8(Pooling):
@@ -278,15 +282,21 @@ class MaxPool_8(Pooling):
         shape = self.pooled(data.shape)
         return Tensor(data.element_type, shape), Tensor(self.index_element_type, shape)
 
-    def evaluate(self, data: Array) -> tuple[Array, Array]:
+    spares_outputs = True
+
+    def evaluate(self, data: Array, wanted: Sequence[bool] = (True, True)) -> tuple[Array, Array]:
         from ..numpy_types import dtype_of
 
+        if not wanted[1]:
+            return self.largest_values(data), np.empty(0, dtype_of(self.index_element_type))
         numbers = plain(data)
         least = lowest(numbers.dtype)
         if numbers.dtype.kind in "iub" and numbers.dtype.itemsize < 8:
             numbers = numbers.astype(np.int64)  # with room for padding below all values
         bottom = lowest(numbers.dtype)
         area, ways = self.laid_out(numbers, bottom)
+        if area.dtype.kind == "f":
+            area = np.fmax(area, bottom)  # NaN is never the largest, and where nothing is above the lowest there is no place
         places = np.zeros((), np.int64)
         for axis, ((along, _), size) in enumerate(zip(ways, data.shape[2:], strict=True)):
             places = places[..., None] * size + (np.arange(area.shape[axis + 2], dtype=np.int64) - along.begin)

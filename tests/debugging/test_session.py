@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from ir import Net
 
 import irshape
@@ -110,3 +114,120 @@ def test_the_tensors_of_a_run_do_not_pile_up(tmp_path: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5 * (1 << 20)
+
+
+# name, inputs, whether it may overwrite one of them; what the others give are views, states and tensors that somebody else still needs
+STEPS = [
+    ("ReLU", 1),
+    ("Add", 2),
+    ("Subtract", 2),
+    ("Multiply", 2),
+    ("Maximum", 2),
+    ("Divide", 2),
+    ("Exp", 1),
+    ("Sigmoid", 1),
+    ("Clamp", 1),
+    ("Flatten", 1),
+    ("Halves", 1),
+    ("Turned", 1),
+    ("Kept", 1),
+]
+
+
+def drawn_net(steps: list[tuple[str, list[int]]]) -> Net:
+    """A net of layers whose tensors are 128 KiB or 64 KiB (Halves), each taking earlier tensors by number; the last three tensors, and every state, are outputs."""
+    net = Net()
+    tensors = [net.parameter("128,256", name="x"), net.parameter("1,256", name="row")]
+    shape, flat, order, axis, lengths = (net.constant(values) for values in ([128, 256], [-1], [1, 0], 0, [64, 64]))
+    for number, (type, chosen) in enumerate(steps):
+        taken = [tensors[index % len(tensors)] for index in chosen]
+        if type == "Flatten":
+            made = net.layer(
+                "Reshape",
+                [net.layer("Reshape", [taken[0], flat], 'special_zero="false"'), shape if taken[0] != tensors[1] else net.constant([1, 256])],
+                'special_zero="false"',
+            )
+        elif type == "Turned":
+            made = net.layer("Transpose", [net.layer("Transpose", [taken[0], order]), order])
+        elif type == "Halves":
+            split = net.layer(
+                "VariadicSplit", [net.layer("Add", [tensors[0], taken[0]], 'auto_broadcast="numpy"'), axis, lengths], outputs=["FP32:64,256", "FP32:64,256"]
+            )
+            made = net.layer("Concat", [net.layer("ReLU", [split]), f"{split}:1"], 'axis="0"')
+        elif type == "Kept":
+            start = net.layer("Add", [tensors[0], taken[0]], 'auto_broadcast="numpy"')
+            read = net.layer("ReadValue", [start], f'variable_id="v{number}" variable_type="f32" variable_shape="128,256"', version="opset6")
+            made = net.layer("Add", [read, taken[0]], 'auto_broadcast="numpy"')
+            net.layer("Assign", [made], f'variable_id="v{number}" variable_type="f32" variable_shape="128,256"', version="opset6", outputs=["FP32:128,256"])
+            made = net.layer("ReLU", [made])
+        else:
+            attributes = {1: "", 2: 'auto_broadcast="numpy"'}[len(taken)] if type != "Clamp" else 'min="-1" max="1"'
+            made = net.layer(type, taken, attributes)
+        tensors.append(made)
+    for tensor in tensors[-3:]:
+        net.result(tensor)
+    return net
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(STEPS).flatmap(lambda step: st.tuples(st.just(step[0]), st.lists(st.integers(0, 9), min_size=step[1], max_size=step[1]))),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_memory_is_reused_only_where_nobody_sees_it(steps: list[tuple[str, list[int]]]) -> None:
+    """Who looks at every tensor gets tensors that are never overwritten: the outputs must be the same, those of an earlier run and the inputs must stay."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = drawn_net(steps).load(Path(folder))
+        plain, observed = irshape.Session(model), irshape.Session(model)
+        generator = np.random.default_rng(len(steps))
+        inputs = {"x": generator.standard_normal((128, 256), np.float32), "row": generator.standard_normal((1, 256), np.float32)}
+        copies = {name: array.copy() for name, array in inputs.items()}
+        earlier: list[tuple[list[np.ndarray], list[np.ndarray]]] = []
+        for _ in range(3):
+            made = list(plain.run(inputs).values())
+            expected = [array.copy() for array in observed.run(inputs, observe=lambda *_: None).values()]
+            earlier.append((made, expected))
+            for before, wanted in earlier:
+                for array, want in zip(before, wanted, strict=True):
+                    np.testing.assert_array_equal(array, want)
+            for name, array in inputs.items():
+                np.testing.assert_array_equal(array, copies[name])
+
+
+def test_an_elementwise_layer_takes_no_new_memory(tmp_path: Path) -> None:
+    """Many layers of one size: the one whose input nobody else needs writes over it."""
+    net = Net()
+    x = net.parameter("256,1024", name="x")
+    for number in range(20):
+        x = net.layer("Exp" if number % 2 else "ReLU", [x])
+    net.result(x)
+    session = irshape.Session(net.load(tmp_path))
+    fed = [np.zeros((256, 1024), np.float32)]
+    session.run(fed)
+    tracemalloc.start()
+    session.run(fed)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.2 * (1 << 20)
+
+
+@pytest.mark.parametrize("version", ["opset8", "opset14"])
+def test_an_output_that_nobody_takes_changes_nothing_of_the_other(tmp_path: Path, version: str) -> None:
+    data = np.array([[[[np.nan, 5, 1, np.nan], [2, np.nan, -np.inf, -np.inf], [np.nan, np.nan, 3, -np.inf], [np.nan, np.nan, -1, np.nan]]]], np.float32)
+    for both in (False, True):
+        net = Net()
+        pool = net.layer(
+            "MaxPool",
+            [net.parameter("1,1,4,4")],
+            'strides="2,2" dilations="1,1" pads_begin="0,0" pads_end="0,0" kernel="2,2" index_element_type="i64" axis="0"',
+            version=version,
+            outputs=["FP32", "I64"],
+        )
+        for output in (pool, f"{pool}:1")[: 1 + both]:
+            net.result(output)
+        made = list(irshape.Session(net.load(tmp_path)).run([data]).values())
+        assert len(made) == 1 + both
+        np.testing.assert_array_equal(made[0], [[[[5, 1], [np.finfo(np.float32).min, 3]]]])

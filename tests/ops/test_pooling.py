@@ -160,6 +160,7 @@ LARGEST = [
     Case("MaxPool", "opset1", window(kernel="2,2", pads_begin="1,1", pads_end="1,1"), [integers]),
     Case("MaxPool", "opset1", window(kernel="2,2", pads_begin="1,1", pads_end="1,1"), [data("i8", "1,1,2,2", [-128, -128, -128, -127], run_shape=(1, 1, 2, 2))]),
     Case("MaxPool", "opset1", window(kernel="1,2"), [odd]),
+    *(Case("MaxPool", version, largest(kernel="1,2"), [odd], 2) for version in ("opset8", "opset14")),
     Case("MaxPool", "opset1", window(pads_begin="2,1", pads_end="2,1"), [data("f32", "1,2,5,6", low=-9, high=-8)]),
     Case("MaxPool", "opset1", window(pads_begin="3,2", pads_end="3,2"), [x]),
     *(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 from ..declaration import attribute
 from ..elementwise import Binary
@@ -15,48 +16,55 @@ LARGEST_EXPONENT = 64
 """Powers with a larger exponent are not worked out for shapes."""
 
 
-class Add(Binary):
+class NumPyFunction(Binary):
+    """A function that NumPy has; `function` is its name there."""
+
+    function: ClassVar[str]
+
+    def of(self, a: Array, b: Array) -> Array:
+        return np.asarray(getattr(np, self.function)(a, b))
+
+    def overwrite(self, out: Array, a: Array, b: Array) -> None:
+        getattr(np, self.function)(a, self.aligned(a, b), out=out)
+
+
+class Add(NumPyFunction):
     """Sum; integers wrap around. Specification: Add-1."""
 
     since = 1
+    function = "add"
 
     def exact(self, a: Number, b: Number) -> Number:
         return a + b
 
-    def of(self, a: Array, b: Array) -> Array:
-        return np.add(a, b)
 
-
-class Subtract(Binary):
+class Subtract(NumPyFunction):
     """Difference; integers wrap around. Specification: Subtract-1."""
 
     since = 1
+    function = "subtract"
 
     def exact(self, a: Number, b: Number) -> Number:
         return a - b
 
-    def of(self, a: Array, b: Array) -> Array:
-        return np.subtract(a, b)
 
-
-class Multiply(Binary):
+class Multiply(NumPyFunction):
     """Product; integers wrap around. Specification: Multiply-1."""
 
     since = 1
+    function = "multiply"
 
     def exact(self, a: Number, b: Number) -> Number:
         if 0 in (a, b):
             return 0  # of infinity too, which stands for a number without a known bound
         return a * b
 
-    def of(self, a: Array, b: Array) -> Array:
-        return np.multiply(a, b)
 
-
-class Divide(Binary):
+class Divide(NumPyFunction):
     """Quotient. That of integers is rounded down, or towards zero with `m_pythondiv="false"`. Specification: Divide-1."""
 
     since = 1
+    function = "divide"
     m_pythondiv: bool = attribute(BOOLEAN, default=True)
 
     def exact(self, a: Number, b: Number) -> Number:
@@ -76,17 +84,18 @@ class Divide(Binary):
 
     def of(self, a: Array, b: Array) -> Array:
         if a.dtype.kind == "f":
-            return np.divide(a, b)
+            return super().of(a, b)
         quotient = np.floor_divide(a, b)
         if self.m_pythondiv or a.dtype.kind == "u":
             return quotient
         return np.add(quotient, (np.remainder(a, b) != 0) & ((a < 0) != (b < 0)))
 
 
-class Mod(Binary):
+class Mod(NumPyFunction):
     """Remainder of the division that is cut towards zero: its sign is that of `a`, as in C. Specification: Mod-1."""
 
     since = 1
+    function = "fmod"
 
     def exact(self, a: Number, b: Number) -> Number:
         if isinstance(a, int) and isinstance(b, int):
@@ -99,14 +108,12 @@ class Mod(Binary):
         most = min(_below(max(map(abs, b)), b), max(map(abs, a)))
         return (-most if a[0] < 0 else 0), (most if a[1] > 0 else 0)
 
-    def of(self, a: Array, b: Array) -> Array:
-        return np.fmod(a, b)
 
-
-class FloorMod(Binary):
+class FloorMod(NumPyFunction):
     """Remainder of the division that is rounded down: its sign is that of `b`, as in Python. Specification: FloorMod-1."""
 
     since = 1
+    function = "remainder"
 
     def exact(self, a: Number, b: Number) -> Number:
         return a % b
@@ -118,9 +125,6 @@ class FloorMod(Binary):
         if b[0] < 0:
             return -most, 0
         return 0, min(most, a[1]) if a[0] >= 0 else most
-
-    def of(self, a: Array, b: Array) -> Array:
-        return np.remainder(a, b)
 
 
 def _below(size: Number, divisor: Interval) -> Number:
@@ -163,28 +167,24 @@ def _integer_power(a: Array, b: Array) -> Array:
     return np.where(b < 0, reciprocal, positive)
 
 
-class Maximum(Binary):
+class Maximum(NumPyFunction):
     """The larger one. Specification: Maximum-1."""
 
     since = 1
+    function = "maximum"
 
     def exact(self, a: Number, b: Number) -> Number:
         return max(a, b)
 
-    def of(self, a: Array, b: Array) -> Array:
-        return np.maximum(a, b)
 
-
-class Minimum(Binary):
+class Minimum(NumPyFunction):
     """The smaller one. Specification: Minimum-1."""
 
     since = 1
+    function = "minimum"
 
     def exact(self, a: Number, b: Number) -> Number:
         return min(a, b)
-
-    def of(self, a: Array, b: Array) -> Array:
-        return np.minimum(a, b)
 
 
 class SquaredDifference(Binary):

@@ -157,8 +157,10 @@ class NumPyFunction(Unary):
     function: ClassVar[str]
 
     def of(self, data: Array) -> Array:
-        result: Array = getattr(np, self.function)(data)
-        return result
+        return np.asarray(getattr(np, self.function)(data))
+
+    def overwrite(self, out: Array, data: Array) -> None:
+        getattr(np, self.function)(data, out=out)
 
 
 class Exp(NumPyFunction):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Final
 
 from ..accumulation import narrowed, widened
 from ..lazy import Array, np
 from ..windows import Frame, along_last, padded, sliding
 
-MAX_COLUMNS: Final = 1 << 24
+MAX_COLUMNS: Final = 1 << 22
 """Patches are laid out for so many elements at a time."""
 
 _FEW_STEPS: Final = 256
@@ -46,18 +47,34 @@ def _by_columns(area: Array, matrices: Array, frame: Frame, steps: tuple[int, ..
         return np.concatenate([_by_columns(area[sample : sample + 1], matrices, frame, steps) for sample in range(batch)])
     if batch > 1 and count <= _FEW_STEPS:
         order = (1, *range(2, first), 0, *range(first, first + axes))
-        together = np.matmul(matrices, patches.transpose(order).reshape(groups, depth, batch * count))
+        together = np.matmul(matrices, _columns(patches.transpose(order), (groups, depth, batch * count)))
         return np.asarray(together.reshape(groups, made, batch, count).transpose(2, 0, 1, 3))
     if size <= MAX_COLUMNS:
-        return np.asarray(np.matmul(matrices, patches.reshape(batch, groups, depth, count)))
+        return np.asarray(np.matmul(matrices, _columns(patches, (batch, groups, depth, count))))
     result = np.empty((batch, groups, made, count), area.dtype)
     row = count // steps[0]
     rows = max(MAX_COLUMNS // (groups * depth * row), 1)
     for start in range(0, steps[0], rows):
         part = patches[(slice(None),) * first + (slice(start, start + rows),)]
         wide = part.shape[first] * row
-        np.matmul(matrices, part.reshape(batch, groups, depth, wide), out=result[..., start * row : start * row + wide])
+        np.matmul(matrices, _columns(part, (batch, groups, depth, wide)), out=result[..., start * row : start * row + wide])
     return result
+
+
+_kept = threading.local()
+
+
+def _columns(patches: Array, shape: tuple[int, ...]) -> Array:
+    """A copy of patches in another shape, in memory that each thread keeps for that: from the system it would come anew for every layer, page by page."""
+    size = patches.size
+    if size > MAX_COLUMNS:
+        return patches.reshape(shape)
+    memory: Array | None = getattr(_kept, "memory", None)
+    if memory is None or memory.nbytes < patches.nbytes:
+        memory = _kept.memory = np.empty(patches.nbytes, np.uint8)
+    columns = memory[: patches.nbytes].view(patches.dtype)
+    np.copyto(columns.reshape(patches.shape), patches)
+    return columns.reshape(shape)
 
 
 def _by_position(area: Array, filters: Array, frame: Frame, steps: tuple[int, ...]) -> Array:

@@ -157,7 +157,29 @@ def _blame(comparison: Comparison) -> list[str]:
             )
         lines += [f"    {reason}" for reason in dict.fromkeys((first.reason, first.own_reason)) if reason]
         lines += [f"    {what}: {found}" for what, found in first.ranges.items()]
-    return lines
+    return lines + _inside(comparison)
+
+
+def _inside(comparison: Comparison) -> list[str]:
+    from .comparing import place
+
+    found = comparison.inside
+    if found is None:
+        return []
+    where, blamed = f"<{found.tag}> of {found.layer.type} '{found.layer.name}' (id {found.layer.id})", found.blamed
+    if blamed is None:
+        runs = f"the {found.looked_at} runs" if found.looked_at > 1 else "the run"
+        return [
+            f"    every layer of its <{found.tag}> agrees in {runs} looked at: what departs is how the device goes through the body (slices, back edges, conditions)"
+        ]
+    error = (blamed.own_errors or blamed.errors).max_abs
+    lines = [
+        f"  inside, in run {found.iteration + 1} of the {where}: {place(blamed.layer, blamed.port)}"
+        + (f", by itself: largest error {error:.6g}" if error is not None else "")
+    ]
+    if found.comparison.saved is not None:
+        lines.append(f"    saved: {found.comparison.saved}")
+    return lines + _inside(found.comparison)
 
 
 def _junit(comparison: Comparison) -> str:

@@ -27,6 +27,7 @@ from .statistics import Errors, errors, is_real, range_of
 
 if TYPE_CHECKING:
     from . import reproducer
+    from .inside import Inside
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Verdict = Literal["equal", "tighter", "differs", "explained", "not compared"]
@@ -35,12 +36,21 @@ Hint = Literal["f32", "f16", "bf16"]
 MAX_SUSPECTS = 16
 """How many layers that depart by themselves are looked at more closely."""
 
-TOLERANCE: dict[str, tuple[float, float]] = {"f64": (1e-3, 1e-4), "f32": (1e-3, 1e-4), "f16": (1e-2, 2e-3), "bf16": (4e-2, 1e-2)}
+TOLERANCE: dict[str, tuple[float, float]] = {"f64": (1e-4, 1e-5), "f32": (1e-4, 1e-5), "f16": (1e-2, 2e-3), "bf16": (4e-2, 1e-2)}
 """Relative tolerance, and absolute tolerance as a part of the largest magnitude in the tensor, by element type. f64 is compared as f32, in which the device computes it."""
 
 
 COMPUTED: dict[str, tuple[float, float]] = {"f16": (1e-2, 1e-2), "bf16": (4e-2, 4e-2)}
 """The same for tensors whose layers are computed in a lower precision than their element type: what is rounded there are the terms of sums, too."""
+
+
+SIMULATED_FACTOR = 4.0
+"""Where the device computes in f16 or bf16, an output of the model may depart by so many times as much as it does when irshape rounds every tensor to that precision."""
+
+DECOMPRESSED = "the device decompresses weights in f32, where the IR rounds them to f16 on the way; computed that way, irshape's values agree"
+
+NO_SCALE = 1e30
+"""Finite numbers from here on stand for infinity, as masks do (f16: from 60,000); they say nothing of how large the errors of other elements may be."""
 
 
 class Row(NamedTuple):
@@ -102,6 +112,8 @@ class Comparison:
         self.notes: list[str] = []
         """What a reader should know beside the numbers, such as where the first NaN comes from."""
         self.hint: str | None = None
+        self.inside: Inside | None = None
+        """What was found inside the blamed layer, where it holds bodies."""
         self.saved: Path | None = None
         """The IR of the blamed layer, where it was asked for."""
 
@@ -161,6 +173,7 @@ class Comparison:
             "hint": self.hint,
             "ok": self.ok,
             "blamed": None if blamed is None else {"id": blamed.layer.id, "name": blamed.layer.name, "type": blamed.layer.type, "port": blamed.port},
+            "inside": None if self.inside is None else self.inside.to_dict(),
             "problems": self.problems,
             "notes": self.notes,
             "outputs": rows,
@@ -184,7 +197,7 @@ def crosscheck(
 ) -> Comparison:
     """`irshape.crosscheck`. Without inputs they are drawn at random from `seed`. rtol, atol: instead of `TOLERANCE`; atol is then absolute.
 
-    hint: the precision in which the device is to compute, f32 without one; the tolerance is then that of the hint. layers: `outputs` compares those of the model
+    hint: the precision in which the device is to compute, f32 without one; the tolerance is that of the precision in which it says that it does. layers: `outputs` compares those of the model
     only, and blames no layer. save: a folder for the blamed layer as an IR of its own with its inputs and outputs. progress: called for each layer.
     Raises `RuntimeError` where OpenVINO is not installed, `ExecutionError` for inputs that do not fit.
     """
@@ -210,10 +223,18 @@ def crosscheck(
             problems.append(f"OpenVINO {answer.version} cannot run the model on {device}: {answer.problem}")
         comparison = Comparison(model, device, answer, _shape_rows(model, answer), problems)
         comparison.hint = hint
+        precision = _precision(answer.precision, hint)
+        if precision != (hint or "f32"):
+            comparison.notes.append(f"the device computes in {precision}, where {hint or 'f32'} was asked for")
         if answer.values:
-            run = _Run(session, answer, comparison, _Tolerance(rtol, atol, hint), request, save)
+            run = _Run(session, answer, comparison, _Tolerance(rtol, atol, precision), request, save)
             run.compare(fed, progress)
     return comparison
+
+
+def _precision(said: str | None, hint: Hint | None) -> Hint:
+    """The precision in which the device computes: as it says itself, else as it was asked for."""
+    return next((known for known in ("f32", "f16", "bf16") if known == said), hint or "f32")
 
 
 def _asked(model: Model, fed: Mapping[str, Array], request: Mapping[str, Any], folder: Path) -> Answer:
@@ -295,10 +316,10 @@ def _shape_verdict(mine: str, theirs: str, element_type: ElementType, shape: Par
 class _Tolerance(NamedTuple):
     rtol: float | None
     atol: float | None
-    hint: Hint | None
+    precision: Hint
 
     def difference(self, mine: Array, theirs: Array) -> tuple[float | None, float | None, bool]:
-        return difference(mine, theirs, self.rtol, self.atol, self.hint)
+        return difference(mine, theirs, self.rtol, self.atol, self.precision)
 
     def alike(self, mine: Array, theirs: Array) -> bool:
         return self.difference(mine, theirs)[2]
@@ -317,6 +338,13 @@ class _Run:
         self.tolerance = tolerance
         self.request = request
         self.save = save
+        self.options = {
+            **{name: request[name] for name in ("device", "hint", "config")},
+            "rtol": tolerance.rtol,
+            "atol": tolerance.atol,
+            "save": save,
+            "max_memory": session.max_memory,
+        }
         self.probe = Session(session.model, max_memory=session.max_memory)
         self.probe._constants = session._constants
         self.wiring = wire(session.model.net)
@@ -341,29 +369,61 @@ class _Run:
             if layer.type.lower() not in ("result", "parameter", "const", "constant"):
                 self.layer(layer, inputs, made)
 
+        results: list[Array] = []
         try:
-            self.session.run(fed, observe=observe)
+            results = list(self.session.run(fed, observe=observe).values())
         except ExecutionError as problem:
             self.comparison.problems.append(f"irshape cannot run the model: {problem}")
         self.judge()
+        if self.tolerance.precision in ("f16", "bf16") and any(row.inherited and self.comparison.counts(row) for row in self.rows):
+            self.explain_precision(fed, results, self.tolerance.precision)
         if any(row.inherited and row.own_verdict == "equal" for row in self.rows):
             self.explain_weights(fed)
 
+    def explain_precision(self, fed: dict[str, Array], exact: list[Array], precision: Literal["f16", "bf16"]) -> None:
+        """Runs once more with every tensor rounded as the device may round it; outputs of the model that depart no more than by some times what that makes are explained."""
+        from ..execution.ranges import rounding
+
+        model = self.session.model
+        try:
+            rounded = list(Session(model, max_memory=self.session.max_memory, rounding=rounding(precision)).run(fed).values())
+        except ExecutionError:
+            return
+        results = [position for position, layer in enumerate(model.net.layers) if layer.type.lower() == "result"]
+        for position, mine, other in zip(results, exact, rounded, strict=True):
+            source = next((source for source in self.wiring.sources[position] if source is not None), None)
+            number = None if source is None else self.numbers.get(source)
+            theirs = None if number is None else self.theirs(self.rows[number].layer, self.rows[number].port)
+            if number is None or theirs is None or not self.rows[number].inherited or not mine.shape == other.shape == theirs.shape:
+                continue
+            departs, simulated = errors(mine, theirs), errors(mine, other)
+            within = departs.max_abs is not None and simulated.max_abs is not None and departs.max_abs <= SIMULATED_FACTOR * simulated.max_abs
+            if within and departs.nan[0] == departs.nan[1] and departs.inf[0] == departs.inf[1]:
+                reason = f"rounded to {precision} after every layer, irshape's own result departs here by up to {simulated.max_abs:.3g}; the device's by {departs.max_abs:.3g}"
+                self.rows[number] = self.rows[number]._replace(value_verdict="explained", reason=reason)
+
+    @cached_property
+    def decompressed(self) -> dict[int, tuple[Array, ...]]:
+        return decompressed_in_f32(self.session)
+
+    def decompresses(self, layer: Layer, port: int, theirs: Array) -> bool:
+        """Whether the device gives the weights that a layer is the last to decompress as they are without rounding on the way."""
+        made = self.decompressed.get(id(layer), ())
+        return port < len(made) and made[port].shape == theirs.shape and self.tolerance.alike(made[port], theirs)
+
     def explain_weights(self, fed: dict[str, Array]) -> None:
         """Runs once more with weights decompressed as the device does it; rows that then agree are explained."""
-        weights = decompressed_in_f32(self.session)
-        if not weights:
+        if not self.decompressed:
             return
         session = Session(self.session.model, max_memory=self.session.max_memory)
-        session._constants, session.instead = self.session._constants, weights
-        reason = "the device decompresses weights in f32, where the IR rounds them to f16 on the way; computed that way, irshape's values agree"
+        session._constants, session.instead = self.session._constants, self.decompressed
 
         def observe(layer: Layer, inputs: tuple[Array, ...], made: tuple[Array, ...]) -> None:
             for number in self.by_layer.get(id(layer), ()):
                 row = self.rows[number]
                 theirs = self.theirs(layer, row.port) if row.inherited and row.own_verdict == "equal" and row.port < len(made) else None
                 if theirs is not None and theirs.shape == made[row.port].shape and self.tolerance.alike(made[row.port], theirs):
-                    self.rows[number] = row._replace(value_verdict="explained", reason=reason)
+                    self.rows[number] = row._replace(value_verdict="explained", reason=DECOMPRESSED)
 
         try:
             session.run(fed, observe=observe)
@@ -405,6 +465,9 @@ class _Run:
         for number, theirs in found.items():
             row = self.rows[number]
             held = self.compared(row._replace(value_verdict="not compared", reason=None), device_inputs, own[row.port], theirs)
+            if held.value_verdict == "differs" and self.decompresses(layer, row.port, theirs):
+                held = held._replace(value_verdict="explained", reason=DECOMPRESSED)
+                row = row._replace(value_verdict="explained", reason=DECOMPRESSED)
             self.rows[number] = row._replace(own_verdict=held.value_verdict, own_errors=held.errors, own_reason=held.reason)
             if held.value_verdict == "differs":
                 self.rows[number] = self.rows[number]._replace(ranges=held.ranges)
@@ -429,8 +492,9 @@ class _Run:
         return row._replace(value_verdict="explained" if why else "differs", reason=why, ranges=_ranges(inputs, mine, theirs))
 
     def judge(self) -> None:
-        """Runs the suspected layers alone on the device, until one departs there too: that one is to blame, and saved."""
+        """Runs the suspected layers alone on the device, until one departs there too: that one is to blame, looked into, and saved."""
         from . import reproducer
+        from .inside import look_inside
 
         for number, inputs, own, theirs in self.suspects:
             row = self.rows[number]
@@ -453,6 +517,8 @@ class _Run:
                 self.rows[number] = row._replace(own_reason=row.own_reason or f"alone on the device, with the same inputs, the layer gives {said} values")
             if self.save is not None:
                 self.comparison.saved = reproducer.save(cut, self.save, {"irshape": own, "device": [theirs if alone is None else alone]})
+            if row.layer.bodies:
+                self.comparison.inside = look_inside(self.probe, row.layer, inputs, self.options)
             break
 
     def harmless(self, position: int, port: int) -> bool:
@@ -523,8 +589,9 @@ def difference(
     if kind in COMPUTED and COMPUTED[kind][0] >= relative:
         relative, part = COMPUTED[kind]
     finite = np.isfinite(a) & np.isfinite(b)
-    scale = float(np.max(np.abs(a), where=finite, initial=0.0))
-    bound = (relative if rtol is None else rtol) * np.abs(a) + (part * scale + 1e-6 if atol is None else atol)
+    size = np.abs(a)
+    scale = float(np.max(size, where=finite & (size < (60_000 if name == "f16" else NO_SCALE)), initial=0.0))
+    bound = (relative if rtol is None else rtol) * size + (part * scale + 1e-6 if atol is None else atol)
     with np.errstate(all="ignore"):
         error = np.where(finite, np.abs(a - b), 0.0)
         alike = (a == b) | (np.isnan(a) & np.isnan(b)) | (finite & (error <= bound))

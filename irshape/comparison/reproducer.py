@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,6 +61,26 @@ def cut(model: Model, layer: Layer, inputs: Sequence[Array]) -> Cut:
     return Cut(alone, layer, arrays)
 
 
+def cut_body(model: Model, body: Body, given: Mapping[str, Array]) -> tuple[Model, dict[str, Array]]:
+    """The body of a control-flow layer, with Parameters of the shapes of `given` (by their ids), and those arrays in the order of the Parameters."""
+    alone = Model(model.source, model.path, 11)
+    alone.format = model.format
+    alone.weights = model.weights
+    alone.net = Body()
+    alone.net.edges = list(body.edges)
+    arrays: dict[str, Array] = {}
+    for layer in body.layers:
+        array = given.get(layer.id) if layer.type.lower() == "parameter" else None
+        made = layer
+        if array is not None:
+            arrays[layer.id] = array
+            made = _parameter(layer, 0, layer.id, array)
+            made.name = layer.name
+            made.outputs[0].id = layer.outputs[0].id
+        alone.net.layers.append(made)
+    return alone, arrays
+
+
 def _parameter(producer: Layer, index: int, id: str, array: Array) -> Layer:
     element_type = element_type_of(array)
     made = Layer(id, producer.name if len(producer.outputs) == 1 else f"{producer.name}:{index}", "Parameter", "opset1", -1, ())
@@ -87,9 +107,14 @@ def save(found: Cut, folder: str | Path, outputs: dict[str, Sequence[Array]]) ->
     from ..formats.atomic import write_together
     from ..formats.ir_writer import write
 
-    target = existing_folder(str(folder)) / f"layer_{''.join(char if char.isalnum() else '_' for char in found.layer.id)}.xml"
+    target = existing_folder(str(folder)) / f"layer_{file_stem(found.layer.id)}.xml"
     write(found.model, target, infer(found.model))
     arrays = {f"input{number}": found.inputs[parameter.id] for number, parameter in enumerate(found.model.parameters)}
     arrays |= {f"{name}{number}": array for name, made in outputs.items() for number, array in enumerate(made)}
     write_together({target.with_suffix(f".{name}.npy"): npy_bytes(array) for name, array in arrays.items()})
     return target
+
+
+def file_stem(id: str) -> str:
+    """An id as a part of a file name."""
+    return "".join(char if char.isalnum() else "_" for char in id)

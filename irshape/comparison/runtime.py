@@ -21,7 +21,7 @@ class Answer(NamedTuple):
 
     refused: its message where it did not read the model. crashed: how its process ended, where that was no answer. shapes: by layer name, element type and
     shape of each output. values: by layer name and port, the output as (element type, shape, the file that holds its bytes). problem: why it could not be run.
-    device: its full name.
+    device: its full name. precision: in which it says that it computes reals.
     """
 
     version: str
@@ -31,6 +31,7 @@ class Answer(NamedTuple):
     shapes: dict[str, list[tuple[str, str]]]
     values: dict[tuple[str, int], tuple[str, list[int], Path]]
     problem: str | None
+    precision: str | None = None
 
 
 def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answer:
@@ -54,7 +55,9 @@ def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answ
         raise RuntimeError("OpenVINO is not installed; the cross-check needs it: pip install 'irshape[openvino]'")
     values = {(name, port): (element_type, shape, folder / file) for name, port, element_type, shape, file in found.get("values", ())}
     shapes = {name: [(row[0], row[1]) for row in rows] for name, rows in found.get("shapes", {}).items()}
-    return Answer(found.get("version", "?"), found.get("device", "?"), found.get("refused"), ended, shapes, values, found.get("problem"))
+    return Answer(
+        found.get("version", "?"), found.get("device", "?"), found.get("refused"), ended, shapes, values, found.get("problem"), found.get("precision")
+    )
 
 
 def _ending(code: int, stderr: str) -> str:
@@ -93,7 +96,7 @@ def main(folder: Path) -> None:
         return
     try:
         answer["device"] = str(core.get_property(request["device"], "FULL_DEVICE_NAME"))
-        answer["values"] = _run(ov, core, model, request, folder)
+        answer["values"] = _run(ov, core, model, request, folder, answer)
     except Exception as problem:
         answer["problem"] = _short(problem)
     save()
@@ -117,7 +120,7 @@ def _shapes(model: Any) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path) -> list[tuple[str, int, str, list[int], str]]:
+def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path, answer: dict[str, Any]) -> list[tuple[str, int, str, list[int], str]]:
     import numpy as np
 
     config = {"INFERENCE_PRECISION_HINT": request.get("hint") or "f32"}
@@ -139,6 +142,7 @@ def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path) 
     fed = [result.input(0).get_source_output() for result in model.get_results()]
     positions = {(source.get_node().get_friendly_name(), source.get_index()): position for position, source in enumerate(fed)}
     compiled = core.compile_model(model, request["device"], config)
+    answer["precision"] = _precision(compiled)
     demand = compiled.create_infer_request()
     for position, parameter in enumerate(model.get_parameters()):
         entry = request["inputs"].get(parameter.get_friendly_name())
@@ -165,6 +169,14 @@ def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path) 
             (folder / file).write_bytes(_bytes(tensor))
         found.append((name, port, element_type, list(tensor.get_shape()), file))
     return found
+
+
+def _precision(compiled: Any) -> str | None:
+    """What the device made of the hint: one without f16 may compute in bf16, one without f32 in f16. None where it does not say."""
+    try:
+        return str(compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name())
+    except (RuntimeError, AttributeError):
+        return None
 
 
 def _fill(tensor: Any, raw: bytes) -> None:

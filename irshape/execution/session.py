@@ -136,6 +136,8 @@ class Session:
         self._runs: dict[int, list[int]] = {}
         self.instead: dict[int, tuple[Array, ...]] = {}
         """Outputs that take the place of what a layer would compute, by the layer's identity."""
+        self.entered: Callable[[Layer, str, Mapping[str, Array]], None] | None = None
+        """Called before each run of a body with the layer that holds it, the tag of the body, and what its Parameters are given, by their ids."""
 
     def reset(self) -> None:
         """Forgets the values of all variables."""
@@ -381,6 +383,8 @@ class Session:
             counted[0] += 1
             if counted[0] > self.max_iterations:
                 raise ExecutionError(f"its <{tag}> has run {self.max_iterations:,} times, more is not allowed (--max-iterations)", layer)
+            if self.entered is not None:
+                self.entered(layer, tag, parameters)
             results = self.run_body(body, parameters)
             gathered_bytes += sum(results[id].nbytes for id in gathered if id in results)
             if gathered_bytes > self.max_memory:

@@ -127,7 +127,7 @@ STEPS = [
     ("Exp", 1),
     ("Sigmoid", 1),
     ("Clamp", 1),
-    ("Flatten", 1),
+    ("Wrapped", 1),
     ("Halves", 1),
     ("Turned", 1),
     ("Kept", 1),
@@ -135,18 +135,14 @@ STEPS = [
 
 
 def drawn_net(steps: list[tuple[str, list[int]]]) -> Net:
-    """A net of layers whose tensors are 128 KiB or 64 KiB (Halves), each taking earlier tensors by number; the last three tensors, and every state, are outputs."""
+    """A net of layers whose tensors are 128 KiB or 64 KiB (Halves), each taking earlier tensors by number; the last three tensors are outputs."""
     net = Net()
     tensors = [net.parameter("128,256", name="x"), net.parameter("1,256", name="row")]
-    shape, flat, order, axis, lengths = (net.constant(values) for values in ([128, 256], [-1], [1, 0], 0, [64, 64]))
+    order, axis, lengths = (net.constant(values) for values in ([1, 0], 0, [64, 64]))
     for number, (type, chosen) in enumerate(steps):
         taken = [tensors[index % len(tensors)] for index in chosen]
-        if type == "Flatten":
-            made = net.layer(
-                "Reshape",
-                [net.layer("Reshape", [taken[0], flat], 'special_zero="false"'), shape if taken[0] != tensors[1] else net.constant([1, 256])],
-                'special_zero="false"',
-            )
+        if type == "Wrapped":
+            made = net.layer("Squeeze", [net.layer("Unsqueeze", [taken[0], axis]), axis])
         elif type == "Turned":
             made = net.layer("Transpose", [net.layer("Transpose", [taken[0], order]), order])
         elif type == "Halves":
@@ -169,7 +165,7 @@ def drawn_net(steps: list[tuple[str, list[int]]]) -> Net:
     return net
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, derandomize=True, deadline=None)
 @given(
     st.lists(
         st.sampled_from(STEPS).flatmap(lambda step: st.tuples(st.just(step[0]), st.lists(st.integers(0, 9), min_size=step[1], max_size=step[1]))),

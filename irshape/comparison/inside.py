@@ -1,0 +1,103 @@
+"""The body of a control-flow layer that departs: which of its layers, and in which iteration."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..execution.session import ExecutionError, Session
+from ..inference.engine import infer
+from ..model import Layer
+from .reproducer import cut_body, file_stem
+
+if TYPE_CHECKING:
+    from .crosschecking import Comparison, Row
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+MAX_ITERATIONS = 8
+"""So many runs of a body are held against the device, each in a process of its own."""
+
+
+class Inside(NamedTuple):
+    """What was found inside a layer. tag: of the body. iteration: the run of it that is told about, from 0. looked_at: how many runs were compared.
+
+    comparison: of the body as a model of its own, with what irshape feeds it in that iteration. Its layers have the ids and names that they have in the body.
+    """
+
+    layer: Layer
+    tag: str
+    iteration: int
+    looked_at: int
+    comparison: Comparison
+
+    @property
+    def blamed(self) -> Row | None:
+        """The first output in the body that departs though its layer is given the device's own inputs; None where the body agrees in all runs looked at."""
+        return self.comparison.blamed
+
+    @property
+    def path(self) -> list[str]:
+        """The path of the layers of the body."""
+        return [*self.layer.path, self.layer.id, self.tag]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        found = self.blamed
+        layer = None
+        if found is not None:
+            layer = {"id": found.layer.id, "name": found.layer.name, "type": found.layer.type, "port": found.port}
+        inner = self.comparison.inside
+        return {
+            "path": self.path,
+            "iteration": self.iteration,
+            "looked_at": self.looked_at,
+            "blamed": layer,
+            "errors": None if found is None else (found.own_errors or found.errors).to_dict(),
+            "inside": None if inner is None else inner.to_dict(),
+        }
+
+
+def look_inside(session: Session, layer: Layer, inputs: Sequence[Array], options: Mapping[str, Any]) -> Inside | None:
+    """Runs a control-flow layer on `inputs`, and holds its body against the device, iteration by iteration, until one has a layer to blame.
+
+    options: those of `crosscheck`; what `save` keeps of the body goes into a folder of its own there. None where no body runs, or none could be compared.
+    """
+    from ..formats.ir_writer import write
+    from ..formats.loading import load
+    from .crosschecking import crosscheck
+
+    runs: list[tuple[str, dict[str, Array]]] = []
+
+    def entered(found: Layer, tag: str, given: Mapping[str, Array]) -> None:
+        if found is layer and len(runs) < MAX_ITERATIONS:
+            runs.append((tag, dict(given)))
+
+    session.entered = entered
+    try:
+        session.evaluate(layer, tuple(inputs))
+    except ExecutionError:
+        pass  # said by who has run it before; the iterations up to here can be looked at
+    finally:
+        session.entered = None
+    assert layer.bodies is not None
+    save = options.get("save")
+    last: Inside | None = None
+    for iteration, (tag, given) in enumerate(runs):
+        alone, arrays = cut_body(session.model, layer.bodies[tag], given)
+        with tempfile.TemporaryDirectory(prefix="irshape-") as name:
+            path = Path(name) / "body.xml"
+            try:
+                write(alone, path, infer(alone))
+                kept = None if save is None else Path(save) / file_stem(f"{layer.id}_{tag}")
+                comparison = crosscheck(load(path), arrays, **{**options, "save": kept})
+            except (ValueError, OSError, ExecutionError):
+                continue
+        last = Inside(layer, tag, iteration, iteration + 1, comparison)
+        if comparison.blamed is not None:
+            return last
+    return last

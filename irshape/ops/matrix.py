@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Final
 
@@ -13,6 +14,9 @@ from .elementwise import FLOATING, common_type, computed
 from .kinds import BOOLEAN, STRING
 from .lazy import Array, np
 from .tensors import Tensor
+
+MAX_SCORES: Final = 1 << 19
+"""The scores of attention are worked out for so many pairs of queries and keys at a time, 16 queries at least."""
 
 
 class MatMul(Operation):
@@ -432,19 +436,57 @@ class ScaledDotProductAttention(Operation):
     ) -> Array:
         numbers = plain(query)
         factor = numbers.dtype.type(1 / np.sqrt(query.shape[-1])) if scale is None else plain(scale).reshape(())
-        scores = np.matmul(numbers * factor, plain(key).swapaxes(-1, -2))
+        keys, values = plain(key).swapaxes(-1, -2), plain(value)
+        mask = attention_mask if self.causal or attention_mask is None or attention_mask.dtype.kind == "b" else plain(attention_mask)
+        sinks = None if sink is None else plain(sink)
+        length = query.shape[-2]
+        row = max(math.prod(np.broadcast_shapes(query.shape[:-2], key.shape[:-2])) * keys.shape[-1], 1)
+        some = max(MAX_SCORES // row, 16)
+        if length <= some:
+            return computed(self.attended(numbers * factor, keys, values, mask, sinks, 0), query)
+        made = [
+            self.attended(
+                numbers[..., start : start + some, :] * factor,
+                keys,
+                values,
+                _rows(mask, length, start, some),
+                _rows(sinks, length, start, some),
+                start,
+            )
+            for start in range(0, length, some)
+        ]
+        return computed(np.concatenate(made, axis=-2), query)
+
+    def attended(self, query: Array, keys: Array, values: Array, mask: Array | None, sink: Array | None, start: int) -> Array:
+        """The result for scaled queries from position `start` on; `keys` are transposed."""
+        scores = np.matmul(query, keys)
         if self.causal:
-            scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
-        elif attention_mask is not None:
-            scores = np.where(attention_mask, scores, -np.inf) if attention_mask.dtype.kind == "b" else scores + plain(attention_mask)
+            np.copyto(scores, -np.inf, where=~np.tri(*scores.shape[-2:], k=start, dtype=bool))
+        elif mask is not None and mask.dtype.kind == "b":
+            scores = np.where(mask, scores, scores.dtype.type(-np.inf))
+        elif mask is not None:
+            same = np.broadcast_shapes(scores.shape, mask.shape) == scores.shape
+            scores = np.add(scores, mask, out=scores if same else None)
         top = scores.max(axis=-1, keepdims=True, initial=-np.inf)
         if sink is not None:
-            top = np.maximum(top, plain(sink))
-        weights = np.exp(scores - top)
+            top = np.maximum(top, sink)
+            same = top.shape[:-1] == scores.shape[:-1]
+            scores = np.subtract(scores, top, out=scores if same else None)
+        else:
+            scores -= top
+        weights = np.exp(scores, out=scores)
         total = weights.sum(axis=-1, keepdims=True)
         if sink is not None:
-            total = total + np.exp(plain(sink) - top)
-        return computed(np.matmul(weights / total, plain(value)), query)
+            total = total + np.exp(sink - top)
+        made = np.asarray(np.matmul(weights, values))
+        if not weights.shape[-1]:
+            return made  # zeros, as a sum of nothing
+        return np.divide(made, total, out=made) if total.shape[:-1] == made.shape[:-1] else made / total
+
+
+def _rows(array: Array | None, length: int, start: int, count: int) -> Array | None:
+    """The rows of some queries, of an array that has one for each of `length` queries, or one for all."""
+    return array if array is None or array.ndim < 2 or array.shape[-2] != length else array[..., start : start + count, :]
 
 
 def _split(shape: PartialShape) -> tuple[PartialShape, Dimension, Dimension]:

@@ -218,6 +218,7 @@ def attention(*inputs: object, causal: str = "false", run: bool = True, known: s
 
 MASK = const("boolean", np.array([[1, 1, 0, 1, 1], [1, 0, 0, 0, 1], [0, 1, 1, 1, 1]], bool))
 Q, K, V = f32("2,2,3,4"), f32("2,2,5,4"), f32("2,2,5,6")
+LONG = f32("1,2,600,4"), f32("1,2,700,4"), f32("1,2,700,6")
 ATTENTION = [
     attention(Q, K, V),
     attention(Q, K, V, causal="true"),
@@ -236,6 +237,11 @@ ATTENTION = [
     *(attention(*(data(t, shape) for shape in ("1,2,3,4", "1,2,5,4", "1,2,5,4", "3,5"))) for t in ("f16", "bf16")),
     attention(f32("?,2,?,4", (2, 2, 3, 4)), f32("?,2,?,4", (2, 2, 5, 4)), f32("?,2,?,4", (2, 2, 5, 4))),
     attention(f32("2,3,4"), f32("2,5,4"), f32("2,5,6")),
+    # more queries and keys than are worked out at a time
+    *(attention(*LONG, *more, causal=causal) for causal, more in (
+        ("false", ()), ("true", ()), ("false", (f32("600,700"),)), ("false", (f32("1,1,1,700"),)), ("false", (const("boolean", np.tri(600, 700, 50, bool)),)),
+        ("false", (f32("600,700"), const("f32", 0.3), f32("1,2,600,1"))), ("true", (f32("600,700"), const("f32", 0.3), f32("1,2,1,1"))),
+    )),
     attention(f32("2,3,4,4"), f32("2,1,5,4"), f32("2,1,5,6"), run=False),
     *(attention(*(data(t, shape) for shape in ("1,2,3,4", "1,2,5,4", "1,2,5,4")), run=False) for t in TYPES if t != "string"),
     *(attention(Q, K, V, data(t, "3,5"), run=False) for t in ("f16", "i32", "u8", "dynamic", "boolean", "string")),

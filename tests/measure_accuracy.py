@@ -1,4 +1,4 @@
-"""Runs the operation tests and writes docs/accuracy.md: for each operation version and element type the largest error against OpenVINO's CPU plugin.
+"""Runs the operation tests, cross-checks the examples, and writes docs/accuracy.md: for each operation version and element type the largest error against OpenVINO's CPU plugin.
 
 python tests/measure_accuracy.py [pytest arguments]          tests/ops, where nothing is named
 
@@ -17,19 +17,28 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
+import irshape  # noqa: E402
 from irshape.comparison.statistics import Errors, errors  # noqa: E402
 from irshape.ops import registry  # noqa: E402
 
 HEAD = """# Accuracy
 
-The largest error of irshape against the CPU plugin of OpenVINO {version} (f32 inference precision), over all cases of the operation tests that both run, by operation version
-and element type of the result. Written by `python tests/measure_accuracy.py`.
+The largest error of irshape against the CPU plugin of OpenVINO {version} (f32 inference precision), over all cases of the operation tests that both run and all layers of the
+examples, each computed from the plugin's own inputs, by operation version and element type of the result. Written by `python tests/measure_accuracy.py`.
 
 Relative: the largest absolute error as a part of the largest magnitude in its tensor. ulp: units in the last place of the element type, where the error in them is largest; near
 zero they say little, and of f64, which the plugin computes as f32, nothing. `exact`: every element of every case is the same. Cases whose values differ for a reason listed in
 [known_differences.py](../tests/differential/known_differences.py) are counted in the last column only.
 
-{total} of {operations} operation versions, {cases} results compared.
+{total} of {operations} operation versions, {cases} results compared.{missing}
+
+## The examples, cross-checked
+
+`irshape crosscheck` of every model in examples/. The last columns have the output with the largest error, as a part of what is [allowed](debugging.md#tolerances) there.
+
+{examples}
+
+## By operation version
 
 | operation | element type | results | largest error | relative | ulp | known differences |
 |---|---|---|---|---|---|---|
@@ -47,14 +56,17 @@ class Row:
         self.exact = True
 
     def add(self, ours: Any, theirs: Any, found: Errors) -> None:
-        self.results += 1
         if found.max_abs is None:
+            self.results += 1
             self.exact = self.exact and bool(np.array_equal(ours, theirs, equal_nan=ours.dtype.kind not in "OUSb"))
-            return
-        finite = np.abs(np.asarray(theirs, np.float64))
-        scale = float(np.max(finite, where=np.isfinite(finite), initial=0.0))
+        else:
+            self.add_errors(found)
+
+    def add_errors(self, found: Errors) -> None:
+        assert found.max_abs is not None
+        self.results += 1
         self.absolute = max(self.absolute, found.max_abs)
-        self.relative = max(self.relative, found.max_abs / scale if scale else 0.0)
+        self.relative = max(self.relative, found.max_abs / found.scale if found.scale else 0.0)
         self.ulp = max(self.ulp, found.ulp or 0)
         self.exact = self.exact and found.max_abs == 0 and found.nan[0] == found.nan[1] and found.inf[0] == found.inf[1]
 
@@ -109,12 +121,45 @@ class Recorder:
         values = compare._compare_values
         compare._compare_values = compare_values
 
+    def examples(self) -> str:
+        """Cross-checks the examples; their table. What layers make by themselves goes into the rows."""
+        lines = ["| model | outputs | values compared | equal | largest error | of what is allowed | at |", "|---|---|---|---|---|---|---|"]
+        for path in sorted((ROOT / "examples").glob("*.xml")):
+            comparison = irshape.crosscheck(irshape.load(path))
+            rows = [row for row in comparison.rows if row.value_verdict != "not compared"]
+            for row in rows:
+                found = row.own_errors or row.errors
+                operation = registry.find(row.layer.type, row.layer.version)
+                if (
+                    found.max_abs is not None
+                    and (row.own_verdict if row.own_verdict != "not compared" else row.value_verdict) == "equal"
+                    and not isinstance(operation, registry.UnknownOperation)
+                ):
+                    key = (operation.type_name(), f"{operation.since:02}", row.inferred.partition(" ")[0])
+                    self.rows.setdefault(key, Row()).add_errors(found)
+            worst = (comparison.worst(1) or rows[:1])[0]
+            equal = f"{comparison.count('equal')}{'' if comparison.ok else ', and something departs'}"
+            at = f"{worst.layer.type} `{worst.layer.name}`"
+            lines.append(f"| {path.stem} | {len(comparison.rows)} | {len(rows)} | {equal} | {worst.error or 0:.2g} | {worst.excess:.1%} | {at} |")
+        return "\n".join(lines)
+
     def page(self) -> str:
+        examples = self.examples()
         lines = [f"| {name}-{int(since)} | {kind} | {row.cells()} |" for (name, since, kind), row in sorted(self.rows.items())]
         versions = {key[:2] for key in self.rows}
-        every = sum(len(registry.versions(name)) for name in registry.type_names())
+        every = {(found.type_name(), f"{found.since:02}") for name in registry.type_names() for found in registry.versions(name)}
+        absent = ", ".join(f"{name}-{int(since)}" for name, since in sorted(every - versions))
+        missing = (
+            f" Not compared, because no engine of OpenVINO runs them, or their value is only what a caller or another layer put there: {absent}."
+            if absent
+            else ""
+        )
         total = sum(row.results for row in self.rows.values())
-        return HEAD.format(version=self.version, total=len(versions), operations=every, cases=f"{total:,}") + "\n".join(lines) + "\n"
+        return (
+            HEAD.format(version=self.version, total=len(versions), operations=len(every), cases=f"{total:,}", missing=missing, examples=examples)
+            + "\n".join(lines)
+            + "\n"
+        )
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ class Errors(NamedTuple):
 
     Relative to the reference; elements where it is 0 have no relative error. ulp: units in the last place of the reference's element type, real types only.
     cosine: of the angle between the two as vectors. nan, inf: how many in the reference, and in the other. place: where the largest absolute error is;
-    reference, other: the two values there.
+    reference, other: the two values there. scale: the largest magnitude in the reference.
     """
 
     max_abs: float | None = None
@@ -33,6 +33,7 @@ class Errors(NamedTuple):
     place: tuple[int, ...] | None = None
     reference: float | None = None
     other: float | None = None
+    scale: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON, which has no NaN and no infinity: those become texts."""
@@ -88,6 +89,7 @@ def errors(reference: Array, other: Array) -> Errors:
         place,
         float(a[position]),
         float(b[position]),
+        float(np.max(np.abs(a))),
     )
 
 

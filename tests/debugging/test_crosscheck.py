@@ -156,7 +156,7 @@ def test_reports_for_machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert (status, output, report["blamed"]["name"]) == (1, "", "turn")
     row = next(row for row in report["outputs"] if row["layer"]["name"] == "turn")
     assert row["errors"]["max_abs"] == pytest.approx(0.5, abs=1e-5)
-    assert set(row["errors"]) == {"max_abs", "mean_abs", "max_rel", "mean_rel", "ulp", "cosine", "nan", "inf", "place", "reference", "other"}
+    assert set(row["errors"]) == {"max_abs", "mean_abs", "max_rel", "mean_rel", "ulp", "cosine", "nan", "inf", "place", "reference", "other", "scale"}
 
 
 def test_outputs_alone_and_tolerances(tmp_path: Path) -> None:

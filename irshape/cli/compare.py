@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @input_options
 @click.option("--rtol", type=float, help="Relative tolerance, instead of that of the precision.")
 @click.option("--atol", type=float, help="Absolute tolerance, instead of that of the precision.")
+@click.option("--runtime", type=click.Choice(["onnxruntime", "irshape"]), help="What runs an ONNX model. [default: onnxruntime where it is installed]")
 @click.option("--worst", type=int, metavar="N", help="Show the N largest errors. [default: 5 where something diverges]")
 @click.option("-f", "--format", "form", type=click.Choice(["text", "json", "junit"]), default="text", show_default=True, help="Form of the answer.")
 @click.option("-o", "--output-file", metavar="FILE", help="Write the answer there instead of to stdout.")
@@ -32,6 +33,7 @@ def command(
     shapes: tuple[str, ...],
     rtol: float | None,
     atol: float | None,
+    runtime: Literal["onnxruntime", "irshape"] | None,
     worst: int | None,
     form: str,
     output_file: str | None,
@@ -50,10 +52,12 @@ def command(
     try:
         fed = gathered(models[0], inputs, True, seed, shapes)
         with ticking(models[0], 2) as progress:
-            found = compare(*models, fed, rtol=rtol, atol=atol, max_memory=max_memory, progress=progress)
+            found = compare(*models, fed, rtol=rtol, atol=atol, max_memory=max_memory, runtime=runtime, progress=progress)
     except (ExecutionError, ValueError) as problem:
         click.echo(f"{first}, {second}: {problem}", err=True)
         raise click.exceptions.Exit(1) from None
+    except RuntimeError as problem:
+        raise click.UsageError(str(problem)) from None
     if form == "json":
         deliver(json.dumps(found.to_dict(), indent=1, ensure_ascii=False) + "\n", output_file)
     elif form == "junit":
@@ -73,7 +77,8 @@ def _text(found: ModelComparison, worst: int | None) -> list[str]:
 
     pairs = [pair for pair in found.pairs if not pair.constant]
     states = [_state(pair) for pair in pairs]
-    lines = [f"A {found.first.path}", f"B {found.second.path}" + (f", weights of {found.precision} in one of them" if found.precision else "")]
+    ran = ["" if name == "irshape" else f", run by {name}" for name in found.runtimes]
+    lines = [f"A {found.first.path}{ran[0]}", f"B {found.second.path}{ran[1]}" + (f", weights of {found.precision} in one of them" if found.precision else "")]
     counts = "".join(
         f", {states.count(state)} {text}" for state, text in (("inherited", "different by what they inherit"), ("differs", "different")) if state in states
     )

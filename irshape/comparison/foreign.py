@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,6 +57,21 @@ def crosscheck(
     problems += [f"{runtime} crashed: {answer.crashed}"] if answer.crashed else []
     rows = _rows(model, session, fed, values, problems, answer.version, rtol, atol)
     return ForeignComparison(model, runtime, answer, rows, problems)
+
+
+class Run(NamedTuple):
+    """What a runtime made of a model. version: its name and version. values: by tensor name, of the types that NumPy has. problem: why there are none."""
+
+    version: str
+    values: dict[str, Array]
+    problem: str | None
+
+
+def run_by(model: Model, fed: dict[str, Array], runtime: str) -> Run:
+    """Runs a model, which must lie in a file, on its format's runtime. `fed`: arrays by the ids of the Parameters. Raises `RuntimeError` where the runtime is not installed."""
+    with tempfile.TemporaryDirectory(prefix="irshape-") as name:
+        answer, values = _asked(model, fed, runtime, Path(name))
+    return Run(answer.version, values, answer.crashed or answer.problem)
 
 
 def _asked(model: Model, fed: dict[str, Array], runtime: str, folder: Path) -> tuple[Answer, dict[str, Array]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from ..wiring import wire
 from .crosschecking import TOLERANCE, Verdict, difference
 from .origins import has_nan, source_of_nan
 from .statistics import Errors, errors
+
+Runtime = Literal["onnxruntime", "irshape"]
 
 COARSE = {"f16": TOLERANCE["f16"], "bf16": TOLERANCE["bf16"], "int8": (0.1, 0.03), "int4": (0.4, 0.1)}
 """As `TOLERANCE`, where the weights of one model are rounded or quantized and those of the other are not."""
@@ -62,6 +65,8 @@ class ModelComparison:
         self.altered: list[str] = []
         """Constants that are not the same in both, beyond rounding."""
         self.notes: list[str] = []
+        self.runtimes: tuple[str, str] = ("irshape", "irshape")
+        """What has run each of the two."""
         self.outputs: set[int] = set()
 
     @property
@@ -98,6 +103,7 @@ class ModelComparison:
             "version": 1,
             "a": self.first.path,
             "b": self.second.path,
+            "runtimes": {"a": self.runtimes[0], "b": self.runtimes[1]},
             "precision": self.precision,
             "ok": self.ok,
             "blamed": None if blamed is None else {**reference(blamed), "causes": list(blamed.causes)},
@@ -129,16 +135,20 @@ def compare(
     atol: float | None = None,
     seed: int = 0,
     max_memory: int | None = None,
+    runtime: Runtime | None = None,
     progress: Observer | None = None,
 ) -> ModelComparison:
     """`irshape.compare`: runs both with the inputs of the first, drawn at random from `seed` where none are given. rtol, atol: instead of those of the precision.
 
-    Raises `ExecutionError` where one of them cannot be run, `ValueError` where their inputs do not go together.
+    runtime: what runs an ONNX model; without it onnxruntime where it is installed. Layers are blamed by what irshape makes of them in any case.
+    Raises `ExecutionError` where one of them cannot be run, `ValueError` where their inputs do not go together, `RuntimeError` where the runtime asked for is not installed.
     """
     session, other = Session(first, max_memory=max_memory), Session(second, max_memory=max_memory)
     fed = session.bind(inputs if inputs is not None else random_inputs(first, seed))
     handed = _handed(first, second, fed)
     found = ModelComparison(first, second, coarser(first, second))
+    of_first, of_second = _by_runtime(found, first, fed, runtime), _by_runtime(found, second, handed, runtime)
+    found.runtimes = (of_first[0], of_second[0])
     kept: dict[str, tuple[Array, ...]] = {}
     taken = 0
 
@@ -147,7 +157,7 @@ def compare(
         if progress is not None:
             progress(layer, given, made)
         if layer.type.lower() != "result":
-            kept[layer.id] = made
+            kept[layer.id] = _replaced(layer, made, of_first[1])
             taken += 0 if layer.type.lower() in _CONSTANT else sum(array.nbytes for array in made)
         if taken > session.max_memory:
             raise ExecutionError(f"the tensors of the whole run take more than the {mebibytes(session.max_memory)} allowed (--max-memory)", layer)
@@ -159,11 +169,38 @@ def compare(
         if progress is not None:
             progress(layer, given, made)
         if layer.type.lower() not in ("result", "parameter"):
-            run.layer(layer, given, made)
+            run.layer(layer, given, _replaced(layer, made, of_second[1]))
 
     other.run(handed, observe=observe)
     run.finish()
     return found
+
+
+def _by_runtime(found: ModelComparison, model: Model, fed: dict[str, Array], runtime: Runtime | None) -> tuple[str, dict[str, Array]]:
+    """What runs a model, and the values that it gives by tensor name; none where irshape runs it."""
+    if model.format != "onnx" or runtime == "irshape" or not os.path.isfile(model.path):
+        return "irshape", {}
+    from .foreign import run_by
+
+    try:
+        done = run_by(model, fed, "onnxruntime")
+    except RuntimeError as absent:
+        if runtime is not None:
+            raise
+        found.notes.append(f"{model.path} is run by irshape: {absent}")
+        return "irshape", {}
+    if done.problem is not None:
+        found.notes.append(f"{model.path} is run by irshape: {done.version} cannot run it: {done.problem}")
+        return "irshape", {}
+    return done.version, done.values
+
+
+def _replaced(layer: Layer, made: tuple[Array, ...], values: Mapping[str, Array]) -> tuple[Array, ...]:
+    """The outputs of a layer, in the place of irshape's those of the runtime that has run the model."""
+    if not values or layer.type.lower() in (*_CONSTANT, "parameter"):
+        return made
+    named = [next((values[name] for name in port.tensor_names if name in values), None) for port in layer.outputs]
+    return tuple(array if other is None else other for array, other in zip(made, named, strict=False))
 
 
 def _handed(first: Model, second: Model, fed: Mapping[str, Array]) -> dict[str, Array]:

@@ -138,11 +138,56 @@ def test_a_half_precision_copy_agrees_within_its_precision(tmp_path: Path) -> No
     assert np.isfinite([pair.errors.max_abs or 0.0 for pair in found.pairs]).all()
 
 
-def test_an_ir_beside_the_onnx_model_that_it_came_from(tmp_path: Path) -> None:
+VIT = Path(__file__).resolve().parents[1] / "formats" / "onnx" / "networks" / "vit.onnx"
+
+
+@pytest.fixture(scope="module")
+def converted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What OpenVINO makes of an ONNX model."""
     import openvino as ov
 
-    source = Path(__file__).resolve().parents[1] / "formats" / "onnx" / "networks" / "vit.onnx"
-    ov.save_model(ov.Core().read_model(source), tmp_path / "vit.xml", compress_to_fp16=False)
-    found = irshape.compare(irshape.load(tmp_path / "vit.xml"), irshape.load(source))
+    path = tmp_path_factory.mktemp("converted") / "vit.xml"
+    ov.save_model(ov.Core().read_model(VIT), path, compress_to_fp16=False)
+    return path
+
+
+@pytest.mark.parametrize("runtime", [None, "onnxruntime", "irshape"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_ir_beside_the_onnx_model_that_it_came_from(converted: Path, runtime: str | None, turned: bool) -> None:
+    models = (irshape.load(converted), irshape.load(VIT))
+    found = irshape.compare(*(models[::-1] if turned else models), runtime=runtime)
     assert found.ok
     assert len(found.pairs) > 50
+    ran = found.runtimes[::-1] if turned else found.runtimes
+    assert ran[0] == "irshape"
+    assert ran[1].partition(" ")[0] == (runtime or "onnxruntime")
+    assert runtime == "irshape" or any(pair.errors.max_abs for pair in found.pairs)
+
+
+def test_the_layer_of_an_ir_that_departs_from_its_onnx_model(converted: Path, tmp_path: Path) -> None:
+    """One weight of one layer of the IR is another one: onnxruntime's values of the ONNX model are what it departs from."""
+    model = irshape.load(converted)
+    feeders = {edge.to_layer: model.net.by_id[edge.from_layer] for edge in model.net.edges if model.net.by_id[edge.from_layer].type == "Const"}
+    layer = [layer for layer in model.layers if layer.type == "MatMul" and layer.id in feeders][3]
+    weights = feeders[layer.id]
+    data = bytearray(converted.with_suffix(".bin").read_bytes())
+    place = int(weights.attributes["offset"])
+    data[place : place + 4] = np.float32(7.0).tobytes()
+    (tmp_path / "vit.xml").write_bytes(converted.read_bytes())
+    (tmp_path / "vit.bin").write_bytes(data)
+    found = irshape.compare(irshape.load(VIT), irshape.load(tmp_path / "vit.xml"))
+    assert found.runtimes[0].startswith("onnxruntime ")
+    assert found.blamed is not None
+    assert found.blamed.second.name == layer.name
+
+
+def test_without_onnxruntime_irshape_runs_the_onnx_model(converted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(*_: object) -> None:
+        raise RuntimeError("onnxruntime is not installed")
+
+    monkeypatch.setattr("irshape.comparison.foreign.run_by", absent)
+    found = irshape.compare(irshape.load(converted), irshape.load(VIT))
+    assert (found.ok, found.runtimes) == (True, ("irshape", "irshape"))
+    assert "onnxruntime is not installed" in found.notes[0]
+    done = CliRunner().invoke(cli, ["compare", str(converted), str(VIT), "--runtime", "onnxruntime"])
+    assert (done.exit_code, "onnxruntime is not installed" in done.output) == (2, True)

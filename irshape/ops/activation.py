@@ -77,9 +77,11 @@ class Elu(Unary):
     alpha: float = attribute(FLOAT, default=0.0, required=True)
 
     def of(self, data: Array) -> Array:
-        below = np.expm1(np.minimum(data, 0))
-        below *= data.dtype.type(self.alpha)
-        return np.where(data < 0, below, data)
+        made = np.minimum(data, 0)
+        np.expm1(made, out=made)
+        made *= data.dtype.type(self.alpha)
+        np.copyto(made, data, where=data >= 0)
+        return made
 
 
 class PReLU(Operation):
@@ -122,7 +124,8 @@ class PReLU(Operation):
         if slope.ndim == 1 and data.ndim and slope.shape[0] == data.shape[channel]:
             slope = slope.reshape(slope.shape + (1,) * (data.ndim - channel - 1))
         numbers, slopes = plain(data), plain(slope)
-        made = np.where(numbers < 0, numbers * slopes, numbers)
+        made = np.atleast_1d(numbers * slopes)
+        np.copyto(made, numbers, where=numbers >= 0)
         return computed(made.reshape(data.shape), data)
 
 
@@ -148,8 +151,11 @@ class Selu(Operation):
     def evaluate(self, data: Array, alpha: Array, lambda_: Array) -> Array:
         numbers = plain(data)
         scale = plain(lambda_).reshape(-1)[0]
-        below = np.expm1(np.minimum(numbers, 0)) * (plain(alpha).reshape(-1)[0] * scale)
-        return computed(np.where(numbers > 0, numbers * scale, below), data)
+        made = np.atleast_1d(np.minimum(numbers, 0))
+        np.expm1(made, out=made)
+        made *= plain(alpha).reshape(-1)[0] * scale
+        np.multiply(numbers, scale, out=made, where=numbers > 0)
+        return computed(made.reshape(data.shape), data)
 
 
 class HardSigmoid(Operation):
@@ -180,7 +186,9 @@ class HardSigmoid(Operation):
 
     def evaluate(self, data: Array, alpha: Array, beta: Array) -> Array:
         numbers = plain(data)
-        return computed(np.clip(numbers * plain(alpha).reshape(-1)[0] + plain(beta).reshape(-1)[0], 0, 1), data)
+        made = np.atleast_1d(numbers * plain(alpha).reshape(-1)[0])
+        made += plain(beta).reshape(-1)[0]
+        return computed(np.clip(made, 0, 1, out=made).reshape(data.shape), data)
 
 
 def not_floating(name: str, tensor: Tensor) -> Iterator[Violation]:
@@ -226,7 +234,8 @@ class Swish(Operation):
 
     def evaluate(self, data: Array, beta: Array | None) -> Array:
         numbers = np.atleast_1d(plain(data))
-        made = sigmoid(numbers if beta is None else numbers * plain(beta))
+        scaled = numbers if beta is None else numbers * plain(beta)
+        made = sigmoid(scaled, None if beta is None else scaled)
         made *= numbers
         return computed(made.reshape(data.shape), data)
 
@@ -238,7 +247,8 @@ class Gelu_2(Unary):
     data = operand(FLOATING)
 
     def of(self, data: Array) -> Array:
-        made = erf(data * data.dtype.type(math.sqrt(0.5)))
+        made = np.ascontiguousarray(data * data.dtype.type(math.sqrt(0.5)))
+        erf(made, out=made)
         made += 1
         made *= data
         made *= data.dtype.type(0.5)
@@ -301,9 +311,12 @@ class Mish(Unary):
 
     def of(self, data: Array) -> Array:
         # tanh(ln(1 + e)) is e(e + 2) / (e(e + 2) + 2); beyond 44 it is 1 in f64, and e² still finite in f32
-        power = np.exp(np.minimum(data, data.dtype.type(44)))
-        power *= power + 2
-        made = power / (power + 2)
+        made = np.minimum(data, data.dtype.type(44))
+        np.exp(made, out=made)
+        rest = made + 2
+        made *= rest
+        np.add(made, 2, out=rest)
+        made /= rest
         made *= data
         return made
 

@@ -5,6 +5,8 @@ Rational approximations fitted for this purpose: erf(x)/x in x² on [0, 3.925] f
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .lazy import Array, np
 
 _SINGLE_LIMIT = 4.0
@@ -28,13 +30,16 @@ _BLOCK = 1 << 14
 """So many elements at a time, so that what lies between stays in the cache."""
 
 
-def erf(data: Array) -> Array:
-    """The error function of an array of f32 or f64, in its type."""
+def erf(data: Array, out: Array | None = None) -> Array:
+    """The error function of an array of f32 or f64, in its type. out: a contiguous array for it, which may be `data`."""
+    return _by_blocks(_erf_single if data.dtype == np.float32 else _erf_double, data, out)
+
+
+def _by_blocks(function: Callable[[Array], Array], data: Array, out: Array | None = None) -> Array:
     flat = np.ascontiguousarray(data).reshape(-1)
-    made = np.empty_like(flat)
-    of_block = _erf_single if data.dtype == np.float32 else _erf_double
+    made = np.empty_like(flat) if out is None else out.reshape(-1)
     for start in range(0, flat.size, _BLOCK):
-        made[start : start + _BLOCK] = of_block(flat[start : start + _BLOCK])
+        made[start : start + _BLOCK] = function(flat[start : start + _BLOCK])
     return made.reshape(data.shape)
 
 
@@ -78,7 +83,11 @@ def _polynomial(data: Array, coefficients: tuple[float, ...]) -> Array:
 
 def erfinv(data: Array) -> Array:
     """The inverse of the error function of an array of f32 or f64, in its type: infinite at -1 and 1, NaN outside."""
-    numbers = data.astype(np.float64).reshape(-1)
+    return _by_blocks(_erfinv, data)
+
+
+def _erfinv(data: Array) -> Array:
+    numbers = data.astype(np.float64)
     size = np.abs(numbers)
     rest = 1 - size
     # a closed form good to three digits, then two steps of Halley's method, each of which triples them
@@ -91,4 +100,4 @@ def erfinv(data: Array) -> Array:
         step = excess * (np.sqrt(np.pi) / 2) * np.exp(np.square(made))
         made = made - step / (1 + made * step)
     made = np.where(size < 1, made, np.where(size == 1, np.inf, np.nan))
-    return np.copysign(made, numbers).astype(data.dtype).reshape(data.shape)
+    return np.copysign(made, numbers)

@@ -137,7 +137,10 @@ class BatchNormalization(Operation):
         column = (-1, *(1,) * (data.ndim - 2))
         numbers = plain(data)
         scale = plain(gamma) / np.sqrt(plain(variance) + numbers.dtype.type(self.epsilon))
-        return computed((numbers - plain(average).reshape(column)) * scale.reshape(column) + plain(beta).reshape(column), data)
+        made = numbers - plain(average).reshape(column)
+        made *= scale.reshape(column)
+        made += plain(beta).reshape(column)
+        return computed(made, data)
 
 
 class BatchNormInference_1(BatchNormalization):
@@ -240,14 +243,17 @@ class LRN(Operation):
 
     def evaluate(self, data: Array, axes: Array) -> Array:
         numbers = real(data)
-        squares = np.square(numbers)
+        squares = np.atleast_1d(np.square(numbers))
         half = (self.size - 1) // 2
         along = counted_axes(axes, data.ndim)
         for axis in along:
             behind = (0,) * (data.ndim - axis - 1)
             squares = over_windows(padded(squares, (half, *behind), (half, *behind)), axis, Along(2 * half + 1, 1, 1, half, half), data.shape[axis], np.add)
         kind = numbers.dtype.type
-        return computed(numbers / np.power(kind(self.bias) + kind(self.alpha / self.size ** len(along)) * squares, kind(self.beta)), data)
+        squares *= kind(self.alpha / self.size ** len(along))
+        squares += kind(self.bias)
+        np.power(squares, kind(self.beta), out=squares)
+        return computed(np.divide(numbers, squares, out=squares).reshape(data.shape), data)
 
 
 class NormalizeL2(Operation):
@@ -331,7 +337,9 @@ class GroupNormalization(Operation):
         column = (-1, *(1,) * (data.ndim - 2))
         groups = numbers.reshape(data.shape[0], self.num_groups, -1) if numbers.size else numbers
         made = standardized(groups, (2,), self.epsilon).reshape(data.shape) if numbers.size else numbers
-        return computed(made * real(scale).reshape(column) + real(bias).reshape(column), data)
+        made = made * real(scale).reshape(column) if made is numbers else np.multiply(made, real(scale).reshape(column), out=made)
+        made += real(bias).reshape(column)
+        return computed(made, data)
 
 
 class GRN(Operation):

@@ -55,8 +55,17 @@ class FakeQuantize(Broadcasting):
         numbers = numbers if numbers.dtype.kind == "f" else numbers.astype(np.float32)
         low, high, output_low, output_high = (self.aligned(data, plain(limit).astype(numbers.dtype)) for limit in limits)
         steps = numbers.dtype.type(self.levels - 1)
-        made = np.rint((numbers - low) / (high - low) * steps) / steps * (output_high - output_low) + output_low
-        made = np.where(numbers <= np.minimum(low, high), output_low, np.where(numbers > np.maximum(low, high), output_high, made))
+        shape = np.broadcast_shapes(numbers.shape, *(limit.shape for limit in (low, high, output_low, output_high)))
+        made = np.empty(shape or 1, numbers.dtype)
+        np.subtract(numbers, low, out=made)
+        made /= high - low
+        made *= steps
+        np.rint(made, out=made)
+        made /= steps
+        made *= output_high - output_low
+        made += output_low
+        np.copyto(made, output_high, where=numbers > np.maximum(low, high))
+        np.copyto(made, output_low, where=numbers <= np.minimum(low, high))
         return computed(made.reshape(data.shape), data)
 
 

@@ -200,4 +200,5 @@ class SquaredDifference(Binary):
         return (0 if a[0] <= b[1] and b[0] <= a[1] else low), high
 
     def of(self, a: Array, b: Array) -> Array:
-        return np.square(np.subtract(a, b))
+        made = np.atleast_1d(np.subtract(a, b))
+        return np.square(made, out=made).reshape(np.broadcast_shapes(a.shape, b.shape))

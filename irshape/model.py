@@ -85,12 +85,12 @@ class Port:
 
     __slots__ = ("dims", "id", "names", "offset", "precision", "value")
 
-    def __init__(self, id: str, precision: str | None, names: str | None, offset: int) -> None:
+    def __init__(self, id: str, precision: str | None, names: str | None, offset: int, dims: tuple[int, ...] | None = ()) -> None:
         self.id = id
         self.precision = precision
         self.names = names
         self.offset = offset
-        self.dims: tuple[int, ...] | None = ()
+        self.dims = dims
         """None where a dimension is malformed; the reader has reported it."""
         self.value: str | None = None
 

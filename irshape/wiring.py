@@ -26,7 +26,7 @@ def wire(body: Body) -> Wiring:
     Ids are compared as they stand, and where that finds nothing, as the numbers that OpenVINO reads in them.
     """
     layers = body.layers
-    positions = {layer.id: i for i, layer in reversed(list(enumerate(layers)))}
+    positions = {layer.id: i for i, layer in zip(range(len(layers) - 1, -1, -1), reversed(layers), strict=True)}
     numbers: dict[str | None, int] = {}
     sources: list[list[Source | None]] = [[None] * len(layer.inputs) for layer in layers]
     forward = True

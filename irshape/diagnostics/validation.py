@@ -99,4 +99,4 @@ def validate_model(model: Model, *, also: Collection[str] = (), settings: Settin
     found = [problem for problem in findings(context, chosen.also) if sieve.keep(rule_named(problem.rule), problem)]
     found += sieve.about_comments()
     found.sort(key=lambda problem: (problem.offset, problem.rule, problem.message))
-    return FileReport(model.path, sum(1 for _ in model.walk()), [diagnostic(problem, source) for problem in found], source)
+    return FileReport(model.path, len(context.every_layer), [diagnostic(problem, source) for problem in found], source)

@@ -60,10 +60,19 @@ def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = Non
     enabled = gc.isenabled()
     gc.disable()  # a model is some hundred thousand objects that refer to each other in no circle: collecting while it grows doubles the time
     try:
-        return _Reader(source, len(prefix), repaired).read(prefix)
+        try:
+            return _Reader(source, len(prefix), repaired).read(prefix)
+        except _Irregular:
+            reader = _Reader(source, len(prefix), repaired)
+            reader.regular = False
+            return reader.read(prefix)
     finally:
         if enabled:
             gc.enable()
+
+
+class _Irregular(Exception):
+    """Something stands where a writer puts only ports or edges, or not as a writer puts it: the file is read once more, element by element."""
 
 
 class _Origins:
@@ -86,10 +95,16 @@ class _Reader:
         self.source = source
         self.shift = shift
         self.repaired = repaired
+        self.regular = repaired is None and not shift
+        """Whether ports and edges are looked for as writers put them."""
         self.model = Model(source)
         self.problems = self.model.problems
         self.port_ids: set[str] = set()
         """Those met that are well-formed: there are few, and they come again and again."""
+        self.shapes: dict[bytes, tuple[int, ...]] = {}
+        """The dimensions in what a <port> holds."""
+        self.port_lists: dict[bytes, list[tuple[str, str | None, int, tuple[int, ...] | None]]] = {}
+        """The ports in what an <input> or <output> holds, where they have no names: id, precision, offset from its beginning, dimensions."""
 
     def problem(self, rule: str, message: str, offset: int, layer: Layer | None = None, **details: str | None) -> None:
         self.problems.append(Problem(rule, message, offset, layer, **details))  # type: ignore[arg-type]
@@ -144,9 +159,10 @@ class _Reader:
     def handlers(self, parser: expat.XMLParserType | _Origins, text: bytes | bytearray) -> tuple[Callable[[str, list[str]], None], Callable[[str], None]]:
         """The two handlers, as closures: their state is local, which at a million events is worth it.
 
-        Nothing is called for the elements inside a <port>: its dimensions are read from the bytes between its tags, which few distinct texts make up.
+        Little is called for the elements inside an <input>, <output> or <edges>: as long as they are `regular`, ports and edges are read from the bytes between its
+        tags, and the dimensions of a port from those between its own; few distinct texts make them up.
         """
-        model, shift = self.model, self.shift
+        model, shift, regular = self.model, self.shift, self.regular
         fragment = self.repaired is not None
         state, skipping, depth = _DOCUMENT, 0, 0
         stack: list[int] = []
@@ -156,15 +172,16 @@ class _Reader:
         ports: list[Port] = []
         maps: list[PortMap] = []
         port: Port | None = None
+        region, begun = "", 0
+        """The element that is read as a whole, and where what it holds begins."""
         started = 0
         waiting = Body()
         """Holds the back edges that stand before their body, which is where OpenVINO writes them."""
         met: set[tuple[int, str]] = set()
         kept: dict[tuple[str, ...], tuple[str, ...]] = {}
-        shapes: dict[bytes, tuple[int, ...]] = {}
 
         def start(tag: str, attributes: list[str]) -> None:
-            nonlocal state, skipping, depth, body, layer, ports, maps, port, started
+            nonlocal state, skipping, depth, body, layer, ports, maps, port, region, begun, started
             if port is not None:
                 return
             if state == _PORTS and tag == "port" and not skipping:
@@ -184,13 +201,17 @@ class _Reader:
                     layer.items = kept.setdefault(items, items) if layer.type != "Const" else items
                     state = _DATA
                     return
-                if tag == "input" and layer.inputs is NO_PORTS:
-                    ports = layer.inputs = []
+                if (tag == "input" and layer.inputs is NO_PORTS) or (tag == "output" and layer.outputs is NO_PORTS):
+                    ports = []
+                    if tag == "input":
+                        layer.inputs = ports
+                    else:
+                        layer.outputs = ports
                     state = _PORTS
-                    return
-                if tag == "output" and layer.outputs is NO_PORTS:
-                    ports = layer.outputs = []
-                    state = _PORTS
+                    place = parser.CurrentByteIndex
+                    if regular and text.startswith(_BEGINNINGS, place):
+                        region, begun = tag, place + len(tag) + 2
+                        parser.StartElementHandler = None
                     return
                 if tag in BODY_TAGS and tag not in (layer.bodies or ()):
                     if depth > MAX_DEPTH - 4:
@@ -231,6 +252,10 @@ class _Reader:
                 if tag == "edges" and (id(body), tag) not in met:
                     met.add((id(body), tag))
                     state = _EDGES
+                    place = parser.CurrentByteIndex
+                    if regular and text.startswith(_BEGINNINGS, place):
+                        region, begun = tag, place + len(tag) + 2
+                        parser.StartElementHandler = None
                     return
                 if tag == "back_edges" and outer:  # some writers put it inside the body
                     state = _BACK_EDGES
@@ -261,17 +286,25 @@ class _Reader:
             skipping = depth
 
         def end(tag: str) -> None:
-            nonlocal state, skipping, depth, body, layer, ports, maps, port
+            nonlocal state, skipping, depth, body, layer, ports, maps, port, region
+            if region:
+                if tag == region:
+                    inner = bytes(text[begun : parser.CurrentByteIndex])
+                    if region == "edges":
+                        body.edges += self.regular_edges(inner, begun)
+                    else:
+                        assert layer is not None
+                        self.regular_ports(inner, begun, ports, layer)
+                    region = ""
+                    parser.StartElementHandler = start
+                    depth -= 1
+                    state = stack.pop()
+                return
             if port is not None:
                 if tag == "port":
                     inner = bytes(text[text.find(b"<", port.offset + 1) : parser.CurrentByteIndex - shift])
                     if inner:
-                        known = shapes.get(inner)
-                        if known is None:
-                            known = self.dims(inner, port, layer, fragment)
-                            if known is not None:
-                                shapes[inner] = known
-                        port.dims = known
+                        port.dims = self.dims_of(inner, port, layer, fragment)
                     port = None
                     parser.StartElementHandler = start
                 return
@@ -294,6 +327,42 @@ class _Reader:
             state = stack.pop()
 
         return start, end
+
+    def regular_ports(self, inner: bytes, begun: int, ports: list[Port], layer: Layer) -> None:
+        """The ports in the bytes that an <input> or <output> of a layer holds, which begin at `begun`. Raises `_Irregular`."""
+        known = self.port_lists.get(inner)
+        if known is not None:
+            ports += [Port(id, precision, None, begun + place, dims) for id, precision, place, dims in known]
+            return
+        problems, at = len(self.problems), 0
+        while match := _PORT.match(inner, at):
+            _, id, precision, names, content = match.groups()
+            port = Port(
+                id.decode(),
+                None if precision is None else precision.decode(),
+                None if names is None else names.decode(self.source.encoding, "replace"),
+                begun + match.start(1),
+            )
+            ports.append(port)
+            held = content.find(b"<") if content else -1
+            if held >= 0:
+                if b"<!" in content or b"<port" in content:
+                    raise _Irregular
+                content = content[held:]
+                port.dims = self.dims_of(content, port, layer, False)
+            at = match.end()
+        if inner[at:].strip():
+            raise _Irregular
+        if b"names=" not in inner and len(self.problems) == problems:
+            self.port_lists[inner] = [(port.id, port.precision, port.offset - begun, port.dims) for port in ports]
+
+    def regular_edges(self, inner: bytes, begun: int) -> list[Edge]:
+        """The edges in the bytes that an <edges> holds, which begin at `begun`. Raises `_Irregular`."""
+        text = inner.decode("latin-1")  # a character a byte
+        edges = [Edge(match[1], match[2], match[3], match[4], begun + match.start()) for match in _EDGE.finditer(text)]
+        if len(edges) != inner.count(b"<"):
+            raise _Irregular
+        return edges
 
     def odd_element(self, tag: str, known: tuple[str, ...], offset: int, layer: Layer | None) -> None:
         """An element that is passed over: it stands there a second time, is misspelt, or means nothing there."""
@@ -413,13 +482,23 @@ class _Reader:
             self.odd_id("port", port.id, offset, layer, ("input" if incoming else "output", port.id))
         return port
 
+    def dims_of(self, inner: bytes, port: Port, layer: Layer | None, fragment: bool) -> tuple[int, ...] | None:
+        """The same as `dims`, which is asked once for bytes that are in order."""
+        found = self.shapes.get(inner)
+        if found is None:
+            problems = len(self.problems)
+            found = self.dims(inner, port, layer, fragment)
+            if found is not None and len(self.problems) == problems:
+                self.shapes[inner] = found
+        return found
+
     def dims(self, inner: bytes, port: Port, layer: Layer | None, fragment: bool) -> tuple[int, ...] | None:
         """The dimensions in what a <port> holds, or None where one of them is malformed."""
         start = self.source.data.find(b"<", port.offset + 1)
         found: list[int] = []
         well, broken = True, 0
         inner = _RT_INFO.sub(lambda info: b" " * len(info[0]), inner)
-        if b"<!" in inner:  # comments, and CDATA around a number
+        if b"<!" in inner or b"<?" in inner:  # comments, processing instructions, and CDATA around a number
             inner = _COMMENT.sub(lambda comment: b" " * len(comment[0]), inner)
             inner = inner.replace(b"<![CDATA[", b" " * 9).replace(b"]]>", b" " * 3)
         for match in _INSIDE_PORT.finditer(inner):
@@ -466,8 +545,12 @@ class _Reader:
         return Edge(found.get("from-layer", ""), found.get("from-port", ""), found.get("to-layer", ""), found.get("to-port", ""), offset)
 
 
+_BEGINNINGS = (b"<input>", b"<output>", b"<edges>")
+_PORT = re.compile(rb'\s*(<port) id="(0|[1-9][0-9]{0,17})"(?: precision="(\w+)")?(?: names="([^"&<\t\r\n]*)")? ?(?:/>|>(.*?)</port>)', re.DOTALL)
+_EDGE = re.compile(r'<edge from-layer="([0-9]+)" from-port="([0-9]+)" to-layer="([0-9]+)" to-port="([0-9]+)" ?/>')
+"""A port and an edge as writers put them."""
 _RT_INFO = re.compile(rb"<rt_info\b[^>]*>.*?</rt_info\s*>", re.DOTALL)
-_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+_COMMENT = re.compile(rb"<!--.*?-->|<\?.*?\?>", re.DOTALL)
 _LEADING = re.compile(r"[+-]?[0-9]{1,19}")
 _INSIDE_PORT = re.compile(rb"<!--.*?-->|<(?P<tag>[^\s/>!]+)[^>]*?(?:/>|>(?P<text>[^<]*)(?:</dim\s*>)?)", re.DOTALL)
 """A comment, or an element with its text. Only a <dim> is taken with its end; the end of another element begins with `</`, which no tag name does."""

@@ -7,7 +7,7 @@ the ports that it declares. Values are worked out only where some operation says
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..model import Body, Constant, Layer, Model, Port
@@ -145,6 +145,9 @@ def _overrides(model: Model, shapes: Mapping[str, ShapeLike]) -> dict[str, Parti
     return found
 
 
+Declared = tuple[Operation, tuple[AttributeProblem, ...]] | registry.UnknownOperation
+"""What a layer is: the declaration of its operation with its attributes, and what is wrong with those."""
+
 _Memo = tuple[tuple[Tensor, ...] | Violation, tuple[Violation, ...]]
 
 
@@ -155,9 +158,11 @@ class Engine:
         self.model = model
         self.compare = compare
         self.memo: dict[tuple[object, ...], _Memo] = {}
-        self.operations: dict[tuple[str, str, tuple[str, ...]], tuple[Operation, tuple[AttributeProblem, ...]] | registry.UnknownOperation] = {}
-        self.met: dict[int, tuple[Operation, tuple[AttributeProblem, ...]] | registry.UnknownOperation] = {}
+        self.operations: dict[tuple[str, str, tuple[str, ...]], Declared] = {}
+        self.met: dict[int, Declared] = {}
         """The same by layer."""
+        self.constants: dict[tuple[tuple[str, ...], Tensor], Tensor] = {}
+        """Constants with their values, by what their layers say of them."""
         self.forms: dict[PartialShape, tuple[int, ...]] = {}
         self.wirings: dict[int, Wiring] = {}
         self.runs: dict[tuple[object, ...], BodyResult] = {}
@@ -165,7 +170,7 @@ class Engine:
 
     # what a layer is
 
-    def operation(self, layer: Layer) -> tuple[Operation, tuple[AttributeProblem, ...]] | registry.UnknownOperation:
+    def operation(self, layer: Layer) -> Declared:
         """The declaration of a layer with its attributes read, once for all layers that agree in them."""
         met = self.met.get(id(layer))
         if met is not None:
@@ -204,13 +209,13 @@ class Engine:
             found = self.operation(layer)
             inputs = input_tensors(layer, () if isinstance(found, registry.UnknownOperation) else found[0].operands)
             before = len(result.findings)
-            tensors = self.infer_layer(result, position, inputs, needed=False)
+            tensors = self.infer_layer(result, position, found, inputs, needed=False)
             subjects = [finding.subject for finding in result.findings[before:]]
             if any(isinstance(subject, Violation) and subject.rule == "input-element-type" for subject in subjects):
                 assumed = with_assumed_types(layer, () if isinstance(found, registry.UnknownOperation) else found[0].operands, inputs)
                 if assumed is not None:  # the document does not say which type it is, and the operation wants to know
                     del result.findings[before:]
-                    tensors = self.infer_layer(result, position, assumed, needed=False)
+                    tensors = self.infer_layer(result, position, found, assumed, needed=False)
             result.outputs[position] = tensors
             if id(layer) in left_out:
                 result.unsure.add(position)  # nothing can be said of ports that are not there
@@ -228,7 +233,8 @@ class Engine:
             wiring = self.wirings[id(body)] = wire(body)
         result = BodyResult(body, wiring)
         layers, outputs = body.layers, result.outputs
-        needed = self.needed(body, wiring, value_of_results)
+        operations = [self.operation(layer) for layer in layers]
+        needed = self.needed(body, wiring, operations, value_of_results)
         contradicted: dict[Source, tuple[tuple[int, ...] | None, Tensor]] = {}
         for position in wiring.order:
             layer = layers[position]
@@ -251,7 +257,7 @@ class Engine:
                 outputs[position] = self.pass_over(result, position)  # a rule reports the cycle, or the input that nothing feeds
                 continue
             override = parameters.get(layer.id) if parameters and layer.type.lower() == "parameter" else None
-            tensors = self.infer_layer(result, position, tuple(inputs), needed=position in needed, override=override)
+            tensors = self.infer_layer(result, position, operations[position], tuple(inputs), needed=position in needed, override=override)
             outputs[position] = tensors
             if override is not None:
                 if self.compare:
@@ -260,13 +266,12 @@ class Engine:
                 self.hold_declared(result, position, layer, tensors, contradicted)
         return result
 
-    def needed(self, body: Body, wiring: Wiring, value_of_results: bool) -> set[int]:
+    def needed(self, body: Body, wiring: Wiring, operations: Sequence[Declared], value_of_results: bool) -> set[int]:
         """The layers whose output values some shape may depend on: backwards from the operands that inference looks at."""
         needed: set[int] = set()
         layers, sources = body.layers, wiring.sources
         for position in reversed(wiring.order):
-            layer = layers[position]
-            found = self.operation(layer)
+            found = operations[position]
             if isinstance(found, registry.UnknownOperation):
                 continue
             operation = found[0]
@@ -275,7 +280,7 @@ class Engine:
                 if not operation.value_of_shape:
                     needed.update(source[0] for source in row if source is not None)
                 continue
-            if value_of_results and layer.type.lower() == "result":
+            if value_of_results and layers[position].type.lower() == "result":
                 needed.update(source[0] for source in row if source is not None)
             for index, declared in operation.valued:
                 for source in row[index:] if declared.variadic else row[index : index + 1]:
@@ -312,10 +317,9 @@ class Engine:
         return self.declared_outputs(layer)
 
     def infer_layer(
-        self, result: BodyResult, position: int, inputs: tuple[Tensor, ...], *, needed: bool, override: PartialShape | Tensor | None = None
+        self, result: BodyResult, position: int, found: Declared, inputs: tuple[Tensor, ...], *, needed: bool, override: PartialShape | Tensor | None = None
     ) -> tuple[Tensor, ...]:
         layer = result.body.layers[position]
-        found = self.operation(layer)
         if isinstance(found, registry.UnknownOperation):
             return self.pass_over(result, position)
         operation, problems = found
@@ -383,16 +387,23 @@ class Engine:
         return tuple(made)
 
     def with_constant(self, layer: Layer, tensor: Tensor) -> Tensor:
+        found = self.constants.get((layer.items, tensor))
+        if found is None:
+            numbers = self.small_values(layer, tensor)
+            found = self.constants[layer.items, tensor] = tensor if numbers is None else tensor.with_value(Value(numbers))
+        return found
+
+    def small_values(self, layer: Layer, tensor: Tensor) -> tuple[int | float, ...] | None:
+        """The elements of a Const; None where there are many, or none to read."""
         shape = tensor.shape.static
         if shape is None or _product(shape) > MAX_VALUE_ELEMENTS or self.model.weights is None:
-            return tensor
+            return None
         from ..formats.weights import small_values
 
         try:
-            numbers = small_values(Constant.of(layer, self.model.weights))
+            return small_values(Constant.of(layer, self.model.weights))
         except ValueError:
-            return tensor
-        return tensor if numbers is None else tensor.with_value(Value(numbers))
+            return None
 
     def infer_with_bodies(self, result: BodyResult, position: int, operation: Operation, inputs: tuple[Tensor, ...], needed: bool) -> _Memo:
         """One layer with bodies. Its operation runs them as often as it needs; only the last run is held against what the layers inside declare."""

@@ -45,17 +45,30 @@ class Context:
         return list(self.model.net.all_bodies())
 
     @cached_property
+    def every_layer(self) -> list[Layer]:
+        """The layers in file order, those inside bodies after the layer that holds them."""
+        return list(self.model.walk())
+
+    @cached_property
     def constants(self) -> list[tuple[Layer, Constant]]:
         """The Const layers whose attributes describe a constant; the others are the business of the attribute rules."""
         found = []
+        known: dict[tuple[str, ...], Constant | None] = {}
         for layer in self.layers("const", "constant"):
-            try:
-                constant = Constant.of(layer, self.model.weights)
-            except ValueError:
-                continue
-            if constant.offset >= 0 and constant.size >= 0 and (not constant.shape or 0 <= min(constant.shape) <= max(constant.shape) < UNBOUNDED):
+            if layer.items not in known:
+                known[layer.items] = self._constant(layer)
+            constant = known[layer.items]
+            if constant is not None:
                 found.append((layer, constant))
         return found
+
+    def _constant(self, layer: Layer) -> Constant | None:
+        try:
+            constant = Constant.of(layer, self.model.weights)
+        except ValueError:
+            return None
+        sound = constant.offset >= 0 and constant.size >= 0 and (not constant.shape or 0 <= min(constant.shape) <= max(constant.shape) < UNBOUNDED)
+        return constant if sound else None
 
     @cached_property
     def by_type(self) -> dict[str, list[tuple[Body, int]]]:
@@ -69,7 +82,7 @@ class Context:
     @cached_property
     def precisions(self) -> set[str | None]:
         """Every `precision` that some port has, None where one has none."""
-        return {port.precision for layer in self.model.walk() for ports in (layer.inputs, layer.outputs) for port in ports}
+        return {port.precision for layer in self.every_layer for ports in (layer.inputs, layer.outputs) for port in ports}
 
     def layers(self, *types: str) -> Iterator[Layer]:
         """The layers of some types, in lower case."""

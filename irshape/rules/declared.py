@@ -284,10 +284,10 @@ class InputMismatch(Rule):
                         continue
                     producer = body.layers[source[0]]
                     feeding = producer.outputs[source[1]]
-                    if not port.dims and port.dims is not None and port.precision is None:
-                        continue  # it says nothing at all
-                    if port.dims == feeding.dims and (port.precision is None or port.precision == feeding.precision):
+                    if port.dims == feeding.dims and (port.precision == feeding.precision or port.precision is None):
                         continue
+                    if port.dims == () and port.precision is None:
+                        continue  # it says nothing at all
                     if (id(producer), source[1]) in reported or (cyclic and position in cyclic and source[0] in cyclic):
                         continue  # the producer is wrong, or one of the edges between the two, and has been reported
                     yield from _held(context, layer, producer, declared(port), declared(feeding), port.offset, port.id, port.dims, feeding.dims)

@@ -289,7 +289,7 @@ class RuntimeInfo(Rule):
             return
         source = context.model.source
         data = source.data
-        for layer in context.model.walk():
+        for layer in context.every_layer:
             span = layer.rt_info_span
             if span is None:
                 continue

@@ -401,7 +401,7 @@ class TooManyLayers(Rule):
     def check(cls, context: Context) -> Iterator[Problem]:
         limits = [policy.max_layers for policy in context.settings.policies if policy.max_layers is not None]
         if limits:
-            count = sum(1 for _ in context.model.walk())
+            count = len(context.every_layer)
             if count > min(limits):
                 yield Problem(
                     cls.name,

@@ -249,11 +249,13 @@ class DuplicatePort(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
-        for layer in context.model.walk():
+        noted = context.noted
+        for layer in context.every_layer:
             for direction, ports in (("input", layer.inputs), ("output", layer.outputs)):
-                if len(ports) < 2 or (not context.noted and len({port.id for port in ports}) == len(ports)):
+                count = len(ports)
+                if count < 2 or (not noted and (ports[0].id != ports[1].id if count == 2 else len({port.id for port in ports}) == count)):
                     continue
-                loose = "malformed-id" in context.noted.get(id(layer), ())
+                loose = "malformed-id" in noted.get(id(layer), ())
                 seen: set[str] = set()
                 for port in ports:
                     number = lenient_id(port.id) or port.id if loose else port.id
@@ -366,7 +368,7 @@ class MissingPrecision(Rule):
     def check(cls, context: Context) -> Iterator[Problem]:
         if context.model.kind == "layers" or None not in context.precisions:
             return
-        for layer in context.model.walk():
+        for layer in context.every_layer:
             for port in layer.outputs:
                 if port.precision is None:
                     yield Problem(
@@ -417,7 +419,7 @@ class UnknownPrecision(Rule):
     def check(cls, context: Context) -> Iterator[Problem]:
         if not any(precision is not None and ElementType.of_precision(precision) is None for precision in context.precisions):
             return
-        for layer in context.model.walk():
+        for layer in context.every_layer:
             for direction, ports in (("input", layer.inputs), ("output", layer.outputs)):
                 for port in ports:
                     if port.precision is not None and port.element_type is None:

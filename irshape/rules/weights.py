@@ -269,17 +269,17 @@ class Overlap(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
-        placed = sorted(((constant.offset, constant.size, layer) for layer, constant in context.constants if constant.size), key=lambda entry: entry[:2])
+        users = {
+            (constant.offset, constant.size): layer for layer, constant in reversed(context.constants) if constant.size
+        }  # the first of those that share bytes
         end, holder = 0, None
-        previous: tuple[int, int] | None = None
-        for offset, size, layer in placed:
-            if offset < end and (offset, size) != previous and holder is not None:
+        for (offset, size), layer in sorted(users.items(), key=lambda entry: entry[0]):
+            if offset < end and holder is not None:
                 message = f"the constant's bytes {offset} to {offset + size} overlap those of '{holder.name}' (id {holder.id}), which end at {end}"
                 place = context.model.source.attribute(layer.data_offset, "offset")
                 yield Problem(cls.name, message, place, layer, f"{end} or more, or the same bytes", str(offset), "correct the offset that is wrong")
             if offset + size > end:
                 end, holder = offset + size, layer
-            previous = (offset, size)
 
 
 class ConstantType(Rule):

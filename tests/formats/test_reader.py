@@ -14,6 +14,7 @@ from irshape.cli import cli
 from irshape.diagnostics.report import FileReport
 from irshape.model import Source
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:0000\nsize 4\n"
 
 
@@ -222,3 +223,71 @@ def test_a_body_whose_layer_lacks_an_input(tmp_path: Path) -> None:
                 path.write_text(text[: edge.offset] + " " * (end - edge.offset) + text[end:])
                 report = irshape.validate(path, weights=example.with_suffix(".bin"))
                 assert any(one.code.startswith("IR1") and one.severity == "error" for one in report.diagnostics)
+
+
+# How else ports and edges can be written: what stands in the file of a writer, what is put in its place. The model is the same.
+MANNERS: list[tuple[str, str, str]] = [
+    ("single quotes", '<port id="1"', "<port id='1'"),
+    ("another order", '<port id="0" precision="FP32"', '<port precision="FP32" id="0"'),
+    ("blanks in tags", "</port>", "</port >"),
+    ("blanks before attributes", "<port id=", "<port\n id="),
+    ("blanks around =", "<port id=", "<port id ="),
+    ("comments between ports", "<port ", "<!-- <port id='7'/> --><port "),
+    ("comments in ports", "<dim>", "<!-- <dim>7</dim> --><dim>"),
+    ("comments in edges", "<edge ", "<!-- <edge/> --><edge "),
+    ("sections", "<dim>1</dim>", "<dim><![CDATA[1]]></dim>"),
+    ("references in numbers", "<dim>1</dim>", "<dim>&#49;</dim>"),
+    ("references in attributes", 'precision="FP32"', 'precision="&#70;P32"'),
+    ("text between ports", "<port ", "text <port "),
+    ("instructions", "<dim>", "<?x y?><dim>"),
+    ("tags of a layer", "<input>", "<input >"),
+    ("tags of edges", "<edges>", "<edges\t>"),
+    ("an attribute of edges in another order", 'from-port="0" to-layer', "from-port='0' to-layer"),
+    ("rt_info in ports", "</port>", '<rt_info><attribute name="layout" version="0" layout="[N]"/></rt_info></port>'),
+]
+
+
+def told(model: irshape.Model) -> list[object]:
+    """What a model says of layers, ports and edges, without places."""
+    return [
+        [
+            (layer.path, layer.id, layer.type, [(port.id, port.precision, port.names, port.dims) for port in (*layer.inputs, *layer.outputs)])
+            for layer in model.walk()
+        ],
+        [[(edge.from_layer, edge.from_port, edge.to_layer, edge.to_port) for edge in body.edges] for body in model.net.all_bodies()],
+        sorted(problem.rule for problem in model.problems),
+    ]
+
+
+@pytest.mark.parametrize(("usual", "instead"), [manner[1:] for manner in MANNERS], ids=[manner[0] for manner in MANNERS])
+@pytest.mark.parametrize("example", ["encoder", "control_flow", "ir_v10"])
+def test_ports_and_edges_in_any_manner(example: str, usual: str, instead: str, tmp_path: Path) -> None:
+    text = (EXAMPLES / f"{example}.xml").read_text()
+    assert usual in text
+    for count in (1, -1):
+        (tmp_path / "m.xml").write_text(text.replace(usual, instead, count))
+        assert told(irshape.load(tmp_path / "m.xml")) == told(irshape.load(EXAMPLES / f"{example}.xml"))
+
+
+@pytest.mark.parametrize(("usual", "instead"), [manner[1:] for manner in MANNERS], ids=[manner[0] for manner in MANNERS])
+def test_faults_keep_their_places_in_any_manner(usual: str, instead: str, tmp_path: Path) -> None:
+    """A malformed dimension, an unknown attribute and a wrong id before the place that is written in another manner: line and column are what they were."""
+    text = (EXAMPLES / "control_flow.xml").read_text()
+    at = text.index("<dim>")
+    text = text[:at] + "<dim>x</dim>" + text[at:]
+    at = text.index("<port ", at) + len("<port ")
+    text = text[:at] + 'colour="red" ' + text[at:]
+    at = text.index('<port id="', at) + len('<port id="')
+    text = text[:at] + "+" + text[at:]
+    (tmp_path / "m.xml").write_text(text)
+    expected = [(problem.rule, problem.offset, problem.port) for problem in irshape.load(tmp_path / "m.xml").problems]
+    assert [rule for rule, _, _ in expected] == ["malformed-dim", "unknown-port-attribute", "malformed-id"]
+    at = text.rindex(usual) if usual in text else -1
+    (tmp_path / "m.xml").write_text(text if at < 0 else text[:at] + instead + text[at + len(usual) :])
+    assert [(problem.rule, problem.offset, problem.port) for problem in irshape.load(tmp_path / "m.xml").problems] == expected
+
+
+def test_the_same_fault_in_two_ports_is_told_twice(tmp_path: Path) -> None:
+    text = (EXAMPLES / "control_flow.xml").read_text().replace("</port>", "<odd/></port>", 3)
+    (tmp_path / "m.xml").write_text(text)
+    assert [problem.rule for problem in irshape.load(tmp_path / "m.xml").problems] == ["unknown-element"] * 3

@@ -57,12 +57,13 @@ def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = Non
 
     `prefix` is fed before them, so that several layers have a root; it counts in no offset. Raises `NotReadable`.
     """
-    enabled = gc.isenabled()
+    enabled, encoding = gc.isenabled(), source.encoding
     gc.disable()  # a model is some hundred thousand objects that refer to each other in no circle: collecting while it grows doubles the time
     try:
         try:
             return _Reader(source, len(prefix), repaired).read(prefix)
         except _Irregular:
+            source.encoding = encoding  # as it was before the file said something
             reader = _Reader(source, len(prefix), repaired)
             reader.regular = False
             return reader.read(prefix)

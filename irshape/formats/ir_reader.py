@@ -337,11 +337,14 @@ class _Reader:
             return
         problems, at = len(self.problems), 0
         while match := _PORT.match(inner, at):
-            _, id, precision, names, content = match.groups()
+            _, id, early, precision, names, content = match.groups()
+            names = early if names is None else names
+            if names is not None and b"&#" in names:
+                raise _Irregular
             port = Port(
                 id.decode(),
                 None if precision is None else precision.decode(),
-                None if names is None else names.decode(self.source.encoding, "replace"),
+                None if names is None else unescape(names.decode(self.source.encoding, "replace")),
                 begun + match.start(1),
             )
             ports.append(port)
@@ -547,7 +550,16 @@ class _Reader:
 
 
 _BEGINNINGS = (b"<input>", b"<output>", b"<edges>")
-_PORT = re.compile(rb'\s*(<port) id="(0|[1-9][0-9]{0,17})"(?: precision="(\w+)")?(?: names="([^"&<\t\r\n]*)")? ?(?:/>|>(.*?)</port>)', re.DOTALL)
+_PORT = re.compile(
+    rb"""
+    \s*(<port)[ ]id="(0|[1-9][0-9]{0,17})"
+    (?:[ ]names="([^"<\t\r\n]*)")?  # here in files of 2022 and before
+    (?:[ ]precision="(\w+)")?
+    (?:[ ]names="([^"<\t\r\n]*)")?
+    [ ]?(?:/>|>(.*?)</port>)
+    """,
+    re.DOTALL | re.VERBOSE,
+)
 _EDGE = re.compile(r'<edge from-layer="([0-9]+)" from-port="([0-9]+)" to-layer="([0-9]+)" to-port="([0-9]+)" ?/>')
 """A port and an edge as writers put them."""
 _RT_INFO = re.compile(rb"<rt_info\b[^>]*>.*?</rt_info\s*>", re.DOTALL)

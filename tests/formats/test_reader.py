@@ -269,6 +269,30 @@ def test_ports_and_edges_in_any_manner(example: str, usual: str, instead: str, t
         assert told(irshape.load(tmp_path / "m.xml")) == told(irshape.load(EXAMPLES / f"{example}.xml"))
 
 
+@pytest.mark.parametrize(
+    ("names", "read"),
+    [
+        ("", ""),
+        ("a", "a"),
+        ("a,b\\,c", "a,b\\,c"),
+        ("a&amp;b", "a&b"),
+        ("&lt;s&gt;&quot;", '<s>"'),
+        ("&#65;", "A"),
+        ("&#128;", "\x80"),
+        ("ü 日本", "ü 日本"),
+        ("a\nb", "a b"),
+    ],
+)
+@pytest.mark.parametrize("form", ['id="0" precision="FP32" names="{}"', 'id="0" names="{}" precision="FP32"', 'names="{}" id="0" precision="FP32"'])
+def test_names_of_a_port_in_any_manner(names: str, read: str, form: str, tmp_path: Path) -> None:
+    text = small().text()
+    usual = '<port id="0" precision="FP32" names="data">'
+    assert text.count(usual) == 1
+    (tmp_path / "m.xml").write_bytes(text.replace(usual, f"<port {form.format(names)}>").encode())
+    (port,) = irshape.load(tmp_path / "m.xml").parameters[0].outputs
+    assert (port.id, port.precision, port.names, port.dims) == ("0", "FP32", read, (-1, 3, 4))
+
+
 @pytest.mark.parametrize(("usual", "instead"), [manner[1:] for manner in MANNERS], ids=[manner[0] for manner in MANNERS])
 def test_faults_keep_their_places_in_any_manner(usual: str, instead: str, tmp_path: Path) -> None:
     """A malformed dimension, an unknown attribute and a wrong id before the place that is written in another manner: line and column are what they were."""

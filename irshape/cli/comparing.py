@@ -22,10 +22,10 @@ class Case(NamedTuple):
 
 
 def place(layer: Layer, port: int | None = None) -> str:
-    """The words for a layer, and for one of its outputs."""
+    """The words for a layer, by the ids that lead to it, and for one of its outputs."""
     from ..diagnostics.renderers.common import plain
 
-    return plain(f"{layer.type} '{layer.name}' (id {layer.id})" + ("" if port is None else f" output {port}"))
+    return plain(f"{layer.type} '{layer.name}' (id {'/'.join([*layer.path, layer.id])})" + ("" if port is None else f" output {port}"))
 
 
 def counted(count: int, noun: str) -> str:

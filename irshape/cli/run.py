@@ -135,7 +135,7 @@ def _stats(rows: list[Range]) -> list[str]:
         found = row.values
         if found is None or row.layer.type.lower() in ("const", "constant"):
             continue
-        mark = " beyond f16" if row.leaves_f16 else ""
+        mark = (f", {row.runs} runs" if row.runs > 1 else "") + (" beyond f16" if row.leaves_f16 else "")
         share = f"{found.zeros / found.elements:.0%}" if found.elements else "-"
         counts = [str(count) if count else "-" for count in (found.nan, found.inf, found.subnormals)]
         lines.append(

@@ -149,6 +149,20 @@ def values(array: Array) -> Values | None:
     return Values(array.size, float(finite.min()), float(finite.max()), float(finite.mean(dtype=np.float64)), nan, inf, zeros, subnormals, beyond, lost)
 
 
+def merged(first: Values, second: Values) -> Values:
+    """What two arrays hold together."""
+    counts = [found.elements - found.nan - found.inf for found in (first, second)]
+    parts = [found for found, count in zip((first, second), counts, strict=True) if count]
+    mean = sum((found.mean or 0.0) * (found.elements - found.nan - found.inf) for found in parts) / sum(counts) if parts else None
+    return Values(
+        first.elements + second.elements,
+        min((found.lowest for found in parts if found.lowest is not None), default=None),
+        max((found.highest for found in parts if found.highest is not None), default=None),
+        mean,
+        *(a + b for a, b in zip(first[4:], second[4:], strict=True)),
+    )
+
+
 def smallest_normal(array: Array) -> float:
     """The smallest normal number of an array's real type; 0 where it has none."""
     limits: Any = np.finfo
@@ -173,4 +187,4 @@ def range_of(array: Array) -> str:
     return f"{list(array.shape)}{odd}" if found.lowest is None else f"{list(array.shape)} {found.lowest:.6g} to {found.highest:.6g}{odd}"
 
 
-__all__ = ["F16_MAX", "F16_TINY", "Errors", "Values", "errors", "is_real", "ordinals", "plain_number", "range_of", "values"]
+__all__ = ["F16_MAX", "F16_TINY", "Errors", "Values", "errors", "is_real", "merged", "ordinals", "plain_number", "range_of", "values"]

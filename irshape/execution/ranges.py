@@ -9,7 +9,7 @@ import numpy as np
 
 from ..comparison.crosschecking import difference
 from ..comparison.origins import has_nonfinite, source_of_nan
-from ..comparison.statistics import F16_MAX, Errors, Values, errors, is_real, plain_number, values
+from ..comparison.statistics import F16_MAX, Errors, Values, errors, is_real, merged, plain_number, values
 from ..model import Layer, Model
 from ..numpy_types import dtype_of, element_type_of
 from ..types import ElementType
@@ -19,7 +19,10 @@ Precision = Literal["f16", "bf16"]
 
 
 class Range(NamedTuple):
-    """What one output holds; `values` is None for texts. note: what makes the first NaN of a chain, where this is it."""
+    """What one output holds; `values` is None for texts. note: what makes the first NaN of a chain, where this is it.
+
+    runs: how often its layer has run; one in a body may run many times. Then `values` is of all of them, `shape` that of the last.
+    """
 
     layer: Layer
     port: int
@@ -27,6 +30,7 @@ class Range(NamedTuple):
     shape: tuple[int, ...]
     values: Values | None
     note: str | None
+    runs: int = 1
 
     @property
     def leaves_f16(self) -> bool:
@@ -46,20 +50,35 @@ class Step(NamedTuple):
 
 
 def ranges(session: Session, inputs: Mapping[str, Array] | Sequence[Array] | None, progress: Observer | None = None) -> tuple[dict[str, Array], list[Range]]:
-    """Runs a model; its outputs, and what every output port of the net holds, in topological order. Raises `ExecutionError`."""
-    rows: list[Range] = []
+    """Runs a model; its outputs, and what every output port holds, in the order in which they are computed: the layers of a body before the one that has it.
 
-    def observe(layer: Layer, given: tuple[Array, ...], made: tuple[Array, ...]) -> None:
-        if progress is not None:
-            progress(layer, given, made)
+    Raises `ExecutionError`.
+    """
+    rows: dict[tuple[int, int], Range] = {}
+
+    def look(layer: Layer, given: tuple[Array, ...], made: tuple[Array, ...]) -> None:
         if layer.type.lower() == "result":
             return
         found = [values(array) for array in made]
         note = source_of_nan(layer, given, made) if any(row is not None and row.nan for row in found) else None
-        for port, (array, row) in enumerate(zip(made, found, strict=True)):
-            rows.append(Range(layer, port, element_type_of(array).name, array.shape, row, note))
+        for port, (array, held) in enumerate(zip(made, found, strict=True)):
+            key = (id(layer), port)
+            row, before = Range(layer, port, element_type_of(array).name, array.shape, held, note), rows.get(key)
+            if before is not None:
+                both = None if held is None or before.values is None else merged(before.values, held)
+                row = row._replace(values=both, note=before.note or note, runs=before.runs + 1)
+            rows[key] = row
 
-    return session.run(inputs, observe=observe), rows
+    def observe(layer: Layer, given: tuple[Array, ...], made: tuple[Array, ...]) -> None:
+        if progress is not None:
+            progress(layer, given, made)
+        look(layer, given, made)
+
+    session.inner = look
+    try:
+        return session.run(inputs, observe=observe), list(rows.values())
+    finally:
+        session.inner = None
 
 
 def stats_dict(model: Model, rows: Sequence[Range]) -> dict[str, Any]:
@@ -74,6 +93,7 @@ def stats_dict(model: Model, rows: Sequence[Range]) -> dict[str, Any]:
                 "element_type": row.element_type,
                 "shape": list(row.shape),
                 **found,
+                "runs": row.runs,
                 "leaves_f16": row.leaves_f16,
                 "note": row.note,
             }

@@ -138,6 +138,8 @@ class Session:
         """Outputs that take the place of what a layer would compute, by the layer's identity."""
         self.entered: Callable[[Layer, str, Mapping[str, Array]], None] | None = None
         """Called before each run of a body with the layer that holds it, the tag of the body, and what its Parameters are given, by their ids."""
+        self.inner: Observer | None = None
+        """Called with each layer of a body in each of its runs."""
 
     def reset(self) -> None:
         """Forgets the values of all variables."""
@@ -385,7 +387,7 @@ class Session:
                 raise ExecutionError(f"its <{tag}> has run {self.max_iterations:,} times, more is not allowed (--max-iterations)", layer)
             if self.entered is not None:
                 self.entered(layer, tag, parameters)
-            results = self.run_body(body, parameters)
+            results = self.run_body(body, parameters, self.inner)
             gathered_bytes += sum(results[id].nbytes for id in gathered if id in results)
             if gathered_bytes > self.max_memory:
                 raise ExecutionError(f"what its iterations give takes more than the {mebibytes(self.max_memory)} allowed (--max-memory)", layer)

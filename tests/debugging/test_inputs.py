@@ -12,6 +12,7 @@ from ir import Net
 
 import irshape
 from irshape.cli import cli
+from irshape.comparison.statistics import merged, values
 from irshape.execution.inputs import random_inputs, restored, storable
 from irshape.execution.session import ExecutionError
 
@@ -113,6 +114,35 @@ def test_stats_of_every_layer(tmp_path: Path) -> None:
     status, output = call("run", path, "-i", str(tmp_path / "x.npy"), "--stats", "-f", "json")
     rows = {row["layer"]["name"]: row for row in json.loads(output)["outputs"]}
     assert (rows["big"]["lowest"], rows["big"]["beyond_f16"], rows["big"]["zeros"], rows["root"]["nan"]) == (-1e6, 3, 1, 1)
+
+
+def test_stats_inside_bodies() -> None:
+    """Each layer of a body once, with what it has held in all its runs, before the layer that holds the body."""
+    path = str(EXAMPLES / "control_flow.xml")
+    status, output = call("run", path, "--random", "--stats", "-f", "json")
+    assert status == 0
+    rows = json.loads(output)["outputs"]
+    places = [("/".join([*row["layer"]["path"], row["layer"]["id"]]), row["port"]) for row in rows]
+    assert len(set(places)) == len(places)
+    by_place = dict(zip(places, rows, strict=True))
+    number, branch, loop = by_place["5/body/0", 0], by_place["5/body/12/then_body/2", 0], by_place["5", 0]
+    assert (number["runs"], number["elements"], number["lowest"], number["highest"], number["mean"]) == (3, 3, 0, 2, 1)
+    assert (branch["runs"], branch["elements"], loop["runs"]) == (2, 16, 1)
+    assert places.index(("5/body/12/then_body/2", 0)) < places.index(("5/body/12", 0)) < places.index(("5", 0))
+    assert "Add 'Add_2' (id 5/body/12/then_body/2) output 0, 2 runs" in call("run", path, "--random", "--stats")[1]
+
+
+@pytest.mark.parametrize("first", [[], [1.0], [np.nan], [np.inf, -3.0], [1e-40, 7e4, 0.0], [1e-9] * 3])
+@pytest.mark.parametrize("second", [[], [2.0], [np.nan, np.nan], [-np.inf], [0.0, -7e4]])
+def test_what_two_arrays_hold_together(first: list[float], second: list[float]) -> None:
+    both = values(np.array(first + second, np.float32))
+    one, other = values(np.array(first, np.float32)), values(np.array(second, np.float32))
+    assert one is not None
+    assert other is not None
+    assert both is not None
+    together = merged(one, other)
+    assert together._replace(mean=None) == both._replace(mean=None)
+    assert together.mean == (None if both.mean is None else pytest.approx(both.mean))
 
 
 def test_simulation_names_the_layer_that_breaks(tmp_path: Path) -> None:

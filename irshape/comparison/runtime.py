@@ -95,7 +95,7 @@ def main(folder: Path) -> None:
     if request["inputs"] is None:
         return
     try:
-        answer["device"] = str(core.get_property(request["device"], "FULL_DEVICE_NAME"))
+        answer["device"] = _device_name(core, request["device"])
         answer["values"] = _run(ov, core, model, request, folder, answer)
     except Exception as problem:
         answer["problem"] = _short(problem)
@@ -169,6 +169,14 @@ def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path, 
             (folder / file).write_bytes(_bytes(tensor))
         found.append((name, port, element_type, list(tensor.get_shape()), file))
     return found
+
+
+def _device_name(core: Any, device: str) -> str:
+    """What OpenVINO calls a device, of HETERO:GPU,CPU and its like the first word; where it says nothing, what the user calls it: running the model will tell why."""
+    try:
+        return str(core.get_property(device.partition(":")[0], "FULL_DEVICE_NAME"))
+    except RuntimeError:
+        return device
 
 
 def _precision(compiled: Any) -> str | None:

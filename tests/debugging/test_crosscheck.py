@@ -159,6 +159,20 @@ def test_reports_for_machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert set(row["errors"]) == {"max_abs", "mean_abs", "max_rel", "mean_rel", "ulp", "cosine", "nan", "inf", "place", "reference", "other", "scale"}
 
 
+@pytest.mark.parametrize("device", ["AUTO", "AUTO:CPU", "HETERO:CPU", "MULTI:CPU"])
+def test_virtual_devices(device: str, tmp_path: Path) -> None:
+    found = irshape.crosscheck(chain(tmp_path), device=device)
+    assert found.ok, found.problems
+    assert found.count("equal") == 3
+
+
+@pytest.mark.parametrize("device", ["NOPE", "NPU:NOPE"])
+def test_a_device_that_is_not_there(device: str, tmp_path: Path) -> None:
+    status, output = call("crosscheck", chain(tmp_path).path, "--device", device)
+    assert status == 1
+    assert f"cannot run the model on {device}" in output
+
+
 def test_outputs_alone_and_tolerances(tmp_path: Path) -> None:
     model = chain(tmp_path)
     status, output = call("crosscheck", model.path, "--layers", "outputs", "-f", "json")

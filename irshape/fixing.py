@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 from .diagnostics.report import Diagnostic, diagnostic
 from .formats.edits import Edit, Edited, add_attribute, read_dims, rename_attribute, set_attribute, set_dims
-from .formats.ir_reader import NotReadable
 from .formats.loading import open_source, read_source
 from .formats.weights import Weights
 from .inference.engine import BodyResult, declared, infer
-from .model import Layer, Model, Port, Problem, Source
+from .model import Layer, Model, NotReadable, Port, Problem, Source
 from .ops import registry
 from .ops.tensors import Tensor
 from .rules import Context, findings, rule_named

@@ -257,6 +257,15 @@ class Problem(NamedTuple):
     """Where it is not that of the rule."""
 
 
+class NotReadable(Exception):
+    """There is no model to return; carries the one problem that says why."""
+
+    def __init__(self, problem: Problem, source: Source) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+        self.source = source
+
+
 class Model:
     """A file in memory: its net, its constants (mapped, read only when asked for) and the problems met while reading."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .formats.ir_reader import lenient_id
+from .formats.ids import lenient_id
 from .model import Body, Port
 
 Source = tuple[int, int]

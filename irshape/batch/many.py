@@ -9,7 +9,7 @@ from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..diagnostics.report import Diagnostic, FileReport
-from ..model import Model, Source
+from ..model import Model, NotReadable, Source
 from ..settings.configuration import Configuration
 from ..settings.selection import Settings, settings
 
@@ -48,7 +48,6 @@ class StoredSource(Source):
     def _read(self) -> tuple[str, bytes, str]:
         last = StoredSource._last
         if last is None or last[0] != self.path:
-            from ..formats.ir_reader import NotReadable
             from ..formats.loading import open_source
 
             try:
@@ -147,7 +146,6 @@ def shard(paths: list[str], index: int, count: int) -> list[str]:
 def check(task: Task) -> FileReport:
     """What is found in one file. Never raises, except with IRSHAPE_DEBUG set; runs in any process. For `-`, the text stays with the report."""
     from ..diagnostics.validation import not_readable
-    from ..formats.ir_reader import NotReadable
 
     try:
         path = os.path.join(task.folder, task.path) if task.folder and task.path != "-" else task.path

@@ -72,9 +72,9 @@ def neighbourhoods(file: FileReport, weights: str = "beside", values: Mapping[st
 def _read_again(file: FileReport, weights: str, values: Mapping[str, str] | None) -> Model | None:
     from pathlib import Path
 
-    from ..formats.ir_reader import NotReadable
     from ..formats.layers import give_values
     from ..formats.loading import load, read_source
+    from ..model import NotReadable
 
     source = file.source
     try:

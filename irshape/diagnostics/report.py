@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Literal, NamedTuple
 
-from ..model import Layer, Model, Problem, Source
+from ..model import Layer, Model, NotReadable, Problem, Source
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -106,7 +106,6 @@ def diagnostic(problem: Problem, source: Source) -> Diagnostic:
 
 def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] = "beside") -> Model:
     """`irshape.load`."""
-    from ..formats.ir_reader import NotReadable
     from ..formats.loading import load as load_model
 
     try:

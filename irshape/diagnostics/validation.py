@@ -6,10 +6,9 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from ..formats.ir_reader import NotReadable
 from ..formats.layers import give_values
 from ..formats.loading import load
-from ..model import Model, Source
+from ..model import Model, NotReadable, Source
 from ..settings.selection import PLAIN, Filter, Settings, settings
 from .report import FileReport, Report, diagnostic
 

@@ -13,12 +13,12 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from ..model import Layer, Model, Port, Problem, Source
+from ..model import Layer, Model, NotReadable, Port, Problem, Source
 from ..ops import registry
 from ..ops.declaration import BOOLEAN_TYPE, I32_I64, INTEGER, REAL, Operand, Operation, Violation, check_inputs
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType, PartialShape
-from .ir_reader import NotReadable, read
+from .ir_reader import read
 
 _ENCODING = re.compile(rb"\A\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([A-Za-z][\w.\-]*)[\"']")
 

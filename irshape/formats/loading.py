@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-from ..model import Model, Problem, Source
+from ..model import Model, NotReadable, Problem, Source
 from .foreign import read_foreign, recognised
-from .ir_reader import MAX_XML_BYTES, NotReadable, read
+from .ir_reader import MAX_XML_BYTES, read
 from .weights import Weights
 
 _ROOT = re.compile(rb"\A(?:\xef\xbb\xbf)?(?>\s+|<\?.*?\?>|<!--.*?-->)*+<(!?[A-Za-z_.\xe2][\w.\-\x80-\xff]*)", re.DOTALL)

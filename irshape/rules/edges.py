@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..formats.ir_reader import lenient_id
+from ..formats.ids import lenient_id
 from ..model import Problem
 from ..wiring import Source
 from .base import Context, Rule

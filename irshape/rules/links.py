@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..formats.ir_reader import lenient_id, plain_id
+from ..formats.ids import lenient_id, plain_id
 from ..inference.engine import OutputCount
 from ..model import Body, Edge, Layer, Port
 from ..ops.declaration import Violation

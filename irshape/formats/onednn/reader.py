@@ -7,11 +7,10 @@ import os
 from difflib import get_close_matches
 from typing import Any
 
-from ...model import Model, Problem, Source
+from ...model import Model, NotReadable, Problem, Source
 from ...ops.tensors import Tensor
 from ...types import DYNAMIC_TYPE, ElementType, PartialShape
 from ..builder import Builder, Refusal, Value, declare
-from ..ir_reader import NotReadable
 from .declaration import TYPES, Declaration, Operation, declarations
 
 UNKNOWN_SIZE = -(2**63)

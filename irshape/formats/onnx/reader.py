@@ -12,11 +12,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ...model import BackEdge, Body, Layer, Model, PortMap, Problem, Source
+from ...model import BackEdge, Body, Layer, Model, NotReadable, PortMap, Problem, Source
 from ...ops.tensors import UNKNOWN, Tensor
 from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, ElementType, PartialShape
 from ..builder import PORT_MAPS, Builder, Refusal, Value, declare
-from ..ir_reader import NotReadable
 from .declaration import Node, declarations
 from .messages import function_body, kind_in_words, listed, names, python_value, with_attributes, with_defaults, without_inputs
 from .package import NAMES, TYPES, onnx, schema

@@ -1,0 +1,20 @@
+"""The ids of layers and ports: how they are usually written, and what OpenVINO reads in others."""
+
+from __future__ import annotations
+
+import re
+
+MAX_ID = 2**63 - 1
+
+_LENIENT = re.compile(r"\+?0*([0-9]{1,19})")
+
+
+def plain_id(text: str) -> bool:
+    """Whether a text is an id as it is usually written."""
+    return text.isdigit() and text.isascii() and (text[0] != "0" or len(text) == 1) and (len(text) < 19 or (len(text) == 19 and int(text) <= MAX_ID))
+
+
+def lenient_id(text: str) -> str | None:
+    """The id that OpenVINO reads in a text with a sign or leading zeros; None where it refuses it."""
+    match = _LENIENT.fullmatch(text)
+    return match[1] if match and int(match[1]) <= MAX_ID else None

@@ -23,7 +23,8 @@ from ..wiring import wire
 from .narrowing import decompressed_in_f32, explanation
 from .origins import has_nan, source_of_nan
 from .runtime import Answer, ask
-from .statistics import Errors, errors, is_real, range_of
+from .statistics import Errors, errors, range_of
+from .tolerance import Hint, Tolerance
 
 if TYPE_CHECKING:
     from . import reproducer
@@ -31,26 +32,14 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Verdict = Literal["equal", "tighter", "differs", "explained", "not compared"]
-Hint = Literal["f32", "f16", "bf16"]
 
 MAX_SUSPECTS = 16
 """How many layers that depart by themselves are looked at more closely."""
-
-TOLERANCE: dict[str, tuple[float, float]] = {"f64": (1e-4, 1e-5), "f32": (1e-4, 1e-5), "f16": (1e-2, 2e-3), "bf16": (4e-2, 1e-2)}
-"""Relative tolerance, and absolute tolerance as a part of the largest magnitude in the tensor, by element type. f64 is compared as f32, in which the device computes it."""
-
-
-COMPUTED: dict[str, tuple[float, float]] = {"f16": (1e-2, 1e-2), "bf16": (4e-2, 4e-2)}
-"""The same for tensors whose layers are computed in a lower precision than their element type: what is rounded there are the terms of sums, too."""
-
 
 SIMULATED_FACTOR = 4.0
 """Where the device computes in f16 or bf16, an output of the model may depart by so many times as much as it does when irshape rounds every tensor to that precision."""
 
 DECOMPRESSED = "the device decompresses weights in f32, where the IR rounds them to f16 on the way; computed that way, irshape's values agree"
-
-NO_SCALE = 1e30
-"""Finite numbers from here on stand for infinity, as masks do (f16: from 60,000); they say nothing of how large the errors of other elements may be."""
 
 
 class Row(NamedTuple):
@@ -227,7 +216,7 @@ def crosscheck(
         if precision != (hint or "f32"):
             comparison.notes.append(f"the device computes in {precision}, where {hint or 'f32'} was asked for")
         if answer.values:
-            run = _Run(session, answer, comparison, _Tolerance(rtol, atol, precision), request, save)
+            run = _Run(session, answer, comparison, Tolerance(rtol, atol, precision), request, save)
             run.compare(fed, progress)
     return comparison
 
@@ -313,23 +302,11 @@ def _shape_verdict(mine: str, theirs: str, element_type: ElementType, shape: Par
     return "tighter" if parsed.encloses(shape) else "differs"
 
 
-class _Tolerance(NamedTuple):
-    rtol: float | None
-    atol: float | None
-    precision: Hint
-
-    def difference(self, mine: Array, theirs: Array) -> tuple[float | None, float | None, bool]:
-        return difference(mine, theirs, self.rtol, self.atol, self.precision)
-
-    def alike(self, mine: Array, theirs: Array) -> bool:
-        return self.difference(mine, theirs)[2]
-
-
 class _Run:
     """Holds the values of one run against the device's, layer by layer."""
 
     def __init__(
-        self, session: Session, answer: Answer, comparison: Comparison, tolerance: _Tolerance, request: Mapping[str, Any], save: str | Path | None
+        self, session: Session, answer: Answer, comparison: Comparison, tolerance: Tolerance, request: Mapping[str, Any], save: str | Path | None
     ) -> None:
         self.session = session
         self.answer = answer
@@ -569,43 +546,6 @@ def _array(element_type: str, shape: list[int], file: Path) -> Array:
     return np.frombuffer(raw, dtype_of(declared)).reshape(shape)
 
 
-def difference(
-    mine: Array, theirs: Array, rtol: float | None = None, atol: float | None = None, kind: str | None = None
-) -> tuple[float | None, float | None, bool]:
-    """The largest absolute error (where some are not within, the one furthest beyond), what is allowed where it is, and whether all elements are within: exact for integers, booleans and strings, NaN equal to NaN.
-
-    kind: the element type in which they were computed, where it is less precise than their own.
-    """
-    if mine.dtype.kind == "O" or theirs.dtype.kind == "O":
-        return None, None, bool(np.array_equal(mine, theirs))
-    if not is_real(mine):
-        same = np.asarray(mine).astype(object) == np.asarray(theirs).astype(object) if mine.dtype.itemsize == 8 else mine == theirs
-        if bool(np.all(same)):
-            return 0.0, 0.0, True
-        return float(np.max(np.abs(mine.astype(np.float64) - theirs.astype(np.float64)))), 0.0, False
-    name = element_type_of(mine).name
-    a, b = mine.astype(np.float64), theirs.astype(np.float64)
-    relative, part = TOLERANCE.get(name, (0.3, 0.1))
-    if kind in COMPUTED and COMPUTED[kind][0] >= relative:
-        relative, part = COMPUTED[kind]
-    finite = np.isfinite(a) & np.isfinite(b)
-    size = np.abs(a)
-    scale = float(np.max(size, where=finite & (size < (60_000 if name == "f16" else NO_SCALE)), initial=0.0))
-    bound = (relative if rtol is None else rtol) * size + (part * scale + 1e-6 if atol is None else atol)
-    with np.errstate(all="ignore"):
-        error = np.where(finite, np.abs(a - b), 0.0)
-        alike = (a == b) | (np.isnan(a) & np.isnan(b)) | (finite & (error <= bound))
-    if not error.size:
-        return 0.0, 0.0, True
-    same = bool(np.all(alike))
-    with np.errstate(all="ignore"):
-        worst = int(np.argmax(error if same or not finite.any() else np.where(finite & ~alike, error / bound, 0.0)))
-    return float(error.flat[worst]), float(np.where(finite, bound, 0.0).flat[worst]), same
-
-
 def _ranges(inputs: tuple[Array, ...], mine: Array, theirs: Array) -> dict[str, str]:
     found = {f"input {index}": range_of(array) for index, array in enumerate(inputs)}
     return {**found, "irshape": range_of(mine), "OpenVINO": range_of(theirs)}
-
-
-value_range = range_of

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,10 @@ from ..inference.engine import infer
 from ..model import Layer, Model
 from ..numpy_types import dtype_of
 from ..types import ElementType, PartialShape
-from .crosschecking import Array, Comparison, Row, difference, value_range
+from .crosschecking import Array, Comparison, Row
 from .runtime import TIMEOUT, Answer
-from .statistics import errors
+from .statistics import errors, range_of
+from .tolerance import difference
 
 DEVICES = {"onnx": ("CPU", "onnxruntime", "reference"), "onednn": ("CPU", "onednn")}
 """What `--device` may name, by format; the first stands for the second."""
@@ -51,31 +52,23 @@ def crosscheck(
     session = Session(model)
     fed = session.bind(inputs if inputs is not None else random_inputs(model, seed))
     runtime = known[1] if device == "CPU" else device
-    with tempfile.TemporaryDirectory(prefix="irshape-") as name:
-        answer, values = _asked(model, fed, runtime, Path(name))
+    answer, values = asked(model, fed, runtime)
     problems = [f"{answer.version}: {answer.problem}"] if answer.problem else []
     problems += [f"{runtime} crashed: {answer.crashed}"] if answer.crashed else []
     rows = _rows(model, session, fed, values, problems, answer.version, rtol, atol)
     return ForeignComparison(model, runtime, answer, rows, problems)
 
 
-class Run(NamedTuple):
-    """What a runtime made of a model. version: its name and version. values: by tensor name, of the types that NumPy has. problem: why there are none."""
+def asked(model: Model, fed: dict[str, Array], runtime: str) -> tuple[Answer, dict[str, Array]]:
+    """What a runtime makes of a model, which must lie in a file, in a process of its own: its answer, and by tensor name the values of the types that NumPy has.
 
-    version: str
-    values: dict[str, Array]
-    problem: str | None
-
-
-def run_by(model: Model, fed: dict[str, Array], runtime: str) -> Run:
-    """Runs a model, which must lie in a file, on its format's runtime. `fed`: arrays by the ids of the Parameters. Raises `RuntimeError` where the runtime is not installed."""
+    fed: arrays by the ids of the Parameters. Raises `RuntimeError` where the runtime is not installed.
+    """
     with tempfile.TemporaryDirectory(prefix="irshape-") as name:
-        answer, values = _asked(model, fed, runtime, Path(name))
-    return Run(answer.version, values, answer.crashed or answer.problem)
+        return _asked(model, fed, runtime, Path(name))
 
 
 def _asked(model: Model, fed: dict[str, Array], runtime: str, folder: Path) -> tuple[Answer, dict[str, Array]]:
-    """What the runtime makes of the model, in a process of its own."""
     names = {layer.id: layer.outputs[0].tensor_names[0] for layer in model.parameters}
     files = {}
     for number, (key, array) in enumerate(fed.items()):
@@ -169,9 +162,9 @@ def _rows(
                 None,
                 {},
             )
-            ranges = {f"input {place}": value_range(given) for place, given in enumerate(inputs)} | {
-                "irshape": value_range(array),
-                runtime: value_range(theirs),
+            ranges = {f"input {place}": range_of(given) for place, given in enumerate(inputs)} | {
+                "irshape": range_of(array),
+                runtime: range_of(theirs),
             }
             if array.shape != theirs.shape or array.dtype != theirs.dtype:
                 reason = f"irshape computes {array.dtype} {list(array.shape)}, {runtime} {theirs.dtype} {list(theirs.shape)}"

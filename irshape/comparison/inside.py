@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -71,23 +72,26 @@ def look_inside(session: Session, layer: Layer, inputs: Sequence[Array], options
     from ..formats.loading import load
     from .crosschecking import crosscheck
 
-    runs: list[tuple[str, dict[str, Array]]] = []
-
-    def entered(found: Layer, tag: str, given: Mapping[str, Array]) -> None:
-        if found is layer and len(runs) < MAX_ITERATIONS:
-            runs.append((tag, dict(given)))
-
-    session.entered = entered
-    try:
-        session.evaluate(layer, tuple(inputs))
-    except ExecutionError:
-        pass  # said by who has run it before; the iterations up to here can be looked at
-    finally:
-        session.entered = None
     assert layer.bodies is not None
+    runs: list[tuple[str, dict[str, Array]]] = []
+    begun: set[str] = set()
+    """The layers that have been seen in the run at hand."""
+
+    def observe(found: Layer, _: tuple[Array, ...], made: tuple[Array, ...]) -> None:
+        if found.path[:-1] != (*layer.path, layer.id):
+            return  # of a body inside the body
+        if not begun or found.id in begun:
+            runs.append((found.path[-1], {}))
+            begun.clear()
+        begun.add(found.id)
+        if found.type.lower() == "parameter" and len(runs) <= MAX_ITERATIONS:
+            runs[-1][1][found.id] = made[0]
+
+    with suppress(ExecutionError):  # said by who has run it before; the iterations up to there can be looked at
+        session.evaluate(layer, tuple(inputs), observe)
     save = options.get("save")
     last: Inside | None = None
-    for iteration, (tag, given) in enumerate(runs):
+    for iteration, (tag, given) in enumerate(runs[:MAX_ITERATIONS]):
         alone, arrays = cut_body(session.model, layer.bodies[tag], given)
         with tempfile.TemporaryDirectory(prefix="irshape-") as name:
             path = Path(name) / "body.xml"

@@ -14,9 +14,10 @@ from ..execution.session import Array, ExecutionError, Observer, Session, mebiby
 from ..model import Layer, Model
 from ..ops.registry import UnknownOperation
 from ..wiring import wire
-from .crosschecking import TOLERANCE, Verdict, difference
+from .crosschecking import Verdict
 from .origins import has_nan, source_of_nan
 from .statistics import Errors, errors
+from .tolerance import TOLERANCE, difference
 
 Runtime = Literal["onnxruntime", "irshape"]
 
@@ -180,19 +181,19 @@ def _by_runtime(found: ModelComparison, model: Model, fed: dict[str, Array], run
     """What runs a model, and the values that it gives by tensor name; none where irshape runs it."""
     if model.format != "onnx" or runtime == "irshape" or not os.path.isfile(model.path):
         return "irshape", {}
-    from .foreign import run_by
+    from .foreign import asked
 
     try:
-        done = run_by(model, fed, "onnxruntime")
+        answer, values = asked(model, fed, "onnxruntime")
     except RuntimeError as absent:
         if runtime is not None:
             raise
         found.notes.append(f"{model.path} is run by irshape: {absent}")
         return "irshape", {}
-    if done.problem is not None:
-        found.notes.append(f"{model.path} is run by irshape: {done.version} cannot run it: {done.problem}")
+    if answer.crashed or answer.problem:
+        found.notes.append(f"{model.path} is run by irshape: {answer.version} cannot run it: {answer.crashed or answer.problem}")
         return "irshape", {}
-    return done.version, done.values
+    return answer.version, values
 
 
 def _replaced(layer: Layer, made: tuple[Array, ...], values: Mapping[str, Array]) -> tuple[Array, ...]:
@@ -263,9 +264,8 @@ class _Run:
         self.kept = kept
         self.probe = Session(session.model, max_memory=session.max_memory)
         self.probe._constants = session._constants
-        coarse = COARSE.get(found.precision or "")
-        self.rtol = coarse[0] if rtol is None and coarse else rtol
-        self.part = coarse[1] if coarse else None
+        self.coarse = COARSE.get(found.precision or "")
+        self.rtol = rtol
         self.atol = atol
         self.tensors, self.names = _outputs(found.first)
         self.layers = {layer.id: layer for layer in reversed(found.first.net.layers)}
@@ -301,10 +301,7 @@ class _Run:
         if first.dtype != second.dtype and first.dtype.kind != "O":
             first = first.astype(np.float64 if first.dtype.kind == "f" else first.dtype)
             second = second.astype(first.dtype)
-        atol = self.atol
-        if atol is None and self.part is not None and first.size and first.dtype.kind == "f":
-            atol = self.part * float(np.max(np.abs(first), where=np.isfinite(first), initial=0.0)) + 1e-6
-        error, allowed, same = difference(first, second, self.rtol, atol)
+        error, allowed, same = difference(first, second, self.rtol, self.atol, coarse=self.coarse)
         if same:
             return (error or 0.0) / allowed if allowed else 0.0, True
         return error / allowed if error and allowed else math.inf, False

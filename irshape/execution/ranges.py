@@ -7,13 +7,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..comparison.crosschecking import difference
 from ..comparison.origins import has_nonfinite, source_of_nan
 from ..comparison.statistics import F16_MAX, Errors, Values, errors, is_real, merged, plain_number, values
+from ..comparison.tolerance import difference
 from ..model import Layer, Model
 from ..numpy_types import dtype_of, element_type_of
 from ..types import ElementType
-from .session import Array, Observer, Session, mebibytes
+from .session import Array, ExecutionError, Observer, Session, mebibytes
 
 Precision = Literal["f16", "bf16"]
 
@@ -56,7 +56,9 @@ def ranges(session: Session, inputs: Mapping[str, Array] | Sequence[Array] | Non
     """
     rows: dict[tuple[int, int], Range] = {}
 
-    def look(layer: Layer, given: tuple[Array, ...], made: tuple[Array, ...]) -> None:
+    def observe(layer: Layer, given: tuple[Array, ...], made: tuple[Array, ...]) -> None:
+        if progress is not None and not layer.path:
+            progress(layer, given, made)
         if layer.type.lower() == "result":
             return
         found = [values(array) for array in made]
@@ -69,16 +71,7 @@ def ranges(session: Session, inputs: Mapping[str, Array] | Sequence[Array] | Non
                 row = row._replace(values=both, note=before.note or note, runs=before.runs + 1)
             rows[key] = row
 
-    def observe(layer: Layer, given: tuple[Array, ...], made: tuple[Array, ...]) -> None:
-        if progress is not None:
-            progress(layer, given, made)
-        look(layer, given, made)
-
-    session.inner = look
-    try:
-        return session.run(inputs, observe=observe), list(rows.values())
-    finally:
-        session.inner = None
+    return session.run(inputs, observe=observe, inside=True), list(rows.values())
 
 
 def stats_dict(model: Model, rows: Sequence[Range]) -> dict[str, Any]:
@@ -154,8 +147,6 @@ def simulate(
     progress: Observer | None = None,
 ) -> Simulation:
     """Runs a model at full precision and in a lower one. All tensors of the first run are kept for the second. Raises `ExecutionError`."""
-    from .session import ExecutionError
-
     exact = Session(model, max_memory=max_memory)
     kept: dict[int, tuple[Array, ...]] = {}
     taken = 0

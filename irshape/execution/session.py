@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from ..ops.registry import UnknownOperation
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..types import PartialShape
 from ..wiring import wire
+from .reuse import spare
 from .sizes import Fitter
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -34,38 +34,6 @@ class ExecutionError(RuntimeError):
         super().__init__(message if layer is None else f"{layer.type} '{layer.name}' (id {layer.id}): {message}")
         self.layer = layer
 
-
-_NEVER_LARGER = frozenset(
-    [
-        "Reshape",
-        "Squeeze",
-        "Unsqueeze",
-        "Transpose",
-        "Slice",
-        "StridedSlice",
-        "Split",
-        "VariadicSplit",
-        "TopK",
-        "ReduceMax",
-        "ReduceMin",
-        "ReduceSum",
-        "ReduceMean",
-        "ReduceProd",
-        "ReduceL1",
-        "ReduceL2",
-        "ReduceLogicalAnd",
-        "ReduceLogicalOr",
-        "CumSum",
-        "MVN",
-        "NormalizeL2",
-        "Reverse",
-        "Roll",
-        "If",
-        "Loop",
-        "TensorIterator",
-    ]
-)
-"""Operations that look at values, but whose outputs take no more than their inputs."""
 
 Rounding = Callable[[Array], Array]
 """What a device of lower precision makes of a tensor, given back in the tensor's own type."""
@@ -136,9 +104,7 @@ class Session:
         self._runs: dict[int, list[int]] = {}
         self.instead: dict[int, tuple[Array, ...]] = {}
         """Outputs that take the place of what a layer would compute, by the layer's identity."""
-        self.entered: Callable[[Layer, str, Mapping[str, Array]], None] | None = None
-        """Called before each run of a body with the layer that holds it, the tag of the body, and what its Parameters are given, by their ids."""
-        self.inner: Observer | None = None
+        self._inner: Observer | None = None
         """Called with each layer of a body in each of its runs."""
 
     def reset(self) -> None:
@@ -146,9 +112,17 @@ class Session:
         self.state.clear()
 
     def run(
-        self, inputs: Mapping[str, Array] | Sequence[Array] | None = None, *, outputs: str = "results", observe: Observer | None = None
+        self,
+        inputs: Mapping[str, Array] | Sequence[Array] | None = None,
+        *,
+        outputs: str = "results",
+        observe: Observer | None = None,
+        inside: bool = False,
     ) -> dict[str, Array]:
-        """One inference. `outputs`: `results`, or `all` for every layer's. `observe` is called with each layer of the net, its inputs and what it made. Raises `ExecutionError`."""
+        """One inference. `outputs`: `results`, or `all` for every layer's. Raises `ExecutionError`.
+
+        observe: called with each layer of the net, its inputs and what it made; with `inside`, also with the layers of bodies, in each of their runs.
+        """
         fed = self.bind(inputs)
         self.check_fit(fed)
         self._runs.clear()
@@ -161,6 +135,7 @@ class Session:
             if observe is not None:
                 observe(layer, inputs, made)
 
+        self._inner = observe if inside else None
         results = self.run_body(self.model.net, fed, note if outputs == "all" or observe is not None else None)
         if outputs == "all":
             return kept
@@ -330,8 +305,9 @@ class Session:
             found = self._plans[id(body)] = _Plan(steps, computed, [position for position, kind in enumerate(kinds) if kind == _RESULT])
         return found
 
-    def evaluate(self, layer: Layer, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
-        """The outputs of one layer. Raises `ExecutionError`."""
+    def evaluate(self, layer: Layer, inputs: tuple[Array, ...], observe: Observer | None = None) -> tuple[Array, ...]:
+        """The outputs of one layer. observe: called with the layers of its bodies in each of their runs. Raises `ExecutionError`."""
+        self._inner = observe
         with np.errstate(all="ignore"):
             return self._evaluate(layer, inputs)
 
@@ -353,17 +329,17 @@ class Session:
                 abstract = tuple(Tensor(element_type_of(array), PartialShape(array.shape)) for array in inputs)
                 absent = self._checked[key] = len(check_inputs(operation, abstract)) - len(inputs)
             if reuse and operation.overwrite is not None:
-                spare = _spare(inputs)
-                if spare is not None:
-                    operation.overwrite(spare, *inputs)
-                    return (spare,)
+                reused = spare(inputs)
+                if reused is not None:
+                    operation.overwrite(reused, *inputs)
+                    return (reused,)
             arrays = [*inputs, *[None] * absent]
             context: dict[str, Any] = {}
             if operation.has_bodies:
                 context = {"bodies": {tag: self.view(layer, tag) for tag in layer.bodies or {}}, "outputs": len(layer.outputs)}
             if operation.keeps_state:
                 context["state"] = self.state
-            if operation.valued and not operation.has_bodies and id(layer) not in self._known and layer.type not in _NEVER_LARGER:
+            if operation.valued and not operation.has_bodies and not operation.never_larger and id(layer) not in self._known:
                 self.guard(layer, operation, inputs)
             if operation.spares_outputs and wanted is not None:
                 context["wanted"] = wanted
@@ -385,9 +361,7 @@ class Session:
             counted[0] += 1
             if counted[0] > self.max_iterations:
                 raise ExecutionError(f"its <{tag}> has run {self.max_iterations:,} times, more is not allowed (--max-iterations)", layer)
-            if self.entered is not None:
-                self.entered(layer, tag, parameters)
-            results = self.run_body(body, parameters, self.inner)
+            results = self.run_body(body, parameters, self._inner)
             gathered_bytes += sum(results[id].nbytes for id in gathered if id in results)
             if gathered_bytes > self.max_memory:
                 raise ExecutionError(f"what its iterations give takes more than the {mebibytes(self.max_memory)} allowed (--max-memory)", layer)
@@ -417,41 +391,6 @@ class Session:
                 _forget(constant)
             found = self._constants[id(layer)] = made if self.rounding is None else self.rounding(made)
         return found
-
-
-_REUSED_FROM = 1 << 16
-"""Bytes: smaller arrays cost less to make than to look for."""
-
-
-def _holders(arrays: tuple[Array, ...]) -> list[int]:
-    """How many references there are to each array, and to the one that it is another shape of."""
-    if not hasattr(sys, "getrefcount"):
-        return [0] * len(arrays)
-    return [sys.getrefcount(array) + (0 if array.base is None else sys.getrefcount(array.base)) for array in arrays]
-
-
-_ALONE, _ALONE_RESHAPED = _holders((np.empty(1), np.empty(1).reshape(1, 1)))
-"""What `_holders` counts for arrays that only their tuple holds."""
-
-
-def _spare(inputs: tuple[Array, ...]) -> Array | None:
-    """The input that can take the result of an elementwise operation: its shape is the result's, and nothing else holds it, be it a view, a state or the caller."""
-    if not any(array.nbytes >= _REUSED_FROM for array in inputs):
-        return None
-    for array, holders in zip(inputs, _holders(inputs), strict=True):
-        owner = array if array.base is None else array.base
-        if holders != (_ALONE if owner is array else _ALONE_RESHAPED) or array.nbytes < _REUSED_FROM or array.dtype.char not in "fd":
-            continue
-        if not isinstance(owner, np.ndarray) or not owner.flags.owndata or owner.size != array.size or not array.flags.c_contiguous:
-            continue
-        if all(
-            other.dtype == array.dtype
-            and other.ndim <= array.ndim
-            and all(size in (1, whole) for size, whole in zip(reversed(other.shape), reversed(array.shape), strict=False))
-            for other in inputs
-        ):
-            return array
-    return None
 
 
 def _forget(constant: Constant) -> None:

@@ -202,6 +202,7 @@ class MVN_6(Operation):
     """Mean-variance normalization along `axes`. Specification: MVN-6."""
 
     since = 6
+    never_larger = True
     data = operand(NUMERIC_OR_BOOLEAN)
     axes = operand(NUMERIC, specified=INTEGER, value=True)
     normalize_variance: bool = attribute(BOOLEAN, default=True, required=True)
@@ -260,6 +261,7 @@ class NormalizeL2(Operation):
     """`data` divided by its L2 norm along `axes`; `eps` is added to the sum of squares, or is its least value. Specification: NormalizeL2-1."""
 
     since = 1
+    never_larger = True
     data = operand(NUMERIC_OR_BOOLEAN)
     axes = operand(NUMERIC, specified=INTEGER, rank=(0, 1), value=True)
     eps: float = attribute(FLOAT, default=0.0, required=True)

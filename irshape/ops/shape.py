@@ -51,6 +51,7 @@ class ShapeOf_3(ShapeOf):
 class Reinterpretation(Operation):
     """What keeps all elements in their order: only the shape differs."""
 
+    never_larger = True
     data = operand(ANY)
 
     def infer_value(self, data: Tensor, *rest: Tensor | None, outputs: tuple[Tensor, ...]) -> Value | None:

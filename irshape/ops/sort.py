@@ -27,6 +27,7 @@ def index_array(array: Any, element_type: ElementType) -> Array:
 class TopK(Operation):
     """What all versions share: the `k` largest or smallest elements of each slice along an axis, and where they were."""
 
+    never_larger = True
     data = operand(ANY)
     k = operand(INTEGER, rank=0, value=True)
     axis: int = attribute(INT, default=0, required=True)

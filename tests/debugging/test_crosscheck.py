@@ -195,7 +195,7 @@ def test_an_output_beyond_what_rounding_makes_of_it_departs(monkeypatch: pytest.
     """One layer early in the model departs within what bf16 allows there; what it makes of the output is far more than rounding would."""
     model = irshape.load(EXAMPLES / "encoder.xml")
     monkeypatch.setattr("irshape.comparison.crosschecking.SIMULATED_FACTOR", 0.0)
-    monkeypatch.setattr("irshape.comparison.crosschecking.COMPUTED", {"f16": (1e-2, 3e-3), "bf16": (1e-2, 3e-3)})
+    monkeypatch.setattr("irshape.comparison.tolerance.COMPUTED", {"f16": (1e-2, 3e-3), "bf16": (1e-2, 3e-3)})
     found = irshape.crosscheck(model, hint="bf16")
     assert any(found.counts(row) for row in found.rows)
     monkeypatch.setattr("irshape.comparison.crosschecking.SIMULATED_FACTOR", 1e9)

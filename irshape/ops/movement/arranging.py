@@ -14,6 +14,7 @@ class Transpose(Operation):
     """The axes in another order; the opposite order where `order` is empty. Specification: Transpose-1."""
 
     since = 1
+    never_larger = True
     data = operand(ANY)
     order = operand(INTEGER, rank=1, value=True)
 
@@ -62,6 +63,7 @@ class Reverse(Operation):
     """The elements in opposite order along some axes, named by index or marked by a mask. Specification: Reverse-1."""
 
     since, until = 1, 1
+    never_larger = True
     moves = ("data",)
     data = operand(ANY)
     axis = operand(INTEGER | BOOLEAN_TYPE, rank=1, value=True)
@@ -109,6 +111,7 @@ class Roll(Operation):
     """The elements moved on along `axes`, those past the end back to the beginning. Specification: Roll-7."""
 
     since = 7
+    never_larger = True
     moves = ("data",)
     data = operand(ANY)
     shift = operand(I32_I64, rank=(0, 1))

@@ -94,6 +94,7 @@ class Split(Operation):
     """`num_splits` parts of equal length along `axis`. Specification: Split-1."""
 
     since = 1
+    never_larger = True
     data = operand(ANY)
     axis = operand(INTEGER, rank=0, value=True)
     num_splits: int = attribute(INT)
@@ -133,6 +134,7 @@ class VariadicSplit(Operation):
     """Parts of the given lengths along `axis`; one length may be -1, which takes what is left. Specification: VariadicSplit-1."""
 
     since = 1
+    never_larger = True
     data = operand(ANY)
     axis = operand(NUMERIC, specified=INTEGER, value=True)
     split_lengths = operand(NUMERIC, specified=INTEGER, rank=1, value=True)

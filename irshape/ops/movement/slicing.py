@@ -182,6 +182,7 @@ class Slice(Operation):
     """The part of `data` from `start` to `stop` by `step` along `axes`. Specification: Slice-8."""
 
     since = 8
+    never_larger = True
     data = operand(ANY)
     start = operand(INTEGER, rank=1, value=True)
     stop = operand(INTEGER, rank=1, value=True)
@@ -223,6 +224,7 @@ class StridedSlice(Operation):
     """The part of `data` from `begin` to `end` by `strides`, with axes put in, dropped or passed over as the masks say. Specification: StridedSlice-1."""
 
     since = 1
+    never_larger = True
     data = operand(ANY)
     begin = operand(INTEGER, rank=1, value=True)
     end = operand(INTEGER, rank=1, value=True)

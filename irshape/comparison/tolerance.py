@@ -1,0 +1,76 @@
+"""How far two tensors may be apart to count as the same."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ..numpy_types import element_type_of
+from .statistics import is_real
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Hint = Literal["f32", "f16", "bf16"]
+"""A precision in which a device is asked to compute, or says that it does."""
+
+TOLERANCE: dict[str, tuple[float, float]] = {"f64": (1e-4, 1e-5), "f32": (1e-4, 1e-5), "f16": (1e-2, 2e-3), "bf16": (4e-2, 1e-2)}
+"""Relative tolerance, and absolute tolerance as a part of the largest magnitude in the tensor, by element type. f64 is compared as f32, in which the device computes it."""
+
+COMPUTED: dict[str, tuple[float, float]] = {"f16": (1e-2, 1e-2), "bf16": (4e-2, 4e-2)}
+"""The same for tensors whose layers are computed in a lower precision than their element type: what is rounded there are the terms of sums, too."""
+
+NO_SCALE = 1e30
+"""Finite numbers from here on stand for infinity, as masks do (f16: from 60,000); they say nothing of how large the errors of other elements may be."""
+
+
+class Tolerance(NamedTuple):
+    """rtol, atol: of the user, in the place of those by element type. precision: in which the device computes."""
+
+    rtol: float | None
+    atol: float | None
+    precision: Hint
+
+    def difference(self, mine: Array, theirs: Array) -> tuple[float | None, float | None, bool]:
+        return difference(mine, theirs, self.rtol, self.atol, self.precision)
+
+    def alike(self, mine: Array, theirs: Array) -> bool:
+        return self.difference(mine, theirs)[2]
+
+
+def difference(
+    mine: Array,
+    theirs: Array,
+    rtol: float | None = None,
+    atol: float | None = None,
+    kind: str | None = None,
+    coarse: tuple[float, float] | None = None,
+) -> tuple[float | None, float | None, bool]:
+    """The largest absolute error (where some are not within, the one furthest beyond), what is allowed where it is, and whether all elements are within: exact for integers, booleans and strings, NaN equal to NaN.
+
+    kind: the element type in which they were computed, where it is less precise than their own. coarse: in the place of what `TOLERANCE` has for theirs.
+    """
+    if mine.dtype.kind == "O" or theirs.dtype.kind == "O":
+        return None, None, bool(np.array_equal(mine, theirs))
+    if not is_real(mine):
+        same = np.asarray(mine).astype(object) == np.asarray(theirs).astype(object) if mine.dtype.itemsize == 8 else mine == theirs
+        if bool(np.all(same)):
+            return 0.0, 0.0, True
+        return float(np.max(np.abs(mine.astype(np.float64) - theirs.astype(np.float64)))), 0.0, False
+    name = element_type_of(mine).name
+    a, b = mine.astype(np.float64), theirs.astype(np.float64)
+    relative, part = coarse or TOLERANCE.get(name, (0.3, 0.1))
+    if kind in COMPUTED and COMPUTED[kind][0] >= relative:
+        relative, part = COMPUTED[kind]
+    finite = np.isfinite(a) & np.isfinite(b)
+    size = np.abs(a)
+    scale = float(np.max(size, where=finite & (size < (60_000 if name == "f16" else NO_SCALE)), initial=0.0))
+    bound = (relative if rtol is None else rtol) * size + (part * scale + 1e-6 if atol is None else atol)
+    with np.errstate(all="ignore"):
+        error = np.where(finite, np.abs(a - b), 0.0)
+        alike = (a == b) | (np.isnan(a) & np.isnan(b)) | (finite & (error <= bound))
+    if not error.size:
+        return 0.0, 0.0, True
+    same = bool(np.all(alike))
+    with np.errstate(all="ignore"):
+        worst = int(np.argmax(error if same or not finite.any() else np.where(finite & ~alike, error / bound, 0.0)))
+    return float(error.flat[worst]), float(np.where(finite, bound, 0.0).flat[worst]), same

@@ -1,0 +1,44 @@
+"""Memory that a layer can write its result over: an input that nothing else holds."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_REUSED_FROM = 1 << 16
+"""Bytes: smaller arrays cost less to make than to look for."""
+
+
+def _holders(arrays: tuple[Array, ...]) -> list[int]:
+    """How many references there are to each array, and to the one that it is another shape of."""
+    if not hasattr(sys, "getrefcount"):
+        return [0] * len(arrays)
+    return [sys.getrefcount(array) + (0 if array.base is None else sys.getrefcount(array.base)) for array in arrays]
+
+
+_ALONE, _ALONE_RESHAPED = _holders((np.empty(1), np.empty(1).reshape(1, 1)))
+"""What `_holders` counts for arrays that only their tuple holds."""
+
+
+def spare(inputs: tuple[Array, ...]) -> Array | None:
+    """The input that can take the result of an elementwise operation: its shape is the result's, and nothing else holds it, be it a view, a state or the caller."""
+    if not any(array.nbytes >= _REUSED_FROM for array in inputs):
+        return None
+    for array, holders in zip(inputs, _holders(inputs), strict=True):
+        owner = array if array.base is None else array.base
+        if holders != (_ALONE if owner is array else _ALONE_RESHAPED) or array.nbytes < _REUSED_FROM or array.dtype.char not in "fd":
+            continue
+        if not isinstance(owner, np.ndarray) or not owner.flags.owndata or owner.size != array.size or not array.flags.c_contiguous:
+            continue
+        if all(
+            other.dtype == array.dtype
+            and other.ndim <= array.ndim
+            and all(size in (1, whole) for size, whole in zip(reversed(other.shape), reversed(array.shape), strict=False))
+            for other in inputs
+        ):
+            return array
+    return None

@@ -118,11 +118,8 @@ class Links:
         for edge in self.body.edges:
             ends: dict[str, Layer | None] = {}
             for side, text in (("from", edge.from_layer), ("to", edge.to_layer)):
-                layer = ends[side] = by_id.get(text) or stand_ins.get(text) or by_id.get(lenient_id(text) or "")
-                if layer is None:
-                    if text:
-                        self.faults.append(EdgeFault(edge, side, None))
-                elif text not in by_id and text not in stand_ins:
+                ends[side] = by_id.get(text) or stand_ins.get(text) or by_id.get(lenient_id(text) or "")
+                if text and text not in by_id and text not in stand_ins:  # also where OpenVINO reads the id of a layer in it
                     self.faults.append(EdgeFault(edge, side, None))
             producer, consumer = ends["from"], ends["to"]
             source = self._port(edge, "from", producer, no_outputs, taken)
@@ -197,16 +194,8 @@ class Links:
             else:
                 reported.append(position)
         self._spread(used)
-        counted = set()
         for position in reported:
-            waiting, behind = [position], 0
-            while waiting:
-                for source in wiring.sources[waiting.pop()]:
-                    if source is not None and not used[source[0]] and source[0] not in counted:
-                        counted.add(source[0])
-                        waiting.append(source[0])
-                        behind += 1
-            yield layers[position], behind
+            yield layers[position], self._take_behind(position, used)
 
     def _spread(self, used: list[bool]) -> None:
         """Whatever feeds a layer that is used is used."""
@@ -215,6 +204,17 @@ class Links:
                 for source in self.wiring.sources[position]:
                     if source is not None:
                         used[source[0]] = True
+
+    def _take_behind(self, position: int, used: list[bool]) -> int:
+        """How many layers feed one, near or far, that are not used; they are taken to be from then on."""
+        waiting, behind = [position], 0
+        while waiting:
+            for source in self.wiring.sources[waiting.pop()]:
+                if source is not None and not used[source[0]]:
+                    used[source[0]] = True
+                    waiting.append(source[0])
+                    behind += 1
+        return behind
 
     def _contradicted(self) -> Iterator[Port]:
         """Inputs that are fed something else than they declare: perhaps by the wrong layer."""

@@ -37,10 +37,14 @@ def normal(rng: np.random.Generator, *shape: int, scale: float | None = None) ->
     return (rng.standard_normal(shape) * scale).astype(np.float32)
 
 
-def dense(rng: np.random.Generator, x: ov.Node, inputs: int, outputs: int, name: str, *, bias: bool = True) -> ov.Node:
+def dense(
+    rng: np.random.Generator, x: ov.Node, inputs: int, outputs: int, name: str, *, bias: bool = True
+) -> ov.Node:
     """A fully connected layer: MatMul with a transposed weight, then the bias."""
     y = op.matmul(x, floats(normal(rng, outputs, inputs)), False, True, name=name)
-    return op.add(y, floats(normal(rng, 1, 1, outputs, scale=0.1)), name=f"{name}/bias") if bias else y
+    return (
+        op.add(y, floats(normal(rng, 1, 1, outputs, scale=0.1)), name=f"{name}/bias") if bias else y
+    )
 
 
 def dimension(x: ov.Node, axis: int) -> ov.Node:
@@ -69,7 +73,9 @@ def name_nodes(model: ov.Model) -> None:
             name_nodes(node.get_function())
 
 
-def write(build: Callable[[], ov.Model], compress_to_fp16: bool = False, version: str = "UNSPECIFIED") -> None:
+def write(
+    build: Callable[[], ov.Model], compress_to_fp16: bool = False, version: str = "UNSPECIFIED"
+) -> None:
     """Builds a model and writes it beside its script, as <name of the model>.xml and .bin."""
     model = build()
     name_nodes(model)

@@ -42,7 +42,9 @@ def i4_in_groups(rng: np.random.Generator, rows: int, columns: int) -> ov.Node:
 
 
 def nf4_by_row(rng: np.random.Generator, rows: int, columns: int) -> ov.Node:
-    stored = op.constant(np.clip(normal(rng, rows, columns, scale=0.4), -1.0, 1.0), dtype=ov.Type.nf4)
+    stored = op.constant(
+        np.clip(normal(rng, rows, columns, scale=0.4), -1.0, 1.0), dtype=ov.Type.nf4
+    )
     return op.multiply(op.convert(stored, "f32"), floats(np.exp2(rng.integers(-3, 0, (rows, 1)))))
 
 
@@ -58,8 +60,12 @@ def build() -> ov.Model:
     y = norm(rng, x, "norm1")
     gate = op.swish(op.matmul(y, u4_in_groups(rng, INNER, WIDTH), False, True, name="gate"))
     up = op.matmul(y, i4_in_groups(rng, INNER, WIDTH), False, True, name="up")
-    x = op.add(x, op.matmul(op.multiply(gate, up), nf4_by_row(rng, WIDTH, INNER), False, True, name="down"))
-    y = op.matmul(norm(rng, x, "norm2"), halves(normal(rng, WIDTH, WIDTH)), False, True, name="dense")
+    x = op.add(
+        x, op.matmul(op.multiply(gate, up), nf4_by_row(rng, WIDTH, INNER), False, True, name="down")
+    )
+    y = op.matmul(
+        norm(rng, x, "norm2"), halves(normal(rng, WIDTH, WIDTH)), False, True, name="dense"
+    )
     x = op.gelu(op.add(y, halves(normal(rng, 1, 1, WIDTH, scale=0.1))), "TANH", name="gelu")
     logits = op.matmul(x, u4_in_groups(rng, VOCABULARY, WIDTH), False, True, name="lm_head")
     return ov.Model([result(logits, "logits")], [input_ids], "compressed")

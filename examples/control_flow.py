@@ -16,14 +16,22 @@ def wide_or_narrow(rng: np.random.Generator, x: ov.Node) -> list[ov.Output]:
     """If the sum is positive, project to 6 columns, otherwise take 3 of the 4: a first output of [?, 3 or 6]."""
     then_x = op.parameter(ov.PartialShape([-1, WIDTH]), ov.Type.f32, name="then_x")
     projected = op.matmul(then_x, floats(normal(rng, WIDTH, 6)), False, False, name="project")
-    then_results = [op.result(projected, name="then_values"), op.result(op.relu(then_x), name="then_rest")]
+    then_results = [
+        op.result(projected, name="then_values"),
+        op.result(op.relu(then_x), name="then_rest"),
+    ]
 
     else_x = op.parameter(ov.PartialShape([-1, WIDTH]), ov.Type.f32, name="else_x")
     parts = op.variadic_split(else_x, ints(1), ints([3, 1]), name="cut")
     padded = op.pad(parts.output(1), ints([0, 0]), ints([0, WIDTH - 1]), "constant", floats(-1.0))
-    else_results = [op.result(op.tanh(parts.output(0)), name="else_values"), op.result(padded, name="else_rest")]
+    else_results = [
+        op.result(op.tanh(parts.output(0)), name="else_values"),
+        op.result(padded, name="else_rest"),
+    ]
 
-    branch = op.if_op(op.greater(op.reduce_sum(x, ints([0, 1]), False), floats(0.0), name="is_positive").output(0))
+    branch = op.if_op(
+        op.greater(op.reduce_sum(x, ints([0, 1]), False), floats(0.0), name="is_positive").output(0)
+    )
     branch.friendly_name = "wide_or_narrow"
     branch.set_then_body(ov.Model(then_results, [then_x], "then_body"))
     branch.set_else_body(ov.Model(else_results, [else_x], "else_body"))
@@ -67,9 +75,13 @@ def add_or_multiply(number: ov.Node, value: ov.Node) -> ov.Output:
 def nested(x: ov.Node, trips: ov.Node) -> tuple[ov.Output, ov.Output]:
     number = op.parameter([], ov.Type.i64, name="number")
     value = op.parameter(ov.PartialShape([-1, WIDTH]), ov.Type.f32, name="value")
-    small = halve_until_small(op.add(op.multiply(add_or_multiply(number, value), floats(2.0)), floats(0.1)))
+    small = halve_until_small(
+        op.add(op.multiply(add_or_multiply(number, value), floats(2.0)), floats(0.1))
+    )
     value_out = op.result(small, name="value_out")
-    mean_out = op.result(op.unsqueeze(op.reduce_mean(small, ints([1]), False), ints(0)), name="mean_out")
+    mean_out = op.result(
+        op.unsqueeze(op.reduce_mean(small, ints([1]), False), ints(0)), name="mean_out"
+    )
     go_on = op.result(op.constant(True), name="go_on")
     loop = op.loop(trips.output(0), op.constant(True).output(0))
     loop.friendly_name = "nested"
@@ -86,7 +98,12 @@ def build() -> ov.Model:
     extra = op.parameter([], ov.Type.i64, name="extra_trips")
     values, rest = wide_or_narrow(rng, x)
     last, means = nested(x, op.add(extra, ints(2), name="trips"))
-    results = [result(values, "values"), result(rest, "rest"), result(last, "last"), result(means, "means")]
+    results = [
+        result(values, "values"),
+        result(rest, "rest"),
+        result(last, "last"),
+        result(means, "means"),
+    ]
     return ov.Model(results, [x, extra], "control_flow")
 
 

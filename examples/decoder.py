@@ -54,24 +54,38 @@ def rotate(x: ov.Node, at: Positions) -> ov.Node:
 
 def share(x: ov.Node) -> ov.Node:
     """Gives each group of query heads its own copy of a key or value head: [batch, 2, n, 8] to [batch, 4, n, 8]."""
-    copies = op.broadcast(op.unsqueeze(x, ints(2)), ints([1, 1, HEADS // SHARED, 1, 1]), broadcast_spec="BIDIRECTIONAL")
+    copies = op.broadcast(
+        op.unsqueeze(x, ints(2)),
+        ints([1, 1, HEADS // SHARED, 1, 1]),
+        broadcast_spec="BIDIRECTIONAL",
+    )
     return op.reshape(copies, ints([0, HEADS, -1, HEAD]), True)
 
 
 def cached(x: ov.Node, at: Positions, name: str) -> tuple[ov.Node, ov.Node]:
     """Puts `x` behind the past that the variable `name` holds: the whole, and the Assign that stores it."""
     info = VariableInfo()
-    info.variable_id, info.data_type, info.data_shape = name, ov.Type.f32, ov.PartialShape([-1, SHARED, -1, HEAD])
+    info.variable_id, info.data_type, info.data_shape = (
+        name,
+        ov.Type.f32,
+        ov.PartialShape([-1, SHARED, -1, HEAD]),
+    )
     variable = Variable(info)
-    nothing = op.broadcast(floats(0.0), op.concat([at.batch, ints([SHARED]), ints([0]), ints([HEAD])], 0))
-    past = op.gather(op.read_value(nothing, variable, name=f"{name}/read"), at.rows, ints(0), name=f"{name}/past")
+    nothing = op.broadcast(
+        floats(0.0), op.concat([at.batch, ints([SHARED]), ints([0]), ints([HEAD])], 0)
+    )
+    past = op.gather(
+        op.read_value(nothing, variable, name=f"{name}/read"), at.rows, ints(0), name=f"{name}/past"
+    )
     whole = op.concat([past, x], 2, name=f"{name}/present")
     assign = op.assign(whole, variable)
     assign.friendly_name = f"{name}/assign"
     return whole, assign
 
 
-def attention(rng: np.random.Generator, x: ov.Node, at: Positions, fused: bool, name: str) -> tuple[ov.Node, list[ov.Node]]:
+def attention(
+    rng: np.random.Generator, x: ov.Node, at: Positions, fused: bool, name: str
+) -> tuple[ov.Node, list[ov.Node]]:
     query = rotate(split_heads(linear(rng, x, WIDTH, HEADS * HEAD, f"{name}/query"), HEADS), at)
     new_key = rotate(split_heads(linear(rng, x, WIDTH, SHARED * HEAD, f"{name}/key"), SHARED), at)
     new_value = split_heads(linear(rng, x, WIDTH, SHARED * HEAD, f"{name}/value"), SHARED)
@@ -81,24 +95,40 @@ def attention(rng: np.random.Generator, x: ov.Node, at: Positions, fused: bool, 
     if fused:
         context = op.scaled_dot_product_attention(query, key, value, at.mask, name=f"{name}/sdpa")
     else:
-        scores = op.multiply(op.matmul(query, key, False, True, name=f"{name}/scores"), floats(1 / sqrt(HEAD)))
+        scores = op.multiply(
+            op.matmul(query, key, False, True, name=f"{name}/scores"), floats(1 / sqrt(HEAD))
+        )
         weights = op.softmax(op.add(scores, at.mask), -1, name=f"{name}/softmax")
         context = op.matmul(weights, value, False, False, name=f"{name}/context")
     context = op.reshape(op.transpose(context, ints([0, 2, 1, 3])), ints([0, 0, -1]), True)
     return linear(rng, context, WIDTH, WIDTH, f"{name}/output"), [assign_key, assign_value]
 
 
-def block(rng: np.random.Generator, x: ov.Node, at: Positions, fused: bool, name: str) -> tuple[ov.Node, list[ov.Node]]:
-    attended, assigns = attention(rng, rms_norm(rng, x, f"{name}/norm1"), at, fused, f"{name}/attention")
+def block(
+    rng: np.random.Generator, x: ov.Node, at: Positions, fused: bool, name: str
+) -> tuple[ov.Node, list[ov.Node]]:
+    attended, assigns = attention(
+        rng, rms_norm(rng, x, f"{name}/norm1"), at, fused, f"{name}/attention"
+    )
     x = op.add(x, attended, name=f"{name}/residual1")
     y = rms_norm(rng, x, f"{name}/norm2")
     gate = op.swish(linear(rng, y, WIDTH, INNER, f"{name}/gate"))
-    y = linear(rng, op.multiply(gate, linear(rng, y, WIDTH, INNER, f"{name}/up")), INNER, WIDTH, f"{name}/down")
+    y = linear(
+        rng,
+        op.multiply(gate, linear(rng, y, WIDTH, INNER, f"{name}/up")),
+        INNER,
+        WIDTH,
+        f"{name}/down",
+    )
     return op.add(x, y, name=f"{name}/residual2"), assigns
 
 
 def positions(input_ids: ov.Node, attention_mask: ov.Node, beam_idx: ov.Node) -> Positions:
-    batch, length, total = dimension(input_ids, 0), dimension(input_ids, 1), dimension(attention_mask, 1)
+    batch, length, total = (
+        dimension(input_ids, 0),
+        dimension(input_ids, 1),
+        dimension(attention_mask, 1),
+    )
     past = op.subtract(total, length)
 
     # A token's position is the number of tokens before it that are no padding; only the new tokens' are wanted.
@@ -106,7 +136,9 @@ def positions(input_ids: ov.Node, attention_mask: ov.Node, beam_idx: ov.Node) ->
     all_ids = op.select(op.equal(attention_mask, ints(0)), ints(1), counted)
     position_ids = op.slice(all_ids, past, total, ints([1]), ints([1]), name="position_ids")
     frequencies = floats(np.reshape(100.0 ** (-np.arange(0, HEAD, 2) / HEAD), (1, 1, HEAD // 2)))
-    angles = op.multiply(op.convert(op.unsqueeze(position_ids, ints(-1)), "f32"), frequencies, name="angles")
+    angles = op.multiply(
+        op.convert(op.unsqueeze(position_ids, ints(-1)), "f32"), frequencies, name="angles"
+    )
     both = op.unsqueeze(op.concat([angles, angles], -1), ints(1))
 
     # A token sees what is not padding and not behind it: [batch, 1, length, total].
@@ -118,7 +150,9 @@ def positions(input_ids: ov.Node, attention_mask: ov.Node, beam_idx: ov.Node) ->
 
     # No row that is not there, whatever beam_idx says.
     last_row = op.convert(op.subtract(batch, ints(1)), "i32")
-    return Positions(op.cos(both), op.sin(both), mask, batch, length, op.minimum(beam_idx, last_row))
+    return Positions(
+        op.cos(both), op.sin(both), mask, batch, length, op.minimum(beam_idx, last_row)
+    )
 
 
 def build() -> ov.Model:

@@ -15,7 +15,16 @@ FIELDS = 5 + CLASSES
 ANCHORS = {8: [(10.0, 14.0), (22.0, 18.0)], 16: [(30.0, 36.0), (44.0, 52.0)]}
 
 
-def convolution(rng: np.random.Generator, x: ov.Node, inputs: int, outputs: int, name: str, *, kernel: int = 3, stride: int = 1) -> ov.Node:
+def convolution(
+    rng: np.random.Generator,
+    x: ov.Node,
+    inputs: int,
+    outputs: int,
+    name: str,
+    *,
+    kernel: int = 3,
+    stride: int = 1,
+) -> ov.Node:
     pad = [kernel // 2] * 2
     weights = floats(normal(rng, outputs, inputs, kernel, kernel))
     y = op.convolution(x, weights, [stride] * 2, pad, pad, [1, 1], name=name)
@@ -33,8 +42,12 @@ def backbone(rng: np.random.Generator, image: ov.Node) -> tuple[ov.Node, ov.Node
     x = silu(convolution(rng, x, 12, 16, "stage1", stride=2))
     fine = silu(convolution(rng, x, 16, 24, "stage2", stride=2))
     x = silu(convolution(rng, fine, 24, 24, "stage3", stride=2))
-    pools = [op.max_pool(x, [1, 1], [1, 1], [p, p], [p, p], [2 * p + 1] * 2).output(0) for p in (1, 2)]
-    coarse = silu(convolution(rng, op.concat([x, *pools], 1, name="pyramid_pool"), 72, 24, "stage4", kernel=1))
+    pools = [
+        op.max_pool(x, [1, 1], [1, 1], [p, p], [p, p], [2 * p + 1] * 2).output(0) for p in (1, 2)
+    ]
+    coarse = silu(
+        convolution(rng, op.concat([x, *pools], 1, name="pyramid_pool"), 72, 24, "stage4", kernel=1)
+    )
     return fine, coarse
 
 
@@ -63,14 +76,21 @@ def grid(features: ov.Node) -> ov.Node:
     shape = op.concat([height, width], 0)
     x = op.broadcast(columns, shape)
     y = op.broadcast(op.unsqueeze(rows, ints(1)), shape)
-    return op.unsqueeze(op.concat([op.unsqueeze(x, ints(-1)), op.unsqueeze(y, ints(-1))], -1), ints([0, 1]))
+    return op.unsqueeze(
+        op.concat([op.unsqueeze(x, ints(-1)), op.unsqueeze(y, ints(-1))], -1), ints([0, 1])
+    )
 
 
 def head(rng: np.random.Generator, features: ov.Node, stride: int) -> tuple[ov.Node, ov.Node]:
     """Boxes [batch, cells, 4] as centre and size in pixels, and the classes' scores [batch, cells, 3]."""
     anchors = ANCHORS[stride]
-    raw = op.multiply(convolution(rng, features, 24, len(anchors) * FIELDS, f"head{stride}", kernel=1), floats(GAIN))
-    shape = op.concat([ints([0, len(anchors), FIELDS]), dimension(features, 2), dimension(features, 3)], 0)
+    raw = op.multiply(
+        convolution(rng, features, 24, len(anchors) * FIELDS, f"head{stride}", kernel=1),
+        floats(GAIN),
+    )
+    shape = op.concat(
+        [ints([0, len(anchors), FIELDS]), dimension(features, 2), dimension(features, 3)], 0
+    )
     cells = op.transpose(op.reshape(raw, shape, True), ints([0, 1, 3, 4, 2]))
     parts = op.variadic_split(cells, ints(4), ints([2, 2, 1, -1]), name=f"head{stride}/split")
     shifted = op.subtract(op.multiply(op.sigmoid(parts.output(0)), floats(2.0)), floats(0.5))
@@ -78,7 +98,9 @@ def head(rng: np.random.Generator, features: ov.Node, stride: int) -> tuple[ov.N
     factor = op.exp(op.multiply(op.tanh(parts.output(1)), floats(0.7)))
     sizes = op.multiply(factor, floats(np.reshape(anchors, (1, -1, 1, 1, 2))))
     scores = op.multiply(op.sigmoid(parts.output(2)), op.sigmoid(parts.output(3)))
-    boxes = op.reshape(op.concat([centre, sizes], 4), ints([0, -1, 4]), True, name=f"head{stride}/boxes")
+    boxes = op.reshape(
+        op.concat([centre, sizes], 4), ints([0, -1, 4]), True, name=f"head{stride}/boxes"
+    )
     return boxes, op.reshape(scores, ints([0, -1, CLASSES]), True, name=f"head{stride}/scores")
 
 
@@ -93,19 +115,30 @@ def corners(boxes: ov.Node) -> ov.Node:
 def build() -> ov.Model:
     rng = np.random.default_rng(6)
     image = op.parameter(ov.PartialShape(f"?,3,{SIZE},{SIZE}"), ov.Type.f32, name="image")
-    heads = [head(rng, features, stride) for stride, features in pyramid(rng, *backbone(rng, image)).items()]
+    heads = [
+        head(rng, features, stride)
+        for stride, features in pyramid(rng, *backbone(rng, image)).items()
+    ]
     boxes = corners(op.concat([boxes for boxes, _ in heads], 1))
-    scores = op.transpose(op.concat([scores for _, scores in heads], 1), ints([0, 2, 1]), name="scores")
+    scores = op.transpose(
+        op.concat([scores for _, scores in heads], 1), ints([0, 2, 1]), name="scores"
+    )
 
     # Rows of the selection are (image, class, box); its third output is their number.
-    chosen = op.non_max_suppression(boxes, scores, ints(6), floats(0.45), floats(0.3), output_type="i64", name="nms")
+    chosen = op.non_max_suppression(
+        boxes, scores, ints(6), floats(0.45), floats(0.3), output_type="i64", name="nms"
+    )
     selection = chosen.output(0)
     image_and_box = op.gather(selection, ints([0, 2]), ints(1))
     corner = op.gather_nd(boxes, image_and_box, 0, name="chosen_corners")
     score = op.gather_nd(scores, selection, 0, name="chosen_scores")
     image_and_class = op.convert(op.gather(selection, ints([0, 1]), ints(1)), "f32")
     rows = op.concat([image_and_class, op.unsqueeze(score, ints(1)), corner], 1)
-    results = [result(rows, "detections"), result(chosen.output(2), "count"), result(boxes, "boxes")]
+    results = [
+        result(rows, "detections"),
+        result(chosen.output(2), "count"),
+        result(boxes, "boxes"),
+    ]
     return ov.Model(results, [image], "detector")
 
 

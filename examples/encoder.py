@@ -23,8 +23,12 @@ def norm_mvn(rng: np.random.Generator, x: ov.Node, name: str) -> ov.Node:
 
 def norm_reduce_mean(rng: np.random.Generator, x: ov.Node, name: str) -> ov.Node:
     centred = op.subtract(x, op.reduce_mean(x, ints([-1]), True, name=f"{name}/mean"))
-    variance = op.reduce_mean(op.power(centred, floats(2.0)), ints(-1), True, name=f"{name}/variance")
-    return scale_and_shift(rng, op.divide(centred, op.sqrt(op.add(variance, floats(1e-5))), name=name))
+    variance = op.reduce_mean(
+        op.power(centred, floats(2.0)), ints(-1), True, name=f"{name}/variance"
+    )
+    return scale_and_shift(
+        rng, op.divide(centred, op.sqrt(op.add(variance, floats(1e-5))), name=name)
+    )
 
 
 def scale_and_shift(rng: np.random.Generator, x: ov.Node) -> ov.Node:
@@ -33,7 +37,9 @@ def scale_and_shift(rng: np.random.Generator, x: ov.Node) -> ov.Node:
 
 
 def gelu_erf(x: ov.Node) -> ov.Node:
-    return op.multiply(op.multiply(x, op.add(op.erf(op.divide(x, floats(sqrt(2.0)))), floats(1.0))), floats(0.5))
+    return op.multiply(
+        op.multiply(x, op.add(op.erf(op.divide(x, floats(sqrt(2.0)))), floats(1.0))), floats(0.5)
+    )
 
 
 def heads_by_shape(x: ov.Node) -> ov.Node:
@@ -46,12 +52,20 @@ def heads_by_zeros(x: ov.Node) -> ov.Node:
     return op.transpose(op.reshape(x, ints([0, 0, HEADS, -1]), True), ints([0, 2, 1, 3]))
 
 
-def attention(rng: np.random.Generator, x: ov.Node, mask: ov.Node, by_shape: bool, name: str) -> ov.Node:
+def attention(
+    rng: np.random.Generator, x: ov.Node, mask: ov.Node, by_shape: bool, name: str
+) -> ov.Node:
     heads = heads_by_shape if by_shape else heads_by_zeros
-    query, key, value = (heads(dense(rng, x, WIDTH, WIDTH, f"{name}/{part}")) for part in ("query", "key", "value"))
-    scores = op.divide(op.matmul(query, key, False, True, name=f"{name}/scores"), floats(sqrt(HEAD)))
+    query, key, value = (
+        heads(dense(rng, x, WIDTH, WIDTH, f"{name}/{part}")) for part in ("query", "key", "value")
+    )
+    scores = op.divide(
+        op.matmul(query, key, False, True, name=f"{name}/scores"), floats(sqrt(HEAD))
+    )
     weights = op.softmax(op.add(scores, mask), -1, name=f"{name}/softmax")
-    context = op.transpose(op.matmul(weights, value, False, False, name=f"{name}/context"), ints([0, 2, 1, 3]))
+    context = op.transpose(
+        op.matmul(weights, value, False, False, name=f"{name}/context"), ints([0, 2, 1, 3])
+    )
     if by_shape:
         shape = op.concat([dimension(context, 0), dimension(context, 1), ints([WIDTH])], 0)
         context = op.reshape(context, shape, False)
@@ -61,10 +75,14 @@ def attention(rng: np.random.Generator, x: ov.Node, mask: ov.Node, by_shape: boo
 
 
 def embeddings(rng: np.random.Generator, input_ids: ov.Node) -> ov.Node:
-    word_table, position_table = (floats(normal(rng, rows, WIDTH, scale=0.5)) for rows in (VOCABULARY, POSITIONS))
+    word_table, position_table = (
+        floats(normal(rng, rows, WIDTH, scale=0.5)) for rows in (VOCABULARY, POSITIONS)
+    )
     words = op.gather(word_table, input_ids, ints(0), name="embeddings/words")
     length = op.squeeze(dimension(input_ids, 1), ints(0))
-    places = op.unsqueeze(op.range(ints(0), length, ints(1), "i64"), ints(0), name="embeddings/position_ids")
+    places = op.unsqueeze(
+        op.range(ints(0), length, ints(1), "i64"), ints(0), name="embeddings/position_ids"
+    )
     positions = op.gather(position_table, places, ints(0), name="embeddings/positions")
     return norm_mvn(rng, op.add(words, positions), "embeddings/norm")
 
@@ -94,11 +112,17 @@ def build() -> ov.Model:
     inner = op.gelu(dense(rng, x, WIDTH, INNER, "block1/inner"), "ERF", name="block1/gelu")
     x = norm_mvn(rng, op.add(dense(rng, inner, INNER, WIDTH, "block1/outer"), x), "block1/norm2")
 
-    x = norm_reduce_mean(rng, op.add(attention(rng, x, mask, False, "block2/attention"), x), "block2/norm1")
+    x = norm_reduce_mean(
+        rng, op.add(attention(rng, x, mask, False, "block2/attention"), x), "block2/norm1"
+    )
     inner = gelu_erf(dense(rng, x, WIDTH, INNER, "block2/inner"))
-    x = norm_reduce_mean(rng, op.add(dense(rng, inner, INNER, WIDTH, "block2/outer"), x), "block2/norm2")
+    x = norm_reduce_mean(
+        rng, op.add(dense(rng, inner, INNER, WIDTH, "block2/outer"), x), "block2/norm2"
+    )
 
-    first = op.strided_slice(x, ints([0, 0]), ints([0, 1]), ints([1, 1]), [1, 0], [1, 0], [], [0, 1], [])
+    first = op.strided_slice(
+        x, ints([0, 0]), ints([0, 1]), ints([1, 1]), [1, 0], [1, 0], [], [0, 1], []
+    )
     turned = op.matmul(first, floats(normal(rng, WIDTH, WIDTH)), False, True)
     pooled = op.tanh(op.add(turned, floats(normal(rng, WIDTH, scale=0.1))), name="pooler")
     results = [

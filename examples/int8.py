@@ -24,31 +24,45 @@ def steps(rng: np.random.Generator, channels: int, *exponents: int) -> np.ndarra
     return np.asarray(np.exp2(rng.choice(exponents, channels)), dtype=np.float32)
 
 
-def signed_weights(rng: np.random.Generator, shape: tuple[int, ...], scale: np.ndarray, spread: int) -> ov.Node:
+def signed_weights(
+    rng: np.random.Generator, shape: tuple[int, ...], scale: np.ndarray, spread: int
+) -> ov.Node:
     """Const i8, Convert, Multiply."""
     stored = np.clip(np.rint(normal(rng, *shape, scale=spread)), -127, 127).astype(np.int8)
-    return op.multiply(op.convert(op.constant(stored), "f32"), floats(scale.reshape(-1, *[1] * (len(shape) - 1))))
+    return op.multiply(
+        op.convert(op.constant(stored), "f32"), floats(scale.reshape(-1, *[1] * (len(shape) - 1)))
+    )
 
 
-def unsigned_weights(rng: np.random.Generator, shape: tuple[int, ...], scale: np.ndarray, spread: int) -> ov.Node:
+def unsigned_weights(
+    rng: np.random.Generator, shape: tuple[int, ...], scale: np.ndarray, spread: int
+) -> ov.Node:
     """Const u8, Convert, Subtract a zero point for each channel, Multiply."""
     of_channel = (-1, *[1] * (len(shape) - 1))
     zero = rng.integers(112, 144, shape[0]).astype(np.uint8).reshape(of_channel)
     stored = np.clip(np.rint(normal(rng, *shape, scale=spread)) + zero, 0, 255).astype(np.uint8)
-    shifted = op.subtract(op.convert(op.constant(stored), "f32"), op.convert(op.constant(zero), "f32"))
+    shifted = op.subtract(
+        op.convert(op.constant(stored), "f32"), op.convert(op.constant(zero), "f32")
+    )
     return op.multiply(shifted, floats(scale.reshape(of_channel)))
 
 
-def faked_weights(rng: np.random.Generator, shape: tuple[int, ...], scale: np.ndarray, spread: int) -> ov.Node:
+def faked_weights(
+    rng: np.random.Generator, shape: tuple[int, ...], scale: np.ndarray, spread: int
+) -> ov.Node:
     """Const f32 behind a FakeQuantize of 255 levels with limits for each channel."""
     of_channel = scale.reshape(-1, *[1] * (len(shape) - 1))
     limits = [floats(bound * of_channel) for bound in (-127, 127)]
-    return op.fake_quantize(floats(normal(rng, *shape, scale=spread) * of_channel), *limits, *limits, 255)
+    return op.fake_quantize(
+        floats(normal(rng, *shape, scale=spread) * of_channel), *limits, *limits, 255
+    )
 
 
 def bias(rng: np.random.Generator, step: np.ndarray) -> ov.Node:
     """Half a step off the grid, and around zero."""
-    return floats(((np.rint(normal(rng, step.size, scale=0.1) / step) + 0.5) * step).reshape(1, -1, 1, 1))
+    return floats(
+        ((np.rint(normal(rng, step.size, scale=0.1) / step) + 0.5) * step).reshape(1, -1, 1, 1)
+    )
 
 
 def build() -> ov.Model:
@@ -63,7 +77,9 @@ def build() -> ov.Model:
     x = quantise(x, 0, 255, 2.0**-7, "conv1/fq")
 
     scale = steps(rng, CHANNELS, -6, -7)
-    weights = op.reshape(unsigned_weights(rng, (CHANNELS, 1, 3, 3), scale, 40), ints([CHANNELS, 1, 1, 3, 3]), False)
+    weights = op.reshape(
+        unsigned_weights(rng, (CHANNELS, 1, 3, 3), scale, 40), ints([CHANNELS, 1, 1, 3, 3]), False
+    )
     y = op.group_convolution(x, weights, [1, 1], [1, 1], [1, 1], [1, 1], name="conv2")
     y = op.relu(op.add(y, bias(rng, scale * 2.0**-7), name="conv2/bias"), name="conv2/relu")
     y = quantise(y, 0, 255, 2.0**-6, "conv2/fq")
@@ -79,8 +95,12 @@ def build() -> ov.Model:
     x = quantise(op.reduce_mean(x, ints([2, 3]), True, name="mean"), -128, 127, 2.0**-5, "mean/fq")
     x = op.reshape(x, ints([0, -1]), True)
     weights = signed_weights(rng, (CLASSES, CHANNELS), steps(rng, CLASSES, -6, -7), 50)
-    logits = op.add(op.matmul(x, weights, False, True, name="head"), floats(normal(rng, 1, CLASSES, scale=0.1)))
-    return ov.Model([result(logits, "logits"), result(op.softmax(logits, 1), "probabilities")], [image], "int8")
+    logits = op.add(
+        op.matmul(x, weights, False, True, name="head"), floats(normal(rng, 1, CLASSES, scale=0.1))
+    )
+    return ov.Model(
+        [result(logits, "logits"), result(op.softmax(logits, 1), "probabilities")], [image], "int8"
+    )
 
 
 def main() -> None:

@@ -12,7 +12,16 @@ SIZE, CLASSES = 48, 3
 BOXES = [(12.0, 9.0), (18.0, 18.0)], [(26.0, 20.0), (34.0, 38.0)]
 
 
-def convolution(rng: np.random.Generator, x: ov.Node, inputs: int, outputs: int, name: str, *, stride: int = 1, gain: float = 1.0) -> ov.Node:
+def convolution(
+    rng: np.random.Generator,
+    x: ov.Node,
+    inputs: int,
+    outputs: int,
+    name: str,
+    *,
+    stride: int = 1,
+    gain: float = 1.0,
+) -> ov.Node:
     weights = floats(gain * normal(rng, outputs, inputs, 3, 3))
     y = op.convolution(x, weights, [stride] * 2, [1, 1], [1, 1], [1, 1], name=name)
     return op.add(y, floats(normal(rng, 1, outputs, 1, 1, scale=0.1)), name=f"{name}/bias")
@@ -27,7 +36,9 @@ def spatial(x: ov.Node) -> ov.Node:
     return op.strided_slice(op.shape_of(x), ints([2]), ints([4]), ints([1]), [0], [0])
 
 
-def priors(features: ov.Node, image: ov.Node, boxes: list[tuple[float, float]], name: str) -> ov.Node:
+def priors(
+    features: ov.Node, image: ov.Node, boxes: list[tuple[float, float]], name: str
+) -> ov.Node:
     """The boxes of a grid and, below them, the variances by which the network's answer is scaled: [1, 2, n]."""
     attributes = {
         "width": [np.float32(width) for width, _ in boxes],
@@ -36,7 +47,9 @@ def priors(features: ov.Node, image: ov.Node, boxes: list[tuple[float, float]], 
         "offset": np.float32(0.5),
         "variance": [np.float32(value) for value in (0.1, 0.1, 0.2, 0.2)],
     }
-    return op.unsqueeze(op.prior_box_clustered(spatial(features), spatial(image), attributes, name=name), ints([0]))
+    return op.unsqueeze(
+        op.prior_box_clustered(spatial(features), spatial(image), attributes, name=name), ints([0])
+    )
 
 
 def flatten(x: ov.Node) -> ov.Node:
@@ -56,7 +69,9 @@ def detection_output(locations: ov.Node, confidences: ov.Node, proposals: ov.Nod
         "confidence_threshold": np.float32(0.01),
         "normalized": np.bool_(True),
     }
-    return op.detection_output(locations, confidences, proposals, attributes, name="detection_output")
+    return op.detection_output(
+        locations, confidences, proposals, attributes, name="detection_output"
+    )
 
 
 def build() -> ov.Model:
@@ -78,19 +93,29 @@ def build() -> ov.Model:
         dilations=[1, 1],
         name="raise",
     )
-    large = op.normalize_l2(op.concat([x, raised], 1, name="join"), ints([1]), 1e-10, "add", name="normalise")
+    large = op.normalize_l2(
+        op.concat([x, raised], 1, name="join"), ints([1]), 1e-10, "add", name="normalise"
+    )
     large = op.multiply(large, floats(np.full((1, 32, 1, 1), 4.0)), name="normalise/scale")
 
     locations, confidences, proposals = [], [], []
-    for number, (features, channels, boxes) in enumerate([(large, 32, BOXES[0]), (small, 24, BOXES[1])], 1):
+    for number, (features, channels, boxes) in enumerate(
+        [(large, 32, BOXES[0]), (small, 24, BOXES[1])], 1
+    ):
         located = convolution(rng, features, channels, len(boxes) * 4, f"head{number}/locations")
-        ranked = convolution(rng, features, channels, len(boxes) * CLASSES, f"head{number}/classes", gain=2.5)
+        ranked = convolution(
+            rng, features, channels, len(boxes) * CLASSES, f"head{number}/classes", gain=2.5
+        )
         locations.append(flatten(located))
         confidences.append(flatten(ranked))
         proposals.append(priors(features, image, boxes, f"head{number}/priors"))
     logits = op.reshape(op.concat(confidences, 1), ints([1, -1, CLASSES]), False)
-    probabilities = op.reshape(op.softmax(logits, 2, name="softmax"), ints([1, -1]), False, name="confidences")
-    detections = detection_output(op.concat(locations, 1, name="locations"), probabilities, op.concat(proposals, 2))
+    probabilities = op.reshape(
+        op.softmax(logits, 2, name="softmax"), ints([1, -1]), False, name="confidences"
+    )
+    detections = detection_output(
+        op.concat(locations, 1, name="locations"), probabilities, op.concat(proposals, 2)
+    )
     return ov.Model([result(detections, "detections")], [image], "ir_v10")
 
 

@@ -17,7 +17,9 @@ def initial_state(batch: ov.Node, *sizes: int) -> ov.Node:
     return op.broadcast(floats(0.0), op.concat([batch, ints(sizes)], 0))
 
 
-def lstm_by_iterator(rng: np.random.Generator, x: ov.Node, batch: ov.Node) -> tuple[ov.Output, ov.Output]:
+def lstm_by_iterator(
+    rng: np.random.Generator, x: ov.Node, batch: ov.Node
+) -> tuple[ov.Output, ov.Output]:
     """An LSTM over axis 1 of [batch, sequence, 8]: all hidden states [batch, sequence, 16], and the last cell state."""
     step = op.parameter(ov.PartialShape([-1, 1, FEATURES]), ov.Type.f32, name="step")
     hidden = op.parameter(ov.PartialShape([-1, HIDDEN]), ov.Type.f32, name="hidden")
@@ -47,7 +49,9 @@ def lstm_by_iterator(rng: np.random.Generator, x: ov.Node, batch: ov.Node) -> tu
     return steps, last
 
 
-def gru_both_ways(rng: np.random.Generator, x: ov.Output, batch: ov.Node, lengths: ov.Node) -> ov.Node:
+def gru_both_ways(
+    rng: np.random.Generator, x: ov.Output, batch: ov.Node, lengths: ov.Node
+) -> ov.Node:
     """A bidirectional GRU: [batch, sequence, 16] to [batch, sequence, 2 * 16]."""
     gru = op.gru_sequence(
         x,
@@ -65,7 +69,9 @@ def gru_both_ways(rng: np.random.Generator, x: ov.Output, batch: ov.Node, length
     return op.reshape(both, ints([0, 0, 2 * HIDDEN]), True, name="gru/merged")
 
 
-def lstm_backwards(rng: np.random.Generator, x: ov.Node, batch: ov.Node, lengths: ov.Node) -> ov.Node:
+def lstm_backwards(
+    rng: np.random.Generator, x: ov.Node, batch: ov.Node, lengths: ov.Node
+) -> ov.Node:
     """An LSTM from the last step to the first; its hidden state at the end of that, [batch, 16]."""
     lstm = op.lstm_sequence(
         x,
@@ -82,7 +88,9 @@ def lstm_backwards(rng: np.random.Generator, x: ov.Node, batch: ov.Node, lengths
     return op.squeeze(lstm.output(1), ints([1]), name="lstm/last")
 
 
-def refine(rng: np.random.Generator, x: ov.Node, start: ov.Node, trips: ov.Node) -> tuple[ov.Output, ov.Output]:
+def refine(
+    rng: np.random.Generator, x: ov.Node, start: ov.Node, trips: ov.Node
+) -> tuple[ov.Output, ov.Output]:
     """Adds something of each step to a state until its mean square passes a limit; the state, and all squares."""
     iteration = op.parameter([], ov.Type.i64, name="iteration")
     step = op.parameter(ov.PartialShape([-1, 1, FEATURES]), ov.Type.f32, name="step")
@@ -98,7 +106,9 @@ def refine(rng: np.random.Generator, x: ov.Node, start: ov.Node, trips: ov.Node)
 
     loop = op.loop(op.squeeze(trips, ints(0)).output(0), op.constant(True).output(0))
     loop.friendly_name = "refine"
-    loop.set_function(ov.Model([go_on, state_out, square_out], [iteration, step, state, weights], "refine_body"))
+    loop.set_function(
+        ov.Model([go_on, state_out, square_out], [iteration, step, state, weights], "refine_body")
+    )
     loop.set_special_body_ports([0, 0])
     loop.set_sliced_input(step, x.output(0), 0, 1, 1, -1, 1)
     loop.set_merged_input(state, start.output(0), state_out.output(0))
@@ -117,7 +127,12 @@ def build() -> ov.Model:
     both = gru_both_ways(rng, steps, batch, lengths)
     last = lstm_backwards(rng, both, batch, lengths)
     state, squares = refine(rng, x, last, trips)
-    results = [result(both, "steps"), result(cell, "cell"), result(state, "state"), result(squares, "squares")]
+    results = [
+        result(both, "steps"),
+        result(cell, "cell"),
+        result(state, "state"),
+        result(squares, "squares"),
+    ]
     return ov.Model(results, [x], "recurrent")
 
 

@@ -20,7 +20,10 @@ NUMERIC: dict[str, Callable[..., ov.Node]] = {
     "l1": op.reduce_l1,
     "l2": op.reduce_l2,
 }
-LOGICAL: dict[str, Callable[..., ov.Node]] = {"and": op.reduce_logical_and, "or": op.reduce_logical_or}
+LOGICAL: dict[str, Callable[..., ov.Node]] = {
+    "and": op.reduce_logical_and,
+    "or": op.reduce_logical_or,
+}
 ALL = NUMERIC | LOGICAL
 AXES = {"last": [-1], "spatial": [2, 3], "outer": [-2, 0], "unsorted": [3, 1, 0]}
 
@@ -33,7 +36,9 @@ def constant_axes(data: ov.Node, truth: ov.Node) -> list[ov.Node]:
         for keep_dims in (True, False):
             which = list(AXES)[(place + keep_dims) % len(AXES)]
             suffix = "keep" if keep_dims else "drop"
-            results.append(result(reduce(source, ints(AXES[which]), keep_dims), f"{name}_{which}_{suffix}"))
+            results.append(
+                result(reduce(source, ints(AXES[which]), keep_dims), f"{name}_{which}_{suffix}")
+            )
     return results
 
 
@@ -55,23 +60,37 @@ def special_axes(data: ov.Node, truth: ov.Node) -> list[ov.Node]:
     scalar = op.reduce_max(data, ints([0, 1, 2, 3]), False, name="all_dropped")
     return [
         result(op.reduce_mean(data, ints(1), False), "mean_scalar_axis"),
-        result(op.reduce_mean(data, op.constant(np.array([-3, 0], dtype=np.int32)), True), "mean_i32_axes"),
-        result(op.reduce_mean(data, op.constant(np.array([3, 2], dtype=np.uint8)), False), "mean_u8_axes"),
+        result(
+            op.reduce_mean(data, op.constant(np.array([-3, 0], dtype=np.int32)), True),
+            "mean_i32_axes",
+        ),
+        result(
+            op.reduce_mean(data, op.constant(np.array([3, 2], dtype=np.uint8)), False),
+            "mean_u8_axes",
+        ),
         result(op.reduce_mean(data, ints([]), True), "mean_no_axes"),
         result(op.reduce_mean(data, ints([0, 1, 2, 3]), True), "mean_all_kept"),
         result(scalar, "max_all_dropped"),
         result(op.reduce_sum(scalar, ints([]), True), "sum_of_a_scalar"),
         result(op.reduce_logical_and(truth, ints([1]), False), "and_of_three"),
         result(op.reduce_logical_or(truth, ints(-3), True), "or_of_three"),
-        result(op.reduce_mean(op.reduce_sum(data, ints([1]), False), ints([1]), True), "mean_of_a_sum"),
+        result(
+            op.reduce_mean(op.reduce_sum(data, ints([1]), False), ints([1]), True), "mean_of_a_sum"
+        ),
     ]
 
 
 def integers(counts: ov.Node) -> list[ov.Node]:
     """Negative and positive integers; their mean is an integer too."""
-    spread = op.add(op.multiply(counts, op.constant(np.array([7, -5, 3, -2], np.int32))), op.constant(np.int32(1)))
+    spread = op.add(
+        op.multiply(counts, op.constant(np.array([7, -5, 3, -2], np.int32))),
+        op.constant(np.int32(1)),
+    )
     reductions = {name: NUMERIC[name] for name in ("mean", "sum", "prod", "min", "max", "l1")}
-    return [result(reduce(spread, ints([-1]), False), f"{name}_of_integers") for name, reduce in reductions.items()]
+    return [
+        result(reduce(spread, ints([-1]), False), f"{name}_of_integers")
+        for name, reduce in reductions.items()
+    ]
 
 
 def build() -> ov.Model:
@@ -81,7 +100,12 @@ def build() -> ov.Model:
     # Around 1, so that products over many elements neither vanish nor explode.
     data = op.add(op.multiply(raw, floats(0.0625)), floats(1.0), name="around_1")
     truth = op.greater(raw, floats(0.5), name="truth")
-    results = constant_axes(data, truth) + run_time_axes(data, axis) + special_axes(data, truth) + integers(counts)
+    results = (
+        constant_axes(data, truth)
+        + run_time_axes(data, axis)
+        + special_axes(data, truth)
+        + integers(counts)
+    )
     return ov.Model(results, [raw, axis, counts], "reductions")
 
 

@@ -13,20 +13,20 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .version import __version__
+
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from .comparison.crosschecking import Comparison
+    from .checking.fixing import Fixes
     from .comparison.models import ModelComparison
+    from .comparison.result import Comparison
     from .diagnostics.report import Report
     from .execution.session import Array
-    from .fixing import Fixes
     from .inference.engine import Inference
-    from .model import Model
+    from .model.graph import Model
     from .settings.configuration import Configuration
     from .types import ShapeLike
-
-__version__ = "0.1.0"
 
 _PUBLIC = {
     "LoadError": "irshape.diagnostics.report",
@@ -46,7 +46,18 @@ _PUBLIC = {
     "PartialShape": "irshape.types",
 }
 
-__all__ = ["__version__", "compare", "crosscheck", "fix", "infer", "load", "run", "save", "validate", *sorted(_PUBLIC)]  # noqa: PLE0604
+__all__ = [  # noqa: PLE0604
+    "__version__",
+    "compare",
+    "crosscheck",
+    "fix",
+    "infer",
+    "load",
+    "run",
+    "save",
+    "validate",
+    *sorted(_PUBLIC),
+]
 
 
 def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "beside") -> Model:
@@ -74,7 +85,7 @@ def validate(
     executor: any of `concurrent.futures`, which then checks the files of a list; the report is the same.
     Raises `OSError` for a single path that cannot be opened (of several it is a finding), `ValueError` for a configuration that cannot be used; never for what a file holds.
     """
-    from .diagnostics.validation import validate as validate_all
+    from .checking.many import validate as validate_all
 
     return validate_all(target, weights, also=also, config=config, executor=executor)
 
@@ -85,7 +96,7 @@ def fix(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "besi
     The result has the `edits` by byte offset, the fixed `data` and `text`, a `diff()`, and the findings `fixed` and `remaining`.
     Raises `OSError` where the file cannot be opened, `ValueError` for an ONNX model or a oneDNN graph; never for what an IR holds.
     """
-    from .fixing import fix as fix_file
+    from .checking.fixing import fix as fix_file
 
     return fix_file(path, weights)
 
@@ -97,7 +108,12 @@ def infer(model: Model, *, shapes: Mapping[str, ShapeLike] | None = None) -> Inf
     return infer_model(model, shapes)
 
 
-def run(model: Model, inputs: Mapping[str, Array] | Sequence[Array] | None = None, *, outputs: str = "results") -> dict[str, Array]:
+def run(
+    model: Model,
+    inputs: Mapping[str, Array] | Sequence[Array] | None = None,
+    *,
+    outputs: str = "results",
+) -> dict[str, Array]:
     """Executes a model in NumPy; the outputs by name, in the order of its Results.
 
     inputs: arrays by tensor name, layer name or id, or in order. outputs: `"results"`, or `"all"` for every layer's, by `name` or `name:port`.
@@ -108,14 +124,25 @@ def run(model: Model, inputs: Mapping[str, Array] | Sequence[Array] | None = Non
     return Session(model).run(inputs, outputs=outputs)
 
 
-def crosscheck(model: Model, inputs: Mapping[str, Array] | Sequence[Array] | None = None, *, device: str = "CPU", **options: Any) -> Comparison:
+def crosscheck(
+    model: Model,
+    inputs: Mapping[str, Array] | Sequence[Array] | None = None,
+    *,
+    device: str = "CPU",
+    **options: Any,
+) -> Comparison:
     """Compares types, shapes and values of every layer with OpenVINO's. Needs the extra `[openvino]`; raises `RuntimeError` without it."""
     from .comparison.crosschecking import crosscheck as compare
 
     return compare(model, inputs, device=device, **options)
 
 
-def compare(first: Model, second: Model, inputs: Mapping[str, Array] | Sequence[Array] | None = None, **options: Any) -> ModelComparison:
+def compare(
+    first: Model,
+    second: Model,
+    inputs: Mapping[str, Array] | Sequence[Array] | None = None,
+    **options: Any,
+) -> ModelComparison:
     """Runs two models with the same inputs; tensors are matched by name, `.blamed` is the first layer of the second that departs given the first's inputs."""
     from .comparison.models import compare as compare_models
 
@@ -124,7 +151,7 @@ def compare(first: Model, second: Model, inputs: Mapping[str, Array] | Sequence[
 
 def save(model: Model, path: str | os.PathLike[str], *, inference: Inference | None = None) -> None:
     """Writes a model as an IR, .xml and .bin; with `inference`, its ports declare what was inferred. Both files appear whole or not at all."""
-    from .formats.ir_writer import write
+    from .formats.ir.writer import write
 
     write(model, path, inference)
 

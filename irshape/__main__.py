@@ -1,5 +1,5 @@
 """`python -m irshape`."""
 
-from irshape.cli import main
+from .cli import main
 
 main()

@@ -60,7 +60,9 @@ def _by_dtype() -> dict[str, str]:
     import ml_dtypes
 
     names = {np.dtype(code).name: name for name, code in _PLAIN.items()}
-    return names | {np.dtype(getattr(ml_dtypes, attribute)).name: name for name, attribute in _ML.items()}
+    return names | {
+        np.dtype(getattr(ml_dtypes, attribute)).name: name for name, attribute in _ML.items()
+    }
 
 
 def element_type_of(array: np.ndarray[Any, Any]) -> ElementType:
@@ -75,13 +77,17 @@ def _of_plain(dtype: Any) -> ElementType:
     """The element type of an `np.dtype` without metadata (which takes no part in its hash)."""
     if dtype.kind in "US":
         return ElementType.of("string")
-    name = {np.dtype(code).name: name for name, code in _PLAIN.items()}.get(dtype.name) or _by_dtype().get(dtype.name)
+    name = {np.dtype(code).name: name for name, code in _PLAIN.items()}.get(
+        dtype.name
+    ) or _by_dtype().get(dtype.name)
     if name is None:
         raise ValueError(f"OpenVINO has no element type for {dtype}")
     return ElementType.of(name)
 
 
-def unpack(packed: np.ndarray[Any, Any], element_type: ElementType, count: int) -> np.ndarray[Any, Any]:
+def unpack(
+    packed: np.ndarray[Any, Any], element_type: ElementType, count: int
+) -> np.ndarray[Any, Any]:
     """The first `count` elements of packed bytes, one to an item."""
     name, bits = element_type.name, element_type.bits
     if bits == 4:
@@ -99,13 +105,21 @@ def unpack(packed: np.ndarray[Any, Any], element_type: ElementType, count: int) 
     groups = packed.reshape(-1, 3)
     if bits == 3:
         # eight elements in three bytes: two bytes of low bit pairs, then a byte of the high bits
-        low = np.concatenate([groups[:, byte, None] >> np.array([6, 4, 2, 0]) & 3 for byte in (0, 1)], axis=1)
+        low = np.concatenate(
+            [groups[:, byte, None] >> np.array([6, 4, 2, 0]) & 3 for byte in (0, 1)], axis=1
+        )
         high = groups[:, 2, None] >> np.arange(7, -1, -1) & 1
-        return np.ascontiguousarray((high << 2 | low).astype(np.uint8).ravel()[:count]).view(dtype_of(element_type))
+        return np.ascontiguousarray((high << 2 | low).astype(np.uint8).ravel()[:count]).view(
+            dtype_of(element_type)
+        )
     # u6, four elements in three bytes: two bytes of low halves, then a byte of the high bit pairs
-    low = np.stack([groups[:, 0] >> 4, groups[:, 0] & 15, groups[:, 1] >> 4, groups[:, 1] & 15], axis=1)
+    low = np.stack(
+        [groups[:, 0] >> 4, groups[:, 0] & 15, groups[:, 1] >> 4, groups[:, 1] & 15], axis=1
+    )
     high = groups[:, 2, None] >> np.array([6, 4, 2, 0]) & 3
-    return np.ascontiguousarray((high << 4 | low).astype(np.uint8).ravel()[:count]).view(dtype_of(element_type))
+    return np.ascontiguousarray((high << 4 | low).astype(np.uint8).ravel()[:count]).view(
+        dtype_of(element_type)
+    )
 
 
 def pack(array: np.ndarray[Any, Any], element_type: ElementType) -> bytes:
@@ -114,7 +128,11 @@ def pack(array: np.ndarray[Any, Any], element_type: ElementType) -> bytes:
     bits = element_type.bits
     if bits >= 8 or not bits:
         return flat.tobytes()
-    codes: Any = flat.view(np.uint8) if element_type.name in ("f4e2m1", "nf4", "u1", "u3", "u6") else flat.astype(np.int8).view(np.uint8)
+    codes: Any = (
+        flat.view(np.uint8)
+        if element_type.name in ("f4e2m1", "nf4", "u1", "u3", "u6")
+        else flat.astype(np.int8).view(np.uint8)
+    )
     codes = codes & ((1 << bits) - 1)
     if bits == 1:
         return np.packbits(codes).tobytes()
@@ -127,8 +145,19 @@ def pack(array: np.ndarray[Any, Any], element_type: ElementType) -> bytes:
         return np.bitwise_or.reduce(groups << shifts, axis=1).astype(np.uint8).tobytes()
     if bits == 3:
         low, high = groups & 3, groups >> 2
-        packed = [low[:, 4 * i] << 6 | low[:, 4 * i + 1] << 4 | low[:, 4 * i + 2] << 2 | low[:, 4 * i + 3] for i in (0, 1)]
-        return np.stack([*packed, np.packbits(high, axis=1).ravel()], axis=1).astype(np.uint8).tobytes()
+        packed = [
+            low[:, 4 * i] << 6 | low[:, 4 * i + 1] << 4 | low[:, 4 * i + 2] << 2 | low[:, 4 * i + 3]
+            for i in (0, 1)
+        ]
+        return (
+            np.stack([*packed, np.packbits(high, axis=1).ravel()], axis=1)
+            .astype(np.uint8)
+            .tobytes()
+        )
     low, high = groups & 15, groups >> 4
-    packed = [low[:, 0] << 4 | low[:, 1], low[:, 2] << 4 | low[:, 3], high[:, 0] << 6 | high[:, 1] << 4 | high[:, 2] << 2 | high[:, 3]]
+    packed = [
+        low[:, 0] << 4 | low[:, 1],
+        low[:, 2] << 4 | low[:, 3],
+        high[:, 0] << 6 | high[:, 1] << 4 | high[:, 2] << 2 | high[:, 3],
+    ]
     return np.stack(packed, axis=1).astype(np.uint8).tobytes()

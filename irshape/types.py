@@ -26,7 +26,9 @@ class ElementType:
     _by_name: ClassVar[dict[str, ElementType]] = {}
     _by_precision: ClassVar[dict[str, ElementType]] = {}
 
-    def __init__(self, name: str, precision: str, bits: int, kind: str, signed: bool = True) -> None:
+    def __init__(
+        self, name: str, precision: str, bits: int, kind: str, signed: bool = True
+    ) -> None:
         self.name = name
         self.precision = precision
         self.bits = bits
@@ -123,7 +125,9 @@ def _element_types() -> None:
         ElementType._by_name[element_type.name] = element_type
         ElementType._by_precision[element_type.name] = element_type
         ElementType._by_precision[element_type.precision] = element_type
-    ElementType._by_name["undefined"] = ElementType._by_precision["undefined"] = ElementType._by_name["dynamic"]
+    ElementType._by_name["undefined"] = ElementType._by_precision["undefined"] = (
+        ElementType._by_name["dynamic"]
+    )
     ElementType._by_precision["U1"] = ElementType._by_name["u1"]
 
 
@@ -250,7 +254,9 @@ class Dimension:
         if self.is_unbounded:
             return self
         low = -(-self.low // divisor)
-        high = int(UNBOUNDED / divisor) if self.high == UNBOUNDED else self.high // divisor  # OpenVINO divides the missing bound, as a double
+        high = (
+            int(UNBOUNDED / divisor) if self.high == UNBOUNDED else self.high // divisor
+        )  # OpenVINO divides the missing bound, as a double
         return Dimension(low, high) if low <= high else None
 
     def __eq__(self, other: object) -> bool:
@@ -293,13 +299,19 @@ def parse_dimension(text: str) -> Dimension:
     low, high = low.strip(), high.strip()
     if not dots:
         if not _DIGITS.match(low):
-            raise ValueError(f"'{text}' is no dimension: expected a size such as 3, a range such as 1..10, or ?")
+            raise ValueError(
+                f"'{text}' is no dimension: expected a size such as 3, a range such as 1..10, or ?"
+            )
         size = _bound(low)
         if size == UNBOUNDED:
-            raise ValueError(f"'{text}' is too large for a dimension: OpenVINO takes the largest int64 for one that is not known")
+            raise ValueError(
+                f"'{text}' is too large for a dimension: OpenVINO takes the largest int64 for one that is not known"
+            )
         return Dimension(size)
     if (low and not _DIGITS.match(low)) or (high and not _DIGITS.match(high)):
-        raise ValueError(f"'{text}' is no dimension: the bounds of a range are sizes, as in 1..10, 2.. or ..5")
+        raise ValueError(
+            f"'{text}' is no dimension: the bounds of a range are sizes, as in 1..10, 2.. or ..5"
+        )
     least, most = _bound(low or "0"), _bound(high) if high else UNBOUNDED
     if least > most:
         raise ValueError(f"'{text}' is no dimension: its lower bound is above its upper bound")
@@ -409,7 +421,9 @@ class PartialShape:
         """Whether some shape fits both."""
         if self.dims is None or other.dims is None:
             return True
-        return len(self.dims) == len(other.dims) and all(a.compatible(b) for a, b in zip(self.dims, other.dims, strict=True))
+        return len(self.dims) == len(other.dims) and all(
+            a.compatible(b) for a, b in zip(self.dims, other.dims, strict=True)
+        )
 
     def encloses(self, other: PartialShape) -> bool:
         """Whether every shape that `other` allows is allowed here."""
@@ -435,7 +449,11 @@ class PartialShape:
         return PartialShape([a.union(b) for a, b in zip(self.dims, other.dims, strict=True)])
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, PartialShape) and self._hash == other._hash and self.dims == other.dims)
+        return self is other or (
+            isinstance(other, PartialShape)
+            and self._hash == other._hash
+            and self.dims == other.dims
+        )
 
     def __hash__(self) -> int:
         return self._hash

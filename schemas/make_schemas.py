@@ -23,10 +23,26 @@ NUMBER = r"\s*[\-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][\-+]?[0-9]+)?|[iI][nN][fF
 WHOLE, NATURAL, POSITIVE = r"\s*[\-+]?[0-9]+\s*", r"\s*\+?[0-9]+\s*", r"\s*\+?0*[1-9][0-9]*\s*"
 SHAPE = r"[\s\[\]0-9?.,\-]*"
 PORT_MAPS = ("port_map", "then_port_map", "else_port_map")
-MAP_ATTRIBUTES = ("external_port_id", "internal_layer_id", "purpose", "axis", "start", "end", "stride", "part_size")
+MAP_ATTRIBUTES = (
+    "external_port_id",
+    "internal_layer_id",
+    "purpose",
+    "axis",
+    "start",
+    "end",
+    "stride",
+    "part_size",
+)
 MOST = 10
 """How many attributes of an operation that may be left out have a pattern each; libxml2 tries every subset of them. With more (DetectionOutput), the rest may be anything."""
-ASIDE = ("rt_info", "meta_data", "cli_parameters", "quantization_parameters", "statistics", "pre-process")
+ASIDE = (
+    "rt_info",
+    "meta_data",
+    "cli_parameters",
+    "quantization_parameters",
+    "statistics",
+    "pre-process",
+)
 """What older writers put beside the layers; nothing is said about what it holds."""
 
 
@@ -53,12 +69,22 @@ def words(names: Iterable[str]) -> list[str]:
 def in_any_case(names: Iterable[str]) -> str:
     """A regular expression for some words in any case."""
     return "|".join(
-        "".join(f"[{letter.upper()}{letter.lower()}]" if letter.isalpha() else f"[{letter}]" if letter in "._" else letter for letter in name) for name in names
+        "".join(
+            f"[{letter.upper()}{letter.lower()}]"
+            if letter.isalpha()
+            else f"[{letter}]"
+            if letter in "._"
+            else letter
+            for letter in name
+        )
+        for name in names
     )
 
 
 def whole(kind: kinds.Integer) -> str:
-    return POSITIVE if kind.low == 1 else NATURAL if kind.low is not None and kind.low >= 0 else WHOLE
+    return (
+        POSITIVE if kind.low == 1 else NATURAL if kind.low is not None and kind.low >= 0 else WHOLE
+    )
 
 
 def content(kind: kinds.Kind) -> str:
@@ -71,7 +97,9 @@ def content(kind: kinds.Kind) -> str:
             return text(WHOLE)
         case kinds.Integer():
             facets = "".join(
-                f'<param name="{name}">{limit}</param>' for name, limit in (("minInclusive", kind.low), ("maxInclusive", kind.high)) if limit is not None
+                f'<param name="{name}">{limit}</param>'
+                for name, limit in (("minInclusive", kind.low), ("maxInclusive", kind.high))
+                if limit is not None
             )
             return f'<data type="integer">{facets}</data>'
         case kinds.Real():
@@ -79,7 +107,14 @@ def content(kind: kinds.Kind) -> str:
         case kinds.Choice():
             other = [*kind.words, *kind.synonyms]
             patterns = words(dict.fromkeys(kind.words if not kind.case_sensitive else other))
-            return choice(patterns if kind.case_sensitive else [*patterns, text(in_any_case(dict.fromkeys(name.lower() for name in other if name)))])
+            return choice(
+                patterns
+                if kind.case_sensitive
+                else [
+                    *patterns,
+                    text(in_any_case(dict.fromkeys(name.lower() for name in other if name))),
+                ]
+            )
         case kinds.ListOf(item=kinds.Integer() as item):
             return text(r"[\s0-9+,\-]*" if whole(item) == WHOLE else r"[\s0-9+,]*")
         case kinds.ListOf(item=kinds.Real()):
@@ -94,7 +129,11 @@ def content(kind: kinds.Kind) -> str:
 
 def attribute(declared: Attribute) -> str:
     pattern = f"<attribute name={quoteattr(declared.name)}>{content(declared.kind)}</attribute>"
-    return pattern if declared.required or declared.refused_when_absent else f"<optional>{pattern}</optional>"
+    return (
+        pattern
+        if declared.required or declared.refused_when_absent
+        else f"<optional>{pattern}</optional>"
+    )
 
 
 def data(cls: type[Operation]) -> str:
@@ -108,9 +147,15 @@ def data(cls: type[Operation]) -> str:
         taken = "".join(f"<name>{escape(each.name)}</name>" for each in required + free[:MOST])
         attributes += f"<zeroOrMore><attribute><anyName><except>{taken}</except></anyName></attribute></zeroOrMore>"
     else:
-        attributes += "".join(f"<optional><attribute name={quoteattr(name)}/></optional>" for name in tolerated)
+        attributes += "".join(
+            f"<optional><attribute name={quoteattr(name)}/></optional>" for name in tolerated
+        )
     element = f'<element name="data">{attributes or "<empty/>"}</element>'
-    return element if any(each.required or each.refused_when_absent for each in declared) else f"<optional>{element}</optional>"
+    return (
+        element
+        if any(each.required or each.refused_when_absent for each in declared)
+        else f"<optional>{element}</optional>"
+    )
 
 
 def opsets(cls: type[Operation], others: Iterable[type[Operation]]) -> list[str]:
@@ -123,7 +168,11 @@ def opsets(cls: type[Operation], others: Iterable[type[Operation]]) -> list[str]
 def operation(cls: type[Operation], others: Sequence[type[Operation]]) -> str:
     names = dict.fromkeys((cls.type_name(), *cls.also_read))
     kind = "bodies" if cls.has_bodies else "plain"
-    output_names = '<optional><attribute name="output_names"/></optional>' if cls.type_name() == "Result" else ""
+    output_names = (
+        '<optional><attribute name="output_names"/></optional>'
+        if cls.type_name() == "Result"
+        else ""
+    )
     return (
         f'<define name={quoteattr(f"{cls.type_name()}-{cls.since}")}><attribute name="type">{choice(words(names))}</attribute>'
         f'<attribute name="version">{choice(words(opsets(cls, others)))}</attribute>{output_names}<interleave>{data(cls)}<ref name="{kind}"/></interleave></define>'
@@ -131,16 +180,35 @@ def operation(cls: type[Operation], others: Sequence[type[Operation]]) -> str:
 
 
 def relax_ng() -> str:
-    found = [(cls, versions) for name in registry.type_names() for versions in (registry.versions(name),) for cls in versions if not registry.from_plugin(name)]
+    found = [
+        (cls, versions)
+        for name in registry.type_names()
+        for versions in (registry.versions(name),)
+        for cls in versions
+        if not registry.from_plugin(name)
+    ]
     defines = [operation(cls, versions) for cls, versions in found if opsets(cls, versions)]
-    references = "".join(f"<ref name={quoteattr(f'{cls.type_name()}-{cls.since}')}/>" for cls, versions in found if opsets(cls, versions))
-    maps = "".join(f'<optional><element name="{name}"><zeroOrMore><ref name="mapping"/></zeroOrMore></element></optional>' for name in PORT_MAPS)
-    bodies = "".join(f'<optional><element name="{name}"><ref name="graph"/></element></optional>' for name in ("body", "then_body", "else_body"))
+    references = "".join(
+        f"<ref name={quoteattr(f'{cls.type_name()}-{cls.since}')}/>"
+        for cls, versions in found
+        if opsets(cls, versions)
+    )
+    maps = "".join(
+        f'<optional><element name="{name}"><zeroOrMore><ref name="mapping"/></zeroOrMore></element></optional>'
+        for name in PORT_MAPS
+    )
+    bodies = "".join(
+        f'<optional><element name="{name}"><ref name="graph"/></element></optional>'
+        for name in ("body", "then_body", "else_body")
+    )
     mapping = "".join(
         f'<optional><attribute name="{name}">{text(WHOLE) if name != "purpose" else choice(words(("current_iteration", "execution_condition", "")))}</attribute></optional>'
         for name in MAP_ATTRIBUTES
     )
-    aside = "".join(f'<zeroOrMore><element name="{name}"><ref name="anything"/></element></zeroOrMore>' for name in ASIDE)
+    aside = "".join(
+        f'<zeroOrMore><element name="{name}"><ref name="anything"/></element></zeroOrMore>'
+        for name in ASIDE
+    )
     return f"""<?xml version="1.0" encoding="utf-8"?>
 <!-- Written by make_schemas.py from the declarations of the operations; do not edit. -->
 <grammar xmlns="http://relaxng.org/ns/structure/1.0" datatypeLibrary="http://www.w3.org/2001/XMLSchema-datatypes">
@@ -206,10 +274,21 @@ def skeleton() -> str:
         '<xs:choice minOccurs="0" maxOccurs="unbounded"><xs:element name="layers" type="layers"/><xs:element name="edges" type="edges"/>'
         f'<xs:element name="back_edges" type="backEdges"/>{aside}</xs:choice>'
     )
-    inside = "".join(f'<xs:element name="{name}" type="graph" minOccurs="0"/>' for name in ("body", "then_body", "else_body"))
-    inside += "".join(f'<xs:element name="{name}" type="portMap" minOccurs="0"/>' for name in PORT_MAPS)
-    inside += "".join(f'<xs:element name="{name}" type="anything" minOccurs="0"/>' for name in ("rt_info", "blobs", "weights", "biases"))
-    mapping = "".join(f'<xs:attribute name="{name}" type="{"xs:string" if name == "purpose" else "xs:long"}"/>' for name in MAP_ATTRIBUTES)
+    inside = "".join(
+        f'<xs:element name="{name}" type="graph" minOccurs="0"/>'
+        for name in ("body", "then_body", "else_body")
+    )
+    inside += "".join(
+        f'<xs:element name="{name}" type="portMap" minOccurs="0"/>' for name in PORT_MAPS
+    )
+    inside += "".join(
+        f'<xs:element name="{name}" type="anything" minOccurs="0"/>'
+        for name in ("rt_info", "blobs", "weights", "biases")
+    )
+    mapping = "".join(
+        f'<xs:attribute name="{name}" type="{"xs:string" if name == "purpose" else "xs:long"}"/>'
+        for name in MAP_ATTRIBUTES
+    )
     names = "".join(f'<xs:enumeration value="{name}"/>' for name in precisions())
     return f"""<?xml version="1.0" encoding="utf-8"?>
 <!-- Written by make_schemas.py; do not edit. What the attributes of <data> may be depends on the operation: ir.rng knows them. -->
@@ -260,9 +339,18 @@ SCHEMAS = {"ir.rng": relax_ng, "ir.xsd": skeleton}
 
 
 def main() -> int:
-    stale = [name for name, make in SCHEMAS.items() if not (HERE / name).exists() or (HERE / name).read_text(encoding="utf-8") != make()]
+    stale = [
+        name
+        for name, make in SCHEMAS.items()
+        if not (HERE / name).exists() or (HERE / name).read_text(encoding="utf-8") != make()
+    ]
     if "--check" in sys.argv[1:]:
-        print("\n".join(f"{name} is not up to date: run python schemas/make_schemas.py" for name in stale), end="\n" if stale else "")
+        print(
+            "\n".join(
+                f"{name} is not up to date: run python schemas/make_schemas.py" for name in stale
+            ),
+            end="\n" if stale else "",
+        )
         return 1 if stale else 0
     for name in stale:
         (HERE / name).write_text(SCHEMAS[name](), encoding="utf-8")

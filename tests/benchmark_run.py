@@ -41,7 +41,9 @@ def timed(run: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def with_openvino(path: Path, model: irshape.Model, inputs: dict[str, np.ndarray]) -> Callable[[], Any] | None:
+def with_openvino(
+    path: Path, model: irshape.Model, inputs: dict[str, np.ndarray]
+) -> Callable[[], Any] | None:
     try:
         import openvino as ov
     except ImportError:
@@ -49,14 +51,19 @@ def with_openvino(path: Path, model: irshape.Model, inputs: dict[str, np.ndarray
     core = ov.Core()
     read = core.read_model(path)
     by_name = {layer.name: inputs[layer.id] for layer in model.parameters}
-    arrays = [by_name.get(parameter.get_friendly_name(), given) for parameter, given in zip(read.get_parameters(), inputs.values(), strict=True)]
+    arrays = [
+        by_name.get(parameter.get_friendly_name(), given)
+        for parameter, given in zip(read.get_parameters(), inputs.values(), strict=True)
+    ]
     read.reshape({position: list(array.shape) for position, array in enumerate(arrays)})
     compiled = core.compile_model(read, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
     request = compiled.create_infer_request()
     return lambda: request.infer(arrays)
 
 
-def with_onnx(path: Path, model: irshape.Model, inputs: dict[str, np.ndarray]) -> Callable[[], Any] | None:
+def with_onnx(
+    path: Path, model: irshape.Model, inputs: dict[str, np.ndarray]
+) -> Callable[[], Any] | None:
     graph = path.with_suffix(".onnx")
     if not graph.exists():
         return None
@@ -65,7 +72,9 @@ def with_onnx(path: Path, model: irshape.Model, inputs: dict[str, np.ndarray]) -
     except ImportError:
         return None
     evaluator = ReferenceEvaluator(str(graph))
-    arrays = dict(zip(evaluator.input_names, (inputs[layer.id] for layer in model.parameters), strict=True))
+    arrays = dict(
+        zip(evaluator.input_names, (inputs[layer.id] for layer in model.parameters), strict=True)
+    )
     return lambda: evaluator.run(None, arrays)
 
 
@@ -96,11 +105,19 @@ def measure(path: Path, shapes: dict[str, str], runs: int) -> str:
     if reference is not None:
         reference()
         pairs = [(timed(ours), timed(reference)) for _ in range(runs)]
-        cells.append(f"{statistics.median(pair[1] for pair in pairs) * 1000:>10.0f} {statistics.median(b / a for a, b in pairs):>7.1f}")
+        cells.append(
+            f"{statistics.median(pair[1] for pair in pairs) * 1000:>10.0f} {statistics.median(b / a for a, b in pairs):>7.1f}"
+        )
     else:
         cells.append(f"{'-':>10} {'-':>7}")
     done = subprocess.run(
-        [sys.executable, "-c", ONCE, str(path), *(f"{name}={shape}" for name, shape in shapes.items())],
+        [
+            sys.executable,
+            "-c",
+            ONCE,
+            str(path),
+            *(f"{name}={shape}" for name, shape in shapes.items()),
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -108,7 +125,10 @@ def measure(path: Path, shapes: dict[str, str], runs: int) -> str:
     )
     peak = int(done.stdout) / 1024 if done.returncode == 0 else float("nan")
     weights = path.with_suffix(".bin")
-    cells += [f"{peak:>9.0f}", f"{weights.stat().st_size / (1 << 20) if weights.exists() else 0:>12.0f}"]
+    cells += [
+        f"{peak:>9.0f}",
+        f"{weights.stat().st_size / (1 << 20) if weights.exists() else 0:>12.0f}",
+    ]
     return " ".join(cells)
 
 
@@ -121,18 +141,35 @@ def resnet50(folder: Path) -> Path:
     nodes: list[Any] = []
     weights: list[Any] = []
 
-    def convolution(source: str, taken: int, made: int, kernel: int, stride: int = 1, *, active: bool = True) -> str:
+    def convolution(
+        source: str, taken: int, made: int, kernel: int, stride: int = 1, *, active: bool = True
+    ) -> str:
         name = f"conv{len(weights)}"
-        filters = generator.standard_normal((made, taken, kernel, kernel), np.float32) * np.float32((1.0 / (taken * kernel * kernel)) ** 0.5)
+        filters = generator.standard_normal((made, taken, kernel, kernel), np.float32) * np.float32(
+            (1.0 / (taken * kernel * kernel)) ** 0.5
+        )
         weights.append(numpy_helper.from_array(filters, f"{name}_w"))
         pads = [kernel // 2] * 4
-        nodes.append(helper.make_node("Conv", [source, f"{name}_w"], [name], kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=pads))
+        nodes.append(
+            helper.make_node(
+                "Conv",
+                [source, f"{name}_w"],
+                [name],
+                kernel_shape=[kernel] * 2,
+                strides=[stride] * 2,
+                pads=pads,
+            )
+        )
         if active:
             nodes.append(helper.make_node("Relu", [name], [f"{name}_r"]))
         return f"{name}_r" if active else name
 
     at = convolution("image", 3, 64, 7, 2)
-    nodes.append(helper.make_node("MaxPool", [at], ["pool"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]))
+    nodes.append(
+        helper.make_node(
+            "MaxPool", [at], ["pool"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]
+        )
+    )
     at, taken = "pool", 64
     for width, blocks in ((64, 3), (128, 4), (256, 6), (512, 3)):
         for block in range(blocks):
@@ -143,13 +180,26 @@ def resnet50(folder: Path) -> Path:
             at, taken = f"{long}_out", 4 * width
             nodes.append(helper.make_node("Add", [long, short], [f"{long}_sum"]))
             nodes.append(helper.make_node("Relu", [f"{long}_sum"], [at]))
-    weights.append(numpy_helper.from_array(generator.standard_normal((2048, 1000), np.float32) * np.float32(0.02), "head_w"))
-    nodes += [helper.make_node("GlobalAveragePool", [at], ["mean"]), helper.make_node("Flatten", ["mean"], ["flat"])]
+    weights.append(
+        numpy_helper.from_array(
+            generator.standard_normal((2048, 1000), np.float32) * np.float32(0.02), "head_w"
+        )
+    )
+    nodes += [
+        helper.make_node("GlobalAveragePool", [at], ["mean"]),
+        helper.make_node("Flatten", ["mean"], ["flat"]),
+    ]
     nodes.append(helper.make_node("MatMul", ["flat", "head_w"], ["logits"]))
-    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in (("image", [1, 3, 224, 224]), ("logits", [1, 1000]))]
+    ends = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in (("image", [1, 3, 224, 224]), ("logits", [1, 1000]))
+    ]
     graph = helper.make_graph(nodes, "resnet50", ends[:1], ends[1:], weights)
     path = folder / "resnet50.onnx"
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10), str(path))
+    onnx.save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10),
+        str(path),
+    )
     return path
 
 
@@ -158,10 +208,21 @@ def paths() -> dict[str, str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="*", metavar="MODEL|NAME=SHAPE", help="a model, and the shapes of its dynamic inputs behind it")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "models",
+        nargs="*",
+        metavar="MODEL|NAME=SHAPE",
+        help="a model, and the shapes of its dynamic inputs behind it",
+    )
     parser.add_argument("--runs", type=int, default=7)
-    parser.add_argument("--resnet50-onnx", action="store_true", help="a ResNet-50 with random weights as an ONNX model, made for this (needs onnx)")
+    parser.add_argument(
+        "--resnet50-onnx",
+        action="store_true",
+        help="a ResNet-50 with random weights as an ONNX model, made for this (needs onnx)",
+    )
     options = parser.parse_args()
     asked: list[tuple[Path, dict[str, str]]] = []
     for word in options.models:
@@ -173,8 +234,12 @@ def main() -> None:
     if options.resnet50_onnx:
         kept = tempfile.TemporaryDirectory()
         asked.append((resnet50(Path(kept.name)), {}))
-    asked = asked or [(path, {}) for path in sorted((Path(__file__).parent.parent / "examples").glob("*.xml"))]
-    print(f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores, {platform.machine()}; medians of {options.runs} paired runs")
+    asked = asked or [
+        (path, {}) for path in sorted((Path(__file__).parent.parent / "examples").glob("*.xml"))
+    ]
+    print(
+        f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores, {platform.machine()}; medians of {options.runs} paired runs"
+    )
     print(
         f"{'model':<22} {'inputs':<30} {'layers':>6} {'irshape ms':>10} {'CPU ms':>10} {'ratio':>7} {'onnx ms':>10} {'onnx/us':>7} {'peak MiB':>9} {'weights MiB':>12}"
     )

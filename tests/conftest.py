@@ -19,7 +19,9 @@ for folder in (HERE, HERE.parent):
         sys.path.insert(0, str(folder))
 
 os.environ["IRSHAPE_DEBUG"] = "1"  # a bug in an operation is a traceback here, not a diagnostic
-os.environ["IRSHAPE_CACHE_DIR"] = os.path.join(tempfile.gettempdir(), f"irshape-tests-{os.getpid()}")
+os.environ["IRSHAPE_CACHE_DIR"] = os.path.join(
+    tempfile.gettempdir(), f"irshape-tests-{os.getpid()}"
+)
 atexit.register(shutil.rmtree, os.environ["IRSHAPE_CACHE_DIR"], ignore_errors=True)
 os.environ.pop("GITHUB_ACTIONS", None)  # tests that run there see what tests elsewhere see
 

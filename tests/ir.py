@@ -7,7 +7,13 @@ from pathlib import Path
 
 import irshape
 
-FORMATS = {"i64": ("I64", "q"), "i32": ("I32", "i"), "f32": ("FP32", "f"), "u8": ("U8", "B"), "boolean": ("BOOL", "?")}
+FORMATS = {
+    "i64": ("I64", "q"),
+    "i32": ("I32", "i"),
+    "f32": ("FP32", "f"),
+    "u8": ("U8", "B"),
+    "boolean": ("BOOL", "?"),
+}
 
 
 class Net:
@@ -21,14 +27,22 @@ class Net:
     def parameter(self, shape: str, element_type: str = "f32", name: str = "") -> str:
         number = len(self.layers)
         label = name or f"p{number}"
-        dims = "" if shape in ("...", "") else "".join(f"<dim>{size if size.isdigit() else -1}</dim>" for size in shape.split(","))
+        dims = (
+            ""
+            if shape in ("...", "")
+            else "".join(
+                f"<dim>{size if size.isdigit() else -1}</dim>" for size in shape.split(",")
+            )
+        )
         self.layers.append(
             f'<layer id="{number}" name="{label}" type="Parameter" version="opset1"><data shape="{shape}" element_type="{element_type}"/>'
             f'<output><port id="0" precision="{FORMATS[element_type][0]}" names="{label}">{dims}</port></output></layer>'
         )
         return str(number)
 
-    def constant(self, values: list[int] | list[float] | int | float, element_type: str = "i64") -> str:
+    def constant(
+        self, values: list[int] | list[float] | int | float, element_type: str = "i64"
+    ) -> str:
         number = len(self.layers)
         flat = values if isinstance(values, list) else [values]
         precision, code = FORMATS[element_type]
@@ -43,19 +57,31 @@ class Net:
         return str(number)
 
     def layer(
-        self, type: str, inputs: list[str], attributes: str = "", *, version: str = "opset1", outputs: list[str] | None = None, name: str = "", inside: str = ""
+        self,
+        type: str,
+        inputs: list[str],
+        attributes: str = "",
+        *,
+        version: str = "opset1",
+        outputs: list[str] | None = None,
+        name: str = "",
+        inside: str = "",
     ) -> str:
         """outputs: for each port `FP32:2,3` or `FP32` without dimensions."""
         number = len(self.layers)
         ports = "".join(f'<port id="{index}"/>' for index in range(len(inputs)))
         for index, source in enumerate(inputs):
             producer, _, port = source.partition(":")
-            self.edges.append(f'<edge from-layer="{producer}" from-port="{self._port(producer, int(port or 0))}" to-layer="{number}" to-port="{index}"/>')
+            self.edges.append(
+                f'<edge from-layer="{producer}" from-port="{self._port(producer, int(port or 0))}" to-layer="{number}" to-port="{index}"/>'
+            )
         declared = ""
         for index, output in enumerate(["FP32"] if outputs is None else outputs):
             precision, _, dims = output.partition(":")
             declared += (
-                f'<port id="{len(inputs) + index}" precision="{precision}">' + "".join(f"<dim>{size}</dim>" for size in dims.split(",") if size) + "</port>"
+                f'<port id="{len(inputs) + index}" precision="{precision}">'
+                + "".join(f"<dim>{size}</dim>" for size in dims.split(",") if size)
+                + "</port>"
             )
         self.layers.append(
             f'<layer id="{number}" name="{name or f"{type.lower()}{number}"}" type="{type}" version="{version}">'

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 import irshape  # noqa: E402
-from irshape.comparison.statistics import Errors, errors  # noqa: E402
+from irshape.numbers.statistics import Errors, errors  # noqa: E402
 from irshape.ops import registry  # noqa: E402
 
 HEAD = """# Accuracy
@@ -58,7 +58,9 @@ class Row:
     def add(self, ours: Any, theirs: Any, found: Errors) -> None:
         if found.max_abs is None:
             self.results += 1
-            self.exact = self.exact and bool(np.array_equal(ours, theirs, equal_nan=ours.dtype.kind not in "OUSb"))
+            self.exact = self.exact and bool(
+                np.array_equal(ours, theirs, equal_nan=ours.dtype.kind not in "OUSb")
+            )
         else:
             self.add_errors(found)
 
@@ -68,7 +70,12 @@ class Row:
         self.absolute = max(self.absolute, found.max_abs)
         self.relative = max(self.relative, found.max_abs / found.scale if found.scale else 0.0)
         self.ulp = max(self.ulp, found.ulp or 0)
-        self.exact = self.exact and found.max_abs == 0 and found.nan[0] == found.nan[1] and found.inf[0] == found.inf[1]
+        self.exact = (
+            self.exact
+            and found.max_abs == 0
+            and found.nan[0] == found.nan[1]
+            and found.inf[0] == found.inf[1]
+        )
 
     def cells(self) -> str:
         known = str(self.known) if self.known else ""
@@ -105,7 +112,9 @@ class Recorder:
 
             def difference(ours: Any, other: Any, element_type: str, case: Any) -> str:
                 if against_openvino and ours.shape == other.shape:
-                    row = self.rows.setdefault((operation.type_name(), f"{operation.since:02}", element_type), Row())
+                    row = self.rows.setdefault(
+                        (operation.type_name(), f"{operation.since:02}", element_type), Row()
+                    )
                     if "values" in known:
                         row.known += 1
                     else:
@@ -123,7 +132,10 @@ class Recorder:
 
     def examples(self) -> str:
         """Cross-checks the examples; their table. What layers make by themselves goes into the rows."""
-        lines = ["| model | outputs | values compared | equal | largest error | of what is allowed | at |", "|---|---|---|---|---|---|---|"]
+        lines = [
+            "| model | outputs | values compared | equal | largest error | of what is allowed | at |",
+            "|---|---|---|---|---|---|---|",
+        ]
         for path in sorted((ROOT / "examples").glob("*.xml")):
             comparison = irshape.crosscheck(irshape.load(path))
             rows = [row for row in comparison.rows if row.value_verdict != "not compared"]
@@ -132,22 +144,40 @@ class Recorder:
                 operation = registry.find(row.layer.type, row.layer.version)
                 if (
                     found.max_abs is not None
-                    and (row.own_verdict if row.own_verdict != "not compared" else row.value_verdict) == "equal"
+                    and (
+                        row.own_verdict if row.own_verdict != "not compared" else row.value_verdict
+                    )
+                    == "equal"
                     and not isinstance(operation, registry.UnknownOperation)
                 ):
-                    key = (operation.type_name(), f"{operation.since:02}", row.inferred.partition(" ")[0])
+                    key = (
+                        operation.type_name(),
+                        f"{operation.since:02}",
+                        row.inferred.partition(" ")[0],
+                    )
                     self.rows.setdefault(key, Row()).add_errors(found)
             worst = (comparison.worst(1) or rows[:1])[0]
-            equal = f"{comparison.count('equal')}{'' if comparison.ok else ', and something departs'}"
+            equal = (
+                f"{comparison.count('equal')}{'' if comparison.ok else ', and something departs'}"
+            )
             at = f"{worst.layer.type} `{worst.layer.name}`"
-            lines.append(f"| {path.stem} | {len(comparison.rows)} | {len(rows)} | {equal} | {worst.error or 0:.2g} | {worst.excess:.1%} | {at} |")
+            lines.append(
+                f"| {path.stem} | {len(comparison.rows)} | {len(rows)} | {equal} | {worst.error or 0:.2g} | {worst.excess:.1%} | {at} |"
+            )
         return "\n".join(lines)
 
     def page(self) -> str:
         examples = self.examples()
-        lines = [f"| {name}-{int(since)} | {kind} | {row.cells()} |" for (name, since, kind), row in sorted(self.rows.items())]
+        lines = [
+            f"| {name}-{int(since)} | {kind} | {row.cells()} |"
+            for (name, since, kind), row in sorted(self.rows.items())
+        ]
         versions = {key[:2] for key in self.rows}
-        every = {(found.type_name(), f"{found.since:02}") for name in registry.type_names() for found in registry.versions(name)}
+        every = {
+            (found.type_name(), f"{found.since:02}")
+            for name in registry.type_names()
+            for found in registry.versions(name)
+        }
         absent = ", ".join(f"{name}-{int(since)}" for name, since in sorted(every - versions))
         missing = (
             f" Not compared, because no engine of OpenVINO runs them, or their value is only what a caller or another layer put there: {absent}."
@@ -156,7 +186,14 @@ class Recorder:
         )
         total = sum(row.results for row in self.rows.values())
         return (
-            HEAD.format(version=self.version, total=len(versions), operations=len(every), cases=f"{total:,}", missing=missing, examples=examples)
+            HEAD.format(
+                version=self.version,
+                total=len(versions),
+                operations=len(every),
+                cases=f"{total:,}",
+                missing=missing,
+                examples=examples,
+            )
             + "\n".join(lines)
             + "\n"
         )

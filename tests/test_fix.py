@@ -65,7 +65,9 @@ def test_fault(model: Path, name: str, tmp_path: Path) -> None:
     tree = etree.parse(model)
     original = serialised(tree)
     places = sum(1 for _ in FAULTS[name](tree.getroot()))
-    chosen = set(random.Random(f"{model.name} {name} fix").sample(range(places), min(places, PLACES)))
+    chosen = set(
+        random.Random(f"{model.name} {name} fix").sample(range(places), min(places, PLACES))
+    )
     wrong = []
     for at, where in enumerate(FAULTS[name](tree.getroot())):
         if at not in chosen:
@@ -73,7 +75,11 @@ def test_fault(model: Path, name: str, tmp_path: Path) -> None:
         broken = serialised(tree)
         path.write_bytes(broken)
         fixes = irshape.fix(path)
-        same = fixes.data == original if name != "dimension-too-few" else canonical(fixes.data) == canonical(original)
+        same = (
+            fixes.data == original
+            if name != "dimension-too-few"
+            else canonical(fixes.data) == canonical(original)
+        )
         if not same or not fixes.fixed or path.read_bytes() != broken:
             wrong.append(
                 f"place {at}, layer {where}: {[str(found.message) for found in fixes.fixed]}\n{fixes.diff()}\nleft: {[found.message for found in fixes.remaining][:3]}"
@@ -90,10 +96,16 @@ def test_a_stale_model(tmp_path: Path) -> None:
     net.result(last)
     path = net.save(tmp_path)
     right = path.read_text()
-    ports = right.replace('<port id="0"/>', '<port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>')
-    path.write_text(ports.replace('shape="2,3"', 'shape="7,3"').replace("<dim>2</dim>", "<dim>5</dim>"))
+    ports = right.replace(
+        '<port id="0"/>', '<port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>'
+    )
+    path.write_text(
+        ports.replace('shape="2,3"', 'shape="7,3"').replace("<dim>2</dim>", "<dim>5</dim>")
+    )
     fixes = irshape.fix(path)
-    assert fixes.text == ports.replace('shape="2,3"', 'shape="7,3"').replace("<dim>2</dim>", "<dim>7</dim>")
+    assert fixes.text == ports.replace('shape="2,3"', 'shape="7,3"').replace(
+        "<dim>2</dim>", "<dim>7</dim>"
+    )
     assert {found.severity for found in fixes.remaining} <= {"info"}
     assert {found.code for found in fixes.fixed} == {"IR201", "IR205"}
 
@@ -140,9 +152,21 @@ TEXT = """<?xml version="1.0"{encoding}?>
 </net>
 """
 SPOILT = {
-    "dimension": ("<dim>2</dim> <!-- two -->", "<dim> 4 </dim> <!-- two -->", "<dim> 2 </dim> <!-- two -->"),
-    "missing precision": ('<port id="1" precision="FP32" names="y">', '<port id="1" names="y">', None),
-    "missing precision, other quotes": ('<port id="1" precision="FP32" names="y">', "<port id='1' names='y'>", "<port id='1' precision='FP32' names='y'>"),
+    "dimension": (
+        "<dim>2</dim> <!-- two -->",
+        "<dim> 4 </dim> <!-- two -->",
+        "<dim> 2 </dim> <!-- two -->",
+    ),
+    "missing precision": (
+        '<port id="1" precision="FP32" names="y">',
+        '<port id="1" names="y">',
+        None,
+    ),
+    "missing precision, other quotes": (
+        '<port id="1" precision="FP32" names="y">',
+        "<port id='1' names='y'>",
+        "<port id='1' precision='FP32' names='y'>",
+    ),
     "unknown precision": ('<port id="1" precision="FP32"', '<port id="1" precision="float"', None),
     "misspelt precision": ('<port id="1" precision="FP32"', '<port id="1" precison="FP32"', None),
     "misspelt names": ('precision="FP32" names="y"', 'precision="FP32" name="y"', None),
@@ -150,7 +174,11 @@ SPOILT = {
     "id of a layer": ('<layer id="1"', '<layer id="001"', None),
     "id of a port": ('<port id="1"', '<port id="+1"', None),
     "end of an edge": ('from-layer="1"', 'from-layer="01"', None),
-    "both ends": ('<layer id="1" name="café" type="ReLU"', '<layer id="+01" name="café" type="ReLU"', None),
+    "both ends": (
+        '<layer id="1" name="café" type="ReLU"',
+        '<layer id="+01" name="café" type="ReLU"',
+        None,
+    ),
     "no dimensions": (
         """<port id="1" precision="FP32" names="y">
           <dim>2</dim> <!-- two -->
@@ -160,7 +188,11 @@ SPOILT = {
         None,
     ),
     "a dimension too few": ("<!-- two -->\n          <dim>3</dim>", "<!-- two -->", None),
-    "a dimension too many": ("<!-- two -->\n          <dim>3</dim>", "<!-- two -->\n          <dim>3</dim>\n          <dim>1</dim>", None),
+    "a dimension too many": (
+        "<!-- two -->\n          <dim>3</dim>",
+        "<!-- two -->\n          <dim>3</dim>\n          <dim>1</dim>",
+        None,
+    ),
     "a malformed dimension": ("<dim>2</dim> <!-- two -->", "<dim/> <!-- two -->", None),
 }
 ENCODINGS = {"utf-8": "utf-8", "latin-1": "iso-8859-1", "utf-16": "utf-16", "utf-8-sig": "utf-8"}
@@ -211,7 +243,15 @@ def spoilt(folder: Path, *names: str) -> Path:
 
 def test_several_at_once(tmp_path: Path) -> None:
     """One fix uncovers the next: an id, then a name, then a port."""
-    fixes = irshape.fix(spoilt(tmp_path, "id of a layer", "misspelt version", "misspelt precision", "a malformed dimension"))
+    fixes = irshape.fix(
+        spoilt(
+            tmp_path,
+            "id of a layer",
+            "misspelt version",
+            "misspelt precision",
+            "a malformed dimension",
+        )
+    )
     assert fixes.text == TEXT.format(encoding="")
     assert {found.code for found in fixes.fixed} >= {"IR103", "IR105", "IR106", "IR104"}
 
@@ -245,18 +285,29 @@ def test_a_doubtful_attribute_is_no_reason(tmp_path: Path) -> None:
 def test_two_misspellings_of_one_name(tmp_path: Path) -> None:
     net = Net()
     data, axes = net.parameter("2,3,4"), net.constant([1])
-    net.result(net.layer("ReduceMean", [data, axes], 'keep_dim="true" keepdims="false"', outputs=["FP32:2,4"]))
+    net.result(
+        net.layer(
+            "ReduceMean", [data, axes], 'keep_dim="true" keepdims="false"', outputs=["FP32:2,4"]
+        )
+    )
     assert irshape.fix(net.save(tmp_path)).edits == []
 
 
 def test_a_suppressed_finding_stays(tmp_path: Path) -> None:
     path = spoilt(tmp_path, "dimension")
-    path.write_text(path.read_text().replace("<input>", "<!-- irshape: disable=IR201 --><input>", 1))
+    path.write_text(
+        path.read_text().replace("<input>", "<!-- irshape: disable=IR201 --><input>", 1)
+    )
     assert irshape.fix(path).edits == []
 
 
 def test_layers_on_their_own(tmp_path: Path) -> None:
-    for name in ("keep_dims_forgotten", "axis_not_reduced", "wrong_dimension", "output_of_another_type"):
+    for name in (
+        "keep_dims_forgotten",
+        "axis_not_reduced",
+        "wrong_dimension",
+        "output_of_another_type",
+    ):
         path = ROOT / "examples" / "layers" / "wrong" / f"{name}.xml"
         fixes = irshape.fix(path)
         copy = tmp_path / "copy.xml"
@@ -305,7 +356,14 @@ def test_usage(tmp_path: Path) -> None:
 
 def test_unreadable_files_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "m.xml"
-    for text in (b"", b"<net", b"<!DOCTYPE net><net/>", b"\0\0", b"version https://git-lfs.github.com/spec/v1\n", b'<net version="7"/>'):
+    for text in (
+        b"",
+        b"<net",
+        b"<!DOCTYPE net><net/>",
+        b"\0\0",
+        b"version https://git-lfs.github.com/spec/v1\n",
+        b'<net version="7"/>',
+    ):
         path.write_bytes(text)
         for option in ("--diff", "--in-place", f"--output={tmp_path / 'new.xml'}"):
             assert call("fix", str(path), option) == 1
@@ -339,7 +397,11 @@ def test_the_diff_is_one(model: Path, tmp_path: Path) -> None:
         text = text[: at + 5] + "9" + text[at + 5 :]
     path.write_text(text)
     found = subprocess.run(
-        [sys.executable, "-m", "irshape", "fix", "-q", model.name], cwd=tmp_path, capture_output=True, check=False, env={"PYTHONPATH": str(ROOT), "PATH": ""}
+        [sys.executable, "-m", "irshape", "fix", "-q", model.name],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
     )
     assert found.returncode == 1
     subprocess.run(["patch", "-s", "-p0"], cwd=tmp_path, input=found.stdout, check=True)
@@ -357,10 +419,20 @@ def test_a_loosely_written_id_hides_nothing(tmp_path: Path) -> None:
         ('from-layer="1"', 'from-layer="01"'),
         ('to-port="0"', 'to-port="00"'),
     ):
-        path.write_text(text.replace(right, wrong, 1).replace("<dim>2</dim> <!-- two -->", "<dim>5</dim> <!-- two -->"))
-        codes = {found.code for found in irshape.validate(path).diagnostics if found.severity != "info"}
+        path.write_text(
+            text.replace(right, wrong, 1).replace(
+                "<dim>2</dim> <!-- two -->", "<dim>5</dim> <!-- two -->"
+            )
+        )
+        codes = {
+            found.code for found in irshape.validate(path).diagnostics if found.severity != "info"
+        }
         assert codes in ({"IR103", "IR201"}, {"IR111", "IR201"}), (wrong, codes)
     path.write_text(text.replace('<layer id="2"', '<layer id="01"'))
-    assert "IR101" in {found.code for found in irshape.validate(path).diagnostics if found.severity == "error"}
+    assert "IR101" in {
+        found.code for found in irshape.validate(path).diagnostics if found.severity == "error"
+    }
     path.write_text(text.replace('to-port="0"', 'to-port=""'))
-    assert [found.code for found in irshape.validate(path).diagnostics if found.severity == "error"] == ["IR111", "IR111"]
+    assert [
+        found.code for found in irshape.validate(path).diagnostics if found.severity == "error"
+    ] == ["IR111", "IR111"]

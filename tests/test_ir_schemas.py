@@ -27,7 +27,12 @@ def xsd() -> etree.XMLSchema:
 
 
 def test_up_to_date() -> None:
-    found = subprocess.run([sys.executable, ROOT / "schemas" / "make_schemas.py", "--check"], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        [sys.executable, ROOT / "schemas" / "make_schemas.py", "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert found.stdout == ""
     assert found.returncode == 0, found.stderr
 
@@ -39,7 +44,9 @@ def test_valid(model: Path, rng: etree.RelaxNG, xsd: etree.XMLSchema) -> None:
     assert xsd.validate(tree), xsd.error_log
 
 
-def network(attributes: str = 'keep_dims="true"', type: str = "ReduceMean", version: str = "opset1") -> str:
+def network(
+    attributes: str = 'keep_dims="true"', type: str = "ReduceMean", version: str = "opset1"
+) -> str:
     net = Net()
     data, axes = net.parameter("2,3"), net.constant([1])
     net.result(net.layer(type, [data, axes], attributes, version=version, outputs=["FP32:2,1"]))
@@ -52,9 +59,15 @@ RIGHT = {
     "in capitals": network('keep_dims="TRUE"'),
     "a later opset": network(version="opset9"),
     "a custom operation": network('colour="blue"', "Mine", "extension"),
-    "what older writers put there": network().replace('element_type="f32"/>', 'element_type="f32" cacheable="true"/>'),
+    "what older writers put there": network().replace(
+        'element_type="f32"/>', 'element_type="f32" cacheable="true"/>'
+    ),
     "version 10": network().replace('version="11"', 'version="10"'),
-    "rt_info": network().replace("<input>", '<rt_info><attribute name="fused_names" version="0" value="x"/></rt_info><input>', 1),
+    "rt_info": network().replace(
+        "<input>",
+        '<rt_info><attribute name="fused_names" version="0" value="x"/></rt_info><input>',
+        1,
+    ),
     "a comment": network().replace("<input>", "<!-- irshape: disable=IR305 --><input>", 1),
     "meta_data": network().replace("<edges>", "<meta_data><a b='c'>d<e/></a></meta_data><edges>"),
 }
@@ -76,7 +89,9 @@ WRONG_SKELETON = {
     "misspelt element": network().replace("<data shape", "<dat shape"),
     "second element": network().replace("<output>", "<output/><output>", 1),
     "missing type": network().replace(' type="Parameter"', ""),
-    "attribute of a layer": network().replace(' type="Parameter"', ' type="Parameter" colour="blue"'),
+    "attribute of a layer": network().replace(
+        ' type="Parameter"', ' type="Parameter" colour="blue"'
+    ),
     "attribute of a port": network().replace('precision="FP32"', 'precision="FP32" name="x"', 1),
     "id of a layer": network().replace('<layer id="0"', '<layer id="zero"'),
     "unknown precision": network().replace('precision="FP32"', 'precision="FP23"', 1),
@@ -104,4 +119,8 @@ def test_wrong(name: str, rng: etree.RelaxNG, xsd: etree.XMLSchema, tmp_path: Pa
     assert xsd.validate(document) == (name in WRONG)
     path = tmp_path / "m.xml"
     path.write_text(text)
-    assert [found for found in irshape.validate(path, weights="none").diagnostics if found.severity != "info"]
+    assert [
+        found
+        for found in irshape.validate(path, weights="none").diagnostics
+        if found.severity != "info"
+    ]

@@ -7,7 +7,24 @@ import pytest
 
 from irshape.types import UNBOUNDED, Dimension, ElementType, PartialShape
 
-SHAPES = ["", "...", "3", "?", "-1", "1..10,3,?", "2..,..5", "[2,3]", "[ 2 , 3 ]", "0,3", "0..,3", "02,3", "1..1", "[]", "?,?,?", "9223372036854775806"]
+SHAPES = [
+    "",
+    "...",
+    "3",
+    "?",
+    "-1",
+    "1..10,3,?",
+    "2..,..5",
+    "[2,3]",
+    "[ 2 , 3 ]",
+    "0,3",
+    "0..,3",
+    "02,3",
+    "1..1",
+    "[]",
+    "?,?,?",
+    "9223372036854775806",
+]
 
 
 @pytest.mark.parametrize("text", SHAPES)
@@ -20,14 +37,46 @@ def test_shapes_are_read_and_printed_as_openvino_does(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["2,3,", "2;3", "2.,3", "+2", "2.0", "?..3", "{2,3}", "2 3", "..., 3", "1..2..3", "a", "4..2", "-2", "99999999999999999999", "1,,2", "1_0", "1..-1", "٣"],
+    [
+        "2,3,",
+        "2;3",
+        "2.,3",
+        "+2",
+        "2.0",
+        "?..3",
+        "{2,3}",
+        "2 3",
+        "..., 3",
+        "1..2..3",
+        "a",
+        "4..2",
+        "-2",
+        "99999999999999999999",
+        "1,,2",
+        "1_0",
+        "1..-1",
+        "٣",
+    ],
 )
 def test_what_is_no_shape_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"\S"):
         PartialShape.parse(text)
 
 
-DIMS = ["0", "1", "2", "7", "?", "1..4", "2..5", "3..", "..6", "0..1", "1..1", "5..9223372036854775806"]
+DIMS = [
+    "0",
+    "1",
+    "2",
+    "7",
+    "?",
+    "1..4",
+    "2..5",
+    "3..",
+    "..6",
+    "0..1",
+    "1..1",
+    "5..9223372036854775806",
+]
 PAIRS = [(a, b) for a in DIMS for b in DIMS]
 
 
@@ -116,7 +165,9 @@ def test_types_are_immutable_values() -> None:
         len(PartialShape(None))
 
 
-OPENVINO_TYPES = sorted(name for name in dir(ov.Type) if isinstance(getattr(ov.Type, name), ov.Type))
+OPENVINO_TYPES = sorted(
+    name for name in dir(ov.Type) if isinstance(getattr(ov.Type, name), ov.Type)
+)
 
 
 @pytest.mark.parametrize("name", OPENVINO_TYPES)
@@ -124,11 +175,18 @@ def test_every_element_type_of_openvino_is_known(name: str) -> None:
     element_type = ElementType.of(name)
     runtime = getattr(ov.Type, name)
     assert element_type.name == runtime.get_type_name()
-    assert element_type.is_real == (runtime.is_real() or name == "nf4"), "OpenVINO calls nf4 neither real nor integral"
+    assert element_type.is_real == (runtime.is_real() or name == "nf4"), (
+        "OpenVINO calls nf4 neither real nor integral"
+    )
     assert ElementType.of_precision(element_type.precision) is element_type
     if element_type.bits:
         assert element_type.bits == runtime.bitwidth or name == "boolean"
-        assert element_type.signed == runtime.is_signed() or name in ("boolean", "f8e8m0", "nf4"), "OpenVINO's answer for these is no statement on the sign"
+        assert element_type.signed == runtime.is_signed() or name in ("boolean", "f8e8m0", "nf4"), (
+            "OpenVINO's answer for these is no statement on the sign"
+        )
     for count in (0, 1, 2, 3, 7, 8, 9, 31):
         if element_type.bits:
-            assert element_type.byte_size(count) == ov.Tensor(runtime, ov.Shape([count])).get_byte_size()
+            assert (
+                element_type.byte_size(count)
+                == ov.Tensor(runtime, ov.Shape([count])).get_byte_size()
+            )

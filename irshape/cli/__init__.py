@@ -43,8 +43,14 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=False)
-@click.version_option(__version__, "-V", "--version", prog_name="irshape", message="%(prog)s %(version)s")
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    invoke_without_command=False,
+)
+@click.version_option(
+    __version__, "-V", "--version", prog_name="irshape", message="%(prog)s %(version)s"
+)
 def cli() -> None:
     """Reads, shape-checks, evaluates and cross-checks OpenVINO IR files.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from ..model import Model
+    from ..model.graph import Model
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,7 +27,11 @@ def expand(paths: Iterable[str], *, only_ir: bool = False) -> list[str]:
         if path == "-":
             found.append(path)
         elif os.path.isdir(path):
-            inside = [str(candidate) for candidate in sorted(Path(path).rglob("*.xml")) if candidate.is_file() and holds_ir(candidate)]
+            inside = [
+                str(candidate)
+                for candidate in sorted(Path(path).rglob("*.xml"))
+                if candidate.is_file() and holds_ir(candidate)
+            ]
             if not inside:
                 raise click.UsageError(f"no IR in the folder '{path}'")
             found += inside
@@ -39,7 +43,11 @@ def expand(paths: Iterable[str], *, only_ir: bool = False) -> list[str]:
                 raise click.UsageError(f"'{path}': no such file or folder")
             found += expand(matches) if any(os.path.isdir(match) for match in matches) else matches
     found = list(dict.fromkeys(found))
-    return [path for path in found if path == "-" or not path.endswith(".xml") or holds_ir(Path(path))] if only_ir else found
+    return (
+        [path for path in found if path == "-" or not path.endswith(".xml") or holds_ir(Path(path))]
+        if only_ir
+        else found
+    )
 
 
 def holds_ir(path: Path) -> bool:
@@ -66,11 +74,22 @@ def wants_colour(choice: str) -> bool:
 
 
 def colour_option(function: F) -> F:
-    return click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True, help="Colour the output.")(function)
+    return click.option(
+        "--color",
+        type=click.Choice(["auto", "always", "never"]),
+        default="auto",
+        show_default=True,
+        help="Colour the output.",
+    )(function)
 
 
 def weights_option(function: F) -> F:
-    return click.option("--weights", metavar="FILE|none", default="beside", help="The .bin; none does without values. [default: beside the .xml]")(function)
+    return click.option(
+        "--weights",
+        metavar="FILE|none",
+        default="beside",
+        help="The .bin; none does without values. [default: beside the .xml]",
+    )(function)
 
 
 def load_or_exit(path: str, weights: str) -> Model:
@@ -84,7 +103,8 @@ def load_or_exit(path: str, weights: str) -> Model:
         for found in problem.diagnostics:
             click.echo(
                 plain(
-                    f"{problem.path}:{found.line}:{found.column}: {found.severity}[{found.code}] {found.message}" + (f" ({found.help})" if found.help else "")
+                    f"{problem.path}:{found.line}:{found.column}: {found.severity}[{found.code}] {found.message}"
+                    + (f" ({found.help})" if found.help else "")
                 ),
                 err=True,
             )

@@ -20,10 +20,29 @@ if TYPE_CHECKING:
 @input_options
 @click.option("--rtol", type=float, help="Relative tolerance, instead of that of the precision.")
 @click.option("--atol", type=float, help="Absolute tolerance, instead of that of the precision.")
-@click.option("--runtime", type=click.Choice(["onnxruntime", "irshape"]), help="What runs an ONNX model. [default: onnxruntime where it is installed]")
-@click.option("--worst", type=int, metavar="N", help="Show the N largest errors. [default: 5 where something diverges]")
-@click.option("-f", "--format", "form", type=click.Choice(["text", "json", "junit"]), default="text", show_default=True, help="Form of the answer.")
-@click.option("-o", "--output-file", metavar="FILE", help="Write the answer there instead of to stdout.")
+@click.option(
+    "--runtime",
+    type=click.Choice(["onnxruntime", "irshape"]),
+    help="What runs an ONNX model. [default: onnxruntime where it is installed]",
+)
+@click.option(
+    "--worst",
+    type=int,
+    metavar="N",
+    help="Show the N largest errors. [default: 5 where something diverges]",
+)
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "junit"]),
+    default="text",
+    show_default=True,
+    help="Form of the answer.",
+)
+@click.option(
+    "-o", "--output-file", metavar="FILE", help="Write the answer there instead of to stdout."
+)
 @memory_option
 def command(
     first: str,
@@ -52,7 +71,15 @@ def command(
     try:
         fed = gathered(models[0], inputs, True, seed, shapes)
         with ticking(models[0], 2) as progress:
-            found = compare(*models, fed, rtol=rtol, atol=atol, max_memory=max_memory, runtime=runtime, progress=progress)
+            found = compare(
+                *models,
+                fed,
+                rtol=rtol,
+                atol=atol,
+                max_memory=max_memory,
+                runtime=runtime,
+                progress=progress,
+            )
     except (ExecutionError, ValueError) as problem:
         click.echo(f"{first}, {second}: {problem}", err=True)
         raise click.exceptions.Exit(1) from None
@@ -69,7 +96,13 @@ def command(
 
 
 def _state(pair: Pair) -> str:
-    return "differs" if pair.own_verdict == "differs" else "inherited" if pair.inherited else pair.verdict
+    return (
+        "differs"
+        if pair.own_verdict == "differs"
+        else "inherited"
+        if pair.inherited
+        else pair.verdict
+    )
 
 
 def _text(found: ModelComparison, worst: int | None) -> list[str]:
@@ -78,28 +111,61 @@ def _text(found: ModelComparison, worst: int | None) -> list[str]:
     pairs = [pair for pair in found.pairs if not pair.constant]
     states = [_state(pair) for pair in pairs]
     ran = ["" if name == "irshape" else f", run by {name}" for name in found.runtimes]
-    lines = [f"A {found.first.path}{ran[0]}", f"B {found.second.path}{ran[1]}" + (f", weights of {found.precision} in one of them" if found.precision else "")]
+    lines = [
+        f"A {found.first.path}{ran[0]}",
+        f"B {found.second.path}{ran[1]}"
+        + (f", weights of {found.precision} in one of them" if found.precision else ""),
+    ]
     counts = "".join(
-        f", {states.count(state)} {text}" for state, text in (("inherited", "different by what they inherit"), ("differs", "different")) if state in states
+        f", {states.count(state)} {text}"
+        for state, text in (
+            ("inherited", "different by what they inherit"),
+            ("differs", "different"),
+        )
+        if state in states
     )
-    lines.append(f"  {counted(len(pairs), 'tensor')} matched, {states.count('equal')} equal{counts}")
+    lines.append(
+        f"  {counted(len(pairs), 'tensor')} matched, {states.count('equal')} equal{counts}"
+    )
     for name, unmatched in zip("AB", found.unmatched, strict=True):
         if unmatched:
-            lines.append(f"  only in {name}: {counted(len(unmatched), 'layer')}: {', '.join(unmatched[:5])}{', …' if len(unmatched) > 5 else ''}")
+            lines.append(
+                f"  only in {name}: {counted(len(unmatched), 'layer')}: {', '.join(unmatched[:5])}{', …' if len(unmatched) > 5 else ''}"
+            )
     if found.altered:
         lines.append(
             f"  {counted(len(found.altered), 'constant')} not the same in both: {', '.join(found.altered[:5])}{', …' if len(found.altered) > 5 else ''}"
         )
     lines += [f"  {note}" for note in found.notes]
-    shown = found.worst((5 if any(state != "equal" for state in states) else 0) if worst is None else worst)
+    shown = found.worst(
+        (5 if any(state != "equal" for state in states) else 0) if worst is None else worst
+    )
     if shown:
-        lines += [f"    {line}" for line in table(HEAD, [row(pair.errors, _state(pair), place(pair.second, pair.second_port)) for pair in shown], 2)]
+        lines += [
+            f"    {line}"
+            for line in table(
+                HEAD,
+                [
+                    row(pair.errors, _state(pair), place(pair.second, pair.second_port))
+                    for pair in shown
+                ],
+                2,
+            )
+        ]
     blamed, diverging = found.blamed, found.diverging
     if diverging is not None:
-        what = f", largest error {diverging.errors.max_abs:.6g}" if diverging.errors.max_abs is not None else ""
-        lines.append(f"  the first tensor that diverges: '{diverging.name}' of {place(diverging.second, diverging.second_port)}{what}")
+        what = (
+            f", largest error {diverging.errors.max_abs:.6g}"
+            if diverging.errors.max_abs is not None
+            else ""
+        )
+        lines.append(
+            f"  the first tensor that diverges: '{diverging.name}' of {place(diverging.second, diverging.second_port)}{what}"
+        )
     if blamed is not None:
-        lines.append(f"  the layer to blame, which departs though it is given A's inputs: {place(blamed.second, blamed.second_port)}")
+        lines.append(
+            f"  the layer to blame, which departs though it is given A's inputs: {place(blamed.second, blamed.second_port)}"
+        )
         lines += [f"    {reason}" for reason in (blamed.reason, *blamed.causes) if reason]
     elif diverging is not None:
         lines.append("  no layer departs by itself: small errors add up")
@@ -113,8 +179,18 @@ def _junit(found: ModelComparison) -> str:
     for pair in found.pairs:
         if pair.constant:
             continue
-        fails = pair.own_verdict == "differs" or (pair.verdict == "differs" and id(pair.second) in found.outputs)
+        fails = pair.own_verdict == "differs" or (
+            pair.verdict == "differs" and id(pair.second) in found.outputs
+        )
         error = "" if pair.errors.max_abs is None else f", largest error {pair.errors.max_abs:.6g}"
-        said = "; ".join([_state(pair) + error, *([pair.reason] if pair.reason else []), *pair.causes])
-        cases.append(Case(place(pair.second, pair.second_port), said if fails else None, said if not fails and pair.verdict != "equal" else None))
+        said = "; ".join(
+            [_state(pair) + error, *([pair.reason] if pair.reason else []), *pair.causes]
+        )
+        cases.append(
+            Case(
+                place(pair.second, pair.second_port),
+                said if fails else None,
+                said if not fails and pair.verdict != "equal" else None,
+            )
+        )
     return junit(f"{found.first.path} {found.second.path}", cases)

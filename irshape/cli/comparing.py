@@ -7,10 +7,21 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 if TYPE_CHECKING:
-    from ..comparison.statistics import Errors
-    from ..model import Layer
+    from ..model.graph import Layer
+    from ..numbers.statistics import Errors
 
-HEAD = ("max abs", "mean abs", "max rel", "mean rel", "ulp", "cosine", "NaN", "inf", "verdict", "output")
+HEAD = (
+    "max abs",
+    "mean abs",
+    "max rel",
+    "mean rel",
+    "ulp",
+    "cosine",
+    "NaN",
+    "inf",
+    "verdict",
+    "output",
+)
 
 
 class Case(NamedTuple):
@@ -25,7 +36,10 @@ def place(layer: Layer, port: int | None = None) -> str:
     """The words for a layer, by the ids that lead to it, and for one of its outputs."""
     from ..diagnostics.renderers.common import plain
 
-    return plain(f"{layer.type} '{layer.name}' (id {'/'.join([*layer.path, layer.id])})" + ("" if port is None else f" output {port}"))
+    return plain(
+        f"{layer.type} '{layer.name}' (id {'/'.join([*layer.path, layer.id])})"
+        + ("" if port is None else f" output {port}")
+    )
 
 
 def counted(count: int, noun: str) -> str:
@@ -38,10 +52,29 @@ def number(value: float | None) -> str:
 
 def row(errors: Errors, verdict: str, what: str) -> tuple[str, ...]:
     """A line of the table. NaN and infinity as one count where both sides have as many."""
-    counts = [f"{pair[0]}" if pair[0] == pair[1] else f"{pair[0]}/{pair[1]}" for pair in (errors.nan, errors.inf)]
+    counts = [
+        f"{pair[0]}" if pair[0] == pair[1] else f"{pair[0]}/{pair[1]}"
+        for pair in (errors.nan, errors.inf)
+    ]
     cosine = "-" if errors.cosine is None else f"{errors.cosine:.6f}"
-    ulp = "-" if errors.ulp is None else str(errors.ulp) if errors.ulp < 1_000_000 else f"{errors.ulp:.1e}"
-    return (number(errors.max_abs), number(errors.mean_abs), number(errors.max_rel), number(errors.mean_rel), ulp, cosine, *counts, verdict, what)
+    ulp = (
+        "-"
+        if errors.ulp is None
+        else str(errors.ulp)
+        if errors.ulp < 1_000_000
+        else f"{errors.ulp:.1e}"
+    )
+    return (
+        number(errors.max_abs),
+        number(errors.mean_abs),
+        number(errors.max_rel),
+        number(errors.mean_rel),
+        ulp,
+        cosine,
+        *counts,
+        verdict,
+        what,
+    )
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> list[str]:
@@ -50,7 +83,10 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> 
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     texts = len(head) - left
     return [
-        "  ".join(cell.rjust(width) if at < texts else cell.ljust(width) for at, (cell, width) in enumerate(zip(line, widths, strict=True))).rstrip()
+        "  ".join(
+            cell.rjust(width) if at < texts else cell.ljust(width)
+            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
         for line in lines
     ]
 
@@ -61,15 +97,22 @@ def junit(suite: str, cases: Sequence[Case]) -> str:
 
     failures = sum(case.failure is not None for case in cases)
     counts = f'tests="{len(cases)}" failures="{failures}" errors="0"'
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuites name="irshape" {counts} time="0">']
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<testsuites name="irshape" {counts} time="0">',
+    ]
     lines.append(f'<testsuite name={quoteattr(plain(suite))} {counts} skipped="0" time="0">')
     for case in cases:
         head = f'<testcase classname={quoteattr(plain(suite))} name={quoteattr(plain(case.name))} time="0"'
         if case.failure is not None:
             text = "\n".join(map(plain, case.failure.splitlines()))
-            lines.append(f'{head}>\n<failure message={quoteattr(plain(case.failure.splitlines()[0]))} type="difference">{escape(text)}</failure>\n</testcase>')
+            lines.append(
+                f'{head}>\n<failure message={quoteattr(plain(case.failure.splitlines()[0]))} type="difference">{escape(text)}</failure>\n</testcase>'
+            )
         elif case.note:
-            lines.append(f"{head}>\n<system-out>{escape(plain(case.note))}</system-out>\n</testcase>")
+            lines.append(
+                f"{head}>\n<system-out>{escape(plain(case.note))}</system-out>\n</testcase>"
+            )
         else:
             lines.append(f"{head}/>")
     return "\n".join([*lines, "</testsuite>", "</testsuites>"]) + "\n"

@@ -11,22 +11,53 @@ from .common import load_or_exit, weights_option
 from .running import gathered, input_options, memory_option, ticking
 
 if TYPE_CHECKING:
-    from ..comparison.crosschecking import Comparison, Row
+    from ..comparison.result import Comparison, Row
 
 
 @click.command("crosscheck", short_help="Compare types, shapes and values with OpenVINO's.")
 @click.argument("model", metavar="MODEL")
 @click.option("--device", default="CPU", show_default=True, help="OpenVINO's name of the device.")
-@click.option("--hint", type=click.Choice(["f32", "f16", "bf16"]), help="Precision in which the device is to compute; widens the tolerance. [default: f32]")
-@click.option("--layers", type=click.Choice(["all", "outputs"]), default="all", show_default=True, help="outputs: those of the model only; no layer is blamed.")
+@click.option(
+    "--hint",
+    type=click.Choice(["f32", "f16", "bf16"]),
+    help="Precision in which the device is to compute; widens the tolerance. [default: f32]",
+)
+@click.option(
+    "--layers",
+    type=click.Choice(["all", "outputs"]),
+    default="all",
+    show_default=True,
+    help="outputs: those of the model only; no layer is blamed.",
+)
 @input_options
 @click.option("--rtol", type=float, help="Relative tolerance, instead of that of the element type.")
 @click.option("--atol", type=float, help="Absolute tolerance, instead of that of the element type.")
-@click.option("--save", metavar="DIR", help="Keep the blamed layer there as an IR of its own, with its inputs and outputs as .npy files.")
-@click.option("--worst", type=int, metavar="N", help="Show the N largest errors. [default: 5 where something departs]")
-@click.option("-f", "--format", "form", type=click.Choice(["text", "json", "junit"]), default="text", show_default=True, help="Form of the answer.")
-@click.option("-o", "--output-file", metavar="FILE", help="Write the answer there instead of to stdout.")
-@click.option("-v", "--verbose", is_flag=True, help="List every output, not only those that differ.")
+@click.option(
+    "--save",
+    metavar="DIR",
+    help="Keep the blamed layer there as an IR of its own, with its inputs and outputs as .npy files.",
+)
+@click.option(
+    "--worst",
+    type=int,
+    metavar="N",
+    help="Show the N largest errors. [default: 5 where something departs]",
+)
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "junit"]),
+    default="text",
+    show_default=True,
+    help="Form of the answer.",
+)
+@click.option(
+    "-o", "--output-file", metavar="FILE", help="Write the answer there instead of to stdout."
+)
+@click.option(
+    "-v", "--verbose", is_flag=True, help="List every output, not only those that differ."
+)
 @memory_option
 @weights_option
 def command(
@@ -57,7 +88,15 @@ def command(
     from ..execution.session import ExecutionError
 
     loaded = load_or_exit(model, weights)
-    options: dict[str, Any] = {"device": device, "hint": hint, "layers": layers, "rtol": rtol, "atol": atol, "save": save, "max_memory": max_memory}
+    options: dict[str, Any] = {
+        "device": device,
+        "hint": hint,
+        "layers": layers,
+        "rtol": rtol,
+        "atol": atol,
+        "save": save,
+        "max_memory": max_memory,
+    }
     try:
         fed = gathered(loaded, inputs, True, seed, shapes)
         with ticking(loaded) as progress:
@@ -90,33 +129,69 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
     shapes += f", {wrong} different" if wrong else ""
     compared = [found for found in rows if found.value_verdict != "not compared"]
     values = f"{comparison.count('equal')} equal"
-    words = {"explained": "explained", "merged": "merged by the device", "inherited": "different by what they inherit", "differs": "different"}
+    words = {
+        "explained": "explained",
+        "merged": "merged by the device",
+        "inherited": "different by what they inherit",
+        "differs": "different",
+    }
     states = [_state(found) for found in compared]
-    values += "".join(f", {states.count(state)} {text}" for state, text in words.items() if state in states)
+    values += "".join(
+        f", {states.count(state)} {text}" for state, text in words.items() if state in states
+    )
     hint = f" at {comparison.hint}" if comparison.hint else ""
-    lines = [f"{comparison.model.path} on {comparison.device}{hint} ({comparison.device_name.strip()}), {comparison.runtime}"]
-    lines += [f"  types and shapes: {len(rows)} outputs, {shapes}", f"  values:           {len(compared)} outputs, {values}"]
+    lines = [
+        f"{comparison.model.path} on {comparison.device}{hint} ({comparison.device_name.strip()}), {comparison.runtime}"
+    ]
+    lines += [
+        f"  types and shapes: {len(rows)} outputs, {shapes}",
+        f"  values:           {len(compared)} outputs, {values}",
+    ]
     reasons: dict[str, list[Row]] = {}
     for found in rows:
         state = _state(found)
         if state in ("explained", "merged"):
-            reasons.setdefault((found.own_reason if state == "merged" else found.reason or found.own_reason) or "", []).append(found)
+            reasons.setdefault(
+                (found.own_reason if state == "merged" else found.reason or found.own_reason) or "",
+                [],
+            ).append(found)
         if verbose:
             lines.append(
-                f"  {state}: {place(found.layer, found.port)}: {found.inferred}" + (f", largest error {found.error:.3g}" if found.error is not None else "")
+                f"  {state}: {place(found.layer, found.port)}: {found.inferred}"
+                + (f", largest error {found.error:.3g}" if found.error is not None else "")
             )
     for reason, alike in reasons.items():
         more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
-        lines.append(f"  {_state(alike[0])}: {place(alike[0].layer, alike[0].port)}{more}: {reason}")
-    lines += [f"  {note}" for note in comparison.notes] + [f"  {problem}" for problem in comparison.problems]
+        lines.append(
+            f"  {_state(alike[0])}: {place(alike[0].layer, alike[0].port)}{more}: {reason}"
+        )
+    lines += [f"  {note}" for note in comparison.notes] + [
+        f"  {problem}" for problem in comparison.problems
+    ]
     departs = any(found.differs or found.own_verdict == "differs" for found in rows)
     shown = comparison.worst((5 if departs or verbose else 0) if worst is None else worst)
     if shown:
-        lines.append(f"  the {len(shown)} largest errors, measured by what is allowed:" if len(shown) > 1 else "  the largest error:")
-        lines += [f"    {line}" for line in table(HEAD, [row(found.errors, _state(found), place(found.layer, found.port)) for found in shown], 2)]
+        lines.append(
+            f"  the {len(shown)} largest errors, measured by what is allowed:"
+            if len(shown) > 1
+            else "  the largest error:"
+        )
+        lines += [
+            f"    {line}"
+            for line in table(
+                HEAD,
+                [
+                    row(found.errors, _state(found), place(found.layer, found.port))
+                    for found in shown
+                ],
+                2,
+            )
+        ]
     lines += _blame(comparison)
     if comparison.saved is not None:
-        lines.append(f"  saved: {comparison.saved}, which `irshape crosscheck` runs with the same inputs")
+        lines.append(
+            f"  saved: {comparison.saved}, which `irshape crosscheck` runs with the same inputs"
+        )
     return lines
 
 
@@ -134,16 +209,22 @@ def _blame(comparison: Comparison) -> list[str]:
 
     first = comparison.first
     if first is None:
-        inherited = [found for found in comparison.rows if found.inherited and found.own_verdict == "equal"]
+        inherited = [
+            found for found in comparison.rows if found.inherited and found.own_verdict == "equal"
+        ]
         if not inherited:
             return []
         return [
             f"  no layer departs by itself; what differs is inherited from small errors and from what is explained, first at {place(inherited[0].layer, inherited[0].port)}"
         ]
     if first.own_verdict == "differs":
-        lines = [f"  the first layer that departs by itself, given the device's own inputs: {place(first.layer, first.port)}"]
+        lines = [
+            f"  the first layer that departs by itself, given the device's own inputs: {place(first.layer, first.port)}"
+        ]
     elif first.inherited:
-        lines = [f"  no layer departs by itself, but errors add up to more than is allowed at an output: {place(first.layer, first.port)}"]
+        lines = [
+            f"  no layer departs by itself, but errors add up to more than is allowed at an output: {place(first.layer, first.port)}"
+        ]
     else:
         lines = [f"  the first output that departs: {place(first.layer, first.port)}"]
     if first.shape_verdict == "differs":
@@ -153,9 +234,12 @@ def _blame(comparison: Comparison) -> list[str]:
             lines.append(f"    error {first.error:.6g}, allowed there {first.allowed:.6g}")
         if first.own_errors is not None and first.own_errors.max_abs is not None:
             lines.append(
-                f"    by itself: largest error {first.own_errors.max_abs:.6g}" + (f" at {list(first.own_errors.place)}" if first.own_errors.place else "")
+                f"    by itself: largest error {first.own_errors.max_abs:.6g}"
+                + (f" at {list(first.own_errors.place)}" if first.own_errors.place else "")
             )
-        lines += [f"    {reason}" for reason in dict.fromkeys((first.reason, first.own_reason)) if reason]
+        lines += [
+            f"    {reason}" for reason in dict.fromkeys((first.reason, first.own_reason)) if reason
+        ]
         lines += [f"    {what}: {found}" for what, found in first.ranges.items()]
     return lines + _inside(comparison)
 
@@ -166,7 +250,10 @@ def _inside(comparison: Comparison) -> list[str]:
     found = comparison.inside
     if found is None:
         return []
-    where, blamed = f"<{found.tag}> of {found.layer.type} '{found.layer.name}' (id {found.layer.id})", found.blamed
+    where, blamed = (
+        f"<{found.tag}> of {found.layer.type} '{found.layer.name}' (id {found.layer.id})",
+        found.blamed,
+    )
     if blamed is None:
         runs = f"the {found.looked_at} runs" if found.looked_at > 1 else "the run"
         return [
@@ -185,13 +272,33 @@ def _inside(comparison: Comparison) -> list[str]:
 def _junit(comparison: Comparison) -> str:
     from .comparing import Case, junit, place
 
-    cases = [Case(f"problem {number}", problem) for number, problem in enumerate(comparison.problems)]
+    cases = [
+        Case(f"problem {number}", problem) for number, problem in enumerate(comparison.problems)
+    ]
     for found in comparison.rows:
         fails = comparison.counts(found)
-        reasons = " ".join(reason for reason in dict.fromkeys((found.reason, found.own_reason)) if reason)
-        error = f"error {found.error:.6g}, allowed there {found.allowed:.6g}" if found.error is not None and found.allowed is not None else ""
-        said = f"irshape {found.inferred}, {comparison.runtime} {found.runtime}" if found.shape_verdict == "differs" else error
+        reasons = " ".join(
+            reason for reason in dict.fromkeys((found.reason, found.own_reason)) if reason
+        )
+        error = (
+            f"error {found.error:.6g}, allowed there {found.allowed:.6g}"
+            if found.error is not None and found.allowed is not None
+            else ""
+        )
+        said = (
+            f"irshape {found.inferred}, {comparison.runtime} {found.runtime}"
+            if found.shape_verdict == "differs"
+            else error
+        )
         state = _state(found)
-        text = "; ".join(part for part in (state if state != "equal" else "", said, reasons) if part)
-        cases.append(Case(place(found.layer, found.port), text if fails else None, None if fails or state == "equal" else text))
+        text = "; ".join(
+            part for part in (state if state != "equal" else "", said, reasons) if part
+        )
+        cases.append(
+            Case(
+                place(found.layer, found.port),
+                text if fails else None,
+                None if fails or state == "equal" else text,
+            )
+        )
     return junit(comparison.model.path, cases)

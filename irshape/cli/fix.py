@@ -13,19 +13,37 @@ from .common import colour_option, wants_colour, weights_option
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..checking.fixing import Fixes
     from ..diagnostics.report import Diagnostic
-    from ..fixing import Fixes
 
 
 @click.command("fix", short_help="Put right what has one right answer.")
 @click.argument("model", metavar="MODEL")
-@click.option("--diff", "shown", is_flag=True, help="Print what would change as a unified diff; so it does without an option.")
+@click.option(
+    "--diff",
+    "shown",
+    is_flag=True,
+    help="Print what would change as a unified diff; so it does without an option.",
+)
 @click.option("--in-place", is_flag=True, help="Change the file itself.")
-@click.option("-o", "--output", metavar="FILE", help="Write the fixed text to another file; - is standard output. The .bin stays where it is.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write the fixed text to another file; - is standard output. The .bin stays where it is.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Do not list what is fixed and what is left.")
 @weights_option
 @colour_option
-def command(model: str, shown: bool, in_place: bool, output: str | None, quiet: bool, weights: str, color: str) -> None:
+def command(
+    model: str,
+    shown: bool,
+    in_place: bool,
+    output: str | None,
+    quiet: bool,
+    weights: str,
+    color: str,
+) -> None:
     """Puts right what has one right answer in an IR, byte for byte the same elsewhere.
 
     That is: what ports declare, where it follows from the operations; input ports that differ from what feeds them; missing precisions; misspelt names of attributes; ids with a
@@ -33,7 +51,7 @@ def command(model: str, shown: bool, in_place: bool, output: str | None, quiet: 
 
     Exit status of the diff: 1 if there is something to fix, 0 if not. Of --in-place and --output: 1 if errors are left, 0 if not. 1 for a file that cannot be read as an IR.
     """
-    from ..fixing import fix
+    from ..checking.fixing import fix
 
     if sum((shown, in_place, output is not None)) > 1:
         raise click.UsageError("--diff, --in-place and --output exclude each other")
@@ -52,7 +70,9 @@ def command(model: str, shown: bool, in_place: bool, output: str | None, quiet: 
         for line in _account(fixes, writes):
             click.echo(line, err=True)
     unreadable = not fixes.readable
-    if unreadable or (any(found.severity == "error" for found in fixes.remaining) if writes else fixes.edits):
+    if unreadable or (
+        any(found.severity == "error" for found in fixes.remaining) if writes else fixes.edits
+    ):
         raise click.exceptions.Exit(1)
 
 
@@ -90,7 +110,11 @@ def _account(fixes: Fixes, written: bool) -> Iterator[str]:
     path = plain(fixes.path)
     for found in fixes.fixed:
         yield f"{path}:{found.line}:{found.column}: {'fixed' if written else 'can be fixed'} [{found.code}] {plain(_at(found))}{plain(found.message)}"
-    left = [found for found in (fixes.remaining if written else fixes.remaining_before) if found.severity != "info"]
+    left = [
+        found
+        for found in (fixes.remaining if written else fixes.remaining_before)
+        if found.severity != "info"
+    ]
     for found in left:
         yield f"{path}:{found.line}:{found.column}: left: {found.severity}[{found.code}] {plain(_at(found))}{plain(found.message)}"
     count = len(fixes.fixed)
@@ -99,4 +123,8 @@ def _account(fixes: Fixes, written: bool) -> Iterator[str]:
 
 def _at(found: Diagnostic) -> str:
     layer = found.layer
-    return f"{layer['type']} '{layer['name']}' (id {'/'.join([*layer['path'], layer['id']])}): " if layer else ""
+    return (
+        f"{layer['type']} '{layer['name']}' (id {'/'.join([*layer['path'], layer['id']])}): "
+        if layer
+        else ""
+    )

@@ -9,17 +9,50 @@ from .common import load_or_exit, pairs, weights_option
 
 @click.command("infer", short_help="Print the element type and shape of every output port.")
 @click.argument("model", metavar="MODEL")
-@click.option("-s", "--shape", "shapes", multiple=True, metavar="NAME=SHAPE", help="Shape of an input, by tensor name, layer name or id: x=[1,3,?,?].")
-@click.option("--value", "values", multiple=True, metavar="PORT=[…]", help="Value of an input of a layer on its own, by port id or position.")
-@click.option("-f", "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Form of the listing.")
-@click.option("-o", "--output", metavar="NEW.xml", help="Write the model with these shapes there (with its .bin beside it).")
+@click.option(
+    "-s",
+    "--shape",
+    "shapes",
+    multiple=True,
+    metavar="NAME=SHAPE",
+    help="Shape of an input, by tensor name, layer name or id: x=[1,3,?,?].",
+)
+@click.option(
+    "--value",
+    "values",
+    multiple=True,
+    metavar="PORT=[…]",
+    help="Value of an input of a layer on its own, by port id or position.",
+)
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="Form of the listing.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="NEW.xml",
+    help="Write the model with these shapes there (with its .bin beside it).",
+)
 @weights_option
-def command(model: str, shapes: tuple[str, ...], values: tuple[str, ...], form: str, output: str | None, weights: str) -> None:
+def command(
+    model: str,
+    shapes: tuple[str, ...],
+    values: tuple[str, ...],
+    form: str,
+    output: str | None,
+    weights: str,
+) -> None:
     """Prints the element type and shape of every output port: what they are, or would be with other input shapes.
 
     Exit status 1 where some layer does not fit; it is named, with the way back to the input or the constant that pins it.
     """
-    from ..formats.layers import give_values
+    from ..formats.ir.fragments import give_values
     from ..inference.chain import refusals
     from ..inference.engine import infer
 
@@ -41,7 +74,7 @@ def command(model: str, shapes: tuple[str, ...], values: tuple[str, ...], form: 
     for refusal in broken:
         click.echo(refusal, err=True)
     if output is not None and not broken:
-        from ..formats.ir_writer import write
+        from ..formats.ir.writer import write
 
         try:
             write(loaded, output, inference)
@@ -63,7 +96,21 @@ def _table(layers: list[dict[str, object]]) -> list[str]:
         assert isinstance(outputs, list)
         place = "/".join([*path, str(layer["id"])])
         for output in outputs or [{"port": "", "element_type": "", "shape": ""}]:
-            rows.append((plain(place), plain(str(layer["type"])), plain(str(layer["name"])), plain(output["port"]), output["element_type"], output["shape"]))
+            rows.append(
+                (
+                    plain(place),
+                    plain(str(layer["type"])),
+                    plain(str(layer["name"])),
+                    plain(output["port"]),
+                    output["element_type"],
+                    output["shape"],
+                )
+            )
     widths = [max(len(row[column]) for row in rows) for column in range(5)]
     widths[2] = min(widths[2], 60)
-    return ["  ".join([*(cell[:60].ljust(width) for cell, width in zip(row[:5], widths, strict=True)), row[5]]).rstrip() for row in rows]
+    return [
+        "  ".join(
+            [*(cell[:60].ljust(width) for cell, width in zip(row[:5], widths, strict=True)), row[5]]
+        ).rstrip()
+        for row in rows
+    ]

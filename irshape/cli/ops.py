@@ -14,7 +14,15 @@ if TYPE_CHECKING:
 
 @click.command("ops", short_help="List the operations that irshape knows, or explain one.")
 @click.argument("type_name", metavar="[TYPE]", required=False)
-@click.option("-f", "--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True, help="Form of the listing.")
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="Form of the listing.",
+)
 def command(type_name: str | None, form: str) -> None:
     """Lists the operations that irshape knows by version, and whether it infers and evaluates them; or explains one."""
     from ..ops import registry
@@ -32,10 +40,18 @@ def command(type_name: str | None, form: str) -> None:
         width = max(len(row["type"]) for row in rows)
         click.echo(f"{'OPERATION':<{width}}  OPSETS  INFER  EVALUATE  CATEGORY")
         for row in rows:
-            span = f"{row['since']}-{row['until']}" if row["since"] != row["until"] else str(row["since"])
-            click.echo(f"{row['type']:<{width}}  {span:<6}  {'yes' if row['infer'] else 'no':<5}  {'yes' if row['evaluate'] else 'no':<8}  {row['category']}")
+            span = (
+                f"{row['since']}-{row['until']}"
+                if row["since"] != row["until"]
+                else str(row["since"])
+            )
+            click.echo(
+                f"{row['type']:<{width}}  {span:<6}  {'yes' if row['infer'] else 'no':<5}  {'yes' if row['evaluate'] else 'no':<8}  {row['category']}"
+            )
         both = sum(row["infer"] and row["evaluate"] for row in rows)
-        click.echo(f"{len(rows)} versions of {len({row['type'] for row in rows})} operations; {both} are inferred and evaluated")
+        click.echo(
+            f"{len(rows)} versions of {len({row['type'] for row in rows})} operations; {both} are inferred and evaluated"
+        )
 
 
 def described(cls: type[Operation]) -> dict[str, Any]:
@@ -47,7 +63,11 @@ def described(cls: type[Operation]) -> dict[str, Any]:
 
     attributes = []
     for declared in cls.attributes.values():
-        default = None if declared.refused_when_absent or declared.default is None else declared.kind.write(declared.default)
+        default = (
+            None
+            if declared.refused_when_absent or declared.default is None
+            else declared.kind.write(declared.default)
+        )
         attributes.append(
             {
                 "name": declared.name,
@@ -79,13 +99,25 @@ def described(cls: type[Operation]) -> dict[str, Any]:
         "evaluate": supported(cls),
         "attributes": attributes,
         "inputs": inputs,
-        "constraints": [{"message": found.message, "rule": found.rule} for found in constraints(cls)],
+        "constraints": [
+            {"message": found.message, "rule": found.rule} for found in constraints(cls)
+        ],
     }
 
 
 def _page(row: dict[str, Any]) -> str:
-    span = f"opset{row['since']} to opset{row['until']}" if row["since"] != row["until"] else f"opset{row['since']}"
-    lines = [f"{row['type']} of {row['version']} ({span}, {row['category']})", "", row["documentation"], "", "Inputs"]
+    span = (
+        f"opset{row['since']} to opset{row['until']}"
+        if row["since"] != row["until"]
+        else f"opset{row['since']}"
+    )
+    lines = [
+        f"{row['type']} of {row['version']} ({span}, {row['category']})",
+        "",
+        row["documentation"],
+        "",
+        "Inputs",
+    ]
     for index, entry in enumerate(row["inputs"]):
         notes = [entry["types"]]
         if entry["ranks"]:
@@ -95,9 +127,17 @@ def _page(row: dict[str, Any]) -> str:
     lines += [] if row["inputs"] else ["  none"]
     lines.append("Attributes")
     for entry in row["attributes"]:
-        state = "required" if entry["required"] else f"default {entry['default']}" if entry["default"] not in (None, "") else "optional"
+        state = (
+            "required"
+            if entry["required"]
+            else f"default {entry['default']}"
+            if entry["default"] not in (None, "")
+            else "optional"
+        )
         lines.append(f"  {entry['name']}: {entry['values']} ({state})")
     lines += [] if row["attributes"] else ["  none"]
     lines.append("Constraints: what is reported when one is not met (… is what the layer has)")
-    lines += [f"  {entry['message']}" for entry in row["constraints"]] or ["  none beyond the inputs and attributes above"]
+    lines += [f"  {entry['message']}" for entry in row["constraints"]] or [
+        "  none beyond the inputs and attributes above"
+    ]
     return "\n".join(lines) + "\n"

@@ -43,7 +43,9 @@ class FormType(ParamType):
 
         return f"[{'|'.join(formats())}][=FILE]"
 
-    def convert(self, value: str | Form, param: click.Parameter | None, ctx: click.Context | None) -> Form:
+    def convert(
+        self, value: str | Form, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Form:
         if isinstance(value, Form):
             return value
         from ..diagnostics.renderers import formats
@@ -55,7 +57,9 @@ class FormType(ParamType):
             self.fail(f"'{value}' names no file.", param, ctx)
         return Form(name, path or None)
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[Any]:
         from click.shell_completion import CompletionItem
 
         from ..diagnostics.renderers import formats
@@ -65,7 +69,9 @@ class FormType(ParamType):
 
 def format_options(function: F) -> F:
     """`--format`, as `forms`, and `--output-file`."""
-    function = click.option("-o", "--output-file", metavar="FILE", help="Write the report there instead of to stdout.")(function)
+    function = click.option(
+        "-o", "--output-file", metavar="FILE", help="Write the report there instead of to stdout."
+    )(function)
     return click.option(
         "-f",
         "--format",
@@ -82,14 +88,21 @@ def destinations(forms: tuple[Form, ...], output_file: str | None) -> list[Form]
     if not forms:
         in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and output_file is None
         forms = (Form("github" if in_actions else "text", None),)
-    chosen = [Form(form.name, None if (path := form.path or output_file) == "-" else path) for form in forms]
+    chosen = [
+        Form(form.name, None if (path := form.path or output_file) == "-" else path)
+        for form in forms
+    ]
     if output_file is not None and all(form.path for form in forms):
-        raise click.UsageError("--output-file has nothing to take: every --format names its own file")
+        raise click.UsageError(
+            "--output-file has nothing to take: every --format names its own file"
+        )
     places = [form.path for form in chosen]
     for place in places:
         if places.count(place) > 1:
             where = f"'{place}'" if place else "stdout"
-            raise click.UsageError(f"several formats go to {where}: name a file for each, as in --format sarif=report.sarif")
+            raise click.UsageError(
+                f"several formats go to {where}: name a file for each, as in --format sarif=report.sarif"
+            )
     return chosen
 
 
@@ -108,14 +121,20 @@ def write_report(
     from ..diagnostics.renderers import Options, render
 
     root = os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or os.getcwd()
-    options = Options(False, verbose or fail_level == "info", fail_level, os.path.abspath(root), weights, values)
+    options = Options(
+        False, verbose or fail_level == "info", fail_level, os.path.abspath(root), weights, values
+    )
     files: dict[Path, bytes] = {}
     for form in chosen:
         if form.path is not None:
-            files[Path(form.path)] = render(report, form.name, options).encode("utf-8", "backslashreplace")
+            files[Path(form.path)] = render(report, form.name, options).encode(
+                "utf-8", "backslashreplace"
+            )
         elif not quiet:
             for_people = form.name in FOR_PEOPLE
-            text = render(report, form.name, options._replace(colour=for_people and wants_colour(color)))
+            text = render(
+                report, form.name, options._replace(colour=for_people and wants_colour(color))
+            )
             encoding = getattr(sys.stdout, "encoding", None) if for_people else None
             click.echo(text.encode(encoding or "utf-8", "backslashreplace"), nl=False)
     if files:

@@ -9,7 +9,7 @@ import click
 from .common import load_or_exit
 
 if TYPE_CHECKING:
-    from ..model import Model
+    from ..model.graph import Model
 
 SHOWN = 5
 """How many layers of one reason are listed as text."""
@@ -17,7 +17,15 @@ SHOWN = 5
 
 @click.command("requires", short_help="Tell the oldest OpenVINO release that can read a model.")
 @click.argument("model", metavar="MODEL")
-@click.option("-f", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the answer.")
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Form of the answer.",
+)
 def command(model: str, form: str) -> None:
     """Tells the oldest OpenVINO release that can read a model, and the layers that force it.
 
@@ -39,25 +47,39 @@ def required(model: Model) -> dict[str, Any]:
     """What `irshape requires --format json` prints."""
     from ..diagnostics.report import layer_reference
     from ..ops.registry import UnknownOperation, find
-    from ..releases import FIRST, requirements, written
+    from ..ops.requirements import requirements
+    from ..releases import FIRST, written
 
     groups: dict[tuple[tuple[int, int], str], list[dict[str, Any]]] = {}
     for need in requirements(model):
         layers = groups.setdefault((need.release, need.what), [])
         if need.layer is not None:
-            layers.append(layer_reference(need.layer) | {"line": model.source.place(need.layer.offset)[0]})
+            layers.append(
+                layer_reference(need.layer) | {"line": model.source.place(need.layer.offset)[0]}
+            )
     newest = max((release for release, _ in groups), default=FIRST)
     reasons = [
         {"release": written(release), "reason": what, "forces": release == newest, "layers": layers}
-        for (release, what), layers in sorted(groups.items(), key=lambda item: (item[0][0], item[0][1]), reverse=True)
+        for (release, what), layers in sorted(
+            groups.items(), key=lambda item: (item[0][0], item[0][1]), reverse=True
+        )
     ]
     unknown = []
     for layer in model.walk():
         try:
             find(layer.type, layer.version)
         except UnknownOperation as problem:
-            unknown.append(layer_reference(layer) | {"line": model.source.place(layer.offset)[0], "why": str(problem)})
-    return {"version": 1, "model": model.path, "requires": written(newest), "reasons": reasons, "unknown": unknown}
+            unknown.append(
+                layer_reference(layer)
+                | {"line": model.source.place(layer.offset)[0], "why": str(problem)}
+            )
+    return {
+        "version": 1,
+        "model": model.path,
+        "requires": written(newest),
+        "reasons": reasons,
+        "unknown": unknown,
+    }
 
 
 def _text(found: dict[str, Any]) -> list[str]:
@@ -71,9 +93,13 @@ def _text(found: dict[str, Any]) -> list[str]:
         if reason["forces"]:
             for layer in reason["layers"][:SHOWN]:
                 place = "/".join([*layer["path"], layer["id"]])
-                lines.append(f"          {plain(layer['type'])} '{plain(layer['name'])}' (id {plain(place)}), line {layer['line']}")
+                lines.append(
+                    f"          {plain(layer['type'])} '{plain(layer['name'])}' (id {plain(place)}), line {layer['line']}"
+                )
             if count > SHOWN:
                 lines.append(f"          and {count - SHOWN} more; --format json lists them")
     for layer in found["unknown"]:
-        lines.append(f"  unknown: {plain(layer['why'])}: '{plain(layer['name'])}', line {layer['line']}; no release reads it without its library")
+        lines.append(
+            f"  unknown: {plain(layer['why'])}: '{plain(layer['name'])}', line {layer['line']}; no release reads it without its library"
+        )
     return lines

@@ -17,7 +17,15 @@ WIDTH = 100
 @click.command("rule", short_help="Explain a rule.")
 @click.argument("code", required=False)
 @click.option("--all", "every", is_flag=True, help="All rules, each with its documentation.")
-@click.option("-f", "--format", "form", type=click.Choice(["text", "json", "markdown"]), default="text", show_default=True, help="Form of the answer.")
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "markdown"]),
+    default="text",
+    show_default=True,
+    help="Form of the answer.",
+)
 def command(code: str | None, every: bool, form: str) -> None:
     """Explains a rule, by code (IR201) or name (output-shape-mismatch); lists them without one."""
     from ..rules import all_rules, rule_named
@@ -26,9 +34,13 @@ def command(code: str | None, every: bool, form: str) -> None:
         chosen = all_rules()
     else:
         try:
-            chosen = (rule_named(code if code in {rule.name for rule in all_rules()} else code.upper()),)
+            chosen = (
+                rule_named(code if code in {rule.name for rule in all_rules()} else code.upper()),
+            )
         except KeyError:
-            raise click.UsageError(f"there is no rule '{code}'; `irshape rule` lists them") from None
+            raise click.UsageError(
+                f"there is no rule '{code}'; `irshape rule` lists them"
+            ) from None
     if form == "json":
         rows = [fields(rule) for rule in chosen]
         click.echo(json.dumps(rows if code is None else rows[0], indent=1, ensure_ascii=False))
@@ -50,8 +62,16 @@ def fields(rule: type[Rule]) -> dict[str, str | bool | None]:
     from ..rules import HEADINGS
 
     page = rule.page()
-    row: dict[str, str | bool | None] = {"code": rule.code, "name": rule.name, "severity": rule.severity, "default": rule.default, "summary": page.summary}
-    return row | {heading.lower().replace(" ", "_"): page.sections.get(heading) for heading in HEADINGS}
+    row: dict[str, str | bool | None] = {
+        "code": rule.code,
+        "name": rule.name,
+        "severity": rule.severity,
+        "default": rule.default,
+        "summary": page.summary,
+    }
+    return row | {
+        heading.lower().replace(" ", "_"): page.sections.get(heading) for heading in HEADINGS
+    }
 
 
 def text_page(rule: type[Rule]) -> str:
@@ -69,7 +89,15 @@ def _indented(text: str) -> str:
             lines += ["    " + line for line in part.splitlines()[1:]]
         else:
             for paragraph in filter(None, part.strip().split("\n\n")):
-                lines.append(textwrap.fill(" ".join(paragraph.split()), WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False))
+                lines.append(
+                    textwrap.fill(
+                        " ".join(paragraph.split()),
+                        WIDTH,
+                        initial_indent="  ",
+                        subsequent_indent="  ",
+                        break_on_hyphens=False,
+                    )
+                )
     return "\n".join(lines)
 
 

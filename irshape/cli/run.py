@@ -11,7 +11,7 @@ from .running import gathered, input_options, memory_option, ticking
 
 if TYPE_CHECKING:
     from ..execution.ranges import Range, Simulation
-    from ..model import Model
+    from ..model.graph import Model
 
 __all__ = ["command", "gathered"]
 
@@ -19,16 +19,42 @@ __all__ = ["command", "gathered"]
 @click.command("run", short_help="Execute a model in NumPy.")
 @click.argument("model", metavar="MODEL")
 @input_options
-@click.option("--random", "random", is_flag=True, help="Draw the inputs that are not given at random.")
-@click.option("--outputs", type=click.Choice(["results", "all"]), default="results", show_default=True, help="all: those of every layer.")
-@click.option("-d", "--output-dir", metavar="DIR", help="Write each output there as a .npy file.")
-@click.option("--stats", is_flag=True, help="Show what every layer's outputs hold: range, mean, NaN, infinity, zeros, subnormals; mark what f16 cannot hold.")
 @click.option(
-    "--simulate", type=click.Choice(["f16", "bf16"]), help="Round after every layer as a device of that precision would; name the first layer that breaks."
+    "--random", "random", is_flag=True, help="Draw the inputs that are not given at random."
 )
-@click.option("-f", "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Form of the answer.")
+@click.option(
+    "--outputs",
+    type=click.Choice(["results", "all"]),
+    default="results",
+    show_default=True,
+    help="all: those of every layer.",
+)
+@click.option("-d", "--output-dir", metavar="DIR", help="Write each output there as a .npy file.")
+@click.option(
+    "--stats",
+    is_flag=True,
+    help="Show what every layer's outputs hold: range, mean, NaN, infinity, zeros, subnormals; mark what f16 cannot hold.",
+)
+@click.option(
+    "--simulate",
+    type=click.Choice(["f16", "bf16"]),
+    help="Round after every layer as a device of that precision would; name the first layer that breaks.",
+)
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Form of the answer.",
+)
 @memory_option
-@click.option("--max-iterations", type=click.IntRange(min=1), help="Refuse loops that run longer. [default: 1,000,000]")
+@click.option(
+    "--max-iterations",
+    type=click.IntRange(min=1),
+    help="Refuse loops that run longer. [default: 1,000,000]",
+)
 @weights_option
 def command(
     model: str,
@@ -62,10 +88,18 @@ def command(
             if simulate is not None:
                 from ..execution.ranges import simulate as simulated
 
-                simulation = simulated(loaded, fed, simulate, max_memory=max_memory, progress=progress)  # type: ignore[arg-type]
+                simulation = simulated(
+                    loaded,
+                    fed,
+                    simulate,  # type: ignore[arg-type]
+                    max_memory=max_memory,
+                    progress=progress,
+                )
                 made = simulation.outputs
             else:
-                session = Session(loaded, max_memory=max_memory, max_iterations=max_iterations or MAX_ITERATIONS)
+                session = Session(
+                    loaded, max_memory=max_memory, max_iterations=max_iterations or MAX_ITERATIONS
+                )
                 if stats:
                     from ..execution.ranges import ranges
 
@@ -98,11 +132,13 @@ def _write(made: dict[str, Any], output_dir: str) -> None:
 
     folder = existing_folder(output_dir)
     taken: set[str] = set()
-    write_together({folder / file_name(name, taken): npy_bytes(array) for name, array in made.items()})
+    write_together(
+        {folder / file_name(name, taken): npy_bytes(array) for name, array in made.items()}
+    )
 
 
 def _ranges(made: dict[str, Any]) -> None:
-    from ..comparison.statistics import range_of
+    from ..numbers.statistics import range_of
     from ..numpy_types import element_type_of
 
     width = max((len(name) for name in made), default=0)
@@ -110,9 +146,15 @@ def _ranges(made: dict[str, Any]) -> None:
         click.echo(f"{name:<{min(width, 60)}}  {element_type_of(array)!s:<8} {range_of(array)}")
 
 
-def _json(model: Model, made: dict[str, Any], rows: list[Range], simulation: Simulation | None, stats: bool) -> dict[str, Any]:
-    from ..comparison.statistics import values
+def _json(
+    model: Model,
+    made: dict[str, Any],
+    rows: list[Range],
+    simulation: Simulation | None,
+    stats: bool,
+) -> dict[str, Any]:
     from ..execution.ranges import stats_dict
+    from ..numbers.statistics import values
     from ..numpy_types import element_type_of
 
     if simulation is not None:
@@ -122,7 +164,14 @@ def _json(model: Model, made: dict[str, Any], rows: list[Range], simulation: Sim
     outputs = []
     for name, array in made.items():
         found = values(array)
-        outputs.append({"name": name, "element_type": element_type_of(array).name, "shape": list(array.shape), **({} if found is None else found.to_dict())})
+        outputs.append(
+            {
+                "name": name,
+                "element_type": element_type_of(array).name,
+                "shape": list(array.shape),
+                **({} if found is None else found.to_dict()),
+            }
+        )
     return {"version": 1, "model": model.path, "outputs": outputs}
 
 
@@ -135,9 +184,13 @@ def _stats(rows: list[Range]) -> list[str]:
         found = row.values
         if found is None or row.layer.type.lower() in ("const", "constant"):
             continue
-        mark = (f", {row.runs} runs" if row.runs > 1 else "") + (" beyond f16" if row.leaves_f16 else "")
+        mark = (f", {row.runs} runs" if row.runs > 1 else "") + (
+            " beyond f16" if row.leaves_f16 else ""
+        )
         share = f"{found.zeros / found.elements:.0%}" if found.elements else "-"
-        counts = [str(count) if count else "-" for count in (found.nan, found.inf, found.subnormals)]
+        counts = [
+            str(count) if count else "-" for count in (found.nan, found.inf, found.subnormals)
+        ]
         lines.append(
             (
                 *(number(value) for value in (found.lowest, found.highest, found.mean)),
@@ -151,31 +204,58 @@ def _stats(rows: list[Range]) -> list[str]:
     shown = table(head, lines, 2)
     wide = [row for row in rows if row.leaves_f16]
     lost = [row for row in rows if row.values is not None and row.values.lost_in_f16]
-    for name, found_rows in (("beyond the range of f16 (65504)", wide), ("with values that f16 makes 0", lost)):
-        shown += [f"{counted(len(found_rows), 'output')} {name}, first {place(found_rows[0].layer, found_rows[0].port)}"] if found_rows else []
+    for name, found_rows in (
+        ("beyond the range of f16 (65504)", wide),
+        ("with values that f16 makes 0", lost),
+    ):
+        shown += (
+            [
+                f"{counted(len(found_rows), 'output')} {name}, first {place(found_rows[0].layer, found_rows[0].port)}"
+            ]
+            if found_rows
+            else []
+        )
     nan = next((row for row in rows if row.values is not None and row.values.nan), None)
     if nan is not None:
-        shown.append(f"the first NaN comes from {place(nan.layer, nan.port)}" + (f": {nan.note}" if nan.note else ""))
+        shown.append(
+            f"the first NaN comes from {place(nan.layer, nan.port)}"
+            + (f": {nan.note}" if nan.note else "")
+        )
     return shown
 
 
 def _simulation(simulation: Simulation) -> list[str]:
     from .comparing import HEAD, counted, place, row, table
 
-    steps = sorted(simulation.steps, key=lambda step: (bool(step.breaks), step.departs, step.errors.max_abs or 0.0), reverse=True)[:5]
+    steps = sorted(
+        simulation.steps,
+        key=lambda step: (bool(step.breaks), step.departs, step.errors.max_abs or 0.0),
+        reverse=True,
+    )[:5]
     broken = [step for step in simulation.steps if step.breaks]
     departed = [step for step in simulation.steps if step.departs]
     lines = [
         f"rounded to {simulation.precision} after every layer: {counted(len(simulation.steps), 'output')}; {len(broken)} not finite any more, {len(departed)} off by more than {simulation.precision} explains"
     ]
     lines += table(
-        HEAD, [row(step.errors, "breaks" if step.breaks else "departs" if step.departs else "close", place(step.layer, step.port)) for step in steps], 2
+        HEAD,
+        [
+            row(
+                step.errors,
+                "breaks" if step.breaks else "departs" if step.departs else "close",
+                place(step.layer, step.port),
+            )
+            for step in steps
+        ],
+        2,
     )
     first = simulation.first
     if first is None:
         lines.append("no layer breaks")
     elif first.breaks:
-        lines.append(f"the first layer that breaks: {place(first.layer, first.port)}: {first.breaks}")
+        lines.append(
+            f"the first layer that breaks: {place(first.layer, first.port)}: {first.breaks}"
+        )
     else:
         lines.append(f"no layer breaks; the first that departs: {place(first.layer, first.port)}")
     return lines

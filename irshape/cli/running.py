@@ -16,7 +16,7 @@ from .common import pairs
 
 if TYPE_CHECKING:
     from ..execution.session import Observer
-    from ..model import Model
+    from ..model.graph import Model
 
 F = TypeVar("F", bound=Callable[..., Any])
 _UNITS = {"": 0, "B": 0, "K": 10, "M": 20, "G": 30, "T": 40}
@@ -24,8 +24,17 @@ _UNITS = {"": 0, "B": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 def input_options(function: F) -> F:
     """`--input`, `--seed`, `--shape`."""
-    function = click.option("-s", "--shape", "shapes", multiple=True, metavar="NAME=SHAPE", help="Shape of a random input.")(function)
-    function = click.option("--seed", type=int, default=0, show_default=True, help="Of the random inputs.")(function)
+    function = click.option(
+        "-s",
+        "--shape",
+        "shapes",
+        multiple=True,
+        metavar="NAME=SHAPE",
+        help="Shape of a random input.",
+    )(function)
+    function = click.option(
+        "--seed", type=int, default=0, show_default=True, help="Of the random inputs."
+    )(function)
     return click.option(
         "-i",
         "--input",
@@ -48,11 +57,16 @@ def _size(context: click.Context, parameter: click.Parameter, value: str | None)
 def memory_option(function: F) -> F:
     """`--max-memory`, in bytes; None without it."""
     return click.option(
-        "--max-memory", metavar="SIZE", callback=_size, help="Refuse what would take more, as 8G or 512M. [default: three quarters of the machine's memory]"
+        "--max-memory",
+        metavar="SIZE",
+        callback=_size,
+        help="Refuse what would take more, as 8G or 512M. [default: three quarters of the machine's memory]",
     )(function)
 
 
-def gathered(model: Model, inputs: tuple[str, ...], random: bool, seed: int, shapes: tuple[str, ...]) -> dict[str, Any]:
+def gathered(
+    model: Model, inputs: tuple[str, ...], random: bool, seed: int, shapes: tuple[str, ...]
+) -> dict[str, Any]:
     """The arrays for a run by the id of their Parameter: from files, the rest at random where that is asked for. Raises `UsageError`."""
     from ..execution.inputs import beside, random_inputs, read_array, restored
     from ..execution.session import input_names
@@ -66,10 +80,14 @@ def gathered(model: Model, inputs: tuple[str, ...], random: bool, seed: int, sha
             name, equals, file = entry.rpartition("=")
             if not equals:
                 if position >= len(parameters):
-                    raise ValueError(f"the model has {len(parameters)} inputs, '{entry}' is one too many")
+                    raise ValueError(
+                        f"the model has {len(parameters)} inputs, '{entry}' is one too many"
+                    )
                 files[parameters[position].id] = file
             elif name not in names:
-                raise ValueError(f"the model has no input '{name}' (its inputs: {', '.join(layer.name for layer in parameters) or 'none'})")
+                raise ValueError(
+                    f"the model has no input '{name}' (its inputs: {', '.join(layer.name for layer in parameters) or 'none'})"
+                )
             else:
                 files[names[name].id] = file
         if not inputs and not shapes:
@@ -77,7 +95,9 @@ def gathered(model: Model, inputs: tuple[str, ...], random: bool, seed: int, sha
         fed = {id: read_array(file) for id, file in files.items()}
         for layer in parameters:
             if layer.id in fed and layer.outputs:
-                fed[layer.id] = restored(fed[layer.id], layer.outputs[0].element_type or ElementType.of("dynamic"))
+                fed[layer.id] = restored(
+                    fed[layer.id], layer.outputs[0].element_type or ElementType.of("dynamic")
+                )
         wanted = pairs(shapes, "--shape")
         if random and len(fed) < len(parameters):
             return random_inputs(model, seed, wanted, fed)
@@ -85,7 +105,9 @@ def gathered(model: Model, inputs: tuple[str, ...], random: bool, seed: int, sha
         raise click.UsageError(str(problem)) from None
     missing = [layer.name for layer in parameters if layer.id not in fed]
     if missing:
-        raise click.UsageError(f"no value for the input{'s' if len(missing) > 1 else ''} {', '.join(missing)}; give --input NAME=FILE.npy or --random")
+        raise click.UsageError(
+            f"no value for the input{'s' if len(missing) > 1 else ''} {', '.join(missing)}; give --input NAME=FILE.npy or --random"
+        )
     return fed
 
 

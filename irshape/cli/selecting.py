@@ -26,24 +26,77 @@ class Chosen(NamedTuple):
 
 
 _OPTIONS = [
-    click.option("--select", multiple=True, metavar="CODES", help="Report these rules only: codes, beginnings of codes, names, ALL."),
-    click.option("--extend-select", multiple=True, metavar="CODES", help="Report these too, such as rules that are opt-in."),
+    click.option(
+        "--select",
+        multiple=True,
+        metavar="CODES",
+        help="Report these rules only: codes, beginnings of codes, names, ALL.",
+    ),
+    click.option(
+        "--extend-select",
+        multiple=True,
+        metavar="CODES",
+        help="Report these too, such as rules that are opt-in.",
+    ),
     click.option("--ignore", multiple=True, metavar="CODES", help="Do not report these."),
-    click.option("--per-file-ignores", multiple=True, metavar="PATTERN:CODES", help="Do not report these in files that match."),
-    click.option("--ignore-comments", is_flag=True, help="Pay no heed to <!-- irshape: disable=… --> in files."),
-    click.option("--fail-level", type=click.Choice(["error", "warning", "info"]), help="Exit 1 at findings of this severity or above. [default: error]"),
-    click.option("--max-errors", type=click.IntRange(1), metavar="N", help="Stop after so many errors."),
-    click.option("--baseline", metavar="FILE", help="Do not report the findings that this file lists."),
+    click.option(
+        "--per-file-ignores",
+        multiple=True,
+        metavar="PATTERN:CODES",
+        help="Do not report these in files that match.",
+    ),
+    click.option(
+        "--ignore-comments",
+        is_flag=True,
+        help="Pay no heed to <!-- irshape: disable=… --> in files.",
+    ),
+    click.option(
+        "--fail-level",
+        type=click.Choice(["error", "warning", "info"]),
+        help="Exit 1 at findings of this severity or above. [default: error]",
+    ),
+    click.option(
+        "--max-errors", type=click.IntRange(1), metavar="N", help="Stop after so many errors."
+    ),
+    click.option(
+        "--baseline", metavar="FILE", help="Do not report the findings that this file lists."
+    ),
     click.option("--update-baseline", is_flag=True, help="Write all findings into the baseline."),
-    click.option("--target", metavar="RELEASE", help="Report what this OpenVINO release does not read, such as 2023.3."),
-    click.option("--extension", "extensions", multiple=True, metavar="TYPE[@VERSION]", help="A custom operation: take its declared ports."),
-    click.option("--config", metavar="FILE", help="Read this configuration. [default: irshape.toml or pyproject.toml, upwards from here]"),
+    click.option(
+        "--target",
+        metavar="RELEASE",
+        help="Report what this OpenVINO release does not read, such as 2023.3.",
+    ),
+    click.option(
+        "--extension",
+        "extensions",
+        multiple=True,
+        metavar="TYPE[@VERSION]",
+        help="A custom operation: take its declared ports.",
+    ),
+    click.option(
+        "--config",
+        metavar="FILE",
+        help="Read this configuration. [default: irshape.toml or pyproject.toml, upwards from here]",
+    ),
     click.option("--isolated", is_flag=True, help="Read no configuration."),
-    click.option("--jobs", "-j", type=click.IntRange(1), metavar="N", help="Processes for several files. [default: the cores]"),
+    click.option(
+        "--jobs",
+        "-j",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Processes for several files. [default: the cores]",
+    ),
     click.option("--shard", metavar="I/N", help="Check part I of N of the files."),
     click.option("--no-cache", is_flag=True, help="Neither use nor fill the cache of findings."),
-    click.option("--cache-dir", metavar="DIR", help="The folder of the cache. [default: IRSHAPE_CACHE_DIR, or the user's]"),
-    click.option("--only-ir", is_flag=True, help="Pass over given .xml files that are no IR, as in folders."),
+    click.option(
+        "--cache-dir",
+        metavar="DIR",
+        help="The folder of the cache. [default: IRSHAPE_CACHE_DIR, or the user's]",
+    ),
+    click.option(
+        "--only-ir", is_flag=True, help="Pass over given .xml files that are no IR, as in folders."
+    ),
 ]
 
 
@@ -60,11 +113,28 @@ def chosen(given: dict[str, Any]) -> Chosen:
     if given["isolated"] and given["config"]:
         raise click.UsageError("--isolated reads no configuration, --config names one")
     try:
-        found = Configuration() if given["isolated"] else Configuration.read(given["config"]) if given["config"] else Configuration.find()
-        over = Configuration(tuple(_split(given["select"])) if given["select"] else None, tuple(_split(given["extend_select"])), tuple(_split(given["ignore"])))
-        changes: dict[str, Any] = {key: given[key] for key in ("fail_level", "max_errors", "baseline", "jobs", "cache_dir") if given[key] is not None}
+        found = (
+            Configuration()
+            if given["isolated"]
+            else Configuration.read(given["config"])
+            if given["config"]
+            else Configuration.find()
+        )
+        over = Configuration(
+            tuple(_split(given["select"])) if given["select"] else None,
+            tuple(_split(given["extend_select"])),
+            tuple(_split(given["ignore"])),
+        )
+        changes: dict[str, Any] = {
+            key: given[key]
+            for key in ("fail_level", "max_errors", "baseline", "jobs", "cache_dir")
+            if given[key] is not None
+        }
         if given["per_file_ignores"]:
-            changes["per_file_ignores"] = (*found.per_file_ignores, *map(_per_file, given["per_file_ignores"]))
+            changes["per_file_ignores"] = (
+                *found.per_file_ignores,
+                *map(_per_file, given["per_file_ignores"]),
+            )
         if given["ignore_comments"]:
             changes["comments"] = False
         if given["target"]:
@@ -82,7 +152,9 @@ def chosen(given: dict[str, Any]) -> Chosen:
     if not found.cache:
         found = found._replace(cache_dir=None)
     if given["update_baseline"] and not found.baseline:
-        raise click.UsageError("--update-baseline needs --baseline FILE, or `baseline` in the configuration")
+        raise click.UsageError(
+            "--update-baseline needs --baseline FILE, or `baseline` in the configuration"
+        )
     if given["update_baseline"] and found.max_errors is not None:
         raise click.UsageError("--update-baseline takes all findings, --max-errors leaves some out")
     return Chosen(found, over, given["update_baseline"], _shard(given["shard"]), given["only_ir"])
@@ -91,7 +163,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
 def _early(over: Configuration) -> None:
     """Meets what is wrong with selectors and plugins before the first file."""
     from ..rules.plugins import check_plugins
-    from ..settings.selection import check_selectors
+    from ..settings.selectors import check_selectors
 
     check_plugins()
     check_selectors((*(over.select or ()), *over.extend_select, *over.ignore))
@@ -102,14 +174,16 @@ def _split(values: Iterable[str]) -> list[str]:
 
 
 def _per_file(text: str) -> tuple[str, tuple[str, ...]]:
-    from ..settings.selection import check_selectors
+    from ..settings.selectors import check_selectors
 
     pattern, colon, codes = text.rpartition(":")
     if not colon or not pattern or not codes:
         raise ValueError(f"--per-file-ignores takes PATTERN:CODES, got '{text}'")
     selectors = tuple(_split([codes]))
     check_selectors(selectors, "--per-file-ignores")
-    return (os.path.join(os.getcwd(), pattern.removeprefix("./")) if "/" in pattern else pattern), selectors
+    return (
+        os.path.join(os.getcwd(), pattern.removeprefix("./")) if "/" in pattern else pattern
+    ), selectors
 
 
 def _shard(text: str | None) -> tuple[int, int] | None:

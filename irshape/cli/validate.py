@@ -13,8 +13,8 @@ from .reporting import Form, destinations, format_options, write_report
 from .selecting import Chosen, chosen, selection_options
 
 if TYPE_CHECKING:
+    from ..checking.baseline import Finished
     from ..diagnostics.report import FileReport, Report
-    from ..settings.baseline import Finished
 
 
 @click.command("validate", short_help="Report everything that is wrong with IR files.")
@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 @format_options
 @selection_options
 @click.option("--exit-zero", is_flag=True, help="Exit 0 whatever is found.")
-@click.option("--value", "values", multiple=True, metavar="PORT=[…]", help="Value of an input of a layer on its own, by port id or position.")
+@click.option(
+    "--value",
+    "values",
+    multiple=True,
+    metavar="PORT=[…]",
+    help="Value of an input of a layer on its own, by port id or position.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Show infos too.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but the exit status.")
 @weights_option
@@ -51,7 +57,7 @@ def command(
     wanted = chosen(selection)
     files = expand(paths, only_ir=wanted.only_ir)
     if wanted.shard is not None:
-        from ..batch.many import shard
+        from ..checking.many import shard
 
         files = shard(files, *wanted.shard)
     try:
@@ -59,7 +65,16 @@ def command(
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     level: Any = wanted.configuration.fail_level
-    write_report(report, forms_chosen, color=color, verbose=verbose, quiet=quiet, fail_level=level, weights=weights, values=given)
+    write_report(
+        report,
+        forms_chosen,
+        color=color,
+        verbose=verbose,
+        quiet=quiet,
+        fail_level=level,
+        weights=weights,
+        values=given,
+    )
     if found is not None and not quiet:
         for note in notes(found, wanted):
             click.echo(f"irshape: {note}", err=True)
@@ -70,21 +85,31 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def finished(files: list[str], wanted: Chosen, weights: str, values: dict[str, str]) -> tuple[Report, Finished | None]:
+def finished(
+    files: list[str], wanted: Chosen, weights: str, values: dict[str, str]
+) -> tuple[Report, Finished | None]:
     """Checks the files, and applies what holds for all of them together. Raises `ValueError` for settings and values that do not fit, `OSError` for a single file."""
     from ..diagnostics.report import Report
 
     configuration = wanted.configuration
-    if not (configuration.per_file_ignores or configuration.baseline or configuration.max_errors or wanted.update_baseline):
+    if not (
+        configuration.per_file_ignores
+        or configuration.baseline
+        or configuration.max_errors
+        or wanted.update_baseline
+    ):
         return Report(list(checked(files, wanted, weights, values))), None
-    from ..settings.baseline import finish, without_ignored
+    from ..checking.baseline import finish, without_ignored
 
     reports: list[FileReport] = []
     errors = 0
     for report in checked(files, wanted, weights, values):
         reports.append(report)
         if configuration.max_errors is not None and not configuration.baseline:
-            errors += sum(found.severity == "error" for found in without_ignored(report, configuration).diagnostics)
+            errors += sum(
+                found.severity == "error"
+                for found in without_ignored(report, configuration).diagnostics
+            )
             if errors >= configuration.max_errors:
                 break
     found = finish(Report(reports), configuration, baseline=not wanted.update_baseline)
@@ -93,35 +118,49 @@ def finished(files: list[str], wanted: Chosen, weights: str, values: dict[str, s
     return found.report, found._replace(unchecked=len(files) - len(found.report.files))
 
 
-def checked(files: list[str], wanted: Chosen, weights: str, values: dict[str, str]) -> Iterator[FileReport]:
+def checked(
+    files: list[str], wanted: Chosen, weights: str, values: dict[str, str]
+) -> Iterator[FileReport]:
     """What is found in each file, in order; in the same order and words whatever the number of processes."""
     configuration = wanted.configuration
     if len(files) == 1 and configuration.cache_dir is None:
-        from ..diagnostics.validation import validate_one
+        from ..checking.one import validate_one
         from ..settings.selection import settings
 
-        yield validate_one(files[0], weights, values, settings=settings(configuration, files[0], over=wanted.over))
+        yield validate_one(
+            files[0], weights, values, settings=settings(configuration, files[0], over=wanted.over)
+        )
         return
-    from ..batch.cache import default_folder
-    from ..batch.many import default_jobs, validate_many
+    from ..checking.cache import default_folder
+    from ..checking.many import default_jobs, validate_many
     from .progress import progress
 
     if values:
-        from ..formats.layers import give_values
+        from ..formats.ir.fragments import give_values
         from ..formats.loading import load
 
         for path in files:
             if path != "-":
-                give_values(load(path, weights), values)  # a value that fits nowhere is the user's mistake, not the file's
+                give_values(
+                    load(path, weights), values
+                )  # a value that fits nowhere is the user's mistake, not the file's
     cache = (configuration.cache_dir or default_folder()) if configuration.cache else None
     jobs = configuration.jobs or default_jobs(files)
-    found = validate_many(files, configuration, over=wanted.over, weights=weights, values=values, jobs=jobs, cache=cache)
+    found = validate_many(
+        files,
+        configuration,
+        over=wanted.over,
+        weights=weights,
+        values=values,
+        jobs=jobs,
+        cache=cache,
+    )
     yield from progress(found, len(files))
 
 
 def updated(report: Report, wanted: Chosen) -> tuple[Report, Finished]:
     """Writes the baseline; what is then left to report is nothing."""
-    from ..settings.baseline import finish, update
+    from ..checking.baseline import finish, update
 
     assert wanted.configuration.baseline is not None
     update(report, wanted.configuration.baseline)

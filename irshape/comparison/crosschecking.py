@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import json
-import math
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ..execution.inputs import random_inputs
 from ..execution.session import ExecutionError, Observer, Session
 from ..inference.engine import BodyResult, infer
-from ..model import Layer, Model
+from ..model.graph import Layer, Model
+from ..model.wiring import wire
+from ..numbers.origins import has_nan, source_of_nan
+from ..numbers.statistics import errors, range_of
+from ..numbers.tolerance import Hint, Tolerance
 from ..numpy_types import dtype_of, element_type_of, pack
 from ..ops.registry import UnknownOperation
 from ..types import ElementType, PartialShape
-from ..wiring import wire
 from .narrowing import decompressed_in_f32, explanation
-from .origins import has_nan, source_of_nan
+from .result import Array, Comparison, Row, Verdict
 from .runtime import Answer, ask
-from .statistics import Errors, errors, range_of
-from .tolerance import Hint, Tolerance
 
 if TYPE_CHECKING:
     from . import reproducer
-    from .inside import Inside
 
-Array = np.ndarray[Any, np.dtype[Any]]
-Verdict = Literal["equal", "tighter", "differs", "explained", "not compared"]
 
 MAX_SUSPECTS = 16
 """How many layers that depart by themselves are looked at more closely."""
@@ -40,133 +37,6 @@ SIMULATED_FACTOR = 4.0
 """Where the device computes in f16 or bf16, an output of the model may depart by so many times as much as it does when irshape rounds every tensor to that precision."""
 
 DECOMPRESSED = "the device decompresses weights in f32, where the IR rounds them to f16 on the way; computed that way, irshape's values agree"
-
-
-class Row(NamedTuple):
-    """One output port: what irshape infers and computes, what the runtime does, and how they agree.
-
-    `value_verdict` holds the tensors of two whole runs against each other, and so includes what each inherits from its inputs. `own_verdict` holds the layer alone:
-    irshape computes it from the device's own values of its inputs.
-    """
-
-    layer: Layer
-    port: int
-    inferred: str
-    runtime: str | None
-    shape_verdict: Verdict
-    value_verdict: Verdict
-    error: float | None
-    """The largest absolute difference of two finite values."""
-    allowed: float | None
-    reason: str | None
-    ranges: dict[str, str]
-    """Ranges of the inputs, of irshape's output and of OpenVINO's, where the values differ."""
-    errors: Errors = Errors()
-    own_verdict: Verdict = "not compared"
-    own_errors: Errors | None = None
-    """None where the layer's inputs agree, and so `errors` are its own."""
-    own_reason: str | None = None
-
-    @property
-    def differs(self) -> bool:
-        return "differs" in (self.shape_verdict, self.value_verdict)
-
-    @property
-    def inherited(self) -> bool:
-        """Whether the tensor departs though the layer itself does not."""
-        return self.value_verdict == "differs" and self.own_verdict in ("equal", "explained")
-
-    @property
-    def excess(self) -> float:
-        """By how much the error exceeds what is allowed, as a factor; infinite where the values cannot be subtracted."""
-        if self.error is None or self.allowed is None:
-            return math.inf if self.value_verdict == "differs" else 0.0
-        if not self.allowed:
-            return math.inf if self.error or self.value_verdict == "differs" else 0.0
-        return self.error / self.allowed
-
-
-class Comparison:
-    """The rows of a cross-check in topological order, and what kept it from being complete."""
-
-    def __init__(self, model: Model, device: str, answer: Answer, rows: list[Row], problems: list[str]) -> None:
-        self.model = model
-        self.device = device
-        self.version = answer.version
-        self.runtime = f"OpenVINO {answer.version}" if model.format == "ir" else answer.version
-        self.device_name = answer.device
-        self.rows = rows
-        self.problems = problems
-        """Why some of it could not be done: OpenVINO refused the model, crashed, or cannot run it; irshape cannot evaluate a layer."""
-        self.notes: list[str] = []
-        """What a reader should know beside the numbers, such as where the first NaN comes from."""
-        self.hint: str | None = None
-        self.inside: Inside | None = None
-        """What was found inside the blamed layer, where it holds bodies."""
-        self.saved: Path | None = None
-        """The IR of the blamed layer, where it was asked for."""
-
-    @property
-    def first(self) -> Row | None:
-        """The first output that departs in a way that counts, see `ok`: that of the blamed layer where there is one."""
-        return self.blamed or next((row for row in self.rows if self.counts(row)), None)
-
-    @property
-    def blamed(self) -> Row | None:
-        """The first output that departs though its layer is given the device's own inputs."""
-        return next((row for row in self.rows if row.own_verdict == "differs"), None)
-
-    @property
-    def ok(self) -> bool:
-        """Whether everything could be compared, no layer by itself differs, and no output of the model does. What inner tensors only inherit does not count."""
-        return self.first is None and not self.problems
-
-    def counts(self, row: Row) -> bool:
-        """Whether a row decides on `ok`."""
-        if row.shape_verdict == "differs" or row.own_verdict == "differs":
-            return True
-        return row.value_verdict == "differs" and (row.own_verdict == "not compared" or (id(row.layer), row.port) in self.outputs)
-
-    @cached_property
-    def outputs(self) -> set[tuple[int, int]]:
-        """What feeds the Results."""
-        layers, wiring = self.model.net.layers, wire(self.model.net)
-        sources = [
-            source for position, layer in enumerate(layers) if layer.type.lower() == "result" for source in wiring.sources[position] if source is not None
-        ]
-        return {(id(layers[position]), port) for position, port in sources}
-
-    def worst(self, count: int = 5) -> list[Row]:
-        """The rows of the largest errors, measured by what is allowed."""
-        rows = [
-            row for row in self.rows if row.value_verdict != "not compared" and (row.excess > 0 or row.differs) and (row.error is not None or not row.inherited)
-        ]
-        return sorted(rows, key=lambda row: row.excess, reverse=True)[:count]
-
-    def count(self, verdict: Verdict, *, values: bool = True) -> int:
-        return sum((row.value_verdict if values else row.shape_verdict) == verdict for row in self.rows)
-
-    def to_dict(self) -> dict[str, Any]:
-        """What `irshape crosscheck --format json` prints."""
-        rows = []
-        for row in self.rows:
-            reference = {"id": row.layer.id, "name": row.layer.name, "type": row.layer.type, "opset": row.layer.version, "path": list(row.layer.path)}
-            fields = {key: value.to_dict() if isinstance(value, Errors) else value for key, value in row._asdict().items() if key != "layer"}
-            rows.append({"layer": reference, **fields})
-        blamed = self.blamed
-        return {
-            "version": 1,
-            "model": self.model.path,
-            "device": self.device,
-            "openvino": self.version,
-            "hint": self.hint,
-            "ok": self.ok,
-            "blamed": None if blamed is None else {"id": blamed.layer.id, "name": blamed.layer.name, "type": blamed.layer.type, "port": blamed.port},
-            "inside": None if self.inside is None else self.inside.to_dict(),
-            "problems": self.problems,
-            "notes": self.notes,
-            "outputs": rows,
-        }
 
 
 def crosscheck(
@@ -194,7 +64,9 @@ def crosscheck(
         from .foreign import crosscheck as crosscheck_foreign
 
         if hint is not None or save is not None or config or layers != "all":
-            raise ValueError("--hint, --layers and --save are for OpenVINO's devices: `irshape convert` the model, and cross-check the IR")
+            raise ValueError(
+                "--hint, --layers and --save are for OpenVINO's devices: `irshape convert` the model, and cross-check the IR"
+            )
         return crosscheck_foreign(model, inputs, device=device, rtol=rtol, atol=atol, seed=seed)
     session = Session(model, max_memory=max_memory)
     fed = session.bind(inputs if inputs is not None else random_inputs(model, seed))
@@ -209,12 +81,16 @@ def crosscheck(
         if answer.crashed:
             problems.append(f"OpenVINO {answer.version} crashed: {answer.crashed}")
         if answer.problem:
-            problems.append(f"OpenVINO {answer.version} cannot run the model on {device}: {answer.problem}")
+            problems.append(
+                f"OpenVINO {answer.version} cannot run the model on {device}: {answer.problem}"
+            )
         comparison = Comparison(model, device, answer, _shape_rows(model, answer), problems)
         comparison.hint = hint
         precision = _precision(answer.precision, hint)
         if precision != (hint or "f32"):
-            comparison.notes.append(f"the device computes in {precision}, where {hint or 'f32'} was asked for")
+            comparison.notes.append(
+                f"the device computes in {precision}, where {hint or 'f32'} was asked for"
+            )
         if answer.values:
             run = _Run(session, answer, comparison, Tolerance(rtol, atol, precision), request, save)
             run.compare(fed, progress)
@@ -226,14 +102,25 @@ def _precision(said: str | None, hint: Hint | None) -> Hint:
     return next((known for known in ("f32", "f16", "bf16") if known == said), hint or "f32")
 
 
-def _asked(model: Model, fed: Mapping[str, Array], request: Mapping[str, Any], folder: Path) -> Answer:
+def _asked(
+    model: Model, fed: Mapping[str, Array], request: Mapping[str, Any], folder: Path
+) -> Answer:
     """What OpenVINO makes of a model, in a process of its own; the values lie in `folder`."""
     (folder / "model.xml").write_bytes(renamed(model))
     weights = model.weights
     usable = weights is not None and weights.state == "ready" and weights.path is not None
-    stored = {layer.id: _stored(folder, number, fed[layer.id]) for number, layer in enumerate(model.parameters)}
-    where = str(Path(weights.path).resolve()) if usable and weights is not None and weights.path else None
-    return ask(folder, {**request, "xml": str(folder / "model.xml"), "bin": where, "inputs": stored})
+    stored = {
+        layer.id: _stored(folder, number, fed[layer.id])
+        for number, layer in enumerate(model.parameters)
+    }
+    where = (
+        str(Path(weights.path).resolve())
+        if usable and weights is not None and weights.path
+        else None
+    )
+    return ask(
+        folder, {**request, "xml": str(folder / "model.xml"), "bin": where, "inputs": stored}
+    )
 
 
 def renamed(model: Model) -> bytes:
@@ -262,7 +149,14 @@ def _stored(folder: Path, number: int, array: Array) -> tuple[str, list[int], st
     element_type = element_type_of(array)
     file = f"input{number}.bin"
     if element_type.name == "string":
-        (folder / file).write_text(json.dumps([item.hex() if isinstance(item, bytes) else str(item).encode().hex() for item in array.ravel()]))
+        (folder / file).write_text(
+            json.dumps(
+                [
+                    item.hex() if isinstance(item, bytes) else str(item).encode().hex()
+                    for item in array.ravel()
+                ]
+            )
+        )
     else:
         (folder / file).write_bytes(pack(array, element_type))
     return element_type.name, list(array.shape), file
@@ -284,14 +178,41 @@ def _shape_rows(model: Model, answer: Answer) -> list[Row]:
                 if port >= len(given):
                     continue
                 element_type, shape = given[port]
-                verdict = _shape_verdict(mine, f"{element_type} {shape}", tensor.element_type, tensor.shape, element_type, shape)
-                rows.append(Row(layer, port, mine, f"{element_type} {shape}", verdict, "not compared", None, None, None, {}))
+                verdict = _shape_verdict(
+                    mine,
+                    f"{element_type} {shape}",
+                    tensor.element_type,
+                    tensor.shape,
+                    element_type,
+                    shape,
+                )
+                rows.append(
+                    Row(
+                        layer,
+                        port,
+                        mine,
+                        f"{element_type} {shape}",
+                        verdict,
+                        "not compared",
+                        None,
+                        None,
+                        None,
+                        {},
+                    )
+                )
 
     visit(infer(model).result)
     return rows
 
 
-def _shape_verdict(mine: str, theirs: str, element_type: ElementType, shape: PartialShape, their_type: str, their_shape: str) -> Verdict:
+def _shape_verdict(
+    mine: str,
+    theirs: str,
+    element_type: ElementType,
+    shape: PartialShape,
+    their_type: str,
+    their_shape: str,
+) -> Verdict:
     if mine == theirs:
         return "equal"
     if element_type.name != their_type and their_type != "dynamic":
@@ -306,7 +227,13 @@ class _Run:
     """Holds the values of one run against the device's, layer by layer."""
 
     def __init__(
-        self, session: Session, answer: Answer, comparison: Comparison, tolerance: Tolerance, request: Mapping[str, Any], save: str | Path | None
+        self,
+        session: Session,
+        answer: Answer,
+        comparison: Comparison,
+        tolerance: Tolerance,
+        request: Mapping[str, Any],
+        save: str | Path | None,
     ) -> None:
         self.session = session
         self.answer = answer
@@ -325,11 +252,17 @@ class _Run:
         self.probe = Session(session.model, max_memory=session.max_memory)
         self.probe._constants = session._constants
         self.wiring = wire(session.model.net)
-        self.positions = {id(layer): position for position, layer in enumerate(session.model.net.layers)}
+        self.positions = {
+            id(layer): position for position, layer in enumerate(session.model.net.layers)
+        }
         self.by_layer: dict[int, list[int]] = {}
         for number, row in enumerate(self.rows):
             self.by_layer.setdefault(id(row.layer), []).append(number)
-        self.numbers = {(self.positions[id(row.layer)], row.port): number for number, row in enumerate(self.rows) if id(row.layer) in self.positions}
+        self.numbers = {
+            (self.positions[id(row.layer)], row.port): number
+            for number, row in enumerate(self.rows)
+            if id(row.layer) in self.positions
+        }
         self.consumers: dict[int, set[int]] = {}
         for position, sources in enumerate(self.wiring.sources):
             for source in sources:
@@ -352,32 +285,61 @@ class _Run:
         except ExecutionError as problem:
             self.comparison.problems.append(f"irshape cannot run the model: {problem}")
         self.judge()
-        if self.tolerance.precision in ("f16", "bf16") and any(row.inherited and self.comparison.counts(row) for row in self.rows):
+        if self.tolerance.precision in ("f16", "bf16") and any(
+            row.inherited and self.comparison.counts(row) for row in self.rows
+        ):
             self.explain_precision(fed, results, self.tolerance.precision)
         if any(row.inherited and row.own_verdict == "equal" for row in self.rows):
             self.explain_weights(fed)
 
-    def explain_precision(self, fed: dict[str, Array], exact: list[Array], precision: Literal["f16", "bf16"]) -> None:
+    def explain_precision(
+        self, fed: dict[str, Array], exact: list[Array], precision: Literal["f16", "bf16"]
+    ) -> None:
         """Runs once more with every tensor rounded as the device may round it; outputs of the model that depart no more than by some times what that makes are explained."""
         from ..execution.ranges import rounding
 
         model = self.session.model
         try:
-            rounded = list(Session(model, max_memory=self.session.max_memory, rounding=rounding(precision)).run(fed).values())
+            rounded = list(
+                Session(model, max_memory=self.session.max_memory, rounding=rounding(precision))
+                .run(fed)
+                .values()
+            )
         except ExecutionError:
             return
-        results = [position for position, layer in enumerate(model.net.layers) if layer.type.lower() == "result"]
+        results = [
+            position
+            for position, layer in enumerate(model.net.layers)
+            if layer.type.lower() == "result"
+        ]
         for position, mine, other in zip(results, exact, rounded, strict=True):
-            source = next((source for source in self.wiring.sources[position] if source is not None), None)
+            source = next(
+                (source for source in self.wiring.sources[position] if source is not None), None
+            )
             number = None if source is None else self.numbers.get(source)
-            theirs = None if number is None else self.theirs(self.rows[number].layer, self.rows[number].port)
-            if number is None or theirs is None or not self.rows[number].inherited or not mine.shape == other.shape == theirs.shape:
+            theirs = (
+                None
+                if number is None
+                else self.theirs(self.rows[number].layer, self.rows[number].port)
+            )
+            if (
+                number is None
+                or theirs is None
+                or not self.rows[number].inherited
+                or not mine.shape == other.shape == theirs.shape
+            ):
                 continue
             departs, simulated = errors(mine, theirs), errors(mine, other)
-            within = departs.max_abs is not None and simulated.max_abs is not None and departs.max_abs <= SIMULATED_FACTOR * simulated.max_abs
+            within = (
+                departs.max_abs is not None
+                and simulated.max_abs is not None
+                and departs.max_abs <= SIMULATED_FACTOR * simulated.max_abs
+            )
             if within and departs.nan[0] == departs.nan[1] and departs.inf[0] == departs.inf[1]:
                 reason = f"rounded to {precision} after every layer, irshape's own result departs here by up to {simulated.max_abs:.3g}; the device's by {departs.max_abs:.3g}"
-                self.rows[number] = self.rows[number]._replace(value_verdict="explained", reason=reason)
+                self.rows[number] = self.rows[number]._replace(
+                    value_verdict="explained", reason=reason
+                )
 
     @cached_property
     def decompressed(self) -> dict[int, tuple[Array, ...]]:
@@ -386,7 +348,11 @@ class _Run:
     def decompresses(self, layer: Layer, port: int, theirs: Array) -> bool:
         """Whether the device gives the weights that a layer is the last to decompress as they are without rounding on the way."""
         made = self.decompressed.get(id(layer), ())
-        return port < len(made) and made[port].shape == theirs.shape and self.tolerance.alike(made[port], theirs)
+        return (
+            port < len(made)
+            and made[port].shape == theirs.shape
+            and self.tolerance.alike(made[port], theirs)
+        )
 
     def explain_weights(self, fed: dict[str, Array]) -> None:
         """Runs once more with weights decompressed as the device does it; rows that then agree are explained."""
@@ -398,8 +364,16 @@ class _Run:
         def observe(layer: Layer, inputs: tuple[Array, ...], made: tuple[Array, ...]) -> None:
             for number in self.by_layer.get(id(layer), ()):
                 row = self.rows[number]
-                theirs = self.theirs(layer, row.port) if row.inherited and row.own_verdict == "equal" and row.port < len(made) else None
-                if theirs is not None and theirs.shape == made[row.port].shape and self.tolerance.alike(made[row.port], theirs):
+                theirs = (
+                    self.theirs(layer, row.port)
+                    if row.inherited and row.own_verdict == "equal" and row.port < len(made)
+                    else None
+                )
+                if (
+                    theirs is not None
+                    and theirs.shape == made[row.port].shape
+                    and self.tolerance.alike(made[row.port], theirs)
+                ):
                     self.rows[number] = row._replace(value_verdict="explained", reason=DECOMPRESSED)
 
         try:
@@ -416,36 +390,72 @@ class _Run:
         if not self.nan_told and any(has_nan(array) for array in made):
             why = source_of_nan(layer, inputs, made)
             self.nan_told = True
-            self.comparison.notes.append(f"irshape's first NaN comes from {_place(layer)}: {why or 'it came in with the inputs'}")
-        numbers = [number for number in self.by_layer.get(id(layer), ()) if self.rows[number].port < len(made)]
-        found = {number: given for number in numbers if (given := self.theirs(layer, self.rows[number].port)) is not None}
+            self.comparison.notes.append(
+                f"irshape's first NaN comes from {_place(layer)}: {why or 'it came in with the inputs'}"
+            )
+        numbers = [
+            number
+            for number in self.by_layer.get(id(layer), ())
+            if self.rows[number].port < len(made)
+        ]
+        found = {
+            number: given
+            for number in numbers
+            if (given := self.theirs(layer, self.rows[number].port)) is not None
+        }
         for number, theirs in found.items():
-            self.rows[number] = self.compared(self.rows[number], inputs, made[self.rows[number].port], theirs)
+            self.rows[number] = self.compared(
+                self.rows[number], inputs, made[self.rows[number].port], theirs
+            )
         operation = self.session.engine.operation(layer)
-        if not found or self.request["layers"] != "all" or isinstance(operation, UnknownOperation) or operation[0].keeps_state:
+        if (
+            not found
+            or self.request["layers"] != "all"
+            or isinstance(operation, UnknownOperation)
+            or operation[0].keeps_state
+        ):
             return
-        sources = [source for source in self.wiring.sources[self.positions[id(layer)]] if source is not None]
-        agree = all(source not in self.numbers or self.rows[self.numbers[source]].value_verdict in ("equal", "not compared") for source in sources)
+        sources = [
+            source
+            for source in self.wiring.sources[self.positions[id(layer)]]
+            if source is not None
+        ]
+        agree = all(
+            source not in self.numbers
+            or self.rows[self.numbers[source]].value_verdict in ("equal", "not compared")
+            for source in sources
+        )
         if agree and all(self.rows[number].value_verdict == "equal" for number in found):
             for number in found:
                 self.rows[number] = self.rows[number]._replace(own_verdict="equal")
             return
-        device_inputs = tuple(self.device_input(source, array) for source, array in zip(sources, inputs, strict=True))
+        device_inputs = tuple(
+            self.device_input(source, array) for source, array in zip(sources, inputs, strict=True)
+        )
         self.probe.state = {}
         self.probe._runs.clear()
         try:
             own = self.probe.evaluate(layer, device_inputs)
         except ExecutionError as problem:
             for number in found:
-                self.rows[number] = self.rows[number]._replace(own_reason=f"irshape cannot compute it from the device's inputs: {problem}")
+                self.rows[number] = self.rows[number]._replace(
+                    own_reason=f"irshape cannot compute it from the device's inputs: {problem}"
+                )
             return
         for number, theirs in found.items():
             row = self.rows[number]
-            held = self.compared(row._replace(value_verdict="not compared", reason=None), device_inputs, own[row.port], theirs)
+            held = self.compared(
+                row._replace(value_verdict="not compared", reason=None),
+                device_inputs,
+                own[row.port],
+                theirs,
+            )
             if held.value_verdict == "differs" and self.decompresses(layer, row.port, theirs):
                 held = held._replace(value_verdict="explained", reason=DECOMPRESSED)
                 row = row._replace(value_verdict="explained", reason=DECOMPRESSED)
-            self.rows[number] = row._replace(own_verdict=held.value_verdict, own_errors=held.errors, own_reason=held.reason)
+            self.rows[number] = row._replace(
+                own_verdict=held.value_verdict, own_errors=held.errors, own_reason=held.reason
+            )
             if held.value_verdict == "differs":
                 self.rows[number] = self.rows[number]._replace(ranges=held.ranges)
                 if len(self.suspects) < MAX_SUSPECTS:
@@ -455,18 +465,30 @@ class _Run:
         """The device's value of an input; irshape's own where the device gives none, or something of another shape, which it cannot itself have used."""
         producer = self.session.model.net.layers[source[0]]
         theirs = self.theirs(producer, source[1])
-        return mine if theirs is None or theirs.shape != mine.shape or theirs.dtype != mine.dtype else theirs
+        return (
+            mine
+            if theirs is None or theirs.shape != mine.shape or theirs.dtype != mine.dtype
+            else theirs
+        )
 
     def compared(self, row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array) -> Row:
         if mine.shape != theirs.shape:
             reason = f"irshape computes {list(mine.shape)}, OpenVINO {list(theirs.shape)}"
-            return row._replace(value_verdict="differs", reason=reason, ranges=_ranges(inputs, mine, theirs))
+            return row._replace(
+                value_verdict="differs", reason=reason, ranges=_ranges(inputs, mine, theirs)
+            )
         error, allowed, same = self.tolerance.difference(mine, theirs)
         row = row._replace(error=error, allowed=allowed, errors=errors(mine, theirs))
         if same:
             return row._replace(value_verdict="equal")
-        why = explanation(self.session, row.layer, row.port, inputs, mine, theirs, self.tolerance.alike)
-        return row._replace(value_verdict="explained" if why else "differs", reason=why, ranges=_ranges(inputs, mine, theirs))
+        why = explanation(
+            self.session, row.layer, row.port, inputs, mine, theirs, self.tolerance.alike
+        )
+        return row._replace(
+            value_verdict="explained" if why else "differs",
+            reason=why,
+            ranges=_ranges(inputs, mine, theirs),
+        )
 
     def judge(self) -> None:
         """Runs the suspected layers alone on the device, until one departs there too: that one is to blame, looked into, and saved."""
@@ -483,38 +505,62 @@ class _Run:
                 continue
             cut = reproducer.cut(self.session.model, row.layer, inputs)
             alone = self.alone(cut, row.port)
-            if alone is not None and alone.shape == own[row.port].shape and self.tolerance.alike(own[row.port], alone):
+            if (
+                alone is not None
+                and alone.shape == own[row.port].shape
+                and self.tolerance.alike(own[row.port], alone)
+            ):
                 merged = "alone on the device, with the same inputs, the layer gives irshape's values: it is the device's merging with its neighbours that changes them"
-                self.rows[number] = row._replace(own_verdict="explained" if harmless else "differs", own_reason=merged)
+                self.rows[number] = row._replace(
+                    own_verdict="explained" if harmless else "differs", own_reason=merged
+                )
                 if harmless:
                     continue
             elif alone is not None:
                 same = alone.shape == theirs.shape and self.tolerance.alike(alone, theirs)
                 said = "the same" if same else "other wrong"
-                self.rows[number] = row._replace(own_reason=row.own_reason or f"alone on the device, with the same inputs, the layer gives {said} values")
+                self.rows[number] = row._replace(
+                    own_reason=row.own_reason
+                    or f"alone on the device, with the same inputs, the layer gives {said} values"
+                )
             if self.save is not None:
-                self.comparison.saved = reproducer.save(cut, self.save, {"irshape": own, "device": [theirs if alone is None else alone]})
+                self.comparison.saved = reproducer.save(
+                    cut, self.save, {"irshape": own, "device": [theirs if alone is None else alone]}
+                )
             if row.layer.bodies:
-                self.comparison.inside = look_inside(self.probe, row.layer, inputs, self.options)
+                self.comparison.inside = look_inside(
+                    self.probe, row.layer, inputs, self.options, crosscheck
+                )
             break
 
     def harmless(self, position: int, port: int) -> bool:
         """Whether nothing behind an output departs, and it is no output of the model."""
         if (id(self.session.model.net.layers[position]), port) in self.comparison.outputs:
             return False
-        behind = [number for consumer in self.consumers.get(position, ()) for number in self.by_layer.get(id(self.session.model.net.layers[consumer]), ())]
-        return bool(behind) and all(self.rows[number].value_verdict in ("equal", "explained") for number in behind)
+        behind = [
+            number
+            for consumer in self.consumers.get(position, ())
+            for number in self.by_layer.get(id(self.session.model.net.layers[consumer]), ())
+        ]
+        return bool(behind) and all(
+            self.rows[number].value_verdict in ("equal", "explained") for number in behind
+        )
 
     def alone(self, cut: reproducer.Cut, port: int) -> Array | None:
         """What the device gives for a layer by itself; None where it cannot."""
-        from ..formats.ir_writer import write
+        from ..formats.ir.writer import write
         from ..formats.loading import load
 
         with tempfile.TemporaryDirectory(prefix="irshape-") as name:
             folder = Path(name)
             try:
                 write(cut.model, folder / "layer.xml", infer(cut.model))
-                found = _asked(load(folder / "layer.xml"), cut.inputs, {**self.request, "layers": "outputs"}, folder)
+                found = _asked(
+                    load(folder / "layer.xml"),
+                    cut.inputs,
+                    {**self.request, "layers": "outputs"},
+                    folder,
+                )
             except (ValueError, OSError):
                 return None
             given = found.values.get((cut.layer.id, port))
@@ -534,7 +580,9 @@ def _place(layer: Layer) -> str:
 
 def _array(element_type: str, shape: list[int], file: Path) -> Array:
     if element_type == "string":
-        found: Array = np.array([bytes.fromhex(item) for item in json.loads(file.read_text())], dtype=object).reshape(shape)
+        found: Array = np.array(
+            [bytes.fromhex(item) for item in json.loads(file.read_text())], dtype=object
+        ).reshape(shape)
         return found
     raw = file.read_bytes()
     declared = ElementType.of(element_type)

@@ -16,18 +16,21 @@ import numpy as np
 from ..execution.inputs import random_inputs
 from ..execution.session import ExecutionError, Session
 from ..inference.engine import infer
-from ..model import Layer, Model
+from ..model.graph import Layer, Model
+from ..numbers.statistics import errors, range_of
+from ..numbers.tolerance import difference
 from ..numpy_types import dtype_of
 from ..types import ElementType, PartialShape
-from .crosschecking import Array, Comparison, Row
+from .result import Array, Comparison, Row
 from .runtime import TIMEOUT, Answer
-from .statistics import errors, range_of
-from .tolerance import difference
 
 DEVICES = {"onnx": ("CPU", "onnxruntime", "reference"), "onednn": ("CPU", "onednn")}
 """What `--device` may name, by format; the first stands for the second."""
 _PLAIN = {"f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"}
-_MODULES = {"onnx": "irshape.comparison.onnx_runtime", "onednn": "irshape.comparison.onednn_runtime"}
+_MODULES = {
+    "onnx": "irshape.comparison.onnx_runtime",
+    "onednn": "irshape.comparison.onednn_runtime",
+}
 
 
 class ForeignComparison(Comparison):
@@ -39,7 +42,13 @@ class ForeignComparison(Comparison):
 
 
 def crosscheck(
-    model: Model, inputs: Mapping[str, Array] | Sequence[Array] | None, *, device: str, rtol: float | None, atol: float | None, seed: int
+    model: Model,
+    inputs: Mapping[str, Array] | Sequence[Array] | None,
+    *,
+    device: str,
+    rtol: float | None,
+    atol: float | None,
+    seed: int,
 ) -> ForeignComparison:
     """Every value that the model names, computed by both. Raises `ValueError` for a device that the format has not, `RuntimeError` where its package is not installed."""
     known = DEVICES[model.format]
@@ -68,7 +77,9 @@ def asked(model: Model, fed: dict[str, Array], runtime: str) -> tuple[Answer, di
         return _asked(model, fed, runtime, Path(name))
 
 
-def _asked(model: Model, fed: dict[str, Array], runtime: str, folder: Path) -> tuple[Answer, dict[str, Array]]:
+def _asked(
+    model: Model, fed: dict[str, Array], runtime: str, folder: Path
+) -> tuple[Answer, dict[str, Array]]:
     names = {layer.id: layer.outputs[0].tensor_names[0] for layer in model.parameters}
     files = {}
     for number, (key, array) in enumerate(fed.items()):
@@ -90,7 +101,13 @@ def _asked(model: Model, fed: dict[str, Array], runtime: str, folder: Path) -> t
         for port, tensor in zip(layer.outputs, inference.outputs(layer), strict=False)
         for tensor_name in port.tensor_names
     }
-    request = {"model": str(Path(model.path).resolve()), "runtime": runtime, "inputs": files, "values": plain, "results": results}
+    request = {
+        "model": str(Path(model.path).resolve()),
+        "runtime": runtime,
+        "inputs": files,
+        "values": plain,
+        "results": results,
+    }
     if model.format == "onednn":
         request["shapes"] = shapes
     (folder / "request.json").write_text(json.dumps(request))
@@ -102,22 +119,38 @@ def _asked(model: Model, fed: dict[str, Array], runtime: str, folder: Path) -> t
             timeout=TIMEOUT,
             check=False,
             cwd=Path(model.path).resolve().parent,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(os.path.abspath(part) for part in sys.path)},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(os.path.abspath(part) for part in sys.path),
+            },
         )
         if done.returncode:
             said = done.stderr.decode(errors="replace").strip().splitlines()
-            ended = f"its process ended with status {done.returncode}" + (f": {said[-1][:300]}" if said else "")
+            ended = f"its process ended with status {done.returncode}" + (
+                f": {said[-1][:300]}" if said else ""
+            )
     except subprocess.TimeoutExpired:
         ended = f"no answer within {TIMEOUT:.0f} s"
-    found = json.loads((folder / "answer.json").read_text()) if (folder / "answer.json").exists() else {}
+    found = (
+        json.loads((folder / "answer.json").read_text())
+        if (folder / "answer.json").exists()
+        else {}
+    )
     if found.get("absent"):
         package = "irshape[onnx]" if model.format == "onnx" else "onednn-cpu-gomp"
-        raise RuntimeError(f"{runtime} is not installed ({found['absent']}); the cross-check needs it: pip install '{package}'")
-    values = {name: np.load(folder / file, allow_pickle=False) for name, file in found.get("values", {}).items()}
+        raise RuntimeError(
+            f"{runtime} is not installed ({found['absent']}); the cross-check needs it: pip install '{package}'"
+        )
+    values = {
+        name: np.load(folder / file, allow_pickle=False)
+        for name, file in found.get("values", {}).items()
+    }
     for name, kind in found.get("types", {}).items():
         if kind == "bf16":
             values[name] = values[name].view(dtype_of(ElementType.of("bf16")))
-    return Answer(found.get("version", runtime), runtime, None, ended, {}, {}, found.get("problem")), values
+    return Answer(
+        found.get("version", runtime), runtime, None, ended, {}, {}, found.get("problem")
+    ), values
 
 
 def _stored(array: Array) -> Array:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..execution.session import ExecutionError, Session
 from ..inference.engine import infer
-from ..model import Layer
+from ..model.graph import Layer
 from .reproducer import cut_body, file_stem
-
-if TYPE_CHECKING:
-    from .crosschecking import Comparison, Row
+from .result import Comparison, Inside
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -24,53 +22,19 @@ MAX_ITERATIONS = 8
 """So many runs of a body are held against the device, each in a process of its own."""
 
 
-class Inside(NamedTuple):
-    """What was found inside a layer. tag: of the body. iteration: the run of it that is told about, from 0. looked_at: how many runs were compared.
-
-    comparison: of the body as a model of its own, with what irshape feeds it in that iteration. Its layers have the ids and names that they have in the body.
-    """
-
-    layer: Layer
-    tag: str
-    iteration: int
-    looked_at: int
-    comparison: Comparison
-
-    @property
-    def blamed(self) -> Row | None:
-        """The first output in the body that departs though its layer is given the device's own inputs; None where the body agrees in all runs looked at."""
-        return self.comparison.blamed
-
-    @property
-    def path(self) -> list[str]:
-        """The path of the layers of the body."""
-        return [*self.layer.path, self.layer.id, self.tag]
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        found = self.blamed
-        layer = None
-        if found is not None:
-            layer = {"id": found.layer.id, "name": found.layer.name, "type": found.layer.type, "port": found.port}
-        inner = self.comparison.inside
-        return {
-            "path": self.path,
-            "iteration": self.iteration,
-            "looked_at": self.looked_at,
-            "blamed": layer,
-            "errors": None if found is None else (found.own_errors or found.errors).to_dict(),
-            "inside": None if inner is None else inner.to_dict(),
-        }
-
-
-def look_inside(session: Session, layer: Layer, inputs: Sequence[Array], options: Mapping[str, Any]) -> Inside | None:
+def look_inside(
+    session: Session,
+    layer: Layer,
+    inputs: Sequence[Array],
+    options: Mapping[str, Any],
+    crosscheck: Callable[..., Comparison],
+) -> Inside | None:
     """Runs a control-flow layer on `inputs`, and holds its body against the device, iteration by iteration, until one has a layer to blame.
 
-    options: those of `crosscheck`; what `save` keeps of the body goes into a folder of its own there. None where no body runs, or none could be compared.
+    crosscheck: compares a model with the device (`crosschecking.crosscheck`). options: those that it is called with; what `save` keeps of the body goes into a folder of its own there. None where no body runs, or none could be compared.
     """
-    from ..formats.ir_writer import write
+    from ..formats.ir.writer import write
     from ..formats.loading import load
-    from .crosschecking import crosscheck
 
     assert layer.bodies is not None
     runs: list[tuple[str, dict[str, Array]]] = []
@@ -87,7 +51,9 @@ def look_inside(session: Session, layer: Layer, inputs: Sequence[Array], options
         if found.type.lower() == "parameter" and len(runs) <= MAX_ITERATIONS:
             runs[-1][1][found.id] = made[0]
 
-    with suppress(ExecutionError):  # said by who has run it before; the iterations up to there can be looked at
+    with suppress(
+        ExecutionError
+    ):  # said by who has run it before; the iterations up to there can be looked at
         session.evaluate(layer, tuple(inputs), observe)
     save = options.get("save")
     last: Inside | None = None

@@ -112,9 +112,18 @@ ATTRIBUTES = {
         (0x1, "alpha beta epsilon max min momentum"),
         (0x20, "scales"),
         (0x30, "axis begin_norm_axis groups"),
-        (0x40, "axes dilations dst_shape kernel order output_padding pads_begin pads_end shape sizes src_shape strides weights_shape zps"),
-        (0x60, "exclude_pad keep_dims keep_stats per_channel_broadcast special_zero transpose_a transpose_b use_affine use_dst"),
-        (0x80, "auto_broadcast auto_pad coordinate_transformation_mode data_format mode qtype rounding_type weights_format"),
+        (
+            0x40,
+            "axes dilations dst_shape kernel order output_padding pads_begin pads_end shape sizes src_shape strides weights_shape zps",
+        ),
+        (
+            0x60,
+            "exclude_pad keep_dims keep_stats per_channel_broadcast special_zero transpose_a transpose_b use_affine use_dst",
+        ),
+        (
+            0x80,
+            "auto_broadcast auto_pad coordinate_transformation_mode data_format mode qtype rounding_type weights_format",
+        ),
     )
     for place, name in enumerate(names.split())
 }
@@ -134,7 +143,14 @@ TYPES = {
 }
 """The numbers of the element types, and the NumPy types of as many bits."""
 
-STATUS = {1: "out_of_memory", 2: "invalid_arguments", 3: "unimplemented", 4: "last_impl_reached", 5: "runtime_error", 6: "not_required"}
+STATUS = {
+    1: "out_of_memory",
+    2: "invalid_arguments",
+    3: "unimplemented",
+    4: "last_impl_reached",
+    5: "runtime_error",
+    6: "not_required",
+}
 STATUS |= {7: "invalid_graph", 8: "invalid_graph_op", 9: "invalid_shape", 10: "invalid_data_type"}
 
 
@@ -166,7 +182,14 @@ class Library:
     """The library, its calls checked."""
 
     def __init__(self) -> None:
-        places = [Path(sys.prefix) / "lib" / LIBRARY, *(Path(part).parents[1] / LIBRARY for part in sys.path if part.endswith("site-packages"))]
+        places = [
+            Path(sys.prefix) / "lib" / LIBRARY,
+            *(
+                Path(part).parents[1] / LIBRARY
+                for part in sys.path
+                if part.endswith("site-packages")
+            ),
+        ]
         found = next((str(place) for place in places if place.exists()), LIBRARY)
         try:
             self.handle = ctypes.CDLL(found)
@@ -188,7 +211,13 @@ def logical_tensor(entry: dict[str, Any], shape: list[int] | None) -> LogicalTen
     """A dense logical tensor; without a shape, one of which the library is to find out."""
     if entry["dtype"] not in TYPES:
         raise Failed(f"oneDNN 3.2 has no {entry['dtype']}")
-    made = LogicalTensor(id=entry["id"], ndims=UNKNOWN_RANK, data_type=TYPES[entry["dtype"]][0], property=0, layout_type=STRIDED)
+    made = LogicalTensor(
+        id=entry["id"],
+        ndims=UNKNOWN_RANK,
+        data_type=TYPES[entry["dtype"]][0],
+        property=0,
+        layout_type=STRIDED,
+    )
     if shape is None:
         for axis in range(MAX_DIMS):
             made.dims[axis] = made.strides[axis] = UNKNOWN_SIZE
@@ -201,26 +230,54 @@ def logical_tensor(entry: dict[str, Any], shape: list[int] | None) -> LogicalTen
     return made
 
 
-def operation(library: Library, entry: dict[str, Any], number: int, tensors: dict[int, LogicalTensor]) -> c_void_p:
+def operation(
+    library: Library, entry: dict[str, Any], number: int, tensors: dict[int, LogicalTensor]
+) -> c_void_p:
     """An operation with its attributes and its wiring."""
     if entry["kind"] not in KINDS:
         raise Failed(f"oneDNN 3.2 has no {entry['kind']}")
     made = c_void_p()
-    library("dnnl_graph_op_create", byref(made), c_size_t(number), c_int(KINDS.index(entry["kind"])), c_char_p(str(entry.get("name", number)).encode()))
+    library(
+        "dnnl_graph_op_create",
+        byref(made),
+        c_size_t(number),
+        c_int(KINDS.index(entry["kind"])),
+        c_char_p(str(entry.get("name", number)).encode()),
+    )
     for name, attribute in entry.get("attrs", {}).items():
         if name not in ATTRIBUTES or NEWER.get((entry["kind"], name)) == attribute["value"]:
             continue
         value, code = attribute["value"], c_int(ATTRIBUTES[name])
         if attribute["type"] in ("s64", "s64[]"):
             values = value if isinstance(value, list) else [value]
-            library("dnnl_graph_op_set_attr_s64", made, code, (c_int64 * max(len(values), 1))(*values), c_size_t(len(values)))
+            library(
+                "dnnl_graph_op_set_attr_s64",
+                made,
+                code,
+                (c_int64 * max(len(values), 1))(*values),
+                c_size_t(len(values)),
+            )
         elif attribute["type"] in ("f32", "f32[]"):
             values = value if isinstance(value, list) else [value]
-            library("dnnl_graph_op_set_attr_f32", made, code, (c_float * max(len(values), 1))(*values), c_size_t(len(values)))
+            library(
+                "dnnl_graph_op_set_attr_f32",
+                made,
+                code,
+                (c_float * max(len(values), 1))(*values),
+                c_size_t(len(values)),
+            )
         elif attribute["type"] == "bool":
-            library("dnnl_graph_op_set_attr_bool", made, code, (c_uint8 * 1)(int(value)), c_size_t(1))
+            library(
+                "dnnl_graph_op_set_attr_bool", made, code, (c_uint8 * 1)(int(value)), c_size_t(1)
+            )
         else:
-            library("dnnl_graph_op_set_attr_str", made, code, c_char_p(value.encode()), c_size_t(len(value)))
+            library(
+                "dnnl_graph_op_set_attr_str",
+                made,
+                code,
+                c_char_p(value.encode()),
+                c_size_t(len(value)),
+            )
     for side in ("input", "output"):
         for tensor in entry.get(f"{side}s", []):
             library(f"dnnl_graph_op_add_{side}", made, byref(tensors[tensor["id"]]))
@@ -250,9 +307,16 @@ def main(folder: Path) -> None:
 def _run(library: Library, request: dict[str, Any], folder: Path, answer: dict[str, Any]) -> None:
     graph = json.loads(Path(request["model"]).read_text(encoding="utf-8-sig"))["graph"]
     shapes = {int(key): shape for key, shape in request["shapes"].items()}
-    entries = {entry["id"]: entry for found in graph for entry in (*found.get("inputs", []), *found.get("outputs", []))}
+    entries = {
+        entry["id"]: entry
+        for found in graph
+        for entry in (*found.get("inputs", []), *found.get("outputs", []))
+    }
     made_by_some = {entry["id"] for found in graph for entry in found.get("outputs", [])}
-    tensors = {number: logical_tensor(entry, None if number in made_by_some else shapes[number]) for number, entry in entries.items()}
+    tensors = {
+        number: logical_tensor(entry, None if number in made_by_some else shapes[number])
+        for number, entry in entries.items()
+    }
     engine, stream, whole = c_void_p(), c_void_p(), c_void_p()
     library("dnnl_engine_create", byref(engine), c_int(1), c_size_t(0))
     library("dnnl_stream_create", byref(stream), engine, ctypes.c_uint(1))
@@ -279,7 +343,9 @@ def _run(library: Library, request: dict[str, Any], folder: Path, answer: dict[s
             if any(port.id not in arrays for port in inputs):
                 left.append(partition)
             else:
-                _execute(library, partition, inputs, outputs, engine, stream, arrays, tensors, entries)
+                _execute(
+                    library, partition, inputs, outputs, engine, stream, arrays, tensors, entries
+                )
         if len(left) == len(waiting):
             raise Failed(f"{len(left)} partitions wait for inputs that nothing makes")
         waiting = left
@@ -318,22 +384,50 @@ def _execute(
     given = [POINTER(LogicalTensor)(tensors[port.id]) for port in inputs]
     wanted = [POINTER(LogicalTensor)(tensors[port.id]) for port in outputs]
     pointers = [(POINTER(LogicalTensor) * max(len(part), 1))(*part) for part in (given, wanted)]
-    library("dnnl_graph_partition_compile", partition, compiled, c_size_t(len(given)), pointers[0], c_size_t(len(wanted)), pointers[1], engine)
+    library(
+        "dnnl_graph_partition_compile",
+        partition,
+        compiled,
+        c_size_t(len(given)),
+        pointers[0],
+        c_size_t(len(wanted)),
+        pointers[1],
+        engine,
+    )
     handles: list[list[c_void_p]] = []
     for ports in (inputs, outputs):
         row = []
         for port in ports:
             tensor = tensors[port.id]
             if ports is outputs:
-                library("dnnl_graph_compiled_partition_query_logical_tensor", compiled, c_size_t(port.id), byref(tensor))
+                library(
+                    "dnnl_graph_compiled_partition_query_logical_tensor",
+                    compiled,
+                    c_size_t(port.id),
+                    byref(tensor),
+                )
                 shape = tuple(tensor.dims[: max(tensor.ndims, 0)])
                 arrays[port.id] = np.zeros(shape, TYPES[entries[port.id]["dtype"]][1])
             handle = c_void_p()
-            library("dnnl_graph_tensor_create", byref(handle), byref(tensor), engine, c_void_p(arrays[port.id].ctypes.data))
+            library(
+                "dnnl_graph_tensor_create",
+                byref(handle),
+                byref(tensor),
+                engine,
+                c_void_p(arrays[port.id].ctypes.data),
+            )
             row.append(handle)
         handles.append(row)
     lists = [(c_void_p * max(len(row), 1))(*row) for row in handles]
-    library("dnnl_graph_compiled_partition_execute", compiled, stream, c_size_t(len(inputs)), lists[0], c_size_t(len(outputs)), lists[1])
+    library(
+        "dnnl_graph_compiled_partition_execute",
+        compiled,
+        stream,
+        c_size_t(len(inputs)),
+        lists[0],
+        c_size_t(len(outputs)),
+        lists[1],
+    )
     library("dnnl_stream_wait", stream)
 
 

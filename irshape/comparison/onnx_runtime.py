@@ -23,7 +23,9 @@ def main(folder: Path) -> None:
     except ImportError as absent:
         answer["absent"] = str(absent)
     except Exception as problem:
-        answer["problem"] = " | ".join(line.strip() for line in str(problem).splitlines() if line.strip())[:600]
+        answer["problem"] = " | ".join(
+            line.strip() for line in str(problem).splitlines() if line.strip()
+        )[:600]
     (folder / "answer.json").write_text(json.dumps(answer))
 
 
@@ -35,7 +37,9 @@ def _run(request: dict[str, Any], folder: Path) -> dict[str, Any]:
     wanted = [name for name in request["values"] if name not in held]
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in wanted)
     names = [*request["results"], *wanted]
-    fed = {name: np.load(folder / file, allow_pickle=False) for name, file in request["inputs"].items()}
+    fed = {
+        name: np.load(folder / file, allow_pickle=False) for name, file in request["inputs"].items()
+    }
     if request["runtime"] == "onnxruntime":
         import onnxruntime
 
@@ -43,7 +47,9 @@ def _run(request: dict[str, Any], folder: Path) -> dict[str, Any]:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.log_severity_level = 3
         version = f"onnxruntime {onnxruntime.__version__}"
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
         made = session.run(names, fed)
     else:
         from onnx.reference import ReferenceEvaluator

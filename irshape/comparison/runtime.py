@@ -47,22 +47,44 @@ def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answ
             check=False,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         )
-        ended = None if done.returncode == 0 else _ending(done.returncode, done.stderr.decode(errors="replace"))
+        ended = (
+            None
+            if done.returncode == 0
+            else _ending(done.returncode, done.stderr.decode(errors="replace"))
+        )
     except subprocess.TimeoutExpired:
         ended = f"no answer within {timeout:.0f} s"
     found = json.loads(answer.read_text()) if answer.exists() else {}
     if found.get("absent"):
-        raise RuntimeError("OpenVINO is not installed; the cross-check needs it: pip install 'irshape[openvino]'")
-    values = {(name, port): (element_type, shape, folder / file) for name, port, element_type, shape, file in found.get("values", ())}
-    shapes = {name: [(row[0], row[1]) for row in rows] for name, rows in found.get("shapes", {}).items()}
+        raise RuntimeError(
+            "OpenVINO is not installed; the cross-check needs it: pip install 'irshape[openvino]'"
+        )
+    values = {
+        (name, port): (element_type, shape, folder / file)
+        for name, port, element_type, shape, file in found.get("values", ())
+    }
+    shapes = {
+        name: [(row[0], row[1]) for row in rows] for name, rows in found.get("shapes", {}).items()
+    }
     return Answer(
-        found.get("version", "?"), found.get("device", "?"), found.get("refused"), ended, shapes, values, found.get("problem"), found.get("precision")
+        found.get("version", "?"),
+        found.get("device", "?"),
+        found.get("refused"),
+        ended,
+        shapes,
+        values,
+        found.get("problem"),
+        found.get("precision"),
     )
 
 
 def _ending(code: int, stderr: str) -> str:
     last = stderr.strip().splitlines()[-1][:300] if stderr.strip() else ""
-    return f"its process was killed by signal {-code}" if code < 0 else f"its process ended with status {code}: {last}"
+    return (
+        f"its process was killed by signal {-code}"
+        if code < 0
+        else f"its process ended with status {code}: {last}"
+    )
 
 
 def main(folder: Path) -> None:
@@ -85,7 +107,11 @@ def main(folder: Path) -> None:
     save()
     core = ov.Core()
     try:
-        model = core.read_model(request["xml"], request["bin"]) if request["bin"] else core.read_model(request["xml"])
+        model = (
+            core.read_model(request["xml"], request["bin"])
+            if request["bin"]
+            else core.read_model(request["xml"])
+        )
     except Exception as refusal:
         answer["refused"] = _short(refusal)
         save()
@@ -107,25 +133,37 @@ def _short(problem: Exception) -> str:
     return " | ".join(lines[-3:])[:600]
 
 
-_BODIES = {"Loop": ("get_function",), "TensorIterator": ("get_function",), "If": ("get_then_body", "get_else_body")}
+_BODIES = {
+    "Loop": ("get_function",),
+    "TensorIterator": ("get_function",),
+    "If": ("get_then_body", "get_else_body"),
+}
 
 
 def _shapes(model: Any) -> dict[str, list[tuple[str, str]]]:
     """By layer name, which the request has made unique, bodies included."""
     found = {}
     for node in model.get_ops():
-        found[node.get_friendly_name()] = [(output.get_element_type().get_type_name(), str(output.get_partial_shape())) for output in node.outputs()]
+        found[node.get_friendly_name()] = [
+            (output.get_element_type().get_type_name(), str(output.get_partial_shape()))
+            for output in node.outputs()
+        ]
         for getter in _BODIES.get(node.get_type_name(), ()):
             found.update(_shapes(getattr(node, getter)()))
     return found
 
 
-def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path, answer: dict[str, Any]) -> list[tuple[str, int, str, list[int], str]]:
+def _run(
+    ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path, answer: dict[str, Any]
+) -> list[tuple[str, int, str, list[int], str]]:
     import numpy as np
 
     config = {"INFERENCE_PRECISION_HINT": request.get("hint") or "f32"}
     if request["device"] == "CPU":
-        config |= {"KV_CACHE_PRECISION": request.get("hint") or "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
+        config |= {
+            "KV_CACHE_PRECISION": request.get("hint") or "f32",
+            "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0",
+        }
     config |= request["config"]
     watched = []
     for node in model.get_ops():
@@ -140,7 +178,10 @@ def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path, 
             model.add_outputs([output])
     # an output that has a Result already gets no second one, so each is found by what feeds it
     fed = [result.input(0).get_source_output() for result in model.get_results()]
-    positions = {(source.get_node().get_friendly_name(), source.get_index()): position for position, source in enumerate(fed)}
+    positions = {
+        (source.get_node().get_friendly_name(), source.get_index()): position
+        for position, source in enumerate(fed)
+    }
     compiled = core.compile_model(model, request["device"], config)
     answer["precision"] = _precision(compiled)
     demand = compiled.create_infer_request()
@@ -151,7 +192,10 @@ def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path, 
         element_type, shape, file = entry
         tensor = ov.Tensor(getattr(ov.Type, element_type), ov.Shape(shape))
         if element_type == "string":
-            tensor.str_data = np.array([bytes.fromhex(item) for item in json.loads((folder / file).read_text())], dtype=object).reshape(shape)
+            tensor.str_data = np.array(
+                [bytes.fromhex(item) for item in json.loads((folder / file).read_text())],
+                dtype=object,
+            ).reshape(shape)
         else:
             raw = (folder / file).read_bytes()
             if raw:
@@ -164,7 +208,14 @@ def _run(ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path, 
         file = f"value{number}.bin"
         element_type = tensor.get_element_type().get_type_name()
         if element_type == "string":
-            (folder / file).write_text(json.dumps([item.hex() if isinstance(item, bytes) else str(item).encode().hex() for item in tensor.bytes_data.ravel()]))
+            (folder / file).write_text(
+                json.dumps(
+                    [
+                        item.hex() if isinstance(item, bytes) else str(item).encode().hex()
+                        for item in tensor.bytes_data.ravel()
+                    ]
+                )
+            )
         else:
             (folder / file).write_bytes(_bytes(tensor))
         found.append((name, port, element_type, list(tensor.get_shape()), file))

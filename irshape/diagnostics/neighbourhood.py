@@ -9,7 +9,7 @@ from .report import FileReport
 
 if TYPE_CHECKING:
     from ..inference.engine import BodyResult
-    from ..model import Layer, Model, Port
+    from ..model.graph import Layer, Model, Port
     from ..ops.tensors import Tensor
 
 MAX_VALUE = 8
@@ -45,7 +45,9 @@ def layer_key(reference: Mapping[str, Any]) -> LayerKey:
     return tuple(reference["path"]), reference["id"], reference["type"], reference["name"]
 
 
-def neighbourhoods(file: FileReport, weights: str = "beside", values: Mapping[str, str] | None = None) -> dict[LayerKey, Neighbourhood]:
+def neighbourhoods(
+    file: FileReport, weights: str = "beside", values: Mapping[str, str] | None = None
+) -> dict[LayerKey, Neighbourhood]:
     """The neighbourhood of every layer that has a finding; of several that share a key, the first one's.
 
     Reads and infers the file once more, from the text in the report: a report over thousands of files need not keep their models. Nothing where there is no model.
@@ -65,23 +67,31 @@ def neighbourhoods(file: FileReport, weights: str = "beside", values: Mapping[st
                 if consumers is None:
                     consumers = _consumers(result)
                 alone = model.kind == "layers"
-                found[key] = Neighbourhood(layer, list(_inputs(result, position, alone)), list(_outputs(result, position, consumers)))
+                found[key] = Neighbourhood(
+                    layer,
+                    list(_inputs(result, position, alone)),
+                    list(_outputs(result, position, consumers)),
+                )
     return found
 
 
 def _read_again(file: FileReport, weights: str, values: Mapping[str, str] | None) -> Model | None:
     from pathlib import Path
 
-    from ..formats.layers import give_values
+    from ..formats.ir.fragments import give_values
     from ..formats.loading import load, read_source
-    from ..model import NotReadable
+    from ..model.graph import NotReadable
 
     source = file.source
     try:
         if source is None:
             model = load(file.path, weights)
         else:
-            beside = Path(source.path).with_suffix(".bin") if source.path not in ("<stdin>", "") else "none"
+            beside = (
+                Path(source.path).with_suffix(".bin")
+                if source.path not in ("<stdin>", "")
+                else "none"
+            )
             model = read_source(source, beside if weights == "beside" else weights)
         if values:
             give_values(model, values)
@@ -110,12 +120,22 @@ def _inputs(result: BodyResult, position: int, alone: bool) -> Iterator[Edge]:
     layers = result.body.layers
     for port, source in zip(layers[position].inputs, result.wiring.sources[position], strict=True):
         if source is None:
-            yield Edge(port.id, None, _said(port) if alone else None, None, None, port.value, not alone)
+            yield Edge(
+                port.id, None, _said(port) if alone else None, None, None, port.value, not alone
+            )
         else:
-            yield _edge(port.id, layers[source[0]], layers[source[0]].outputs[source[1]], _tensor(result, *source), port)
+            yield _edge(
+                port.id,
+                layers[source[0]],
+                layers[source[0]].outputs[source[1]],
+                _tensor(result, *source),
+                port,
+            )
 
 
-def _outputs(result: BodyResult, position: int, consumers: Mapping[tuple[int, int], list[tuple[int, int]]]) -> Iterator[Edge]:
+def _outputs(
+    result: BodyResult, position: int, consumers: Mapping[tuple[int, int], list[tuple[int, int]]]
+) -> Iterator[Edge]:
     layers = result.body.layers
     for index, port in enumerate(layers[position].outputs):
         tensor = _tensor(result, position, index)
@@ -132,18 +152,32 @@ def _tensor(result: BodyResult, position: int, index: int) -> tuple[Tensor | Non
     return (tensors[index] if index < len(tensors) else None), position in result.unsure
 
 
-def _edge(name: str, other: Layer | None, source: Port, found: tuple[Tensor | None, bool], sink: Port | None) -> Edge:
+def _edge(
+    name: str,
+    other: Layer | None,
+    source: Port,
+    found: tuple[Tensor | None, bool],
+    sink: Port | None,
+) -> Edge:
     tensor, unsure = found
     said = _said(source)
     clash = tensor is not None and not _agrees(source, tensor)
     if tensor is None or (unsure and not clash):
         inferred = None
     else:
-        inferred = str(tensor.shape) if tensor.element_type.is_dynamic else f"{tensor.element_type} {tensor.shape}"
+        inferred = (
+            str(tensor.shape)
+            if tensor.element_type.is_dynamic
+            else f"{tensor.element_type} {tensor.shape}"
+        )
         if not clash and _as_declared(source, tensor):
             said = inferred  # the same, but for bounds that a port cannot write
     repeated = None
-    if sink is not None and (sink.dims or sink.precision) and (sink.dims != source.dims or sink.precision not in (None, source.precision)):
+    if (
+        sink is not None
+        and (sink.dims or sink.precision)
+        and (sink.dims != source.dims or sink.precision not in (None, source.precision))
+    ):
         repeated = _said(sink)
     return Edge(name, other, said, inferred, repeated, _value(tensor), clash)
 
@@ -152,7 +186,11 @@ def _said(port: Port) -> str | None:
     """What a port declares: `f32 [2,?]`; without a <dim> nothing tells a scalar from a dynamic rank."""
     name = str(port.element_type) if port.element_type is not None else port.precision or ""
     dims = (
-        "malformed dimensions" if port.dims is None else f"[{','.join('?' if size < 0 else str(size) for size in port.dims)}]" if port.dims else "no dimensions"
+        "malformed dimensions"
+        if port.dims is None
+        else f"[{','.join('?' if size < 0 else str(size) for size in port.dims)}]"
+        if port.dims
+        else "no dimensions"
     )
     return f"{name} {dims}".strip() if name or port.dims != () else None
 
@@ -162,7 +200,11 @@ def _agrees(port: Port, tensor: Tensor) -> bool:
     from ..inference.engine import declared
 
     said = declared(port, tensor)
-    types = said.element_type.is_dynamic or tensor.element_type.is_dynamic or said.element_type is tensor.element_type
+    types = (
+        said.element_type.is_dynamic
+        or tensor.element_type.is_dynamic
+        or said.element_type is tensor.element_type
+    )
     return types and port.dims is not None and said.shape.compatible(tensor.shape)
 
 
@@ -171,11 +213,18 @@ def _as_declared(port: Port, tensor: Tensor) -> bool:
     if port.precision is not None and port.element_type is not tensor.element_type:
         return False
     dims = tensor.shape.dims
-    return port.dims == (() if dims is None else tuple(dim.low if dim.is_static else -1 for dim in dims))
+    return port.dims == (
+        () if dims is None else tuple(dim.low if dim.is_static else -1 for dim in dims)
+    )
 
 
 def _value(tensor: Tensor | None) -> str | None:
-    if tensor is None or tensor.value is None or len(tensor.value) > MAX_VALUE or not tensor.element_type.name:
+    if (
+        tensor is None
+        or tensor.value is None
+        or len(tensor.value) > MAX_VALUE
+        or not tensor.element_type.name
+    ):
         return None
     exact = tensor.value.exact
     if exact is None:

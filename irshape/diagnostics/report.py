@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any, Literal, NamedTuple
 
-from ..model import Layer, Model, NotReadable, Problem, Source
+from ..model.graph import Layer, Model, NotReadable, Problem
+from ..model.source import Source
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -42,7 +43,11 @@ class FileReport(NamedTuple):
     source: Source | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        return {"path": self.path, "layers": self.layers, "diagnostics": [found.to_dict() for found in self.diagnostics]}
+        return {
+            "path": self.path,
+            "layers": self.layers,
+            "diagnostics": [found.to_dict() for found in self.diagnostics],
+        }
 
 
 class Report:
@@ -64,7 +69,12 @@ class Report:
         return not self.count("error")
 
     def to_dict(self) -> dict[str, Any]:
-        summary = {"files": len(self.files), "errors": self.count("error"), "warnings": self.count("warning"), "infos": self.count("info")}
+        summary = {
+            "files": len(self.files),
+            "errors": self.count("error"),
+            "warnings": self.count("warning"),
+            "infos": self.count("info"),
+        }
         return {"version": 1, "files": [file.to_dict() for file in self.files], "summary": summary}
 
 
@@ -80,7 +90,13 @@ class LoadError(Exception):
 
 def layer_reference(layer: Layer) -> dict[str, Any]:
     """A layer as diagnostics and listings name it."""
-    return {"id": layer.id, "name": layer.name, "type": layer.type, "opset": layer.version, "path": list(layer.path)}
+    return {
+        "id": layer.id,
+        "name": layer.name,
+        "type": layer.type,
+        "opset": layer.version,
+        "path": list(layer.path),
+    }
 
 
 def diagnostic(problem: Problem, source: Source) -> Diagnostic:
@@ -112,4 +128,6 @@ def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] = "beside
         return load_model(path, weights)
     except NotReadable as unreadable:
         source = unreadable.source
-        raise LoadError(FileReport(source.path, 0, [diagnostic(unreadable.problem, source)], source)) from None
+        raise LoadError(
+            FileReport(source.path, 0, [diagnostic(unreadable.problem, source)], source)
+        ) from None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..inference.engine import infer
-from ..model import Model
+from ..model.graph import Model
 from ..numpy_types import dtype_of
 from ..types import ElementType, PartialShape, ShapeLike
 from .sizes import Fitter
@@ -20,7 +20,12 @@ Array = np.ndarray[Any, np.dtype[Any]]
 MAX_RANDOM_BYTES = 1 << 30
 
 
-def random_inputs(model: Model, seed: int = 0, shapes: Mapping[str, ShapeLike] | None = None, given: Mapping[str, Array] | None = None) -> dict[str, Array]:
+def random_inputs(
+    model: Model,
+    seed: int = 0,
+    shapes: Mapping[str, ShapeLike] | None = None,
+    given: Mapping[str, Array] | None = None,
+) -> dict[str, Array]:
     """An array for each Parameter, by layer id: reals in [-1, 1), integers and booleans 0 or 1, those whose name has `mask` in it 1 (a row that is masked
     out whole is NaN behind its softmax, and hides what follows). The same seed gives the same arrays.
 
@@ -34,13 +39,19 @@ def random_inputs(model: Model, seed: int = 0, shapes: Mapping[str, ShapeLike] |
         if not outputs:
             raise ValueError(f"the input '{layer.name}' is no Parameter that puts out anything")
         tensor = outputs[0]
-        wanted[layer.id] = PartialShape(given[layer.id].shape) if given is not None and layer.id in given else tensor.shape
+        wanted[layer.id] = (
+            PartialShape(given[layer.id].shape)
+            if given is not None and layer.id in given
+            else tensor.shape
+        )
         _drawable(tensor.element_type, wanted[layer.id], layer.name)
     if any(not shape.is_static for shape in wanted.values()):
         wanted = {id: PartialShape(sizes) for id, sizes in Fitter(model).fitting(wanted).items()}
     generator = np.random.default_rng(seed)
     return {
-        layer.id: random_array(generator, inference.outputs(layer)[0].element_type, wanted[layer.id], layer.name)
+        layer.id: random_array(
+            generator, inference.outputs(layer)[0].element_type, wanted[layer.id], layer.name
+        )
         if given is None or layer.id not in given
         else given[layer.id]
         for layer in model.parameters
@@ -49,12 +60,16 @@ def random_inputs(model: Model, seed: int = 0, shapes: Mapping[str, ShapeLike] |
 
 def _drawable(element_type: ElementType, shape: PartialShape, name: str) -> None:
     if shape.dims is None:
-        raise ValueError(f"the input '{name}' is of dynamic rank; give it a shape (--shape {name}=[…])")
+        raise ValueError(
+            f"the input '{name}' is of dynamic rank; give it a shape (--shape {name}=[…])"
+        )
     if element_type.is_dynamic:
         raise ValueError(f"the input '{name}' is of dynamic element type; give it as a file")
 
 
-def random_array(generator: np.random.Generator, element_type: ElementType, shape: PartialShape, name: str) -> Array:
+def random_array(
+    generator: np.random.Generator, element_type: ElementType, shape: PartialShape, name: str
+) -> Array:
     """One random array of a static shape."""
     _drawable(element_type, shape, name)
     sizes = shape.static
@@ -63,9 +78,13 @@ def random_array(generator: np.random.Generator, element_type: ElementType, shap
     for size in sizes:
         total *= size
     if total * max(element_type.bits // 8, 1) > MAX_RANDOM_BYTES:
-        raise ValueError(f"the input '{name}' of shape {list(sizes)} would take more than {MAX_RANDOM_BYTES >> 20} MiB; give it a smaller shape")
+        raise ValueError(
+            f"the input '{name}' of shape {list(sizes)} would take more than {MAX_RANDOM_BYTES >> 20} MiB; give it a smaller shape"
+        )
     if element_type.kind == "string":
-        made: Array = np.array([b"text %d" % number for number in generator.integers(0, 10, total)], dtype=object).reshape(sizes)
+        made: Array = np.array(
+            [b"text %d" % number for number in generator.integers(0, 10, total)], dtype=object
+        ).reshape(sizes)
         return made
     if element_type.is_real:
         return (generator.random(sizes) * 2 - 1).astype(dtype_of(element_type))
@@ -90,7 +109,10 @@ def beside(model: Model) -> dict[str, str]:
     path = Path(model.path)
     if model.path == "-":
         return {}
-    found = {layer.id: path.with_suffix(f".input{number}.npy") for number, layer in enumerate(model.parameters)}
+    found = {
+        layer.id: path.with_suffix(f".input{number}.npy")
+        for number, layer in enumerate(model.parameters)
+    }
     return {id: str(file) for id, file in found.items() if file.is_file()}
 
 
@@ -105,7 +127,13 @@ def restored(array: Array, element_type: ElementType) -> Array:
     """What `storable` has changed, changed back for an input of that type; anything else as it is."""
     kept = element_type.is_dynamic or array.dtype == dtype_of(element_type)
     if not kept and element_type.name == "string" and array.dtype.kind in "US":
-        return np.array([item.encode() if isinstance(item, str) else bytes(item) for item in array.ravel().tolist()], dtype=object).reshape(array.shape)
+        return np.array(
+            [
+                item.encode() if isinstance(item, str) else bytes(item)
+                for item in array.ravel().tolist()
+            ],
+            dtype=object,
+        ).reshape(array.shape)
     wide = {
         "bf16": np.float32,
         "f8e4m3": np.float32,
@@ -126,7 +154,12 @@ def restored(array: Array, element_type: ElementType) -> Array:
 def storable(array: Array) -> Array:
     """An array as a .npy file can hold it: types that NumPy has not become f32 (real) or i8/u8, strings text."""
     if array.dtype.kind == "O":
-        return np.array([item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item) for item in array.ravel()]).reshape(array.shape)
+        return np.array(
+            [
+                item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item)
+                for item in array.ravel()
+            ]
+        ).reshape(array.shape)
     if array.dtype.name in ("int4", "uint4", "uint2"):
         return array.astype(np.int8 if array.dtype.name == "int4" else np.uint8)
     if array.dtype.kind == "V" or array.dtype.name.startswith(("bfloat", "float8", "float4")):
@@ -136,7 +169,10 @@ def storable(array: Array) -> Array:
 
 def file_name(name: str, taken: set[str]) -> str:
     """A name for the file of an output: no separators, nothing hidden, not taken yet."""
-    safe = "".join(char if char.isalnum() or char in "._-" else "_" for char in name).strip(".")[:100] or "output"
+    safe = (
+        "".join(char if char.isalnum() or char in "._-" else "_" for char in name).strip(".")[:100]
+        or "output"
+    )
     candidate, number = safe, 1
     while candidate.lower() in taken:
         number += 1

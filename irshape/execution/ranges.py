@@ -7,10 +7,19 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..comparison.origins import has_nonfinite, source_of_nan
-from ..comparison.statistics import F16_MAX, Errors, Values, errors, is_real, merged, plain_number, values
-from ..comparison.tolerance import difference
-from ..model import Layer, Model
+from ..model.graph import Layer, Model
+from ..numbers.origins import has_nonfinite, source_of_nan
+from ..numbers.statistics import (
+    F16_MAX,
+    Errors,
+    Values,
+    errors,
+    is_real,
+    merged,
+    plain_number,
+    values,
+)
+from ..numbers.tolerance import difference
 from ..numpy_types import dtype_of, element_type_of
 from ..types import ElementType
 from .session import Array, ExecutionError, Observer, Session, mebibytes
@@ -49,7 +58,11 @@ class Step(NamedTuple):
     """Whether the error is beyond the tolerance of the precision."""
 
 
-def ranges(session: Session, inputs: Mapping[str, Array] | Sequence[Array] | None, progress: Observer | None = None) -> tuple[dict[str, Array], list[Range]]:
+def ranges(
+    session: Session,
+    inputs: Mapping[str, Array] | Sequence[Array] | None,
+    progress: Observer | None = None,
+) -> tuple[dict[str, Array], list[Range]]:
     """Runs a model; its outputs, and what every output port holds, in the order in which they are computed: the layers of a body before the one that has it.
 
     Raises `ExecutionError`.
@@ -62,12 +75,21 @@ def ranges(session: Session, inputs: Mapping[str, Array] | Sequence[Array] | Non
         if layer.type.lower() == "result":
             return
         found = [values(array) for array in made]
-        note = source_of_nan(layer, given, made) if any(row is not None and row.nan for row in found) else None
+        note = (
+            source_of_nan(layer, given, made)
+            if any(row is not None and row.nan for row in found)
+            else None
+        )
         for port, (array, held) in enumerate(zip(made, found, strict=True)):
             key = (id(layer), port)
-            row, before = Range(layer, port, element_type_of(array).name, array.shape, held, note), rows.get(key)
+            row, before = (
+                Range(layer, port, element_type_of(array).name, array.shape, held, note),
+                rows.get(key),
+            )
             if before is not None:
-                both = None if held is None or before.values is None else merged(before.values, held)
+                both = (
+                    None if held is None or before.values is None else merged(before.values, held)
+                )
                 row = row._replace(values=both, note=before.note or note, runs=before.runs + 1)
             rows[key] = row
 
@@ -95,7 +117,13 @@ def stats_dict(model: Model, rows: Sequence[Range]) -> dict[str, Any]:
 
 
 def _reference(layer: Layer) -> dict[str, Any]:
-    return {"id": layer.id, "name": layer.name, "type": layer.type, "opset": layer.version, "path": list(layer.path)}
+    return {
+        "id": layer.id,
+        "name": layer.name,
+        "type": layer.type,
+        "opset": layer.version,
+        "path": list(layer.path),
+    }
 
 
 class Simulation(NamedTuple):
@@ -108,20 +136,33 @@ class Simulation(NamedTuple):
     @property
     def first(self) -> Step | None:
         """The first output that becomes infinite or NaN though it was finite; where none does, the first that departs by more than the precision explains."""
-        return next((step for step in self.steps if step.breaks), None) or next((step for step in self.steps if step.departs), None)
+        return next((step for step in self.steps if step.breaks), None) or next(
+            (step for step in self.steps if step.departs), None
+        )
 
     def to_dict(self, model: Model) -> dict[str, Any]:
         """What `irshape run --simulate --format json` prints."""
         first = self.first
         steps = [
-            {"layer": _reference(step.layer), "port": step.port, "breaks": step.breaks, "departs": step.departs, **step.errors.to_dict()} for step in self.steps
+            {
+                "layer": _reference(step.layer),
+                "port": step.port,
+                "breaks": step.breaks,
+                "departs": step.departs,
+                **step.errors.to_dict(),
+            }
+            for step in self.steps
         ]
         return {
             "version": 1,
             "model": model.path,
             "precision": self.precision,
-            "first": None if first is None else {"layer": _reference(first.layer), "port": first.port, "breaks": first.breaks},
-            "outputs": [{name: plain_number(value) for name, value in step.items()} for step in steps],
+            "first": None
+            if first is None
+            else {"layer": _reference(first.layer), "port": first.port, "breaks": first.breaks},
+            "outputs": [
+                {name: plain_number(value) for name, value in step.items()} for step in steps
+            ],
         }
 
 
@@ -160,7 +201,10 @@ def simulate(
         kept[id(layer)] = made
         taken += sum(array.nbytes for array in made)
         if taken > exact.max_memory:
-            raise ExecutionError(f"the tensors of the whole run take more than the {mebibytes(exact.max_memory)} allowed (--max-memory)", layer)
+            raise ExecutionError(
+                f"the tensors of the whole run take more than the {mebibytes(exact.max_memory)} allowed (--max-memory)",
+                layer,
+            )
 
     exact.run(inputs, observe=keep)
     steps: list[Step] = []
@@ -174,9 +218,21 @@ def simulate(
             breaks = None
             if has_nonfinite(array) and not has_nonfinite(reference):
                 largest = float(np.max(np.abs(reference), initial=0.0))
-                beyond = f"values up to {largest:.6g}, beyond the {F16_MAX:g} of f16" if largest > F16_MAX and precision == "f16" else "not finite any more"
+                beyond = (
+                    f"values up to {largest:.6g}, beyond the {F16_MAX:g} of f16"
+                    if largest > F16_MAX and precision == "f16"
+                    else "not finite any more"
+                )
                 breaks = source_of_nan(layer, given, made) or beyond
-            steps.append(Step(layer, port, errors(reference, array), breaks, not difference(reference, array, kind=precision)[2]))
+            steps.append(
+                Step(
+                    layer,
+                    port,
+                    errors(reference, array),
+                    breaks,
+                    not difference(reference, array, kind=precision)[2],
+                )
+            )
 
     lower = Session(model, max_memory=max_memory, rounding=rounding(precision))
     return Simulation(precision, lower.run(inputs, observe=observe), steps)

@@ -17,7 +17,10 @@ def _holders(arrays: tuple[Array, ...]) -> list[int]:
     """How many references there are to each array, and to the one that it is another shape of."""
     if not hasattr(sys, "getrefcount"):
         return [0] * len(arrays)
-    return [sys.getrefcount(array) + (0 if array.base is None else sys.getrefcount(array.base)) for array in arrays]
+    return [
+        sys.getrefcount(array) + (0 if array.base is None else sys.getrefcount(array.base))
+        for array in arrays
+    ]
 
 
 _ALONE, _ALONE_RESHAPED = _holders((np.empty(1), np.empty(1).reshape(1, 1)))
@@ -30,14 +33,26 @@ def spare(inputs: tuple[Array, ...]) -> Array | None:
         return None
     for array, holders in zip(inputs, _holders(inputs), strict=True):
         owner = array if array.base is None else array.base
-        if holders != (_ALONE if owner is array else _ALONE_RESHAPED) or array.nbytes < _REUSED_FROM or array.dtype.char not in "fd":
+        if (
+            holders != (_ALONE if owner is array else _ALONE_RESHAPED)
+            or array.nbytes < _REUSED_FROM
+            or array.dtype.char not in "fd"
+        ):
             continue
-        if not isinstance(owner, np.ndarray) or not owner.flags.owndata or owner.size != array.size or not array.flags.c_contiguous:
+        if (
+            not isinstance(owner, np.ndarray)
+            or not owner.flags.owndata
+            or owner.size != array.size
+            or not array.flags.c_contiguous
+        ):
             continue
         if all(
             other.dtype == array.dtype
             and other.ndim <= array.ndim
-            and all(size in (1, whole) for size, whole in zip(reversed(other.shape), reversed(array.shape), strict=False))
+            and all(
+                size in (1, whole)
+                for size, whole in zip(reversed(other.shape), reversed(array.shape), strict=False)
+            )
             for other in inputs
         ):
             return array

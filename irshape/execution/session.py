@@ -8,15 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..inference.bodies import BodyView, bind
+from ..inference.bodies import bind
 from ..inference.engine import BodyResult, Engine, Inference, infer
-from ..model import Body, Constant, Layer, Model
+from ..model.graph import Body, Layer, Model
+from ..model.weights import Constant
+from ..model.wiring import wire
 from ..numpy_types import dtype_of, element_type_of
+from ..ops.bodies import BodyView
 from ..ops.declaration import Operation, Violation, check_inputs
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..types import PartialShape
-from ..wiring import wire
 from .reuse import spare
 from .sizes import Fitter
 
@@ -31,7 +33,9 @@ class ExecutionError(RuntimeError):
     """A model cannot be run, or not with these inputs; `layer` is the one to blame."""
 
     def __init__(self, message: str, layer: Layer | None = None) -> None:
-        super().__init__(message if layer is None else f"{layer.type} '{layer.name}' (id {layer.id}): {message}")
+        super().__init__(
+            message if layer is None else f"{layer.type} '{layer.name}' (id {layer.id}): {message}"
+        )
         self.layer = layer
 
 
@@ -79,7 +83,14 @@ class Session:
     that makes them. max_iterations: how often the body of one layer may run in one inference. rounding: applied to every tensor after the layer that makes it.
     """
 
-    def __init__(self, model: Model, *, max_memory: int | None = None, max_iterations: int = MAX_ITERATIONS, rounding: Rounding | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        *,
+        max_memory: int | None = None,
+        max_iterations: int = MAX_ITERATIONS,
+        rounding: Rounding | None = None,
+    ) -> None:
         if model.kind == "layers":
             raise ExecutionError("layers on their own cannot be run; give a whole model")
         self.model = model
@@ -136,7 +147,9 @@ class Session:
                 observe(layer, inputs, made)
 
         self._inner = observe if inside else None
-        results = self.run_body(self.model.net, fed, note if outputs == "all" or observe is not None else None)
+        results = self.run_body(
+            self.model.net, fed, note if outputs == "all" or observe is not None else None
+        )
         if outputs == "all":
             return kept
         if self._result_names is None:
@@ -151,12 +164,18 @@ class Session:
             names = self._input_names
             for name, array in (inputs or {}).items():
                 if name not in names:
-                    raise ExecutionError(f"the model has no input '{name}' (its inputs: {', '.join(layer.name for layer in parameters) or 'none'})")
+                    raise ExecutionError(
+                        f"the model has no input '{name}' (its inputs: {', '.join(layer.name for layer in parameters) or 'none'})"
+                    )
                 fed[names[name].id] = np.asarray(array)
         else:
             if len(inputs) != len(parameters):
-                raise ExecutionError(f"the model has {len(parameters)} inputs, {len(inputs)} were given")
-            fed = {layer.id: np.asarray(array) for layer, array in zip(parameters, inputs, strict=True)}
+                raise ExecutionError(
+                    f"the model has {len(parameters)} inputs, {len(inputs)} were given"
+                )
+            fed = {
+                layer.id: np.asarray(array) for layer, array in zip(parameters, inputs, strict=True)
+            }
         for layer in parameters:
             if layer.id not in fed:
                 raise ExecutionError("this input was not given", layer)
@@ -169,10 +188,17 @@ class Session:
             raise ExecutionError(str(found), layer)
         declared = found[0].infer()
         assert isinstance(declared, Tensor)
-        if not declared.element_type.is_dynamic and element_type_of(array) is not declared.element_type:
-            raise ExecutionError(f"the input takes {declared.element_type}, the array given is {array.dtype}", layer)
+        if (
+            not declared.element_type.is_dynamic
+            and element_type_of(array) is not declared.element_type
+        ):
+            raise ExecutionError(
+                f"the input takes {declared.element_type}, the array given is {array.dtype}", layer
+            )
         if not declared.shape.encloses(PartialShape(array.shape)):
-            raise ExecutionError(f"the input has shape {declared.shape}, the array given {list(array.shape)}", layer)
+            raise ExecutionError(
+                f"the input has shape {declared.shape}, the array given {list(array.shape)}", layer
+            )
 
     def check_fit(self, fed: Mapping[str, Array]) -> None:
         """Whether every layer takes what these sizes lead to, and memory suffices, by inference. Raises `ExecutionError` that names the layer and its dimensions.
@@ -185,7 +211,8 @@ class Session:
             self._known = self._fitted[key]
             return
         near = self._largest is not None and all(
-            len(shape) == len(known) and all(size <= 2 * most for size, most in zip(shape, known, strict=True))
+            len(shape) == len(known)
+            and all(size <= 2 * most for size, most in zip(shape, known, strict=True))
             for shape, known in zip(key, self._largest, strict=True)
         )
         if len(self._fitted) >= 4 and near and self._peak * 8 <= self.max_memory:
@@ -196,23 +223,44 @@ class Session:
         result = self._fitter.infer(sizes)
         refusal = self._fitter.refusal(sizes, result)
         if refusal is not None:
-            given = ", ".join(f"{layer.name}={list(fed[layer.id].shape)}" for layer in self.model.parameters)
-            raise ExecutionError(f"{refusal.message}; the inputs do not fit: {given}", refusal.layer)
+            given = ", ".join(
+                f"{layer.name}={list(fed[layer.id].shape)}" for layer in self.model.parameters
+            )
+            raise ExecutionError(
+                f"{refusal.message}; the inputs do not fit: {given}", refusal.layer
+            )
         peak, layer = peak_memory(result)
         if layer is not None and peak > self.max_memory:
-            raise ExecutionError(f"the tensors alive here take {mebibytes(peak)}, more than the {mebibytes(self.max_memory)} allowed (--max-memory)", layer)
+            raise ExecutionError(
+                f"the tensors alive here take {mebibytes(peak)}, more than the {mebibytes(self.max_memory)} allowed (--max-memory)",
+                layer,
+            )
         self._peak = max(self._peak, peak)
-        self._largest = key if self._largest is None or not near else tuple(tuple(map(max, a, b)) for a, b in zip(key, self._largest, strict=True))
-        known = (id(layer) for layer, tensors in zip(result.body.layers, result.outputs, strict=True) if all(tensor.shape.is_static for tensor in tensors))
+        self._largest = (
+            key
+            if self._largest is None or not near
+            else tuple(tuple(map(max, a, b)) for a, b in zip(key, self._largest, strict=True))
+        )
+        known = (
+            id(layer)
+            for layer, tensors in zip(result.body.layers, result.outputs, strict=True)
+            if all(tensor.shape.is_static for tensor in tensors)
+        )
         self._known = self._fitted[key] = frozenset(known)
 
     def guard(self, layer: Layer, operation: Operation, inputs: Sequence[Array]) -> None:
         """Memory for outputs whose sizes depend on the values of inputs, before they are made. Raises `ExecutionError`."""
-        looked_at = {index for index, declared in operation.valued} | ({len(inputs) - 1} if operation.valued and operation.valued[-1][1].variadic else set())
+        looked_at = {index for index, declared in operation.valued} | (
+            {len(inputs) - 1} if operation.valued and operation.valued[-1][1].variadic else set()
+        )
         tensors = []
         for index, array in enumerate(inputs):
             tensor = Tensor(element_type_of(array), PartialShape(array.shape))
-            if index in looked_at and array.size <= MAX_VALUE_ELEMENTS and array.dtype.kind in "iufb":
+            if (
+                index in looked_at
+                and array.size <= MAX_VALUE_ELEMENTS
+                and array.dtype.kind in "iufb"
+            ):
                 tensor = tensor.with_value(Value(array.ravel().tolist()))
             tensors.append(tensor)
         try:
@@ -221,15 +269,22 @@ class Session:
             return  # the evaluation itself says what is wrong
         total = sum(_bytes(tensor) for tensor in (made if isinstance(made, tuple) else (made,)))
         if total > self.max_memory:
-            raise ExecutionError(f"its outputs would take {mebibytes(total)}, more than the {mebibytes(self.max_memory)} allowed (--max-memory)", layer)
+            raise ExecutionError(
+                f"its outputs would take {mebibytes(total)}, more than the {mebibytes(self.max_memory)} allowed (--max-memory)",
+                layer,
+            )
 
-    def run_body(self, body: Body, parameters: Mapping[str, Array], note: Observer | None = None) -> dict[str, Array]:
+    def run_body(
+        self, body: Body, parameters: Mapping[str, Array], note: Observer | None = None
+    ) -> dict[str, Array]:
         """Runs a body; the arrays of its Results by layer id."""
         plan = self.plan(body)
         layers = body.layers
         steps = plan.steps
         made: list[tuple[Array, ...]] = [()] * len(layers)
-        if note is None:  # nobody looks at constants as they come: they are there from the beginning, and stay
+        if (
+            note is None
+        ):  # nobody looks at constants as they come: they are there from the beginning, and stay
             template = self._templates.get(id(body))
             if template is None:
                 template = self._templates[id(body)] = made
@@ -245,7 +300,9 @@ class Session:
                 try:
                     inputs = tuple([made[producer][port] for producer, port in row])
                 except IndexError:
-                    raise ExecutionError("an input comes from an output that its producer does not have", layer) from None
+                    raise ExecutionError(
+                        "an input comes from an output that its producer does not have", layer
+                    ) from None
                 for producer in ended:
                     made[producer] = ()
                 outputs: tuple[Array, ...]
@@ -280,7 +337,10 @@ class Session:
             if wiring.cyclic:
                 raise ExecutionError("the layer lies on a cycle", body.layers[min(wiring.cyclic)])
             kinds = [_KINDS.get(layer.type.lower(), _COMPUTED) for layer in body.layers]
-            rows = [tuple(source for source in sources if source is not None) for sources in wiring.sources]
+            rows = [
+                tuple(source for source in sources if source is not None)
+                for sources in wiring.sources
+            ]
             wanted: dict[int, set[int]] = {}
             last: dict[int, int] = {}
             for position in wiring.order:
@@ -297,21 +357,37 @@ class Session:
                     kinds[position],
                     rows[position],
                     tuple(ended.get(position, ())),
-                    tuple(port in wanted.get(position, ()) for port in range(max(len(body.layers[position].outputs), 1))),
+                    tuple(
+                        port in wanted.get(position, ())
+                        for port in range(max(len(body.layers[position].outputs), 1))
+                    ),
                 )
                 for position in wiring.order
             ]
             computed = [step for step in steps if step.kind != _CONSTANT]
-            found = self._plans[id(body)] = _Plan(steps, computed, [position for position, kind in enumerate(kinds) if kind == _RESULT])
+            found = self._plans[id(body)] = _Plan(
+                steps,
+                computed,
+                [position for position, kind in enumerate(kinds) if kind == _RESULT],
+            )
         return found
 
-    def evaluate(self, layer: Layer, inputs: tuple[Array, ...], observe: Observer | None = None) -> tuple[Array, ...]:
+    def evaluate(
+        self, layer: Layer, inputs: tuple[Array, ...], observe: Observer | None = None
+    ) -> tuple[Array, ...]:
         """The outputs of one layer. observe: called with the layers of its bodies in each of their runs. Raises `ExecutionError`."""
         self._inner = observe
         with np.errstate(all="ignore"):
             return self._evaluate(layer, inputs)
 
-    def _evaluate(self, layer: Layer, inputs: tuple[Array, ...], wanted: tuple[bool, ...] | None = None, *, reuse: bool = False) -> tuple[Array, ...]:
+    def _evaluate(
+        self,
+        layer: Layer,
+        inputs: tuple[Array, ...],
+        wanted: tuple[bool, ...] | None = None,
+        *,
+        reuse: bool = False,
+    ) -> tuple[Array, ...]:
         """The outputs of one layer; without `wanted` all of them. With `reuse`, an input that nothing else holds may be overwritten."""
         found = self.engine.operation(layer)
         if isinstance(found, UnknownOperation):
@@ -321,12 +397,27 @@ class Session:
             if not problem.silent:
                 raise ExecutionError(problem.message, layer)
         if operation.evaluate is None:
-            raise ExecutionError(f"irshape cannot evaluate {operation.type_name()} of {layer.version}", layer)
+            raise ExecutionError(
+                f"irshape cannot evaluate {operation.type_name()} of {layer.version}", layer
+            )
         try:
-            key = (operation, *[(array.dtype.metadata["element_type"] if array.dtype.metadata else array.dtype, array.ndim) for array in inputs])
+            key = (
+                operation,
+                *[
+                    (
+                        array.dtype.metadata["element_type"]
+                        if array.dtype.metadata
+                        else array.dtype,
+                        array.ndim,
+                    )
+                    for array in inputs
+                ],
+            )
             absent = self._checked.get(key)  # types and ranks are all that is checked
             if absent is None:
-                abstract = tuple(Tensor(element_type_of(array), PartialShape(array.shape)) for array in inputs)
+                abstract = tuple(
+                    Tensor(element_type_of(array), PartialShape(array.shape)) for array in inputs
+                )
                 absent = self._checked[key] = len(check_inputs(operation, abstract)) - len(inputs)
             if reuse and operation.overwrite is not None:
                 reused = spare(inputs)
@@ -336,19 +427,38 @@ class Session:
             arrays = [*inputs, *[None] * absent]
             context: dict[str, Any] = {}
             if operation.has_bodies:
-                context = {"bodies": {tag: self.view(layer, tag) for tag in layer.bodies or {}}, "outputs": len(layer.outputs)}
+                context = {
+                    "bodies": {tag: self.view(layer, tag) for tag in layer.bodies or {}},
+                    "outputs": len(layer.outputs),
+                }
             if operation.keeps_state:
                 context["state"] = self.state
-            if operation.valued and not operation.has_bodies and not operation.never_larger and id(layer) not in self._known:
+            if (
+                operation.valued
+                and not operation.has_bodies
+                and not operation.never_larger
+                and id(layer) not in self._known
+            ):
                 self.guard(layer, operation, inputs)
             if operation.spares_outputs and wanted is not None:
                 context["wanted"] = wanted
             made = operation.evaluate(*arrays, **context)
         except Violation as violation:
             raise ExecutionError(violation.message, layer) from None
-        except (MemoryError, NotImplementedError, ValueError, IndexError, TypeError, ArithmeticError) as problem:
+        except (
+            MemoryError,
+            NotImplementedError,
+            ValueError,
+            IndexError,
+            TypeError,
+            ArithmeticError,
+        ) as problem:
             raise ExecutionError(f"{type(problem).__name__}: {problem}", layer) from problem
-        return tuple(np.asarray(array) for array in made) if isinstance(made, tuple) else (np.asarray(made),)
+        return (
+            tuple(np.asarray(array) for array in made)
+            if isinstance(made, tuple)
+            else (np.asarray(made),)
+        )
 
     def view(self, layer: Layer, tag: str) -> BodyView[Array]:
         assert layer.bodies is not None
@@ -360,11 +470,17 @@ class Session:
             nonlocal gathered_bytes
             counted[0] += 1
             if counted[0] > self.max_iterations:
-                raise ExecutionError(f"its <{tag}> has run {self.max_iterations:,} times, more is not allowed (--max-iterations)", layer)
+                raise ExecutionError(
+                    f"its <{tag}> has run {self.max_iterations:,} times, more is not allowed (--max-iterations)",
+                    layer,
+                )
             results = self.run_body(body, parameters, self._inner)
             gathered_bytes += sum(results[id].nbytes for id in gathered if id in results)
             if gathered_bytes > self.max_memory:
-                raise ExecutionError(f"what its iterations give takes more than the {mebibytes(self.max_memory)} allowed (--max-memory)", layer)
+                raise ExecutionError(
+                    f"what its iterations give takes more than the {mebibytes(self.max_memory)} allowed (--max-memory)",
+                    layer,
+                )
             return results
 
         made = bind(layer, tag, run)
@@ -372,24 +488,34 @@ class Session:
         return made
 
     def constant(self, layer: Layer) -> Array:
-        from ..formats.weights import array
+        from ..model.weights import array
 
         found = self._constants.get(id(layer))
         if found is None:
             try:
-                constant = Constant.of(layer, self.model.weights)
+                constant = Constant.of(layer.items, self.model.weights)
             except ValueError as problem:
-                raise ExecutionError(f"its attributes describe no constant: {problem}", layer) from None
+                raise ExecutionError(
+                    f"its attributes describe no constant: {problem}", layer
+                ) from None
             made = array(constant)
             if made is None:
                 weights = self.model.weights
                 state = weights.state if weights is not None else "absent"
-                why = "its bytes do not lie inside the .bin" if state == "ready" else f"there are no weights ({state})"
+                why = (
+                    "its bytes do not lie inside the .bin"
+                    if state == "ready"
+                    else f"there are no weights ({state})"
+                )
                 raise ExecutionError(why, layer)
-            if not made.flags.aligned:  # BLAS takes no such arrays, and NumPy's own loops are an order slower
+            if (
+                not made.flags.aligned
+            ):  # BLAS takes no such arrays, and NumPy's own loops are an order slower
                 made = made.copy()
                 _forget(constant)
-            found = self._constants[id(layer)] = made if self.rounding is None else self.rounding(made)
+            found = self._constants[id(layer)] = (
+                made if self.rounding is None else self.rounding(made)
+            )
         return found
 
 
@@ -474,7 +600,13 @@ def result_names(model: Model) -> list[str]:
         if source is not None:
             producer = model.net.layers[source[0]]
             tensor_names = producer.outputs[source[1]].tensor_names
-            name = tensor_names[0] if tensor_names else producer.name if len(producer.outputs) == 1 else f"{producer.name}:{source[1]}"
+            name = (
+                tensor_names[0]
+                if tensor_names
+                else producer.name
+                if len(producer.outputs) == 1
+                else f"{producer.name}:{source[1]}"
+            )
         while name in names:
             name = layer.name if layer.name not in names else f"{name}:{layer.id}"
         names.append(name)
@@ -496,4 +628,13 @@ def supported(operation: type[Operation]) -> bool:
     return operation.evaluate is not None or operation.type_name() in ("Parameter", "Const")
 
 
-__all__ = ["Array", "ExecutionError", "Session", "dtype_of", "inferred_with", "input_names", "result_names", "supported"]
+__all__ = [
+    "Array",
+    "ExecutionError",
+    "Session",
+    "dtype_of",
+    "inferred_with",
+    "input_names",
+    "result_names",
+    "supported",
+]

@@ -7,7 +7,7 @@ from itertools import combinations, product
 from typing import NamedTuple
 
 from ..inference.engine import BodyResult, Engine
-from ..model import Layer, Model
+from ..model.graph import Layer, Model
 from ..ops.declaration import Violation
 from ..types import PartialShape
 
@@ -19,7 +19,35 @@ FIRST = 2
 CHANNELS = 3
 SERIES = (2, 3, 4, 8, 16, 32, 64, 96, 128, 224, 256, 384, 512, 1024, 1)
 """Tried for all dimensions but the batch together."""
-ALONE = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 24, 32, 48, 64, 80, 96, 128, 192, 224, 256, 400, 512, 768, 1024, 1)
+ALONE = (
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    10,
+    12,
+    16,
+    20,
+    24,
+    32,
+    48,
+    64,
+    80,
+    96,
+    128,
+    192,
+    224,
+    256,
+    400,
+    512,
+    768,
+    1024,
+    1,
+)
 """Tried for one dimension, or one kind of dimensions, while the others stay."""
 PAIRED = (2, 3, 4, 5, 6, 8, 12, 16, 1)
 ROUNDS = 4
@@ -46,9 +74,13 @@ class Fitter:
         self._always: set[int] | None = None
 
     def infer(self, sizes: Mapping[str, tuple[int, ...]]) -> BodyResult:
-        return self.engine.infer_body(self.model.net, {id: PartialShape(shape) for id, shape in sizes.items()})
+        return self.engine.infer_body(
+            self.model.net, {id: PartialShape(shape) for id, shape in sizes.items()}
+        )
 
-    def refusal(self, sizes: Mapping[str, tuple[int, ...]], result: BodyResult | None = None) -> Refusal | None:
+    def refusal(
+        self, sizes: Mapping[str, tuple[int, ...]], result: BodyResult | None = None
+    ) -> Refusal | None:
         """The first layer of the net that refuses, None where all take the sizes. What is refused whatever the sizes is left to the run, layers in bodies too."""
         found = result or self.infer(sizes)
         refused = _refused(found)
@@ -119,7 +151,11 @@ def _refused(result: BodyResult) -> dict[int, str]:
     found: dict[int, str] = {}
     for finding in result.findings:
         position = positions.get(id(finding.layer))
-        if isinstance(finding.subject, Violation) and finding.subject.rule != "duplicate-values" and position is not None:
+        if (
+            isinstance(finding.subject, Violation)
+            and finding.subject.rule != "duplicate-values"
+            and position is not None
+        ):
             found.setdefault(position, finding.subject.message)
     return found
 
@@ -132,7 +168,15 @@ def _together(given: Mapping[str, PartialShape]) -> Iterator[Sizes]:
     for number, size in enumerate((FIRST, *SERIES)):
         yield {
             id: tuple(
-                _size(dim.low, dim.high, FIRST if number == 0 or axis == 0 else CHANNELS if axis == 1 and len(shape) == 4 else size)
+                _size(
+                    dim.low,
+                    dim.high,
+                    FIRST
+                    if number == 0 or axis == 0
+                    else CHANNELS
+                    if axis == 1 and len(shape) == 4
+                    else size,
+                )
                 for axis, dim in enumerate(shape)
             )
             for id, shape in given.items()
@@ -141,7 +185,12 @@ def _together(given: Mapping[str, PartialShape]) -> Iterator[Sizes]:
 
 def _groups(given: Mapping[str, PartialShape]) -> Iterator[set[tuple[str, int]]]:
     """Sets of dynamic dimensions that often have one size: planes, lengths, channels, batches; then each alone."""
-    dynamic = [(id, axis, len(shape)) for id, shape in given.items() for axis, dim in enumerate(shape) if dim.is_dynamic]
+    dynamic = [
+        (id, axis, len(shape))
+        for id, shape in given.items()
+        for axis, dim in enumerate(shape)
+        if dim.is_dynamic
+    ]
     kinds = (
         {(id, axis) for id, axis, rank in dynamic if rank >= 4 and axis >= 2},
         {(id, axis) for id, axis, rank in dynamic if rank < 4 and axis >= 1},
@@ -153,8 +202,13 @@ def _groups(given: Mapping[str, PartialShape]) -> Iterator[set[tuple[str, int]]]
     yield from ({(id, axis)} for id, axis, _ in dynamic)
 
 
-def _with(given: Mapping[str, PartialShape], base: Sizes, group: set[tuple[str, int]], size: int) -> Sizes:
+def _with(
+    given: Mapping[str, PartialShape], base: Sizes, group: set[tuple[str, int]], size: int
+) -> Sizes:
     return {
-        id: tuple(_size(given[id][axis].low, given[id][axis].high, size) if (id, axis) in group else old for axis, old in enumerate(shape))
+        id: tuple(
+            _size(given[id][axis].low, given[id][axis].high, size) if (id, axis) in group else old
+            for axis, old in enumerate(shape)
+        )
         for id, shape in base.items()
     }

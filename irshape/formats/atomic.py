@@ -35,7 +35,10 @@ def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
             handle, written[target] = tempfile.mkstemp(prefix=f".{name[:60]}.", dir=folder)
             with os.fdopen(handle, "wb") as file:
                 file.writelines([data] if isinstance(data, bytes) else data)
-            os.chmod(written[target], os.stat(target).st_mode if os.path.exists(target) else 0o666 & ~_umask())
+            os.chmod(
+                written[target],
+                os.stat(target).st_mode if os.path.exists(target) else 0o666 & ~_umask(),
+            )
         for target, temporary in list(written.items()):
             os.replace(temporary, target)
             del written[target]

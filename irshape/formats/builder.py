@@ -7,20 +7,30 @@ from copy import copy
 from typing import Any
 
 from ..inference.engine import BodyResult, Engine
-from ..model import BackEdge, Body, Edge, Layer, Model, Port, PortMap, Problem, Source
+from ..model.graph import BackEdge, Body, Edge, Layer, Model, Port, PortMap, Problem
+from ..model.pieces import Pieces
+from ..model.source import Source
+from ..model.weights import Weights
+from ..model.wiring import Wiring
 from ..ops import registry
 from ..ops.declaration import Attribute, Violation
 from ..ops.tensors import UNKNOWN, Tensor
 from ..types import ElementType, PartialShape
-from ..wiring import Wiring
-from .pieces import Pieces
-from .weights import Weights
 
 
 class Refusal(Exception):
     """A node that its own format's rules do not allow, or that cannot be said in OpenVINO's operations. `at` is the attribute to blame."""
 
-    def __init__(self, message: str, *, rule: str = "operation-constraint", at: str = "", expected: object = None, seen: object = None, help: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        rule: str = "operation-constraint",
+        at: str = "",
+        expected: object = None,
+        seen: object = None,
+        help: str = "",
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.rule = rule
@@ -80,10 +90,20 @@ class Builder:
 
     # layers
 
-    def layer(self, type: str, version: str, inputs: Sequence[Value], items: Iterable[str] = (), *, name: str = "") -> Layer:
+    def layer(
+        self,
+        type: str,
+        version: str,
+        inputs: Sequence[Value],
+        items: Iterable[str] = (),
+        *,
+        name: str = "",
+    ) -> Layer:
         """A layer without outputs yet, and the edges to it."""
         layers = self.body.layers
-        layer = Layer(str(len(layers)), name or f"{self.name}/{type}", type, version, self.offset, ())
+        layer = Layer(
+            str(len(layers)), name or f"{self.name}/{type}", type, version, self.offset, ()
+        )
         layer.items = tuple(items)
         layer.data_offset = self.offset
         layer.inputs, layer.outputs = [], []
@@ -103,45 +123,97 @@ class Builder:
         layer.outputs.append(port)
         return Value(layer, len(layer.outputs) - 1, tensor)
 
-    def all(self, type: str, *inputs: Value, version: str | None = None, name: str = "", **attributes: Any) -> tuple[Value, ...]:
+    def all(
+        self,
+        type: str,
+        *inputs: Value,
+        version: str | None = None,
+        name: str = "",
+        **attributes: Any,
+    ) -> tuple[Value, ...]:
         """Adds a layer; its outputs. version: the first opset that has the type, where none is given. Attributes go by their Python names. Raises `Refusal` where it cannot be inferred."""
         made = self._added(type, inputs, version, name, attributes)
         if isinstance(made, Violation):  # nobody knows how many outputs there are
-            raise Refusal(made.message, rule=made.rule, expected=made.expected, seen=made.seen, help=made.help)
+            raise Refusal(
+                made.message, rule=made.rule, expected=made.expected, seen=made.seen, help=made.help
+            )
         return made
 
-    def add(self, type: str, *inputs: Value, version: str | None = None, name: str = "", **attributes: Any) -> Value:
+    def add(
+        self,
+        type: str,
+        *inputs: Value,
+        version: str | None = None,
+        name: str = "",
+        **attributes: Any,
+    ) -> Value:
         """Adds a layer; its first output. Where it cannot be inferred, that is reported when the model is inferred as a whole."""
         made = self._added(type, inputs, version, name, attributes)
-        return self.output(self.body.layers[-1], UNKNOWN) if isinstance(made, Violation) else made[0]
+        return (
+            self.output(self.body.layers[-1], UNKNOWN) if isinstance(made, Violation) else made[0]
+        )
 
-    def _added(self, type: str, inputs: Sequence[Value], version: str | None, name: str, attributes: dict[str, Any]) -> tuple[Value, ...] | Violation:
+    def _added(
+        self,
+        type: str,
+        inputs: Sequence[Value],
+        version: str | None,
+        name: str,
+        attributes: dict[str, Any],
+    ) -> tuple[Value, ...] | Violation:
         known = registry.versions(type)
         operation = registry.find(type, version) if version else known[0]
         items: list[str] = []
         for attribute, value in attributes.items():
             declared = operation.attributes[attribute]
             items += (declared.name, written(declared, value))
-        layer = self.layer(known[0].type_name(), version or operation.version_name(), inputs, items, name=name)
+        layer = self.layer(
+            known[0].type_name(), version or operation.version_name(), inputs, items, name=name
+        )
         found = self.engine.operation(layer)
         assert not isinstance(found, registry.UnknownOperation)
         made, _ = self.engine.work_out(found[0], tuple(value.tensor for value in inputs), True)
-        return made if isinstance(made, Violation) else tuple(self.output(layer, tensor) for tensor in made)
+        return (
+            made
+            if isinstance(made, Violation)
+            else tuple(self.output(layer, tensor) for tensor in made)
+        )
 
-    def opaque(self, type: str, version: str, inputs: Sequence[Value], outputs: Sequence[Tensor], *, name: str = "") -> tuple[Layer, tuple[Value, ...]]:
+    def opaque(
+        self,
+        type: str,
+        version: str,
+        inputs: Sequence[Value],
+        outputs: Sequence[Tensor],
+        *,
+        name: str = "",
+    ) -> tuple[Layer, tuple[Value, ...]]:
         """A layer that nobody can infer, with the outputs that it declares."""
         layer = self.layer(type, version, inputs, name=name)
         return layer, tuple(self.output(layer, tensor) for tensor in outputs)
 
     def parameter(self, name: str, tensor: Tensor) -> Value:
         shape = "..." if tensor.shape.dims is None else str(tensor.shape).strip("[]")
-        layer = self.layer("Parameter", "opset1", (), ("shape", shape, "element_type", str(tensor.element_type)), name=name)
+        layer = self.layer(
+            "Parameter",
+            "opset1",
+            (),
+            ("shape", shape, "element_type", str(tensor.element_type)),
+            name=name,
+        )
         return self.output(layer, tensor)
 
     def result(self, name: str, value: Value) -> Layer:
         return self.layer("Result", "opset1", (value,), name=name)
 
-    def with_bodies(self, type: str, inputs: Sequence[Value], bodies: dict[str, Body], port_maps: dict[str, list[PortMap]], outputs: int) -> tuple[Value, ...]:
+    def with_bodies(
+        self,
+        type: str,
+        inputs: Sequence[Value],
+        bodies: dict[str, Body],
+        port_maps: dict[str, list[PortMap]],
+        outputs: int,
+    ) -> tuple[Value, ...]:
         """Adds a layer with bodies: If or Loop."""
         layer = self.layer(type, registry.versions(type)[0].version_name(), inputs)
         layer.bodies, layer.port_maps = bodies, port_maps
@@ -149,8 +221,16 @@ class Builder:
         found = self.engine.operation(layer)
         assert not isinstance(found, registry.UnknownOperation)
         result = BodyResult(self.body, Wiring([], [], frozenset()))
-        made, _ = self.engine.infer_with_bodies(result, len(self.body.layers) - 1, found[0], tuple(value.tensor for value in inputs), True)
-        if not isinstance(made, Violation):  # which is reported when the model is inferred as a whole
+        made, _ = self.engine.infer_with_bodies(
+            result,
+            len(self.body.layers) - 1,
+            found[0],
+            tuple(value.tensor for value in inputs),
+            True,
+        )
+        if not isinstance(
+            made, Violation
+        ):  # which is reported when the model is inferred as a whole
             for value, port, tensor in zip(values, layer.outputs, made, strict=False):
                 value.tensor = tensor
                 declare(port, tensor)
@@ -165,18 +245,44 @@ class Builder:
 
     # constants
 
-    def constant(self, element_type: ElementType, shape: tuple[int, ...], data: bytes | memoryview, *, name: str = "") -> Value:
+    def constant(
+        self,
+        element_type: ElementType,
+        shape: tuple[int, ...],
+        data: bytes | memoryview,
+        *,
+        name: str = "",
+    ) -> Value:
         """A Const layer of those bytes."""
         return self.constant_at(element_type, shape, self.bytes.add(data), len(data), name=name)
 
-    def constant_at(self, element_type: ElementType, shape: tuple[int, ...], offset: int, size: int, *, name: str = "") -> Value:
+    def constant_at(
+        self,
+        element_type: ElementType,
+        shape: tuple[int, ...],
+        offset: int,
+        size: int,
+        *,
+        name: str = "",
+    ) -> Value:
         """A Const layer of bytes that have their place already."""
-        items = ("element_type", str(element_type), "shape", ", ".join(map(str, shape)), "offset", str(offset), "size", str(size))
+        items = (
+            "element_type",
+            str(element_type),
+            "shape",
+            ", ".join(map(str, shape)),
+            "offset",
+            str(offset),
+            "size",
+            str(size),
+        )
         layer = self.layer("Const", "opset1", (), items, name=name)
         tensor = Tensor(element_type, PartialShape(shape))
         return self.output(layer, self.engine.with_constant(layer, tensor))
 
-    def numbers(self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None) -> Value:
+    def numbers(
+        self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None
+    ) -> Value:
         """A constant from Python numbers: a scalar, or a list of rank 1 where no shape is given. The same one is added once. Raises `Refusal` for a dynamic type."""
         import numpy as np
 
@@ -185,9 +291,15 @@ class Builder:
         kind = ElementType.of(element_type)
         if kind.is_dynamic:
             raise Refusal(
-                "the node cannot be read without the element type of its input, which is not known", rule="input-element-type", expected="a known type"
+                "the node cannot be read without the element type of its input, which is not known",
+                rule="input-element-type",
+                expected="a known type",
             )
-        array = np.asarray(values, dtype=dtype_of(kind)) if np.size(values) else np.zeros(np.shape(values), dtype_of(kind))
+        array = (
+            np.asarray(values, dtype=dtype_of(kind))
+            if np.size(values)
+            else np.zeros(np.shape(values), dtype_of(kind))
+        )
         array = array.reshape(shape) if shape is not None else array
         key = (element_type, array.shape, pack(array, kind))
         found = self._constants.get(key)
@@ -197,7 +309,9 @@ class Builder:
 
     # what is wrong
 
-    def problem(self, rule: str, message: str, layer: Layer | None = None, *, at: str = "", **details: Any) -> None:
+    def problem(
+        self, rule: str, message: str, layer: Layer | None = None, *, at: str = "", **details: Any
+    ) -> None:
         """Notes something about the node at hand; `at` is the attribute to blame."""
         offset = self.model.source.attribute(self.offset, at) if at else self.offset
         self.model.problems.append(Problem(rule, message, offset, layer, **details))
@@ -211,7 +325,11 @@ def written(declared: Attribute, value: Any) -> str:
 def declare(port: Port, tensor: Tensor) -> None:
     """Lets a port say what a tensor is."""
     port.precision = tensor.element_type.precision
-    port.dims = () if tensor.shape.dims is None else tuple(dim.low if dim.is_static else -1 for dim in tensor.shape.dims)
+    port.dims = (
+        ()
+        if tensor.shape.dims is None
+        else tuple(dim.low if dim.is_static else -1 for dim in tensor.shape.dims)
+    )
 
 
 def _declare_all(result: BodyResult) -> None:
@@ -240,7 +358,9 @@ def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
     kept = {
         layer.id
         for layer in body.layers
-        if layer.type in ("Result", "Parameter") or id(layer) in noted or (layer.type != "Const" and any(port.names for port in layer.outputs))
+        if layer.type in ("Result", "Parameter")
+        or id(layer) in noted
+        or (layer.type != "Const" and any(port.names for port in layer.outputs))
     }
     waiting = list(kept)
     while waiting:
@@ -256,9 +376,14 @@ def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
         layer.id, layer.path = numbers[layer.id], path
         for tag, held in (layer.bodies or {}).items():
             inside = _tidy(held, (*path, layer.id, tag), noted)
-            held.back_edges = [BackEdge(inside[edge.from_layer], inside[edge.to_layer], edge.offset) for edge in held.back_edges]
+            held.back_edges = [
+                BackEdge(inside[edge.from_layer], inside[edge.to_layer], edge.offset)
+                for edge in held.back_edges
+            ]
             for entry in (layer.port_maps or {}).get(PORT_MAPS[tag], ()):
-                entry.attributes["internal_layer_id"] = inside[entry.attributes["internal_layer_id"]]
+                entry.attributes["internal_layer_id"] = inside[
+                    entry.attributes["internal_layer_id"]
+                ]
     for edge in body.edges:
         edge.from_layer, edge.to_layer = numbers[edge.from_layer], numbers[edge.to_layer]
     return numbers

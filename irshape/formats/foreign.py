@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from ..model import Model, Source
+from ..model.graph import Model
+from ..model.source import Source
 
 Format = Literal["onnx", "onednn"]
 

@@ -8,12 +8,16 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-from ..model import Model, NotReadable, Problem, Source
+from ..model.graph import Model, NotReadable, Problem
+from ..model.source import Source
+from ..model.weights import Weights
 from .foreign import read_foreign, recognised
-from .ir_reader import MAX_XML_BYTES, read
-from .weights import Weights
+from .ir.reader import MAX_XML_BYTES, read
 
-_ROOT = re.compile(rb"\A(?:\xef\xbb\xbf)?(?>\s+|<\?.*?\?>|<!--.*?-->)*+<(!?[A-Za-z_.\xe2][\w.\-\x80-\xff]*)", re.DOTALL)
+_ROOT = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?(?>\s+|<\?.*?\?>|<!--.*?-->)*+<(!?[A-Za-z_.\xe2][\w.\-\x80-\xff]*)",
+    re.DOTALL,
+)
 _PEEK = 1 << 16
 _LFS = b"version https://git-lfs"
 _HELP = "give the .xml of the model; its .bin is found beside it"
@@ -30,8 +34,17 @@ def load(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Mod
     """
     name = os.fspath(path)
     if weights not in ("beside", "none") and not os.path.isfile(weights):
-        raise OSError(2, os.strerror(2), os.fspath(weights)) if not os.path.exists(weights) else OSError(22, "not a regular file", os.fspath(weights))
-    return read_source(open_source(name), ("none" if name == "-" else Path(name).with_suffix(".bin")) if weights == "beside" else weights)
+        raise (
+            OSError(2, os.strerror(2), os.fspath(weights))
+            if not os.path.exists(weights)
+            else OSError(22, "not a regular file", os.fspath(weights))
+        )
+    return read_source(
+        open_source(name),
+        ("none" if name == "-" else Path(name).with_suffix(".bin"))
+        if weights == "beside"
+        else weights,
+    )
 
 
 def read_source(source: Source, weights: str | os.PathLike[str]) -> Model:
@@ -41,7 +54,7 @@ def read_source(source: Source, weights: str | os.PathLike[str]) -> Model:
         return read_foreign(source, foreign)
     root = root_element(source.data)
     if root == "layer":
-        from .layers import read_layers
+        from .ir.fragments import read_layers
 
         model = read_layers(source)
         model.weights = Weights.open(None)
@@ -82,18 +95,49 @@ def open_source(name: str) -> Source:
         try:
             source = Source(shown, data.decode("utf-16").encode(), "utf-8-sig", data)
         except UnicodeDecodeError as error:
-            raise NotReadable(Problem("malformed-xml", f"the file begins as UTF-16 and is not: {error.reason}", 0, help="save it as UTF-8"), source) from None
+            raise NotReadable(
+                Problem(
+                    "malformed-xml",
+                    f"the file begins as UTF-16 and is not: {error.reason}",
+                    0,
+                    help="save it as UTF-8",
+                ),
+                source,
+            ) from None
     elif not data.strip():
-        raise NotReadable(Problem("not-an-ir", "the file is empty", 0, expected="<net> or <layer>", actual="nothing", help="give the .xml of a model"), source)
+        raise NotReadable(
+            Problem(
+                "not-an-ir",
+                "the file is empty",
+                0,
+                expected="<net> or <layer>",
+                actual="nothing",
+                help="give the .xml of a model",
+            ),
+            source,
+        )
     elif b"\0" in data[:_PEEK] or not data[:_PEEK].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        raise NotReadable(Problem("not-an-ir", _not_xml(data), 0, expected="<net> or <layer>", help=_HELP_LFS if data.startswith(_LFS) else _HELP), source)
+        raise NotReadable(
+            Problem(
+                "not-an-ir",
+                _not_xml(data),
+                0,
+                expected="<net> or <layer>",
+                help=_HELP_LFS if data.startswith(_LFS) else _HELP,
+            ),
+            source,
+        )
     return source
 
 
 def _not_xml(data: bytes) -> str:
     if data.startswith(_LFS):
         return "the file is a Git-LFS pointer, not the .xml itself"
-    return "the file is not XML; it looks like binary data" if b"\0" in data[:_PEEK] else "the file is not XML"
+    return (
+        "the file is not XML; it looks like binary data"
+        if b"\0" in data[:_PEEK]
+        else "the file is not XML"
+    )
 
 
 def root_element(data: bytes) -> str | None:

@@ -3,81 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, NamedTuple, TypeVar
 
-from ..model import Body, Layer, PortMap
+from ..model.graph import Body, Layer, PortMap
+from ..ops.bodies import BodyView, PortBinding, T
 from ..ops.declaration import Violation
-from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType, PartialShape
-
-T = TypeVar("T")
-
-
-class PortBinding(NamedTuple):
-    """A line of a port map. `external`: position among the layer's inputs or outputs, None for none (`external_port_id="-1"`).
-
-    Where `axis` is not None, the input is sliced along it, or the output concatenated: `part_size` a step, from `start` to `end` by `stride`.
-    """
-
-    external: int | None
-    internal: str
-    axis: int | None
-    start: int
-    end: int
-    stride: int
-    part_size: int
-    purpose: str
-
-
-class BodyView(Generic[T]):
-    """A body with its port map. `run` takes a value for each Parameter by layer id and gives one for each Result by layer id.
-
-    A Parameter that `run` is not given keeps the type and shape that it declares.
-    """
-
-    def __init__(
-        self,
-        tag: str,
-        body: Body,
-        inputs: list[PortBinding],
-        outputs: list[PortBinding],
-        back_edges: list[tuple[str, str]],
-        run: Callable[[dict[str, T]], dict[str, T]],
-    ) -> None:
-        self.tag = tag
-        self.body = body
-        self.inputs = inputs
-        self.outputs = outputs
-        self.back_edges = back_edges
-        """From the Result of an iteration to the Parameter of the next, by layer id."""
-        self.run = run
-
-    @property
-    def parameters(self) -> list[Layer]:
-        return [layer for layer in self.body.layers if layer.type.lower() == "parameter"]
-
-    @property
-    def results(self) -> list[Layer]:
-        return [layer for layer in self.body.layers if layer.type.lower() == "result"]
-
-    def feeder(self, result: str) -> Layer | None:
-        """The layer that feeds a Result."""
-        edge = next((edge for edge in self.body.edges if edge.to_layer == result), None)
-        return None if edge is None else self.body.by_id.get(edge.from_layer)
-
-    def declared_type(self, parameter: str) -> ElementType:
-        """The element type that a Parameter declares; dynamic where it declares none."""
-        try:
-            return ElementType.of(self.body.by_id[parameter].attribute("element_type") or "")
-        except ValueError:
-            return DYNAMIC_TYPE
-
-    def declared_shape(self, parameter: str) -> PartialShape:
-        """The shape that a Parameter declares."""
-        try:
-            return PartialShape.parse(self.body.by_id[parameter].attribute("shape") or "")
-        except ValueError:
-            return DYNAMIC_SHAPE
-
 
 _PORT_MAP_OF = {"body": "port_map", "then_body": "then_port_map", "else_body": "else_port_map"}
 
@@ -88,13 +17,24 @@ def bind(layer: Layer, tag: str, run: Callable[[dict[str, T]], dict[str, T]]) ->
     body = layer.bodies[tag]
     entries = (layer.port_maps or {}).get(_PORT_MAP_OF[tag], [])
     numbers = {id(entry): _external(entry) for entry in entries}
-    outputs = sorted((entry for entry in entries if entry.direction == "output"), key=lambda entry: numbers[id(entry)])
+    outputs = sorted(
+        (entry for entry in entries if entry.direction == "output"),
+        key=lambda entry: numbers[id(entry)],
+    )
     connected = sorted({number for entry in outputs if (number := numbers[id(entry)]) >= 0})
-    places = {number: position for position, number in enumerate(connected)}  # whatever their ids, OpenVINO counts the outputs in the order of these
+    places = {
+        number: position for position, number in enumerate(connected)
+    }  # whatever their ids, OpenVINO counts the outputs in the order of these
     bound: dict[str, list[PortBinding]] = {"input": [], "output": []}
     for entry in (*(entry for entry in entries if entry.direction == "input"), *outputs):
         number = numbers[id(entry)]
-        position = None if number < 0 else places[number] if entry.direction == "output" else _input_position(layer, number)
+        position = (
+            None
+            if number < 0
+            else places[number]
+            if entry.direction == "output"
+            else _input_position(layer, number)
+        )
         bound[entry.direction].append(_binding(body, entry, position))
     edges = []
     for edge in body.back_edges:
@@ -103,7 +43,10 @@ def bind(layer: Layer, tag: str, run: Callable[[dict[str, T]], dict[str, T]]) ->
             if target is None or target.type.lower() != kind:
                 found = f"layer {end} is {target.type}" if target else f"there is no layer {end}"
                 raise Violation(
-                    f"a back edge of `{tag}` names {end} as its {kind}, but {found} there", expected=f"the id of a {kind} layer", seen=end, rule="port-map"
+                    f"a back edge of `{tag}` names {end} as its {kind}, but {found} there",
+                    expected=f"the id of a {kind} layer",
+                    seen=end,
+                    rule="port-map",
                 )
         edges.append((edge.from_layer, edge.to_layer))
     return BodyView(tag, body, bound["input"], bound["output"], edges, run)
@@ -114,8 +57,17 @@ def _external(entry: PortMap) -> int:
     try:
         return int(text or "")
     except ValueError:
-        seen = "a line of the port map has no external_port_id" if text is None else f"the port map has external_port_id {text!r}"
-        raise Violation(f"{seen}; expected the id of an {entry.direction} port, or -1", expected="a whole number", seen=text, rule="port-map") from None
+        seen = (
+            "a line of the port map has no external_port_id"
+            if text is None
+            else f"the port map has external_port_id {text!r}"
+        )
+        raise Violation(
+            f"{seen}; expected the id of an {entry.direction} port, or -1",
+            expected="a whole number",
+            seen=text,
+            rule="port-map",
+        ) from None
 
 
 def _input_position(layer: Layer, number: int) -> int:
@@ -125,7 +77,11 @@ def _input_position(layer: Layer, number: int) -> int:
         return ids.index(str(number)) if str(number) in ids else number
     raise Violation(
         f"the port map names external_port_id {number}, but "
-        + (f"OpenVINO counts the {len(ids)} inputs from 0 here, whatever their ids" if str(number) in ids else "the layer has no input port of that id"),
+        + (
+            f"OpenVINO counts the {len(ids)} inputs from 0 here, whatever their ids"
+            if str(number) in ids
+            else "the layer has no input port of that id"
+        ),
         expected=", ".join(ids) or "none",
         seen=number,
         rule="port-map",
@@ -137,7 +93,9 @@ def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
     internal = entry.attributes.get("internal_layer_id", "")
     target = body.by_id.get(internal)
     if target is None or target.type.lower() != kind:
-        found = f"layer {internal} is {target.type}" if target else f"the body has no layer {internal}"
+        found = (
+            f"layer {internal} is {target.type}" if target else f"the body has no layer {internal}"
+        )
         raise Violation(
             f"the port map names internal_layer_id {internal or '(none)'} as a {kind}, but {found}",
             expected=f"the id of a {kind} layer of the body",
@@ -147,7 +105,10 @@ def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
     axis = entry.number("axis", 0) if "axis" in entry.attributes else None
     if kind == "parameter" and axis is not None and axis < 0:
         raise Violation(
-            f'the port map slices Parameter {internal} along axis="{axis}"; OpenVINO reads no negative axis here', expected=">= 0", seen=axis, rule="port-map"
+            f'the port map slices Parameter {internal} along axis="{axis}"; OpenVINO reads no negative axis here',
+            expected=">= 0",
+            seen=axis,
+            rule="port-map",
         )
     return PortBinding(
         position,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model import Layer
+from ..model.graph import Layer
 from ..ops.declaration import AttributeProblem, Violation
 from ..ops.registry import UnknownOperation
 from .engine import BodyResult, Finding, Inference
@@ -13,7 +13,11 @@ MAX_STEPS = 40
 def refusals(inference: Inference) -> list[str]:
     """For each layer that could not be inferred: what it says, and the chain of shapes that leads there."""
     messages = []
-    noted = {id(problem.layer): problem.message for problem in inference.model.problems if problem.layer is not None}
+    noted = {
+        id(problem.layer): problem.message
+        for problem in inference.model.problems
+        if problem.layer is not None
+    }
     for finding in inference.findings:
         if not _refuses(finding):
             continue
@@ -28,7 +32,9 @@ def _refuses(finding: Finding) -> bool:
     subject = finding.subject
     if isinstance(subject, Violation):
         return subject.rule != "duplicate-values"
-    return isinstance(subject, UnknownOperation) or (isinstance(subject, AttributeProblem) and not subject.silent)
+    return isinstance(subject, UnknownOperation) or (
+        isinstance(subject, AttributeProblem) and not subject.silent
+    )
 
 
 def _text(finding: Finding, noted: dict[int, str]) -> str:
@@ -58,7 +64,11 @@ def chain(inference: Inference, layer: Layer) -> list[str]:
             producer = layers[source[0]]
             tensors = result.outputs[source[0]]
             tensor = tensors[source[1]] if source[1] < len(tensors) else None
-            value = f" = {_short(str(list(tensor.known)))}" if tensor is not None and tensor.known is not None else ""
+            value = (
+                f" = {_short(str(list(tensor.known)))}"
+                if tensor is not None and tensor.known is not None
+                else ""
+            )
             kind = producer.type.lower()
             if kind in ("const", "constant"):
                 steps.append(
@@ -69,7 +79,11 @@ def chain(inference: Inference, layer: Layer) -> list[str]:
                     f"input {index} of {layers[at].type} '{layers[at].name}': {producer.type} '{producer.name}' (id {producer.id}) hands on {tensor.shape if tensor else '?'}{value}"
                 )
                 if onward is None or _depends_on_input(result, source[0]):
-                    onward = source[0] if onward is None or not _depends_on_input(result, onward) else onward
+                    onward = (
+                        source[0]
+                        if onward is None or not _depends_on_input(result, onward)
+                        else onward
+                    )
         at = onward
     return steps
 

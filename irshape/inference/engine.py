@@ -10,13 +10,15 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..model import Body, Constant, Layer, Model, Port
+from ..model.graph import Body, Layer, Model, Port
+from ..model.weights import Constant
+from ..model.wiring import Source, Wiring, wire
 from ..ops import registry
+from ..ops.bodies import BodyView
 from ..ops.declaration import AttributeProblem, Operation, Violation, check_inputs, check_specified
 from ..ops.tensors import MAX_VALUE_ELEMENTS, UNKNOWN, Tensor, Value
 from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, PartialShape, ShapeLike
-from ..wiring import Source, Wiring, wire
-from .bodies import BodyView, bind
+from .bodies import bind
 from .folding import fold
 
 if TYPE_CHECKING:
@@ -103,17 +105,29 @@ def _findings(result: BodyResult) -> Iterable[Finding]:
 
 
 def _rows(result: BodyResult) -> Iterable[dict[str, Any]]:
-    for position, (layer, tensors) in enumerate(zip(result.body.layers, result.outputs, strict=True)):
+    for position, (layer, tensors) in enumerate(
+        zip(result.body.layers, result.outputs, strict=True)
+    ):
         ports = layer.outputs if layer.type.lower() != "result" else layer.inputs[:1]
         outputs = [
-            {"port": port.id, "element_type": str(tensor.element_type), "shape": str(tensor.shape)} for port, tensor in zip(ports, tensors, strict=False)
+            {"port": port.id, "element_type": str(tensor.element_type), "shape": str(tensor.shape)}
+            for port, tensor in zip(ports, tensors, strict=False)
         ]
-        yield {"id": layer.id, "name": layer.name, "type": layer.type, "opset": layer.version, "path": list(layer.path), "outputs": outputs}
+        yield {
+            "id": layer.id,
+            "name": layer.name,
+            "type": layer.type,
+            "opset": layer.version,
+            "path": list(layer.path),
+            "outputs": outputs,
+        }
         for inner in result.inner.get(position, {}).values():
             yield from _rows(inner)
 
 
-def infer(model: Model, shapes: Mapping[str, ShapeLike] | None = None, *, compare: bool = False) -> Inference:
+def infer(
+    model: Model, shapes: Mapping[str, ShapeLike] | None = None, *, compare: bool = False
+) -> Inference:
     """Infers a model. `shapes` replaces the shapes of inputs, by tensor name, layer name or id.
 
     compare: record declared ports that differ from what is inferred, and, behind such a port, go on from what the consumer itself repeats.
@@ -176,9 +190,25 @@ class Engine:
         if met is not None:
             return met
         items = layer.items
-        if len(items) == 8 and items[4] == "offset" and items[5].isdigit() and items[7].isdigit() and items[6] == "size":
-            items = (*items[:4], "offset", "0", "size", "0")  # where the bytes lie takes no part in inference
-        key = (layer.type, layer.version or str(layer.offset), items)  # without a version its ports decide too
+        if (
+            len(items) == 8
+            and items[4] == "offset"
+            and items[5].isdigit()
+            and items[7].isdigit()
+            and items[6] == "size"
+        ):
+            items = (
+                *items[:4],
+                "offset",
+                "0",
+                "size",
+                "0",
+            )  # where the bytes lie takes no part in inference
+        key = (
+            layer.type,
+            layer.version or str(layer.offset),
+            items,
+        )  # without a version its ports decide too
         found = self.operations.get(key)
         if found is None:
             try:
@@ -191,7 +221,7 @@ class Engine:
 
     def declaration(self, layer: Layer) -> type[Operation]:
         if self.model.kind == "layers" and not layer.version:
-            from ..formats.layers import newest_fitting
+            from .fragments import newest_fitting
 
             return newest_fitting(layer)
         return registry.find(layer.type, layer.version)
@@ -200,33 +230,67 @@ class Engine:
 
     def infer_layers(self) -> BodyResult:
         """Layers on their own: the inputs of each are its own input ports."""
-        from ..formats.layers import input_tensors, with_assumed_types
+        from .fragments import input_tensors, with_assumed_types
 
         body = self.model.net
-        left_out = {id(problem.layer) for problem in self.model.problems if problem.rule == "left-out"}
-        result = BodyResult(body, Wiring([[None] * len(layer.inputs) for layer in body.layers], list(range(len(body.layers))), frozenset()))
+        left_out = {
+            id(problem.layer) for problem in self.model.problems if problem.rule == "left-out"
+        }
+        result = BodyResult(
+            body,
+            Wiring(
+                [[None] * len(layer.inputs) for layer in body.layers],
+                list(range(len(body.layers))),
+                frozenset(),
+            ),
+        )
         for position, layer in enumerate(body.layers):
             found = self.operation(layer)
-            inputs = input_tensors(layer, () if isinstance(found, registry.UnknownOperation) else found[0].operands)
+            inputs = input_tensors(
+                layer, () if isinstance(found, registry.UnknownOperation) else found[0].operands
+            )
             before = len(result.findings)
             tensors = self.infer_layer(result, position, found, inputs, needed=False)
             subjects = [finding.subject for finding in result.findings[before:]]
-            if any(isinstance(subject, Violation) and subject.rule == "input-element-type" for subject in subjects):
-                assumed = with_assumed_types(layer, () if isinstance(found, registry.UnknownOperation) else found[0].operands, inputs)
-                if assumed is not None:  # the document does not say which type it is, and the operation wants to know
+            if any(
+                isinstance(subject, Violation) and subject.rule == "input-element-type"
+                for subject in subjects
+            ):
+                assumed = with_assumed_types(
+                    layer,
+                    () if isinstance(found, registry.UnknownOperation) else found[0].operands,
+                    inputs,
+                )
+                if (
+                    assumed is not None
+                ):  # the document does not say which type it is, and the operation wants to know
                     del result.findings[before:]
                     tensors = self.infer_layer(result, position, found, assumed, needed=False)
             result.outputs[position] = tensors
             if id(layer) in left_out:
                 result.unsure.add(position)  # nothing can be said of ports that are not there
-                result.findings = [found for found in result.findings if found.layer is not layer or isinstance(found.subject, AttributeProblem)]
-            if not isinstance(found, registry.UnknownOperation) and any(index < len(inputs) and inputs[index].value is None for index, _ in found[0].valued):
-                result.unsure.add(position)  # a value that nobody gave leaves the result wider than it is meant
+                result.findings = [
+                    found
+                    for found in result.findings
+                    if found.layer is not layer or isinstance(found.subject, AttributeProblem)
+                ]
+            if not isinstance(found, registry.UnknownOperation) and any(
+                index < len(inputs) and inputs[index].value is None for index, _ in found[0].valued
+            ):
+                result.unsure.add(
+                    position
+                )  # a value that nobody gave leaves the result wider than it is meant
             if self.compare:
                 self.hold_declared(result, position, layer, tensors, {})
         return result
 
-    def infer_body(self, body: Body, parameters: Mapping[str, PartialShape | Tensor], *, value_of_results: bool = False) -> BodyResult:
+    def infer_body(
+        self,
+        body: Body,
+        parameters: Mapping[str, PartialShape | Tensor],
+        *,
+        value_of_results: bool = False,
+    ) -> BodyResult:
         """One pass over a body. `parameters`: by layer id, the shape or the whole tensor that a Parameter has instead of what it declares."""
         wiring = self.wirings.get(id(body))
         if wiring is None:
@@ -254,10 +318,23 @@ class Engine:
                     result.unsure.add(position)
                 inputs.append(tensor)
             if position in wiring.cyclic or (None in row and not self.can_do_without(layer, row)):
-                outputs[position] = self.pass_over(result, position)  # a rule reports the cycle, or the input that nothing feeds
+                outputs[position] = self.pass_over(
+                    result, position
+                )  # a rule reports the cycle, or the input that nothing feeds
                 continue
-            override = parameters.get(layer.id) if parameters and layer.type.lower() == "parameter" else None
-            tensors = self.infer_layer(result, position, operations[position], tuple(inputs), needed=position in needed, override=override)
+            override = (
+                parameters.get(layer.id)
+                if parameters and layer.type.lower() == "parameter"
+                else None
+            )
+            tensors = self.infer_layer(
+                result,
+                position,
+                operations[position],
+                tuple(inputs),
+                needed=position in needed,
+                override=override,
+            )
             outputs[position] = tensors
             if override is not None:
                 if self.compare:
@@ -266,7 +343,9 @@ class Engine:
                 self.hold_declared(result, position, layer, tensors, contradicted)
         return result
 
-    def needed(self, body: Body, wiring: Wiring, operations: Sequence[Declared], value_of_results: bool) -> set[int]:
+    def needed(
+        self, body: Body, wiring: Wiring, operations: Sequence[Declared], value_of_results: bool
+    ) -> set[int]:
         """The layers whose output values some shape may depend on: backwards from the operands that inference looks at."""
         needed: set[int] = set()
         layers, sources = body.layers, wiring.sources
@@ -292,7 +371,9 @@ class Engine:
         """Whether the inputs that nothing feeds are optional ones at the end."""
         found = self.operation(layer)
         fed = sum(source is not None for source in row)
-        if isinstance(found, registry.UnknownOperation) or None in row[:fed] or found[0].has_bodies:  # a port map counts on every input
+        if (
+            isinstance(found, registry.UnknownOperation) or None in row[:fed] or found[0].has_bodies
+        ):  # a port map counts on every input
             return False
         return all(declared.optional for declared in found[0].operands[fed:])
 
@@ -317,7 +398,14 @@ class Engine:
         return self.declared_outputs(layer)
 
     def infer_layer(
-        self, result: BodyResult, position: int, found: Declared, inputs: tuple[Tensor, ...], *, needed: bool, override: PartialShape | Tensor | None = None
+        self,
+        result: BodyResult,
+        position: int,
+        found: Declared,
+        inputs: tuple[Tensor, ...],
+        *,
+        needed: bool,
+        override: PartialShape | Tensor | None = None,
     ) -> tuple[Tensor, ...]:
         layer = result.body.layers[position]
         if isinstance(found, registry.UnknownOperation):
@@ -331,7 +419,11 @@ class Engine:
             if any(problem.rule != "unknown-attribute" for problem in problems):
                 result.unsure.add(position)
         if override is not None:
-            tensor = override if isinstance(override, Tensor) else Tensor(getattr(operation, "element_type", DYNAMIC_TYPE), override)
+            tensor = (
+                override
+                if isinstance(override, Tensor)
+                else Tensor(getattr(operation, "element_type", DYNAMIC_TYPE), override)
+            )
             return (tensor,)
         if operation.has_bodies:
             outcome: _Memo = self.infer_with_bodies(result, position, operation, inputs, needed)
@@ -339,7 +431,9 @@ class Engine:
             key = (operation, needed, *inputs)
             kept = self.memo.get(key)
             if kept is None:
-                kept = self.memo[key] = self.work_out(operation, inputs, needed and not operation.reads_weights)
+                kept = self.memo[key] = self.work_out(
+                    operation, inputs, needed and not operation.reads_weights
+                )
             outcome = kept
         tensors, checks = outcome
         if checks:
@@ -351,8 +445,12 @@ class Engine:
         if needed and operation.reads_weights:
             tensors = (self.with_constant(layer, tensors[0]),)
             if tensors[0].value is None:
-                result.unsure.add(position)  # without its value some shape is wider than it is meant
-        if len(layer.outputs) > len(tensors) or (tensors and not layer.outputs and layer.type.lower() not in _WITHOUT_OUTPUTS):
+                result.unsure.add(
+                    position
+                )  # without its value some shape is wider than it is meant
+        if len(layer.outputs) > len(tensors) or (
+            tensors and not layer.outputs and layer.type.lower() not in _WITHOUT_OUTPUTS
+        ):
             result.findings.append(Finding(layer, OutputCount(len(layer.outputs), len(tensors))))
         return tensors
 
@@ -370,7 +468,9 @@ class Engine:
         except Exception as error:
             return internal_error(operation, error), ()
 
-    def valued(self, operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    def valued(
+        self, operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...]
+    ) -> tuple[Tensor, ...]:
         """The outputs with bounds of their values, where anything is known of them."""
         if operation.infer_value is not None:
             if any(output.shape.size.low > MAX_VALUE_ELEMENTS for output in outputs):
@@ -390,7 +490,9 @@ class Engine:
         found = self.constants.get((layer.items, tensor))
         if found is None:
             numbers = self.small_values(layer, tensor)
-            found = self.constants[layer.items, tensor] = tensor if numbers is None else tensor.with_value(Value(numbers))
+            found = self.constants[layer.items, tensor] = (
+                tensor if numbers is None else tensor.with_value(Value(numbers))
+            )
         return found
 
     def small_values(self, layer: Layer, tensor: Tensor) -> tuple[int | float, ...] | None:
@@ -398,14 +500,21 @@ class Engine:
         shape = tensor.shape.static
         if shape is None or _product(shape) > MAX_VALUE_ELEMENTS or self.model.weights is None:
             return None
-        from ..formats.weights import small_values
+        from ..model.weights import small_values
 
         try:
-            return small_values(Constant.of(layer, self.model.weights))
+            return small_values(Constant.of(layer.items, self.model.weights))
         except ValueError:
             return None
 
-    def infer_with_bodies(self, result: BodyResult, position: int, operation: Operation, inputs: tuple[Tensor, ...], needed: bool) -> _Memo:
+    def infer_with_bodies(
+        self,
+        result: BodyResult,
+        position: int,
+        operation: Operation,
+        inputs: tuple[Tensor, ...],
+        needed: bool,
+    ) -> _Memo:
         """One layer with bodies. Its operation runs them as often as it needs; only the last run is held against what the layers inside declare."""
         layer = result.body.layers[position]
         inner: dict[str, BodyResult] = {}
@@ -420,17 +529,26 @@ class Engine:
                     inner[tag] = self.run_body(body, given[tag])
                 finally:
                     self.compare = compare
-                return {at.id: tensors[0] for at, tensors in zip(body.layers, inner[tag].outputs, strict=True) if at.type.lower() == "result" and tensors}
+                return {
+                    at.id: tensors[0]
+                    for at, tensors in zip(body.layers, inner[tag].outputs, strict=True)
+                    if at.type.lower() == "result" and tensors
+                }
 
             return run
 
         bodies = layer.bodies or {}
         outcome: _Memo
         try:
-            views: dict[str, BodyView[Tensor]] = {tag: bind(layer, tag, runner(tag, body)) for tag, body in bodies.items()}
+            views: dict[str, BodyView[Tensor]] = {
+                tag: bind(layer, tag, runner(tag, body)) for tag, body in bodies.items()
+            }
             ordered = check_inputs(operation, inputs)
             made = operation.infer(*ordered, bodies=views, outputs=len(layer.outputs))
-            outcome = (made if isinstance(made, tuple) else (made,)), tuple(operation.check(*ordered, bodies=views))
+            outcome = (
+                (made if isinstance(made, tuple) else (made,)),
+                tuple(operation.check(*ordered, bodies=views)),
+            )
         except Violation as violation:
             outcome = violation, ()
         except Exception as error:
@@ -442,7 +560,11 @@ class Engine:
                 except Violation as violation:
                     outcome = violation, ()
                     inner[tag] = self.as_declared(body)
-        if any(at.type.lower() == "result" and index in found.unsure for found in inner.values() for index, at in enumerate(found.body.layers)):
+        if any(
+            at.type.lower() == "result" and index in found.unsure
+            for found in inner.values()
+            for index, at in enumerate(found.body.layers)
+        ):
             result.unsure.add(position)
         return outcome
 
@@ -454,7 +576,9 @@ class Engine:
             self.work += len(body.layers)
             if self.work > MAX_WORK:
                 raise Violation(
-                    f"the bodies within bodies take more than {MAX_WORK:,} steps to work out", expected="bodies whose shapes settle", rule="port-map"
+                    f"the bodies within bodies take more than {MAX_WORK:,} steps to work out",
+                    expected="bodies whose shapes settle",
+                    rule="port-map",
                 )
             found = self.runs[key] = self.infer_body(body, parameters, value_of_results=True)
         return found
@@ -475,23 +599,41 @@ class Engine:
         return tuple(declared(port) for port in layer.outputs)
 
     def hold_declared(
-        self, result: BodyResult, position: int, layer: Layer, tensors: tuple[Tensor, ...], contradicted: dict[Source, tuple[tuple[int, ...] | None, Tensor]]
+        self,
+        result: BodyResult,
+        position: int,
+        layer: Layer,
+        tensors: tuple[Tensor, ...],
+        contradicted: dict[Source, tuple[tuple[int, ...] | None, Tensor]],
     ) -> None:
         for index, (port, tensor) in enumerate(zip(layer.outputs, tensors, strict=False)):
             shape = tensor.shape
             form = self.forms.get(shape)
             if form is None:
-                form = self.forms[shape] = () if shape.dims is None else tuple(dim.low if dim.low == dim.high else -1 for dim in shape.dims)
+                form = self.forms[shape] = (
+                    ()
+                    if shape.dims is None
+                    else tuple(dim.low if dim.low == dim.high else -1 for dim in shape.dims)
+                )
             same = port.dims == form
             precision = port.precision
-            if same and (precision is None or precision == tensor.element_type.precision or port.element_type is tensor.element_type):
+            if same and (
+                precision is None
+                or precision == tensor.element_type.precision
+                or port.element_type is tensor.element_type
+            ):
                 continue
             given = declared(port, tensor)
             result.findings.append(Finding(layer, Mismatch(index, given, tensor)))
             contradicted[position, index] = (port.dims, given)
 
     def hold_parameter(
-        self, result: BodyResult, position: int, layer: Layer, fed: Tensor, contradicted: dict[Source, tuple[tuple[int, ...] | None, Tensor]]
+        self,
+        result: BodyResult,
+        position: int,
+        layer: Layer,
+        fed: Tensor,
+        contradicted: dict[Source, tuple[tuple[int, ...] | None, Tensor]],
     ) -> None:
         """A Parameter that gets something else than it declares. What it gets may be narrower or wider: OpenVINO overwrites it in silence."""
         found = self.operation(layer)
@@ -499,7 +641,11 @@ class Engine:
             return
         own = found[0].infer()
         assert isinstance(own, Tensor)
-        types = own.element_type is fed.element_type or own.element_type.is_dynamic or fed.element_type.is_dynamic
+        types = (
+            own.element_type is fed.element_type
+            or own.element_type.is_dynamic
+            or fed.element_type.is_dynamic
+        )
         if not types or not own.shape.compatible(fed.shape):
             result.findings.append(Finding(layer, Mismatch(0, own, fed)))
         else:
@@ -528,7 +674,13 @@ def believed(port: Port, inferred: Tensor, dims: tuple[int, ...] | None, given: 
     element_type = inferred.element_type
     if given.element_type is not element_type:
         here = port.element_type
-        element_type = given.element_type if here is given.element_type else DYNAMIC_TYPE if here is None else element_type
+        element_type = (
+            given.element_type
+            if here is given.element_type
+            else DYNAMIC_TYPE
+            if here is None
+            else element_type
+        )
     if shape == inferred.shape and element_type is inferred.element_type:
         return inferred
     return Tensor(element_type, shape)
@@ -541,7 +693,12 @@ def declared(port: Port, inferred: Tensor | None = None) -> Tensor:
         return Tensor(element_type, DYNAMIC_SHAPE)
     if port.dims:
         return Tensor(element_type, PartialShape(port.dims))
-    return Tensor(element_type, PartialShape(()) if inferred is not None and inferred.rank not in (None, 0) else DYNAMIC_SHAPE)
+    return Tensor(
+        element_type,
+        PartialShape(())
+        if inferred is not None and inferred.rank not in (None, 0)
+        else DYNAMIC_SHAPE,
+    )
 
 
 def _product(sizes: tuple[int, ...]) -> int:

@@ -26,7 +26,9 @@ class ReLU(UnaryWithValue):
         return max(data, 0)
 
     def of(self, data: Array) -> Array:
-        return np.clip(data, 0, np.inf) if data.dtype.kind == "f" else np.maximum(data, 0)  # four times as fast as maximum with a scalar
+        return (
+            np.clip(data, 0, np.inf) if data.dtype.kind == "f" else np.maximum(data, 0)
+        )  # four times as fast as maximum with a scalar
 
     def overwrite(self, out: Array, data: Array) -> None:
         np.clip(data, 0, np.inf, out=out)
@@ -96,7 +98,11 @@ class PReLU(Operation):
         return Tensor(data.element_type, data.shape)
 
     def check(self, data: Tensor, slope: Tensor) -> Iterator[Violation]:
-        if data.element_type is not slope.element_type and not data.element_type.is_dynamic and not slope.element_type.is_dynamic:
+        if (
+            data.element_type is not slope.element_type
+            and not data.element_type.is_dynamic
+            and not slope.element_type.is_dynamic
+        ):
             yield Violation(
                 f"`slope` has element type {slope.element_type}, `data` has {data.element_type}; they must be the same",
                 at="slope",
@@ -108,7 +114,9 @@ class PReLU(Operation):
         if data.rank is None or slope.rank is None or slope.shape.size == 1:
             return
         channels = data.shape[min(1, data.rank - 1)] if data.rank else None
-        along_channels = slope.rank == 1 and channels is not None and channels.compatible(slope.shape[0])
+        along_channels = (
+            slope.rank == 1 and channels is not None and channels.compatible(slope.shape[0])
+        )
         spread = slope.shape.broadcast(data.shape)
         if not along_channels and (spread is None or not spread.compatible(data.shape)):
             yield Violation(
@@ -138,14 +146,22 @@ class Selu(Operation):
     lambda_ = operand(FLOATING, like="data")
 
     def infer(self, data: Tensor, alpha: Tensor, lambda_: Tensor) -> Tensor:
-        known = [tensor.element_type for tensor in (data, alpha, lambda_) if not tensor.element_type.is_dynamic]
+        known = [
+            tensor.element_type
+            for tensor in (data, alpha, lambda_)
+            if not tensor.element_type.is_dynamic
+        ]
         return Tensor(known[0] if known else data.element_type, data.shape)
 
     def check(self, data: Tensor, alpha: Tensor, lambda_: Tensor) -> Iterator[Violation]:
         for name, tensor in (("alpha", alpha), ("lambda_", lambda_)):
             if not tensor.shape.size.contains(1):
                 yield Violation(
-                    f"`{name.strip('_')}` has shape {tensor.shape}; expected one element", at=name, expected="[1]", seen=tensor.shape, rule="input-shapes"
+                    f"`{name.strip('_')}` has shape {tensor.shape}; expected one element",
+                    at=name,
+                    expected="[1]",
+                    seen=tensor.shape,
+                    rule="input-shapes",
                 )
 
     def evaluate(self, data: Array, alpha: Array, lambda_: Array) -> Array:
@@ -181,7 +197,13 @@ class HardSigmoid(Operation):
     def check(self, data: Tensor, alpha: Tensor, beta: Tensor) -> Iterator[Violation]:
         for name, tensor in (("alpha", alpha), ("beta", beta)):
             if tensor.rank:
-                yield Violation(f"`{name}` has shape {tensor.shape}; expected a scalar", at=name, expected="[]", seen=tensor.shape, rule="input-rank")
+                yield Violation(
+                    f"`{name}` has shape {tensor.shape}; expected a scalar",
+                    at=name,
+                    expected="[]",
+                    seen=tensor.shape,
+                    rule="input-rank",
+                )
         yield from not_floating("data", data)
 
     def evaluate(self, data: Array, alpha: Array, beta: Array) -> Array:

@@ -10,11 +10,23 @@ from .declaration import Violation, require
 from .tensors import Tensor
 
 
-def normalized_axis(axis: int, rank: int, *, at: str = "axis", of: str = "data", rule: str = "input-value", of_scalar: bool = False) -> int:
+def normalized_axis(
+    axis: int,
+    rank: int,
+    *,
+    at: str = "axis",
+    of: str = "data",
+    rule: str = "input-value",
+    of_scalar: bool = False,
+) -> int:
     """An axis counted from the front. Raises `Violation` where it is out of range. `of_scalar`: a scalar has the axes 0 and -1, as OpenVINO counts."""
     if rank == 0 and not of_scalar:
         raise Violation(
-            f"`{of}` is a scalar, which has no axis {axis}", at=of if of != "result" else at, expected="at least one dimension", seen="[]", rule="input-rank"
+            f"`{of}` is a scalar, which has no axis {axis}",
+            at=of if of != "result" else at,
+            expected="at least one dimension",
+            seen="[]",
+            rule="input-rank",
         )
     count = rank or 1
     require(
@@ -47,11 +59,14 @@ def require_single(tensor: Tensor, at: str = "axis") -> None:
     )
 
 
-def duplicate_axes(axes: Sequence[int], at: str = "axes", why: str = "though OpenVINO takes them in silence") -> Violation:
+def duplicate_axes(
+    axes: Sequence[int], at: str = "axes", why: str = "though OpenVINO takes them in silence"
+) -> Violation:
     """The finding that a list names an axis twice."""
     seen = listed(axes)
     return Violation(
-        f"`{at}` {seen} names an axis twice; the specification wants each axis once" + (f", {why}" if why else ""),
+        f"`{at}` {seen} names an axis twice; the specification wants each axis once"
+        + (f", {why}" if why else ""),
         at=at,
         expected="unique axes",
         seen=seen,
@@ -67,7 +82,11 @@ MAX_RANK = 256
 def of_length(sizes: Tensor) -> PartialShape:
     """The shape of unknown dimensions that a list of sizes or axes stands for: as many as it has elements."""
     count = sizes.shape[0] if sizes.rank == 1 else DYNAMIC
-    return PartialShape.of_rank(count.low) if count.is_static and count.low <= MAX_RANK else DYNAMIC_SHAPE
+    return (
+        PartialShape.of_rank(count.low)
+        if count.is_static and count.low <= MAX_RANK
+        else DYNAMIC_SHAPE
+    )
 
 
 def listed(numbers: Iterable[object]) -> str:
@@ -83,7 +102,9 @@ def product(sizes: Iterable[int]) -> int:
     return total
 
 
-def picked(sizes: Sequence[int], choices: Sequence[Iterable[int]], order: Sequence[int] | None = None) -> list[int]:
+def picked(
+    sizes: Sequence[int], choices: Sequence[Iterable[int]], order: Sequence[int] | None = None
+) -> list[int]:
     """The row-major positions in a tensor of those sizes of the elements with the chosen index along each axis, axis by axis or in `order`."""
     steps = [product(sizes[axis + 1 :]) for axis in range(len(sizes))]
     positions = [0]

@@ -24,13 +24,19 @@ class Select(Broadcasting):
         merged = self.merged(then.shape, otherwise.shape, "otherwise", "then")
         return Tensor(common_type(then, otherwise), self.merged(merged, cond.shape, "cond", "then"))
 
-    def infer_value(self, cond: Tensor, then: Tensor, otherwise: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+    def infer_value(
+        self, cond: Tensor, then: Tensor, otherwise: Tensor, outputs: tuple[Tensor, ...]
+    ) -> Value | None:
         shapes = [tensor.shape.static for tensor in (cond, then, otherwise)]
         if None in shapes:
             return None
         first, second, third = (shape for shape in shapes if shape is not None)
         rank = len(second)
-        operands = [(cond, first + self.trailing(rank, len(first))), (then, second), (otherwise, third + self.trailing(rank, len(third)))]
+        operands = [
+            (cond, first + self.trailing(rank, len(first))),
+            (then, second),
+            (otherwise, third + self.trailing(rank, len(third))),
+        ]
         return mapped(self.exact, self.bounds, operands, outputs[0])
 
     def exact(self, cond: Number, then: Number, otherwise: Number) -> Number:

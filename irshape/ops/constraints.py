@@ -35,7 +35,12 @@ def constraints(cls: type[Operation]) -> tuple[Constraint, ...]:
     return tuple(found)
 
 
-def _follow(function: FunctionType, cls: type[Operation], found: dict[Constraint, None], seen: set[FunctionType]) -> None:
+def _follow(
+    function: FunctionType,
+    cls: type[Operation],
+    found: dict[Constraint, None],
+    seen: set[FunctionType],
+) -> None:
     """Goes through a function, and through those of the operations' modules that it calls."""
     if function in seen or not function.__module__.startswith(__package__ or ""):
         return
@@ -59,7 +64,12 @@ def _follow(function: FunctionType, cls: type[Operation], found: dict[Constraint
 @cache
 def _calls(function: FunctionType) -> tuple[ast.Call, ...]:
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    return tuple(sorted((node for node in ast.walk(tree) if isinstance(node, ast.Call)), key=lambda node: (node.lineno, node.col_offset)))
+    return tuple(
+        sorted(
+            (node for node in ast.walk(tree) if isinstance(node, ast.Call)),
+            key=lambda node: (node.lineno, node.col_offset),
+        )
+    )
 
 
 def _method(called: ast.Attribute, function: FunctionType, cls: type[Operation]) -> Any:
@@ -67,10 +77,16 @@ def _method(called: ast.Attribute, function: FunctionType, cls: type[Operation])
     if isinstance(called.value, ast.Name) and called.value.id in ("self", "cls"):
         target = inspect.getattr_static(cls, called.attr, None)
         return getattr(target, "__func__", target)
-    if isinstance(called.value, ast.Call) and isinstance(called.value.func, ast.Name) and called.value.func.id == "super":
+    if (
+        isinstance(called.value, ast.Call)
+        and isinstance(called.value.func, ast.Name)
+        and called.value.func.id == "super"
+    ):
         owners = [owner for owner in cls.__mro__ if vars(owner).get(function.__name__) is function]
         after = cls.__mro__[cls.__mro__.index(owners[0]) + 1 :] if owners else ()
-        return next((vars(owner)[called.attr] for owner in after if called.attr in vars(owner)), None)
+        return next(
+            (vars(owner)[called.attr] for owner in after if called.attr in vars(owner)), None
+        )
     return None
 
 

@@ -11,7 +11,7 @@ from .lazy import Array, np
 from .tensors import UNKNOWN, Tensor
 
 if TYPE_CHECKING:
-    from ..inference.bodies import BodyView, PortBinding
+    from .bodies import BodyView, PortBinding
 
 MAX_ITERATIONS = 10_000_000
 """Where a loop that may run for ever is taken to do so."""
@@ -38,12 +38,20 @@ def body_of(bodies: dict[str, BodyView[Any]], tag: str) -> BodyView[Any]:
 
 def fed(view: BodyView[Any], inputs: tuple[Any, ...]) -> dict[str, Any]:
     """What the port map gives to each Parameter, unsliced."""
-    return {binding.internal: inputs[binding.external] for binding in view.inputs if binding.external is not None}
+    return {
+        binding.internal: inputs[binding.external]
+        for binding in view.inputs
+        if binding.external is not None
+    }
 
 
 def connected(view: BodyView[Any]) -> list[PortBinding]:
     """The lines of the port map for the layer's outputs, in their order."""
-    found = {binding.external: binding for binding in reversed(view.outputs) if binding.external is not None}
+    found = {
+        binding.external: binding
+        for binding in reversed(view.outputs)
+        if binding.external is not None
+    }
     return [found[position] for position in sorted(found)]
 
 
@@ -58,11 +66,21 @@ class ControlFlow(Operation):
             lines: dict[int, str] = {}
             feeding = {binding.internal for binding in view.inputs if binding.external is None}
             for binding in view.inputs:
-                if binding.external is not None and lines.setdefault(binding.external, binding.internal) == binding.internal:
+                if (
+                    binding.external is not None
+                    and lines.setdefault(binding.external, binding.internal) == binding.internal
+                ):
                     feeding.add(binding.internal)
             for parameter in view.parameters:
                 if parameter.id in used and parameter.id not in feeding:
-                    twice = next((binding.external for binding in view.inputs if binding.internal == parameter.id), None)
+                    twice = next(
+                        (
+                            binding.external
+                            for binding in view.inputs
+                            if binding.internal == parameter.id
+                        ),
+                        None,
+                    )
                     yield Violation(
                         f"nothing feeds Parameter {parameter.id} of `{view.tag}`"
                         + (
@@ -83,14 +101,23 @@ class If(ControlFlow):
     condition = operand(ANY, rank=(0, 1), value=True)
     inputs = operand(ANY, optional=True, variadic=True)
 
-    def infer(self, condition: Tensor, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]], outputs: int) -> tuple[Tensor, ...]:
+    def infer(
+        self, condition: Tensor, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]], outputs: int
+    ) -> tuple[Tensor, ...]:
         chosen = truth(condition, "the condition", "condition")
         given = tuple(tensor.with_value(None) for tensor in (condition, *inputs))
         made: list[list[Tensor]] = []
         for tag, idle in (("then_body", chosen is False), ("else_body", chosen is True)):
             view = body_of(bodies, tag)
-            results = view.run({} if idle else fed(view, given))  # like OpenVINO's, a body that never runs stays as it is declared
-            made.append([results.get(binding.internal, UNKNOWN).with_value(None) for binding in connected(view)])
+            results = view.run(
+                {} if idle else fed(view, given)
+            )  # like OpenVINO's, a body that never runs stays as it is declared
+            made.append(
+                [
+                    results.get(binding.internal, UNKNOWN).with_value(None)
+                    for binding in connected(view)
+                ]
+            )
         if chosen is not None:
             found = made[0 if chosen else 1]
             return (*found, *[UNKNOWN] * (outputs - len(found)))
@@ -101,7 +128,9 @@ class If(ControlFlow):
             seen=len(made[1]),
             rule="port-map",
         )
-        return tuple(self.either(index, *pair) for index, pair in enumerate(zip(*made, strict=True)))
+        return tuple(
+            self.either(index, *pair) for index, pair in enumerate(zip(*made, strict=True))
+        )
 
     def either(self, index: int, then: Tensor, other: Tensor) -> Tensor:
         """What holds for an output whichever body makes it."""
@@ -116,10 +145,14 @@ class If(ControlFlow):
         )
         if {then.rank, other.rank} == {0, 1}:
             vector = then.shape if then.rank else other.shape
-            return Tensor(element_type, vector if vector[0] == 1 else [DYNAMIC])  # OpenVINO takes a scalar for a vector of one
+            return Tensor(
+                element_type, vector if vector[0] == 1 else [DYNAMIC]
+            )  # OpenVINO takes a scalar for a vector of one
         return Tensor(element_type, then.shape.union(other.shape))
 
-    def evaluate(self, condition: Array, *inputs: Array, bodies: dict[str, BodyView[Array]], outputs: int) -> tuple[Array, ...]:
+    def evaluate(
+        self, condition: Array, *inputs: Array, bodies: dict[str, BodyView[Array]], outputs: int
+    ) -> tuple[Array, ...]:
         view = body_of(bodies, "then_body" if condition.ravel()[0] else "else_body")
         results = view.run(fed(view, (condition, *inputs)))
         return tuple(results[binding.internal] for binding in connected(view))
@@ -194,13 +227,24 @@ class Iteration(ControlFlow):
                 )
 
     def iterate(
-        self, view: BodyView[Array], inputs: tuple[Array, ...], count: int | None, condition: str | None, counter: PortBinding | None
+        self,
+        view: BodyView[Array],
+        inputs: tuple[Array, ...],
+        count: int | None,
+        condition: str | None,
+        counter: PortBinding | None,
     ) -> tuple[Array, ...]:
         """Runs the body `count` times, or until its condition fails."""
         parameters: dict[str, Array] = fed(view, inputs)
-        slices = [binding for binding in view.inputs if binding.axis is not None and binding.external is not None]
+        slices = [
+            binding
+            for binding in view.inputs
+            if binding.axis is not None and binding.external is not None
+        ]
         outputs = connected(view)
-        parts: dict[int, list[Array]] = {index: [] for index, binding in enumerate(outputs) if binding.axis is not None}
+        parts: dict[int, list[Array]] = {
+            index: [] for index, binding in enumerate(outputs) if binding.axis is not None
+        }
         results: dict[str, Array] = {}
         iteration = 0
         while count is None or iteration < count:
@@ -211,12 +255,21 @@ class Iteration(ControlFlow):
             for index, made in parts.items():
                 made.append(results[outputs[index].internal])
             iteration += 1
-            parameters.update({parameter: results[result] for result, parameter in view.back_edges if parameter in parameters})
+            parameters.update(
+                {
+                    parameter: results[result]
+                    for result, parameter in view.back_edges
+                    if parameter in parameters
+                }
+            )
             if condition is not None and not results[condition].ravel()[0]:
                 break
         if not iteration:
             return self.nothing_ran(view, parameters, slices, inputs, counter)
-        return tuple(joined(parts[index], binding) if binding.axis is not None else results[binding.internal] for index, binding in enumerate(outputs))
+        return tuple(
+            joined(parts[index], binding) if binding.axis is not None else results[binding.internal]
+            for index, binding in enumerate(outputs)
+        )
 
     def prepare(
         self,
@@ -231,17 +284,33 @@ class Iteration(ControlFlow):
         for binding in slices:
             assert binding.external is not None
             parameters[binding.internal] = part(inputs[binding.external], binding, iteration)
-        if counter is not None and counter.external is None and counter.internal not in {parameter for _, parameter in view.back_edges if iteration}:
+        if (
+            counter is not None
+            and counter.external is None
+            and counter.internal not in {parameter for _, parameter in view.back_edges if iteration}
+        ):
             from ..numpy_types import dtype_of
 
             shape = view.declared_shape(counter.internal)
-            parameters[counter.internal] = np.full(() if shape.rank == 0 else (1,), iteration, dtype_of(view.declared_type(counter.internal)))
+            parameters[counter.internal] = np.full(
+                () if shape.rank == 0 else (1,),
+                iteration,
+                dtype_of(view.declared_type(counter.internal)),
+            )
 
     def nothing_ran(
-        self, view: BodyView[Array], parameters: dict[str, Array], slices: list[PortBinding], inputs: tuple[Array, ...], counter: PortBinding | None
+        self,
+        view: BodyView[Array],
+        parameters: dict[str, Array],
+        slices: list[PortBinding],
+        inputs: tuple[Array, ...],
+        counter: PortBinding | None,
     ) -> tuple[Array, ...]:
         """The outputs of no iteration: states as they came, concatenations of nothing, zeros for what no iteration has made. A trial run shows the shapes."""
-        padded = tuple(array if array.size else np.zeros([max(size, 1) for size in array.shape], array.dtype) for array in inputs)
+        padded = tuple(
+            array if array.size else np.zeros([max(size, 1) for size in array.shape], array.dtype)
+            for array in inputs
+        )
         trial = dict(parameters)
         self.prepare(view, trial, slices, padded, counter, 0)
         results = view.run(trial)
@@ -253,7 +322,11 @@ class Iteration(ControlFlow):
                 made.append(joined([result], binding).take([], axis=binding.axis))
             else:
                 state = states.get(binding.internal)
-                made.append(parameters[state] if state in parameters and state is not None else np.zeros_like(result))
+                made.append(
+                    parameters[state]
+                    if state in parameters and state is not None
+                    else np.zeros_like(result)
+                )
         return tuple(made)
 
 
@@ -261,9 +334,13 @@ def part(array: Array, binding: PortBinding, iteration: int) -> Array:
     """The slice of an iteration: forwards from `start`, or, with a negative stride, backwards from the part that ends with it."""
     axis, size = binding.axis or 0, array.shape[binding.axis or 0]
     start = binding.start + size if binding.start < 0 else binding.start
-    first = start + iteration * binding.stride - (binding.part_size - 1 if binding.stride < 0 else 0)
+    first = (
+        start + iteration * binding.stride - (binding.part_size - 1 if binding.stride < 0 else 0)
+    )
     if not 0 <= first <= first + binding.part_size <= size:
-        raise ValueError(f"iteration {iteration} takes {first} to {first + binding.part_size - 1} of axis {axis} of input {binding.external}, which has {size}")
+        raise ValueError(
+            f"iteration {iteration} takes {first} to {first + binding.part_size - 1} of axis {axis} of input {binding.external}, which has {size}"
+        )
     return array[(slice(None),) * axis + (slice(first, first + binding.part_size),)]
 
 
@@ -283,7 +360,14 @@ class Loop(Iteration):
 
     def special(self, view: BodyView[Any]) -> tuple[str, PortBinding | None]:
         """The Result that decides on going on, and where the number of the iteration goes."""
-        condition = next((binding.internal for binding in view.outputs if binding.purpose == "execution_condition"), None)
+        condition = next(
+            (
+                binding.internal
+                for binding in view.outputs
+                if binding.purpose == "execution_condition"
+            ),
+            None,
+        )
         if condition is None:
             raise Violation(
                 'no output line of the port map has purpose="execution_condition"; the body must say whether to go on',
@@ -291,9 +375,18 @@ class Loop(Iteration):
                 rule="port-map",
                 help='add <output external_port_id="-1" internal_layer_id="…" purpose="execution_condition"/>',
             )
-        return condition, next((binding for binding in view.inputs if binding.purpose == "current_iteration"), None)
+        return condition, next(
+            (binding for binding in view.inputs if binding.purpose == "current_iteration"), None
+        )
 
-    def infer(self, trip_count: Tensor, execution_condition: Tensor, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]], outputs: int) -> tuple[Tensor, ...]:
+    def infer(
+        self,
+        trip_count: Tensor,
+        execution_condition: Tensor,
+        *inputs: Tensor,
+        bodies: dict[str, BodyView[Tensor]],
+        outputs: int,
+    ) -> tuple[Tensor, ...]:
         view = body_of(bodies, "body")
         condition, counter = self.special(view)
         counter_shape = SCALAR if counter is None else view.declared_shape(counter.internal)
@@ -311,13 +404,28 @@ class Loop(Iteration):
         for binding in reversed(view.inputs):
             if binding.external is not None:
                 tensor = given[binding.external].with_value(None)
-                parameters[binding.internal] = tensor if binding.axis is None else Tensor(tensor.element_type, self.sliced_shape(binding, tensor))
+                parameters[binding.internal] = (
+                    tensor
+                    if binding.axis is None
+                    else Tensor(tensor.element_type, self.sliced_shape(binding, tensor))
+                )
         results = view.run(parameters)
         count = self.count(trip_count, self.goes_on(view, condition, results, given))
         results = self.settled(view, parameters, results, count)
-        return tuple(self.collected(binding, results.get(binding.internal, UNKNOWN), count, never=starts is False) for binding in connected(view))
+        return tuple(
+            self.collected(
+                binding, results.get(binding.internal, UNKNOWN), count, never=starts is False
+            )
+            for binding in connected(view)
+        )
 
-    def goes_on(self, view: BodyView[Tensor], condition: str, results: dict[str, Tensor], given: tuple[Tensor, ...]) -> bool | None:
+    def goes_on(
+        self,
+        view: BodyView[Tensor],
+        condition: str,
+        results: dict[str, Tensor],
+        given: tuple[Tensor, ...],
+    ) -> bool | None:
         """The body's condition, where it is the same in every iteration: a constant of the body, or one that comes in from outside."""
         made = results.get(condition, UNKNOWN)
         require(
@@ -329,7 +437,14 @@ class Loop(Iteration):
         )
         feeder = view.feeder(condition)
         if feeder is not None and feeder.type.lower() == "parameter":
-            outside = next((given[binding.external] for binding in view.inputs if binding.internal == feeder.id and binding.external is not None), UNKNOWN)
+            outside = next(
+                (
+                    given[binding.external]
+                    for binding in view.inputs
+                    if binding.internal == feeder.id and binding.external is not None
+                ),
+                UNKNOWN,
+            )
             return truth(outside, "the body's condition, which comes in from outside,", "")
         return truth(made, "the body's condition", "")
 
@@ -348,23 +463,48 @@ class Loop(Iteration):
             return 1
         return known[0] if goes_on and known is not None and known[0] >= 0 else None
 
-    def settled(self, view: BodyView[Tensor], parameters: dict[str, Tensor], results: dict[str, Tensor], count: int | None) -> dict[str, Tensor]:
+    def settled(
+        self,
+        view: BodyView[Tensor],
+        parameters: dict[str, Tensor],
+        results: dict[str, Tensor],
+        count: int | None,
+    ) -> dict[str, Tensor]:
         """The results that hold for every iteration: what a back edge brings that its Parameter does not allow for makes the Parameter dynamic, until nothing does.
 
         Like OpenVINO it looks only at states that are outputs of the layer as well.
         """
-        states = dict(reversed([(result, parameter) for result, parameter in reversed(view.back_edges) if parameter in parameters]))
-        watched = [(binding.internal, states[binding.internal]) for binding in connected(view) if binding.axis is None and binding.internal in states]
+        states = dict(
+            reversed(
+                [
+                    (result, parameter)
+                    for result, parameter in reversed(view.back_edges)
+                    if parameter in parameters
+                ]
+            )
+        )
+        watched = [
+            (binding.internal, states[binding.internal])
+            for binding in connected(view)
+            if binding.axis is None and binding.internal in states
+        ]
         for _ in range(min(UNBOUNDED if count is None else count, 1000)):
             wider = False
             for result, parameter in watched:
                 before, brought = parameters[parameter].shape, results.get(result, UNKNOWN).shape
                 if before.encloses(brought):
                     continue
-                if before.dims is None or brought.dims is None or len(before.dims) != len(brought.dims):
+                if (
+                    before.dims is None
+                    or brought.dims is None
+                    or len(before.dims) != len(brought.dims)
+                ):
                     shape = DYNAMIC_SHAPE
                 else:
-                    shape = PartialShape(a if a.encloses(b) else DYNAMIC for a, b in zip(before.dims, brought.dims, strict=True))
+                    shape = PartialShape(
+                        a if a.encloses(b) else DYNAMIC
+                        for a, b in zip(before.dims, brought.dims, strict=True)
+                    )
                 parameters[parameter] = Tensor(parameters[parameter].element_type, shape)
                 wider = True
             if not wider:
@@ -372,7 +512,9 @@ class Loop(Iteration):
             results = view.run(parameters)
         return results
 
-    def collected(self, binding: PortBinding, result: Tensor, count: int | None, *, never: bool) -> Tensor:
+    def collected(
+        self, binding: PortBinding, result: Tensor, count: int | None, *, never: bool
+    ) -> Tensor:
         """An output: the result of the last iteration, or of all of them one after the other. `never`: the loop does not start."""
         shape = result.shape
         if binding.axis is None:
@@ -400,12 +542,21 @@ class Loop(Iteration):
                 rule="input-value",
             )
 
-    def evaluate(self, trip_count: Array, execution_condition: Array, *inputs: Array, bodies: dict[str, BodyView[Array]], outputs: int) -> tuple[Array, ...]:
+    def evaluate(
+        self,
+        trip_count: Array,
+        execution_condition: Array,
+        *inputs: Array,
+        bodies: dict[str, BodyView[Array]],
+        outputs: int,
+    ) -> tuple[Array, ...]:
         view = body_of(bodies, "body")
         condition, counter = self.special(view)
         trips = int(trip_count.ravel()[0])
         count = 0 if not execution_condition.ravel()[0] else trips if trips >= 0 else None
-        return self.iterate(view, (trip_count, execution_condition, *inputs), count, condition, counter)
+        return self.iterate(
+            view, (trip_count, execution_condition, *inputs), count, condition, counter
+        )
 
 
 class TensorIterator(Iteration):
@@ -414,7 +565,9 @@ class TensorIterator(Iteration):
     since = 1
     inputs = operand(ANY, optional=True, variadic=True)
 
-    def infer(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]], outputs: int) -> tuple[Tensor, ...]:
+    def infer(
+        self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]], outputs: int
+    ) -> tuple[Tensor, ...]:
         view = body_of(bodies, "body")
         require(
             all(layer.type.lower() != "tensoriterator" for layer in view.body.layers),
@@ -432,19 +585,29 @@ class TensorIterator(Iteration):
                 parameters[binding.internal] = Tensor(view.declared_type(binding.internal), shape)
         results = view.run(parameters)
         count = self.count(view, inputs)
-        return tuple(self.collected(binding, results.get(binding.internal, UNKNOWN), count) for binding in connected(view))
+        return tuple(
+            self.collected(binding, results.get(binding.internal, UNKNOWN), count)
+            for binding in connected(view)
+        )
 
-    def counts(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> list[tuple[PortBinding, int]]:
+    def counts(
+        self, view: BodyView[Any], inputs: tuple[Tensor, ...]
+    ) -> list[tuple[PortBinding, int]]:
         """The number of parts of each sliced input for which it is known; `start` and `end` are both among them."""
         found = []
         for binding in view.inputs:
             size = (
                 None
-                if binding.axis is None or binding.external is None or inputs[binding.external].rank is None
+                if binding.axis is None
+                or binding.external is None
+                or inputs[binding.external].rank is None
                 else inputs[binding.external].shape[binding.axis]
             )
             if size is not None and size.is_static:
-                start, end = (place + size.low if place < 0 else place for place in (binding.start, binding.end))
+                start, end = (
+                    place + size.low if place < 0 else place
+                    for place in (binding.start, binding.end)
+                )
                 found.append((binding, (abs(end - start) + 1) // binding.part_size))
         return found
 
@@ -480,7 +643,10 @@ class TensorIterator(Iteration):
         for binding in view.inputs:
             if binding.external is None:
                 continue
-            seen, declared = inputs[binding.external].element_type, view.declared_type(binding.internal)
+            seen, declared = (
+                inputs[binding.external].element_type,
+                view.declared_type(binding.internal),
+            )
             if seen is not declared and not seen.is_dynamic and not declared.is_dynamic:
                 yield Violation(
                     f"input {binding.external} has element type {seen}, but Parameter {binding.internal} of the body declares {declared}; OpenVINO goes by the Parameter",
@@ -498,9 +664,13 @@ class TensorIterator(Iteration):
                     rule="port-map",
                 )
 
-    def evaluate(self, *inputs: Array, bodies: dict[str, BodyView[Array]], outputs: int) -> tuple[Array, ...]:
+    def evaluate(
+        self, *inputs: Array, bodies: dict[str, BodyView[Array]], outputs: int
+    ) -> tuple[Array, ...]:
         from ..numpy_types import element_type_of
 
         view = body_of(bodies, "body")
-        count = self.count(view, tuple(Tensor(element_type_of(array), array.shape) for array in inputs))
+        count = self.count(
+            view, tuple(Tensor(element_type_of(array), array.shape) for array in inputs)
+        )
         return self.iterate(view, inputs, 1 if count is None else count, None, None)

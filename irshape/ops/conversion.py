@@ -31,7 +31,11 @@ def converted(array: Array, element_type: ElementType) -> Array:
 def is_plain(array: Array) -> bool:
     """Whether NumPy computes in the array's own type as the specification wants it: f32, f64, integers of 8 to 64 bits, booleans, strings."""
     dtype = array.dtype
-    return dtype.kind in "ibO" or (dtype.kind == "f" and dtype.itemsize >= 4) or (dtype.kind == "u" and dtype.metadata is None)
+    return (
+        dtype.kind in "ibO"
+        or (dtype.kind == "f" and dtype.itemsize >= 4)
+        or (dtype.kind == "u" and dtype.metadata is None)
+    )
 
 
 def plain(array: Array) -> Array:
@@ -43,7 +47,11 @@ def plain(array: Array) -> Array:
         return array.astype(np.float32)
     if dtype.metadata is not None:
         codes = array.view(np.dtype(np.uint8))
-        return np.asarray(NF4, np.float32)[codes & 15] if dtype.metadata["element_type"] == "nf4" else codes
+        return (
+            np.asarray(NF4, np.float32)[codes & 15]
+            if dtype.metadata["element_type"] == "nf4"
+            else codes
+        )
     if dtype.name.startswith("int"):
         return array.astype(np.int8)
     return array.astype(np.uint8 if dtype.name.startswith("uint") else np.float32)
@@ -117,5 +125,8 @@ def _cut(numbers: Array, bits: int, *, unsigned: bool) -> Array:
 def _as_exponents(single: Array) -> Array:
     """The codes of f8e8m0, powers of two, nearest to floats; ties to the even exponent, zero and negative ones to the smallest."""
     bits = np.ascontiguousarray(single).view(np.uint32).reshape(single.shape)
-    codes = np.minimum((bits + np.uint32(0x3FFFFF) + (bits >> np.uint32(23) & np.uint32(1))) >> np.uint32(23), np.uint32(254))
+    codes = np.minimum(
+        (bits + np.uint32(0x3FFFFF) + (bits >> np.uint32(23) & np.uint32(1))) >> np.uint32(23),
+        np.uint32(254),
+    )
     return np.where(np.isnan(single), 255, np.where(single <= 0, 0, codes)).astype(np.uint8)

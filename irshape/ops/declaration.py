@@ -18,14 +18,11 @@ A class is named after the type in the IR, with `_N` behind it where there are s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from ..types import DYNAMIC_TYPE, ElementType
 from .kinds import THE_DEFAULT, Kind, Malformed
 from .tensors import Tensor, Value
-
-if TYPE_CHECKING:
-    pass
 
 LATEST_FULL_OPSET: Final = 16
 """The last opset that holds (nearly) every operation; opset17 is still partial in OpenVINO 2026.4."""
@@ -57,7 +54,16 @@ class Violation(Exception):
     `at` names the operand or attribute. `rule` names the kind of violation (see `rules/constraints.py`).
     """
 
-    def __init__(self, message: str, *, at: str = "", expected: object = None, seen: object = None, rule: str = "operation-constraint", help: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        at: str = "",
+        expected: object = None,
+        seen: object = None,
+        rule: str = "operation-constraint",
+        help: str = "",
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.at = at
@@ -70,12 +76,21 @@ class Violation(Exception):
         return (_violation, (self.message, self.at, self.expected, self.seen, self.rule, self.help))
 
 
-def _violation(message: str, at: str, expected: object, seen: object, rule: str, help: str) -> Violation:
+def _violation(
+    message: str, at: str, expected: object, seen: object, rule: str, help: str
+) -> Violation:
     return Violation(message, at=at, expected=expected, seen=seen, rule=rule, help=help)
 
 
 def require(
-    condition: object, message: str, *, at: str = "", expected: object = None, seen: object = None, rule: str = "operation-constraint", help: str = ""
+    condition: object,
+    message: str,
+    *,
+    at: str = "",
+    expected: object = None,
+    seen: object = None,
+    rule: str = "operation-constraint",
+    help: str = "",
 ) -> None:
     """Raises a `Violation` unless the condition holds."""
     if not condition:
@@ -122,7 +137,15 @@ def operand(
     name itself). value: inference looks at
     its value, which the engine then provides where it can be known. optional: may be left out. variadic: takes all inputs from here on.
     """
-    return Operand(allowed, specified=specified, rank=rank, like=like, value=value, optional=optional, variadic=variadic)
+    return Operand(
+        allowed,
+        specified=specified,
+        rank=rank,
+        like=like,
+        value=value,
+        optional=optional,
+        variadic=variadic,
+    )
 
 
 class Attribute:
@@ -140,7 +163,9 @@ class Attribute:
         return self.default is _REQUIRED
 
 
-def attribute(kind: Kind, *, default: Any = _REQUIRED, required: bool = False, name: str | None = None) -> Any:
+def attribute(
+    kind: Kind, *, default: Any = _REQUIRED, required: bool = False, name: str | None = None
+) -> Any:
     """Declares an attribute.
 
     default: its value when absent; without one OpenVINO refuses the layer. required: the specification demands it although OpenVINO goes
@@ -211,7 +236,9 @@ class Operation:
                 del attributes[name]
         cls.attributes = attributes
         cls.operands = tuple(operands.values())
-        cls.valued = tuple((i, declared) for i, declared in enumerate(cls.operands) if declared.value)
+        cls.valued = tuple(
+            (i, declared) for i, declared in enumerate(cls.operands) if declared.value
+        )
 
     def __init__(self, **values: Any) -> None:
         """Attributes by their Python names; the rest take their defaults. Raises `TypeError` for an unknown or missing one."""
@@ -260,7 +287,9 @@ class Operation:
             setattr(made, name, value)
         for name, text in given.items():
             if name not in cls.tolerated:
-                problems.append(_unknown(cls, name, text, set(zip(items[::2], items[1::2], strict=True))))
+                problems.append(
+                    _unknown(cls, name, text, set(zip(items[::2], items[1::2], strict=True)))
+                )
         return made, tuple(problems)
 
     def infer(self, *inputs: Any, **context: Any) -> Tensor | tuple[Tensor, ...]:
@@ -292,17 +321,29 @@ class Operation:
 
 def _missing(declared: Attribute) -> AttributeProblem:
     silent = not declared.refused_when_absent
-    goes_on = f"; OpenVINO goes on with {declared.kind.write(declared.default)!r} in silence" if silent and declared.default is not None else ""
+    goes_on = (
+        f"; OpenVINO goes on with {declared.kind.write(declared.default)!r} in silence"
+        if silent and declared.default is not None
+        else ""
+    )
     message = f"the attribute `{declared.name}` is missing{goes_on}"
     return AttributeProblem(
-        "missing-attribute", declared.name, message, declared.kind.describe(), None, silent, f'add {declared.name}="…" to <data>: {declared.kind.describe()}'
+        "missing-attribute",
+        declared.name,
+        message,
+        declared.kind.describe(),
+        None,
+        silent,
+        f'add {declared.name}="…" to <data>: {declared.kind.describe()}',
     )
 
 
 def _malformed(declared: Attribute, text: str, malformed: Malformed) -> AttributeProblem:
     shown = text if len(text) <= 60 else text[:57] + "…"
     message = (
-        f'`{declared.name}="{shown}"` is not {malformed.expected}' if not malformed.expected.startswith("'") else f"`{declared.name}`: {malformed.expected}"
+        f'`{declared.name}="{shown}"` is not {malformed.expected}'
+        if not malformed.expected.startswith("'")
+        else f"`{declared.name}`: {malformed.expected}"
     )
     if malformed.silent:
         message += "; OpenVINO goes on with " + _written(declared.kind, malformed.value)
@@ -324,17 +365,33 @@ def _written(kind: Kind, value: Any) -> str:
         return f"{value} in silence"
 
 
-def _unknown(cls: type[Operation], name: str, text: str, given: set[tuple[str, str]]) -> AttributeProblem:
+def _unknown(
+    cls: type[Operation], name: str, text: str, given: set[tuple[str, str]]
+) -> AttributeProblem:
     from difflib import get_close_matches
 
     known = [declared.name for declared in cls.attributes.values()]
     absent = [candidate for candidate in known if candidate not in {found for found, _ in given}]
-    close = get_close_matches(name, absent, 1, 0.75) or [candidate for candidate in absent if _fold(candidate) == _fold(name)]
+    close = get_close_matches(name, absent, 1, 0.75) or [
+        candidate for candidate in absent if _fold(candidate) == _fold(name)
+    ]
     if close:
         message = f"`{name}` looks like a misspelling of `{close[0]}`; OpenVINO ignores it and takes the default of `{close[0]}`"
-        return AttributeProblem("misspelt-attribute", name, message, close[0], name, True, f"rename it to `{close[0]}`")
-    message = f"{cls.type_name()} of {cls.version_name()} has no attribute `{name}`; OpenVINO ignores it"
-    return AttributeProblem("unknown-attribute", name, message, ", ".join(known) or "no attributes", name, True, "remove it, or correct its name")
+        return AttributeProblem(
+            "misspelt-attribute", name, message, close[0], name, True, f"rename it to `{close[0]}`"
+        )
+    message = (
+        f"{cls.type_name()} of {cls.version_name()} has no attribute `{name}`; OpenVINO ignores it"
+    )
+    return AttributeProblem(
+        "unknown-attribute",
+        name,
+        message,
+        ", ".join(known) or "no attributes",
+        name,
+        True,
+        "remove it, or correct its name",
+    )
 
 
 def _fold(name: str) -> str:
@@ -348,8 +405,14 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
     variadic = bool(operands) and operands[-1].variadic
     if len(inputs) < least or (len(inputs) > len(operands) and not variadic):
         most = "" if not variadic else " or more"
-        wanted = f"{least}{most}" if least == len(operands) or variadic else f"{least} to {len(operands)}"
-        names = ", ".join(declared.name + ("…" if declared.variadic else "") for declared in operands)
+        wanted = (
+            f"{least}{most}"
+            if least == len(operands) or variadic
+            else f"{least} to {len(operands)}"
+        )
+        names = ", ".join(
+            declared.name + ("…" if declared.variadic else "") for declared in operands
+        )
         raise Violation(
             f"{operation.type_name()} takes {wanted} input{'' if wanted == '1' else 's'} ({names}), got {len(inputs)}",
             expected=wanted,
@@ -370,7 +433,11 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
                 seen=element_type,
                 rule="input-element-type",
             )
-        if declared.ranks is not None and tensor.rank is not None and tensor.rank not in declared.ranks:
+        if (
+            declared.ranks is not None
+            and tensor.rank is not None
+            and tensor.rank not in declared.ranks
+        ):
             wanted = " or ".join(map(str, declared.ranks))
             raise Violation(
                 f"`{declared.name}` (input {index}) has shape {tensor.shape}, of rank {tensor.rank}; expected rank {wanted}",
@@ -392,14 +459,25 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
                 rule="input-element-type",
                 help="insert a Convert",
             )
-    return inputs if len(inputs) >= len(operands) else inputs + (None,) * (len(operands) - len(inputs) - variadic)
+    return (
+        inputs
+        if len(inputs) >= len(operands)
+        else inputs + (None,) * (len(operands) - len(inputs) - variadic)
+    )
 
 
 def check_specified(operation: Operation, inputs: tuple[Tensor | None, ...]) -> Iterator[Violation]:
     """Element types that OpenVINO reads in silence and the specification does not allow."""
     for index, tensor in enumerate(inputs):
-        declared = operation.operands[index] if index < len(operation.operands) else operation.operands[-1]
-        if declared.specified is None or tensor is None or tensor.element_type is DYNAMIC_TYPE or tensor.element_type in declared.specified:
+        declared = (
+            operation.operands[index] if index < len(operation.operands) else operation.operands[-1]
+        )
+        if (
+            declared.specified is None
+            or tensor is None
+            or tensor.element_type is DYNAMIC_TYPE
+            or tensor.element_type in declared.specified
+        ):
             continue
         wanted = describe_types(declared.specified)
         yield Violation(
@@ -423,5 +501,8 @@ def describe_types(allowed: frozenset[ElementType]) -> str:
         if allowed == group:
             return words
     but = "any type but " if len(allowed) > len(ANY) // 2 else ""
-    names = sorted((found.name for found in (ANY - allowed if but else allowed)), key=lambda name: (name[0], len(name), name))
+    names = sorted(
+        (found.name for found in (ANY - allowed if but else allowed)),
+        key=lambda name: (name[0], len(name), name),
+    )
     return but + (names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1])

@@ -40,7 +40,11 @@ class Broadcasting(Operation):
     def merged(self, here: PartialShape, there: PartialShape, at: str, of: str) -> PartialShape:
         """The shape that two inputs make, `there` being that of the operand `at`, `here` that of `of`. Raises `Violation`."""
         merged = (
-            here.merge(there) if self.auto_broadcast == "none" else here.broadcast(there) if self.auto_broadcast == "numpy" else self.merged_along(here, there)
+            here.merge(there)
+            if self.auto_broadcast == "none"
+            else here.broadcast(there)
+            if self.auto_broadcast == "numpy"
+            else self.merged_along(here, there)
         )
         if merged is not None:
             return merged
@@ -73,7 +77,11 @@ class Broadcasting(Operation):
 
     def trailing(self, here: int, there: int) -> tuple[int, ...]:
         """The ones to put behind the shape of an input of rank `there` so that it lies along one of rank `here`."""
-        return (1,) * (here - there - self.axis) if self.auto_broadcast == "pdpd" and self.axis != -1 else ()
+        return (
+            (1,) * (here - there - self.axis)
+            if self.auto_broadcast == "pdpd" and self.axis != -1
+            else ()
+        )
 
     def aligned(self, here: Array, there: Array) -> Array:
         ones = self.trailing(here.ndim, there.ndim)
@@ -100,7 +108,12 @@ class Binary(Broadcasting):
         here, there = a.shape.static, b.shape.static
         if here is None or there is None:
             return None
-        return mapped(self.exact, self.bounds, [(a, here), (b, there + self.trailing(len(here), len(there)))], outputs[0])
+        return mapped(
+            self.exact,
+            self.bounds,
+            [(a, here), (b, there + self.trailing(len(here), len(there)))],
+            outputs[0],
+        )
 
     def exact(self, a: Number, b: Number) -> Number:
         """The operation on two known numbers, integers for integer types. Raises one of `intervals.UNDEFINED` where the result is not known for certain."""
@@ -130,7 +143,14 @@ class Unary(Operation):
         if data.ndim == 0:
             return self.evaluate(data.reshape(1)).reshape(())
         numbers = plain(data)
-        return computed(self.of(numbers if self.keeps_integers or numbers.dtype.kind == "f" else numbers.astype(np.float64)), data)
+        return computed(
+            self.of(
+                numbers
+                if self.keeps_integers or numbers.dtype.kind == "f"
+                else numbers.astype(np.float64)
+            ),
+            data,
+        )
 
     def of(self, data: Array) -> Array:
         """The operation on an array of f32 or f64 (or integers), of rank 1 or more."""
@@ -142,7 +162,9 @@ class UnaryWithValue(Unary):
 
     def infer_value(self, data: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
         shape = data.shape.static
-        return None if shape is None else mapped(self.exact, self.bounds, [(data, shape)], outputs[0])
+        return (
+            None if shape is None else mapped(self.exact, self.bounds, [(data, shape)], outputs[0])
+        )
 
     def exact(self, data: Number) -> Number:
         """The operation on a known number. Raises one of `intervals.UNDEFINED` where the result is not known for certain."""

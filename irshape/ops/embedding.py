@@ -19,7 +19,12 @@ def require_known_type(**operands: Tensor | None) -> None:
     for name, tensor in operands.items():
         seen = tensor is not None and tensor.element_type.is_dynamic
         require(
-            not seen, f"`{name}` has a dynamic element type; it must be i32 or i64", at=name, expected="i32 or i64", seen="dynamic", rule="input-element-type"
+            not seen,
+            f"`{name}` has a dynamic element type; it must be i32 or i64",
+            at=name,
+            expected="i32 or i64",
+            seen="dynamic",
+            rule="input-element-type",
         )
 
 
@@ -68,7 +73,9 @@ class EmbeddingLookup(Operation):
             seen="rank 0",
             rule="input-rank",
         )
-        shape = DYNAMIC_SHAPE if emb_table.rank is None else PartialShape([rows, *emb_table.shape[1:]])
+        shape = (
+            DYNAMIC_SHAPE if emb_table.rank is None else PartialShape([rows, *emb_table.shape[1:]])
+        )
         return Tensor(emb_table.element_type, shape)
 
     def require_weights(self, weights: Tensor | None, indices: Tensor) -> None:
@@ -84,7 +91,15 @@ class EmbeddingLookup(Operation):
         )
         require_same_shape("per_sample_weights", weights, "indices", indices)
 
-    def bags(self, table: Array, indices: Array, bag: Array, count: int, weights: Array | None, default: Array | None) -> Array:
+    def bags(
+        self,
+        table: Array,
+        indices: Array,
+        bag: Array,
+        count: int,
+        weights: Array | None,
+        default: Array | None,
+    ) -> Array:
         """Sums, or means, of the rows that `indices` name, by the bag of each; rows of `default` where a bag is empty."""
         picked = plain(table[indices])
         total = np.zeros((count, *table.shape[1:]), picked.dtype)
@@ -94,7 +109,11 @@ class EmbeddingLookup(Operation):
         sizes = np.bincount(bag, minlength=count)
         if self.reduction == "mean":
             divisor = np.maximum(sizes, 1).reshape(-1, *[1] * (table.ndim - 1))
-            total = np.trunc(total / divisor) if total.dtype.kind in "iu" else total / divisor.astype(total.dtype)
+            total = (
+                np.trunc(total / divisor)
+                if total.dtype.kind in "iu"
+                else total / divisor.astype(total.dtype)
+            )
         made = computed(total, table)
         if default is not None and int(default.item()) >= 0:
             made[sizes == 0] = table[int(default.item())]
@@ -109,18 +128,37 @@ class OffsetsLookup(EmbeddingLookup):
     default_index = operand(I32_I64, rank=0, like="indices", optional=True, value=True)
     per_sample_weights = operand(ANY, rank=1, like="emb_table", optional=True)
 
-    def infer(self, emb_table: Tensor, indices: Tensor, offsets: Tensor, default_index: Tensor | None, per_sample_weights: Tensor | None) -> Tensor:
+    def infer(
+        self,
+        emb_table: Tensor,
+        indices: Tensor,
+        offsets: Tensor,
+        default_index: Tensor | None,
+        per_sample_weights: Tensor | None,
+    ) -> Tensor:
         require_known_type(indices=indices, offsets=offsets, default_index=default_index)
         self.require_weights(per_sample_weights, indices)
         return self.rows(emb_table, DYNAMIC if offsets.rank is None else offsets.shape[0])
 
     def check(
-        self, emb_table: Tensor, indices: Tensor, offsets: Tensor, default_index: Tensor | None, per_sample_weights: Tensor | None
+        self,
+        emb_table: Tensor,
+        indices: Tensor,
+        offsets: Tensor,
+        default_index: Tensor | None,
+        per_sample_weights: Tensor | None,
     ) -> Iterator[Violation]:
         yield from doubtful_index(emb_table, "indices", indices)
         yield from doubtful_index(emb_table, "default_index", default_index)
 
-    def evaluate(self, emb_table: Array, indices: Array, offsets: Array, default_index: Array | None, per_sample_weights: Array | None) -> Array:
+    def evaluate(
+        self,
+        emb_table: Array,
+        indices: Array,
+        offsets: Array,
+        default_index: Array | None,
+        per_sample_weights: Array | None,
+    ) -> Array:
         ends = np.append(offsets[1:], len(indices))
         sizes = ends - offsets
         if len(offsets) and (offsets[0] < 0 or np.any(sizes < 0)):
@@ -150,18 +188,33 @@ class PackedLookup(EmbeddingLookup):
     indices = operand(I32_I64, rank=2, value=True)
     per_sample_weights = operand(ANY, rank=2, like="emb_table", optional=True)
 
-    def infer(self, emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None) -> Tensor:
+    def infer(
+        self, emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None
+    ) -> Tensor:
         require_known_type(indices=indices)
         self.require_weights(per_sample_weights, indices)
-        shape = indices.shape if per_sample_weights is None else indices.shape.merge(per_sample_weights.shape)
+        shape = (
+            indices.shape
+            if per_sample_weights is None
+            else indices.shape.merge(per_sample_weights.shape)
+        )
         return self.rows(emb_table, shape[0] if shape is not None and shape.dims else DYNAMIC)
 
-    def check(self, emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None) -> Iterator[Violation]:
+    def check(
+        self, emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None
+    ) -> Iterator[Violation]:
         return doubtful_index(emb_table, "indices", indices)
 
     def evaluate(self, emb_table: Array, indices: Array, per_sample_weights: Array | None) -> Array:
         bag = np.repeat(np.arange(indices.shape[0]), indices.shape[1])
-        return self.bags(emb_table, indices.reshape(-1), bag, indices.shape[0], None if per_sample_weights is None else per_sample_weights.reshape(-1), None)
+        return self.bags(
+            emb_table,
+            indices.reshape(-1),
+            bag,
+            indices.shape[0],
+            None if per_sample_weights is None else per_sample_weights.reshape(-1),
+            None,
+        )
 
 
 class EmbeddingBagPackedSum(PackedLookup):
@@ -188,24 +241,54 @@ class EmbeddingSegmentsSum(EmbeddingLookup):
     per_sample_weights = operand(ANY, rank=1, like="emb_table", optional=True)
 
     def infer(
-        self, emb_table: Tensor, indices: Tensor, segment_ids: Tensor, num_segments: Tensor, default_index: Tensor | None, per_sample_weights: Tensor | None
+        self,
+        emb_table: Tensor,
+        indices: Tensor,
+        segment_ids: Tensor,
+        num_segments: Tensor,
+        default_index: Tensor | None,
+        per_sample_weights: Tensor | None,
     ) -> Tensor:
-        require_known_type(indices=indices, segment_ids=segment_ids, num_segments=num_segments, default_index=default_index)
+        require_known_type(
+            indices=indices,
+            segment_ids=segment_ids,
+            num_segments=num_segments,
+            default_index=default_index,
+        )
         require_same_shape("segment_ids", segment_ids, "indices", indices)
         self.require_weights(per_sample_weights, indices)
         (count,) = wanted_dimensions(num_segments) or [DYNAMIC]
         return self.rows(emb_table, count)
 
     def check(
-        self, emb_table: Tensor, indices: Tensor, segment_ids: Tensor, num_segments: Tensor, default_index: Tensor | None, per_sample_weights: Tensor | None
+        self,
+        emb_table: Tensor,
+        indices: Tensor,
+        segment_ids: Tensor,
+        num_segments: Tensor,
+        default_index: Tensor | None,
+        per_sample_weights: Tensor | None,
     ) -> Iterator[Violation]:
         yield from doubtful_index(emb_table, "indices", indices)
         yield from doubtful_index(emb_table, "default_index", default_index)
 
     def evaluate(
-        self, emb_table: Array, indices: Array, segment_ids: Array, num_segments: Array, default_index: Array | None, per_sample_weights: Array | None
+        self,
+        emb_table: Array,
+        indices: Array,
+        segment_ids: Array,
+        num_segments: Array,
+        default_index: Array | None,
+        per_sample_weights: Array | None,
     ) -> Array:
         count = int(num_segments.item())
         if np.any((segment_ids < 0) | (segment_ids >= count)):
             raise ValueError(f"segment_ids must lie from 0 to {count - 1}")
-        return self.bags(emb_table, indices, segment_ids.astype(np.int64), count, per_sample_weights, default_index)
+        return self.bags(
+            emb_table,
+            indices,
+            segment_ids.astype(np.int64),
+            count,
+            per_sample_weights,
+            default_index,
+        )

@@ -5,8 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil, isfinite, trunc
 
-from ..types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, INT64_MIN, UNBOUNDED, Dimension, ElementType, PartialShape
-from .declaration import I32_I64, INTEGER, NUMERIC, REAL, Operation, Violation, attribute, operand, require, types
+from ..types import (
+    DYNAMIC,
+    DYNAMIC_SHAPE,
+    DYNAMIC_TYPE,
+    INT64_MIN,
+    UNBOUNDED,
+    Dimension,
+    ElementType,
+    PartialShape,
+)
+from .declaration import (
+    I32_I64,
+    INTEGER,
+    NUMERIC,
+    REAL,
+    Operation,
+    Violation,
+    attribute,
+    operand,
+    require,
+    types,
+)
 from .kinds import BOOLEAN, NATURAL, TYPE_NAME, Choice
 from .lazy import Array, np
 from .tensors import MAX_VALUE_ELEMENTS, Number, Tensor, Value
@@ -32,12 +52,19 @@ class RangeBase(Operation):
     def result_type(self, start: Tensor, stop: Tensor, step: Tensor) -> ElementType:
         raise NotImplementedError
 
-    def bounds(self, start: Tensor, stop: Tensor, step: Tensor) -> list[tuple[Number, Number]] | None:
+    def bounds(
+        self, start: Tensor, stop: Tensor, step: Tensor
+    ) -> list[tuple[Number, Number]] | None:
         """Bounds of the three numbers as the result's type takes them, None where one is not known at all."""
         integral = self.result_type(start, stop, step).is_integer
         found: list[tuple[Number, Number]] = []
         for tensor in (start, stop, step):
-            if tensor.value is None or len(tensor.value) != 1 or not isfinite(tensor.value.lower[0]) or not isfinite(tensor.value.upper[0]):
+            if (
+                tensor.value is None
+                or len(tensor.value) != 1
+                or not isfinite(tensor.value.lower[0])
+                or not isfinite(tensor.value.upper[0])
+            ):
                 return None
             low, high = tensor.value.lower[0], tensor.value.upper[0]
             found.append((trunc(low), trunc(high)) if integral else (low, high))
@@ -75,15 +102,30 @@ class RangeBase(Operation):
         if step_low < 0 < step_high or step_low == step_high == 0:
             return Dimension(0) if step_low == step_high else DYNAMIC
         if step_high <= 0:
-            start_low, start_high, stop_low, stop_high = -start_high, -start_low, -stop_high, -stop_low
+            start_low, start_high, stop_low, stop_high = (
+                -start_high,
+                -start_low,
+                -stop_high,
+                -stop_low,
+            )
             step_low, step_high = -step_high, -step_low
-        least = count(start_high, stop_low, step_high) if start_high < UNBOUNDED and step_high < UNBOUNDED else 0
-        most = count(start_low, stop_high, step_low) if step_low and start_low > INT64_MIN and stop_high < UNBOUNDED else UNBOUNDED
+        least = (
+            count(start_high, stop_low, step_high)
+            if start_high < UNBOUNDED and step_high < UNBOUNDED
+            else 0
+        )
+        most = (
+            count(start_low, stop_high, step_low)
+            if step_low and start_low > INT64_MIN and stop_high < UNBOUNDED
+            else UNBOUNDED
+        )
         if start_low == start_high and stop_low == stop_high and step_low == step_high:
             most = least
         return Dimension(least, max(least, most))
 
-    def infer_value(self, start: Tensor, stop: Tensor, step: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+    def infer_value(
+        self, start: Tensor, stop: Tensor, step: Tensor, outputs: tuple[Tensor, ...]
+    ) -> Value | None:
         bounds, size = self.bounds(start, stop, step), outputs[0].shape.static
         if bounds is None or size is None:
             return None
@@ -92,14 +134,20 @@ class RangeBase(Operation):
         upper = [start_high + i * step_high for i in range(size[0])]
         if outputs[0].element_type.is_integer:
             least, most = outputs[0].element_type.limits
-            if size[0] and not least <= min(lower[0], lower[-1]) <= max(upper[0], upper[-1]) <= most:
+            if (
+                size[0]
+                and not least <= min(lower[0], lower[-1]) <= max(upper[0], upper[-1]) <= most
+            ):
                 return None
         return Value(lower, upper)
 
     def evaluate(self, start: Array, stop: Array, step: Array) -> Array:
         from ..numpy_types import dtype_of, element_type_of
 
-        abstract = [Tensor(element_type_of(array), (), Value([number(array)])) for array in (start, stop, step)]
+        abstract = [
+            Tensor(element_type_of(array), (), Value([number(array)]))
+            for array in (start, stop, step)
+        ]
         element_type = self.result_type(*abstract)
         self.infer(*abstract)
         bounds = self.bounds(*abstract)
@@ -107,8 +155,12 @@ class RangeBase(Operation):
         first, last, stride = (low for low, _ in bounds)
         size = count(first, last, stride)
         if not element_type.is_integer:
-            return np.asarray(first + np.arange(size) * float(stride)).astype(dtype_of(element_type))
-        return (np.arange(size, dtype=np.int64) * np.int64(stride) + np.asarray(first).astype(np.int64)).astype(dtype_of(element_type))
+            return np.asarray(first + np.arange(size) * float(stride)).astype(
+                dtype_of(element_type)
+            )
+        return (
+            np.arange(size, dtype=np.int64) * np.int64(stride) + np.asarray(first).astype(np.int64)
+        ).astype(dtype_of(element_type))
 
 
 class Range_1(RangeBase):
@@ -120,7 +172,14 @@ class Range_1(RangeBase):
     step = operand(NUMERIC - types("u1 i4 u4"), rank=0, like="start", value=True)
 
     def result_type(self, start: Tensor, stop: Tensor, step: Tensor) -> ElementType:
-        return next((tensor.element_type for tensor in (start, stop, step) if not tensor.element_type.is_dynamic), DYNAMIC_TYPE)
+        return next(
+            (
+                tensor.element_type
+                for tensor in (start, stop, step)
+                if not tensor.element_type.is_dynamic
+            ),
+            DYNAMIC_TYPE,
+        )
 
 
 class Range_4(RangeBase):
@@ -149,7 +208,11 @@ class Range_4(RangeBase):
     def check(self, start: Tensor, stop: Tensor, step: Tensor) -> Iterator[Violation]:
         if self.output_type.kind == "string":
             yield Violation(
-                "`output_type` is string; a range is of numbers", at="output_type", expected="a numeric type", seen="string", rule="attribute-value"
+                "`output_type` is string; a range is of numbers",
+                at="output_type",
+                expected="a numeric type",
+                seen="string",
+                rule="attribute-value",
             )
         bounds = self.bounds(start, stop, step)
         if bounds is not None and bounds[2] == (0, 0):
@@ -172,7 +235,10 @@ def sizes(tensor: Tensor, *, longest: bool = False) -> PartialShape:
     """
     if tensor.value is not None:
         values = tensor.value
-        return PartialShape(values.dimension(i) or (DYNAMIC if values.upper[i] == -1 else Dimension(0)) for i in range(len(values)))
+        return PartialShape(
+            values.dimension(i) or (DYNAMIC if values.upper[i] == -1 else Dimension(0))
+            for i in range(len(values))
+        )
     count = None if tensor.rank is None else tensor.shape[0]
     known = count is not None and (count.is_static or longest) and count.high <= MAX_VALUE_ELEMENTS
     return PartialShape.of_rank(count.high) if count is not None and known else DYNAMIC_SHAPE
@@ -182,7 +248,13 @@ def negative_sizes(tensor: Tensor, name: str) -> Iterator[Violation]:
     """What is wrong with sizes that are surely negative."""
     if tensor.value is not None and any(high < 0 for high in tensor.value.upper):
         seen = next(high for high in tensor.value.upper if high < 0)
-        yield Violation(f"`{name}` holds {seen}; a size cannot be negative", at=name, expected=">= 0", seen=seen, rule="input-value")
+        yield Violation(
+            f"`{name}` holds {seen}; a size cannot be negative",
+            at=name,
+            expected=">= 0",
+            seen=seen,
+            rule="input-value",
+        )
 
 
 def require_single(tensor: Tensor, name: str) -> None:
@@ -208,8 +280,19 @@ class Eye(Operation):
     batch_shape = operand(I32_I64, rank=1, value=True, optional=True)
     output_type: ElementType = attribute(TYPE_NAME, default=DYNAMIC_TYPE, required=True)
 
-    def infer(self, num_rows: Tensor, num_columns: Tensor, diagonal_index: Tensor, batch_shape: Tensor | None) -> Tensor:
-        for name, tensor in (("num_rows", num_rows), ("num_columns", num_columns), ("diagonal_index", diagonal_index), ("batch_shape", batch_shape)):
+    def infer(
+        self,
+        num_rows: Tensor,
+        num_columns: Tensor,
+        diagonal_index: Tensor,
+        batch_shape: Tensor | None,
+    ) -> Tensor:
+        for name, tensor in (
+            ("num_rows", num_rows),
+            ("num_columns", num_columns),
+            ("diagonal_index", diagonal_index),
+            ("batch_shape", batch_shape),
+        ):
             if tensor is None:
                 continue
             require(
@@ -224,7 +307,10 @@ class Eye(Operation):
                 require_single(tensor, name)
         dims = [self.length("num_rows", num_rows), self.length("num_columns", num_columns)]
         batch = PartialShape(()) if batch_shape is None else sizes(batch_shape)
-        return Tensor(self.output_type, DYNAMIC_SHAPE if batch.dims is None else PartialShape((*batch.dims, *dims)))
+        return Tensor(
+            self.output_type,
+            DYNAMIC_SHAPE if batch.dims is None else PartialShape((*batch.dims, *dims)),
+        )
 
     def length(self, name: str, tensor: Tensor) -> Dimension:
         if tensor.value is None or len(tensor.value) != 1:
@@ -240,14 +326,24 @@ class Eye(Operation):
             )
         return found
 
-    def check(self, num_rows: Tensor, num_columns: Tensor, diagonal_index: Tensor, batch_shape: Tensor | None) -> Iterator[Violation]:
+    def check(
+        self,
+        num_rows: Tensor,
+        num_columns: Tensor,
+        diagonal_index: Tensor,
+        batch_shape: Tensor | None,
+    ) -> Iterator[Violation]:
         if batch_shape is not None:
             yield from negative_sizes(batch_shape, "batch_shape")
 
-    def evaluate(self, num_rows: Array, num_columns: Array, diagonal_index: Array, batch_shape: Array | None) -> Array:
+    def evaluate(
+        self, num_rows: Array, num_columns: Array, diagonal_index: Array, batch_shape: Array | None
+    ) -> Array:
         from ..numpy_types import dtype_of
 
-        matrix = np.eye(int(num_rows.item()), int(num_columns.item()), int(diagonal_index.item())).astype(dtype_of(self.output_type))
+        matrix = np.eye(
+            int(num_rows.item()), int(num_columns.item()), int(diagonal_index.item())
+        ).astype(dtype_of(self.output_type))
         batch = () if batch_shape is None else tuple(batch_shape.tolist())
         return np.broadcast_to(matrix, batch + matrix.shape).copy()
 
@@ -264,12 +360,23 @@ def philox(key: int, counter: int, blocks: int) -> Array:
     half = np.uint64(32)
     number = np.arange(blocks, dtype=np.uint64)
     a, b = number & low32, number >> half
-    c, d = np.full(blocks, counter & 0xFFFFFFFF, np.uint64), np.full(blocks, counter >> 32, np.uint64)
+    c, d = (
+        np.full(blocks, counter & 0xFFFFFFFF, np.uint64),
+        np.full(blocks, counter >> 32, np.uint64),
+    )
     first, second = key & 0xFFFFFFFF, key >> 32
     for _ in range(10):
         left, right = a * np.uint64(PHILOX_MULTIPLIERS[0]), c * np.uint64(PHILOX_MULTIPLIERS[1])
-        a, b, c, d = (right >> half) ^ b ^ np.uint64(first), right & low32, (left >> half) ^ d ^ np.uint64(second), left & low32
-        first, second = (first + PHILOX_KEY_STEPS[0]) & 0xFFFFFFFF, (second + PHILOX_KEY_STEPS[1]) & 0xFFFFFFFF
+        a, b, c, d = (
+            (right >> half) ^ b ^ np.uint64(first),
+            right & low32,
+            (left >> half) ^ d ^ np.uint64(second),
+            left & low32,
+        )
+        first, second = (
+            (first + PHILOX_KEY_STEPS[0]) & 0xFFFFFFFF,
+            (second + PHILOX_KEY_STEPS[1]) & 0xFFFFFFFF,
+        )
     return np.stack([a, b, c, d], axis=1).astype(np.uint32).ravel()
 
 
@@ -304,7 +411,10 @@ class RandomUniform(Operation):
                 rule="input-element-type",
             )
             require_single(tensor, name)
-        low, high = (None if tensor.value is None or len(tensor.value) != 1 else tensor.value for tensor in (min_val, max_val))
+        low, high = (
+            None if tensor.value is None or len(tensor.value) != 1 else tensor.value
+            for tensor in (min_val, max_val)
+        )
         if low is not None and high is not None and low.exact and high.exact:
             require(
                 low.lower[0] < high.lower[0],
@@ -324,9 +434,13 @@ class RandomUniform(Operation):
         count = int(np.prod(shape, dtype=np.int64))
         low, high = min_val.reshape(()), max_val.reshape(())
         if not low < high:
-            raise ValueError(f"min_val is {low}, max_val {high}; expected the former below the latter")
+            raise ValueError(
+                f"min_val is {low}, max_val {high}; expected the former below the latter"
+            )
         torch = self.alignment == "pytorch"
-        wide = self.output_type.bits == 64 and not (torch and self.output_type.is_integer and max(int(low), int(high)) < 1 << 32)
+        wide = self.output_type.bits == 64 and not (
+            torch and self.output_type.is_integer and max(int(low), int(high)) < 1 << 32
+        )
         words = -(-count // (2 if wide else 4)) * 4
         seeds = self.global_seed % (1 << 64), self.op_seed % (1 << 64)
         if seeds == (0, 0):
@@ -335,7 +449,11 @@ class RandomUniform(Operation):
         bits = drawn.astype(np.uint64)
         if wide:
             # TensorFlow's doubles and PyTorch's numbers have the first word above the second, TensorFlow's integers below it
-            above, below = (bits[::2], bits[1::2]) if torch or self.output_type.is_real else (bits[1::2], bits[::2])
+            above, below = (
+                (bits[::2], bits[1::2])
+                if torch or self.output_type.is_real
+                else (bits[1::2], bits[::2])
+            )
             bits = above << np.uint64(32) | below
         bits = bits[:count].reshape(shape)
         if self.output_type.is_integer:
@@ -351,7 +469,9 @@ def tensorflow_real(bits: Array, low: Array, high: Array) -> Array:
     from ..numpy_types import element_type_of
 
     digits = MANTISSA[element_type_of(low).name]
-    fraction = ((bits & np.uint64((1 << digits) - 1)).astype(np.float64) / (1 << digits)).astype(low.dtype)
+    fraction = ((bits & np.uint64((1 << digits) - 1)).astype(np.float64) / (1 << digits)).astype(
+        low.dtype
+    )
     return np.asarray(fraction * (high - low) + low)
 
 
@@ -381,7 +501,11 @@ class Multinomial(Operation):
         require_single(num_samples, "num_samples")
         if probs.rank is None:
             return Tensor(self.convert_type, DYNAMIC_SHAPE)
-        samples = sizes(num_samples)[0] if num_samples.value is not None and len(num_samples.value) == 1 else DYNAMIC
+        samples = (
+            sizes(num_samples)[0]
+            if num_samples.value is not None and len(num_samples.value) == 1
+            else DYNAMIC
+        )
         return Tensor(self.convert_type, (probs.shape[0], samples))
 
     def check(self, probs: Tensor, num_samples: Tensor) -> Iterator[Violation]:
@@ -395,7 +519,12 @@ class Multinomial(Operation):
                 rule="attribute-value",
             )
         known, classes = num_samples.known, None if probs.rank is None else probs.shape[1]
-        if not self.with_replacement and known is not None and classes is not None and known[0] > classes.high:
+        if (
+            not self.with_replacement
+            and known is not None
+            and classes is not None
+            and known[0] > classes.high
+        ):
             yield Violation(
                 f"`num_samples` is {known[0]}, but there are {classes} classes; without replacement each is drawn once at most",
                 at="num_samples",
@@ -411,7 +540,11 @@ class Multinomial(Operation):
         weights = np.exp(probs.astype(wide)) if self.log_probs else probs.astype(wide)
         rows, classes = weights.shape
         samples = int(num_samples.item())
-        drawn = standard_uniform(self.global_seed, self.op_seed, rows * samples).reshape(rows, samples).astype(wide)
+        drawn = (
+            standard_uniform(self.global_seed, self.op_seed, rows * samples)
+            .reshape(rows, samples)
+            .astype(wide)
+        )
         cumulative = np.cumsum(weights, axis=1, dtype=wide)
         cumulative = cumulative / np.maximum(cumulative[:, -1:], np.finfo(wide).tiny)
         chosen = np.zeros((rows, samples), np.int64)
@@ -421,14 +554,20 @@ class Multinomial(Operation):
                 at = np.arange(rows)
                 share = cumulative[at, taken] - np.where(taken > 0, cumulative[at, taken - 1], 0)
                 after = np.arange(classes) >= taken[:, None]
-                cumulative = (cumulative - np.where(after, share[:, None], 0)) / (1 - share)[:, None]
+                cumulative = (cumulative - np.where(after, share[:, None], 0)) / (1 - share)[
+                    :, None
+                ]
         return chosen.astype(dtype_of(self.convert_type))
 
 
 def standard_uniform(seed: int, second: int, count: int) -> Array:
     """Numbers from 0 to 1 as the CPU plugin draws them: C++'s mt19937, seeded by a seed_seq of both."""
     generator = np.random.MT19937()
-    words = seed_sequence((seed, second), 624) if seed or second else np.random.default_rng().integers(0, 1 << 32, 624, dtype=np.uint32)
+    words = (
+        seed_sequence((seed, second), 624)
+        if seed or second
+        else np.random.default_rng().integers(0, 1 << 32, 624, dtype=np.uint32)
+    )
     generator.state = {"bit_generator": "MT19937", "state": {"key": words, "pos": 624}}
     return generator.random_raw(count).astype(np.float32) / np.float32(0xFFFFFFFF)
 
@@ -452,7 +591,10 @@ def seed_sequence(seeds: tuple[int, ...], count: int) -> Array:
     rounds = max(size + 1, count)
     for k in range(rounds):
         first = mixed(k, 1664525, 0)
-        second = first + (size if k == 0 else (k % count + words[k - 1] if k <= size else k % count)) & 0xFFFFFFFF
+        second = (
+            first + (size if k == 0 else (k % count + words[k - 1] if k <= size else k % count))
+            & 0xFFFFFFFF
+        )
         made[(k + p) % count] = made[(k + p) % count] + first & 0xFFFFFFFF
         made[(k + q) % count] = made[(k + q) % count] + second & 0xFFFFFFFF
         made[k % count] = second

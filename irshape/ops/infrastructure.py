@@ -118,7 +118,8 @@ class ReadValue_6(Operation):
                 rule="input-element-type",
             )
             require(
-                shape.encloses(init_value.shape) and (shape.rank is None or init_value.rank is not None),
+                shape.encloses(init_value.shape)
+                and (shape.rank is None or init_value.rank is not None),
                 f"the variable '{self.variable_id}' has shape {shape}, but its initial value has shape {init_value.shape}",
                 at="init_value",
                 expected=shape,
@@ -126,7 +127,9 @@ class ReadValue_6(Operation):
                 help="widen variable_shape, or give an initial value of that shape",
             )
             if element_type is DYNAMIC_TYPE and shape.rank is None:
-                return Tensor(init_value.element_type, init_value.shape)  # nothing is said of the variable: it is what it begins as
+                return Tensor(
+                    init_value.element_type, init_value.shape
+                )  # nothing is said of the variable: it is what it begins as
         return Tensor(element_type, shape)
 
     def evaluate(self, init_value: Array, *, state: dict[str, Any]) -> Array:

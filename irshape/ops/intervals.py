@@ -26,7 +26,9 @@ def rounded(number: Number, element_type: ElementType) -> Number:
         return _rounded_real(float(number), element_type.name)
     whole = int(number)
     low, high = element_type.limits
-    return min(whole if low <= whole <= high else (whole - low) % (1 << element_type.bits) + low, UNBOUNDED)
+    return min(
+        whole if low <= whole <= high else (whole - low) % (1 << element_type.bits) + low, UNBOUNDED
+    )
 
 
 def _rounded_real(number: float, name: str) -> float:
@@ -51,11 +53,15 @@ def enclosed(interval: Interval, element_type: ElementType) -> Interval:
     """Bounds as the element type holds them."""
     low, high = interval
     if element_type.is_real:
-        return _rounded_real(float(low), element_type.name), _rounded_real(float(high), element_type.name)
+        return _rounded_real(float(low), element_type.name), _rounded_real(
+            float(high), element_type.name
+        )
     least, most = element_type.limits
     if (low < least and low != -math.inf) or (high > most and high != math.inf):
         low, high = least, most  # it may have wrapped around
-    return INT64_MIN if low <= INT64_MIN else int(low), UNBOUNDED if high >= UNBOUNDED else int(high)
+    return INT64_MIN if low <= INT64_MIN else int(low), UNBOUNDED if high >= UNBOUNDED else int(
+        high
+    )
 
 
 def opened(number: Number) -> Number:
@@ -83,9 +89,17 @@ def mapped(
     Both raise one of `UNDEFINED` where nothing is known.
     """
     target, element_type = output.shape.static, output.element_type
-    if target is None or element_type.kind not in ("integer", "real", "boolean") or any(tensor.value is None for tensor, _ in operands):
+    if (
+        target is None
+        or element_type.kind not in ("integer", "real", "boolean")
+        or any(tensor.value is None for tensor, _ in operands)
+    ):
         return None
-    values = [spread(tensor.value, shape, target) for tensor, shape in operands if tensor.value is not None]
+    values = [
+        spread(tensor.value, shape, target)
+        for tensor, shape in operands
+        if tensor.value is not None
+    ]
     if any(value is None for value in values):
         return None
     rows = [row for value in values if value is not None for row in (value.lower, value.upper)]
@@ -97,9 +111,17 @@ def mapped(
             if lows == highs:
                 low = high = rounded(exact(*lows), element_type)
             else:
-                low, high = enclosed(bounds(*zip(map(opened, lows), map(opened, highs), strict=True)), element_type)
+                low, high = enclosed(
+                    bounds(*zip(map(opened, lows), map(opened, highs), strict=True)), element_type
+                )
         except UNDEFINED:
-            low, high = (0, 1) if element_type.kind == "boolean" else (INT64_MIN, UNBOUNDED) if element_type.is_integer else EVERYTHING
+            low, high = (
+                (0, 1)
+                if element_type.kind == "boolean"
+                else (INT64_MIN, UNBOUNDED)
+                if element_type.is_integer
+                else EVERYTHING
+            )
         lower.append(low)
         upper.append(high)
     return Value(lower) if lower == upper else Value(lower, upper)

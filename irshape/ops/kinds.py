@@ -79,7 +79,9 @@ class Integer(Kind):
 
     name = "int"
 
-    def __init__(self, low: int | None = None, high: int | None = None, *, refused: bool = False) -> None:
+    def __init__(
+        self, low: int | None = None, high: int | None = None, *, refused: bool = False
+    ) -> None:
         self.low = low
         self.high = high
         self.refused = refused
@@ -93,7 +95,11 @@ class Integer(Kind):
         return number
 
     def check(self, number: int) -> None:
-        if (self.low is not None and number < self.low) or (self.high is not None and number > self.high) or not -(2**63) <= number < 2**64:
+        if (
+            (self.low is not None and number < self.low)
+            or (self.high is not None and number > self.high)
+            or not -(2**63) <= number < 2**64
+        ):
             raise Malformed(self.describe()) if self.refused else Malformed(self.describe(), number)
 
     def describe(self) -> str:
@@ -118,7 +124,11 @@ class Real(Kind):
             number = float(text)
         except ValueError:
             raise Malformed(self.describe()) from None
-        if not -_FLOAT_LIMIT < number < _FLOAT_LIMIT and abs(number) != _NO_LIMIT and not isnan(number):
+        if (
+            not -_FLOAT_LIMIT < number < _FLOAT_LIMIT
+            and abs(number) != _NO_LIMIT
+            and not isnan(number)
+        ):
             if abs(number) != inf:
                 raise Malformed("a number within the range of f32, up to 3.4028235e38", number)
             if "i" not in text.lower():
@@ -147,7 +157,9 @@ class Choice(Kind):
 
     name = "enum"
 
-    def __init__(self, *words: str, case_sensitive: bool = False, synonyms: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, *words: str, case_sensitive: bool = False, synonyms: dict[str, str] | None = None
+    ) -> None:
         self.words = words
         self.case_sensitive = case_sensitive
         self.synonyms = synonyms or {}
@@ -159,7 +171,9 @@ class Choice(Kind):
             found = self.synonyms.get(text)
         else:
             folded = text.lower()
-            found = next((word for word in self.words if word.lower() == folded), None) or self.synonyms.get(folded)
+            found = next(
+                (word for word in self.words if word.lower() == folded), None
+            ) or self.synonyms.get(folded)
         if found is None:
             raise Malformed(self.describe())
         return found
@@ -218,7 +232,11 @@ class TypeName(Kind):
         return found
 
     def describe(self) -> str:
-        return "one of " + ", ".join(self.allowed) if self.allowed else "the name of an element type, such as f32 or i64"
+        return (
+            "one of " + ", ".join(self.allowed)
+            if self.allowed
+            else "the name of an element type, such as f32 or i64"
+        )
 
 
 class ShapeText(Kind):
@@ -231,7 +249,9 @@ class ShapeText(Kind):
             return PartialShape.parse(text)
         except ValueError as problem:
             silent = _as_openvino_reads(text)
-            raise Malformed(str(problem), silent) if silent is not None else Malformed(str(problem)) from None
+            raise (
+                Malformed(str(problem), silent) if silent is not None else Malformed(str(problem))
+            ) from None
 
     def describe(self) -> str:
         return "a shape, such as 1..10,3,?"
@@ -247,7 +267,9 @@ def _as_openvino_reads(text: str) -> PartialShape | None:
         elif dots and low.strip().isdigit() and high.strip().isdigit():
             dims.append(part if bounded(low) <= bounded(high) <= 2**63 - 1 else "?")
         elif re.fullmatch(r"-?[0-9]+", part) and part != "-1":
-            dims.append("?" if bounded(part) == 2**63 - 1 else part if 0 <= bounded(part) < 2**63 else "0")
+            dims.append(
+                "?" if bounded(part) == 2**63 - 1 else part if 0 <= bounded(part) < 2**63 else "0"
+            )
         else:
             dims.append(part)
     try:

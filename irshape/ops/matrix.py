@@ -9,7 +9,17 @@ from typing import Final
 from ..types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, ONE, Dimension, ElementType, PartialShape
 from .accumulation import narrowed, widened
 from .conversion import plain
-from .declaration import ANY, I32_I64, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand, require
+from .declaration import (
+    ANY,
+    I32_I64,
+    NUMERIC,
+    NUMERIC_OR_BOOLEAN,
+    Operation,
+    Violation,
+    attribute,
+    operand,
+    require,
+)
 from .elementwise import FLOATING, common_type, computed
 from .kinds import BOOLEAN, STRING
 from .lazy import Array, np
@@ -33,7 +43,14 @@ class MatMul(Operation):
         if a.rank is None or b.rank is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
         for name, tensor in (("a", a), ("b", b)):
-            require(tensor.rank, f"`{name}` is a scalar; expected a vector or matrices", at=name, expected="rank 1 or more", seen="rank 0", rule="input-rank")
+            require(
+                tensor.rank,
+                f"`{name}` is a scalar; expected a vector or matrices",
+                at=name,
+                expected="rank 1 or more",
+                seen="rank 0",
+                rule="input-rank",
+            )
         here, there = list(a.shape), list(b.shape)
         if self.transpose_a and len(here) > 1:
             here[-2:] = here[:-3:-1]
@@ -44,7 +61,10 @@ class MatMul(Operation):
         if inner.is_static and other.is_static and inner.low != other.low:
             names = [
                 name + (" transposed" if swapped and len(dims) > 1 else "")
-                for name, swapped, dims in (("`a`", self.transpose_a, here), ("`b`", self.transpose_b, there))
+                for name, swapped, dims in (
+                    ("`a`", self.transpose_a, here),
+                    ("`b`", self.transpose_b, there),
+                )
             ]
             raise Violation(
                 f"{names[0]} {PartialShape(here)} has {inner} columns, but {names[1]} {PartialShape(there)} has {other} rows; a product needs as many",
@@ -54,13 +74,17 @@ class MatMul(Operation):
                 rule="input-shapes",
             )
         batch = self.batch(here[:-2], there[:-2])
-        return Tensor(element_type, (*batch, *[rows] * (len(here) > 1), *[columns] * (len(there) > 1)))
+        return Tensor(
+            element_type, (*batch, *[rows] * (len(here) > 1), *[columns] * (len(there) > 1))
+        )
 
     def batch(self, here: list[Dimension], there: list[Dimension]) -> list[Dimension]:
         """The axes before the matrices. OpenVINO lets two ranges go together that share no size."""
         rank = max(len(here), len(there))
         made = []
-        for axis, (left, right) in enumerate(zip([ONE] * (rank - len(here)) + here, [ONE] * (rank - len(there)) + there, strict=True)):
+        for axis, (left, right) in enumerate(
+            zip([ONE] * (rank - len(here)) + here, [ONE] * (rank - len(there)) + there, strict=True)
+        ):
             dim = left.broadcast(right)
             require(
                 dim is not None or left.is_dynamic or right.is_dynamic,
@@ -118,11 +142,20 @@ class GroupedMatMul(Operation):
             groups = here[0].merge(there[0])
             if groups is None:
                 raise Violation(
-                    f"`mat_a` {here} has {here[0]} groups, but `mat_b` {there} has {there[0]}", at="mat_b", expected=here[0], seen=there[0], rule="input-shapes"
+                    f"`mat_a` {here} has {here[0]} groups, but `mat_b` {there} has {there[0]}",
+                    at="mat_b",
+                    expected=here[0],
+                    seen=there[0],
+                    rule="input-shapes",
                 )
             return Tensor(element_type, (groups, here[1], there[1]))
         if offsets is None:
-            raise Violation(f"the rows of `mat_a` {here} belong to no group without `offsets`", at="offsets", expected="a third input", rule="input-count")
+            raise Violation(
+                f"the rows of `mat_a` {here} belong to no group without `offsets`",
+                at="offsets",
+                expected="a third input",
+                rule="input-count",
+            )
         require(
             offsets.rank in (None, 1),
             f"`offsets` has shape {offsets.shape}; expected the end of each group's rows, a list",
@@ -174,7 +207,11 @@ class Einsum(Operation):
         if arrow:
             return labels, _LABEL.findall(right)
         alone = [
-            label for i, own in enumerate(labels) for label in own if label != ELLIPSIS and not any(label in other for j, other in enumerate(labels) if j != i)
+            label
+            for i, own in enumerate(labels)
+            for label in own
+            if label != ELLIPSIS
+            and not any(label in other for j, other in enumerate(labels) if j != i)
         ]
         return labels, [ELLIPSIS] * any(ELLIPSIS in own for own in labels) + sorted(alone)
 
@@ -191,7 +228,13 @@ class Einsum(Operation):
         for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):
             for label, shape in self.labelled(index, labels, tensor.shape).items():
                 known = found.get(label)
-                merged = shape if known is None else known if tensor.rank is None and label != ELLIPSIS else known.broadcast(shape)
+                merged = (
+                    shape
+                    if known is None
+                    else known
+                    if tensor.rank is None and label != ELLIPSIS
+                    else known.broadcast(shape)
+                )
                 if merged is None:
                     raise Violation(
                         f"`equation` '{self.equation}': input {index} has {_bare(shape)} where '{label}' stands, but an input before it has {_bare(found[label])}",
@@ -218,10 +261,15 @@ class Einsum(Operation):
                 made += found[label]
         return Tensor(inputs[0].element_type, made)
 
-    def labelled(self, index: int, labels: list[str], shape: PartialShape) -> dict[str, PartialShape]:
+    def labelled(
+        self, index: int, labels: list[str], shape: PartialShape
+    ) -> dict[str, PartialShape]:
         """What an input says of its labels: one dimension for each, several for the ellipsis. Raises `Violation`."""
         if shape.rank is None:
-            return {label: DYNAMIC_SHAPE if label == ELLIPSIS else PartialShape((DYNAMIC,)) for label in labels}
+            return {
+                label: DYNAMIC_SHAPE if label == ELLIPSIS else PartialShape((DYNAMIC,))
+                for label in labels
+            }
         more = shape.rank - len(labels)
         require(
             more >= -1 if ELLIPSIS in labels else more == 0,
@@ -251,16 +299,38 @@ class Einsum(Operation):
 
     def evaluate(self, *inputs: Array) -> Array:
         subscripts, output = self.subscripts()
-        widths = [array.ndim - len(labels) + 1 for labels, array in zip(subscripts, inputs, strict=True) if ELLIPSIS in labels]
-        numbers = {label: number for number, label in enumerate(sorted({label for labels in subscripts for label in labels} - {ELLIPSIS}))}
+        widths = [
+            array.ndim - len(labels) + 1
+            for labels, array in zip(subscripts, inputs, strict=True)
+            if ELLIPSIS in labels
+        ]
+        numbers = {
+            label: number
+            for number, label in enumerate(
+                sorted({label for labels in subscripts for label in labels} - {ELLIPSIS})
+            )
+        }
         shared = list(range(len(numbers), len(numbers) + max(widths, default=0)))
 
         def numbered(labels: list[str], rank: int | None) -> list[int]:
             width = len(shared) if rank is None else rank - len(labels) + 1
-            return [number for label in labels for number in (shared[len(shared) - width :] if label == ELLIPSIS else [numbers[label]])]
+            return [
+                number
+                for label in labels
+                for number in (
+                    shared[len(shared) - width :] if label == ELLIPSIS else [numbers[label]]
+                )
+            ]
 
-        arguments = [part for labels, array in zip(subscripts, inputs, strict=True) for part in (widened(array), numbered(labels, array.ndim))]
-        return narrowed(np.asarray(np.einsum(*arguments, numbered(output, None), optimize=len(inputs) > 1)), inputs[0])
+        arguments = [
+            part
+            for labels, array in zip(subscripts, inputs, strict=True)
+            for part in (widened(array), numbered(labels, array.ndim))
+        ]
+        return narrowed(
+            np.asarray(np.einsum(*arguments, numbered(output, None), optimize=len(inputs) > 1)),
+            inputs[0],
+        )
 
 
 def _bare(shape: PartialShape) -> str:
@@ -322,7 +392,15 @@ class ScaledDotProductAttention(Operation):
     sink = operand(FLOATING, like="query", optional=True)
     causal: bool = attribute(BOOLEAN, default=False, required=True)
 
-    def infer(self, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, scale: Tensor | None, sink: Tensor | None) -> Tensor:
+    def infer(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attention_mask: Tensor | None,
+        scale: Tensor | None,
+        sink: Tensor | None,
+    ) -> Tensor:
         mask = None if self.causal else attention_mask
         element_type = self.result_type([query, key, value, scale, sink], mask)
         for name, tensor in (("query", query), ("key", key), ("value", value)):
@@ -350,10 +428,20 @@ class ScaledDotProductAttention(Operation):
             )
         if sink is not None:
             self.check_sink(sink.shape, query.shape, batch, length)
-        return Tensor(element_type, DYNAMIC_SHAPE if query.rank is None or batch.rank is None else (*batch, length, width))
+        return Tensor(
+            element_type,
+            DYNAMIC_SHAPE if query.rank is None or batch.rank is None else (*batch, length, width),
+        )
 
     def result_type(self, inputs: list[Tensor | None], mask: Tensor | None) -> ElementType:
-        found = next((tensor.element_type for tensor in inputs if tensor is not None and tensor.element_type is not DYNAMIC_TYPE), DYNAMIC_TYPE)
+        found = next(
+            (
+                tensor.element_type
+                for tensor in inputs
+                if tensor is not None and tensor.element_type is not DYNAMIC_TYPE
+            ),
+            DYNAMIC_TYPE,
+        )
         if mask is None or mask.element_type.kind in ("boolean", "dynamic"):
             return found
         own = mask.element_type
@@ -370,13 +458,23 @@ class ScaledDotProductAttention(Operation):
         return own
 
     def joined(
-        self, name: str, shape: PartialShape, batch: PartialShape, length: Dimension, width: Dimension, of: str
+        self,
+        name: str,
+        shape: PartialShape,
+        batch: PartialShape,
+        length: Dimension,
+        width: Dimension,
+        of: str,
     ) -> tuple[PartialShape, Dimension, Dimension]:
         """Batch axes, sequence and width of an input together with what is known of them so far. Raises `Violation`."""
         if shape.rank is None:
             return batch, length, width
         own, own_length, own_width = _split(shape)
-        merged, long, wide = batch.broadcast(own) if batch.rank is not None else batch, length.merge(own_length), width.merge(own_width)
+        merged, long, wide = (
+            batch.broadcast(own) if batch.rank is not None else batch,
+            length.merge(own_length),
+            width.merge(own_width),
+        )
         for made, seen, expected, what in (
             (merged, own, batch, "batch axes"),
             (long, own_length, length, "sequence length"),
@@ -392,7 +490,9 @@ class ScaledDotProductAttention(Operation):
                 )
         return batch if merged is None else merged, long or DYNAMIC, wide or DYNAMIC
 
-    def masked(self, mask: PartialShape, batch: PartialShape, length: Dimension, keys: Dimension) -> tuple[PartialShape, Dimension]:
+    def masked(
+        self, mask: PartialShape, batch: PartialShape, length: Dimension, keys: Dimension
+    ) -> tuple[PartialShape, Dimension]:
         """Batch axes and number of queries after the mask was broadcast to the scores, and they to it. Raises `Violation`."""
         if not mask.rank:
             return batch, length
@@ -405,7 +505,11 @@ class ScaledDotProductAttention(Operation):
             seen=mask,
             rule="input-rank",
         )
-        merged = batch if mask.rank == 2 or batch.rank is None else batch.broadcast(PartialShape(mask[:-2]))
+        merged = (
+            batch
+            if mask.rank == 2 or batch.rank is None
+            else batch.broadcast(PartialShape(mask[:-2]))
+        )
         longer, wider = length.broadcast(mask[-2]), keys.broadcast(mask[-1])
         if merged is None or longer is None or wider is None:
             raise Violation(
@@ -417,10 +521,16 @@ class ScaledDotProductAttention(Operation):
             )
         return merged, longer
 
-    def check_sink(self, sink: PartialShape, query: PartialShape, batch: PartialShape, length: Dimension) -> None:
+    def check_sink(
+        self, sink: PartialShape, query: PartialShape, batch: PartialShape, length: Dimension
+    ) -> None:
         if sink.rank is None or query.rank is None or batch.rank is None:
             return
-        fits = sink.rank == query.rank and sink[-1].contains(1) and PartialShape((*batch, length)).broadcast(PartialShape(sink[:-1])) is not None
+        fits = (
+            sink.rank == query.rank
+            and sink[-1].contains(1)
+            and PartialShape((*batch, length)).broadcast(PartialShape(sink[:-1])) is not None
+        )
         wanted = PartialShape((*batch, length, ONE))
         require(
             fits,
@@ -432,15 +542,31 @@ class ScaledDotProductAttention(Operation):
         )
 
     def evaluate(
-        self, query: Array, key: Array, value: Array, attention_mask: Array | None = None, scale: Array | None = None, sink: Array | None = None
+        self,
+        query: Array,
+        key: Array,
+        value: Array,
+        attention_mask: Array | None = None,
+        scale: Array | None = None,
+        sink: Array | None = None,
     ) -> Array:
         numbers = plain(query)
-        factor = numbers.dtype.type(1 / np.sqrt(query.shape[-1])) if scale is None else plain(scale).reshape(())
+        factor = (
+            numbers.dtype.type(1 / np.sqrt(query.shape[-1]))
+            if scale is None
+            else plain(scale).reshape(())
+        )
         keys, values = plain(key).swapaxes(-1, -2), plain(value)
-        mask = attention_mask if self.causal or attention_mask is None or attention_mask.dtype.kind == "b" else plain(attention_mask)
+        mask = (
+            attention_mask
+            if self.causal or attention_mask is None or attention_mask.dtype.kind == "b"
+            else plain(attention_mask)
+        )
         sinks = None if sink is None else plain(sink)
         length = query.shape[-2]
-        row = max(math.prod(np.broadcast_shapes(query.shape[:-2], key.shape[:-2])) * keys.shape[-1], 1)
+        row = max(
+            math.prod(np.broadcast_shapes(query.shape[:-2], key.shape[:-2])) * keys.shape[-1], 1
+        )
         some = max(MAX_SCORES // row, 16)
         if length <= some:
             return computed(self.attended(numbers * factor, keys, values, mask, sinks, 0), query)
@@ -457,7 +583,15 @@ class ScaledDotProductAttention(Operation):
         ]
         return computed(np.concatenate(made, axis=-2), query)
 
-    def attended(self, query: Array, keys: Array, values: Array, mask: Array | None, sink: Array | None, start: int) -> Array:
+    def attended(
+        self,
+        query: Array,
+        keys: Array,
+        values: Array,
+        mask: Array | None,
+        sink: Array | None,
+        start: int,
+    ) -> Array:
         """The result for scaled queries from position `start` on; `keys` are transposed."""
         scores = np.matmul(query, keys)
         if self.causal:
@@ -481,14 +615,26 @@ class ScaledDotProductAttention(Operation):
         made = np.asarray(np.matmul(weights, values))
         if not weights.shape[-1]:
             return made  # zeros, as a sum of nothing
-        return np.divide(made, total, out=made) if total.shape[:-1] == made.shape[:-1] else made / total
+        return (
+            np.divide(made, total, out=made)
+            if total.shape[:-1] == made.shape[:-1]
+            else made / total
+        )
 
 
 def _rows(array: Array | None, length: int, start: int, count: int) -> Array | None:
     """The rows of some queries, of an array that has one for each of `length` queries, or one for all."""
-    return array if array is None or array.ndim < 2 or array.shape[-2] != length else array[..., start : start + count, :]
+    return (
+        array
+        if array is None or array.ndim < 2 or array.shape[-2] != length
+        else array[..., start : start + count, :]
+    )
 
 
 def _split(shape: PartialShape) -> tuple[PartialShape, Dimension, Dimension]:
     """Batch axes, sequence and embedding of a shape."""
-    return (DYNAMIC_SHAPE, DYNAMIC, DYNAMIC) if shape.rank is None else (PartialShape(shape[:-2]), shape[-2], shape[-1])
+    return (
+        (DYNAMIC_SHAPE, DYNAMIC, DYNAMIC)
+        if shape.rank is None
+        else (PartialShape(shape[:-2]), shape[-2], shape[-1])
+    )

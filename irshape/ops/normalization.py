@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from ..types import DYNAMIC_TYPE, Dimension, PartialShape
 from .axes import duplicate_axes, normalized_axis
 from .conversion import plain
-from .declaration import INTEGER, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand, require
+from .declaration import (
+    INTEGER,
+    NUMERIC,
+    NUMERIC_OR_BOOLEAN,
+    Operation,
+    Violation,
+    attribute,
+    operand,
+    require,
+)
 from .elementwise import FLOATING, computed
 from .kinds import BOOLEAN, FLOAT, INT, NATURALS, POSITIVE, Choice
 from .lazy import Array, np
@@ -30,7 +39,9 @@ def mean(numbers: Array, axes: tuple[int, ...]) -> Array:
     return np.asarray(np.sum(numbers, axis=axes, keepdims=True) / numbers.dtype.type(max(count, 1)))
 
 
-def standardized(numbers: Array, axes: tuple[int, ...], eps: float, *, inside: bool = True, scale: bool = True) -> Array:
+def standardized(
+    numbers: Array, axes: tuple[int, ...], eps: float, *, inside: bool = True, scale: bool = True
+) -> Array:
     """Numbers less their mean along axes, and with `scale` divided by their standard deviation; `inside`: `eps` is added to the variance, else to its root."""
     centred = numbers - mean(numbers, axes)
     if not scale:
@@ -42,7 +53,9 @@ def standardized(numbers: Array, axes: tuple[int, ...], eps: float, *, inside: b
 
 def counted_axes(axes: Array, rank: int) -> tuple[int, ...]:
     """Axes from the front, each once. Raises `Violation` for one out of range."""
-    return tuple(sorted({normalized_axis(int(axis), rank, at="axes") for axis in axes.ravel().tolist()}))
+    return tuple(
+        sorted({normalized_axis(int(axis), rank, at="axes") for axis in axes.ravel().tolist()})
+    )
 
 
 def listed_axes(axes: Tensor, data: PartialShape) -> None:
@@ -127,13 +140,26 @@ class BatchNormalization(Operation):
                     rule="input-shapes",
                 )
             count = merged
-        require(count is None or count != 0, f"`data` {shape} has no channels (axis 1)", at="data", expected="1 or more", seen=0, rule="input-shapes")
+        require(
+            count is None or count != 0,
+            f"`data` {shape} has no channels (axis 1)",
+            at="data",
+            expected="1 or more",
+            seen=0,
+            rule="input-shapes",
+        )
         if shape.rank is not None and count is not None:
             shape = PartialShape((shape[0], count, *shape[2:]))
-        found = [tensor.element_type for tensor in (data, *channels.values()) if tensor.element_type is not DYNAMIC_TYPE]
+        found = [
+            tensor.element_type
+            for tensor in (data, *channels.values())
+            if tensor.element_type is not DYNAMIC_TYPE
+        ]
         return Tensor(found[0] if found else DYNAMIC_TYPE, shape)
 
-    def normalized(self, data: Array, gamma: Array, beta: Array, average: Array, variance: Array) -> Array:
+    def normalized(
+        self, data: Array, gamma: Array, beta: Array, average: Array, variance: Array
+    ) -> Array:
         column = (-1, *(1,) * (data.ndim - 2))
         numbers = plain(data)
         scale = plain(gamma) / np.sqrt(plain(variance) + numbers.dtype.type(self.epsilon))
@@ -153,10 +179,14 @@ class BatchNormInference_1(BatchNormalization):
     mean = operand(FLOATING, like="data")
     variance = operand(FLOATING, like="data")
 
-    def infer(self, gamma: Tensor, beta: Tensor, data: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
+    def infer(
+        self, gamma: Tensor, beta: Tensor, data: Tensor, mean: Tensor, variance: Tensor
+    ) -> Tensor:
         return self.inferred(data, gamma=gamma, beta=beta, mean=mean, variance=variance)
 
-    def evaluate(self, gamma: Array, beta: Array, data: Array, mean: Array, variance: Array) -> Array:
+    def evaluate(
+        self, gamma: Array, beta: Array, data: Array, mean: Array, variance: Array
+    ) -> Array:
         return self.normalized(data, gamma, beta, mean, variance)
 
 
@@ -170,10 +200,14 @@ class BatchNormInference_5(BatchNormalization):
     mean = operand(FLOATING, like="data")
     variance = operand(FLOATING, like="data")
 
-    def infer(self, data: Tensor, gamma: Tensor, beta: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
+    def infer(
+        self, data: Tensor, gamma: Tensor, beta: Tensor, mean: Tensor, variance: Tensor
+    ) -> Tensor:
         return self.inferred(data, gamma=gamma, beta=beta, mean=mean, variance=variance)
 
-    def evaluate(self, data: Array, gamma: Array, beta: Array, mean: Array, variance: Array) -> Array:
+    def evaluate(
+        self, data: Array, gamma: Array, beta: Array, mean: Array, variance: Array
+    ) -> Array:
         return self.normalized(data, gamma, beta, mean, variance)
 
 
@@ -194,8 +228,12 @@ class MVN_1(Operation):
         return Tensor(data.element_type, data.shape)
 
     def evaluate(self, data: Array) -> Array:
-        axes = tuple(sorted({axis for axis in self.reduction_axes or () if 0 <= axis < data.ndim})) or tuple(range(1 if self.across_channels else 2, data.ndim))
-        return computed(standardized(real(data), axes, self.eps, scale=self.normalize_variance), data)
+        axes = tuple(
+            sorted({axis for axis in self.reduction_axes or () if 0 <= axis < data.ndim})
+        ) or tuple(range(1 if self.across_channels else 2, data.ndim))
+        return computed(
+            standardized(real(data), axes, self.eps, scale=self.normalize_variance), data
+        )
 
 
 class MVN_6(Operation):
@@ -207,7 +245,9 @@ class MVN_6(Operation):
     axes = operand(NUMERIC, specified=INTEGER, value=True)
     normalize_variance: bool = attribute(BOOLEAN, default=True, required=True)
     eps: float = attribute(FLOAT, default=1e-6, required=True)
-    eps_mode: str = attribute(Choice("inside_sqrt", "outside_sqrt"), default="inside_sqrt", required=True)
+    eps_mode: str = attribute(
+        Choice("inside_sqrt", "outside_sqrt"), default="inside_sqrt", required=True
+    )
 
     def infer(self, data: Tensor, axes: Tensor) -> Tensor:
         listed_axes(axes, data.shape)
@@ -218,7 +258,16 @@ class MVN_6(Operation):
 
     def evaluate(self, data: Array, axes: Array) -> Array:
         along = counted_axes(axes, data.ndim)
-        return computed(standardized(real(data), along, self.eps, inside=self.eps_mode == "inside_sqrt", scale=self.normalize_variance), data)
+        return computed(
+            standardized(
+                real(data),
+                along,
+                self.eps,
+                inside=self.eps_mode == "inside_sqrt",
+                scale=self.normalize_variance,
+            ),
+            data,
+        )
 
 
 class LRN(Operation):
@@ -235,7 +284,9 @@ class LRN(Operation):
     def infer(self, data: Tensor, axes: Tensor) -> Tensor:
         listed_axes(axes, data.shape)
         for axis in axes.known or ():
-            if data.rank is not None and axis >= data.rank:  # OpenVINO does not look at negative ones
+            if (
+                data.rank is not None and axis >= data.rank
+            ):  # OpenVINO does not look at negative ones
                 normalized_axis(axis, data.rank, at="axes")
         return Tensor(data.element_type, data.shape)
 
@@ -249,7 +300,13 @@ class LRN(Operation):
         along = counted_axes(axes, data.ndim)
         for axis in along:
             behind = (0,) * (data.ndim - axis - 1)
-            squares = over_windows(padded(squares, (half, *behind), (half, *behind)), axis, Along(2 * half + 1, 1, 1, half, half), data.shape[axis], np.add)
+            squares = over_windows(
+                padded(squares, (half, *behind), (half, *behind)),
+                axis,
+                Along(2 * half + 1, 1, 1, half, half),
+                data.shape[axis],
+                np.add,
+            )
         kind = numbers.dtype.type
         squares *= kind(self.alpha / self.size ** len(along))
         squares += kind(self.bias)
@@ -282,7 +339,11 @@ class NormalizeL2(Operation):
             return computed((numbers != 0).astype(numbers.dtype), data)
         total = np.sum(np.square(numbers), axis=counted_axes(axes, data.ndim), keepdims=True)
         small = numbers.dtype.type(self.eps)
-        return computed(numbers / np.sqrt(total + small if self.eps_mode == "add" else np.maximum(total, small)), data)
+        return computed(
+            numbers
+            / np.sqrt(total + small if self.eps_mode == "add" else np.maximum(total, small)),
+            data,
+        )
 
 
 class GroupNormalization(Operation):
@@ -297,7 +358,14 @@ class GroupNormalization(Operation):
 
     def infer(self, data: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
         groups, shape = self.num_groups, data.shape
-        require(groups > 0, f"`num_groups` is {groups}; expected 1 or more", at="num_groups", expected="1 or more", seen=groups, rule="attribute-value")
+        require(
+            groups > 0,
+            f"`num_groups` is {groups}; expected 1 or more",
+            at="num_groups",
+            expected="1 or more",
+            seen=groups,
+            rule="attribute-value",
+        )
         if shape.rank is not None:
             require(
                 shape.rank >= 2,
@@ -338,8 +406,16 @@ class GroupNormalization(Operation):
         numbers = real(data)
         column = (-1, *(1,) * (data.ndim - 2))
         groups = numbers.reshape(data.shape[0], self.num_groups, -1) if numbers.size else numbers
-        made = standardized(groups, (2,), self.epsilon).reshape(data.shape) if numbers.size else numbers
-        made = made * real(scale).reshape(column) if made is numbers else np.multiply(made, real(scale).reshape(column), out=made)
+        made = (
+            standardized(groups, (2,), self.epsilon).reshape(data.shape)
+            if numbers.size
+            else numbers
+        )
+        made = (
+            made * real(scale).reshape(column)
+            if made is numbers
+            else np.multiply(made, real(scale).reshape(column), out=made)
+        )
         made += real(bias).reshape(column)
         return computed(made, data)
 
@@ -356,4 +432,10 @@ class GRN(Operation):
 
     def evaluate(self, data: Array) -> Array:
         numbers = real(data)
-        return computed(numbers / np.sqrt(np.sum(np.square(numbers), axis=1, keepdims=True) + numbers.dtype.type(self.bias)), data)
+        return computed(
+            numbers
+            / np.sqrt(
+                np.sum(np.square(numbers), axis=1, keepdims=True) + numbers.dtype.type(self.bias)
+            ),
+            data,
+        )

@@ -7,7 +7,16 @@ from typing import Any, ClassVar, NamedTuple
 
 from ..types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
 from .conversion import plain
-from .declaration import INTEGER, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand, require
+from .declaration import (
+    INTEGER,
+    NUMERIC,
+    NUMERIC_OR_BOOLEAN,
+    Operation,
+    Violation,
+    attribute,
+    operand,
+    require,
+)
 from .elementwise import computed
 from .kinds import BOOLEAN, INDEX_TYPE, INT, NATURALS, Choice, TypeName
 from .lazy import Array, np
@@ -71,7 +80,12 @@ class Pooling(Operation):
                 seen=0,
                 rule="input-shapes",
             )
-        return PartialShape((*data[:2], *(self.steps(data, axis, data[axis + 2]) for axis in range(len(self.kernel)))))
+        return PartialShape(
+            (
+                *data[:2],
+                *(self.steps(data, axis, data[axis + 2]) for axis in range(len(self.kernel))),
+            )
+        )
 
     def check_attributes(self, data: PartialShape) -> None:
         axes = len(self.kernel)
@@ -110,9 +124,20 @@ class Pooling(Operation):
         kernel, stride = self.kernel[axis], self.strides[axis]
         found = Along(kernel, stride, self.dilations[axis] if self.dilations else 1, 0, 0)
         if self.auto_pad in SAME and stride > 0:
-            return found._replace(**dict(zip(("begin", "end"), same_padding(size, found.span, stride, self.auto_pad), strict=True)))
+            return found._replace(
+                **dict(
+                    zip(
+                        ("begin", "end"),
+                        same_padding(size, found.span, stride, self.auto_pad),
+                        strict=True,
+                    )
+                )
+            )
         if self.auto_pad == "explicit":
-            return found._replace(begin=self.pads_begin[axis] if self.pads_begin else 0, end=self.pads_end[axis] if self.pads_end else 0)
+            return found._replace(
+                begin=self.pads_begin[axis] if self.pads_begin else 0,
+                end=self.pads_end[axis] if self.pads_end else 0,
+            )
         return found
 
     def steps(self, data: PartialShape, axis: int, dim: Dimension) -> Dimension:
@@ -121,7 +146,11 @@ class Pooling(Operation):
         along = self.along(axis, dim.low)
         room = dim + dimension_of(along.begin + along.end)
         if dim.is_static:
-            padding = f" with its padding of {along.begin} and {along.end}" if along.begin or along.end else ""
+            padding = (
+                f" with its padding of {along.begin} and {along.end}"
+                if along.begin or along.end
+                else ""
+            )
             require(
                 1 <= along.span <= room.low,
                 f"the window spans {along.span} along axis {axis + 2} (kernel {along.kernel}, dilation {along.dilation}), but `data` {data} has only {room} there{padding}",
@@ -138,7 +167,9 @@ class Pooling(Operation):
                     seen=max(along.begin, along.end),
                 )
         if along.stride < 1:
-            return DYNAMIC if dim.is_dynamic else Dimension(1)  # as OpenVINO goes on with a negative one
+            return (
+                DYNAMIC if dim.is_dynamic else Dimension(1)
+            )  # as OpenVINO goes on with a negative one
         padding_ = along.begin + along.end
         high = UNBOUNDED if room.high == UNBOUNDED else self.count(along, room.high - padding_)
         return Dimension(self.count(along, room.low - padding_), high)
@@ -149,7 +180,12 @@ class Pooling(Operation):
         if self.rounding_type == "floor":
             return room // along.stride + 1
         found = -(-room // along.stride) + 1
-        if self.rounding_type == "ceil_torch" and size + along.begin > 0 and found > 1 and (found - 1) * along.stride >= size + along.begin:
+        if (
+            self.rounding_type == "ceil_torch"
+            and size + along.begin > 0
+            and found > 1
+            and (found - 1) * along.stride >= size + along.begin
+        ):
             found -= 1  # no window starts in the padding at the end
         return found
 
@@ -159,7 +195,10 @@ class Pooling(Operation):
         for axis, size in enumerate(data.shape[2:]):
             along = self.along(axis, size)
             ways.append((along, self.count(along, size)))
-        ends = [max((count - 1) * along.stride + along.span - along.begin - size, 0) for (along, count), size in zip(ways, data.shape[2:], strict=True)]
+        ends = [
+            max((count - 1) * along.stride + along.span - along.begin - size, 0)
+            for (along, count), size in zip(ways, data.shape[2:], strict=True)
+        ]
         return padded(data, [along.begin for along, _ in ways], ends, filler), ways
 
     def largest_values(self, data: Array) -> Array:
@@ -180,7 +219,11 @@ def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any)
     """Each window along an axis of padded data combined into one value by a ufunc."""
     before: tuple[Any, ...] = (slice(None),) * axis
     if count == 1:
-        return np.asarray(combine.reduce(area[(*before, slice(0, along.span, along.dilation))], axis=axis, keepdims=True))
+        return np.asarray(
+            combine.reduce(
+                area[(*before, slice(0, along.span, along.dilation))], axis=axis, keepdims=True
+            )
+        )
     result = area[(*before, along.met(0, count))].copy()
     for at in range(1, along.kernel):
         combine(result, area[(*before, along.met(at, count))], out=result)
@@ -189,7 +232,13 @@ def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any)
 
 def lowest(dtype: np.dtype[Any]) -> Any:
     """What the largest of nothing is: the padding, and in OpenVINO also what stands for a window of NaN or of negative infinity."""
-    return False if dtype.kind == "b" else np.finfo(dtype).min if dtype.kind == "f" else np.iinfo(dtype).min
+    return (
+        False
+        if dtype.kind == "b"
+        else np.finfo(dtype).min
+        if dtype.kind == "f"
+        else np.iinfo(dtype).min
+    )
 
 
 class AveragePooling(Pooling):
@@ -213,18 +262,32 @@ class AveragePooling(Pooling):
         for axis in reversed(range(len(ways))):
             along, count = ways[axis]
             total = over_windows(total, axis + 2, along, count, np.add)
-            counted = np.full(count, along.kernel) if whole else inside(along, data.shape[axis + 2], count)
-            divisor = counted.astype(total.dtype).reshape(-1, *(1,) * (len(ways) - 1 - axis)) * divisor
+            counted = (
+                np.full(count, along.kernel)
+                if whole
+                else inside(along, data.shape[axis + 2], count)
+            )
+            divisor = (
+                counted.astype(total.dtype).reshape(-1, *(1,) * (len(ways) - 1 - axis)) * divisor
+            )
         divisor = np.maximum(divisor, 1)  # the mean of nothing is 0
         if real:
             return computed(np.divide(total, divisor, out=total), data)
         rest = 2 * (total - total // divisor * divisor)
-        return computed(total // divisor + ((rest > divisor) | ((rest == divisor) & (total // divisor % 2 == 1))), data)
+        return computed(
+            total // divisor
+            + ((rest > divisor) | ((rest == divisor) & (total // divisor % 2 == 1))),
+            data,
+        )
 
 
 def inside(along: Along, size: int, count: int) -> Array:
     """How many elements of each window along an axis are not padding."""
-    positions = np.arange(count)[:, None] * along.stride - along.begin + np.arange(along.kernel) * along.dilation
+    positions = (
+        np.arange(count)[:, None] * along.stride
+        - along.begin
+        + np.arange(along.kernel) * along.dilation
+    )
     return np.asarray(((positions >= 0) & (positions < size)).sum(axis=1))
 
 
@@ -296,22 +359,30 @@ class MaxPool_8(Pooling):
         bottom = lowest(numbers.dtype)
         area, ways = self.laid_out(numbers, bottom)
         if area.dtype.kind == "f":
-            area = np.fmax(area, bottom)  # NaN is never the largest, and where nothing is above the lowest there is no place
+            area = np.fmax(
+                area, bottom
+            )  # NaN is never the largest, and where nothing is above the lowest there is no place
         places = np.zeros((), np.int64)
         for axis, ((along, _), size) in enumerate(zip(ways, data.shape[2:], strict=True)):
-            places = places[..., None] * size + (np.arange(area.shape[axis + 2], dtype=np.int64) - along.begin)
+            places = places[..., None] * size + (
+                np.arange(area.shape[axis + 2], dtype=np.int64) - along.begin
+            )
         places = np.broadcast_to(places, area.shape)
         for axis in reversed(range(len(ways))):
             area, places = largest(area, places, axis + 2, *ways[axis])
         found = area > bottom
-        channels = np.arange(data.shape[0] * data.shape[1], dtype=np.int64) * int(np.prod(data.shape[2:]))
+        channels = np.arange(data.shape[0] * data.shape[1], dtype=np.int64) * int(
+            np.prod(data.shape[2:])
+        )
         places = np.where(found, places, 0) + channels.reshape(*data.shape[:2], *(1,) * len(ways))
         bound = int(np.prod(data.shape[self.axis % data.ndim :]))
         values = np.where(found, area, np.asarray(least, area.dtype))
         return computed(values, data), (places % bound).astype(dtype_of(self.index_element_type))
 
 
-def largest(area: Array, places: Array, axis: int, along: Along | Share, count: int) -> tuple[Array, Array]:
+def largest(
+    area: Array, places: Array, axis: int, along: Along | Share, count: int
+) -> tuple[Array, Array]:
     """The first largest value of each window along an axis of padded data, and what `places` holds for it."""
     before: tuple[Any, ...] = (slice(None),) * axis
     first = (*before, along.met(0, count))
@@ -386,7 +457,9 @@ class AdaptivePooling(Operation):
         if value is None:
             return PartialShape((*data[:2], *(DYNAMIC,) * axes))
         sizes = [
-            dimension_of(int(low)) if low == high and abs(low) < UNBOUNDED else value.dimension(i) or DYNAMIC
+            dimension_of(int(low))
+            if low == high and abs(low) < UNBOUNDED
+            else value.dimension(i) or DYNAMIC
             for i, (low, high) in enumerate(zip(value.lower, value.upper, strict=True))
         ]
         return PartialShape((*data[:2], *sizes))
@@ -394,7 +467,13 @@ class AdaptivePooling(Operation):
     def check(self, data: Tensor, output_shape: Tensor) -> Iterator[Violation]:
         for size in output_shape.known or ():
             if size < 0:
-                yield Violation(f"`output_shape` has {size}; a size cannot be negative", at="output_shape", expected="0 or more", seen=size, rule="input-value")
+                yield Violation(
+                    f"`output_shape` has {size}; a size cannot be negative",
+                    at="output_shape",
+                    expected="0 or more",
+                    seen=size,
+                    rule="input-value",
+                )
 
 
 class AdaptiveAvgPool(AdaptivePooling):
@@ -413,7 +492,9 @@ class AdaptiveAvgPool(AdaptivePooling):
             before: tuple[Any, ...] = (slice(None),) * (axis + 2)
             behind = (1,) * (data.ndim - axis - 3)
             lengths = share.ends - share.starts
-            made = np.zeros((*total.shape[: axis + 2], share.parts, *total.shape[axis + 3 :]), total.dtype)
+            made = np.zeros(
+                (*total.shape[: axis + 2], share.parts, *total.shape[axis + 3 :]), total.dtype
+            )
             for at in range(share.kernel):
                 made += total[(*before, share.met(at))] * (at < lengths).reshape(-1, *behind)
             total = made / lengths.astype(total.dtype).reshape(-1, *behind)
@@ -434,7 +515,10 @@ class AdaptiveMaxPool(AdaptivePooling):
         from ..numpy_types import dtype_of
 
         values = plain(data)
-        places = np.broadcast_to(np.arange(int(np.prod(data.shape[2:])), dtype=np.int64).reshape(data.shape[2:]), data.shape)
+        places = np.broadcast_to(
+            np.arange(int(np.prod(data.shape[2:])), dtype=np.int64).reshape(data.shape[2:]),
+            data.shape,
+        )
         for axis, parts in reversed(list(enumerate(output_shape.ravel().tolist()))):
             share = Share(data.shape[axis + 2], int(parts))
             values, places = largest(values, places, axis + 2, share, share.parts)

@@ -6,7 +6,15 @@ from collections.abc import Iterator
 
 from ..types import ONE, ElementType
 from .conversion import encoded, plain
-from .declaration import NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand, require, types
+from .declaration import (
+    NUMERIC_OR_BOOLEAN,
+    Operation,
+    Violation,
+    attribute,
+    operand,
+    require,
+    types,
+)
 from .elementwise import Broadcasting, common_type, computed
 from .kinds import Integer, TypeName
 from .lazy import Array, np
@@ -41,7 +49,10 @@ class FakeQuantize(Broadcasting):
         for name, limit in zip(LIMITS, limits, strict=True):
             lead = len(limit.shape.dims or ()) - len(data.shape.dims)
             aligned = (ONE,) * lead + data.shape.dims[max(-lead, 0) :]
-            if any(here == 1 and not dim.contains(1) for here, dim in zip(aligned, limit.shape.dims or (), strict=False)):
+            if any(
+                here == 1 and not dim.contains(1)
+                for here, dim in zip(aligned, limit.shape.dims or (), strict=False)
+            ):
                 yield Violation(
                     f"`{name}` has shape {limit.shape}, which is not broadcast to {data.shape} of `data`; OpenVINO takes it in silence",
                     at=name,
@@ -53,9 +64,13 @@ class FakeQuantize(Broadcasting):
     def evaluate(self, data: Array, *limits: Array) -> Array:
         numbers = plain(data)
         numbers = numbers if numbers.dtype.kind == "f" else numbers.astype(np.float32)
-        low, high, output_low, output_high = (self.aligned(data, plain(limit).astype(numbers.dtype)) for limit in limits)
+        low, high, output_low, output_high = (
+            self.aligned(data, plain(limit).astype(numbers.dtype)) for limit in limits
+        )
         steps = numbers.dtype.type(self.levels - 1)
-        shape = np.broadcast_shapes(numbers.shape, *(limit.shape for limit in (low, high, output_low, output_high)))
+        shape = np.broadcast_shapes(
+            numbers.shape, *(limit.shape for limit in (low, high, output_low, output_high))
+        )
         made = np.empty(shape or 1, numbers.dtype)
         np.subtract(numbers, low, out=made)
         made /= high - low
@@ -76,7 +91,9 @@ class FakeConvert(Operation):
     data = operand(types("f32 f16 bf16"))
     scale = operand(types("f32 f16 bf16"), like="data")
     shift = operand(types("f32 f16 bf16"), like="data", optional=True)
-    destination_type: ElementType = attribute(TypeName("f8e4m3", "f8e5m2", refused=True), default=ElementType.of("f8e4m3"))
+    destination_type: ElementType = attribute(
+        TypeName("f8e4m3", "f8e5m2", refused=True), default=ElementType.of("f8e4m3")
+    )
 
     def infer(self, data: Tensor, scale: Tensor, shift: Tensor | None) -> Tensor:
         element_type, factor = common_type(data, scale), scale.shape

@@ -6,7 +6,17 @@ import itertools
 from collections.abc import Iterator
 
 from ..types import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, PartialShape
-from .declaration import BOOLEAN_TYPE, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require, types
+from .declaration import (
+    BOOLEAN_TYPE,
+    INTEGER,
+    NUMERIC,
+    Operation,
+    Violation,
+    attribute,
+    operand,
+    require,
+    types,
+)
 from .kinds import BOOLEAN
 from .lazy import Array, np
 from .tensors import Tensor, Value
@@ -27,7 +37,8 @@ def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
         valid = -rank <= axis < rank or (not rank and not keep_dims and axis in (0, -1))
         require(
             valid,
-            f"axis {axis} is out of range for `data` of rank {rank}" + (f": expected {-rank} to {rank - 1}" if rank else ", which has no axes"),
+            f"axis {axis} is out of range for `data` of rank {rank}"
+            + (f": expected {-rank} to {rank - 1}" if rank else ", which has no axes"),
             at="axes",
             expected=f"[{-rank}, {rank - 1}]" if rank else "no axes",
             seen=axis,
@@ -133,7 +144,9 @@ class ReduceMean(Reduction):
         count = elements_along(data, axes)
         if not count:
             return np.zeros_like(total, dtype=data.dtype)
-        return np.asarray(np.where(total < 0, -(-total // count), total // count)).astype(data.dtype)
+        return np.asarray(np.where(total < 0, -(-total // count), total // count)).astype(
+            data.dtype
+        )
 
 
 class ReduceSum(Reduction):
@@ -149,7 +162,14 @@ class ReduceSum(Reduction):
         return Value([clipped(sum(data.value.lower))], [clipped(sum(data.value.upper))])
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        return np.asarray(np.sum(wide(data), axis=axes, keepdims=self.keep_dims, dtype=None if data.dtype.kind not in "iu" else data.dtype))
+        return np.asarray(
+            np.sum(
+                wide(data),
+                axis=axes,
+                keepdims=self.keep_dims,
+                dtype=None if data.dtype.kind not in "iu" else data.dtype,
+            )
+        )
 
 
 def clipped(number: int | float) -> int | float:
@@ -175,7 +195,14 @@ class ReduceProd(Reduction):
         return Value([low], [high])
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        return np.asarray(np.prod(wide(data), axis=axes, keepdims=self.keep_dims, dtype=None if data.dtype.kind not in "iu" else data.dtype))
+        return np.asarray(
+            np.prod(
+                wide(data),
+                axis=axes,
+                keepdims=self.keep_dims,
+                dtype=None if data.dtype.kind not in "iu" else data.dtype,
+            )
+        )
 
 
 def extreme(data: Array, axes: tuple[int, ...], keep_dims: bool, *, largest: bool) -> Array:
@@ -183,7 +210,11 @@ def extreme(data: Array, axes: tuple[int, ...], keep_dims: bool, *, largest: boo
     values = wide(data)
     if not elements_along(data, axes):
         limits = np.iinfo(values.dtype) if values.dtype.kind in "iu" else np.finfo(values.dtype)
-        sizes = [1 if axis in axes else size for axis, size in enumerate(data.shape) if keep_dims or axis not in axes]
+        sizes = [
+            1 if axis in axes else size
+            for axis, size in enumerate(data.shape)
+            if keep_dims or axis not in axes
+        ]
         return np.full(sizes, limits.min if largest else limits.max, values.dtype)
     return np.asarray((np.max if largest else np.min)(values, axis=axes, keepdims=keep_dims))
 
@@ -215,7 +246,14 @@ class ReduceL1(Reduction):
         return np.abs(data)
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        return np.asarray(np.sum(np.abs(wide(data)), axis=axes, keepdims=self.keep_dims, dtype=None if data.dtype.kind not in "iu" else data.dtype))
+        return np.asarray(
+            np.sum(
+                np.abs(wide(data)),
+                axis=axes,
+                keepdims=self.keep_dims,
+                dtype=None if data.dtype.kind not in "iu" else data.dtype,
+            )
+        )
 
 
 class ReduceL2(Reduction):
@@ -227,7 +265,9 @@ class ReduceL2(Reduction):
         return np.abs(data)
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
-        return np.asarray(np.sqrt(np.sum(np.square(wide(data)), axis=axes, keepdims=self.keep_dims)))
+        return np.asarray(
+            np.sqrt(np.sum(np.square(wide(data)), axis=axes, keepdims=self.keep_dims))
+        )
 
 
 class LogicalReduction(Reduction):

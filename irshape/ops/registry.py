@@ -39,7 +39,14 @@ _MACHINERY = {"__init__", "declaration", "kinds", "registry", "tensors", "lazy"}
 class UnknownOperation(LookupError):
     """No declaration for a type and version. `known` are the versions that the type has, `close` types with a similar name."""
 
-    def __init__(self, message: str, *, known: tuple[type[Operation], ...] = (), close: str | None = None, custom: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        known: tuple[type[Operation], ...] = (),
+        close: str | None = None,
+        custom: bool = False,
+    ) -> None:
         super().__init__(message)
         self.known = known
         self.close = close
@@ -68,7 +75,12 @@ def versions(type_name: str) -> tuple[type[Operation], ...]:
     found: list[type[Operation]] = []
     if entry is not None:
         for value in vars(importlib.import_module(f"{__package__}.{entry[1]}")).values():
-            if isinstance(value, type) and issubclass(value, Operation) and value.type_name().lower() == folded and "since" in _declared(value):
+            if (
+                isinstance(value, type)
+                and issubclass(value, Operation)
+                and value.type_name().lower() == folded
+                and "since" in _declared(value)
+            ):
                 found.append(value)
     found += [cls for cls in plugins() if cls.type_name().lower() == folded] if not found else []
     return tuple(sorted(found, key=lambda cls: cls.since))
@@ -85,16 +97,25 @@ def plugins() -> tuple[type[Operation], ...]:
     from importlib.metadata import entry_points
 
     found: list[type[Operation]] = []
-    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: (entry.name, entry.value)):
+    for entry in sorted(
+        entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: (entry.name, entry.value)
+    ):
         try:
             cls = entry.load()
         except Exception as problem:
-            raise ValueError(f"the plugin {entry.value} cannot be loaded: {type(problem).__name__}: {problem}") from None
+            raise ValueError(
+                f"the plugin {entry.value} cannot be loaded: {type(problem).__name__}: {problem}"
+            ) from None
         if not (isinstance(cls, type) and issubclass(cls, Operation)):
             raise ValueError(f"the plugin {entry.value} is no irshape.ops.declaration.Operation")
         name = cls.type_name().lower()
-        if name in _index() or any(other.type_name().lower() == name and _versions_of(other) == _versions_of(cls) for other in found):
-            raise ValueError(f"the plugin {entry.value} declares {cls.type_name()}, which is declared already")
+        if name in _index() or any(
+            other.type_name().lower() == name and _versions_of(other) == _versions_of(cls)
+            for other in found
+        ):
+            raise ValueError(
+                f"the plugin {entry.value} declares {cls.type_name()}, which is declared already"
+            )
         found.append(cls)
     return tuple(found)
 
@@ -127,23 +148,40 @@ def find(type_name: str, version: str) -> type[Operation]:
         if cls.since <= opset <= cls.until:
             return cls
     if known:
-        spans = ", ".join(f"opset{cls.since} to opset{cls.until}" if cls.since != cls.until else f"opset{cls.since}" for cls in known)
-        raise UnknownOperation(f"{version} does not contain {type_name}, which is in {spans}", known=known)
+        spans = ", ".join(
+            f"opset{cls.since} to opset{cls.until}"
+            if cls.since != cls.until
+            else f"opset{cls.since}"
+            for cls in known
+        )
+        raise UnknownOperation(
+            f"{version} does not contain {type_name}, which is in {spans}", known=known
+        )
     from difflib import get_close_matches
 
     close = get_close_matches(type_name.lower(), list(_index()), 3, 0.7)
     names = [cls.type_name() for name in close for cls in versions(name)[:1]]
-    raise UnknownOperation(f"no opset contains an operation {type_name}", close=names[0] if names else None)
+    raise UnknownOperation(
+        f"no opset contains an operation {type_name}", close=names[0] if names else None
+    )
 
 
-def _unknown_version(type_name: str, version: str, known: tuple[type[Operation], ...], *, numbered: bool) -> UnknownOperation:
+def _unknown_version(
+    type_name: str, version: str, known: tuple[type[Operation], ...], *, numbered: bool
+) -> UnknownOperation:
     if numbered:
-        return UnknownOperation(f"{version} is no opset that OpenVINO has (opset1 to opset{OPSETS[-1]})", known=known)
+        return UnknownOperation(
+            f"{version} is no opset that OpenVINO has (opset1 to opset{OPSETS[-1]})", known=known
+        )
     if not version:
         return UnknownOperation("the layer names no opset", known=known)
     if re.fullmatch(r"opset.*", version, re.IGNORECASE):
-        return UnknownOperation(f"'{version}' is no opset; they are written opset1 to opset{OPSETS[-1]}", known=known)
-    return UnknownOperation(f"{type_name} of '{version}' is a custom operation that nobody has declared", custom=True)
+        return UnknownOperation(
+            f"'{version}' is no opset; they are written opset1 to opset{OPSETS[-1]}", known=known
+        )
+    return UnknownOperation(
+        f"{type_name} of '{version}' is a custom operation that nobody has declared", custom=True
+    )
 
 
 @lru_cache(maxsize=1)

@@ -28,7 +28,10 @@ class ShapeOf(Operation):
         if data.rank is None:
             return None
         limit = INT32_MAX if self.output_type.bits == 32 else UNBOUNDED
-        return Value((dim.low if dim.low < limit else 0 for dim in data.shape), (dim.high if dim.high < limit else UNBOUNDED for dim in data.shape))
+        return Value(
+            (dim.low if dim.low < limit else 0 for dim in data.shape),
+            (dim.high if dim.high < limit else UNBOUNDED for dim in data.shape),
+        )
 
     def evaluate(self, data: Array) -> Array:
         return np.array(data.shape, np.int32 if self.output_type.bits == 32 else np.int64)
@@ -54,7 +57,9 @@ class Reinterpretation(Operation):
     never_larger = True
     data = operand(ANY)
 
-    def infer_value(self, data: Tensor, *rest: Tensor | None, outputs: tuple[Tensor, ...]) -> Value | None:
+    def infer_value(
+        self, data: Tensor, *rest: Tensor | None, outputs: tuple[Tensor, ...]
+    ) -> Value | None:
         return data.value
 
 
@@ -73,7 +78,10 @@ class Reshape(Reinterpretation):
             return Tensor(data.element_type, of_length(pattern))
         wanted, minus_one = _pattern_dimensions(pattern)
         dims: list[Dimension] = []
-        ours, theirs = ([] if data.rank is None else list(data.shape)), []  # what takes part in the product on either side
+        ours, theirs = (
+            ([] if data.rank is None else list(data.shape)),
+            [],
+        )  # what takes part in the product on either side
         for index, dim in enumerate(wanted):
             if index == minus_one:
                 dims.append(DYNAMIC)
@@ -99,7 +107,12 @@ class Reshape(Reinterpretation):
         if minus_one is not None:
             dims[minus_one] = self.left_over(data, pattern, total, known)
         result = PartialShape(dims)
-        if data.shape.is_static and result.is_static and minus_one is None and not (self.special_zero and 0 in wanted):
+        if (
+            data.shape.is_static
+            and result.is_static
+            and minus_one is None
+            and not (self.special_zero and 0 in wanted)
+        ):
             require(
                 total.fixed == known.fixed,
                 f"`data` {data.shape} has {data.shape.size} elements, the pattern {shown(pattern)} makes a shape {result} of {result.size}",
@@ -109,7 +122,9 @@ class Reshape(Reinterpretation):
             )
         return Tensor(data.element_type, result)
 
-    def left_over(self, data: Tensor, pattern: Tensor, total: _Product, known: _Product) -> Dimension:
+    def left_over(
+        self, data: Tensor, pattern: Tensor, total: _Product, known: _Product
+    ) -> Dimension:
         """The dimension that stands for -1: what there is, divided by what the other dimensions take."""
         require(
             known.fixed != 0 or total.fixed == 0,
@@ -139,7 +154,12 @@ class Reshape(Reinterpretation):
         sizes, made = data.shape.static, self.infer(data, pattern).shape.static
         if sizes is not None and made is not None and product(sizes) not in (0, product(made)):
             message = f"`data` {data.shape} has {product(sizes)} elements, the result {listed(made)} {product(made)}; OpenVINO notices only when it runs"
-            yield Violation(message, at="pattern", expected=f"{product(sizes)} elements", seen=f"{product(made)} elements")
+            yield Violation(
+                message,
+                at="pattern",
+                expected=f"{product(sizes)} elements",
+                seen=f"{product(made)} elements",
+            )
 
     def evaluate(self, data: Array, pattern: Array) -> Array:
         sizes = [int(size) for size in pattern.ravel()]
@@ -200,7 +220,11 @@ def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
             seen=low if low == high else f"{low}..{high}",
             rule="input-value",
         )
-        dims.append(DYNAMIC if low < -1 or high < 0 else Dimension(max(int(min(low, UNBOUNDED)), 0), int(min(high, UNBOUNDED))))
+        dims.append(
+            DYNAMIC
+            if low < -1 or high < 0
+            else Dimension(max(int(min(low, UNBOUNDED)), 0), int(min(high, UNBOUNDED)))
+        )
     return dims, minus_one
 
 
@@ -209,7 +233,10 @@ def shown(tensor: Tensor) -> str:
     value = tensor.value
     if value is None:
         return f"of shape {tensor.shape}"
-    return listed(str(low) if low == high else f"{low}..{high if high < UNBOUNDED else ''}" for low, high in zip(value.lower, value.upper, strict=True))
+    return listed(
+        str(low) if low == high else f"{low}..{high if high < UNBOUNDED else ''}"
+        for low, high in zip(value.lower, value.upper, strict=True)
+    )
 
 
 class Squeeze(Reinterpretation):
@@ -229,12 +256,19 @@ class Squeeze(Reinterpretation):
             return DYNAMIC_SHAPE
         may_go = [dim.contains(1) for dim in data.shape]
         if axes is None or axes.known is not None:
-            gone = {normalized_axis(axis, rank, at="axes", of_scalar=True) for axis in (axes.known or () if axes is not None else ())}
+            gone = {
+                normalized_axis(axis, rank, at="axes", of_scalar=True)
+                for axis in (axes.known or () if axes is not None else ())
+            }
             sure = bool(gone) and not self.allow_axis_skip
             gone = gone or set(range(rank))
-            if not sure and any(may_go[axis] and data.shape[axis].is_dynamic for axis in gone if axis < rank):
+            if not sure and any(
+                may_go[axis] and data.shape[axis].is_dynamic for axis in gone if axis < rank
+            ):
                 return DYNAMIC_SHAPE
-            return PartialShape(dim for axis, dim in enumerate(data.shape) if axis not in gone or not may_go[axis])
+            return PartialShape(
+                dim for axis, dim in enumerate(data.shape) if axis not in gone or not may_go[axis]
+            )
         if not rank or axes.shape.size != 1:
             return DYNAMIC_SHAPE
         if not any(may_go):
@@ -242,9 +276,15 @@ class Squeeze(Reinterpretation):
         return PartialShape.of_rank(rank - 1) if self.drops_one_unknown_axis else DYNAMIC_SHAPE
 
     def evaluate(self, data: Array, axes: Array | None) -> Array:
-        named = {int(axis) % data.ndim for axis in axes.ravel()} if axes is not None and data.ndim else set()
+        named = (
+            {int(axis) % data.ndim for axis in axes.ravel()}
+            if axes is not None and data.ndim
+            else set()
+        )
         gone = named or set(range(data.ndim))
-        return data.reshape([size for axis, size in enumerate(data.shape) if axis not in gone or size != 1])
+        return data.reshape(
+            [size for axis, size in enumerate(data.shape) if axis not in gone or size != 1]
+        )
 
 
 class Squeeze_1(Squeeze):
@@ -274,11 +314,20 @@ class Unsqueeze(Reinterpretation):
         known = axes.known
         if known is None or data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
-        require(known, "`axes` is empty; expected at least one axis to put in", at="axes", expected="at least one axis", seen="[]", rule="input-value")
+        require(
+            known,
+            "`axes` is empty; expected at least one axis to put in",
+            at="axes",
+            expected="at least one axis",
+            seen="[]",
+            rule="input-value",
+        )
         unique = set(known)
         rank = data.rank + len(unique)
         dims = list(data.shape)
-        for axis in sorted({normalized_axis(axis, rank, at="axes", of="result") for axis in unique}):
+        for axis in sorted(
+            {normalized_axis(axis, rank, at="axes", of="result") for axis in unique}
+        ):
             dims.insert(axis, ONE)
         return Tensor(data.element_type, dims)
 

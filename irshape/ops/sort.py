@@ -10,7 +10,18 @@ from typing import Any, Final
 from ..types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
 from .axes import normalized_axis, product, require_single
 from .conversion import plain
-from .declaration import ANY, I32_I64, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require, types
+from .declaration import (
+    ANY,
+    I32_I64,
+    INTEGER,
+    NUMERIC,
+    Operation,
+    Violation,
+    attribute,
+    operand,
+    require,
+    types,
+)
 from .kinds import BOOLEAN, INDEX_TYPE, INT, Choice
 from .lazy import Array, np
 from .tensors import Tensor, Value
@@ -38,8 +49,17 @@ class TopK(Operation):
 
     def infer(self, data: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
         if data.rank is None:
-            return Tensor(data.element_type, DYNAMIC_SHAPE), Tensor(self.index_element_type, DYNAMIC_SHAPE)
-        require(data.rank > 0, "`data` is a scalar; TopK needs an axis to choose from", at="data", expected="rank 1 or more", seen="rank 0", rule="input-rank")
+            return Tensor(data.element_type, DYNAMIC_SHAPE), Tensor(
+                self.index_element_type, DYNAMIC_SHAPE
+            )
+        require(
+            data.rank > 0,
+            "`data` is a scalar; TopK needs an axis to choose from",
+            at="data",
+            expected="rank 1 or more",
+            seen="rank 0",
+            rule="input-rank",
+        )
         dims = list(data.shape)
         axis = normalized_axis(self.axis, len(dims), rule="operation-constraint")
         dims[axis] = self.chosen(dims[axis], k.value)
@@ -51,7 +71,14 @@ class TopK(Operation):
         if k is None:
             return Dimension(0, available.high)
         low, high = int(k.lower[0]), int(min(k.upper[0], UNBOUNDED))
-        require(high >= 0, f"`k` is {high}; TopK cannot choose fewer than 0 elements", at="k", expected="0 or more", seen=high, rule="input-value")
+        require(
+            high >= 0,
+            f"`k` is {high}; TopK cannot choose fewer than 0 elements",
+            at="k",
+            expected="0 or more",
+            seen=high,
+            rule="input-value",
+        )
         if low == high:
             return Dimension(high)
         return Dimension(max(0, min(available.low, low)), min(available.high, high))
@@ -60,21 +87,31 @@ class TopK(Operation):
         known, available = k.known, data.shape[self.axis] if data.rank else DYNAMIC
         if known is not None and known[0] > available.high > 0:
             message = f"`k` is {known[0]}, but axis {self.axis} of `data` {data.shape} has only {available} elements to choose from"
-            yield Violation(message, at="k", expected=f"at most {available.high}", seen=known[0], rule="input-value")
+            yield Violation(
+                message,
+                at="k",
+                expected=f"at most {available.high}",
+                seen=known[0],
+                rule="input-value",
+            )
 
     def evaluate(self, data: Array, k: Array) -> tuple[Array, Array]:
         count, keys = int(k.item()), np.moveaxis(plain(data), self.axis, -1)
         if not 0 <= count <= keys.shape[-1]:
             raise ValueError(f"k is {count}, but the axis has {keys.shape[-1]} elements")
         if self.mode == "max":
-            order = keys.shape[-1] - 1 - np.argsort(keys[..., ::-1], axis=-1, kind="stable")[..., ::-1]  # descending, equal elements in their order
+            order = (
+                keys.shape[-1] - 1 - np.argsort(keys[..., ::-1], axis=-1, kind="stable")[..., ::-1]
+            )  # descending, equal elements in their order
         else:
             order = np.argsort(keys, axis=-1, kind="stable")
         order = order[..., :count]
         if self.sort == "index":
             order = np.sort(order, axis=-1)
         order = np.moveaxis(order, -1, self.axis)
-        return np.take_along_axis(data, order, axis=self.axis), index_array(order, self.index_element_type)
+        return np.take_along_axis(data, order, axis=self.axis), index_array(
+            order, self.index_element_type
+        )
 
 
 class TopK_1(TopK):
@@ -119,11 +156,16 @@ class NonZero(Operation):
     def infer(self, data: Tensor) -> Tensor:
         if data.value is not None:
             bounds = list(zip(data.value.lower, data.value.upper, strict=True))
-            count = Dimension(sum(not low <= 0 <= high for low, high in bounds), sum(not low == high == 0 for low, high in bounds))
+            count = Dimension(
+                sum(not low <= 0 <= high for low, high in bounds),
+                sum(not low == high == 0 for low, high in bounds),
+            )
             return Tensor(self.output_type, PartialShape([max(len(data.shape), 1), count]))
         if not data.rank:
             return Tensor(self.output_type, PartialShape.of_rank(2))
-        return Tensor(self.output_type, PartialShape([data.rank, Dimension(0, data.shape.size.high)]))
+        return Tensor(
+            self.output_type, PartialShape([data.rank, Dimension(0, data.shape.size.high)])
+        )
 
     def evaluate(self, data: Array) -> Array:
         places = np.nonzero(np.atleast_1d(plain(data)) != 0)
@@ -150,7 +192,12 @@ class Unique(Operation):
         require_single(axis)
         known = axis.known
         if data.rank is None or known is None:
-            return self.outputs(data, DYNAMIC_SHAPE if data.rank is None else PartialShape.of_rank(data.rank), DYNAMIC, DYNAMIC)
+            return self.outputs(
+                data,
+                DYNAMIC_SHAPE if data.rank is None else PartialShape.of_rank(data.rank),
+                DYNAMIC,
+                DYNAMIC,
+            )
         dims = list(data.shape)
         along = normalized_axis(known[0], len(dims))
         size = dims[along]
@@ -158,7 +205,9 @@ class Unique(Operation):
         dims[along] = count if count.is_static or size.is_unbounded else Dimension(1, count.high)
         return self.outputs(data, PartialShape(dims), count, size)
 
-    def outputs(self, data: Tensor, shape: PartialShape, count: Dimension, size: Dimension) -> tuple[Tensor, ...]:
+    def outputs(
+        self, data: Tensor, shape: PartialShape, count: Dimension, size: Dimension
+    ) -> tuple[Tensor, ...]:
         index, number = self.index_element_type, self.count_element_type
         return (
             Tensor(data.element_type, shape),
@@ -169,8 +218,14 @@ class Unique(Operation):
 
     def evaluate(self, data: Array, axis: Array | None) -> tuple[Array, ...]:
         along = None if axis is None else int(axis.item())
-        keys = plain(data).reshape(-1) if along is None else slice_keys(np.moveaxis(plain(data), along, 0))
-        _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
+        keys = (
+            plain(data).reshape(-1)
+            if along is None
+            else slice_keys(np.moveaxis(plain(data), along, 0))
+        )
+        _, first, inverse, counts = np.unique(
+            keys, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+        )
         if not self.sorted:
             order = np.argsort(first, kind="stable")
             inverse = np.argsort(order, kind="stable")[inverse]
@@ -186,7 +241,11 @@ class Unique(Operation):
 
 def number_of_different(size: Dimension, elements: tuple[object, ...] | None) -> Dimension:
     """How many of so many elements may be different."""
-    return Dimension(min(size.low, 1), size.high) if elements is None else Dimension(len(set(elements)))
+    return (
+        Dimension(min(size.low, 1), size.high)
+        if elements is None
+        else Dimension(len(set(elements)))
+    )
 
 
 def exact(data: Tensor) -> tuple[int | float, ...] | None:
@@ -201,7 +260,11 @@ def slice_keys(slices: Array) -> Array:
     if rows.shape[1] == 1:
         return np.ravel(rows)
     ranks = np.unique(rows, return_inverse=True, equal_nan=False)[1].reshape(rows.shape)
-    return np.unique(ranks, axis=0, return_inverse=True)[1].reshape(-1) if rows.size else np.zeros(len(rows), np.int64)
+    return (
+        np.unique(ranks, axis=0, return_inverse=True)[1].reshape(-1)
+        if rows.size
+        else np.zeros(len(rows), np.int64)
+    )
 
 
 def slices(data: Tensor, axis: int) -> tuple[tuple[float, ...], ...] | None:
@@ -242,7 +305,12 @@ class Bucketize(Operation):
                 return
 
     def evaluate(self, data: Array, buckets: Array) -> Array:
-        return index_array(np.searchsorted(plain(buckets), plain(data), side="left" if self.with_right_bound else "right"), self.output_type)
+        return index_array(
+            np.searchsorted(
+                plain(buckets), plain(data), side="left" if self.with_right_bound else "right"
+            ),
+            self.output_type,
+        )
 
 
 class SearchSorted(Operation):

@@ -25,7 +25,14 @@ class SegmentMax(Operation):
     fill_mode: str = attribute(Choice("ZERO", "LOWEST"), default="ZERO", required=True)
 
     def infer(self, data: Tensor, segment_ids: Tensor, num_segments: Tensor | None) -> Tensor:
-        require(data.rank != 0, "`data` is a scalar; it must have rows", at="data", expected="rank 1 or more", seen="rank 0", rule="input-rank")
+        require(
+            data.rank != 0,
+            "`data` is a scalar; it must have rows",
+            at="data",
+            expected="rank 1 or more",
+            seen="rank 0",
+            rule="input-rank",
+        )
         if data.rank and segment_ids.rank:
             require(
                 data.shape[0].compatible(segment_ids.shape[0]),
@@ -37,7 +44,9 @@ class SegmentMax(Operation):
             )
         known = segment_ids.known
         if known is not None:
-            fall = next((place for place in range(1, len(known)) if known[place] < known[place - 1]), None)
+            fall = next(
+                (place for place in range(1, len(known)) if known[place] < known[place - 1]), None
+            )
             if fall is not None:
                 seen = f"{known[fall - 1]}, then {known[fall]}"
                 raise Violation(
@@ -56,14 +65,26 @@ class SegmentMax(Operation):
             count = Dimension(max(max(known, default=-1) + 1, 0))
         return Tensor(data.element_type, PartialShape([count, *data.shape[1:]]))
 
-    def check(self, data: Tensor, segment_ids: Tensor, num_segments: Tensor | None) -> Iterator[Violation]:
+    def check(
+        self, data: Tensor, segment_ids: Tensor, num_segments: Tensor | None
+    ) -> Iterator[Violation]:
         for name, tensor in (("segment_ids", segment_ids), ("num_segments", num_segments)):
             known = None if tensor is None else tensor.known
             if known and min(known) < (-1 if name == "num_segments" else 0):
-                yield Violation(f"`{name}` holds {min(known)}; it must not be negative", at=name, expected="0 or more", seen=min(known), rule="input-value")
+                yield Violation(
+                    f"`{name}` holds {min(known)}; it must not be negative",
+                    at=name,
+                    expected="0 or more",
+                    seen=min(known),
+                    rule="input-value",
+                )
 
     def evaluate(self, data: Array, segment_ids: Array, num_segments: Array | None) -> Array:
-        count = int(num_segments.item()) if num_segments is not None else int(segment_ids.max(initial=-1)) + 1
+        count = (
+            int(num_segments.item())
+            if num_segments is not None
+            else int(segment_ids.max(initial=-1)) + 1
+        )
         keep = segment_ids < count
         ids, rows = segment_ids[keep].astype(np.int64), data[keep]
         starts = np.flatnonzero(np.diff(ids, prepend=-1))
@@ -94,7 +115,9 @@ class SparseFillEmptyRows(Operation):
     indices = operand(I32_I64, rank=2, like="dense_shape", value=True)
     default_value = operand(ANY, rank=0)
 
-    def infer(self, values: Tensor, dense_shape: Tensor, indices: Tensor, default_value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def infer(
+        self, values: Tensor, dense_shape: Tensor, indices: Tensor, default_value: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
         require(
             dense_shape.shape.size.contains(2),
             f"`dense_shape` has shape {dense_shape.shape}; it holds the rows and columns of a matrix, 2 elements",
@@ -104,7 +127,9 @@ class SparseFillEmptyRows(Operation):
             rule="input-shapes",
         )
         if indices.rank is not None:
-            places = PartialShape([values.shape[0] if values.rank and dense_shape.rank else DYNAMIC, 2])  # OpenVINO compares them only then
+            places = PartialShape(
+                [values.shape[0] if values.rank and dense_shape.rank else DYNAMIC, 2]
+            )  # OpenVINO compares them only then
             require(
                 places.compatible(indices.shape),
                 f"`indices` has shape {indices.shape}; it must hold a row and a column for each element of `values` {values.shape}",
@@ -126,7 +151,10 @@ class SparseFillEmptyRows(Operation):
         sizes, known = dense_shape.known, indices.known
         if sizes is None or known is None:
             return DYNAMIC
-        for what, size, numbers in (("row", sizes[0], known[::2]), ("column", sizes[1], known[1::2])):
+        for what, size, numbers in (
+            ("row", sizes[0], known[::2]),
+            ("column", sizes[1], known[1::2]),
+        ):
             outside = next((number for number in numbers if not 0 <= number < size), None)
             require(
                 outside is None,
@@ -138,11 +166,15 @@ class SparseFillEmptyRows(Operation):
             )
         return Dimension(len(known) // 2 + rows.low - len(set(known[::2])))
 
-    def evaluate(self, values: Array, dense_shape: Array, indices: Array, default_value: Array) -> tuple[Array, Array, Array]:
+    def evaluate(
+        self, values: Array, dense_shape: Array, indices: Array, default_value: Array
+    ) -> tuple[Array, Array, Array]:
         rows = int(dense_shape[0])
         empty = np.ones(rows, bool)
         empty[indices[:, 0]] = False
-        added = np.stack([np.flatnonzero(empty), np.zeros(int(empty.sum()), np.int64)], axis=1).astype(indices.dtype)
+        added = np.stack(
+            [np.flatnonzero(empty), np.zeros(int(empty.sum()), np.int64)], axis=1
+        ).astype(indices.dtype)
         places = np.concatenate([indices, added])
         filling = np.empty(len(added), values.dtype)
         filling[:] = default_value

@@ -52,7 +52,10 @@ class StringTensorPack(Operation):
     def evaluate(self, begins: Array, ends: Array, symbols: Array) -> Array:
         text = symbols.tobytes()
         made = np.empty(begins.size, object)
-        made[:] = [text[begin:end] for begin, end in zip(begins.ravel().tolist(), ends.ravel().tolist(), strict=True)]
+        made[:] = [
+            text[begin:end]
+            for begin, end in zip(begins.ravel().tolist(), ends.ravel().tolist(), strict=True)
+        ]
         return made.reshape(begins.shape)
 
 
@@ -76,7 +79,14 @@ class StringTensorUnpack(Operation):
         return places, places, Tensor(ElementType.of("u8"), PartialShape([count]))
 
     def evaluate(self, data: Array) -> tuple[Array, Array, Array]:
-        texts = [text if isinstance(text, bytes) else str(text).encode() for text in data.ravel().tolist()]
+        texts = [
+            text if isinstance(text, bytes) else str(text).encode()
+            for text in data.ravel().tolist()
+        ]
         ends = np.cumsum([len(text) for text in texts], dtype=np.int32).reshape(data.shape)
-        begins = np.concatenate([[0], ends.ravel()[:-1]]).astype(np.int32)[: data.size].reshape(data.shape)
+        begins = (
+            np.concatenate([[0], ends.ravel()[:-1]])
+            .astype(np.int32)[: data.size]
+            .reshape(data.shape)
+        )
         return begins, ends, np.frombuffer(b"".join(texts), np.uint8)

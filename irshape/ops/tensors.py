@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, INT64_MIN, UNBOUNDED, Dimension, ElementType, PartialShape, ShapeLike
+from ..types import (
+    DYNAMIC_SHAPE,
+    DYNAMIC_TYPE,
+    INT64_MIN,
+    UNBOUNDED,
+    Dimension,
+    ElementType,
+    PartialShape,
+    ShapeLike,
+)
 
 MAX_VALUE_ELEMENTS: Final = 1024
 """Tensors of more elements carry no value: no shape is that long, and a static check must stay small."""
@@ -37,16 +46,26 @@ class Value:
     def dimension(self, index: int) -> Dimension | None:
         """An element as a dimension: `-1` to unbounded is `?`. None where its upper bound is negative, or not a number."""
         low, high = self.lower[index], self.upper[index]
-        return Dimension(int(min(max(low, 0), UNBOUNDED)), int(min(high, UNBOUNDED))) if high >= 0 else None
+        return (
+            Dimension(int(min(max(low, 0), UNBOUNDED)), int(min(high, UNBOUNDED)))
+            if high >= 0
+            else None
+        )
 
     def take(self, indices: Iterable[int]) -> Value:
         """The elements at those positions."""
         where = list(indices)
-        return Value((self.lower[i] for i in where), None if self.lower is self.upper else (self.upper[i] for i in where))
+        return Value(
+            (self.lower[i] for i in where),
+            None if self.lower is self.upper else (self.upper[i] for i in where),
+        )
 
     def map(self, function: Callable[[Number], Number]) -> Value:
         """Every bound through a function that never decreases."""
-        return Value(map(function, self.lower), None if self.lower is self.upper else map(function, self.upper))
+        return Value(
+            map(function, self.lower),
+            None if self.lower is self.upper else map(function, self.upper),
+        )
 
     @staticmethod
     def unknown(elements: int, low: Number = INT64_MIN, high: Number = UNBOUNDED) -> Value:
@@ -56,14 +75,18 @@ class Value:
     def joined(values: Iterable[Value]) -> Value:
         """The elements of several values, one after the other."""
         parts = list(values)
-        return Value((n for part in parts for n in part.lower), (n for part in parts for n in part.upper))
+        return Value(
+            (n for part in parts for n in part.lower), (n for part in parts for n in part.upper)
+        )
 
     def union(self, other: Value) -> Value:
         """Bounds that hold for both."""
         return Value(map(min, self.lower, other.lower), map(max, self.upper, other.upper))
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Value) and self.lower == other.lower and self.upper == other.upper)
+        return self is other or (
+            isinstance(other, Value) and self.lower == other.lower and self.upper == other.upper
+        )
 
     def __hash__(self) -> int:
         return self._hash
@@ -84,7 +107,9 @@ class Tensor:
     shape: PartialShape
     value: Value | None
 
-    def __init__(self, element_type: ElementType, shape: ShapeLike, value: Value | None = None) -> None:
+    def __init__(
+        self, element_type: ElementType, shape: ShapeLike, value: Value | None = None
+    ) -> None:
         self.element_type = element_type
         self.shape = PartialShape.of(shape)
         self.value = value
@@ -121,7 +146,9 @@ class Tensor:
         return self._hash
 
     def __repr__(self) -> str:
-        return f"{self.element_type}{self.shape}" + (f" = {self.value}" if self.value is not None else "")
+        return f"{self.element_type}{self.shape}" + (
+            f" = {self.value}" if self.value is not None else ""
+        )
 
 
 UNKNOWN: Final = Tensor(DYNAMIC_TYPE, DYNAMIC_SHAPE)

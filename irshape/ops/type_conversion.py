@@ -23,7 +23,9 @@ def value_in(data: Tensor, output: Tensor) -> Value | None:
     if target.kind == "boolean":
         return mapped(lambda number: number != 0, _truth, [(data, shape)], output)
     exact = partial(_whole, target.limits) if target.is_integer else float
-    return mapped(exact, partial(corners, _cut if target.is_integer else float), [(data, shape)], output)
+    return mapped(
+        exact, partial(corners, _cut if target.is_integer else float), [(data, shape)], output
+    )
 
 
 def _truth(numbers: Interval) -> Interval:
@@ -38,7 +40,9 @@ def _cut(number: Number) -> Number:
 def _whole(limits: tuple[int, int], number: Number) -> Number:
     """A known number without its fraction; integers that do not fit wrap around later, but for reals, and for the ends of int64, that is not for certain."""
     whole = int(number)
-    if (not isinstance(number, int) or whole in (INT64_MIN, UNBOUNDED)) and not limits[0] <= whole <= limits[1]:
+    if (not isinstance(number, int) or whole in (INT64_MIN, UNBOUNDED)) and not limits[
+        0
+    ] <= whole <= limits[1]:
         raise OverflowError(number)
     return whole
 
@@ -133,7 +137,11 @@ class ConvertPromoteTypes(Operation):
         return floating
 
     def of_scalar(self, target: ElementType, scalar: ElementType) -> ElementType:
-        fits = target.bits >= scalar.bits if target.signed == scalar.signed else target.signed and 2 * target.bits >= scalar.bits
+        fits = (
+            target.bits >= scalar.bits
+            if target.signed == scalar.signed
+            else target.signed and 2 * target.bits >= scalar.bits
+        )
         require(
             self.promote_unsafe or fits,
             f"the scalar of {scalar} cannot take the type of the other input, {target}, without loss, and promote_unsafe is not set",
@@ -144,12 +152,21 @@ class ConvertPromoteTypes(Operation):
     def mixed_signs(self, signed: ElementType, unsigned: ElementType) -> ElementType:
         if unsigned.bits <= 32 and (self.promote_unsafe or 2 * unsigned.bits <= signed.bits):
             return ElementType.of(f"i{max(2 * unsigned.bits, signed.bits)}")
-        require(self.promote_unsafe, f"{unsigned} cannot be promoted to {signed} without loss, and promote_unsafe is not set", at="promote_unsafe")
+        require(
+            self.promote_unsafe,
+            f"{unsigned} cannot be promoted to {signed} without loss, and promote_unsafe is not set",
+            at="promote_unsafe",
+        )
         return self.u64_integer_promotion_target
 
-    def infer_value(self, input_0: Tensor, input_1: Tensor, outputs: tuple[Tensor, ...]) -> tuple[Value | None, ...]:
+    def infer_value(
+        self, input_0: Tensor, input_1: Tensor, outputs: tuple[Tensor, ...]
+    ) -> tuple[Value | None, ...]:
         return value_in(input_0, outputs[0]), value_in(input_1, outputs[1])
 
     def evaluate(self, input_0: Array, input_1: Array) -> tuple[Array, Array]:
-        common = self.common_type(Tensor(element_type_of(input_0), input_0.shape), Tensor(element_type_of(input_1), input_1.shape))
+        common = self.common_type(
+            Tensor(element_type_of(input_0), input_0.shape),
+            Tensor(element_type_of(input_1), input_1.shape),
+        )
         return converted(input_0, common), converted(input_1, common)

@@ -36,7 +36,11 @@ def divided_up(dim: Dimension, divisor: int) -> Dimension:
 def same_padding(size: int, span: int, stride: int, auto_pad: str) -> tuple[int, int]:
     """The padding before and after an axis that makes the result `size / stride` long, rounded up; an odd pixel goes to the end that `auto_pad` names."""
     total = max((-(-size // stride) - 1) * stride + span - size, 0)
-    return (total // 2, total - total // 2) if auto_pad == "same_upper" else (total - total // 2, total // 2)
+    return (
+        (total // 2, total - total // 2)
+        if auto_pad == "same_upper"
+        else (total - total // 2, total // 2)
+    )
 
 
 class Frame(NamedTuple):
@@ -56,7 +60,9 @@ class Frame(NamedTuple):
         """How many windows fit along each axis of that size."""
         return tuple(
             max((size + begin + end - self.span(axis)) // stride + 1, 0)
-            for axis, (size, begin, end, stride) in enumerate(zip(sizes, self.pads_begin, self.pads_end, self.strides, strict=True))
+            for axis, (size, begin, end, stride) in enumerate(
+                zip(sizes, self.pads_begin, self.pads_end, self.strides, strict=True)
+            )
         )
 
 
@@ -65,15 +71,26 @@ def along_last(where: Sequence[slice]) -> Any:
     return (..., *where)
 
 
-def padded(data: Array, pads_begin: Sequence[int], pads_end: Sequence[int], value: float = 0) -> Array:
+def padded(
+    data: Array, pads_begin: Sequence[int], pads_end: Sequence[int], value: float = 0
+) -> Array:
     """`data` with so many elements more at both ends of its last axes; a negative number takes some away."""
     if not any(pads_begin) and not any(pads_end):
         return data
     lead = data.ndim - len(pads_begin)
-    sizes = [max(size + begin + end, 0) for size, begin, end in zip(data.shape[lead:], pads_begin, pads_end, strict=True)]
+    sizes = [
+        max(size + begin + end, 0)
+        for size, begin, end in zip(data.shape[lead:], pads_begin, pads_end, strict=True)
+    ]
     made = np.full((*data.shape[:lead], *sizes), value, data.dtype)
-    into = [slice(max(begin, 0), size - max(end, 0)) for size, begin, end in zip(sizes, pads_begin, pads_end, strict=True)]
-    kept = [slice(max(-begin, 0), size - max(-end, 0)) for size, begin, end in zip(data.shape[lead:], pads_begin, pads_end, strict=True)]
+    into = [
+        slice(max(begin, 0), size - max(end, 0))
+        for size, begin, end in zip(sizes, pads_begin, pads_end, strict=True)
+    ]
+    kept = [
+        slice(max(-begin, 0), size - max(-end, 0))
+        for size, begin, end in zip(data.shape[lead:], pads_begin, pads_end, strict=True)
+    ]
     made[along_last(into)] = data[along_last(kept)]
     return made
 
@@ -85,6 +102,10 @@ def sliding(data: Array, frame: Frame, steps: Sequence[int]) -> Array:
     return np.lib.stride_tricks.as_strided(
         data,
         (*data.shape[:lead], *frame.kernel, *steps),
-        (*data.strides[:lead], *(s * d for s, d in zip(strides, frame.dilations, strict=True)), *(s * d for s, d in zip(strides, frame.strides, strict=True))),
+        (
+            *data.strides[:lead],
+            *(s * d for s, d in zip(strides, frame.dilations, strict=True)),
+            *(s * d for s, d in zip(strides, frame.strides, strict=True)),
+        ),
         writeable=False,
     )

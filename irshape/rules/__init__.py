@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from importlib import import_module
 
-from ..model import Problem
-from .base import HEADINGS, Context, Rule
+from ..model.graph import Problem
+from .base import HEADINGS, Rule
+from .context import Context
 
 __all__ = ["HEADINGS", "Context", "Rule", "all_rules", "findings", "rule_named"]
 
@@ -40,7 +41,9 @@ def all_rules() -> tuple[type[Rule], ...]:
                 found.append(value)
     from .plugins import plugin_rules
 
-    return tuple(sorted([*found, *plugin_rules({rule.name for rule in found})], key=lambda rule: rule.code))
+    return tuple(
+        sorted([*found, *plugin_rules({rule.name for rule in found})], key=lambda rule: rule.code)
+    )
 
 
 @lru_cache(maxsize=1)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import Problem
+from ..model.graph import Problem
 from ..ops.declaration import AttributeProblem
-from .base import Context, Rule
+from .base import Rule
+from .context import Context
 
 
 class UnknownAttribute(Rule):
@@ -40,12 +41,24 @@ class UnknownAttribute(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
         source = context.model.source
-        meant = {(id(layer), found.expected) for layer, found in context.met(AttributeProblem) if found.rule == "misspelt-attribute"}
+        meant = {
+            (id(layer), found.expected)
+            for layer, found in context.met(AttributeProblem)
+            if found.rule == "misspelt-attribute"
+        }
         for layer, found in context.met(AttributeProblem):
             if found.rule == "missing-attribute" and (id(layer), found.name) in meant:
                 continue  # it is there, misspelt
             element = layer.data_offset if layer.data_offset >= 0 else layer.offset
-            yield Problem(found.rule, found.message, source.attribute(element, found.name), layer, found.expected, found.actual, found.help)
+            yield Problem(
+                found.rule,
+                found.message,
+                source.attribute(element, found.name),
+                layer,
+                found.expected,
+                found.actual,
+                found.help,
+            )
 
 
 class MisspeltAttribute(Rule):

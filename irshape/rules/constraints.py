@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import Problem
+from ..model.graph import Problem
 from ..ops.declaration import Violation
-from .base import Context, Rule
+from .base import Rule
+from .context import Context
 
 
 class OperationConstraint(Rule):
@@ -48,7 +49,16 @@ class OperationConstraint(Rule):
             elif violation.at and layer.data_offset >= 0:
                 offset = context.model.source.attribute(layer.data_offset, violation.at)
                 offset = layer.offset if offset == layer.data_offset else offset
-            yield Problem(violation.rule, violation.message, offset, layer, violation.expected, violation.seen, violation.help or _HINT[violation.rule], port)
+            yield Problem(
+                violation.rule,
+                violation.message,
+                offset,
+                layer,
+                violation.expected,
+                violation.seen,
+                violation.help or _HINT[violation.rule],
+                port,
+            )
         if context.model.kind != "layers":
             yield from _not_constant(context)
 
@@ -63,14 +73,30 @@ def _not_constant(context: Context) -> Iterator[Problem]:
         except LookupError:
             continue
         for wanted in operation.constant_operands:
-            index = next(i for i, declared in enumerate(operation.operands) if declared.name == wanted)
+            index = next(
+                i for i, declared in enumerate(operation.operands) if declared.name == wanted
+            )
             for body, position in places:
                 layer, row = body.layers[position], context.wiring(body).sources[position]
-                if index < len(row) and (source := row[index]) is not None and (producer := body.layers[source[0]]).type.lower() not in ("const", "constant"):
+                if (
+                    index < len(row)
+                    and (source := row[index]) is not None
+                    and (producer := body.layers[source[0]]).type.lower()
+                    not in ("const", "constant")
+                ):
                     port = layer.inputs[index]
                     message = f"`{wanted}` of {layer.type} must come from a Const; {producer.type} '{producer.name}' (id {producer.id}) feeds it"
                     hint = "replace what feeds it by a constant"
-                    yield Problem(OperationConstraint.name, message, port.offset, layer, "a Const", producer.type, hint, ("input", port.id))
+                    yield Problem(
+                        OperationConstraint.name,
+                        message,
+                        port.offset,
+                        layer,
+                        "a Const",
+                        producer.type,
+                        hint,
+                        ("input", port.id),
+                    )
 
 
 _HINT = {
@@ -91,7 +117,11 @@ def _operand_position(type_name: str, version: str, at: str) -> int | None:
     from ..ops import registry
 
     try:
-        operands = registry.find(type_name, version).operands if version else registry.versions(type_name)[-1].operands
+        operands = (
+            registry.find(type_name, version).operands
+            if version
+            else registry.versions(type_name)[-1].operands
+        )
     except LookupError:
         return None
     return next((i for i, declared in enumerate(operands) if declared.name == at), None)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from ..formats.layers import parse_value
 from ..inference.engine import BodyResult, Mismatch, declared
-from ..model import Layer, Problem
+from ..inference.fragments import parse_value
+from ..model.graph import Layer, Problem
 from ..ops.tensors import Tensor
 from ..types import PartialShape
-from .base import Context, Rule
+from .base import Rule
+from .context import Context
 
 
 class OutputShapeMismatch(Rule):
@@ -75,7 +76,9 @@ class OutputShapeMismatch(Rule):
                 hint = f'write precision="{kind.precision}"; OpenVINO ignores what stands here and goes on with {kind}'
                 yield Problem(
                     OutputTypeMismatch.name,
-                    f"declared precision {port.precision}, inferred {kind.precision}" if written else f"declared {given.element_type}, inferred {kind}",
+                    f"declared precision {port.precision}, inferred {kind.precision}"
+                    if written
+                    else f"declared {given.element_type}, inferred {kind}",
                     context.model.source.attribute(port.offset, "precision"),
                     layer,
                     kind.precision if written else str(kind),
@@ -89,17 +92,51 @@ class OutputShapeMismatch(Rule):
             where = ("output", port.id)
             declare = f"declare {_dims(inferred.shape) if written else expected}"
             if not given.shape.compatible(inferred.shape):
-                message = f"declared {actual}, inferred {expected}{_reason(given.shape, inferred.shape)}"
-                yield Problem(cls.name, message, port.offset, layer, expected, actual, f"{declare}, or correct what the layer is given", where)
+                message = (
+                    f"declared {actual}, inferred {expected}{_reason(given.shape, inferred.shape)}"
+                )
+                yield Problem(
+                    cls.name,
+                    message,
+                    port.offset,
+                    layer,
+                    expected,
+                    actual,
+                    f"{declare}, or correct what the layer is given",
+                    where,
+                )
             elif id(layer) in unsure:
                 continue
             elif not given.shape.encloses(_as_port(inferred.shape)):
                 message = f"declared {actual}, but only {expected} can be inferred: nothing in the file makes the dimension static"
-                severity: Literal["info"] | None = None if written else "info"  # elsewhere a declared shape is a promise of the exporter
-                yield Problem(UnprovenDimension.name, message, port.offset, layer, expected, actual, declare, where, severity)
-            elif layer.type.lower() not in ("parameter", "readvalue") and _as_port(given.shape) != _as_port(inferred.shape):
+                severity: Literal["info"] | None = (
+                    None if written else "info"
+                )  # elsewhere a declared shape is a promise of the exporter
+                yield Problem(
+                    UnprovenDimension.name,
+                    message,
+                    port.offset,
+                    layer,
+                    expected,
+                    actual,
+                    declare,
+                    where,
+                    severity,
+                )
+            elif layer.type.lower() not in ("parameter", "readvalue") and _as_port(
+                given.shape
+            ) != _as_port(inferred.shape):
                 message = f"declared {actual}, though {expected} is certain"
-                yield Problem(LooserDeclaration.name, message, port.offset, layer, expected, actual, declare, where)
+                yield Problem(
+                    LooserDeclaration.name,
+                    message,
+                    port.offset,
+                    layer,
+                    expected,
+                    actual,
+                    declare,
+                    where,
+                )
 
 
 def _unsure(result: BodyResult) -> set[int]:
@@ -112,14 +149,19 @@ def _unsure(result: BodyResult) -> set[int]:
 
 def _as_port(shape: PartialShape) -> PartialShape:
     """The shape as a port can say it: a dimension is one size, or -1."""
-    return shape if shape.dims is None else PartialShape(dim if dim.is_static else -1 for dim in shape.dims)
+    return (
+        shape
+        if shape.dims is None
+        else PartialShape(dim if dim.is_static else -1 for dim in shape.dims)
+    )
 
 
 def _dims(shape: PartialShape) -> str:
     return (
         "no <dim> at all"
         if not shape.dims
-        else "".join(f"<dim>{dim if dim.is_static else -1}</dim>" for dim in shape.dims[:8]) + ("…" if len(shape.dims) > 8 else "")
+        else "".join(f"<dim>{dim if dim.is_static else -1}</dim>" for dim in shape.dims[:8])
+        + ("…" if len(shape.dims) > 8 else "")
     )
 
 
@@ -128,8 +170,16 @@ def _reason(given: PartialShape, inferred: PartialShape) -> str:
         return ""
     if len(given.dims) != len(inferred.dims):
         return f": rank {len(given.dims)} instead of {len(inferred.dims)}"
-    wrong = [i for i, (a, b) in enumerate(zip(given.dims, inferred.dims, strict=True)) if not a.compatible(b)]
-    return f": dimension {wrong[0]} is {inferred.dims[wrong[0]]}, not {given.dims[wrong[0]]}" if len(wrong) == 1 and len(given.dims) > 1 else ""
+    wrong = [
+        i
+        for i, (a, b) in enumerate(zip(given.dims, inferred.dims, strict=True))
+        if not a.compatible(b)
+    ]
+    return (
+        f": dimension {wrong[0]} is {inferred.dims[wrong[0]]}, not {given.dims[wrong[0]]}"
+        if len(wrong) == 1 and len(given.dims) > 1
+        else ""
+    )
 
 
 class OutputTypeMismatch(Rule):
@@ -284,13 +334,27 @@ class InputMismatch(Rule):
                         continue
                     producer = body.layers[source[0]]
                     feeding = producer.outputs[source[1]]
-                    if port.dims == feeding.dims and (port.precision == feeding.precision or port.precision is None):
+                    if port.dims == feeding.dims and (
+                        port.precision == feeding.precision or port.precision is None
+                    ):
                         continue
                     if port.dims == () and port.precision is None:
                         continue  # it says nothing at all
-                    if (id(producer), source[1]) in reported or (cyclic and position in cyclic and source[0] in cyclic):
+                    if (id(producer), source[1]) in reported or (
+                        cyclic and position in cyclic and source[0] in cyclic
+                    ):
                         continue  # the producer is wrong, or one of the edges between the two, and has been reported
-                    yield from _held(context, layer, producer, declared(port), declared(feeding), port.offset, port.id, port.dims, feeding.dims)
+                    yield from _held(
+                        context,
+                        layer,
+                        producer,
+                        declared(port),
+                        declared(feeding),
+                        port.offset,
+                        port.id,
+                        port.dims,
+                        feeding.dims,
+                    )
 
 
 def _held(
@@ -305,7 +369,11 @@ def _held(
     fed: tuple[int, ...] | None,
 ) -> Iterator[Problem]:
     where = ("input", port)
-    if not here.element_type.is_dynamic and not there.element_type.is_dynamic and here.element_type is not there.element_type:
+    if (
+        not here.element_type.is_dynamic
+        and not there.element_type.is_dynamic
+        and here.element_type is not there.element_type
+    ):
         message = f"input port {port} declares precision {here.element_type.precision}, but {producer.type} '{producer.name}' (id {producer.id}) feeds it {there.element_type.precision}"
         place = context.model.source.attribute(offset, "precision")
         yield Problem(
@@ -426,6 +494,20 @@ class ValueMismatch(Rule):
             for port in layer.inputs:
                 numbers = parse_value(port.value) if port.value is not None else None
                 shape = PartialShape(port.dims) if port.dims else None
-                if numbers is not None and shape is not None and shape.is_static and shape.size != len(numbers):
+                if (
+                    numbers is not None
+                    and shape is not None
+                    and shape.is_static
+                    and shape.size != len(numbers)
+                ):
                     message = f"input port {port.id} declares {shape}, but the value given for it, {port.value}, has {len(numbers)} element{'' if len(numbers) == 1 else 's'}"
-                    yield Problem(cls.name, message, port.offset, layer, str(shape), str(len(numbers)), "correct the port or the value", ("input", port.id))
+                    yield Problem(
+                        cls.name,
+                        message,
+                        port.offset,
+                        layer,
+                        str(shape),
+                        str(len(numbers)),
+                        "correct the port or the value",
+                        ("input", port.id),
+                    )

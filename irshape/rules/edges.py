@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..formats.ids import lenient_id
-from ..model import Problem
-from ..wiring import Source
-from .base import Context, Rule
+from ..model.graph import Problem
+from ..model.ids import lenient_id
+from ..model.wiring import Source
+from .base import Rule
+from .context import Context
 from .links import SINKS
 
 
@@ -52,22 +53,43 @@ class DanglingEdge(Rule):
                 read = lenient_id(text)
                 if read is None:
                     message = f"`{fault.attribute}` of the edge is '{text}', which is not a whole number from 0 to 2^63-1"
-                    yield Problem(MalformedEdge.name, message, at, layer or other, "a whole number", text, _IDS)
+                    yield Problem(
+                        MalformedEdge.name,
+                        message,
+                        at,
+                        layer or other,
+                        "a whole number",
+                        text,
+                        _IDS,
+                    )
                     continue
-                ports = () if layer is None else layer.outputs if fault.side == "from" else layer.inputs
-                if read != text and (read in body.by_id if layer is None else any(port.id == read for port in ports)):
+                ports = (
+                    () if layer is None else layer.outputs if fault.side == "from" else layer.inputs
+                )
+                if read != text and (
+                    read in body.by_id if layer is None else any(port.id == read for port in ports)
+                ):
                     message = f"`{fault.attribute}` of the edge is '{text}', written with a sign or leading zeros; OpenVINO reads it as {read}"
-                    yield Problem(MalformedEdge.name, message, at, layer or other, read, text, f'write {fault.attribute}="{read}"', severity="warning")
+                    yield Problem(
+                        MalformedEdge.name,
+                        message,
+                        at,
+                        layer or other,
+                        read,
+                        text,
+                        f'write {fault.attribute}="{read}"',
+                        severity="warning",
+                    )
                 elif layer is None:
                     where = "comes from" if fault.side == "from" else "leads into"
-                    message = f"the edge {where} layer {text}, which does not exist" + (f" in this `{body.path[-1]}`" if body.path else "")
+                    message = f"the edge {where} layer {text}, which does not exist" + (
+                        f" in this `{body.path[-1]}`" if body.path else ""
+                    )
                     yield Problem(cls.name, message, at, other, "the id of a layer", text, _IDS)
                 else:
                     kind = "output" if fault.side == "from" else "input"
                     known = ", ".join(port.id for port in ports) or "none"
-                    message = (
-                        f"the edge names {kind} port {text} of {layer.type} '{layer.name}' (id {layer.id}), which has no such port (its {kind} ports: {known})"
-                    )
+                    message = f"the edge names {kind} port {text} of {layer.type} '{layer.name}' (id {layer.id}), which has no such port (its {kind} ports: {known})"
                     yield Problem(cls.name, message, at, layer, known, text, _IDS)
 
 
@@ -169,7 +191,16 @@ class DuplicateEdge(Rule):
                 layer = body.by_id.get(edge.to_layer)
                 message = f"another edge leads into input port {edge.to_port} of layer {edge.to_layer} already"
                 where = ("input", edge.to_port)
-                yield Problem(cls.name, message, edge.offset, layer, "one edge for each input port", "two", "remove one of the two edges", where)
+                yield Problem(
+                    cls.name,
+                    message,
+                    edge.offset,
+                    layer,
+                    "one edge for each input port",
+                    "two",
+                    "remove one of the two edges",
+                    where,
+                )
 
 
 class MissingEdge(Rule):
@@ -208,7 +239,16 @@ class MissingEdge(Rule):
         for body in context.bodies:
             for layer, port in context.links(body).missing:
                 hint = f'add <edge from-layer="…" from-port="…" to-layer="{layer.id}" to-port="{port.id}"/>'
-                yield Problem(cls.name, f"no edge leads into input port {port.id}", port.offset, layer, "one edge", "none", hint, ("input", port.id))
+                yield Problem(
+                    cls.name,
+                    f"no edge leads into input port {port.id}",
+                    port.offset,
+                    layer,
+                    "one edge",
+                    "none",
+                    hint,
+                    ("input", port.id),
+                )
 
 
 class Cycle(Rule):
@@ -248,10 +288,20 @@ class Cycle(Rule):
             if cyclic:
                 first = min(cyclic)
                 circle = _circle(first, context.wiring(body).sources, cyclic)
-                shown = " → ".join(body.layers[at].id for at in circle[:12]) + (" → …" if len(circle) > 12 else "")
+                shown = " → ".join(body.layers[at].id for at in circle[:12]) + (
+                    " → …" if len(circle) > 12 else ""
+                )
                 layer = body.layers[circle[0]]
                 hint = "remove or redirect one of the edges on the way"
-                yield Problem(cls.name, f"the layer depends on itself: {shown}", layer.offset, layer, "no cycles", shown, hint)
+                yield Problem(
+                    cls.name,
+                    f"the layer depends on itself: {shown}",
+                    layer.offset,
+                    layer,
+                    "no cycles",
+                    shown,
+                    hint,
+                )
 
 
 def _circle(start: int, sources: list[list[Source | None]], cyclic: frozenset[int]) -> list[int]:
@@ -259,7 +309,9 @@ def _circle(start: int, sources: list[list[Source | None]], cyclic: frozenset[in
     trail: list[int] = [start]
     seen = {start: 0}
     while True:
-        before = next(source[0] for source in sources[trail[-1]] if source is not None and source[0] in cyclic)
+        before = next(
+            source[0] for source in sources[trail[-1]] if source is not None and source[0] in cyclic
+        )
         if before in seen:
             circle = trail[seen[before] :][::-1]
             first = circle.index(min(circle))
@@ -305,10 +357,25 @@ class UnreachableLayer(Rule):
         for body in context.bodies:
             for layer, behind in context.links(body).unused():
                 if layer.type.lower() == "parameter":
-                    yield Problem(cls.name, "the input is not used", layer.offset, layer, "a consumer", "none", "connect it, or remove it", severity="info")
+                    yield Problem(
+                        cls.name,
+                        "the input is not used",
+                        layer.offset,
+                        layer,
+                        "a consumer",
+                        "none",
+                        "connect it, or remove it",
+                        severity="info",
+                    )
                     continue
                 lonely = not behind and layer.type.lower() in ("const", "constant")
-                others = "" if not behind else " and the layer that only it uses" if behind == 1 else f" and the {behind} layers that only it uses"
+                others = (
+                    ""
+                    if not behind
+                    else " and the layer that only it uses"
+                    if behind == 1
+                    else f" and the {behind} layers that only it uses"
+                )
                 message = f"no path leads from this layer to a Result or an Assign; OpenVINO drops it{others} without a word"
                 yield Problem(
                     cls.name,
@@ -364,12 +431,37 @@ class MissingResult(Rule):
             types = {layer.type.lower() for layer in body.layers}
             what = f"the `{body.path[-1]}`" if body.path else "the net"
             if not types:
-                offset = body.offset if body.path else max(context.model.source.data.find(b"<net"), 0)
-                yield Problem(cls.name, f"{what} has no layers", offset, None, "layers, and a Result", "none", "add the layers, or remove the file")
+                offset = (
+                    body.offset if body.path else max(context.model.source.data.find(b"<net"), 0)
+                )
+                yield Problem(
+                    cls.name,
+                    f"{what} has no layers",
+                    offset,
+                    None,
+                    "layers, and a Result",
+                    "none",
+                    "add the layers, or remove the file",
+                )
                 continue
             if types & set(SINKS):
                 continue
-            only = all(layer.type.lower() == "parameter" or not layer.outputs for layer in body.layers)
-            message = f"{what} has no Result" + ("" if only else ": OpenVINO drops all of its layers but the Parameters without a word")
+            only = all(
+                layer.type.lower() == "parameter" or not layer.outputs for layer in body.layers
+            )
+            message = f"{what} has no Result" + (
+                ""
+                if only
+                else ": OpenVINO drops all of its layers but the Parameters without a word"
+            )
             first = body.layers[0]
-            yield Problem(cls.name, message, first.offset, first, "a Result", "none", "add a Result for each output", severity="info" if only else None)
+            yield Problem(
+                cls.name,
+                message,
+                first.offset,
+                first,
+                "a Result",
+                "none",
+                "add a Result for each output",
+                severity="info" if only else None,
+            )

@@ -9,15 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from ..formats.ids import lenient_id, plain_id
-from ..inference.engine import OutputCount
-from ..model import Body, Edge, Layer, Port
-from ..ops.declaration import Violation
-
-if TYPE_CHECKING:
-    from .base import Context
+from ..model.graph import Body, Edge, Layer, Port
+from ..model.ids import lenient_id, plain_id
+from ..model.wiring import Wiring
 
 SINKS = ("result", "assign")
 
@@ -46,10 +42,23 @@ class EdgeFault(NamedTuple):
 class Links:
     """What is wrong with the edges of a body, each fault once."""
 
-    def __init__(self, context: Context, body: Body) -> None:
-        self.context = context
+    def __init__(
+        self,
+        body: Body,
+        wiring: Wiring,
+        *,
+        torn: bool,
+        alone: bool,
+        without_outputs: set[int],
+        miscounted: set[int],
+    ) -> None:
+        """torn: not all layers and edges could be read. alone: layers on their own, which have no edges. without_outputs, miscounted: layers (by `id`) that
+        are reported for having no output port, or a wrong number of inputs."""
         self.body = body
-        self.wiring = context.wiring(body)
+        self.wiring = wiring
+        self.torn = torn
+        self.without_outputs = without_outputs
+        self.miscounted = miscounted
         self.faults: list[EdgeFault] = []
         self.duplicates: list[Edge] = []
         """Edges into an input port that another one feeds already."""
@@ -65,9 +74,13 @@ class Links:
         """How many edges lead into a layer, but into no port of it."""
         layers, sources = body.layers, self.wiring.sources
         fed = sum(len(row) - row.count(None) for row in sources)
-        if fed == len(body.edges) == sum(map(len, sources)) and len(body.by_id) == len(layers) and self._plain():
+        if (
+            fed == len(body.edges) == sum(map(len, sources))
+            and len(body.by_id) == len(layers)
+            and self._plain()
+        ):
             return
-        if context.torn or context.model.kind == "layers":
+        if torn or alone:
             return
         self._follow()
         self._unfed()
@@ -76,7 +89,10 @@ class Links:
         """Whether the ends of all edges are written as ids usually are."""
         edges = self.body.edges
         texts = {edge.from_port for edge in edges} | {edge.to_port for edge in edges}
-        texts.update({edge.from_layer for edge in edges}.union(edge.to_layer for edge in edges) - self.body.by_id.keys())
+        texts.update(
+            {edge.from_layer for edge in edges}.union(edge.to_layer for edge in edges)
+            - self.body.by_id.keys()
+        )
         return all(map(plain_id, texts))
 
     # layers and ports that edges cannot name
@@ -86,13 +102,22 @@ class Links:
         """Layers that no edge can name by the id they should have: a second one with an id, or one without a proper id."""
         by_id = self.body.by_id
         named = {text for edge in self.body.edges for text in (edge.from_layer, edge.to_layer)}
-        return {id(layer): layer for layer in self.body.layers if by_id[layer.id] is not layer or (not plain_id(layer.id) and layer.id not in named)}
+        return {
+            id(layer): layer
+            for layer in self.body.layers
+            if by_id[layer.id] is not layer or (not plain_id(layer.id) and layer.id not in named)
+        }
 
-    def _stand_in(self, missing: str, edges: list[tuple[Edge, str]], waiting: dict[int, Layer]) -> Layer | None:
+    def _stand_in(
+        self, missing: str, edges: list[tuple[Edge, str]], waiting: dict[int, Layer]
+    ) -> Layer | None:
         """A layer without a proper id that has the ports which those edges ask for."""
         for key, layer in waiting.items():
             if _may_be(layer.id, missing) and all(
-                any(port.id == (edge.from_port if side == "from" else edge.to_port) for port in (layer.outputs if side == "from" else layer.inputs))
+                any(
+                    port.id == (edge.from_port if side == "from" else edge.to_port)
+                    for port in (layer.outputs if side == "from" else layer.inputs)
+                )
                 for edge, side in edges
             ):
                 del waiting[key]
@@ -110,25 +135,38 @@ class Links:
                 if text and text not in by_id:
                     unknown.setdefault(text, []).append((edge, side))
         waiting = dict(self.lost)
-        stand_ins = {text: found for text, edges in unknown.items() if (found := self._stand_in(text, edges, waiting)) is not None}
-        no_outputs = {id(layer) for layer, count in self.context.met(OutputCount) if not count.declared}
-        miscounted = {id(layer) for layer, violation in self.context.met(Violation) if violation.rule == "input-count"}
+        stand_ins = {
+            text: found
+            for text, edges in unknown.items()
+            if (found := self._stand_in(text, edges, waiting)) is not None
+        }
         taken: Counter[tuple[int, str]] = Counter()
         targets: set[tuple[str, str]] = set()
         for edge in self.body.edges:
             ends: dict[str, Layer | None] = {}
             for side, text in (("from", edge.from_layer), ("to", edge.to_layer)):
-                ends[side] = by_id.get(text) or stand_ins.get(text) or by_id.get(lenient_id(text) or "")
-                if text and text not in by_id and text not in stand_ins:  # also where OpenVINO reads the id of a layer in it
+                ends[side] = (
+                    by_id.get(text) or stand_ins.get(text) or by_id.get(lenient_id(text) or "")
+                )
+                if (
+                    text and text not in by_id and text not in stand_ins
+                ):  # also where OpenVINO reads the id of a layer in it
                     self.faults.append(EdgeFault(edge, side, None))
             producer, consumer = ends["from"], ends["to"]
-            source = self._port(edge, "from", producer, no_outputs, taken)
-            target = self._port(edge, "to", consumer, miscounted, taken)
-            again = bool(edge.to_layer and edge.to_port) and (edge.to_layer, edge.to_port) in targets
+            source = self._port(edge, "from", producer, self.without_outputs, taken)
+            target = self._port(edge, "to", consumer, self.miscounted, taken)
+            again = (
+                bool(edge.to_layer and edge.to_port) and (edge.to_layer, edge.to_port) in targets
+            )
             targets.add((edge.to_layer, edge.to_port))
             if again:
                 self.duplicates.append(edge)
-            if producer is not None and (again or edge.from_layer not in by_id or edge.to_layer not in by_id or not _leads(edge, source, target)):
+            if producer is not None and (
+                again
+                or edge.from_layer not in by_id
+                or edge.to_layer not in by_id
+                or not _leads(edge, source, target)
+            ):
                 self.used.add(id(producer))
             if target is not None:
                 if (producer is None or source is None) and id(target) not in self.reached:
@@ -137,7 +175,14 @@ class Links:
             elif consumer is not None:
                 self.left_over[id(consumer)] += 1
 
-    def _port(self, edge: Edge, side: str, layer: Layer | None, counted: set[int], taken: Counter[tuple[int, str]]) -> Port | None:
+    def _port(
+        self,
+        edge: Edge,
+        side: str,
+        layer: Layer | None,
+        counted: set[int],
+        taken: Counter[tuple[int, str]],
+    ) -> Port | None:
         """The port that an edge names; notes a fault where there is none, unless the layer has been reported for the number or the ids of its ports."""
         text = edge.from_port if side == "from" else edge.to_port
         if layer is None or not text:
@@ -146,7 +191,12 @@ class Links:
         for port in ports:
             if port.id == text:
                 return port
-        bad = [port for i, port in enumerate(ports) if (not plain_id(port.id) and _may_be(port.id, text)) or any(other.id == port.id for other in ports[:i])]
+        bad = [
+            port
+            for i, port in enumerate(ports)
+            if (not plain_id(port.id) and _may_be(port.id, text))
+            or any(other.id == port.id for other in ports[:i])
+        ]
         if taken[id(layer), side] < len(bad):
             taken[id(layer), side] += 1
             return bad[taken[id(layer), side] - 1]
@@ -155,7 +205,11 @@ class Links:
         if id(layer) not in counted:
             self.faults.append(EdgeFault(edge, side, layer))
         loosely = lenient_id(text)
-        return next((port for port in ports if port.id == loosely), None) if loosely is not None and loosely != text else None
+        return (
+            next((port for port in ports if port.id == loosely), None)
+            if loosely is not None and loosely != text
+            else None
+        )
 
     def _unfed(self) -> None:
         """Inputs that no edge names, but for those that an edge at fault should have led into."""
@@ -179,14 +233,36 @@ class Links:
         layers, wiring = self.body.layers, self.wiring
         used = [layer.type.lower() in SINKS or id(layer) in self.used for layer in layers]
         self._spread(used)
-        if all(used) or not any(layer.type.lower() in SINKS for layer in layers) or wiring.cyclic or self.context.torn:
+        if (
+            all(used)
+            or not any(layer.type.lower() in SINKS for layer in layers)
+            or wiring.cyclic
+            or self.torn
+        ):
             return
-        feeding = {source[0] for position, row in enumerate(wiring.sources) for source in row if source is not None}
-        ends = [position for position in range(len(layers)) if not used[position] and position not in feeding]
+        feeding = {
+            source[0]
+            for position, row in enumerate(wiring.sources)
+            for source in row
+            if source is not None
+        }
+        ends = [
+            position
+            for position in range(len(layers))
+            if not used[position] and position not in feeding
+        ]
         orphans = [*self.orphans, *self._contradicted()]
         reported = []
         for position in ends:
-            match = next((i for i, port in enumerate(orphans) for output in layers[position].outputs if alike(port, output)), None)
+            match = next(
+                (
+                    i
+                    for i, port in enumerate(orphans)
+                    for output in layers[position].outputs
+                    if alike(port, output)
+                ),
+                None,
+            )
             if match is not None or id(layers[position]) in self.lost:
                 if match is not None:
                     del orphans[match]
@@ -221,7 +297,9 @@ class Links:
         for position, row in enumerate(self.wiring.sources):
             layer = self.body.layers[position]
             for port, source in zip(layer.inputs, row, strict=True):
-                if source is not None and differ(port, self.body.layers[source[0]].outputs[source[1]]):
+                if source is not None and differ(
+                    port, self.body.layers[source[0]].outputs[source[1]]
+                ):
                     yield port
 
 
@@ -232,12 +310,19 @@ def _may_be(odd: str, number: str) -> bool:
 
 def _leads(edge: Edge, source: Port | None, target: Port | None) -> bool:
     """Whether an edge leads from the port that it names to the port that it names."""
-    return source is not None and target is not None and source.id == edge.from_port and target.id == edge.to_port
+    return (
+        source is not None
+        and target is not None
+        and source.id == edge.from_port
+        and target.id == edge.to_port
+    )
 
 
 def alike(port: Port, output: Port) -> bool:
     """Whether an input port declares what an output port does."""
-    return port.dims == output.dims and (port.precision is None or port.precision == output.precision)
+    return port.dims == output.dims and (
+        port.precision is None or port.precision == output.precision
+    )
 
 
 def differ(port: Port, output: Port) -> bool:
@@ -247,4 +332,6 @@ def differ(port: Port, output: Port) -> bool:
     here, there = port.dims, output.dims
     if not here or not there:
         return False
-    return len(here) != len(there) or any(a != b and a >= 0 and b >= 0 for a, b in zip(here, there, strict=True))
+    return len(here) != len(there) or any(
+        a != b and a >= 0 and b >= 0 for a, b in zip(here, there, strict=True)
+    )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..model import Body, Layer, Port, Problem
+from ..model.graph import Body, Layer, Port, Problem
 from ..types import ElementType
-from .base import Context, Rule
+from .base import Rule
+from .context import Context
 
 
 class UnknownVariable(Rule):
@@ -50,8 +51,18 @@ class UnknownVariable(Rule):
             variable = layer.attribute("variable_id")
             if variable is not None and variable not in read:
                 place = context.model.source.attribute(layer.data_offset, "variable_id")
-                message = f"no ReadValue reads the variable '{variable}' (those that are read: {known})"
-                yield Problem(cls.name, message, place, layer, known, variable, "give both the same variable_id")
+                message = (
+                    f"no ReadValue reads the variable '{variable}' (those that are read: {known})"
+                )
+                yield Problem(
+                    cls.name,
+                    message,
+                    place,
+                    layer,
+                    known,
+                    variable,
+                    "give both the same variable_id",
+                )
 
 
 class UnassignedVariable(Rule):
@@ -94,7 +105,15 @@ class UnassignedVariable(Rule):
             if variable is not None and variable not in assigned:
                 place = context.model.source.attribute(layer.data_offset, "variable_id")
                 message = f"the variable '{variable}' is read and never assigned: it keeps its initial value (those that are assigned: {known})"
-                yield Problem(cls.name, message, place, layer, "an Assign of this variable", "none", "add the Assign, or use the initial value itself")
+                yield Problem(
+                    cls.name,
+                    message,
+                    place,
+                    layer,
+                    "an Assign of this variable",
+                    "none",
+                    "add the Assign, or use the initial value itself",
+                )
 
 
 class DuplicateTensorName(Rule):
@@ -140,18 +159,35 @@ class DuplicateTensorName(Rule):
                 held = holders.setdefault(name, (producer, tensor))
                 if held[1] is not tensor:
                     source = context.model.source
-                    place = source.attribute(tensor.offset, "names") if where else source.attribute(layer.offset, "output_names")
-                    yield Problem(cls.name, _taken(name, *held), place, layer, "a name of its own", name, hint, where)
+                    place = (
+                        source.attribute(tensor.offset, "names")
+                        if where
+                        else source.attribute(layer.offset, "output_names")
+                    )
+                    yield Problem(
+                        cls.name,
+                        _taken(name, *held),
+                        place,
+                        layer,
+                        "a name of its own",
+                        name,
+                        hint,
+                        where,
+                    )
 
 
-def _names_given(context: Context, body: Body) -> Iterator[tuple[str, Layer, Port, Layer, tuple[str, str] | None]]:
+def _names_given(
+    context: Context, body: Body
+) -> Iterator[tuple[str, Layer, Port, Layer, tuple[str, str] | None]]:
     """Each name of a tensor: the layer and port that make it, the layer that gives the name, and the port it stands at; a Result gives names without one."""
     for layer in body.layers:
         for port in layer.outputs:
             for name in port.tensor_names:
                 yield name, layer, port, layer, ("output", port.id)
     for position, layer in enumerate(body.layers):
-        source = next(iter(context.wiring(body).sources[position]), None) if layer.output_names else None
+        source = (
+            next(iter(context.wiring(body).sources[position]), None) if layer.output_names else None
+        )
         if source is None:
             continue
         producer = body.layers[source[0]]
@@ -170,8 +206,14 @@ def _all_differ(context: Context, body: Body) -> bool:
     for position, layer in enumerate(body.layers):
         if layer.output_names:
             source = next(iter(context.wiring(body).sources[position]), None)
-            own = body.layers[source[0]].outputs[source[1]].tensor_names if source is not None else []
-            others = [name for name in Port("", None, layer.output_names, layer.offset).tensor_names if name not in own]
+            own = (
+                body.layers[source[0]].outputs[source[1]].tensor_names if source is not None else []
+            )
+            others = [
+                name
+                for name in Port("", None, layer.output_names, layer.offset).tensor_names
+                if name not in own
+            ]
             if not known.isdisjoint(others):
                 return False
             known.update(others)
@@ -229,19 +271,42 @@ class MissingTensorName(Rule):
             folded = layer.type.lower()
             if folded == "parameter" and layer.outputs and not layer.outputs[0].names:
                 lacking.append((layer, layer, layer.outputs[0]))
-            elif folded == "result" and not layer.output_names and sources[position] and (source := sources[position][0]) is not None:
+            elif (
+                folded == "result"
+                and not layer.output_names
+                and sources[position]
+                and (source := sources[position][0]) is not None
+            ):
                 producer = net.layers[source[0]]
                 if not producer.outputs[source[1]].names and producer.type.lower() != "parameter":
                     lacking.append((layer, producer, producer.outputs[source[1]]))
         if lacking and not any(port.names for layer in net.layers for port in layer.outputs):
             layer, producer, port = lacking[0]
             message = "no tensor of the model has a name: a program can ask for its inputs and outputs by number only"
-            yield Problem(cls.name, message, port.offset, producer, "names", "none", f'add names="{_name(layer)}", and so on', ("output", port.id))
+            yield Problem(
+                cls.name,
+                message,
+                port.offset,
+                producer,
+                "names",
+                "none",
+                f'add names="{_name(layer)}", and so on',
+                ("output", port.id),
+            )
             return
         for layer, producer, port in lacking:
             what = "input" if layer is producer else "output"
             message = f"the {what} '{layer.name}' of the model has no tensor name"
-            yield Problem(cls.name, message, port.offset, producer, "names", "none", f'add names="{_name(layer)}" to this port', ("output", port.id))
+            yield Problem(
+                cls.name,
+                message,
+                port.offset,
+                producer,
+                "names",
+                "none",
+                f'add names="{_name(layer)}" to this port',
+                ("output", port.id),
+            )
 
 
 def _name(layer: Layer) -> str:
@@ -296,28 +361,54 @@ class RuntimeInfo(Rule):
             first = data.find(b"<attribute", span[0], span[1])
             if first < 0:
                 continue
-            if data.find(b"<attribute", first + 1, span[1]) < 0 and data.find(b"old_api_map_", first, span[1]) < 0:
+            if (
+                data.find(b"<attribute", first + 1, span[1]) < 0
+                and data.find(b"old_api_map_", first, span[1]) < 0
+            ):
                 continue  # one attribute, and nothing that could be malformed: nearly all of them
             seen: dict[tuple[str, str], int] = {}
             for match in _ATTRIBUTE.finditer(data, *span):
                 if match["comment"] is not None:
                     continue
                 offset = match.start()
-                given = {name: data[start:end].decode(source.encoding, "replace") for name, _, start, end in source.attributes(offset)}
+                given = {
+                    name: data[start:end].decode(source.encoding, "replace")
+                    for name, _, start, end in source.attributes(offset)
+                }
                 name, version = given.get("name"), given.get("version")
                 if name is None or version is None:
                     continue  # OpenVINO passes over it
                 known = name in _KNOWN and version == "0"
                 if seen.setdefault((name, version), offset) != offset:
                     line, _ = source.place(seen[name, version])
-                    message = f"a second `{name}` in the rt_info of the layer, after that in line {line}" + ("; OpenVINO refuses it" if known else "")
-                    yield Problem(cls.name, message, offset, layer, f"one {name}", "two", "join the two, or remove one", severity=None if known else "warning")
+                    message = (
+                        f"a second `{name}` in the rt_info of the layer, after that in line {line}"
+                        + ("; OpenVINO refuses it" if known else "")
+                    )
+                    yield Problem(
+                        cls.name,
+                        message,
+                        offset,
+                        layer,
+                        f"one {name}",
+                        "two",
+                        "join the two, or remove one",
+                        severity=None if known else "warning",
+                    )
                     continue
                 wanted = _unreadable(name, given.get("value", ""))
                 if wanted:
                     place = source.attribute(offset, "value")
                     message = f"`{name}` in the rt_info of the layer is '{given.get('value', '')}', which is not {wanted}"
-                    yield Problem(cls.name, message, place, layer, wanted, given.get("value"), "correct the value, or remove the attribute")
+                    yield Problem(
+                        cls.name,
+                        message,
+                        place,
+                        layer,
+                        wanted,
+                        given.get("value"),
+                        "correct the value, or remove the attribute",
+                    )
 
 
 _ATTRIBUTE = re.compile(rb"(?P<comment><!--.*?-->)|<attribute\b", re.DOTALL)
@@ -340,7 +431,11 @@ _KNOWN = frozenset(
 def _unreadable(name: str, value: str) -> str | None:
     """What the value of an attribute should be and is not."""
     if name == "old_api_map_order":
-        return None if re.fullmatch(r"\s*(?:-?[0-9]+\s*(?:,\s*-?[0-9]+\s*)*)?", value) else "a list of axes"
+        return (
+            None
+            if re.fullmatch(r"\s*(?:-?[0-9]+\s*(?:,\s*-?[0-9]+\s*)*)?", value)
+            else "a list of axes"
+        )
     if name == "old_api_map_element_type":
         try:
             ElementType.of(value)

@@ -6,11 +6,13 @@ import struct
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..model import Constant, Layer, Problem
-from .base import Context, Rule
+from ..model.graph import Layer, Problem
+from ..model.weights import Constant
+from .base import Rule
+from .context import Context
 
 if TYPE_CHECKING:
-    from ..formats.weights import Weights
+    from ..model.weights import Weights
 
 PIECE = 1 << 22
 """Bytes looked at in one go; a multiple of every element's size."""
@@ -54,7 +56,15 @@ class NanWeights(Rule):
         for layer, constant, pieces in _streams(context, _EXPONENTS):
             found = _first(constant, _not_finite(constant, pieces, nan=True))
             if found.number:
-                yield _problem(cls, layer, found, constant, "NaN", "no NaN", "export the original model again, from sound weights")
+                yield _problem(
+                    cls,
+                    layer,
+                    found,
+                    constant,
+                    "NaN",
+                    "no NaN",
+                    "export the original model again, from sound weights",
+                )
 
 
 class InfiniteWeights(Rule):
@@ -87,7 +97,15 @@ class InfiniteWeights(Rule):
         for layer, constant, pieces in _streams(context, _EXPONENTS):
             found = _first(constant, _not_finite(constant, pieces, nan=False))
             if found.number:
-                yield _problem(cls, layer, found, constant, "infinite", "finite numbers", "check that an infinity is meant here")
+                yield _problem(
+                    cls,
+                    layer,
+                    found,
+                    constant,
+                    "infinite",
+                    "finite numbers",
+                    "check that an infinity is meant here",
+                )
 
 
 class HalfOverflow(Rule):
@@ -120,7 +138,15 @@ class HalfOverflow(Rule):
         for layer, constant, pieces in _streams(context, ("f32",)):
             found = _first(constant, _too_large(pieces))
             if found.number:
-                yield _problem(cls, layer, found, constant, "infinite in f16", "numbers up to 65504", "keep the layer at f32, or scale it")
+                yield _problem(
+                    cls,
+                    layer,
+                    found,
+                    constant,
+                    "infinite in f16",
+                    "numbers up to 65504",
+                    "keep the layer at f32, or scale it",
+                )
 
 
 class HalfSubnormal(Rule):
@@ -161,13 +187,46 @@ class HalfSubnormal(Rule):
                 tiny = tiny._replace(number=tiny.number + below)
             if tiny.number:
                 what = "subnormal in f16" + (f", {lost} of them 0" if lost else "")
-                yield _problem(cls, layer, tiny, constant, what, "0, or numbers from 6.1e-5 up", "keep the layer at f32, or scale it")
+                yield _problem(
+                    cls,
+                    layer,
+                    tiny,
+                    constant,
+                    what,
+                    "0, or numbers from 6.1e-5 up",
+                    "keep the layer at f32, or scale it",
+                )
 
 
-def _problem(rule: type[Rule], layer: Layer, found: Odd, constant: Constant, what: str, expected: str, hint: str) -> Problem:
-    several = f"{found.number:,} of {constant.elements:,} elements are" if constant.elements > 1 else "the element is"
-    message = f"{several} {what}" + (f": the first is element {found.place}, {found.value:g}" if constant.elements > 1 else f": {found.value:g}")
-    return Problem(rule.name, message, layer.offset, layer, expected, f"{found.value:g}", hint, ("output", layer.outputs[0].id) if layer.outputs else None)
+def _problem(
+    rule: type[Rule],
+    layer: Layer,
+    found: Odd,
+    constant: Constant,
+    what: str,
+    expected: str,
+    hint: str,
+) -> Problem:
+    several = (
+        f"{found.number:,} of {constant.elements:,} elements are"
+        if constant.elements > 1
+        else "the element is"
+    )
+    message = f"{several} {what}" + (
+        f": the first is element {found.place}, {found.value:g}"
+        if constant.elements > 1
+        else f": {found.value:g}"
+    )
+    return Problem(
+        rule.name,
+        message,
+        layer.offset,
+        layer,
+        expected,
+        f"{found.value:g}",
+        hint,
+        ("output", layer.outputs[0].id) if layer.outputs else None,
+    )
 
 
 Pieces = Iterator[tuple[int, bytes]]
@@ -183,7 +242,12 @@ def _streams(context: Context, types: Collection[str]) -> Iterator[tuple[Layer, 
     for layer, constant in context.constants:
         needed = constant.element_type.byte_size(constant.elements)
         key = (constant.element_type.name, constant.offset, needed)
-        if constant.element_type.name in types and key not in seen and needed and weights.holds(constant.offset, needed):
+        if (
+            constant.element_type.name in types
+            and key not in seen
+            and needed
+            and weights.holds(constant.offset, needed)
+        ):
             seen.add(key)
             yield layer, constant, _pieces(weights, constant.offset, needed)
 
@@ -255,9 +319,15 @@ def _not_finite(constant: Constant, pieces: Pieces, *, nan: bool) -> Iterator[tu
     for start, piece in pieces:
         for index in _where(piece, width - 1, width, layout.suspects):
             bits = int.from_bytes(piece[index * width : (index + 1) * width], "little")
-            if bits & layout.exponent != layout.exponent or bool(bits & layout.mantissa or not layout.mantissa) is not nan:
+            if (
+                bits & layout.exponent != layout.exponent
+                or bool(bits & layout.mantissa or not layout.mantissa) is not nan
+            ):
                 continue
-            yield start // width + index, float("nan") if nan else float("-inf" if bits >> (8 * width - 1) else "inf")
+            yield (
+                start // width + index,
+                float("nan") if nan else float("-inf" if bits >> (8 * width - 1) else "inf"),
+            )
 
 
 def _too_large(pieces: Pieces) -> Iterator[tuple[int, float]]:
@@ -276,12 +346,27 @@ def _too_small(piece: bytes) -> tuple[int, int, int]:
     """
     low, middle, high, top = (piece[k::4] for k in range(4))
     count = len(top)
-    rest = int.from_bytes(low, "little") | int.from_bytes(middle, "little") | int.from_bytes(high, "little")
-    nonzero = (rest | int.from_bytes(top.translate(_WITHOUT_SIGN), "little")).to_bytes(count, "little").translate(_SET)
+    rest = (
+        int.from_bytes(low, "little")
+        | int.from_bytes(middle, "little")
+        | int.from_bytes(high, "little")
+    )
+    nonzero = (
+        (rest | int.from_bytes(top.translate(_WITHOUT_SIGN), "little"))
+        .to_bytes(count, "little")
+        .translate(_SET)
+    )
     # 2^-14 is 0x38800000, 2^-25 is 0x33000000
-    edge = int.from_bytes(top.translate(_IS_38), "little") & int.from_bytes(high.translate(_BELOW_80), "little")
+    edge = int.from_bytes(top.translate(_IS_38), "little") & int.from_bytes(
+        high.translate(_BELOW_80), "little"
+    )
     below = int.from_bytes(top.translate(_BELOW_38), "little") | edge
     small = (below & int.from_bytes(nonzero, "little")).to_bytes(count, "little")
-    lowest = int.from_bytes(top.translate(_IS_33), "little") & ~int.from_bytes(rest.to_bytes(count, "little").translate(_SET), "little")
-    zeroed = ((int.from_bytes(top.translate(_BELOW_33), "little") | lowest) & int.from_bytes(nonzero, "little")).to_bytes(count, "little")
+    lowest = int.from_bytes(top.translate(_IS_33), "little") & ~int.from_bytes(
+        rest.to_bytes(count, "little").translate(_SET), "little"
+    )
+    zeroed = (
+        (int.from_bytes(top.translate(_BELOW_33), "little") | lowest)
+        & int.from_bytes(nonzero, "little")
+    ).to_bytes(count, "little")
     return small.count(0xFF), small.find(0xFF), zeroed.count(0xFF)

@@ -25,7 +25,9 @@ def plugin_rules(taken: Collection[str] = ()) -> tuple[type[Rule], ...]:
     found = _plugin_rules() if declares(ENTRY_POINT_GROUP) else ()
     for rule in found:
         if rule.name in taken:
-            raise PluginError(f"the plugin {rule.__module__}:{rule.__name__} declares {rule.name}, which is a rule of irshape")
+            raise PluginError(
+                f"the plugin {rule.__module__}:{rule.__name__} declares {rule.name}, which is a rule of irshape"
+            )
     return found
 
 
@@ -46,21 +48,35 @@ def _plugin_rules() -> tuple[type[Rule], ...]:
     from importlib.metadata import entry_points
 
     found: dict[str, type[Rule]] = {}
-    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: (entry.name, entry.value)):
+    for entry in sorted(
+        entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: (entry.name, entry.value)
+    ):
         try:
             rule = entry.load()
         except Exception as problem:
-            raise PluginError(f"the plugin {entry.value} cannot be loaded: {type(problem).__name__}: {problem}") from None
+            raise PluginError(
+                f"the plugin {entry.value} cannot be loaded: {type(problem).__name__}: {problem}"
+            ) from None
         if not (isinstance(rule, type) and issubclass(rule, Rule)):
             raise PluginError(f"the plugin {entry.value} is no irshape.rules.Rule")
         code, name, severity = (getattr(rule, key, None) for key in ("code", "name", "severity"))
         if not isinstance(code, str) or not re.fullmatch(r"IR9[5-9][0-9]", code):
-            raise PluginError(f"the plugin {entry.value} has the code {code!r}; a rule of a plugin has one from IR950 to IR999")
-        if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", name) or severity not in ("error", "warning", "info"):
-            raise PluginError(f"the plugin {entry.value} needs a name of lower-case words with hyphens, and a severity: error, warning or info")
+            raise PluginError(
+                f"the plugin {entry.value} has the code {code!r}; a rule of a plugin has one from IR950 to IR999"
+            )
+        if (
+            not isinstance(name, str)
+            or not re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", name)
+            or severity not in ("error", "warning", "info")
+        ):
+            raise PluginError(
+                f"the plugin {entry.value} needs a name of lower-case words with hyphens, and a severity: error, warning or info"
+            )
         for other in found.values():
             if code == other.code or name == other.name:
-                raise PluginError(f"the plugin {entry.value} declares {code} {name}, which {other.__module__}:{other.__name__} declares already")
+                raise PluginError(
+                    f"the plugin {entry.value} declares {code} {name}, which {other.__module__}:{other.__name__} declares already"
+                )
         found[code] = rule
     return tuple(found.values())
 
@@ -77,7 +93,11 @@ def entry_point_files() -> tuple[bytes, ...]:
     found = []
     for folder in dict.fromkeys(sys.path):
         try:
-            names = sorted(name for name in os.listdir(folder or ".") if name.endswith((".dist-info", ".egg-info")))
+            names = sorted(
+                name
+                for name in os.listdir(folder or ".")
+                if name.endswith((".dist-info", ".egg-info"))
+            )
         except OSError:
             continue
         for name in names:

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ..model import Layer, Model, Problem
-from .base import Context, Rule
+from ..model.graph import Layer, Model, Problem
+from .base import Rule
+from .context import Context
 
 if TYPE_CHECKING:
     from ..ops.tensors import Tensor
-    from ..settings.configuration import ExpectedPort
+    from .settings import ExpectedPort
 
 
 def _start(model: Model) -> int:
     """Where a finding about the whole model is placed: at <net>, or the first layer of a file of layers."""
-    return max(model.source.data.find(b"<net"), 0) if model.kind == "net" else (model.layers[0].offset if model.layers else 0)
+    return (
+        max(model.source.data.find(b"<net"), 0)
+        if model.kind == "net"
+        else (model.layers[0].offset if model.layers else 0)
+    )
 
 
 def _is(layer: Layer, operation: str) -> bool:
@@ -54,7 +59,13 @@ class RequiredOperation(Rule):
             for operation in policy.required_operations:
                 kind = operation.partition("@")[0].lower()
                 if not any(_is(layer, operation) for layer in context.layers(kind)):
-                    yield Problem(cls.name, f"the policy requires {operation}, and no layer is one", _start(context.model), expected=operation, actual="none")
+                    yield Problem(
+                        cls.name,
+                        f"the policy requires {operation}, and no layer is one",
+                        _start(context.model),
+                        expected=operation,
+                        actual="none",
+                    )
 
 
 class ForbiddenOperation(Rule):
@@ -129,10 +140,23 @@ class AllowedElementTypes(Rule):
                 allowed = ", ".join(policy.allowed_element_types)
                 for layer, index, tensor in _outputs(context):
                     element_type = tensor.element_type
-                    if not element_type.is_dynamic and element_type.name not in policy.allowed_element_types:
+                    if (
+                        not element_type.is_dynamic
+                        and element_type.name not in policy.allowed_element_types
+                    ):
                         port = layer.outputs[index]
-                        message = f"output {port.id} is {element_type.name}; the policy allows {allowed}"
-                        yield Problem(cls.name, message, port.offset, layer, allowed, element_type.name, port=("output", port.id))
+                        message = (
+                            f"output {port.id} is {element_type.name}; the policy allows {allowed}"
+                        )
+                        yield Problem(
+                            cls.name,
+                            message,
+                            port.offset,
+                            layer,
+                            allowed,
+                            element_type.name,
+                            port=("output", port.id),
+                        )
 
 
 def _outputs(context: Context) -> Iterator[tuple[Layer, int, Tensor]]:
@@ -140,7 +164,11 @@ def _outputs(context: Context) -> Iterator[tuple[Layer, int, Tensor]]:
         result = context.results.get(id(body))
         if result is not None:
             for position, layer in enumerate(body.layers):
-                yield from ((layer, index, tensor) for index, tensor in enumerate(result.outputs[position]) if index < len(layer.outputs))
+                yield from (
+                    (layer, index, tensor)
+                    for index, tensor in enumerate(result.outputs[position])
+                    if index < len(layer.outputs)
+                )
 
 
 class ExpectedInputs(Rule):
@@ -172,7 +200,9 @@ class ExpectedInputs(Rule):
     def check(cls, context: Context) -> Iterator[Problem]:
         for policy in context.settings.policies:
             if policy.inputs is not None:
-                yield from _compare(context, cls.name, "input", context.model.parameters, policy.inputs)
+                yield from _compare(
+                    context, cls.name, "input", context.model.parameters, policy.inputs
+                )
 
 
 class ExpectedOutputs(Rule):
@@ -204,28 +234,38 @@ class ExpectedOutputs(Rule):
     def check(cls, context: Context) -> Iterator[Problem]:
         for policy in context.settings.policies:
             if policy.outputs is not None:
-                yield from _compare(context, cls.name, "output", context.model.results, policy.outputs)
+                yield from _compare(
+                    context, cls.name, "output", context.model.results, policy.outputs
+                )
 
 
-def _compare(context: Context, rule: str, what: str, layers: list[Layer], expected: Iterable[ExpectedPort]) -> Iterator[Problem]:
+def _compare(
+    context: Context, rule: str, what: str, layers: list[Layer], expected: Iterable[ExpectedPort]
+) -> Iterator[Problem]:
     if context.model.kind != "net":
         return
     known = {id(layer): _names(context, layer, what) for layer in layers}
     met: set[int] = set()
     listed = tuple(expected)
     for port in listed:
-        layer = next((layer for layer in layers if id(layer) not in met and port.name in known[id(layer)]), None)
+        layer = next(
+            (layer for layer in layers if id(layer) not in met and port.name in known[id(layer)]),
+            None,
+        )
         if layer is None:
-            from ..settings.configuration import suggestion
+            from ..spelling import suggestion
 
-            free = [name for other in layers if id(other) not in met for name in known[id(other)][:-1]]
+            free = [
+                name for other in layers if id(other) not in met for name in known[id(other)][:-1]
+            ]
             message = f"the policy expects the {what} '{port.name}', and the model has none of that name{suggestion(port.name, free)}"
             yield Problem(
                 rule,
                 message,
                 _start(context.model),
                 expected=port.name,
-                actual=", ".join(dict.fromkeys(known[id(other)][0] for other in layers)) or f"no {what}s",
+                actual=", ".join(dict.fromkeys(known[id(other)][0] for other in layers))
+                or f"no {what}s",
             )
             continue
         met.add(id(layer))
@@ -243,12 +283,24 @@ def _compare(context: Context, rule: str, what: str, layers: list[Layer], expect
             )
         if port.shape is not None and str(tensor.shape) != port.shape:
             yield Problem(
-                rule, f"the policy expects {port.shape} for the {what} '{port.name}', it is {tensor.shape}", layer.offset, layer, port.shape, str(tensor.shape)
+                rule,
+                f"the policy expects {port.shape} for the {what} '{port.name}', it is {tensor.shape}",
+                layer.offset,
+                layer,
+                port.shape,
+                str(tensor.shape),
             )
     for layer in layers:
         if id(layer) not in met:
             name = known[id(layer)][0]
-            yield Problem(rule, f"the policy lists no {what} '{name}'", layer.offset, layer, ", ".join(port.name for port in listed) or f"no {what}s", name)
+            yield Problem(
+                rule,
+                f"the policy lists no {what} '{name}'",
+                layer.offset,
+                layer,
+                ", ".join(port.name for port in listed) or f"no {what}s",
+                name,
+            )
 
 
 def _names(context: Context, layer: Layer, what: str) -> list[str]:
@@ -260,7 +312,7 @@ def _names(context: Context, layer: Layer, what: str) -> list[str]:
         return [*found, layer.name, layer.id]
     source = _source(context, layer)
     if layer.output_names:
-        from ..model import _NAMES
+        from ..model.graph import _NAMES
 
         found += [part.replace("\\,", ",") for part in _NAMES.findall(layer.output_names)]
     if source is not None:
@@ -325,7 +377,11 @@ class StaticBatch(Rule):
             for layer in context.model.parameters:
                 tensor = _tensor(context, layer, "input")
                 if tensor is not None and tensor.shape.dims and tensor.shape.dims[0].is_static:
-                    place = context.model.source.attribute(layer.data_offset, "shape") if layer.data_offset >= 0 else layer.offset
+                    place = (
+                        context.model.source.attribute(layer.data_offset, "shape")
+                        if layer.data_offset >= 0
+                        else layer.offset
+                    )
                     message = f"the policy wants dynamic batches, and the first dimension of {tensor.shape} is {tensor.shape.dims[0]}"
                     yield Problem(cls.name, message, place, layer, "?", str(tensor.shape.dims[0]))
 
@@ -356,11 +412,17 @@ class TooManyWeights(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
-        limits = [policy.max_weights for policy in context.settings.policies if policy.max_weights is not None]
+        limits = [
+            policy.max_weights
+            for policy in context.settings.policies
+            if policy.max_weights is not None
+        ]
         if not limits:
             return
         total, reached = 0, 0
-        for start, end in sorted((constant.offset, constant.offset + constant.size) for _, constant in context.constants):
+        for start, end in sorted(
+            (constant.offset, constant.offset + constant.size) for _, constant in context.constants
+        ):
             total += max(0, end - max(start, reached))
             reached = max(reached, end)
         if total > min(limits):
@@ -399,7 +461,11 @@ class TooManyLayers(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
-        limits = [policy.max_layers for policy in context.settings.policies if policy.max_layers is not None]
+        limits = [
+            policy.max_layers
+            for policy in context.settings.policies
+            if policy.max_layers is not None
+        ]
         if limits:
             count = len(context.every_layer)
             if count > min(limits):

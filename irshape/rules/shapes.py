@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..inference.engine import BodyResult
-from ..model import Body, Layer, Problem
+from ..model.graph import Body, Layer, Problem
 from ..ops import registry
 from ..ops.tensors import Tensor
 from ..types import Dimension, PartialShape
-from .base import Context, Rule
+from .base import Rule
+from .context import Context
 
 _CONST = ("const", "constant")
 
@@ -53,7 +54,16 @@ class LiteralBatch(Rule):
             if literal:
                 message = f"the pattern {list(pattern)} holds the first dimension of {data.shape} as the literal {literal}: the model works for this batch only"
                 hint = 'write 0 in its place, with special_zero="true"'
-                yield Problem(cls.name, message, layer.offset, layer, "0 or -1", str(literal), hint, ("input", layer.inputs[1].id))
+                yield Problem(
+                    cls.name,
+                    message,
+                    layer.offset,
+                    layer,
+                    "0 or -1",
+                    str(literal),
+                    hint,
+                    ("input", layer.inputs[1].id),
+                )
 
 
 class PinnedDimension(Rule):
@@ -87,8 +97,15 @@ class PinnedDimension(Rule):
             return
         for layer, data, pattern, literal in _reshapes(context):
             if not literal and min(pattern) > 0:
-                yield from _pinned(layer, data.shape, f"the pattern {list(pattern)}", next(_dynamic(data.shape), None))
-        constants: dict[int, set[tuple[int, int] | None]] = {id(body): set() for body in context.bodies}
+                yield from _pinned(
+                    layer,
+                    data.shape,
+                    f"the pattern {list(pattern)}",
+                    next(_dynamic(data.shape), None),
+                )
+        constants: dict[int, set[tuple[int, int] | None]] = {
+            id(body): set() for body in context.bodies
+        }
         for name in _CONST:
             for body, position in context.by_type.get(name, ()):
                 constants[id(body)].add((position, 0))
@@ -150,7 +167,10 @@ class HugeTensor(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
         for result in context.results.values():
-            sizes = {shape: shape.size.low for shape in {tensor.shape for tensors in result.outputs for tensor in tensors}}
+            sizes = {
+                shape: shape.size.low
+                for shape in {tensor.shape for tensors in result.outputs for tensor in tensors}
+            }
             if max(sizes.values(), default=0) < HUGE:
                 continue
             layers = result.body.layers
@@ -162,18 +182,37 @@ class HugeTensor(Rule):
                     size = sizes[shape]
                     if size < HUGE:
                         continue
-                    before = any(source is not None and source[0] in huge for source in result.wiring.sources[position])
+                    before = any(
+                        source is not None and source[0] in huge
+                        for source in result.wiring.sources[position]
+                    )
                     huge.add(position)
                     if not before:
                         message = f"the tensor {shape} has {'' if shape.is_static else 'at least '}{size:.3g} elements, more than any memory holds"
                         hint = "correct the size, or declare the dimension as dynamic"
-                        yield Problem(cls.name, message, port.offset, layer, f"fewer than {HUGE} elements", str(size), hint, ("output", port.id))
+                        yield Problem(
+                            cls.name,
+                            message,
+                            port.offset,
+                            layer,
+                            f"fewer than {HUGE} elements",
+                            str(size),
+                            hint,
+                            ("output", port.id),
+                        )
 
 
 HUGE = 1 << 40
 
 
-def _broadcast(context: Context, body: Body, position: int, left: Tensor | None, right: Tensor | None, broadcast: bool) -> Iterator[Problem]:
+def _broadcast(
+    context: Context,
+    body: Body,
+    position: int,
+    left: Tensor | None,
+    right: Tensor | None,
+    broadcast: bool,
+) -> Iterator[Problem]:
     """A layer with two inputs, of which a Const feeds one."""
     if left is None or right is None:
         return
@@ -186,12 +225,27 @@ def _broadcast(context: Context, body: Body, position: int, left: Tensor | None,
         source = context.wiring(body).sources[position][index]
         if source is None or body.layers[source[0]].type.lower() not in _CONST:
             continue
-        sizes = constant.value.exact if broadcast and constant.value is not None else constant.shape.static
+        sizes = (
+            constant.value.exact
+            if broadcast and constant.value is not None
+            else constant.shape.static
+        )
         if sizes is None or data.shape.dims is None:
             continue
         rank = len(data.shape.dims)
-        axis = next((axis for axis in _dynamic(data.shape) if axis - rank >= -len(sizes) and sizes[axis - rank] > 1), None)
-        what = f"the target shape {list(sizes)}" if broadcast else f"the constant '{body.layers[source[0]].name}' of shape {constant.shape}"
+        axis = next(
+            (
+                axis
+                for axis in _dynamic(data.shape)
+                if axis - rank >= -len(sizes) and sizes[axis - rank] > 1
+            ),
+            None,
+        )
+        what = (
+            f"the target shape {list(sizes)}"
+            if broadcast
+            else f"the constant '{body.layers[source[0]].name}' of shape {constant.shape}"
+        )
         yield from _pinned(layer, data.shape, what, axis)
 
 
@@ -200,7 +254,9 @@ def _pinned(layer: Layer, shape: PartialShape, what: str, axis: int | None) -> I
         assert shape.dims is not None
         message = f"dimension {axis} of {shape} is dynamic, but {what} fits one size of it only"
         hint = "work the size out of the input's shape, or declare the input with the size that it can only have"
-        yield Problem(PinnedDimension.name, message, layer.offset, layer, str(shape.dims[axis]), what, hint)
+        yield Problem(
+            PinnedDimension.name, message, layer.offset, layer, str(shape.dims[axis]), what, hint
+        )
 
 
 def _dynamic(shape: PartialShape) -> Iterator[int]:
@@ -210,7 +266,11 @@ def _dynamic(shape: PartialShape) -> Iterator[int]:
 
 def _any_dynamic(result: BodyResult) -> bool:
     """Whether an input of the model is dynamic."""
-    parameters = (tensors for layer, tensors in zip(result.body.layers, result.outputs, strict=True) if layer.type.lower() == "parameter")
+    parameters = (
+        tensors
+        for layer, tensors in zip(result.body.layers, result.outputs, strict=True)
+        if layer.type.lower() == "parameter"
+    )
     return any(not tensor.shape.is_static for tensors in parameters for tensor in tensors)
 
 
@@ -231,16 +291,32 @@ def _reshapes(context: Context) -> Iterator[tuple[Layer, Tensor, tuple[int, ...]
             continue
         data, pattern = inputs
         source = row[1]
-        if data is None or pattern is None or pattern.value is None or source is None or body.layers[source[0]].type.lower() not in _CONST:
+        if (
+            data is None
+            or pattern is None
+            or pattern.value is None
+            or source is None
+            or body.layers[source[0]].type.lower() not in _CONST
+        ):
             continue
         values = pattern.known
         if not values or data.shape.dims is None:
             continue
-        literal = values[0] if data.shape.dims and values[0] >= 1 and data.shape.dims[0].contains(values[0]) else 0
-        if literal and tuple(data.shape.dims) != values:  # a Reshape to the same shape changes nothing
+        literal = (
+            values[0]
+            if data.shape.dims and values[0] >= 1 and data.shape.dims[0].contains(values[0])
+            else 0
+        )
+        if (
+            literal and tuple(data.shape.dims) != values
+        ):  # a Reshape to the same shape changes nothing
             if id(body) not in batches:
                 batches[id(body)] = _batches(result)
-            literal = literal if row[0] is not None and data.shape.dims[0] in batches[id(body)][row[0][0]] else 0
+            literal = (
+                literal
+                if row[0] is not None and data.shape.dims[0] in batches[id(body)][row[0][0]]
+                else 0
+            )
         else:
             literal = 0
         yield body.layers[position], data, values, literal
@@ -253,9 +329,17 @@ def _batches(result: BodyResult) -> list[frozenset[Dimension]]:
     for position in result.wiring.order:
         folded = layers[position].type.lower()
         if folded == "parameter":
-            found[position] = frozenset(tensor.shape.dims[0] for tensor in result.outputs[position] if tensor.shape.dims)
+            found[position] = frozenset(
+                tensor.shape.dims[0] for tensor in result.outputs[position] if tensor.shape.dims
+            )
         elif folded != "shapeof":
-            behind = {found[source[0]] for source in sources[position] if source is not None and found[source[0]]}
+            behind = {
+                found[source[0]]
+                for source in sources[position]
+                if source is not None and found[source[0]]
+            }
             if behind:
-                found[position] = next(iter(behind)) if len(behind) == 1 else frozenset().union(*behind)
+                found[position] = (
+                    next(iter(behind)) if len(behind) == 1 else frozenset().union(*behind)
+                )
     return found

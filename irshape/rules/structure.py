@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..formats.ids import lenient_id
 from ..inference import engine
-from ..model import Layer, Problem
+from ..model.graph import Layer, Problem
+from ..model.ids import lenient_id
 from ..types import ElementType
-from .base import Context, Rule
+from .base import Rule
+from .context import Context
 
 
 class DuplicateId(Rule):
@@ -51,12 +52,20 @@ class DuplicateId(Rule):
                 continue
             seen: dict[str, Layer] = {}
             for layer in body.layers:
-                first = seen.setdefault(lenient_id(layer.id) or layer.id if loose else layer.id, layer)
+                first = seen.setdefault(
+                    lenient_id(layer.id) or layer.id if loose else layer.id, layer
+                )
                 if first is not layer and layer.id:
                     line, _ = context.model.source.place(first.offset)
                     message = f"layer id {layer.id} is taken by {first.type} '{first.name}' in line {line}; in some such files OpenVINO keeps the last layer without a word"
                     yield Problem(
-                        cls.name, message, layer.offset, layer, "an id of its own", layer.id, "give the layer an id that no other has, and its edges with it"
+                        cls.name,
+                        message,
+                        layer.offset,
+                        layer,
+                        "an id of its own",
+                        layer.id,
+                        "give the layer an id that no other has, and its edges with it",
                     )
 
 
@@ -253,7 +262,14 @@ class DuplicatePort(Rule):
         for layer in context.every_layer:
             for direction, ports in (("input", layer.inputs), ("output", layer.outputs)):
                 count = len(ports)
-                if count < 2 or (not noted and (ports[0].id != ports[1].id if count == 2 else len({port.id for port in ports}) == count)):
+                if count < 2 or (
+                    not noted
+                    and (
+                        ports[0].id != ports[1].id
+                        if count == 2
+                        else len({port.id for port in ports}) == count
+                    )
+                ):
                     continue
                 loose = "malformed-id" in noted.get(id(layer), ())
                 seen: set[str] = set()
@@ -322,13 +338,23 @@ class OutputCount(Rule):
                     str(found.inferred),
                     "0",
                     "add its <output>",
-                    severity=None if alone or any(id(layer) in context.links(body).used for body in context.bodies) else "warning",
+                    severity=None
+                    if alone
+                    or any(id(layer) in context.links(body).used for body in context.bodies)
+                    else "warning",
                 )
                 continue
             port = layer.outputs[found.inferred]
             message = f"the layer has {found.declared} output ports; {has}"
             yield Problem(
-                cls.name, message, port.offset, layer, str(found.inferred), str(found.declared), "remove the ports that are too many", ("output", port.id)
+                cls.name,
+                message,
+                port.offset,
+                layer,
+                str(found.inferred),
+                str(found.declared),
+                "remove the ports that are too many",
+                ("output", port.id),
             )
 
 
@@ -417,7 +443,10 @@ class UnknownPrecision(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
-        if not any(precision is not None and ElementType.of_precision(precision) is None for precision in context.precisions):
+        if not any(
+            precision is not None and ElementType.of_precision(precision) is None
+            for precision in context.precisions
+        ):
             return
         for layer in context.every_layer:
             for direction, ports in (("input", layer.inputs), ("output", layer.outputs)):
@@ -426,19 +455,33 @@ class UnknownPrecision(Rule):
                         close = _close_precision(port.precision)
                         yield Problem(
                             cls.name,
-                            f"'{port.precision}' is the precision of no element type" + ("" if direction == "output" else "; OpenVINO ignores it on an input"),
+                            f"'{port.precision}' is the precision of no element type"
+                            + (
+                                "" if direction == "output" else "; OpenVINO ignores it on an input"
+                            ),
                             context.model.source.attribute(port.offset, "precision"),
                             layer,
                             close or "FP32, FP16, I64, I32, U8, BOOL …",
                             port.precision,
-                            f'write precision="{close}"' if close else "write OpenVINO's name of the type",
+                            f'write precision="{close}"'
+                            if close
+                            else "write OpenVINO's name of the type",
                             (direction, port.id),
                             None if direction == "output" else "warning",
                         )
 
 
 def _close_precision(text: str) -> str | None:
-    folded = {"float32": "FP32", "float": "FP32", "float16": "FP16", "half": "FP16", "double": "FP64", "int64": "I64", "int32": "I32", "bool": "BOOL"}
+    folded = {
+        "float32": "FP32",
+        "float": "FP32",
+        "float16": "FP16",
+        "half": "FP16",
+        "double": "FP64",
+        "int64": "I64",
+        "int32": "I32",
+        "bool": "BOOL",
+    }
     try:
         return ElementType.of(text).precision
     except ValueError:
@@ -480,7 +523,23 @@ class MissingBody(Rule):
             held = layer.bodies or {}
             for tag in expected:
                 if tag not in held and context.model.kind != "layers":
-                    yield Problem(cls.name, f"the layer has no <{tag}>", layer.offset, layer, tag, None, f"add its <{tag}>")
+                    yield Problem(
+                        cls.name,
+                        f"the layer has no <{tag}>",
+                        layer.offset,
+                        layer,
+                        tag,
+                        None,
+                        f"add its <{tag}>",
+                    )
             for tag, body in held.items():
                 if tag not in expected:
-                    yield Problem(cls.name, f"{layer.type} has no use for a <{tag}>", body.offset, layer, " and ".join(expected), tag, "remove it")
+                    yield Problem(
+                        cls.name,
+                        f"{layer.type} has no use for a <{tag}>",
+                        body.offset,
+                        layer,
+                        " and ".join(expected),
+                        tag,
+                        "remove it",
+                    )

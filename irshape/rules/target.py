@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..model import Layer, Problem
-from .base import Context, Rule
+from ..model.graph import Layer, Problem
+from .base import Rule
+from .context import Context
 
 if TYPE_CHECKING:
-    from ..releases import Release, Requirement
+    from ..ops.requirements import Requirement
+    from ..releases import Release
 
 
 class NewerThanTarget(Rule):
@@ -42,7 +44,8 @@ class NewerThanTarget(Rule):
         target = context.settings.target
         if target is None or context.model.format != "ir":
             return
-        from ..releases import FIRST, newest_opset, requirements, written
+        from ..ops.requirements import requirements
+        from ..releases import FIRST, newest_opset, written
 
         place = context.model.source.attribute
         for found in requirements(context.model):
@@ -53,16 +56,38 @@ class NewerThanTarget(Rule):
                 offset = max(context.model.source.data.find(b"<net"), 0)
                 message = f"IR version {found.name} needs OpenVINO {written(found.release)} or newer; the target is {written(target)}"
                 yield Problem(
-                    cls.name, message, place(offset, "version"), None, f"readable by {written(target)}", written(found.release), _advice(found.release)
+                    cls.name,
+                    message,
+                    place(offset, "version"),
+                    None,
+                    f"readable by {written(target)}",
+                    written(found.release),
+                    _advice(found.release),
                 )
             elif found.kind == "opset":
                 same, nearest = _nearest(layer, target)
-                known = f"reads up to opset{newest_opset(target)}" if target >= FIRST else "reads no IR of version 10 or 11"
+                known = (
+                    f"reads up to opset{newest_opset(target)}"
+                    if target >= FIRST
+                    else "reads no IR of version 10 or 11"
+                )
                 message = f"{layer.type} of {layer.version} needs OpenVINO {written(found.release)} or newer; the target {written(target)} {known}"
                 if nearest and not same:
                     message += f" (nearest: {layer.type} of {nearest})"
-                hint = f'write version="{nearest}": it is the same operation' if same else _advice(found.release)
-                yield Problem(cls.name, message, place(layer.offset, "version"), layer, f"readable by {written(target)}", written(found.release), hint)
+                hint = (
+                    f'write version="{nearest}": it is the same operation'
+                    if same
+                    else _advice(found.release)
+                )
+                yield Problem(
+                    cls.name,
+                    message,
+                    place(layer.offset, "version"),
+                    layer,
+                    f"readable by {written(target)}",
+                    written(found.release),
+                    hint,
+                )
             else:
                 yield cls._of_type(found, layer, target)
 
@@ -71,7 +96,15 @@ class NewerThanTarget(Rule):
         from ..releases import written
 
         message = f"element type {found.name} needs OpenVINO {written(found.release)} or newer; the target is {written(target)}"
-        return Problem(cls.name, message, layer.offset, layer, f"readable by {written(target)}", written(found.release), _advice(found.release))
+        return Problem(
+            cls.name,
+            message,
+            layer.offset,
+            layer,
+            f"readable by {written(target)}",
+            written(found.release),
+            _advice(found.release),
+        )
 
 
 def _nearest(layer: Layer, target: Release) -> tuple[bool, str | None]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model import Layer, Problem
+from ..model.graph import Layer, Problem
 from ..ops.registry import UnknownOperation, from_plugin
-from .base import Context, Rule
+from .base import Rule
+from .context import Context
 
 
 class IrVersion(Rule):
@@ -78,7 +79,13 @@ class UnknownType(Rule):
                 message = f"{layer.type} of '{layer.version}' is an extension; its declared ports are taken"
                 hint = "it needs its own library: Core.add_extension"
                 yield Problem(
-                    CustomOperation.name, message, place(layer.offset, "type"), layer, actual=f"{layer.type} of {layer.version}", help=hint, severity="info"
+                    CustomOperation.name,
+                    message,
+                    place(layer.offset, "type"),
+                    layer,
+                    actual=f"{layer.type} of {layer.version}",
+                    help=hint,
+                    severity="info",
                 )
                 continue
             if unknown.custom:
@@ -100,7 +107,13 @@ class UnknownType(Rule):
                     else f"correct the type; if the operation is your own, name it with --extension {layer.type}",
                 )
             yield Problem(
-                rule, str(unknown), place(layer.offset, at), layer, expected=unknown.close, actual=f"{layer.type} of {layer.version or 'no version'}", help=hint
+                rule,
+                str(unknown),
+                place(layer.offset, at),
+                layer,
+                expected=unknown.close,
+                actual=f"{layer.type} of {layer.version or 'no version'}",
+                help=hint,
             )
 
 
@@ -167,7 +180,15 @@ class CustomOperation(Rule):
             for body, position in places:
                 layer = body.layers[position]
                 message = f"{layer.type} of '{layer.version}' is declared by a plugin of irshape; OpenVINO needs its library"
-                yield Problem(cls.name, message, layer.offset, layer, actual=f"{layer.type} of {layer.version}", help="Core.add_extension", severity="info")
+                yield Problem(
+                    cls.name,
+                    message,
+                    layer.offset,
+                    layer,
+                    actual=f"{layer.type} of {layer.version}",
+                    help="Core.add_extension",
+                    severity="info",
+                )
 
 
 def _is_extension(layer: Layer, extensions: tuple[str, ...]) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..formats.weights import Weights, strings_fault
 from ..inference.engine import Mismatch
-from ..model import Problem
-from .base import Context, Rule
+from ..model.graph import Problem
+from ..model.weights import Weights, strings_fault
+from .base import Rule
+from .context import Context
 
 
 class MissingWeights(Rule):
@@ -51,8 +52,20 @@ class MissingWeights(Rule):
             "lfs": f"{_name(weights)} is a Git-LFS pointer, not the weights themselves; {count}",
             "unreadable": f"{_name(weights)} cannot be read: {weights.detail}",
         }[weights.state]
-        hint = "run `git lfs pull`" if weights.state == "lfs" else "give it with --weights FILE, or check without values by --weights none"
-        yield Problem(cls.name, what, needing[0][0].offset, needing[0][0], f"{total} bytes", weights.state, hint)
+        hint = (
+            "run `git lfs pull`"
+            if weights.state == "lfs"
+            else "give it with --weights FILE, or check without values by --weights none"
+        )
+        yield Problem(
+            cls.name,
+            what,
+            needing[0][0].offset,
+            needing[0][0],
+            f"{total} bytes",
+            weights.state,
+            hint,
+        )
 
 
 def _name(weights: Weights) -> str:
@@ -146,7 +159,15 @@ class ConstantSize(Rule):
                 fault = strings_fault(constant)
                 if fault is not None:
                     hint = "the .bin belongs to another model, or offset, size or shape are wrong"
-                    yield Problem(cls.name, fault, layer.data_offset, layer, f"{constant.elements} strings", None, hint)
+                    yield Problem(
+                        cls.name,
+                        fault,
+                        layer.data_offset,
+                        layer,
+                        f"{constant.elements} strings",
+                        None,
+                        hint,
+                    )
                 continue
             if constant.element_type.kind == "dynamic":
                 continue
@@ -154,11 +175,20 @@ class ConstantSize(Rule):
             if constant.size == needed or (not constant.elements and constant.size == 1):
                 continue  # OpenVINO's writer gives a constant without elements one byte
             more = constant.size > needed
-            message = f"{constant.element_type} {constant.partial_shape} takes {needed} bytes, but size is {constant.size}" + (
-                "; OpenVINO takes the first of them in silence" if more else ""
+            message = (
+                f"{constant.element_type} {constant.partial_shape} takes {needed} bytes, but size is {constant.size}"
+                + ("; OpenVINO takes the first of them in silence" if more else "")
             )
             place = context.model.source.attribute(layer.data_offset, "size")
-            yield Problem(cls.name, message, place, layer, str(needed), str(constant.size), f'write size="{needed}", or correct shape or element_type')
+            yield Problem(
+                cls.name,
+                message,
+                place,
+                layer,
+                str(needed),
+                str(constant.size),
+                f'write size="{needed}", or correct shape or element_type',
+            )
 
 
 class UnusedTail(Rule):
@@ -193,7 +223,15 @@ class UnusedTail(Rule):
         end = max((constant.offset + constant.size for _, constant in context.constants), default=0)
         if end < weights.size:
             message = f"{_name(weights)} has {weights.size} bytes, its constants end at {end}: {weights.size - end} bytes are not used"
-            yield Problem(cls.name, message, 0, None, str(end), str(weights.size), "check that the .bin belongs to this .xml")
+            yield Problem(
+                cls.name,
+                message,
+                0,
+                None,
+                str(end),
+                str(weights.size),
+                "check that the .bin belongs to this .xml",
+            )
 
 
 class Misaligned(Rule):
@@ -227,14 +265,29 @@ class Misaligned(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
-        found = [(layer, constant) for layer, constant in context.constants if constant.elements and constant.offset % max(constant.element_type.bits // 8, 1)]
+        found = [
+            (layer, constant)
+            for layer, constant in context.constants
+            if constant.elements and constant.offset % max(constant.element_type.bits // 8, 1)
+        ]
         if found:
             layer, constant = found[0]
             width = constant.element_type.bits // 8
             message = f"the constant begins at byte {constant.offset}, which is no multiple of {width}, the size of {constant.element_type}"
             message += f"; so do {len(found) - 1} others" if len(found) > 1 else ""
-            place, hint = context.model.source.attribute(layer.data_offset, "offset"), "nothing need be done; whoever writes the file can pad the .bin"
-            yield Problem(cls.name, message, place, layer, f"a multiple of {width}", str(constant.offset), hint)
+            place, hint = (
+                context.model.source.attribute(layer.data_offset, "offset"),
+                "nothing need be done; whoever writes the file can pad the .bin",
+            )
+            yield Problem(
+                cls.name,
+                message,
+                place,
+                layer,
+                f"a multiple of {width}",
+                str(constant.offset),
+                hint,
+            )
 
 
 class Overlap(Rule):
@@ -270,14 +323,24 @@ class Overlap(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Problem]:
         users = {
-            (constant.offset, constant.size): layer for layer, constant in reversed(context.constants) if constant.size
+            (constant.offset, constant.size): layer
+            for layer, constant in reversed(context.constants)
+            if constant.size
         }  # the first of those that share bytes
         end, holder = 0, None
         for (offset, size), layer in sorted(users.items(), key=lambda entry: entry[0]):
             if offset < end and holder is not None:
                 message = f"the constant's bytes {offset} to {offset + size} overlap those of '{holder.name}' (id {holder.id}), which end at {end}"
                 place = context.model.source.attribute(layer.data_offset, "offset")
-                yield Problem(cls.name, message, place, layer, f"{end} or more, or the same bytes", str(offset), "correct the offset that is wrong")
+                yield Problem(
+                    cls.name,
+                    message,
+                    place,
+                    layer,
+                    f"{end} or more, or the same bytes",
+                    str(offset),
+                    "correct the offset that is wrong",
+                )
             if offset + size > end:
                 end, holder = offset + size, layer
 
@@ -326,5 +389,12 @@ class ConstantType(Rule):
                 place = context.model.source.attribute(layer.data_offset, "element_type")
                 message = f"element_type is {given}, but the constant's port and what it feeds declare {meant.precision}"
                 yield Problem(
-                    cls.name, message, place, layer, str(meant), str(given), f'write element_type="{meant}"', ("output", layer.outputs[found.position].id)
+                    cls.name,
+                    message,
+                    place,
+                    layer,
+                    str(meant),
+                    str(given),
+                    f'write element_type="{meant}"',
+                    ("output", layer.outputs[found.position].id),
                 )

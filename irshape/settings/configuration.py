@@ -10,31 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-
-class ConfigurationError(ValueError):
-    """A configuration that cannot be used; the message says where and why."""
-
-
-class ExpectedPort(NamedTuple):
-    """An input or output as a policy expects it; None where it says nothing."""
-
-    name: str
-    type: str | None = None
-    shape: str | None = None
-
-
-class Policy(NamedTuple):
-    """A user's own rules for the models that `files` match, all of them where it is empty. Fields without a value demand nothing."""
-
-    files: tuple[str, ...] = ()
-    required_operations: tuple[str, ...] = ()
-    forbidden_operations: tuple[str, ...] = ()
-    allowed_element_types: tuple[str, ...] = ()
-    inputs: tuple[ExpectedPort, ...] | None = None
-    outputs: tuple[ExpectedPort, ...] | None = None
-    dynamic_batch: bool = False
-    max_weights: int | None = None
-    max_layers: int | None = None
+from ..rules.settings import ExpectedPort, Policy
+from ..spelling import suggestion
+from .errors import ConfigurationError
+from .patterns import matches
 
 
 class Configuration(NamedTuple):
@@ -69,7 +48,11 @@ class Configuration(NamedTuple):
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
             raise ConfigurationError(f"{file}: {problem}") from None
         tool = data.get("tool")
-        table = (tool.get("irshape", {}) if isinstance(tool, dict) else {}) if file.name == "pyproject.toml" else data
+        table = (
+            (tool.get("irshape", {}) if isinstance(tool, dict) else {})
+            if file.name == "pyproject.toml"
+            else data
+        )
         where = f"{file}: " + ("tool.irshape" if file.name == "pyproject.toml" else "")
         if not isinstance(table, dict):
             raise ConfigurationError(f"{where} is no table")
@@ -78,7 +61,11 @@ class Configuration(NamedTuple):
         except TypeError as problem:  # pragma: no cover: every key names a field
             raise ConfigurationError(f"{where}: {problem}") from None
         folder = os.path.dirname(os.path.abspath(file))
-        placed: dict[str, Any] = {key: os.path.join(folder, value) for key in ("baseline", "cache_dir") if (value := getattr(found, key))}
+        placed: dict[str, Any] = {
+            key: os.path.join(folder, value)
+            for key in ("baseline", "cache_dir")
+            if (value := getattr(found, key))
+        }
         return found._replace(root=folder, path=str(file), **placed)
 
     @staticmethod
@@ -99,14 +86,26 @@ class Configuration(NamedTuple):
 
     def policies_for(self, path: str) -> tuple[Policy, ...]:
         """The policies that hold for a file."""
-        return tuple(policy for policy in self.policies if not policy.files or any(matches(pattern, path, self.root) for pattern in policy.files))
+        return tuple(
+            policy
+            for policy in self.policies
+            if not policy.files
+            or any(matches(pattern, path, self.root) for pattern in policy.files)
+        )
 
 
 def _has_table(path: str) -> bool:
     """Whether a pyproject.toml has `[tool.irshape]`. It is parsed only where a line looks like that. Raises `ConfigurationError`."""
     with open(path, "rb") as file:
         text = file.read()
-    if re.search(rb"""^\s*\[*\s*(?:["']?tool["']?\s*\.\s*)?["']?irshape["']?\s*[.=\]]""", text, re.MULTILINE) is None:
+    if (
+        re.search(
+            rb"""^\s*\[*\s*(?:["']?tool["']?\s*\.\s*)?["']?irshape["']?\s*[.=\]]""",
+            text,
+            re.MULTILINE,
+        )
+        is None
+    ):
         return False
     import tomllib
 
@@ -117,25 +116,21 @@ def _has_table(path: str) -> bool:
     return isinstance(tool, dict) and "irshape" in tool
 
 
-def suggestion(name: str, known: list[str]) -> str:
-    """`; did you mean X?`, or nothing."""
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, known, 1, 0.6)
-    return f"; did you mean '{close[0]}'?" if close else ""
-
-
 # Reading a table: a key has a field and a function that checks and converts its value; it raises `ValueError` with what was expected
 
 Reader = Callable[[Any, str], Any]
 
 
-def _fields(table: Mapping[str, Any], keys: Mapping[str, tuple[str, Reader]], where: str) -> dict[str, Any]:
+def _fields(
+    table: Mapping[str, Any], keys: Mapping[str, tuple[str, Reader]], where: str
+) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in table.items():
         place = f"{where}.{key}" if where and not where.endswith(": ") else f"{where}{key}"
         if key not in keys:
-            raise ConfigurationError(f"{place}: there is no such key{suggestion(key, list(keys)) or ' (known: ' + ', '.join(keys) + ')'}")
+            raise ConfigurationError(
+                f"{place}: there is no such key{suggestion(key, list(keys)) or ' (known: ' + ', '.join(keys) + ')'}"
+            )
         field, reader = keys[key]
         try:
             found[field] = reader(value, place)
@@ -181,7 +176,7 @@ def texts(value: Any, _: str = "") -> tuple[str, ...]:
 
 
 def _codes(value: Any, place: str) -> tuple[str, ...]:
-    from .selection import check_selectors
+    from .selectors import check_selectors
 
     found = texts(value)
     check_selectors(found, place)
@@ -235,7 +230,9 @@ def _check_clash(name: str, version: str) -> None:
     if not known:
         return
     if not version:
-        raise ValueError(f"'{name}' is an operation of {known[0].version_name()}; for one of your own under that name, write {name}@VERSION")
+        raise ValueError(
+            f"'{name}' is an operation of {known[0].version_name()}; for one of your own under that name, write {name}@VERSION"
+        )
     try:
         find(name, version)
     except UnknownOperation:
@@ -262,16 +259,26 @@ def _type(name: str) -> str:
     try:
         return ElementType.of(name).name
     except ValueError:
-        raise ValueError(f"'{name}' is no element type{suggestion(name, sorted(ElementType._by_name))}") from None
+        raise ValueError(
+            f"'{name}' is no element type{suggestion(name, sorted(ElementType._by_name))}"
+        ) from None
 
 
 def _ports(value: Any, place: str) -> tuple[ExpectedPort, ...]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise ValueError('expected a list of tables, as [{ name = "image", type = "f32", shape = "[?,3,224,224]" }]')
+        raise ValueError(
+            'expected a list of tables, as [{ name = "image", type = "f32", shape = "[?,3,224,224]" }]'
+        )
     found = []
     for index, item in enumerate(value):
         fields = _fields(
-            item, {"name": ("name", _text), "type": ("type", lambda name, _: _type(_text(name, ""))), "shape": ("shape", _shape)}, f"{place}[{index}]"
+            item,
+            {
+                "name": ("name", _text),
+                "type": ("type", lambda name, _: _type(_text(name, ""))),
+                "shape": ("shape", _shape),
+            },
+            f"{place}[{index}]",
         )
         if "name" not in fields:
             raise ConfigurationError(f"{place}[{index}]: it has no name")
@@ -285,14 +292,25 @@ def _shape(value: Any, _: str) -> str:
     return str(PartialShape.parse(str(_kind(value, str, 'a shape such as "[?,3,224,224]"'))))
 
 
-_UNITS = {"": 1, "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_UNITS = {
+    "": 1,
+    "B": 1,
+    "kB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+}
 
 
 def _bytes(value: Any, _: str) -> int:
     if isinstance(value, str):
         match = re.fullmatch(r"([0-9]+)\s*([A-Za-z]*)", value.strip())
         if match is None or match[2] not in _UNITS:
-            raise ValueError(f'expected a number of bytes, or a text such as "100MB" (units: {", ".join(filter(None, _UNITS))}), got {value!r}')
+            raise ValueError(
+                f'expected a number of bytes, or a text such as "100MB" (units: {", ".join(filter(None, _UNITS))}), got {value!r}'
+            )
         return int(match[1]) * _UNITS[match[2]]
     return _amount(value, "")
 
@@ -302,7 +320,10 @@ def _policies(value: Any, place: str) -> tuple[Policy, ...]:
         return (Policy(**_fields(value, _POLICY_KEYS, place)),)
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise ValueError("expected a table, or a list of tables with `files`")
-    return tuple(Policy(**_fields(item, _POLICY_KEYS, f"{place}[{index}]")) for index, item in enumerate(value))
+    return tuple(
+        Policy(**_fields(item, _POLICY_KEYS, f"{place}[{index}]"))
+        for index, item in enumerate(value)
+    )
 
 
 _POLICY_KEYS: dict[str, tuple[str, Reader]] = {
@@ -336,48 +357,3 @@ _KEYS: dict[str, tuple[str, Reader]] = {
 
 
 # Patterns of paths
-
-
-@lru_cache(maxsize=1024)
-def _pattern(pattern: str) -> re.Pattern[str]:
-    pattern = pattern.removeprefix("./")
-    if pattern.endswith("/"):
-        pattern += "**"
-    found, at = "", 0
-    while at < len(pattern):
-        if pattern.startswith("**/", at):
-            found, at = found + "(?:[^/]+/)*", at + 3
-        elif pattern.startswith("**", at):
-            found, at = found + ".*", at + 2
-        elif pattern[at] == "*":
-            found, at = found + "[^/]*", at + 1
-        elif pattern[at] == "?":
-            found, at = found + "[^/]", at + 1
-        elif pattern[at] == "[" and (end := pattern.find("]", at + 2)) > 0:
-            inner = pattern[at + 1 : end].replace("\\", "\\\\").replace("[", "\\[")
-            found, at = found + (f"[^{inner[1:]}]" if inner[0] == "!" else f"[{inner}]"), end + 1
-        else:
-            found, at = found + re.escape(pattern[at]), at + 1
-    return re.compile(found, re.DOTALL)
-
-
-def matches(pattern: str, path: str, root: str | None = None) -> bool:
-    """Whether a pattern matches a file: its name where the pattern has no `/`, else its path from `root` (the working directory); `dir/` is all that is in it."""
-    if "/" not in pattern:
-        return _pattern(pattern).fullmatch(os.path.basename(path)) is not None
-    absolute = os.path.abspath(path).replace(os.sep, "/")
-    if os.path.isabs(pattern):
-        return _pattern(pattern.replace(os.sep, "/")).fullmatch(absolute) is not None
-    return _pattern(pattern).fullmatch(relative(path, root)) is not None
-
-
-def relative(path: str, root: str | None = None) -> str:
-    """A path from a folder, with `/`; the absolute path where it lies elsewhere (`<stdin>` stays)."""
-    if path in ("-", "<stdin>"):
-        return "<stdin>"
-    absolute = os.path.abspath(path)
-    try:
-        found = os.path.relpath(absolute, root or os.getcwd())
-    except ValueError:  # another drive
-        found = absolute
-    return found.replace(os.sep, "/")

@@ -32,7 +32,9 @@ def test_wrong_layers_are_found_and_placed(path: Path) -> None:
     status, output = call("validate", "--fail-level", "warning", "--format", "json", str(path))
     findings = json.loads(output)["files"][0]["diagnostics"]
     assert status == 1
-    assert all(found["line"] >= 1 and found["column"] >= 1 and found["message"] for found in findings)
+    assert all(
+        found["line"] >= 1 and found["column"] >= 1 and found["message"] for found in findings
+    )
     assert findings[0]["code"][:2] == "IR"
 
 
@@ -70,7 +72,16 @@ def test_a_folder_is_searched_and_a_layer_read_from_standard_input() -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"\0\0\0", b"<net", b"<net version='6'></net>", b"<a/>", b"<!DOCTYPE net><net version='11'/>", b"\xff\xfe<", b"<net version='11'><layers><layer>"],
+    [
+        b"",
+        b"\0\0\0",
+        b"<net",
+        b"<net version='6'></net>",
+        b"<a/>",
+        b"<!DOCTYPE net><net version='11'/>",
+        b"\xff\xfe<",
+        b"<net version='11'><layers><layer>",
+    ],
 )
 def test_what_is_no_ir_is_a_finding(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "m.xml"

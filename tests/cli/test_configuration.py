@@ -25,7 +25,11 @@ def findings(*arguments: str) -> list[tuple[str, str]]:
     """Code and message of what is reported, in order."""
     _, output, error = call("--format", "json", *arguments)
     assert output, error
-    return [(found["code"], found["message"]) for file in json.loads(output)["files"] for found in file["diagnostics"]]
+    return [
+        (found["code"], found["message"])
+        for file in json.loads(output)["files"]
+        for found in file["diagnostics"]
+    ]
 
 
 def codes(*arguments: str) -> list[str]:
@@ -37,8 +41,12 @@ def network() -> Net:
     net = Net()
     x = net.parameter("2,3", name="image")
     relu = net.layer("ReLU", [x], 'colour="red"', outputs=["FP32:2,4"])
-    total = net.layer("Add", [relu, net.constant([1.0, 2.0, 3.0], "f32")], outputs=["FP32:2,3"], name="total")
-    net.layers[int(total)] = net.layers[int(total)].replace("precision=", 'names="scores" precision=')
+    total = net.layer(
+        "Add", [relu, net.constant([1.0, 2.0, 3.0], "f32")], outputs=["FP32:2,3"], name="total"
+    )
+    net.layers[int(total)] = net.layers[int(total)].replace(
+        "precision=", 'names="scores" precision='
+    )
     net.result(total, "out")
     return net
 
@@ -58,12 +66,33 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ({}, ["IR201", "IR301"]),
         ({"irshape.toml": 'ignore = ["IR301"]'}, ["IR201"]),
         ({"pyproject.toml": '[tool.irshape]\nignore = ["IR301"]'}, ["IR201"]),
-        ({"a/irshape.toml": 'ignore = ["IR301"]', "irshape.toml": 'ignore = ["IR201"]'}, ["IR201"]),  # the nearest one alone
-        ({"a/b/pyproject.toml": '[tool.other]\nx = "irshape"', "pyproject.toml": '[tool.irshape]\nignore = ["IR301"]'}, ["IR201"]),
-        ({"a/pyproject.toml": '[tool.irshape]\nignore = ["IR2"]', "a/irshape.toml": 'ignore = ["IR3"]'}, ["IR201"]),  # irshape.toml before pyproject.toml
+        (
+            {"a/irshape.toml": 'ignore = ["IR301"]', "irshape.toml": 'ignore = ["IR201"]'},
+            ["IR201"],
+        ),  # the nearest one alone
+        (
+            {
+                "a/b/pyproject.toml": '[tool.other]\nx = "irshape"',
+                "pyproject.toml": '[tool.irshape]\nignore = ["IR301"]',
+            },
+            ["IR201"],
+        ),
+        (
+            {
+                "a/pyproject.toml": '[tool.irshape]\nignore = ["IR2"]',
+                "a/irshape.toml": 'ignore = ["IR3"]',
+            },
+            ["IR201"],
+        ),  # irshape.toml before pyproject.toml
         ({"pyproject.toml": '[tool."irshape"]\nignore = ["IR301"]'}, ["IR201"]),
         ({"pyproject.toml": '[tool]\nirshape.ignore = ["IR301"]'}, ["IR201"]),
-        ({"a/b/pyproject.toml": '[project.scripts]\nirshape = "x"', "pyproject.toml": '[tool.irshape]\nignore = ["IR301"]'}, ["IR201"]),
+        (
+            {
+                "a/b/pyproject.toml": '[project.scripts]\nirshape = "x"',
+                "pyproject.toml": '[tool.irshape]\nignore = ["IR301"]',
+            },
+            ["IR201"],
+        ),
     ],
     ids=" ".join,
 )
@@ -79,7 +108,12 @@ def test_a_named_configuration(folder: Path) -> None:
     (folder / "ci.toml").write_text('ignore = ["IR3"]')
     assert codes("m.xml", "--config", str(folder / "ci.toml")) == ["IR201"]
     assert irshape.validate("m.xml", config=folder / "ci.toml").diagnostics[0].code == "IR201"
-    assert [found.code for found in irshape.validate(["m.xml"], config=irshape.Configuration(select=("IR3",))).diagnostics] == ["IR301"]
+    assert [
+        found.code
+        for found in irshape.validate(
+            ["m.xml"], config=irshape.Configuration(select=("IR3",))
+        ).diagnostics
+    ] == ["IR301"]
     from irshape.cli import main
 
     with pytest.raises(SystemExit) as ended:
@@ -97,7 +131,11 @@ def test_a_named_configuration(folder: Path) -> None:
         ('ignore = ["IR3"]', ["--extend-select", "IR3"], ["IR201", "IR301"]),
         ('extend-select = ["IR125"]', [], ["IR201", "IR301"]),
         ('[per-file-ignores]\n"m.xml" = ["IR301"]', [], ["IR201"]),
-        ('[per-file-ignores]\n"a/b/*.xml" = ["IR301"]', [], ["IR201"]),  # from the folder of the configuration
+        (
+            '[per-file-ignores]\n"a/b/*.xml" = ["IR301"]',
+            [],
+            ["IR201"],
+        ),  # from the folder of the configuration
         ('[per-file-ignores]\n"a/" = ["IR301"]', [], ["IR201"]),
         ('[per-file-ignores]\n"a/**" = ["ALL"]', [], []),
         ('[per-file-ignores]\n"b/*.xml" = ["IR301"]', [], ["IR201", "IR301"]),
@@ -110,7 +148,9 @@ def test_a_named_configuration(folder: Path) -> None:
         ('target = "2019.4"', ["--target", "2026.4"], ["IR201", "IR301"]),
     ],
 )
-def test_what_goes_over_what(folder: Path, text: str, options: list[str], expected: list[str] | None) -> None:
+def test_what_goes_over_what(
+    folder: Path, text: str, options: list[str], expected: list[str] | None
+) -> None:
     (folder / "irshape.toml").write_text(text)
     if expected is not None:
         assert codes("m.xml", *options) == expected
@@ -153,13 +193,28 @@ def test_a_baseline_of_the_file(folder: Path) -> None:
         ('extensions = ["@x"]', ["extensions: '@x' is no extension"]),
         ('extensions = ["Add"]', ["'Add' is an operation of opset1"]),
         ("policy = 1", ["policy: expected a table"]),
-        ("[policy]\nforbiden-operations = []", ["policy.forbiden-operations: there is no such key", "did you mean 'forbidden-operations'?"]),
-        ('[policy]\nallowed-element-types = ["f33"]', ["policy.allowed-element-types: 'f33' is no element type"]),
-        ('[policy]\nmax-weights = "100 MBytes"', ["policy.max-weights: expected a number of bytes"]),
+        (
+            "[policy]\nforbiden-operations = []",
+            [
+                "policy.forbiden-operations: there is no such key",
+                "did you mean 'forbidden-operations'?",
+            ],
+        ),
+        (
+            '[policy]\nallowed-element-types = ["f33"]',
+            ["policy.allowed-element-types: 'f33' is no element type"],
+        ),
+        (
+            '[policy]\nmax-weights = "100 MBytes"',
+            ["policy.max-weights: expected a number of bytes"],
+        ),
         ("[policy]\nmax-layers = -1", ["policy.max-layers: expected a number from 0"]),
         ('[policy]\ninputs = [{ type = "f32" }]', ["policy.inputs[0]: it has no name"]),
         ('[policy]\ninputs = [{ name = "x", shape = "[a]" }]', ["policy.inputs[0].shape"]),
-        ('[policy]\ninputs = [{ name = "x", dtype = "f32" }]', ["policy.inputs[0].dtype: there is no such key"]),
+        (
+            '[policy]\ninputs = [{ name = "x", dtype = "f32" }]',
+            ["policy.inputs[0].dtype: there is no such key"],
+        ),
         ("[[policy]]\n[[policy]]\nx = 1", ["policy[1].x: there is no such key"]),
         ("select = [", ["irshape.toml"]),
         ('[tool.irshape]\nselect = ["IR2"]', ["tool: there is no such key"]),
@@ -202,13 +257,17 @@ ODD = [
 
 @pytest.mark.parametrize("value", ODD)
 def test_no_value_of_any_key_is_a_crash(folder: Path, value: str) -> None:
-    from irshape.settings.configuration import _KEYS, _POLICY_KEYS, Configuration, ConfigurationError
+    from irshape.settings.configuration import _KEYS, _POLICY_KEYS, Configuration
+    from irshape.settings.errors import ConfigurationError
 
     file = folder / "irshape.toml"
     for key in (
         *_KEYS,
         *(f"policy.{key}" for key in _POLICY_KEYS),
-        *(f"policy.inputs = [{{ name = 'x', {key} = {value} }}] #" for key in ("name", "type", "shape")),
+        *(
+            f"policy.inputs = [{{ name = 'x', {key} = {value} }}] #"
+            for key in ("name", "type", "shape")
+        ),
     ):
         file.write_text(f"{key} = {value}")
         with contextlib.suppress(ConfigurationError):
@@ -226,7 +285,12 @@ def test_every_key_is_documented() -> None:
     command = click.Command("x", params=[])
     for option in _OPTIONS:
         option(command)
-    named = [name for parameter in getattr(command, "params", []) for name in parameter.opts if name.startswith("--")]
+    named = [
+        name
+        for parameter in getattr(command, "params", [])
+        for name in parameter.opts
+        if name.startswith("--")
+    ]
     assert [name for name in named if f"`{name}" not in text] == []
 
 
@@ -235,21 +299,39 @@ def test_every_key_is_documented() -> None:
 POLICIES: list[tuple[str, list[tuple[str, str]]]] = [
     ("", []),
     ('required-operations = ["ReLU", "add@opset1"]', []),
-    ('required-operations = ["ReadValue"]', [("IR901", "the policy requires ReadValue, and no layer is one")]),
-    ('required-operations = ["Add@opset2"]', [("IR901", "the policy requires Add@opset2, and no layer is one")]),
+    (
+        'required-operations = ["ReadValue"]',
+        [("IR901", "the policy requires ReadValue, and no layer is one")],
+    ),
+    (
+        'required-operations = ["Add@opset2"]',
+        [("IR901", "the policy requires Add@opset2, and no layer is one")],
+    ),
     ('forbidden-operations = ["TopK", "Add@opset9"]', []),
     ('forbidden-operations = ["ReLU"]', [("IR902", "the policy forbids ReLU")]),
     ('forbidden-operations = ["add@opset1"]', [("IR902", "the policy forbids add@opset1")]),
     ('allowed-element-types = ["f32"]', []),
-    ('allowed-element-types = ["f16", "i64"]', [("IR903", f"output {port} is f32; the policy allows f16, i64") for port in "0102"]),
+    (
+        'allowed-element-types = ["f16", "i64"]',
+        [("IR903", f"output {port} is f32; the policy allows f16, i64") for port in "0102"],
+    ),
     ('inputs = [{ name = "image" }]', []),
     ('inputs = [{ name = "image", type = "f32", shape = "[2,3]" }]', []),
-    ('inputs = [{ name = "image", shape = "[?,3]" }]', [("IR904", "the policy expects [?,3] for the input 'image', it is [2,3]")]),
-    ('inputs = [{ name = "image", type = "u8" }]', [("IR904", "the policy expects u8 for the input 'image', it is f32")]),
+    (
+        'inputs = [{ name = "image", shape = "[?,3]" }]',
+        [("IR904", "the policy expects [?,3] for the input 'image', it is [2,3]")],
+    ),
+    (
+        'inputs = [{ name = "image", type = "u8" }]',
+        [("IR904", "the policy expects u8 for the input 'image', it is f32")],
+    ),
     (
         'inputs = [{ name = "imag" }]',
         [
-            ("IR904", "the policy expects the input 'imag', and the model has none of that name; did you mean 'image'?"),
+            (
+                "IR904",
+                "the policy expects the input 'imag', and the model has none of that name; did you mean 'image'?",
+            ),
             ("IR904", "the policy lists no input 'image'"),
         ],
     ),
@@ -257,9 +339,15 @@ POLICIES: list[tuple[str, list[tuple[str, str]]]] = [
     ('outputs = [{ name = "scores", type = "f32", shape = "[2,3]" }]', []),
     ('outputs = [{ name = "out" }]', []),
     ('outputs = [{ name = "total" }]', []),
-    ('outputs = [{ name = "scores", shape = "[2,4]" }]', [("IR905", "the policy expects [2,4] for the output 'scores', it is [2,3]")]),
+    (
+        'outputs = [{ name = "scores", shape = "[2,4]" }]',
+        [("IR905", "the policy expects [2,4] for the output 'scores', it is [2,3]")],
+    ),
     ("outputs = []", [("IR905", "the policy lists no output 'scores'")]),
-    ("dynamic-batch = true", [("IR906", "the policy wants dynamic batches, and the first dimension of [2,3] is 2")]),
+    (
+        "dynamic-batch = true",
+        [("IR906", "the policy wants dynamic batches, and the first dimension of [2,3] is 2")],
+    ),
     ("dynamic-batch = false", []),
     ("max-weights = 12", []),
     ("max-weights = 11", [("IR907", "the weights take 12 bytes; the policy allows 11")]),
@@ -270,14 +358,21 @@ POLICIES: list[tuple[str, list[tuple[str, str]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), POLICIES, ids=[text or "nothing" for text, _ in POLICIES])
+@pytest.mark.parametrize(
+    ("text", "expected"), POLICIES, ids=[text or "nothing" for text, _ in POLICIES]
+)
 def test_policy(folder: Path, text: str, expected: list[tuple[str, str]]) -> None:
     (folder / "irshape.toml").write_text(f"[policy]\n{text}")
     path = folder / "a" / "b" / "m.xml"
-    path.write_text(path.read_text().replace(' colour="red"', "").replace("<dim>4</dim>", "<dim>3</dim>"))
+    path.write_text(
+        path.read_text().replace(' colour="red"', "").replace("<dim>4</dim>", "<dim>3</dim>")
+    )
     found = findings("m.xml")
     assert sorted(found) == sorted(expected)
-    assert sorted((one.code, one.message) for one in irshape.validate("m.xml", config=folder / "irshape.toml").diagnostics) == sorted(expected)
+    assert sorted(
+        (one.code, one.message)
+        for one in irshape.validate("m.xml", config=folder / "irshape.toml").diagnostics
+    ) == sorted(expected)
 
 
 def test_policies_for_some_files(folder: Path) -> None:

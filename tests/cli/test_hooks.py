@@ -55,9 +55,23 @@ def script(step: str) -> str:
         ("models/pom.xml $(touch${IFS}stolen) ;touch stolen", "", 2, None),
     ],
 )
-def test_the_action(tree: Path, paths: str, arguments: str, status: int, codes: list[str] | None) -> None:
-    environment = {**os.environ, "PATHS": paths, "ARGS": arguments, "SARIF": "out.sarif", "GITHUB_STEP_SUMMARY": str(tree / "summary.md")}
-    done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", script("irshape validate")], env=environment, capture_output=True, text=True, check=False)
+def test_the_action(
+    tree: Path, paths: str, arguments: str, status: int, codes: list[str] | None
+) -> None:
+    environment = {
+        **os.environ,
+        "PATHS": paths,
+        "ARGS": arguments,
+        "SARIF": "out.sarif",
+        "GITHUB_STEP_SUMMARY": str(tree / "summary.md"),
+    }
+    done = subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", script("irshape validate")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == status, done.stderr
     assert not (tree / "stolen").exists()
     if codes is not None:
@@ -75,7 +89,15 @@ def test_the_hook(tree: Path) -> None:
     assert files
     given = sorted(str(path) for path in Path("models").iterdir() if re.search(files[1], str(path)))
     assert len(given) == 3
-    done = subprocess.run([*shlex.split(entry[1]), *given], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*shlex.split(entry[1]), *given], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, "IR402" in done.stdout, "IR003" in done.stdout) == (1, True, False)
     (tree / "models" / WRONG.name).unlink()
-    assert subprocess.run([*shlex.split(entry[1]), *(path for path in given if WRONG.name not in path)], check=False).returncode == 0
+    assert (
+        subprocess.run(
+            [*shlex.split(entry[1]), *(path for path in given if WRONG.name not in path)],
+            check=False,
+        ).returncode
+        == 0
+    )

@@ -16,8 +16,8 @@ from click.testing import CliRunner
 from ir import Net
 
 import irshape
-from irshape.batch import many
-from irshape.batch.many import Task, shard
+from irshape.checking import many
+from irshape.checking.many import Task, shard
 from irshape.cli import cli
 from irshape.diagnostics.report import FileReport
 
@@ -52,13 +52,22 @@ def folder(tmp_path: Path) -> Path:
 def test_the_report_is_the_same_whatever_the_jobs(folder: Path, form: str) -> None:
     first = call("--format", form, "--jobs", "1", "--no-cache", str(folder))
     assert first[0] == 1
-    for options in (["--jobs", "2", "--no-cache"], ["--jobs", "7", "--no-cache"], ["--jobs", "2"], ["--jobs", "1"], []):  # the last two from the cache
+    for options in (
+        ["--jobs", "2", "--no-cache"],
+        ["--jobs", "7", "--no-cache"],
+        ["--jobs", "2"],
+        ["--jobs", "1"],
+        [],
+    ):  # the last two from the cache
         assert call("--format", form, *options, str(folder)) == first
 
 
 def test_shards_are_a_partition(folder: Path) -> None:
     def paths(*options: str) -> list[str]:
-        return [file["path"] for file in json.loads(call("--format", "json", *options, str(folder))[1])["files"]]
+        return [
+            file["path"]
+            for file in json.loads(call("--format", "json", *options, str(folder))[1])["files"]
+        ]
 
     whole = paths()
     parts = [paths("--shard", f"{index}/3") for index in (1, 2, 3)]
@@ -78,7 +87,9 @@ def test_a_file_that_cannot_be_opened_is_a_finding(folder: Path) -> None:
         irshape.validate(paths[1])
 
 
-def test_a_file_that_vanishes_is_exit_status_2(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_vanishes_is_exit_status_2(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from irshape.cli import validate as command
 
     real = command.expand
@@ -90,7 +101,10 @@ def test_a_file_that_vanishes_is_exit_status_2(folder: Path, monkeypatch: pytest
     for jobs in ("1", "2"):
         status, output, _ = call("--format", "json", "--jobs", jobs, str(folder))
         report = json.loads(output)
-        assert (status, [found["code"] for found in report["files"][-1]["diagnostics"]]) == (2, ["IR012"])
+        assert (status, [found["code"] for found in report["files"][-1]["diagnostics"]]) == (
+            2,
+            ["IR012"],
+        )
         assert len(report["files"]) > 30
 
 
@@ -116,17 +130,32 @@ def fail_on(monkeypatch: pytest.MonkeyPatch, name: str, how: str) -> None:
     monkeypatch.delenv("IRSHAPE_DEBUG")
 
 
-@pytest.mark.parametrize(("how", "code", "status"), [("recursion", "IR011", 1), ("memory", "IR011", 1), ("closed", "IR012", 2)])
+@pytest.mark.parametrize(
+    ("how", "code", "status"),
+    [("recursion", "IR011", 1), ("memory", "IR011", 1), ("closed", "IR012", 2)],
+)
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_failure_stays_with_its_file(folder: Path, monkeypatch: pytest.MonkeyPatch, jobs: str, how: str, code: str, status: int) -> None:
+def test_a_failure_stays_with_its_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, jobs: str, how: str, code: str, status: int
+) -> None:
     fail_on(monkeypatch, "reductions.xml", how)
     found, output, _ = call("--format", "json", "--jobs", jobs, "--no-cache", str(folder))
-    files = {Path(file["path"]).name: [one["code"] for one in file["diagnostics"]] for file in json.loads(output)["files"]}
-    assert (found, files["reductions.xml"], files["broken.xml"], len(files)) == (status, [code], ["IR001"], 39)
+    files = {
+        Path(file["path"]).name: [one["code"] for one in file["diagnostics"]]
+        for file in json.loads(output)["files"]
+    }
+    assert (found, files["reductions.xml"], files["broken.xml"], len(files)) == (
+        status,
+        [code],
+        ["IR001"],
+        39,
+    )
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs fork")
-def test_a_process_that_dies_is_a_finding_about_its_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_dies_is_a_finding_about_its_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = json.loads(call("--format", "json", "--jobs", "2", "--no-cache", str(folder))[1])
     fail_on(monkeypatch, "recurrent.xml", "dies")
     status, output, _ = call("--format", "json", "--jobs", "2", "--no-cache", str(folder))
@@ -135,7 +164,9 @@ def test_a_process_that_dies_is_a_finding_about_its_file(folder: Path, monkeypat
     assert [file["path"] for file in after["files"]] == [file["path"] for file in before["files"]]
     for one, other in zip(before["files"], after["files"], strict=True):
         if one["path"].endswith("recurrent.xml"):
-            assert [found["message"] for found in other["diagnostics"]] == ["the process that checked this file died; the file has not been checked"]
+            assert [found["message"] for found in other["diagnostics"]] == [
+                "the process that checked this file died; the file has not been checked"
+            ]
         else:
             assert one == other
 
@@ -160,24 +191,44 @@ def cached(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def errors(folder: Path, cache: Path, *options: str) -> list[str]:
-    _, output, error = call("--format", "json", "--cache-dir", str(cache), "--select", "IR2,IR4,IR5", *options, str(folder))
+    _, output, error = call(
+        "--format",
+        "json",
+        "--cache-dir",
+        str(cache),
+        "--select",
+        "IR2,IR4,IR5",
+        *options,
+        str(folder),
+    )
     assert output, error
-    return [found["code"] for file in json.loads(output)["files"] for found in file["diagnostics"] if found["severity"] != "info"]
+    return [
+        found["code"]
+        for file in json.loads(output)["files"]
+        for found in file["diagnostics"]
+        if found["severity"] != "info"
+    ]
 
 
 def entries(cache: Path) -> int:
     return sum(1 for _ in cache.rglob("*.json"))
 
 
-def test_the_cache_goes_by_content(cached: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_goes_by_content(
+    cached: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder, cache = cached
     assert errors(folder, cache) == []
     assert entries(cache) == 1
     asked: list[str] = []
-    from irshape.diagnostics import validation
+    from irshape.checking import one as validation
 
     real = validation.validate_model
-    monkeypatch.setattr(validation, "validate_model", lambda *given, **more: asked.append("again") or real(*given, **more))
+    monkeypatch.setattr(
+        validation,
+        "validate_model",
+        lambda *given, **more: asked.append("again") or real(*given, **more),
+    )
     assert (errors(folder, cache), asked) == ([], [])
     model, weights = folder / "m.xml", folder / "m.bin"
     os.utime(model, (1, 1))
@@ -187,10 +238,16 @@ def test_the_cache_goes_by_content(cached: tuple[Path, Path], monkeypatch: pytes
     data[4000] ^= 1
     weights.write_bytes(data)
     assert (errors(folder, cache), asked) == ([], [])  # no rule that is asked looks at this byte
-    assert (errors(folder, cache, "--extend-select", "IR701"), asked) == ([], ["again"])  # other settings
+    assert (errors(folder, cache, "--extend-select", "IR701"), asked) == (
+        [],
+        ["again"],
+    )  # other settings
     data[4000] ^= 1
     weights.write_bytes(data)
-    assert (errors(folder, cache, "--extend-select", "IR701"), asked) == ([], ["again"] * 2)  # this rule reads all
+    assert (errors(folder, cache, "--extend-select", "IR701"), asked) == (
+        [],
+        ["again"] * 2,
+    )  # this rule reads all
     data[0] = 4
     weights.write_bytes(data)
     assert errors(folder, cache) != []
@@ -225,9 +282,21 @@ def test_no_cache(cached: tuple[Path, Path]) -> None:
 
 def test_the_cache_knows_the_configuration(cached: tuple[Path, Path], tmp_path: Path) -> None:
     folder, cache = cached
-    for text, code in (("[policy]\nmax-layers = 2", "IR908"), ("[policy]\nmax-layers = 9", None), ('target = "2020.1"', "IR605")):
+    for text, code in (
+        ("[policy]\nmax-layers = 2", "IR908"),
+        ("[policy]\nmax-layers = 9", None),
+        ('target = "2020.1"', "IR605"),
+    ):
         (tmp_path / "irshape.toml").write_text(text)
-        _, output, _ = call("--format", "json", "--cache-dir", str(cache), "--config", str(tmp_path / "irshape.toml"), str(folder))
+        _, output, _ = call(
+            "--format",
+            "json",
+            "--cache-dir",
+            str(cache),
+            "--config",
+            str(tmp_path / "irshape.toml"),
+            str(folder),
+        )
         found = [one["code"] for one in json.loads(output)["files"][0]["diagnostics"]]
         assert (code in found) if code else not {"IR908", "IR605"} & set(found)
 
@@ -249,13 +318,18 @@ def test_any_executor_gives_the_same_report(folder: Path) -> None:
 def test_an_executor_that_is_shut_down(folder: Path) -> None:
     executor = concurrent.futures.ThreadPoolExecutor(1)
     executor.shutdown()
-    report = irshape.validate([folder / "reductions.xml", folder / "recurrent.xml"], executor=executor)
+    report = irshape.validate(
+        [folder / "reductions.xml", folder / "recurrent.xml"], executor=executor
+    )
     assert [found.code for found in report.diagnostics] == ["IR011", "IR011"]
 
 
 def test_models_and_paths_together(folder: Path) -> None:
     model = irshape.load(folder / "reductions.xml")
-    assert [file.path for file in irshape.validate([folder / "recurrent.xml", model]).files] == [str(folder / "recurrent.xml"), str(folder / "reductions.xml")]
+    assert [file.path for file in irshape.validate([folder / "recurrent.xml", model]).files] == [
+        str(folder / "recurrent.xml"),
+        str(folder / "reductions.xml"),
+    ]
 
 
 def test_dask_over_the_loopback(folder: Path, tmp_path: Path) -> None:
@@ -271,8 +345,20 @@ def test_dask_over_the_loopback(folder: Path, tmp_path: Path) -> None:
         "        there = irshape.validate(paths, executor=client.get_executor())\n"
         "    print(json.dumps([there.to_dict() == irshape.validate(paths).to_dict(), len(there.files)]))\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(EXAMPLES.parent), "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error"}
-    done = subprocess.run([sys.executable, str(script), str(folder)], capture_output=True, text=True, timeout=120, check=False, env=environment, cwd=tmp_path)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(EXAMPLES.parent),
+        "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error",
+    }
+    done = subprocess.run(
+        [sys.executable, str(script), str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env=environment,
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == [True, 40]
 
@@ -280,7 +366,9 @@ def test_dask_over_the_loopback(folder: Path, tmp_path: Path) -> None:
 # Progress, and what is imported
 
 
-def test_progress_is_for_terminals(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_is_for_terminals(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     from irshape.cli import progress
 
     monkeypatch.setattr(progress, "EVERY", 0)
@@ -300,5 +388,11 @@ def test_one_file_imports_no_more_than_it_needs() -> None:
         "try:\n    main(['validate', '-q', '--isolated', sys.argv[1]])\nexcept SystemExit as ended:\n    assert not ended.code\n"
         "print([name for name in ('tomllib', 'multiprocessing', 'concurrent.futures', 'importlib.metadata', 'hashlib', 'numpy', 'irshape.batch.many') if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code, str(EXAMPLES / "ir_v10.xml")], capture_output=True, text=True, check=True, cwd=EXAMPLES.parent)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(EXAMPLES / "ir_v10.xml")],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=EXAMPLES.parent,
+    )
     assert done.stdout.strip() == "[]"

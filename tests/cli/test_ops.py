@@ -26,14 +26,31 @@ def test_json_has_every_version_with_all_that_is_declared() -> None:
     assert len({(row["type"], row["version"]) for row in rows}) == len(rows) == 245
     for row in rows:
         assert row["documentation"], row["type"]
-        assert set(row) == {"type", "version", "since", "until", "category", "documentation", "infer", "evaluate", "attributes", "inputs", "constraints"}
-        assert all(found["message"].strip(" …") and found["rule"] for found in row["constraints"]), row["type"]
+        assert set(row) == {
+            "type",
+            "version",
+            "since",
+            "until",
+            "category",
+            "documentation",
+            "infer",
+            "evaluate",
+            "attributes",
+            "inputs",
+            "constraints",
+        }
+        assert all(
+            found["message"].strip(" …") and found["rule"] for found in row["constraints"]
+        ), row["type"]
 
 
 @pytest.mark.parametrize(
     ("type_name", "shown"),
     [
-        ("ReduceMean", ["opset1 to opset16", "keep_dims", "axes", "name an axis twice", "out of range"]),
+        (
+            "ReduceMean",
+            ["opset1 to opset16", "keep_dims", "axes", "name an axis twice", "out of range"],
+        ),
         ("reducemean", ["keep_dims"]),
         ("Gather", ["opset7", "batch_dims", "is out of range for"]),
         ("LSTMSequence", ["direction", "hidden_size"]),

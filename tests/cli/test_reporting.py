@@ -36,8 +36,13 @@ def test_every_format_can_be_asked_for(form: str) -> None:
 
 def test_several_formats_at_once(tmp_path: Path) -> None:
     sarif, junit, html = tmp_path / "r.sarif", tmp_path / "r.xml", tmp_path / "r.html"
-    status, output = call(WRONG, "-f", "concise", "-f", f"sarif={sarif}", "-f", f"junit={junit}", "-f", f"html={html}")
-    assert (status, output) == (1, f"{WRONG}:15:9: IR201 declared [8,16], inferred [8,16,1,1]: rank 2 instead of 4\n")
+    status, output = call(
+        WRONG, "-f", "concise", "-f", f"sarif={sarif}", "-f", f"junit={junit}", "-f", f"html={html}"
+    )
+    assert (status, output) == (
+        1,
+        f"{WRONG}:15:9: IR201 declared [8,16], inferred [8,16,1,1]: rank 2 instead of 4\n",
+    )
     assert json.loads(sarif.read_text())["version"] == "2.1.0"
     assert ElementTree.parse(junit).getroot().tag == "testsuites"
     assert html.read_text().startswith("<!DOCTYPE html>")
@@ -67,7 +72,9 @@ def test_a_file_gets_what_stdout_would(tmp_path: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_what_cannot_be_done_is_usage(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_done_is_usage(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from irshape.cli import main
 
     monkeypatch.chdir(tmp_path)
@@ -77,7 +84,9 @@ def test_what_cannot_be_done_is_usage(arguments: list[str], tmp_path: Path, monk
     assert list(tmp_path.iterdir()) == []
 
 
-def test_annotations_choose_themselves_in_github_actions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_annotations_choose_themselves_in_github_actions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     summary = tmp_path / "summary.md"
     summary.write_text("# before\n")
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
@@ -95,7 +104,9 @@ def test_annotations_choose_themselves_in_github_actions(tmp_path: Path, monkeyp
     assert summary.read_text().count("## irshape") == 1
 
 
-def test_a_summary_that_cannot_be_written_fails_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_summary_that_cannot_be_written_fails_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "no" / "summary.md"))
     status, output = call(RIGHT, "-f", "github")
     assert (status, "the step summary was not written" in output) == (0, True)
@@ -106,7 +117,12 @@ def test_a_machine_reads_utf8_whatever_the_terminal_speaks(tmp_path: Path) -> No
     path.write_text(WRONG.read_text())
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     for form in formats():
-        done = subprocess.run([sys.executable, "-m", "irshape", "validate", str(path), "-f", form], capture_output=True, check=False, env=environment)
+        done = subprocess.run(
+            [sys.executable, "-m", "irshape", "validate", str(path), "-f", form],
+            capture_output=True,
+            check=False,
+            env=environment,
+        )
         assert (done.returncode, done.stderr) == (1, b"")
         if form in ("text", "concise"):
             assert rb"gr\xf6\xdfe \u4e2d.xml:15:9: " in done.stdout
@@ -118,14 +134,30 @@ def test_a_machine_reads_utf8_whatever_the_terminal_speaks(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("form", ["json", "html"])
 def test_the_same_files_give_the_same_bytes(form: str) -> None:
-    command = [sys.executable, "-m", "irshape", "validate", str(LAYERS / "wrong"), str(LAYERS.parent / "control_flow.xml"), "-f", form]
-    written = {subprocess.run(command, capture_output=True, check=False, env=os.environ | {"PYTHONHASHSEED": seed}).stdout for seed in ("1", "2", "3")}
+    command = [
+        sys.executable,
+        "-m",
+        "irshape",
+        "validate",
+        str(LAYERS / "wrong"),
+        str(LAYERS.parent / "control_flow.xml"),
+        "-f",
+        form,
+    ]
+    written = {
+        subprocess.run(
+            command, capture_output=True, check=False, env=os.environ | {"PYTHONHASHSEED": seed}
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
     assert len(written) == 1
 
 
 def test_one_format_is_not_imported_for_another() -> None:
     code = "import sys; from irshape.cli import main\ntry: main(['validate', sys.argv[1]])\nexcept SystemExit: pass\nprint(sorted(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code, str(WRONG)], capture_output=True, check=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(WRONG)], capture_output=True, check=True, text=True
+    )
     modules = done.stdout.splitlines()[-1]
     assert "renderers.as_text" in modules
     for other in ("as_html", "as_sarif", "as_json", "'numpy'", "'lxml'", "neighbourhood"):

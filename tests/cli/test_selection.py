@@ -32,7 +32,9 @@ def faulty() -> Net:
     x = net.parameter("2,3")
     relu = net.layer("ReLU", [x], 'colour="red"', outputs=["FP32:2,4"])
     total = net.layer("Add", [relu, net.constant([float("nan")] * 3, "f32")], outputs=["FP32:2,3"])
-    net.layers[int(total)] = net.layers[int(total)].replace("precision=", 'names="total" precision=')
+    net.layers[int(total)] = net.layers[int(total)].replace(
+        "precision=", 'names="total" precision='
+    )
     net.result(total, "out")
     return net
 
@@ -94,7 +96,10 @@ def test_selectors(model: Path, options: list[str], expected: list[str]) -> None
         (["--max-errors", "0"], ["0 is not in the range"]),
         (["--shard", "3/2"], ["--shard takes I/N"]),
         (["--update-baseline"], ["needs --baseline"]),
-        (["--baseline", "b.json", "--update-baseline", "--max-errors", "1"], ["--max-errors leaves some out"]),
+        (
+            ["--baseline", "b.json", "--update-baseline", "--max-errors", "1"],
+            ["--max-errors leaves some out"],
+        ),
         (["--baseline", "none.json"], ["there is no baseline 'none.json'"]),
         (["--target", "latest"], ["'latest' is no OpenVINO release"]),
         (["--isolated", "--config", "x.toml"], ["--isolated reads no configuration"]),
@@ -111,7 +116,12 @@ def test_usage_is_exit_status_2(model: Path, options: list[str], words: list[str
 
 @pytest.mark.parametrize(
     ("level", "options", "status"),
-    [("error", [], 1), ("warning", ["--ignore", "IR2"], 1), ("error", ["--ignore", "IR2"], 0), ("info", ["--ignore", "IR2,IR3"], 0)],
+    [
+        ("error", [], 1),
+        ("warning", ["--ignore", "IR2"], 1),
+        ("error", ["--ignore", "IR2"], 0),
+        ("info", ["--ignore", "IR2,IR3"], 0),
+    ],
 )
 def test_fail_level(model: Path, level: str, options: list[str], status: int) -> None:
     assert call("--fail-level", level, *options, str(model))[0] == status
@@ -153,8 +163,14 @@ def commented(net: Net, folder: Path, *places: tuple[str, str]) -> Path:
         ([("in", "irshape: disable-file=IR301")], ["IR201"]),
         ([("in", "irshape: disable=IR404")], ["IR013", "IR201", "IR301"]),
         ([("in", "irshape: disable=IR301,IR404")], ["IR013", "IR201"]),
-        ([("in", "irshape: disable=IR701")], ["IR201", "IR301"]),  # nobody asks IR701, so nobody knows whether it is of use
-        ([('<data shape="2,3"', "irshape: disable=IR301")], ["IR013", "IR201", "IR301"]),  # another layer
+        (
+            [("in", "irshape: disable=IR701")],
+            ["IR201", "IR301"],
+        ),  # nobody asks IR701, so nobody knows whether it is of use
+        (
+            [('<data shape="2,3"', "irshape: disable=IR301")],
+            ["IR013", "IR201", "IR301"],
+        ),  # another layer
         ([("in", "irshape: disable=IR777")], ["IR014", "IR201", "IR301"]),
         ([("in", "irshape: disable")], ["IR014", "IR201", "IR301"]),
         ([("in", "irshape: disable=IR301 because")], ["IR014", "IR201", "IR301"]),
@@ -162,9 +178,16 @@ def commented(net: Net, folder: Path, *places: tuple[str, str]) -> Path:
         ([("<edges", "irshape: disable=IR301")], ["IR015", "IR201", "IR301"]),
         ([("<layers", "irshape: disable=IR301")], ["IR015", "IR201", "IR301"]),
         ([("in", "as irshape: disable=IR301 says")], ["IR201", "IR301"]),
-        ([("<net", "irshape: disable=IR013"), ("in", "irshape: disable=IR404")], ["IR013", "IR201", "IR301"]),
+        (
+            [("<net", "irshape: disable=IR013"), ("in", "irshape: disable=IR404")],
+            ["IR013", "IR201", "IR301"],
+        ),
     ],
-    ids=lambda value: "; ".join(f"{before}: {comment}" for before, comment in value) if value and isinstance(value[0], tuple) else None,
+    ids=lambda value: (
+        "; ".join(f"{before}: {comment}" for before, comment in value)
+        if value and isinstance(value[0], tuple)
+        else None
+    ),
 )
 def test_comments(tmp_path: Path, places: list[tuple[str, str]], expected: list[str]) -> None:
     path = commented(faulty(), tmp_path, *places)
@@ -184,7 +207,9 @@ def test_a_comment_in_a_layer_holds_for_its_bodies(tmp_path: Path) -> None:
     broken = text[:inner] + 'colour="red" ' + text[inner:]
     path = tmp_path / "m.xml"
     path.write_text(broken)
-    (tmp_path / "m.bin").write_bytes((Path(__file__).resolve().parents[2] / "examples" / "control_flow.bin").read_bytes())
+    (tmp_path / "m.bin").write_bytes(
+        (Path(__file__).resolve().parents[2] / "examples" / "control_flow.bin").read_bytes()
+    )
     assert codes("--select", "IR105", str(path)) == ["IR105"]
     outer = broken.index(">", broken.rindex("<layer", 0, broken.index("<then_body"))) + 1
     path.write_text(broken[:outer] + "<!-- irshape: disable=IR105 -->" + broken[outer:])
@@ -205,9 +230,17 @@ def test_hostile_comments_cost_no_more_than_the_file(tmp_path: Path) -> None:
     for _ in range(600):
         x = net.layer("ReLU", [x], 'colour="red"', outputs=["FP32:2,3"])
         net.layers[-1] = net.layers[-1].replace(
-            "<data", "<!-- irshape: disable=IR301,IR4 -->" * 20 + "<!--irshape: disable=" + "x-" * 50 + str(len(net.layers)) + "--><data"
+            "<data",
+            "<!-- irshape: disable=IR301,IR4 -->" * 20
+            + "<!--irshape: disable="
+            + "x-" * 50
+            + str(len(net.layers))
+            + "--><data",
         )
-    net.layers[1] = net.layers[1].replace("<data", f"<!-- irshape:{' ' * 200_000}x! --><!-- irshape: disable=IR3{',IR3' * 50_000} --><data")
+    net.layers[1] = net.layers[1].replace(
+        "<data",
+        f"<!-- irshape:{' ' * 200_000}x! --><!-- irshape: disable=IR3{',IR3' * 50_000} --><data",
+    )
     path = net.save(tmp_path)
     found = [one.code for one in irshape.validate(path).diagnostics]
     assert "IR301" not in found
@@ -223,26 +256,39 @@ def test_a_baseline_holds_back_what_is_known(model: Path, tmp_path: Path) -> Non
     assert (status, "2 findings in the baseline" in error, "no errors" in output) == (0, True, True)
     assert json.loads((tmp_path / "b.json").read_text()) == {
         "version": 1,
-        "files": {"m.xml": [{"code": "IR201", "layer": "1", "port": "output:1"}, {"code": "IR301", "layer": "1"}]},
+        "files": {
+            "m.xml": [
+                {"code": "IR201", "layer": "1", "port": "output:1"},
+                {"code": "IR301", "layer": "1"},
+            ]
+        },
     }
     status, _, error = call(str(model), "--baseline", "b.json")
     assert (status, "2 findings held back" in error) == (0, True)
-    assert irshape.validate(model, config=irshape.Configuration(baseline="b.json")).diagnostics == []
+    assert (
+        irshape.validate(model, config=irshape.Configuration(baseline="b.json")).diagnostics == []
+    )
 
 
 def test_a_baseline_survives_other_lines_and_sees_what_is_new(model: Path) -> None:
     call(str(model), "--baseline", "b.json", "--update-baseline")
     text = model.read_text()
-    model.write_text("<?xml version='1.0'?>\n\n\n" + text.partition("?>")[2].replace("<layers>", "\n\n<layers>"))
+    model.write_text(
+        "<?xml version='1.0'?>\n\n\n" + text.partition("?>")[2].replace("<layers>", "\n\n<layers>")
+    )
     assert codes(str(model), "--baseline", "b.json") == []
     model.write_text(text.replace('colour="red"', 'colour="red" taste="sweet"'))
-    assert codes(str(model), "--baseline", "b.json") == ["IR301"]  # one such finding is known, two are not
+    assert codes(str(model), "--baseline", "b.json") == [
+        "IR301"
+    ]  # one such finding is known, two are not
     model.write_text(text.replace('colour="red"', ""))
     status, _, error = call(str(model), "--baseline", "b.json")
     assert (status, "1 entry of the baseline no longer occurs" in error) == (0, True)
 
 
-def test_updating_a_baseline_keeps_the_files_that_were_not_checked(model: Path, tmp_path: Path) -> None:
+def test_updating_a_baseline_keeps_the_files_that_were_not_checked(
+    model: Path, tmp_path: Path
+) -> None:
     other = faulty().save(tmp_path, "other")
     gone = faulty().save(tmp_path, "gone")
     call(str(tmp_path), "--baseline", "b.json", "--update-baseline")
@@ -250,11 +296,23 @@ def test_updating_a_baseline_keeps_the_files_that_were_not_checked(model: Path, 
     other.write_text(other.read_text().replace('colour="red"', ""))
     call(str(other), "--baseline", "b.json", "--update-baseline")
     files = json.loads((tmp_path / "b.json").read_text())["files"]
-    assert {name: [row["code"] for row in rows] for name, rows in files.items()} == {"m.xml": ["IR201", "IR301"], "other.xml": ["IR201"]}
+    assert {name: [row["code"] for row in rows] for name, rows in files.items()} == {
+        "m.xml": ["IR201", "IR301"],
+        "other.xml": ["IR201"],
+    }
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]", "{}", '{"version": 2, "files": {}}', '{"version": 1, "files": []}', '{"version": 1, "files": {"m.xml": [{}]}}', "\0"]
+    "content",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"version": 2, "files": {}}',
+        '{"version": 1, "files": []}',
+        '{"version": 1, "files": {"m.xml": [{}]}}',
+        "\0",
+    ],
 )
 def test_a_baseline_that_is_none(model: Path, tmp_path: Path, content: str) -> None:
     (tmp_path / "b.json").write_text(content)
@@ -273,7 +331,10 @@ def test_max_errors(tmp_path: Path) -> None:
     assert (status, report["summary"]["errors"], len(report["files"])) == (1, 2, 2)
     assert "stopped after 2 errors" in error
     assert "2 files not looked at" in error
-    assert call("--format", "json", "--max-errors", "2", "--jobs", "3", str(tmp_path))[1:] == (output, error)
+    assert call("--format", "json", "--max-errors", "2", "--jobs", "3", str(tmp_path))[1:] == (
+        output,
+        error,
+    )
     assert call("--max-errors", "5", str(tmp_path))[2] == ""
 
 

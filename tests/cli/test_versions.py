@@ -27,7 +27,11 @@ def findings(*arguments: str) -> list[tuple[str, str, str, str]]:
     """Code, severity, message and help."""
     _, output, error = call("validate", "--format", "json", *arguments)
     assert output, error
-    return [(found["code"], found["severity"], found["message"], found["help"]) for file in json.loads(output)["files"] for found in file["diagnostics"]]
+    return [
+        (found["code"], found["severity"], found["message"], found["help"])
+        for file in json.loads(output)["files"]
+        for found in file["diagnostics"]
+    ]
 
 
 def requires(path: Path) -> tuple[str, list[tuple[str, str, int]]]:
@@ -35,14 +39,25 @@ def requires(path: Path) -> tuple[str, list[tuple[str, str, int]]]:
     status, output, _ = call("requires", "--format", "json", str(path))
     assert status == 0
     found = json.loads(output)
-    return found["requires"], [(reason["release"], reason["reason"], len(reason["layers"])) for reason in found["reasons"]]
+    return found["requires"], [
+        (reason["release"], reason["reason"], len(reason["layers"])) for reason in found["reasons"]
+    ]
 
 
-def network(type: str = "ReLU", version: str = "opset1", *, precision: str = "FP32", ir: str = "11", attributes: str = "") -> Net:
+def network(
+    type: str = "ReLU",
+    version: str = "opset1",
+    *,
+    precision: str = "FP32",
+    ir: str = "11",
+    attributes: str = "",
+) -> Net:
     """`type` between an input and an output; `ir` is the version of the file."""
     net = Net()
     x = net.parameter("2,3", name="x")
-    made = net.layer(type, [x], attributes, version=version, outputs=[f"{precision}:2,3"], name="layer")
+    made = net.layer(
+        type, [x], attributes, version=version, outputs=[f"{precision}:2,3"], name="layer"
+    )
     net.layers[int(made)] = net.layers[int(made)].replace("precision=", 'names="y" precision=')
     net.result(made, "y")
     text = net.text()
@@ -61,12 +76,36 @@ def network(type: str = "ReLU", version: str = "opset1", *, precision: str = "FP
         (network("ReLU", "opset13"), "2023.2", "opset13"),
         (network("Identity", "opset16"), "2026.0", "opset16"),
         (network("Parameter", "opset17"), "2026.2", "opset17"),
-        (network("Convert", precision="NF4", attributes='destination_type="nf4"'), "2023.2", "element type nf4"),
-        (network("Convert", precision="F8E4M3", attributes='destination_type="f8e4m3"'), "2024.0", "element type f8e4m3"),
-        (network("Convert", precision="U2", attributes='destination_type="u2"'), "2024.2", "element type u2"),
-        (network("Convert", precision="F4E2M1", attributes='destination_type="f4e2m1"'), "2024.3", "element type f4e2m1"),
-        (network("Convert", precision="I4", attributes='destination_type="i4"', ir="10"), "2021.4", "element type i4"),
-        (network("Convert", precision="FP16", attributes='destination_type="f16"', ir="10"), "2020.1", "opset1"),
+        (
+            network("Convert", precision="NF4", attributes='destination_type="nf4"'),
+            "2023.2",
+            "element type nf4",
+        ),
+        (
+            network("Convert", precision="F8E4M3", attributes='destination_type="f8e4m3"'),
+            "2024.0",
+            "element type f8e4m3",
+        ),
+        (
+            network("Convert", precision="U2", attributes='destination_type="u2"'),
+            "2024.2",
+            "element type u2",
+        ),
+        (
+            network("Convert", precision="F4E2M1", attributes='destination_type="f4e2m1"'),
+            "2024.3",
+            "element type f4e2m1",
+        ),
+        (
+            network("Convert", precision="I4", attributes='destination_type="i4"', ir="10"),
+            "2021.4",
+            "element type i4",
+        ),
+        (
+            network("Convert", precision="FP16", attributes='destination_type="f16"', ir="10"),
+            "2020.1",
+            "opset1",
+        ),
     ],
 )
 def test_requires(tmp_path: Path, net: Net, release: str, reason: str) -> None:
@@ -79,14 +118,21 @@ def test_requires_in_words(tmp_path: Path) -> None:
     status, output, _ = call("requires", str(network("SoftSign", "opset9").save(tmp_path)))
     lines = output.splitlines()
     assert (status, lines[0].endswith("m.xml: OpenVINO 2022.2 or newer")) == (0, True)
-    assert [line.strip() for line in lines[1:3]] == ["2022.2  opset9, 1 layer", "SoftSign 'layer' (id 1), line 5"]
+    assert [line.strip() for line in lines[1:3]] == [
+        "2022.2  opset9, 1 layer",
+        "SoftSign 'layer' (id 1), line 5",
+    ]
 
 
 def test_requires_of_bodies_and_of_what_nobody_knows(tmp_path: Path) -> None:
     path = network("Mine", "custom_opset").save(tmp_path)
     status, output, _ = call("requires", "--format", "json", str(path))
     found = json.loads(output)
-    assert (status, found["requires"], [layer["type"] for layer in found["unknown"]]) == (0, "2022.1", ["Mine"])
+    assert (status, found["requires"], [layer["type"] for layer in found["unknown"]]) == (
+        0,
+        "2022.1",
+        ["Mine"],
+    )
     assert "no release reads it without its library" in call("requires", str(path))[1]
     examples = Path(__file__).resolve().parents[2] / "examples"
     inside = json.loads(call("requires", "--format", "json", str(examples / "control_flow.xml"))[1])
@@ -106,7 +152,20 @@ def test_requires_of_what_cannot_be_read(tmp_path: Path) -> None:
 
 def test_the_tables_are_in_order() -> None:
     assert list(OPSETS.values()) == sorted(OPSETS.values())
-    assert [newest_opset(parse_release(text)) for text in ("2019.4", "2020.1", "2020.3", "2022.1", "2023.3", "2024.6", "2025.4", "2026.4", "2030.0")] == [
+    assert [
+        newest_opset(parse_release(text))
+        for text in (
+            "2019.4",
+            "2020.1",
+            "2020.3",
+            "2022.1",
+            "2023.3",
+            "2024.6",
+            "2025.4",
+            "2026.4",
+            "2030.0",
+        )
+    ] == [
         0,
         1,
         2,
@@ -123,7 +182,9 @@ def test_the_tables_are_in_order() -> None:
 def test_the_tables_cover_what_openvino_has() -> None:
     import openvino
 
-    assert {f"opset{number}" for number in OPSETS} == {name for name in dir(openvino) if name.startswith("opset")}
+    assert {f"opset{number}" for number in OPSETS} == {
+        name for name in dir(openvino) if name.startswith("opset")
+    }
     assert ELEMENT_TYPES.keys() <= set(dir(openvino.Type))
 
 
@@ -134,7 +195,9 @@ def test_the_tables_cover_what_openvino_has() -> None:
         (
             network("SoftSign", "opset9"),
             "2022.1",
-            ["SoftSign of opset9 needs OpenVINO 2022.2 or newer; the target 2022.1 reads up to opset8"],
+            [
+                "SoftSign of opset9 needs OpenVINO 2022.2 or newer; the target 2022.1 reads up to opset8"
+            ],
         ),
         (
             network("MVN", "opset6"),
@@ -154,8 +217,12 @@ def test_the_tables_cover_what_openvino_has() -> None:
 def test_target(tmp_path: Path, net: Net, target: str, expected: list[str]) -> None:
     path = net.save(tmp_path)
     found = findings("--target", target, "--select", "IR605", str(path))
-    assert [(code, severity, message) for code, severity, message, _ in found] == [("IR605", "error", message) for message in expected]
-    reported = irshape.validate(path, config=irshape.Configuration(target=parse_release(target), select=("IR605",))).diagnostics
+    assert [(code, severity, message) for code, severity, message, _ in found] == [
+        ("IR605", "error", message) for message in expected
+    ]
+    reported = irshape.validate(
+        path, config=irshape.Configuration(target=parse_release(target), select=("IR605",))
+    ).diagnostics
     assert [one.message for one in reported] == expected
 
 
@@ -177,7 +244,12 @@ def test_a_target_that_has_the_same_operation(tmp_path: Path) -> None:
         ("Mine", "custom_opset", ["--extension", "Mine"], "info"),
         ("Mine", "custom_opset", ["--extension", "Mine@custom_opset"], "info"),
         ("Mine", "custom_opset", ["--extension", "Mine@other"], "error"),
-        ("Mine", "custom_opset", ["--extension", "mine"], "error"),  # OpenVINO looks extensions up as they are written
+        (
+            "Mine",
+            "custom_opset",
+            ["--extension", "mine"],
+            "error",
+        ),  # OpenVINO looks extensions up as they are written
         ("Mine", "custom_opset", ["--extension", "Other", "--extension", "Mine"], "info"),
         ("Mine", "opset1", [], "error"),
         ("Mine", "opset1", ["--extension", "Mine"], "info"),
@@ -185,7 +257,9 @@ def test_a_target_that_has_the_same_operation(tmp_path: Path) -> None:
         ("ReLU", "extension", ["--extension", "ReLU@extension"], "info"),
     ],
 )
-def test_extensions(tmp_path: Path, type: str, version: str, options: list[str], severity: str) -> None:
+def test_extensions(
+    tmp_path: Path, type: str, version: str, options: list[str], severity: str
+) -> None:
     path = network(type, version).save(tmp_path)
     ((code, found, message, hint),) = findings(*options, str(path))
     assert found == severity
@@ -199,9 +273,13 @@ def test_extensions(tmp_path: Path, type: str, version: str, options: list[str],
 def test_extensions_of_the_configuration(tmp_path: Path) -> None:
     path = network("Mine", "custom_opset").save(tmp_path)
     (tmp_path / "irshape.toml").write_text('extensions = ["Mine@custom_opset"]')
-    assert [row[:2] for row in findings("--config", str(tmp_path / "irshape.toml"), str(path))] == [("IR604", "info")]
+    assert [row[:2] for row in findings("--config", str(tmp_path / "irshape.toml"), str(path))] == [
+        ("IR604", "info")
+    ]
     assert call("validate", "--config", str(tmp_path / "irshape.toml"), str(path))[0] == 0
-    ((found),) = irshape.validate(path, config=irshape.Configuration(extensions=("Mine",))).diagnostics
+    ((found),) = irshape.validate(
+        path, config=irshape.Configuration(extensions=("Mine",))
+    ).diagnostics
     assert (found.code, found.severity) == ("IR604", "info")
 
 
@@ -247,7 +325,7 @@ def plugin(tmp_path: Path) -> Iterator[object]:
     """Installs a module with entry points, in a folder on the path, for one test."""
     from irshape.ops import registry
     from irshape.rules import _by_name, all_rules, plugins
-    from irshape.settings.selection import covered
+    from irshape.settings.selectors import covered
 
     caches = [
         registry.plugins,
@@ -287,12 +365,17 @@ def plugin(tmp_path: Path) -> Iterator[object]:
 
 def test_an_operation_of_a_plugin(tmp_path: Path, plugin: object) -> None:
     assert callable(plugin)
-    plugin("their_ops", OPERATION.format(name="Doubled"), "[irshape.operations]\ndoubled = their_ops:Doubled\n")
+    plugin(
+        "their_ops",
+        OPERATION.format(name="Doubled"),
+        "[irshape.operations]\ndoubled = their_ops:Doubled\n",
+    )
     path = network("Doubled", "custom_opset").save(tmp_path)
     assert [row[:2] for row in findings(str(path))] == [("IR604", "info"), ("IR201", "error")]
     path.write_text(
         path.read_text().replace(
-            '<dim>2</dim><dim>3</dim></port></output></layer>\n<layer id="2"', '<dim>2</dim><dim>6</dim></port></output></layer>\n<layer id="2"'
+            '<dim>2</dim><dim>3</dim></port></output></layer>\n<layer id="2"',
+            '<dim>2</dim><dim>6</dim></port></output></layer>\n<layer id="2"',
         )
     )
     assert [row[:2] for row in findings(str(path))] == [("IR604", "info")]
@@ -301,19 +384,57 @@ def test_an_operation_of_a_plugin(tmp_path: Path, plugin: object) -> None:
 @pytest.mark.parametrize(
     ("text", "points", "words"),
     [
-        (OPERATION.format(name="ReLU"), "[irshape.operations]\nx = bad_plugin:ReLU\n", "declares ReLU, which is declared already"),
-        (OPERATION.format(name="A"), "[irshape.operations]\nx = bad_plugin:A\ny = bad_plugin:A\n", "declares A, which is declared already"),
-        (OPERATION.format(name="A"), "[irshape.operations]\nx = bad_plugin:B\n", "cannot be loaded"),
-        ("A = 1", "[irshape.operations]\nx = bad_plugin:A\n", "is no irshape.ops.declaration.Operation"),
-        (RULE.format(code="IR201", name="mine"), "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\n", "one from IR950 to IR999"),
-        (RULE.format(code="IR950", name="My Rule"), "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\n", "needs a name of lower-case words"),
-        (RULE.format(code="IR950", name="mine"), "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\ny = bad_plugin:NoLayerNamedLayer\n", "declares already"),
-        (RULE.format(code="IR950", name="cycle"), "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\n", "declares cycle, which is a rule of irshape"),
-        ("raise OSError('no')", "[irshape.rules]\nx = bad_plugin:Rule\n", "cannot be loaded: OSError: no"),
+        (
+            OPERATION.format(name="ReLU"),
+            "[irshape.operations]\nx = bad_plugin:ReLU\n",
+            "declares ReLU, which is declared already",
+        ),
+        (
+            OPERATION.format(name="A"),
+            "[irshape.operations]\nx = bad_plugin:A\ny = bad_plugin:A\n",
+            "declares A, which is declared already",
+        ),
+        (
+            OPERATION.format(name="A"),
+            "[irshape.operations]\nx = bad_plugin:B\n",
+            "cannot be loaded",
+        ),
+        (
+            "A = 1",
+            "[irshape.operations]\nx = bad_plugin:A\n",
+            "is no irshape.ops.declaration.Operation",
+        ),
+        (
+            RULE.format(code="IR201", name="mine"),
+            "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\n",
+            "one from IR950 to IR999",
+        ),
+        (
+            RULE.format(code="IR950", name="My Rule"),
+            "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\n",
+            "needs a name of lower-case words",
+        ),
+        (
+            RULE.format(code="IR950", name="mine"),
+            "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\ny = bad_plugin:NoLayerNamedLayer\n",
+            "declares already",
+        ),
+        (
+            RULE.format(code="IR950", name="cycle"),
+            "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\n",
+            "declares cycle, which is a rule of irshape",
+        ),
+        (
+            "raise OSError('no')",
+            "[irshape.rules]\nx = bad_plugin:Rule\n",
+            "cannot be loaded: OSError: no",
+        ),
         ("Rule = 1", "[irshape.rules]\nx = bad_plugin:Rule\n", "is no irshape.rules.Rule"),
     ],
 )
-def test_a_plugin_that_cannot_be_used(tmp_path: Path, plugin: object, text: str, points: str, words: str) -> None:
+def test_a_plugin_that_cannot_be_used(
+    tmp_path: Path, plugin: object, text: str, points: str, words: str
+) -> None:
     assert callable(plugin)
     plugin("bad_plugin", text, points)
     status, output, error = call("validate", str(network().save(tmp_path)))
@@ -327,8 +448,14 @@ def test_a_rule_of_a_plugin(tmp_path: Path, plugin: object) -> None:
     assert callable(plugin)
     path = network().save(tmp_path)
     assert findings(str(path)) == []
-    plugin("their_rules", RULE.format(code="IR950", name="no-layer-named-layer"), "[irshape.rules]\nmine = their_rules:NoLayerNamedLayer\n")
-    assert [row[:3] for row in findings(str(path))] == [("IR950", "warning", "this name says nothing")]
+    plugin(
+        "their_rules",
+        RULE.format(code="IR950", name="no-layer-named-layer"),
+        "[irshape.rules]\nmine = their_rules:NoLayerNamedLayer\n",
+    )
+    assert [row[:3] for row in findings(str(path))] == [
+        ("IR950", "warning", "this name says nothing")
+    ]
     assert findings("--ignore", "no-layer-named-layer", str(path)) == []
     assert [row[0] for row in findings("--select", "IR9", str(path))] == ["IR950"]
     assert "A name that says nothing." in call("rule", "IR950")[1]

@@ -12,9 +12,9 @@ from click.testing import CliRunner
 
 import irshape
 from irshape.cli import cli
-from irshape.formats.weights import array
-from irshape.model import Layer, Model
-from irshape.wiring import wire
+from irshape.model.graph import Layer, Model
+from irshape.model.weights import array
+from irshape.model.wiring import wire
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -26,7 +26,9 @@ def alter(model: Model, layer: Layer, target: Path) -> Path:
     raw = bytearray(Path(model.path).with_suffix(".bin").read_bytes())
     values = array(constant)
     assert values is not None
-    raw[constant.offset : constant.offset + constant.size] = (values * 1.5 + 0.25).astype(values.dtype).tobytes()
+    raw[constant.offset : constant.offset + constant.size] = (
+        (values * 1.5 + 0.25).astype(values.dtype).tobytes()
+    )
     target.with_suffix(".bin").write_bytes(raw)
     return target
 
@@ -43,7 +45,11 @@ def users(model: Model, layer: Layer) -> set[str]:
             constant.add(position)
     wanted, reached = {model.net.layers.index(layer)}, set()
     while wanted:
-        following = {position for position, row in enumerate(sources) if any(source is not None and source[0] in wanted for source in row)}
+        following = {
+            position
+            for position, row in enumerate(sources)
+            if any(source is not None and source[0] in wanted for source in row)
+        }
         reached |= {model.net.layers[position].id for position in following - constant}
         wanted = following & constant
     return reached
@@ -52,7 +58,13 @@ def users(model: Model, layer: Layer) -> set[str]:
 def shared(model: Model, layer: Layer) -> bool:
     """Whether other constants lie in the same bytes."""
     mine = model.constant(layer)
-    return sum(found.type == "Const" and model.constant(found).offset == mine.offset for found in model.walk()) > 1
+    return (
+        sum(
+            found.type == "Const" and model.constant(found).offset == mine.offset
+            for found in model.walk()
+        )
+        > 1
+    )
 
 
 @pytest.mark.parametrize("example", ["classifier", "encoder", "decoder", "recurrent"])
@@ -61,15 +73,28 @@ def test_an_altered_constant_is_traced_to_its_layer(example: str, tmp_path: Path
     traced = 0
     for layer in model.walk():
         kind = layer.attribute("element_type") or ""
-        if layer.type != "Const" or kind[0] not in "fb" or "," not in (layer.attribute("shape") or "") or shared(model, layer):
+        if (
+            layer.type != "Const"
+            or kind[0] not in "fb"
+            or "," not in (layer.attribute("shape") or "")
+            or shared(model, layer)
+        ):
             continue
         altered = irshape.load(alter(model, layer, tmp_path / "altered.xml"))
         found = irshape.compare(model, altered)
-        if found.blamed is None and not any(pair.verdict == "differs" and not pair.constant for pair in found.pairs):
+        if found.blamed is None and not any(
+            pair.verdict == "differs" and not pair.constant for pair in found.pairs
+        ):
             continue  # no input reaches it, or what it changes is masked out
         assert found.blamed is not None, layer.name
-        assert found.blamed.second.id in users(model, layer), f"{layer.name}: {found.blamed.second.name}"
-        assert {pair.second.id for pair in found.pairs if pair.own_verdict == "differs" and not pair.constant} <= users(model, layer)
+        assert found.blamed.second.id in users(model, layer), (
+            f"{layer.name}: {found.blamed.second.name}"
+        )
+        assert {
+            pair.second.id
+            for pair in found.pairs
+            if pair.own_verdict == "differs" and not pair.constant
+        } <= users(model, layer)
         assert any(layer.name in cause for cause in found.blamed.causes)
         assert not found.ok
         traced += 1
@@ -97,7 +122,9 @@ def test_forms_of_the_answer(tmp_path: Path) -> None:
     assert status == 1
     assert "the layer to blame" in output
     assert "Constant_35_compressed" in output
-    status, output = call("compare", model.path, altered, "-f", "json", "-o", str(tmp_path / "report.json"))
+    status, output = call(
+        "compare", model.path, altered, "-f", "json", "-o", str(tmp_path / "report.json")
+    )
     report = json.loads((tmp_path / "report.json").read_text())
     assert (status, report["ok"], report["blamed"]["b"]["type"]) == (1, False, "Convolution")
     assert report["altered_constants"] == ["Constant_35_compressed"]
@@ -112,7 +139,10 @@ def test_an_attribute_that_differs_is_named(tmp_path: Path) -> None:
     text = source.read_text()
     eps = next(line for line in text.splitlines() if "eps=" in line)
     changed = eps.replace('eps="', 'eps="0.1" was="')
-    changed = changed[: changed.index(' was="')] + changed[changed.index('"', changed.index(' was="') + 6) + 1 :]
+    changed = (
+        changed[: changed.index(' was="')]
+        + changed[changed.index('"', changed.index(' was="') + 6) + 1 :]
+    )
     (tmp_path / "b.xml").write_text(text.replace(eps, changed, 1))
     shutil.copy(source.with_suffix(".bin"), tmp_path / "b.bin")
     found = irshape.compare(irshape.load(source), irshape.load(tmp_path / "b.xml"))
@@ -122,7 +152,9 @@ def test_an_attribute_that_differs_is_named(tmp_path: Path) -> None:
 
 
 def test_inputs_that_do_not_go_together_are_an_error() -> None:
-    status, output = call("compare", str(EXAMPLES / "classifier.xml"), str(EXAMPLES / "encoder.xml"))
+    status, output = call(
+        "compare", str(EXAMPLES / "classifier.xml"), str(EXAMPLES / "encoder.xml")
+    )
     assert status == 1
     assert "inputs" in output
 
@@ -153,7 +185,9 @@ def converted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("runtime", [None, "onnxruntime", "irshape"])
 @pytest.mark.parametrize("turned", [False, True])
-def test_an_ir_beside_the_onnx_model_that_it_came_from(converted: Path, runtime: str | None, turned: bool) -> None:
+def test_an_ir_beside_the_onnx_model_that_it_came_from(
+    converted: Path, runtime: str | None, turned: bool
+) -> None:
     models = (irshape.load(converted), irshape.load(VIT))
     found = irshape.compare(*(models[::-1] if turned else models), runtime=runtime)
     assert found.ok
@@ -164,10 +198,16 @@ def test_an_ir_beside_the_onnx_model_that_it_came_from(converted: Path, runtime:
     assert runtime == "irshape" or any(pair.errors.max_abs for pair in found.pairs)
 
 
-def test_the_layer_of_an_ir_that_departs_from_its_onnx_model(converted: Path, tmp_path: Path) -> None:
+def test_the_layer_of_an_ir_that_departs_from_its_onnx_model(
+    converted: Path, tmp_path: Path
+) -> None:
     """One weight of one layer of the IR is another one: onnxruntime's values of the ONNX model are what it departs from."""
     model = irshape.load(converted)
-    feeders = {edge.to_layer: model.net.by_id[edge.from_layer] for edge in model.net.edges if model.net.by_id[edge.from_layer].type == "Const"}
+    feeders = {
+        edge.to_layer: model.net.by_id[edge.from_layer]
+        for edge in model.net.edges
+        if model.net.by_id[edge.from_layer].type == "Const"
+    }
     layer = [layer for layer in model.layers if layer.type == "MatMul" and layer.id in feeders][3]
     weights = feeders[layer.id]
     data = bytearray(converted.with_suffix(".bin").read_bytes())
@@ -181,7 +221,9 @@ def test_the_layer_of_an_ir_that_departs_from_its_onnx_model(converted: Path, tm
     assert found.blamed.second.name == layer.name
 
 
-def test_without_onnxruntime_irshape_runs_the_onnx_model(converted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_onnxruntime_irshape_runs_the_onnx_model(
+    converted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def absent(*_: object) -> None:
         raise RuntimeError("onnxruntime is not installed")
 
@@ -189,5 +231,7 @@ def test_without_onnxruntime_irshape_runs_the_onnx_model(converted: Path, monkey
     found = irshape.compare(irshape.load(converted), irshape.load(VIT))
     assert (found.ok, found.runtimes) == (True, ("irshape", "irshape"))
     assert "onnxruntime is not installed" in found.notes[0]
-    done = CliRunner().invoke(cli, ["compare", str(converted), str(VIT), "--runtime", "onnxruntime"])
+    done = CliRunner().invoke(
+        cli, ["compare", str(converted), str(VIT), "--runtime", "onnxruntime"]
+    )
     assert (done.exit_code, "onnxruntime is not installed" in done.output) == (2, True)

@@ -14,7 +14,7 @@ from ir import Net
 import irshape
 from irshape.cli import cli
 from irshape.comparison import runtime
-from irshape.comparison.statistics import errors
+from irshape.numbers.statistics import errors
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -39,23 +39,33 @@ def falsified(monkeypatch: pytest.MonkeyPatch, *wrong: str) -> None:
     """Lets the device say something else of some layers, in the whole model and alone."""
     asked = runtime.ask
 
-    def ask(folder: Path, request: dict[str, object], timeout: float = runtime.TIMEOUT) -> runtime.Answer:
+    def ask(
+        folder: Path, request: dict[str, object], timeout: float = runtime.TIMEOUT
+    ) -> runtime.Answer:
         answer = asked(folder, request, timeout)
         for (name, _), (element_type, _, file) in answer.values.items():
             if name in wrong and element_type == "f32":
-                file.write_bytes((np.frombuffer(file.read_bytes(), np.float32) + np.float32(0.5)).tobytes())
+                file.write_bytes(
+                    (np.frombuffer(file.read_bytes(), np.float32) + np.float32(0.5)).tobytes()
+                )
         return answer
 
     monkeypatch.setattr("irshape.comparison.crosschecking.ask", ask)
 
 
-def test_what_a_layer_inherits_is_not_blamed_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_layer_inherits_is_not_blamed_on_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = chain(tmp_path)
     falsified(monkeypatch, "2")
     found = irshape.crosscheck(model)
     assert found.blamed is not None
     assert found.blamed.layer.name == "turn"
-    states = {row.layer.name: (row.value_verdict, row.own_verdict) for row in found.rows if row.layer.type != "Parameter"}
+    states = {
+        row.layer.name: (row.value_verdict, row.own_verdict)
+        for row in found.rows
+        if row.layer.type != "Parameter"
+    }
     assert states["grow"] == ("equal", "equal")
     assert states["turn"] == ("differs", "differs")
     assert not found.ok
@@ -63,21 +73,30 @@ def test_what_a_layer_inherits_is_not_blamed_on_it(tmp_path: Path, monkeypatch: 
     assert irshape.crosscheck(model).ok
 
 
-def test_the_blamed_layer_is_kept_as_a_model_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_blamed_layer_is_kept_as_a_model_that_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = chain(tmp_path)
     falsified(monkeypatch, "2")
     status, output = call("crosscheck", model.path, "--save", str(tmp_path / "kept"))
     assert status == 1
-    assert "the first layer that departs by itself, given the device's own inputs: Sin 'turn' (id 2) output 0" in output
+    assert (
+        "the first layer that departs by itself, given the device's own inputs: Sin 'turn' (id 2) output 0"
+        in output
+    )
     monkeypatch.undo()
     kept = tmp_path / "kept" / "layer_2.xml"
-    assert {path.name for path in kept.parent.iterdir()} == {f"layer_2.{end}" for end in ("xml", "bin", "input0.npy", "irshape0.npy", "device0.npy")}
+    assert {path.name for path in kept.parent.iterdir()} == {
+        f"layer_2.{end}" for end in ("xml", "bin", "input0.npy", "irshape0.npy", "device0.npy")
+    }
     status, output = call("crosscheck", str(kept), "-f", "json", "-v")
     report = json.loads(output)
     assert (status, report["ok"]) == (0, True)
     fed = np.load(kept.parent / "layer_2.input0.npy")
     made = irshape.run(irshape.load(kept), [fed])
-    np.testing.assert_array_equal(next(iter(made.values())), np.load(kept.parent / "layer_2.irshape0.npy"))
+    np.testing.assert_array_equal(
+        next(iter(made.values())), np.load(kept.parent / "layer_2.irshape0.npy")
+    )
     status, output = call("run", str(kept), "-f", "json")
     assert status == 0
     assert json.loads(output)["outputs"][0]["shape"] == [2, 3]
@@ -92,16 +111,32 @@ INSIDE = [
 ]
 
 
-@pytest.mark.parametrize(("wrong", "blamed"), INSIDE, ids=lambda value: "-".join(value) if isinstance(value, tuple) else "")
-def test_the_layer_inside_a_body_is_found(wrong: tuple[str, ...], blamed: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("wrong", "blamed"),
+    INSIDE,
+    ids=lambda value: "-".join(value) if isinstance(value, tuple) else "",
+)
+def test_the_layer_inside_a_body_is_found(
+    wrong: tuple[str, ...],
+    blamed: list[tuple[str, str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     asked = runtime.ask
 
-    def ask(folder: Path, request: dict[str, object], timeout: float = runtime.TIMEOUT) -> runtime.Answer:
+    def ask(
+        folder: Path, request: dict[str, object], timeout: float = runtime.TIMEOUT
+    ) -> runtime.Answer:
         answer = asked(folder, request, timeout)
-        types = {layer.get("id"): layer.get("type") for layer in ElementTree.parse(str(request["xml"])).iterfind("./layers/layer")}
+        types = {
+            layer.get("id"): layer.get("type")
+            for layer in ElementTree.parse(str(request["xml"])).iterfind("./layers/layer")
+        }
         for (name, _), (element_type, _, file) in answer.values.items():
             if types.get(name) in wrong and element_type == "f32":
-                file.write_bytes((np.frombuffer(file.read_bytes(), np.float32) + np.float32(0.5)).tobytes())
+                file.write_bytes(
+                    (np.frombuffer(file.read_bytes(), np.float32) + np.float32(0.5)).tobytes()
+                )
         return answer
 
     monkeypatch.setattr("irshape.comparison.crosschecking.ask", ask)
@@ -119,10 +154,17 @@ def test_the_layer_inside_a_body_is_found(wrong: tuple[str, ...], blamed: list[t
     assert status == 1
     assert ("every layer of its <body> agrees in the" in output) == (wrong == ("Loop",))
     assert "inside, in run 1 of the <" in output
-    assert json.loads(call("crosscheck", str(EXAMPLES / "control_flow.xml"), "-f", "json")[1])["inside"]["blamed"]["id"] == blamed[1][0]
+    assert (
+        json.loads(call("crosscheck", str(EXAMPLES / "control_flow.xml"), "-f", "json")[1])[
+            "inside"
+        ]["blamed"]["id"]
+        == blamed[1][0]
+    )
 
 
-@pytest.mark.parametrize("example", ["classifier", "encoder", "recurrent", "control_flow", "compressed", "decoder"])
+@pytest.mark.parametrize(
+    "example", ["classifier", "encoder", "recurrent", "control_flow", "compressed", "decoder"]
+)
 def test_every_layer_can_be_cut_out(example: str, tmp_path: Path) -> None:
     from irshape.comparison.reproducer import cut, save
     from irshape.execution.inputs import random_inputs
@@ -130,14 +172,19 @@ def test_every_layer_can_be_cut_out(example: str, tmp_path: Path) -> None:
     model = irshape.load(EXAMPLES / f"{example}.xml")
     seen: set[str] = set()
 
-    def observe(layer: irshape.Layer, inputs: tuple[np.ndarray, ...], made: tuple[np.ndarray, ...]) -> None:
+    def observe(
+        layer: irshape.Layer, inputs: tuple[np.ndarray, ...], made: tuple[np.ndarray, ...]
+    ) -> None:
         if layer.type in seen | {"Parameter", "Const", "Result", "ReadValue", "Assign"}:
             return
         seen.add(layer.type)
         path = save(cut(model, layer, inputs), tmp_path, {"irshape": made})
         alone = irshape.load(path)
         assert irshape.validate(path).ok, layer
-        arrays = {parameter.id: np.load(path.with_suffix(f".input{number}.npy")) for number, parameter in enumerate(alone.parameters)}
+        arrays = {
+            parameter.id: np.load(path.with_suffix(f".input{number}.npy"))
+            for number, parameter in enumerate(alone.parameters)
+        }
         for given, wanted in zip(irshape.run(alone, arrays).values(), made, strict=True):
             np.testing.assert_allclose(given, wanted, rtol=1e-5, atol=1e-6)
 
@@ -150,13 +197,31 @@ def test_reports_for_machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     falsified(monkeypatch, "2")
     status, output = call("crosscheck", model.path, "-f", "junit")
     suite = ElementTree.fromstring(output)
-    assert (status, suite.get("failures")) == (1, "2")  # the layer itself, and the output of the model
-    status, output = call("crosscheck", model.path, "-f", "json", "-o", str(tmp_path / "report.json"))
+    assert (status, suite.get("failures")) == (
+        1,
+        "2",
+    )  # the layer itself, and the output of the model
+    status, output = call(
+        "crosscheck", model.path, "-f", "json", "-o", str(tmp_path / "report.json")
+    )
     report = json.loads((tmp_path / "report.json").read_text())
     assert (status, output, report["blamed"]["name"]) == (1, "", "turn")
     row = next(row for row in report["outputs"] if row["layer"]["name"] == "turn")
     assert row["errors"]["max_abs"] == pytest.approx(0.5, abs=1e-5)
-    assert set(row["errors"]) == {"max_abs", "mean_abs", "max_rel", "mean_rel", "ulp", "cosine", "nan", "inf", "place", "reference", "other", "scale"}
+    assert set(row["errors"]) == {
+        "max_abs",
+        "mean_abs",
+        "max_rel",
+        "mean_rel",
+        "ulp",
+        "cosine",
+        "nan",
+        "inf",
+        "place",
+        "reference",
+        "other",
+        "scale",
+    }
 
 
 @pytest.mark.parametrize("device", ["AUTO", "AUTO:CPU", "HETERO:CPU", "MULTI:CPU"])
@@ -176,9 +241,16 @@ def test_a_device_that_is_not_there(device: str, tmp_path: Path) -> None:
 def test_outputs_alone_and_tolerances(tmp_path: Path) -> None:
     model = chain(tmp_path)
     status, output = call("crosscheck", model.path, "--layers", "outputs", "-f", "json")
-    compared = [row["layer"]["name"] for row in json.loads(output)["outputs"] if row["value_verdict"] != "not compared"]
+    compared = [
+        row["layer"]["name"]
+        for row in json.loads(output)["outputs"]
+        if row["value_verdict"] != "not compared"
+    ]
     assert (status, compared) == (0, ["scale"])
-    assert call("crosscheck", str(EXAMPLES / "classifier.xml"), "--rtol", "0", "--atol", "1e-12")[0] == 1
+    assert (
+        call("crosscheck", str(EXAMPLES / "classifier.xml"), "--rtol", "0", "--atol", "1e-12")[0]
+        == 1
+    )
     status, output = call("crosscheck", str(EXAMPLES / "classifier.xml"), "--worst", "3")
     assert status == 0
     assert "largest errors" in output
@@ -191,24 +263,41 @@ def test_a_device_in_lower_precision_is_held_to_that(example: str, hint: str) ->
     assert call("crosscheck", str(EXAMPLES / f"{example}.xml"), "--hint", hint)[0] == 0
 
 
-def test_an_output_beyond_what_rounding_makes_of_it_departs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_output_beyond_what_rounding_makes_of_it_departs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """One layer early in the model departs within what bf16 allows there; what it makes of the output is far more than rounding would."""
     model = irshape.load(EXAMPLES / "encoder.xml")
     monkeypatch.setattr("irshape.comparison.crosschecking.SIMULATED_FACTOR", 0.0)
-    monkeypatch.setattr("irshape.comparison.tolerance.COMPUTED", {"f16": (1e-2, 3e-3), "bf16": (1e-2, 3e-3)})
+    monkeypatch.setattr(
+        "irshape.numbers.tolerance.COMPUTED", {"f16": (1e-2, 3e-3), "bf16": (1e-2, 3e-3)}
+    )
     found = irshape.crosscheck(model, hint="bf16")
     assert any(found.counts(row) for row in found.rows)
     monkeypatch.setattr("irshape.comparison.crosschecking.SIMULATED_FACTOR", 1e9)
-    explained = [row for row in irshape.crosscheck(model, hint="bf16").rows if row.reason is not None and row.reason.startswith("rounded to bf16")]
+    explained = [
+        row
+        for row in irshape.crosscheck(model, hint="bf16").rows
+        if row.reason is not None and row.reason.startswith("rounded to bf16")
+    ]
     assert [row.value_verdict for row in explained] == ["explained"] * len(explained) != []
 
 
 @pytest.mark.parametrize(("mask", "found"), [(-3.4e38, True), (-1e30, True), (-1e9, False)])
-def test_masks_hide_no_errors(mask: float, found: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_masks_hide_no_errors(
+    mask: float, found: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What stands for infinity is no measure of the other elements; a number that may be one of many is."""
     net = Net()
     scores = net.layer("Sin", [net.parameter("2,3", name="x")])
-    net.result(net.layer("Add", [scores, net.constant([0.0, mask, 0.0], "f32")], 'auto_broadcast="numpy"', name="masked"))
+    net.result(
+        net.layer(
+            "Add",
+            [scores, net.constant([0.0, mask, 0.0], "f32")],
+            'auto_broadcast="numpy"',
+            name="masked",
+        )
+    )
     falsified(monkeypatch, "3")
     report = irshape.crosscheck(net.load(tmp_path))
     assert (report.blamed is not None) == found
@@ -217,8 +306,17 @@ def test_masks_hide_no_errors(mask: float, found: bool, tmp_path: Path, monkeypa
 def test_where_nan_comes_from_is_said(tmp_path: Path) -> None:
     net = Net()
     x = net.parameter("2,3", name="x")
-    low = net.layer("Multiply", [net.layer("Add", [net.layer("Abs", [x]), net.constant([1.0], "f32")]), net.constant([-float("inf")], "f32")], name="low")
-    net.result(net.layer("ReLU", [net.layer("SoftMax", [low], 'axis="1"', name="soft")], name="relu"))
+    low = net.layer(
+        "Multiply",
+        [
+            net.layer("Add", [net.layer("Abs", [x]), net.constant([1.0], "f32")]),
+            net.constant([-float("inf")], "f32"),
+        ],
+        name="low",
+    )
+    net.result(
+        net.layer("ReLU", [net.layer("SoftMax", [low], 'axis="1"', name="soft")], name="relu")
+    )
     status, output = call("crosscheck", net.load(tmp_path).path)
     assert "irshape's first NaN comes from SoftMax 'soft'" in output
     assert "nothing but -inf" in output
@@ -227,15 +325,23 @@ def test_where_nan_comes_from_is_said(tmp_path: Path) -> None:
     def no_json(text: str) -> None:
         raise AssertionError(f"{text} is no JSON")
 
-    for arguments in (["crosscheck"], ["run", "--random", "--stats"], ["run", "--random", "--simulate", "bf16"]):
-        json.loads(call(*arguments, str(tmp_path / "m.xml"), "-f", "json")[1], parse_constant=no_json)
+    for arguments in (
+        ["crosscheck"],
+        ["run", "--random", "--stats"],
+        ["run", "--random", "--simulate", "bf16"],
+    ):
+        json.loads(
+            call(*arguments, str(tmp_path / "m.xml"), "-f", "json")[1], parse_constant=no_json
+        )
 
 
 def test_narrow_integers_of_the_device_are_explained(tmp_path: Path) -> None:
     net = Net()
     x = net.parameter("3", name="x")
     grown = net.layer("Multiply", [net.layer("Abs", [x]), net.constant([1e30], "f32")], name="grow")
-    net.result(net.layer("Convert", [grown], 'destination_type="i64"', outputs=["I64:3"], name="whole"))
+    net.result(
+        net.layer("Convert", [grown], 'destination_type="i64"', outputs=["I64:3"], name="whole")
+    )
     status, output = call("crosscheck", net.load(tmp_path).path)
     assert status == 0
     assert "the device computes i64 as i32" in output
@@ -244,7 +350,13 @@ def test_narrow_integers_of_the_device_are_explained(tmp_path: Path) -> None:
 def test_errors_of_two_arrays() -> None:
     reference = np.array([1.0, 2.0, 0.0, np.inf, np.nan], np.float32)
     found = errors(reference, np.array([1.0, 2.5, 0.0, np.inf, 1.0], np.float32))
-    assert (found.max_abs, found.max_rel, found.place, found.nan, found.inf) == (0.5, 0.25, (1,), (1, 0), (1, 1))
+    assert (found.max_abs, found.max_rel, found.place, found.nan, found.inf) == (
+        0.5,
+        0.25,
+        (1,),
+        (1, 0),
+        (1, 1),
+    )
     assert found.mean_abs == pytest.approx(0.5 / 3)
     assert found.ulp == 1 << 21
     half = np.array([1, -1, 0], np.float16)

@@ -12,9 +12,9 @@ from ir import Net
 
 import irshape
 from irshape.cli import cli
-from irshape.comparison.statistics import merged, values
 from irshape.execution.inputs import random_inputs, restored, storable
 from irshape.execution.session import ExecutionError
+from irshape.numbers.statistics import merged, values
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -32,8 +32,17 @@ def sizes(model: irshape.Model, **options: object) -> list[tuple[int, ...]]:
 def test_sizes_are_found_that_every_layer_takes(tmp_path: Path) -> None:
     net = Net()
     x = net.parameter("?,?,?,?", name="image")
-    kernel = net.layer("Broadcast", [net.constant([0.5], "f32"), net.constant([4, 3, 7, 7])], 'mode="numpy"', outputs=["FP32:4,3,7,7"])
-    made = net.layer("Convolution", [x, kernel], 'strides="1,1" dilations="1,1" pads_begin="0,0" pads_end="0,0" auto_pad="explicit"')
+    kernel = net.layer(
+        "Broadcast",
+        [net.constant([0.5], "f32"), net.constant([4, 3, 7, 7])],
+        'mode="numpy"',
+        outputs=["FP32:4,3,7,7"],
+    )
+    made = net.layer(
+        "Convolution",
+        [x, kernel],
+        'strides="1,1" dilations="1,1" pads_begin="0,0" pads_end="0,0" auto_pad="explicit"',
+    )
     net.result(made)
     model = net.load(tmp_path)
     assert sizes(model) == [(2, 3, 8, 8)]
@@ -45,7 +54,13 @@ def test_sizes_are_found_that_every_layer_takes(tmp_path: Path) -> None:
 def test_a_dimension_that_must_be_one_number_is_found(tmp_path: Path) -> None:
     net = Net()
     x, y = net.parameter("?,?", name="x"), net.parameter("?,?", name="y")
-    net.result(net.layer("MatMul", [net.layer("Broadcast", [x, net.constant([5, 12])], 'mode="numpy"'), y], 'transpose_a="false" transpose_b="false"'))
+    net.result(
+        net.layer(
+            "MatMul",
+            [net.layer("Broadcast", [x, net.constant([5, 12])], 'mode="numpy"'), y],
+            'transpose_a="false" transpose_b="false"',
+        )
+    )
     made = sizes(net.load(tmp_path))
     assert made[1][0] == 12
 
@@ -59,7 +74,9 @@ def test_where_nothing_fits_the_layer_is_named(tmp_path: Path) -> None:
     assert sizes(irshape.load(path)) == [(1,)]
     net = Net()
     x = net.parameter("3..,?", name="x")
-    net.result(net.layer("Reshape", [x, net.constant([977, 991])], 'special_zero="false"', name="shape"))
+    net.result(
+        net.layer("Reshape", [x, net.constant([977, 991])], 'special_zero="false"', name="shape")
+    )
     status, output = call("run", str(net.save(tmp_path)), "--random")
     assert status == 2
     assert "Reshape 'shape'" in output
@@ -69,13 +86,18 @@ def test_where_nothing_fits_the_layer_is_named(tmp_path: Path) -> None:
 def test_inputs_that_do_not_fit_are_refused_before_anything_runs() -> None:
     model = irshape.load(EXAMPLES / "encoder.xml")
     ran: list[str] = []
-    with pytest.raises(ExecutionError, match=r"\(id \d+\).*input_ids=\[2, 4\], attention_mask=\[2, 3\]") as refused:
+    with pytest.raises(
+        ExecutionError, match=r"\(id \d+\).*input_ids=\[2, 4\], attention_mask=\[2, 3\]"
+    ) as refused:
         irshape.Session(model).run(
-            {"input_ids": np.ones((2, 4), np.int64), "attention_mask": np.ones((2, 3), np.int64)}, observe=lambda layer, given, made: ran.append(layer.name)
+            {"input_ids": np.ones((2, 4), np.int64), "attention_mask": np.ones((2, 3), np.int64)},
+            observe=lambda layer, given, made: ran.append(layer.name),
         )
     assert refused.value.layer is not None
     assert not ran
-    status, output = call("run", model.path, "--random", "-s", "input_ids=[2,4]", "-s", "attention_mask=[2,3]")
+    status, output = call(
+        "run", model.path, "--random", "-s", "input_ids=[2,4]", "-s", "attention_mask=[2,3]"
+    )
     assert status == 1
     assert "Traceback" not in output
 
@@ -94,7 +116,11 @@ def test_files_give_back_the_element_type(name: str) -> None:
     from irshape.types import ElementType
 
     element_type = ElementType.of(name)
-    array = np.array([b"one", b"two"], object) if name == "string" else np.array([1, 0, 1]).astype(dtype_of(element_type))
+    array = (
+        np.array([b"one", b"two"], object)
+        if name == "string"
+        else np.array([1, 0, 1]).astype(dtype_of(element_type))
+    )
     back = restored(storable(array), element_type)
     assert back.dtype == array.dtype
     assert back.tolist() == array.tolist()
@@ -110,10 +136,18 @@ def test_stats_of_every_layer(tmp_path: Path) -> None:
     status, output = call("run", path, "-i", str(tmp_path / "x.npy"), "--stats")
     assert status == 0
     assert "Multiply 'big' (id 2) output 0 beyond f16" in output
-    assert "the first NaN comes from Sqrt 'root' (id 3) output 0: its input goes down to -1e+06" in output
+    assert (
+        "the first NaN comes from Sqrt 'root' (id 3) output 0: its input goes down to -1e+06"
+        in output
+    )
     status, output = call("run", path, "-i", str(tmp_path / "x.npy"), "--stats", "-f", "json")
     rows = {row["layer"]["name"]: row for row in json.loads(output)["outputs"]}
-    assert (rows["big"]["lowest"], rows["big"]["beyond_f16"], rows["big"]["zeros"], rows["root"]["nan"]) == (-1e6, 3, 1, 1)
+    assert (
+        rows["big"]["lowest"],
+        rows["big"]["beyond_f16"],
+        rows["big"]["zeros"],
+        rows["root"]["nan"],
+    ) == (-1e6, 3, 1, 1)
 
 
 def test_stats_inside_bodies() -> None:
@@ -125,14 +159,33 @@ def test_stats_inside_bodies() -> None:
     places = [("/".join([*row["layer"]["path"], row["layer"]["id"]]), row["port"]) for row in rows]
     assert len(set(places)) == len(places)
     by_place = dict(zip(places, rows, strict=True))
-    number, branch, loop = by_place["5/body/0", 0], by_place["5/body/12/then_body/2", 0], by_place["5", 0]
-    assert (number["runs"], number["elements"], number["lowest"], number["highest"], number["mean"]) == (3, 3, 0, 2, 1)
+    number, branch, loop = (
+        by_place["5/body/0", 0],
+        by_place["5/body/12/then_body/2", 0],
+        by_place["5", 0],
+    )
+    assert (
+        number["runs"],
+        number["elements"],
+        number["lowest"],
+        number["highest"],
+        number["mean"],
+    ) == (3, 3, 0, 2, 1)
     assert (branch["runs"], branch["elements"], loop["runs"]) == (2, 16, 1)
-    assert places.index(("5/body/12/then_body/2", 0)) < places.index(("5/body/12", 0)) < places.index(("5", 0))
-    assert "Add 'Add_2' (id 5/body/12/then_body/2) output 0, 2 runs" in call("run", path, "--random", "--stats")[1]
+    assert (
+        places.index(("5/body/12/then_body/2", 0))
+        < places.index(("5/body/12", 0))
+        < places.index(("5", 0))
+    )
+    assert (
+        "Add 'Add_2' (id 5/body/12/then_body/2) output 0, 2 runs"
+        in call("run", path, "--random", "--stats")[1]
+    )
 
 
-@pytest.mark.parametrize("first", [[], [1.0], [np.nan], [np.inf, -3.0], [1e-40, 7e4, 0.0], [1e-9] * 3])
+@pytest.mark.parametrize(
+    "first", [[], [1.0], [np.nan], [np.inf, -3.0], [1e-40, 7e4, 0.0], [1e-9] * 3]
+)
 @pytest.mark.parametrize("second", [[], [2.0], [np.nan, np.nan], [-np.inf], [0.0, -7e4]])
 def test_what_two_arrays_hold_together(first: list[float], second: list[float]) -> None:
     both = values(np.array(first + second, np.float32))
@@ -148,14 +201,21 @@ def test_what_two_arrays_hold_together(first: list[float], second: list[float]) 
 def test_simulation_names_the_layer_that_breaks(tmp_path: Path) -> None:
     net = Net()
     x = net.parameter("4", name="x")
-    big = net.layer("Multiply", [net.layer("Exp", [x], name="grow"), net.constant([7e4], "f32")], name="big")
+    big = net.layer(
+        "Multiply", [net.layer("Exp", [x], name="grow"), net.constant([7e4], "f32")], name="big"
+    )
     net.result(net.layer("Divide", [big, net.constant([7e4], "f32")], name="back"))
     path = str(net.save(tmp_path))
     np.save(tmp_path / "x.npy", np.ones(4, np.float32))
     status, output = call("run", path, "-i", str(tmp_path / "x.npy"), "--simulate", "f16")
     assert status == 1
-    assert "the first layer that breaks: Multiply 'big' (id 3) output 0: values up to 190280, beyond the 65504 of f16" in output
-    status, output = call("run", path, "-i", str(tmp_path / "x.npy"), "--simulate", "bf16", "-f", "json")
+    assert (
+        "the first layer that breaks: Multiply 'big' (id 3) output 0: values up to 190280, beyond the 65504 of f16"
+        in output
+    )
+    status, output = call(
+        "run", path, "-i", str(tmp_path / "x.npy"), "--simulate", "bf16", "-f", "json"
+    )
     assert status == 0
     assert json.loads(output)["first"] is None
     assert call("run", path, "--random", "--simulate", "bf16", "--stats")[0] == 2

@@ -31,7 +31,11 @@ def call(*arguments: str) -> tuple[int, str]:
 def test_memory_is_estimated_before_it_is_taken(tmp_path: Path) -> None:
     net = Net()
     x = net.parameter("1", name="x")
-    net.result(net.layer("Broadcast", [x, net.constant([1 << 20, 1 << 20, 64])], 'mode="numpy"', name="huge"))
+    net.result(
+        net.layer(
+            "Broadcast", [x, net.constant([1 << 20, 1 << 20, 64])], 'mode="numpy"', name="huge"
+        )
+    )
     status, output = call("run", str(net.save(tmp_path)), "--random", "--max-memory", "2G")
     assert status == 1
     assert "Broadcast 'huge' (id 2)" in output
@@ -43,14 +47,29 @@ def test_sizes_that_only_values_decide_are_looked_at_too(type: str, tmp_path: Pa
     net = Net()
     x = net.parameter("1", "i64", name="n")
     if type == "Broadcast":
-        net.result(net.layer("Broadcast", [net.constant([1.0], "f32"), x], 'mode="numpy"', name="made"))
+        net.result(
+            net.layer("Broadcast", [net.constant([1.0], "f32"), x], 'mode="numpy"', name="made")
+        )
     elif type == "Tile":
         net.result(net.layer("Tile", [net.constant([1.0], "f32"), x], name="made"))
     elif type == "Range":
         stop = net.layer("Squeeze", [x], outputs=["I64"])
-        net.result(net.layer("Range", [net.constant(0), stop, net.constant(1)], 'output_type="i64"', version="opset4", outputs=["I64"], name="made"))
+        net.result(
+            net.layer(
+                "Range",
+                [net.constant(0), stop, net.constant(1)],
+                'output_type="i64"',
+                version="opset4",
+                outputs=["I64"],
+                name="made",
+            )
+        )
     else:
-        net.result(net.layer("NonZero", [x], 'output_type="i64"', version="opset3", outputs=["I64"], name="made"))
+        net.result(
+            net.layer(
+                "NonZero", [x], 'output_type="i64"', version="opset3", outputs=["I64"], name="made"
+            )
+        )
     session = irshape.Session(net.load(tmp_path), max_memory=1 << 28)
     if type == "NonZero":
         session.run([np.array([7])])
@@ -66,13 +85,21 @@ def test_loops_end(tmp_path: Path) -> None:
     irshape.Session(model).run(fed)
     with pytest.raises(ExecutionError, match=r"has run 10 times.*--max-iterations"):
         irshape.Session(model, max_iterations=10).run(fed)
-    assert call("run", model.path, "--random", "-s", "sequence=[1,40,8]", "--max-iterations", "5")[0] == 1
-    assert call("run", model.path, "--random", "-s", "sequence=[1,40,8]", "--max-iterations", "100")[0] == 0
+    assert (
+        call("run", model.path, "--random", "-s", "sequence=[1,40,8]", "--max-iterations", "5")[0]
+        == 1
+    )
+    assert (
+        call("run", model.path, "--random", "-s", "sequence=[1,40,8]", "--max-iterations", "100")[0]
+        == 0
+    )
 
 
 @pytest.mark.parametrize("text", ["12", "12K", "1.5G", "2GiB", "3MB", "4t"])
 def test_sizes_of_memory(text: str) -> None:
-    assert call("run", str(EXAMPLES / "classifier.xml"), "--random", "--max-memory", text)[0] == (1 if text in ("12", "12K") else 0)
+    assert call("run", str(EXAMPLES / "classifier.xml"), "--random", "--max-memory", text)[0] == (
+        1 if text in ("12", "12K") else 0
+    )
 
 
 def test_a_size_that_is_none() -> None:
@@ -88,7 +115,18 @@ def test_an_interrupted_run_leaves_nothing(tmp_path: Path) -> None:
     net.result(net.layer("Broadcast", [x, net.constant([200, 64, 64])], 'mode="numpy"'))
     path = net.save(tmp_path)
     started = subprocess.Popen(
-        [sys.executable, "-m", "irshape", "run", str(path), "--random", "--outputs", "all", "--output-dir", str(tmp_path / "out")],
+        [
+            sys.executable,
+            "-m",
+            "irshape",
+            "run",
+            str(path),
+            "--random",
+            "--outputs",
+            "all",
+            "--output-dir",
+            str(tmp_path / "out"),
+        ],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

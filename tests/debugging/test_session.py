@@ -20,7 +20,9 @@ DECODER = Path(__file__).resolve().parents[2] / "examples" / "decoder.xml"
 PROMPTS = [[5, 17, 42, 3], [1]]
 
 
-def generated(step: Callable[[dict[str, np.ndarray]], np.ndarray], prompt: list[int], count: int) -> list[int]:
+def generated(
+    step: Callable[[dict[str, np.ndarray]], np.ndarray], prompt: list[int], count: int
+) -> list[int]:
     """Greedy decoding: the prompt at once, then a token at a time."""
     tokens, given = list(prompt), list(prompt)
     for _ in range(count):
@@ -41,12 +43,24 @@ def of_openvino() -> tuple[Callable[[dict[str, np.ndarray]], np.ndarray], Callab
 
     core = ov.Core()
     request = core.compile_model(
-        core.read_model(DECODER), "CPU", {"INFERENCE_PRECISION_HINT": "f32", "KV_CACHE_PRECISION": "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
+        core.read_model(DECODER),
+        "CPU",
+        {
+            "INFERENCE_PRECISION_HINT": "f32",
+            "KV_CACHE_PRECISION": "f32",
+            "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0",
+        },
     ).create_infer_request()
     names = {port.get_any_name() for port in request.model_inputs}
 
     def step(inputs: dict[str, np.ndarray]) -> Any:
-        request.infer({name: array.astype(request.get_tensor(name).data.dtype) for name, array in inputs.items() if name in names})
+        request.infer(
+            {
+                name: array.astype(request.get_tensor(name).data.dtype)
+                for name, array in inputs.items()
+                if name in names
+            }
+        )
         return request.get_output_tensor(0).data.copy()
 
     return step, request.reset_state
@@ -57,7 +71,13 @@ def of_irshape(session: irshape.Session) -> Callable[[dict[str, np.ndarray]], np
     kinds = {"i64": np.int64, "i32": np.int32}
 
     def step(inputs: dict[str, np.ndarray]) -> np.ndarray:
-        made = session.run({name: array.astype(kinds[types[name] or "i64"]) for name, array in inputs.items() if name in types})
+        made = session.run(
+            {
+                name: array.astype(kinds[types[name] or "i64"])
+                for name, array in inputs.items()
+                if name in types
+            }
+        )
         return next(iter(made.values()))
 
     return step
@@ -75,7 +95,9 @@ def test_twenty_tokens_are_those_of_openvino_after_a_reset_too() -> None:
         assert generated(ours, prompt, 20) == expected
     session.reset()
     assert not session.state
-    assert generated(ours, PROMPTS[0], 20) == generated(of_irshape(irshape.Session(session.model)), PROMPTS[0], 20)
+    assert generated(ours, PROMPTS[0], 20) == generated(
+        of_irshape(irshape.Session(session.model)), PROMPTS[0], 20
+    )
 
 
 def test_the_state_is_what_makes_the_next_token() -> None:
@@ -83,19 +105,43 @@ def test_the_state_is_what_makes_the_next_token() -> None:
     step = of_irshape(session)
     logits = []
     for number, token in enumerate(PROMPTS[0]):
-        made = step({"input_ids": np.array([[token]], np.int64), "attention_mask": np.ones((1, number + 1), np.int64), "beam_idx": np.zeros(1, np.int32)})
+        made = step(
+            {
+                "input_ids": np.array([[token]], np.int64),
+                "attention_mask": np.ones((1, number + 1), np.int64),
+                "beam_idx": np.zeros(1, np.int32),
+            }
+        )
         logits.append(made[0, -1])
     session.reset()
-    whole = step({"input_ids": np.array([PROMPTS[0]], np.int64), "attention_mask": np.ones((1, len(PROMPTS[0])), np.int64), "beam_idx": np.zeros(1, np.int32)})
+    whole = step(
+        {
+            "input_ids": np.array([PROMPTS[0]], np.int64),
+            "attention_mask": np.ones((1, len(PROMPTS[0])), np.int64),
+            "beam_idx": np.zeros(1, np.int32),
+        }
+    )
     np.testing.assert_allclose(logits, whole[0], rtol=1e-4, atol=1e-5)
 
 
 def test_a_kept_tensor_is_not_written_over() -> None:
     session = irshape.Session(irshape.load(DECODER))
     step = of_irshape(session)
-    first = step({"input_ids": np.array([[5, 6]], np.int64), "attention_mask": np.ones((1, 2), np.int64), "beam_idx": np.zeros(1, np.int32)})
+    first = step(
+        {
+            "input_ids": np.array([[5, 6]], np.int64),
+            "attention_mask": np.ones((1, 2), np.int64),
+            "beam_idx": np.zeros(1, np.int32),
+        }
+    )
     copy = first.copy()
-    step({"input_ids": np.array([[7]], np.int64), "attention_mask": np.ones((1, 3), np.int64), "beam_idx": np.zeros(1, np.int32)})
+    step(
+        {
+            "input_ids": np.array([[7]], np.int64),
+            "attention_mask": np.ones((1, 3), np.int64),
+            "beam_idx": np.zeros(1, np.int32),
+        }
+    )
     np.testing.assert_array_equal(first, copy)
 
 
@@ -152,17 +198,34 @@ def drawn_net(steps: list[tuple[str, list[int]]]) -> Net:
             made = net.layer("Transpose", [net.layer("Transpose", [taken[0], order]), order])
         elif type == "Halves":
             split = net.layer(
-                "VariadicSplit", [net.layer("Add", [tensors[0], taken[0]], 'auto_broadcast="numpy"'), axis, lengths], outputs=["FP32:64,256", "FP32:64,256"]
+                "VariadicSplit",
+                [net.layer("Add", [tensors[0], taken[0]], 'auto_broadcast="numpy"'), axis, lengths],
+                outputs=["FP32:64,256", "FP32:64,256"],
             )
             made = net.layer("Concat", [net.layer("ReLU", [split]), f"{split}:1"], 'axis="0"')
         elif type == "Kept":
             start = net.layer("Add", [tensors[0], taken[0]], 'auto_broadcast="numpy"')
-            read = net.layer("ReadValue", [start], f'variable_id="v{number}" variable_type="f32" variable_shape="128,256"', version="opset6")
+            read = net.layer(
+                "ReadValue",
+                [start],
+                f'variable_id="v{number}" variable_type="f32" variable_shape="128,256"',
+                version="opset6",
+            )
             made = net.layer("Add", [read, taken[0]], 'auto_broadcast="numpy"')
-            net.layer("Assign", [made], f'variable_id="v{number}" variable_type="f32" variable_shape="128,256"', version="opset6", outputs=["FP32:128,256"])
+            net.layer(
+                "Assign",
+                [made],
+                f'variable_id="v{number}" variable_type="f32" variable_shape="128,256"',
+                version="opset6",
+                outputs=["FP32:128,256"],
+            )
             made = net.layer("ReLU", [made])
         else:
-            attributes = {1: "", 2: 'auto_broadcast="numpy"'}[len(taken)] if type != "Clamp" else 'min="-1" max="1"'
+            attributes = (
+                {1: "", 2: 'auto_broadcast="numpy"'}[len(taken)]
+                if type != "Clamp"
+                else 'min="-1" max="1"'
+            )
             made = net.layer(type, taken, attributes)
         tensors.append(made)
     for tensor in tensors[-3:]:
@@ -173,7 +236,11 @@ def drawn_net(steps: list[tuple[str, list[int]]]) -> Net:
 @settings(max_examples=60, derandomize=True, deadline=None)
 @given(
     st.lists(
-        st.sampled_from(STEPS).flatmap(lambda step: st.tuples(st.just(step[0]), st.lists(st.integers(0, 9), min_size=step[1], max_size=step[1]))),
+        st.sampled_from(STEPS).flatmap(
+            lambda step: st.tuples(
+                st.just(step[0]), st.lists(st.integers(0, 9), min_size=step[1], max_size=step[1])
+            )
+        ),
         min_size=1,
         max_size=12,
     )
@@ -184,12 +251,17 @@ def test_memory_is_reused_only_where_nobody_sees_it(steps: list[tuple[str, list[
         model = drawn_net(steps).load(Path(folder))
         plain, observed = irshape.Session(model), irshape.Session(model)
         generator = np.random.default_rng(len(steps))
-        inputs = {"x": generator.standard_normal((128, 256), np.float32), "row": generator.standard_normal((1, 256), np.float32)}
+        inputs = {
+            "x": generator.standard_normal((128, 256), np.float32),
+            "row": generator.standard_normal((1, 256), np.float32),
+        }
         copies = {name: array.copy() for name, array in inputs.items()}
         earlier: list[tuple[list[np.ndarray], list[np.ndarray]]] = []
         for _ in range(3):
             made = list(plain.run(inputs).values())
-            expected = [array.copy() for array in observed.run(inputs, observe=lambda *_: None).values()]
+            expected = [
+                array.copy() for array in observed.run(inputs, observe=lambda *_: None).values()
+            ]
             earlier.append((made, expected))
             for before, wanted in earlier:
                 for array, want in zip(before, wanted, strict=True):
@@ -204,8 +276,22 @@ def test_an_elementwise_layer_takes_no_new_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["opset8", "opset14"])
-def test_an_output_that_nobody_takes_changes_nothing_of_the_other(tmp_path: Path, version: str) -> None:
-    data = np.array([[[[np.nan, 5, 1, np.nan], [2, np.nan, -np.inf, -np.inf], [np.nan, np.nan, 3, -np.inf], [np.nan, np.nan, -1, np.nan]]]], np.float32)
+def test_an_output_that_nobody_takes_changes_nothing_of_the_other(
+    tmp_path: Path, version: str
+) -> None:
+    data = np.array(
+        [
+            [
+                [
+                    [np.nan, 5, 1, np.nan],
+                    [2, np.nan, -np.inf, -np.inf],
+                    [np.nan, np.nan, 3, -np.inf],
+                    [np.nan, np.nan, -1, np.nan],
+                ]
+            ]
+        ],
+        np.float32,
+    )
     for both in (False, True):
         net = Net()
         pool = net.layer(

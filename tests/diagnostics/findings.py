@@ -6,7 +6,7 @@ from typing import Any
 
 from irshape.diagnostics.renderers.common import RulePage
 from irshape.diagnostics.report import Diagnostic, FileReport, Report, Severity
-from irshape.model import Source
+from irshape.model.source import Source
 
 CLASSIFIER = """<?xml version="1.0"?>
 <net name="classifier" version="11">
@@ -103,17 +103,19 @@ MEAN = """<layer id="1" type="ReduceMean" version="opset1">
 </layer>
 """
 
-HOSTILE = (
-    "stop\n::error::not %0A ours, {0} [a](http://example.org) | `x` *y* @all ##[add-mask]x </script><img src=x onerror=alert(1)> \x1b[31m \u202e \x85 \"'& ü 中"
-)
+HOSTILE = "stop\n::error::not %0A ours, {0} [a](http://example.org) | `x` *y* @all ##[add-mask]x </script><img src=x onerror=alert(1)> \x1b[31m \u202e \x85 \"'& ü 中"
 """What a name, a message and a path may hold: line ends, commands of CI runners, markup of every format, controls, a reversal of direction, text outside of ASCII."""
 
 
-def layer(id: str, name: str, type: str, opset: str = "opset1", path: tuple[str, ...] = ()) -> dict[str, Any]:
+def layer(
+    id: str, name: str, type: str, opset: str = "opset1", path: tuple[str, ...] = ()
+) -> dict[str, Any]:
     return {"id": id, "name": name, "type": type, "opset": opset, "path": list(path)}
 
 
-def found(source: Source, at: str, code: str, rule: str, severity: Severity, message: str, **more: Any) -> Diagnostic:
+def found(
+    source: Source, at: str, code: str, rule: str, severity: Severity, message: str, **more: Any
+) -> Diagnostic:
     """A diagnostic that points at the first place of a text in the source."""
     line, column = source.place(source.data.index(at.encode()))
     return Diagnostic(code, rule, severity, message, line, column, **more)
@@ -160,8 +162,24 @@ def fixed_report() -> Report:
             actual="[1,4,8,8]",
             help="declare <dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim>, or correct what the layer is given",
         ),
-        found(classifier, '<layer id="3"', "IR104", "odd-name", "warning", "the name holds markup", layer=relu),
-        found(classifier, '<layer id="3"', "IR104", "odd-name", "warning", "the name holds quotes", layer=relu),
+        found(
+            classifier,
+            '<layer id="3"',
+            "IR104",
+            "odd-name",
+            "warning",
+            "the name holds markup",
+            layer=relu,
+        ),
+        found(
+            classifier,
+            '<layer id="3"',
+            "IR104",
+            "odd-name",
+            "warning",
+            "the name holds quotes",
+            layer=relu,
+        ),
         found(
             classifier,
             'precision="FP16"',
@@ -176,7 +194,9 @@ def fixed_report() -> Report:
             help='write precision="FP32"; OpenVINO ignores what stands here and goes on with f32',
         ),
     ]
-    broken = Source("models/bröken <b>|`&.xml", '<net name="中文\t" version="11">\n  <layers>\n'.encode())
+    broken = Source(
+        "models/bröken <b>|`&.xml", '<net name="中文\t" version="11">\n  <layers>\n'.encode()
+    )
     in_broken = [
         found(
             broken,
@@ -218,16 +238,49 @@ def hostile_report() -> Report:
     """The hostile text in every place that a file or a command line can put it in."""
     source = Source(HOSTILE, f"<layer {HOSTILE}>\n".encode())
     reference = layer(HOSTILE, HOSTILE, HOSTILE, HOSTILE, (HOSTILE, "body"))
-    one = Diagnostic("IR101", "duplicate-id", "error", HOSTILE, 1, 1, reference, {"direction": "output", "id": HOSTILE}, HOSTILE, HOSTILE, HOSTILE)
-    return Report([FileReport(HOSTILE, 1, [one, one._replace(severity="warning"), one._replace(severity="info", layer=None, port=None)], source)])
+    one = Diagnostic(
+        "IR101",
+        "duplicate-id",
+        "error",
+        HOSTILE,
+        1,
+        1,
+        reference,
+        {"direction": "output", "id": HOSTILE},
+        HOSTILE,
+        HOSTILE,
+        HOSTILE,
+    )
+    return Report(
+        [
+            FileReport(
+                HOSTILE,
+                1,
+                [
+                    one,
+                    one._replace(severity="warning"),
+                    one._replace(severity="info", layer=None, port=None),
+                ],
+                source,
+            )
+        ]
+    )
 
 
 def fixed_page(finding: Diagnostic) -> RulePage:
     """The documentation of a rule, as fixed as the findings."""
     if finding.code != "IR201":
-        return RulePage(finding.code, finding.rule, finding.severity, f"What {finding.rule} is about.", {})
+        return RulePage(
+            finding.code, finding.rule, finding.severity, f"What {finding.rule} is about.", {}
+        )
     sections = {
         "What it does": "Compares `<dim>` with what is inferred.\n\n- every port\n- every *body*",
         "Example": '```xml\n<port id="2"><dim>8</dim></port>\n```',
     }
-    return RulePage(finding.code, finding.rule, finding.severity, "An output port declares a shape\nthat the layer cannot have.", sections)
+    return RulePage(
+        finding.code,
+        finding.rule,
+        finding.severity,
+        "An output port declares a shape\nthat the layer cannot have.",
+        sections,
+    )

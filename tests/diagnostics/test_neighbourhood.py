@@ -26,7 +26,9 @@ def ends(edges: list[Edge]) -> list[str | None]:
 def reduced(declared: str = "FP32:2,3") -> tuple[Net, str]:
     net = Net()
     data = net.parameter("2,3,4", name="data")
-    mean = net.layer("ReduceMean", [data, net.constant([1])], 'keep_dims="false"', outputs=[declared])
+    mean = net.layer(
+        "ReduceMean", [data, net.constant([1])], 'keep_dims="false"', outputs=[declared]
+    )
     net.result(net.layer("Relu", [mean], outputs=["FP32:2,4"], name="one"))
     net.result(net.layer("Relu", [mean], outputs=["FP32:2,4"], name="two"))
     return net, mean
@@ -36,7 +38,10 @@ def test_declared_and_inferred_stand_beside_each_other(tmp_path: Path) -> None:
     net, mean = reduced()
     found = around(net.save(tmp_path), mean)
     assert ends(found.inputs) == ["data", "c1"]
-    assert [(edge.inferred, edge.value) for edge in found.inputs] == [("f32 [2,3,4]", None), ("i64 [1]", "[1]")]
+    assert [(edge.inferred, edge.value) for edge in found.inputs] == [
+        ("f32 [2,3,4]", None),
+        ("i64 [1]", "[1]"),
+    ]
     assert ends(found.outputs) == ["one", "two"]
     for edge in found.outputs:
         assert (edge.declared, edge.inferred, edge.clash) == ("f32 [2,3]", "f32 [2,4]", True)
@@ -48,7 +53,9 @@ def test_bounds_that_a_port_cannot_write_are_no_difference(tmp_path: Path) -> No
     net.layers[0] = net.layers[0].replace('shape="?,3"', 'shape="1..8,3"')
     net.result(wide)
     found = around(net.save(tmp_path), wide)
-    assert [(edge.declared, edge.inferred, edge.clash) for edge in (*found.inputs, *found.outputs)] == [("f32 [1..8,3]", "f32 [1..8,3]", False)] * 2
+    assert [
+        (edge.declared, edge.inferred, edge.clash) for edge in (*found.inputs, *found.outputs)
+    ] == [("f32 [1..8,3]", "f32 [1..8,3]", False)] * 2
 
 
 def test_a_port_that_nothing_feeds_has_nothing_at_its_other_end(tmp_path: Path) -> None:
@@ -61,7 +68,9 @@ def test_a_port_that_nothing_feeds_has_nothing_at_its_other_end(tmp_path: Path) 
 
 def test_what_the_consumer_says_instead_is_kept(tmp_path: Path) -> None:
     net, _ = reduced("FP32:2,4")
-    net.layers[3] = net.layers[3].replace('<port id="0"/>', '<port id="0" precision="FP32"><dim>2</dim><dim>5</dim></port>')
+    net.layers[3] = net.layers[3].replace(
+        '<port id="0"/>', '<port id="0" precision="FP32"><dim>2</dim><dim>5</dim></port>'
+    )
     found = around(net.save(tmp_path), "3")
     assert [(edge.inferred, edge.repeated) for edge in found.inputs] == [("f32 [2,4]", "f32 [2,5]")]
 
@@ -73,8 +82,13 @@ def test_a_layer_on_its_own_shows_the_value_it_was_given(tmp_path: Path) -> None
         '<port id="1"><dim>1</dim><!-- value is [1] --></port></input><output><port id="2"><dim>6</dim></port></output></layer>'
     )
     found = around(path, "1")
-    assert [(edge.declared, edge.value, edge.clash) for edge in found.inputs] == [("[6,12]", None, False), ("[1]", "[1]", False)]
-    assert [(edge.declared, edge.inferred, edge.clash) for edge in found.outputs] == [("[6]", "[6,1]", True)]
+    assert [(edge.declared, edge.value, edge.clash) for edge in found.inputs] == [
+        ("[6,12]", None, False),
+        ("[1]", "[1]", False),
+    ]
+    assert [(edge.declared, edge.inferred, edge.clash) for edge in found.outputs] == [
+        ("[6]", "[6,1]", True)
+    ]
 
 
 @pytest.mark.parametrize("content", [b"<net", b"", b"\0\0"])

@@ -24,11 +24,18 @@ import irshape
 from diagnostics.findings import CLASSIFIER, HOSTILE, fixed_page, fixed_report, hostile_report
 from irshape.diagnostics.renderers import Options, common, formats, render
 from irshape.diagnostics.report import Diagnostic, FileReport, Report
-from irshape.model import Source
+from irshape.model.source import Source
 
 HERE = Path(__file__).parent
 SCHEMAS = HERE.parents[1] / "schemas"
-ENDINGS = {"markdown": "md", "text": "txt", "concise": "concise.txt", "github": "github.txt", "gitlab": "gitlab.json", "junit": "junit.xml"}
+ENDINGS = {
+    "markdown": "md",
+    "text": "txt",
+    "concise": "concise.txt",
+    "github": "github.txt",
+    "gitlab": "gitlab.json",
+    "junit": "junit.xml",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -45,13 +52,23 @@ def schema(name: str) -> dict[str, object]:
 # Snapshots
 
 
-@pytest.mark.parametrize(("form", "options"), [*((form, Options()) for form in formats()), ("text", Options(colour=True, infos=False))], ids=str)
+@pytest.mark.parametrize(
+    ("form", "options"),
+    [*((form, Options()) for form in formats()), ("text", Options(colour=True, infos=False))],
+    ids=str,
+)
 def test_snapshot(form: str, options: Options) -> None:
-    path = HERE / "snapshots" / f"report{'.colour' if options.colour else ''}.{ENDINGS.get(form, form)}"
+    path = (
+        HERE
+        / "snapshots"
+        / f"report{'.colour' if options.colour else ''}.{ENDINGS.get(form, form)}"
+    )
     written = render(fixed_report(), form, options).replace(irshape.__version__, "VERSION")
     if os.environ.get("UPDATE_SNAPSHOTS"):
         path.write_text(written, encoding="utf-8")
-    assert path.exists(), f"no snapshot of {form}: UPDATE_SNAPSHOTS=1 python -m pytest tests/diagnostics"
+    assert path.exists(), (
+        f"no snapshot of {form}: UPDATE_SNAPSHOTS=1 python -m pytest tests/diagnostics"
+    )
     assert written == path.read_text(encoding="utf-8")
 
 
@@ -72,7 +89,9 @@ def test_a_name_that_is_no_format_is_a_key_error() -> None:
 
 
 @pytest.mark.parametrize("report", [fixed_report, hostile_report])
-@pytest.mark.parametrize(("form", "name"), [("json", "report"), ("gitlab", "gitlab"), ("sarif", "sarif")])
+@pytest.mark.parametrize(
+    ("form", "name"), [("json", "report"), ("gitlab", "gitlab"), ("sarif", "sarif")]
+)
 def test_json_formats_fit_their_schemas(report: type[Report], form: str, name: str) -> None:
     jsonschema.validate(json.loads(render(report(), form)), schema(name))
 
@@ -86,7 +105,10 @@ def test_each_line_fits_its_schema(report: type[Report]) -> None:
         jsonschema.validate(json.loads(line), schema("finding"))
 
 
-@pytest.mark.skipif("SARIF_SCHEMA" not in os.environ, reason="SARIF_SCHEMA names no copy of OASIS' sarif-schema-2.1.0.json")
+@pytest.mark.skipif(
+    "SARIF_SCHEMA" not in os.environ,
+    reason="SARIF_SCHEMA names no copy of OASIS' sarif-schema-2.1.0.json",
+)
 @pytest.mark.parametrize("report", [fixed_report, hostile_report])
 def test_sarif_fits_the_schema_of_the_standard(report: type[Report]) -> None:
     official = json.loads(Path(os.environ["SARIF_SCHEMA"]).read_text())
@@ -98,10 +120,28 @@ def test_json_has_every_field_of_the_contract() -> None:
     assert list(report) == ["version", "files", "summary"]
     assert report["summary"] == {"files": 4, "errors": 4, "warnings": 3, "infos": 1}
     assert [list(file) for file in report["files"]] == [["path", "layers", "diagnostics"]] * 4
-    fields = ["code", "rule", "severity", "message", "line", "column", "layer", "port", "expected", "actual", "help"]
+    fields = [
+        "code",
+        "rule",
+        "severity",
+        "message",
+        "line",
+        "column",
+        "layer",
+        "port",
+        "expected",
+        "actual",
+        "help",
+    ]
     found = [one for file in report["files"] for one in file["diagnostics"]]
     assert [list(one) for one in found] == [fields] * 8
-    assert found[5]["layer"] == {"id": "1", "name": "平方 square", "type": "Multiply", "opset": "opset1", "path": ["5", "then_body"]}
+    assert found[5]["layer"] == {
+        "id": "1",
+        "name": "平方 square",
+        "type": "Multiply",
+        "opset": "opset1",
+        "path": ["5", "then_body"],
+    }
     assert found[5]["port"] == {"direction": "output", "id": "2"}
 
 
@@ -123,17 +163,29 @@ def test_sarif_rules_and_fingerprints() -> None:
 def test_fingerprints_stay_when_lines_move(form: str) -> None:
     def marks(report: Report) -> list[str]:
         read = json.loads(render(report, form))
-        return [row["fingerprint"] for row in read] if form == "gitlab" else [row["partialFingerprints"] for row in read["runs"][0]["results"]]
+        return (
+            [row["fingerprint"] for row in read]
+            if form == "gitlab"
+            else [row["partialFingerprints"] for row in read["runs"][0]["results"]]
+        )
 
     report = fixed_report()
     moved = [
-        file._replace(diagnostics=[found._replace(line=found.line + 7, message=found.message + "!") for found in file.diagnostics]) for file in report.files
+        file._replace(
+            diagnostics=[
+                found._replace(line=found.line + 7, message=found.message + "!")
+                for found in file.diagnostics
+            ]
+        )
+        for file in report.files
     ]
     assert marks(report) == marks(Report(moved))
 
 
 def test_a_file_given_twice_has_fingerprints_of_its_own() -> None:
-    marks = [row["fingerprint"] for row in json.loads(render(Report(fixed_report().files * 2), "gitlab"))]
+    marks = [
+        row["fingerprint"] for row in json.loads(render(Report(fixed_report().files * 2), "gitlab"))
+    ]
     assert len(set(marks)) == len(marks) == 16
 
 
@@ -169,13 +221,18 @@ def test_annotations_undo_to_what_was_found() -> None:
     report = fixed_report()
     lines = render(report, "github").splitlines()
     assert len(lines) == 8
-    for line, (file, found) in zip(lines, [(one, found) for one in report.files for found in one.diagnostics], strict=True):
+    for line, (file, found) in zip(
+        lines, [(one, found) for one in report.files for found in one.diagnostics], strict=True
+    ):
         match = re.fullmatch(r"::(error|warning|notice) ([^:]*)::(.*)", line)
         assert match is not None
         properties = dict(part.split("=", 1) for part in match[2].split(","))
         assert undone(properties["file"]) == file.path
         assert (properties["line"], properties["col"]) == (str(found.line), str(found.column))
-        assert undone(match[3]).splitlines()[0] == f"{file.path}:{found.line}:{found.column}: {found.code} {found.message}"
+        assert (
+            undone(match[3]).splitlines()[0]
+            == f"{file.path}:{found.line}:{found.column}: {found.code} {found.message}"
+        )
 
 
 def test_infos_are_left_out_where_asked() -> None:
@@ -185,7 +242,9 @@ def test_infos_are_left_out_where_asked() -> None:
     assert "1 info (shown with --verbose)" in render(fixed_report(), "text", Options(infos=False))
 
 
-def test_paths_are_written_from_the_root_of_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_are_written_from_the_root_of_the_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     one = Diagnostic("IR101", "duplicate-id", "error", "twice", 1, 1)
     paths = [str(tmp_path / "a b.xml"), "./c.xml", "../out.xml", "/elsewhere/d.xml", "<stdin>"]
@@ -198,7 +257,10 @@ def test_paths_are_written_from_the_root_of_the_checkout(tmp_path: Path, monkeyp
         "/elsewhere/d.xml",
         "<stdin>",
     ]
-    uris = [row["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for row in json.loads(render(report, "sarif", options))["runs"][0]["results"]]
+    uris = [
+        row["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        for row in json.loads(render(report, "sarif", options))["runs"][0]["results"]
+    ]
     assert uris == ["a%20b.xml", "c.xml", "../out.xml", "file:///elsewhere/d.xml", "%3Cstdin%3E"]
 
 
@@ -211,8 +273,16 @@ def test_what_is_left_out_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(as_sarif, "MAX_RESULTS", 5)
     monkeypatch.setattr(as_html, "MAX_FINDINGS", 5)
     run = json.loads(render(fixed_report(), "sarif"))["runs"][0]
-    assert [result["level"] for result in run["results"]] == ["warning", "error", "error", "error", "error"]
-    assert run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].startswith("3 findings of lesser severity left out")
+    assert [result["level"] for result in run["results"]] == [
+        "warning",
+        "error",
+        "error",
+        "error",
+        "error",
+    ]
+    assert run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"].startswith(
+        "3 findings of lesser severity left out"
+    )
     assert "3 findings of lesser severity left out" in render(fixed_report(), "html")
     short = as_markdown.render(fixed_report(), Options(), 900)
     assert len(short.encode()) < 1000
@@ -260,7 +330,9 @@ def test_the_page_is_well_formed_and_fetches_nothing(report: type[Report]) -> No
     outline = Outline()
     outline.feed(page)
     assert outline.open == []
-    assert [tag for tag, _ in outline.tags] == [element.tag.rpartition("}")[2] for element in tree.iter()]
+    assert [tag for tag, _ in outline.tags] == [
+        element.tag.rpartition("}")[2] for element in tree.iter()
+    ]
     tags = {tag for tag, _ in outline.tags}
     assert tags.isdisjoint({"img", "iframe", "link", "object", "embed", "base"})
     assert sum(tag == "script" for tag, _ in outline.tags) == 1
@@ -279,7 +351,9 @@ def test_the_page_is_well_formed_and_fetches_nothing(report: type[Report]) -> No
 def test_the_page_draws_declared_against_inferred() -> None:
     page = ElementTree.fromstring(render(fixed_report(), "html"))
     drawings = [
-        " ".join(" ".join(text.itertext()) for text in drawing.iter("{http://www.w3.org/2000/svg}text"))
+        " ".join(
+            " ".join(text.itertext()) for text in drawing.iter("{http://www.w3.org/2000/svg}text")
+        )
         for drawing in page.iter("{http://www.w3.org/2000/svg}svg")
     ]
     assert len(drawings) == 5
@@ -297,8 +371,16 @@ def test_a_browser_reads_the_page_as_it_is_meant(tmp_path: Path, report: type[Re
     written = render(report(), "html")
     (tmp_path / "page.html").write_text(written, encoding="utf-8")
     options = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
-    command = ["chromium", *options.split(), f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", (tmp_path / "page.html").as_uri()]
-    seen = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=120, check=True).stdout
+    command = [
+        "chromium",
+        *options.split(),
+        f"--user-data-dir={tmp_path / 'profile'}",
+        "--dump-dom",
+        (tmp_path / "page.html").as_uri(),
+    ]
+    seen = subprocess.run(
+        command, capture_output=True, text=True, encoding="utf-8", timeout=120, check=True
+    ).stdout
     assert '<label class="search">' in seen  # shown by the script
     assert '<label class="search" hidden="">' in written
     assert len(re.findall(r"<[a-z]", re.sub(r"(?s)<script>.*</script>", "", seen))) == len(
@@ -321,9 +403,17 @@ def test_lines_of_a_log_stay_lines() -> None:
     report = hostile_report()
     assert len(render(report, "concise").splitlines()) == 3
     assert len(render(report, "github").splitlines()) == 3
-    assert [line.partition(" ")[0] for line in render(report, "github").splitlines()] == ["::error", "::warning", "::notice"]
+    assert [line.partition(" ")[0] for line in render(report, "github").splitlines()] == [
+        "::error",
+        "::warning",
+        "::notice",
+    ]
     named = Report([FileReport("::error::x.xml", 1, report.files[0].diagnostics)])
-    assert not any(line.startswith("::") for form in ("text", "concise") for line in render(named, form).splitlines())
+    assert not any(
+        line.startswith("::")
+        for form in ("text", "concise")
+        for line in render(named, form).splitlines()
+    )
 
 
 def test_markdown_names_and_links_nobody() -> None:
@@ -340,12 +430,19 @@ def test_markdown_names_and_links_nobody() -> None:
 
 def test_json_holds_the_text_itself() -> None:
     found = json.loads(render(hostile_report(), "json"))["files"][0]
-    assert found["path"] == found["diagnostics"][0]["message"] == found["diagnostics"][0]["layer"]["name"] == HOSTILE
+    assert (
+        found["path"]
+        == found["diagnostics"][0]["message"]
+        == found["diagnostics"][0]["layer"]["name"]
+        == HOSTILE
+    )
 
 
 def test_a_path_that_is_no_text_is_written() -> None:
     path = os.fsdecode(b"m\xff.xml")
-    report = Report([FileReport(path, 1, [Diagnostic("IR101", "duplicate-id", "error", path, 1, 1)])])
+    report = Report(
+        [FileReport(path, 1, [Diagnostic("IR101", "duplicate-id", "error", path, 1, 1)])]
+    )
     for form in formats():
         render(report, form).encode("utf-8", "backslashreplace")
     assert "m%FF.xml" in render(report, "sarif")

@@ -137,7 +137,13 @@ def const(element_type: str, values: Any, shape: tuple[int, ...] | None = None) 
     return Const(element_type, values, array.shape, elements.pack(array, element_type))
 
 
-def node(type: str, version: str, attributes: dict[str, str] | None = None, inputs: Iterable[Input] = (), outputs: int = 1) -> Node:
+def node(
+    type: str,
+    version: str,
+    attributes: dict[str, str] | None = None,
+    inputs: Iterable[Input] = (),
+    outputs: int = 1,
+) -> Node:
     """A further layer of the model, to be used as an input."""
     return Node(type, version, attributes or {}, list(inputs), outputs)
 
@@ -212,17 +218,33 @@ class Blob:
         """Offset and size of the bytes put at the end."""
         self.bytes += b"\0" * (-len(self.bytes) % 64)
         offset = len(self.bytes)
-        self.bytes += data or b"\0"  # OpenVINO refuses an empty file even where every Const is empty
+        self.bytes += (
+            data or b"\0"
+        )  # OpenVINO refuses an empty file even where every Const is empty
         return offset, len(data)
 
-    def const(self, id: int | str, element_type: str, values: Any, shape: tuple[int, ...] | None = None, name: str = "") -> str:
+    def const(
+        self,
+        id: int | str,
+        element_type: str,
+        values: Any,
+        shape: tuple[int, ...] | None = None,
+        name: str = "",
+    ) -> str:
         """The text of a Const layer; its output port is 0."""
         return self.layer(id, const(element_type, values, shape), name)
 
     def layer(self, id: int | str, made: Const, name: str = "") -> str:
         offset, size = self.add(made.bytes)
-        attributes = {"element_type": made.element_type, "shape": ", ".join(map(str, made.shape)), "offset": str(offset), "size": str(size)}
-        return xml_layer(id, "Const", "opset1", attributes, [], [(made.element_type, _text(made.shape))], name)
+        attributes = {
+            "element_type": made.element_type,
+            "shape": ", ".join(map(str, made.shape)),
+            "offset": str(offset),
+            "size": str(size),
+        }
+        return xml_layer(
+            id, "Const", "opset1", attributes, [], [(made.element_type, _text(made.shape))], name
+        )
 
 
 def _text(shape: Iterable[int]) -> str:
@@ -247,9 +269,15 @@ def xml_layer(
 
     Ids of ports are inputs first, then outputs, counted through from 0.
     """
-    lines = [f'<layer id="{id}" name={quoteattr(name or f"{type}_{id}")} type={quoteattr(type)} version={quoteattr(version)}>']
+    lines = [
+        f'<layer id="{id}" name={quoteattr(name or f"{type}_{id}")} type={quoteattr(type)} version={quoteattr(version)}>'
+    ]
     if attributes:
-        lines.append("  <data" + "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items()) + "/>")
+        lines.append(
+            "  <data"
+            + "".join(f" {key}={quoteattr(value)}" for key, value in attributes.items())
+            + "/>"
+        )
     number = 0
     for tag, ports in (("input", inputs), ("output", outputs)):
         if not ports:
@@ -257,7 +285,11 @@ def xml_layer(
         lines.append(f"  <{tag}>")
         for index, port in enumerate(ports):
             element_type, shape = (port, None) if isinstance(port, str) else port
-            named = f" names={quoteattr(names[index])}" if tag == "output" and index < len(names) else ""
+            named = (
+                f" names={quoteattr(names[index])}"
+                if tag == "output" and index < len(names)
+                else ""
+            )
             dims = "".join(f"<dim>{size}</dim>" for size in _dims(shape))
             start = f'    <port id="{number}" precision="{elements.precision(element_type)}"{named}'
             lines.append(start + (f">{dims}</port>" if dims else "/>"))
@@ -277,7 +309,10 @@ def _dims(shape: str | None) -> list[str]:
 
 def xml_edges(edges: Iterable[tuple[int, int, int, int]]) -> str:
     """Edges as (from layer, from port, to layer, to port)."""
-    lines = [f'  <edge from-layer="{a}" from-port="{b}" to-layer="{c}" to-port="{d}"/>' for a, b, c, d in edges]
+    lines = [
+        f'  <edge from-layer="{a}" from-port="{b}" to-layer="{c}" to-port="{d}"/>'
+        for a, b, c, d in edges
+    ]
     return "\n".join(["<edges>", *lines, "</edges>"])
 
 
@@ -286,7 +321,9 @@ def build(case: Case, declared: Declared | None = None) -> tuple[str, bytes]:
     blob = Blob()
     layers: list[str] = []
     edges: list[tuple[int, int, int, int]] = []
-    made: dict[int, tuple[int, int, list[PortForm]]] = {}  # object -> layer id, its first output port, its outputs
+    made: dict[
+        int, tuple[int, int, list[PortForm]]
+    ] = {}  # object -> layer id, its first output port, its outputs
     counts = {"in": 0, "const": 0, "node": 0}
 
     def name_of(kind: str) -> str:
@@ -300,12 +337,26 @@ def build(case: Case, declared: Declared | None = None) -> tuple[str, bytes]:
         element_type = first if isinstance(first, str) else first[0]
         return [element_type] * count
 
-    def add_consumer(name: str, layer: Case | Node, names: Sequence[str] = (), extra: str = "") -> tuple[int, list[PortForm]]:
+    def add_consumer(
+        name: str, layer: Case | Node, names: Sequence[str] = (), extra: str = ""
+    ) -> tuple[int, list[PortForm]]:
         sources = [source(item) for item in layer.inputs]
         ports = [form for _, _, form in sources]
         results = outputs_of(name, layer.outputs, ports)
         number = len(layers)
-        layers.append(xml_layer(number, layer.type, layer.version, layer.attributes, ports, results, name, names, extra))
+        layers.append(
+            xml_layer(
+                number,
+                layer.type,
+                layer.version,
+                layer.attributes,
+                ports,
+                results,
+                name,
+                names,
+                extra,
+            )
+        )
         edges.extend((layer, port, number, index) for index, (layer, port, _) in enumerate(sources))
         return number, results
 
@@ -316,7 +367,9 @@ def build(case: Case, declared: Declared | None = None) -> tuple[str, bytes]:
                 name, number = name_of("in"), len(layers)
                 form = (made_item.element_type, made_item.shape)
                 attributes = {"shape": made_item.shape, "element_type": made_item.element_type}
-                layers.append(xml_layer(number, "Parameter", "opset1", attributes, [], [form], name, [name]))
+                layers.append(
+                    xml_layer(number, "Parameter", "opset1", attributes, [], [form], name, [name])
+                )
                 made[id(made_item)] = number, 0, [form]
             elif isinstance(made_item, Const):
                 number = len(layers)
@@ -331,11 +384,22 @@ def build(case: Case, declared: Declared | None = None) -> tuple[str, bytes]:
         return layer, first + index, results[index]
 
     extra = case.extra_xml(blob) if callable(case.extra_xml) else case.extra_xml
-    number, results = add_consumer("op", case, [f"out{index}" for index in range(case.outputs)], extra)
+    number, results = add_consumer(
+        "op", case, [f"out{index}" for index in range(case.outputs)], extra
+    )
     for index, form in enumerate(results):
         edges.append((number, len(case.inputs) + index, len(layers), 0))
         layers.append(xml_layer(len(layers), "Result", "opset1", {}, [form], [], f"result{index}"))
-    parts = ['<?xml version="1.0"?>', '<net name="case" version="11">', "<layers>", *layers, "</layers>", xml_edges(edges), "</net>", ""]
+    parts = [
+        '<?xml version="1.0"?>',
+        '<net name="case" version="11">',
+        "<layers>",
+        *layers,
+        "</layers>",
+        xml_edges(edges),
+        "</net>",
+        "",
+    ]
     text = "\n".join(parts)
     return (case.edit(text) if case.edit else text), bytes(blob.bytes)
 

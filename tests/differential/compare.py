@@ -31,15 +31,26 @@ class _Talk:
 
     def fail(self, message: str) -> NoReturn:
         case, answer = self.case, self.answer
-        remarks = (f"   ({case.note})" if case.note else "") + (f"   known={case.known!r}" if case.known else "")
+        remarks = (f"   ({case.note})" if case.note else "") + (
+            f"   known={case.known!r}" if case.known else ""
+        )
         lines = [message, "", f"case      {case.id}{remarks}"]
-        lines.append(f"OpenVINO  {answer.version.split('-')[0]} {answer.status} {_last_line(answer.message)}")
+        lines.append(
+            f"OpenVINO  {answer.version.split('-')[0]} {answer.status} {_last_line(answer.message)}"
+        )
         lines += [f"          {name}: {_ports(ports)}" for name, ports in answer.layers.items()]
         if answer.execution is not None:
-            lines.append(f"          run: {answer.execution.status} {answer.execution.engine} {_last_line(answer.execution.message)}")
+            lines.append(
+                f"          run: {answer.execution.status} {answer.execution.engine} {_last_line(answer.execution.message)}"
+            )
             for name, tensor in answer.execution.results.items():
-                lines.append(f"          {name}: {tensor.element_type}{list(tensor.shape)} {_shown(tensor.array)}")
-        lines += [("irshape   " if index == 0 else "          ") + line for index, line in enumerate(self.irshape)]
+                lines.append(
+                    f"          {name}: {tensor.element_type}{list(tensor.shape)} {_shown(tensor.array)}"
+                )
+        lines += [
+            ("irshape   " if index == 0 else "          ") + line
+            for index, line in enumerate(self.irshape)
+        ]
         shown = self.xml if len(self.xml) < 12_000 else self.xml[:12_000] + "\n…"
         pytest.fail("\n".join([*lines, "", shown]), pytrace=False)
 
@@ -51,14 +62,24 @@ def check(case: Case, oracle: Oracle) -> None:
 
     xml, weights = build(case)
     fed = feeds(case) if case.run else None
-    answer = oracle.ask(xml, weights, None if fed is None else {name: tensor for name, (tensor, _) in fed.items()})
+    answer = oracle.ask(
+        xml, weights, None if fed is None else {name: tensor for name, (tensor, _) in fed.items()}
+    )
     talk = _Talk(case, xml, answer)
     known = _known(case, answer)
     with tempfile.TemporaryDirectory(prefix="case-") as folder:
         path = _write(Path(folder), xml, weights)
-        diagnostics = irshape.validate(str(_with_declared_nodes(case, path))).to_dict()["files"][0]["diagnostics"]
-        errors = [found for found in diagnostics if found["severity"] == "error" and not found["code"].startswith("IR2")]
-        talk.irshape = [_diagnostic(found) for found in diagnostics if not found["code"].startswith("IR2")] or ["no diagnostics"]
+        diagnostics = irshape.validate(str(_with_declared_nodes(case, path))).to_dict()["files"][0][
+            "diagnostics"
+        ]
+        errors = [
+            found
+            for found in diagnostics
+            if found["severity"] == "error" and not found["code"].startswith("IR2")
+        ]
+        talk.irshape = [
+            _diagnostic(found) for found in diagnostics if not found["code"].startswith("IR2")
+        ] or ["no diagnostics"]
         if answer.status != "accepted":
             _not_accepted(talk, known, errors)
             return
@@ -77,7 +98,13 @@ def check(case: Case, oracle: Oracle) -> None:
         talk.irshape += [f"{name}: {_ports(ports)}" for name, ports in inferred.items()]
         _compare_shapes(talk, known, inferred)
         if fed is not None:
-            _compare_values(talk, known, model, {name: array for name, (_, array) in fed.items()}, inferred["op"])
+            _compare_values(
+                talk,
+                known,
+                model,
+                {name: array for name, (_, array) in fed.items()},
+                inferred["op"],
+            )
         elif "values" in known:
             talk.fail(f"stale entry: {known['values']!r}, but the case is not run")
     _check_declared(talk, case)
@@ -96,18 +123,28 @@ def check_loosely(case: Case, oracle: Oracle) -> None:
     talk = _Talk(case, xml, answer)
     with tempfile.TemporaryDirectory(prefix="case-") as folder:
         path = _write(Path(folder), xml, weights)
-        diagnostics = irshape.validate(str(_with_declared_nodes(case, path))).to_dict()["files"][0]["diagnostics"]
-        errors = [found for found in diagnostics if found["severity"] == "error" and not found["code"].startswith("IR2")]
+        diagnostics = irshape.validate(str(_with_declared_nodes(case, path))).to_dict()["files"][0][
+            "diagnostics"
+        ]
+        errors = [
+            found
+            for found in diagnostics
+            if found["severity"] == "error" and not found["code"].startswith("IR2")
+        ]
         if answer.status == "refused" and not errors:
             talk.fail("OpenVINO refuses it; irshape reports no error")
         if answer.status != "accepted" or errors:
             return
         inferred = _by_name(irshape.infer(irshape.load(str(path))).to_dict()["layers"])["op"]
     talk.irshape = [f"op: {_ports(inferred)}"]
-    for index, ((our_type, our_shape), (their_type, their_shape)) in enumerate(zip(inferred, answer.layers["op"], strict=True)):
+    for index, ((our_type, our_shape), (their_type, their_shape)) in enumerate(
+        zip(inferred, answer.layers["op"], strict=True)
+    ):
         both = PartialShape.of(our_shape).merge(PartialShape.of(their_shape))
         if our_type != their_type or both != PartialShape.of(our_shape):
-            talk.fail(f"output {index}: {our_type} {our_shape} does not lie within OpenVINO's {their_type} {their_shape}")
+            talk.fail(
+                f"output {index}: {our_type} {our_shape} does not lie within OpenVINO's {their_type} {their_shape}"
+            )
 
 
 def _known(case: Case, answer: Answer) -> dict[str, Known]:
@@ -136,7 +173,9 @@ def _with_declared_nodes(case: Case, path: Path) -> Path:
     if case.edit is not None or not any(isinstance(item, Node | tuple) for item in case.inputs):
         return path
     inferred = _by_name(irshape.infer(irshape.load(str(path))).to_dict()["layers"])
-    xml, weights = build(case, {name: ports for name, ports in inferred.items() if name.startswith("node")})
+    xml, weights = build(
+        case, {name: ports for name, ports in inferred.items() if name.startswith("node")}
+    )
     return _write(path.parent, xml, weights, "declared.xml")
 
 
@@ -147,7 +186,9 @@ def _not_accepted(talk: _Talk, known: dict[str, Known], errors: list[Any]) -> No
     if kind in known and errors:
         talk.fail(f"stale entry: {known[kind]!r}, but irshape reports an error")
     if kind not in known and not errors:
-        talk.fail(f"OpenVINO's answer is: {talk.answer.status}; irshape reports no error (other than IR2xx)")
+        talk.fail(
+            f"OpenVINO's answer is: {talk.answer.status}; irshape reports no error (other than IR2xx)"
+        )
 
 
 def _by_name(layers: list[dict[str, Any]]) -> dict[str, list[tuple[str, str]]]:
@@ -159,12 +200,18 @@ def _by_name(layers: list[dict[str, Any]]) -> dict[str, list[tuple[str, str]]]:
     for layer in layers:
         path, parts = layer["path"], []
         for end in range(1, len(path) + 1):
-            parts.append(path[end - 1] if end % 2 == 0 else names.get(tuple(path[:end]), path[end - 1]))
-        found["/".join([*parts, layer["name"]])] = [(port["element_type"], port["shape"]) for port in layer["outputs"]]
+            parts.append(
+                path[end - 1] if end % 2 == 0 else names.get(tuple(path[:end]), path[end - 1])
+            )
+        found["/".join([*parts, layer["name"]])] = [
+            (port["element_type"], port["shape"]) for port in layer["outputs"]
+        ]
     return found
 
 
-def _compare_shapes(talk: _Talk, known: dict[str, Known], inferred: dict[str, list[tuple[str, str]]]) -> None:
+def _compare_shapes(
+    talk: _Talk, known: dict[str, Known], inferred: dict[str, list[tuple[str, str]]]
+) -> None:
     from irshape.types import PartialShape
 
     tighter = False
@@ -176,29 +223,44 @@ def _compare_shapes(talk: _Talk, known: dict[str, Known], inferred: dict[str, li
         ours = inferred[name]
         if len(ours) != len(theirs):
             talk.fail(f"`{name}` has {len(theirs)} outputs, irshape gives {len(ours)}")
-        for index, ((our_type, our_shape), (their_type, their_shape)) in enumerate(zip(ours, theirs, strict=True)):
+        for index, ((our_type, our_shape), (their_type, their_shape)) in enumerate(
+            zip(ours, theirs, strict=True)
+        ):
             if our_type != their_type:
-                talk.fail(f"`{name}` output {index}: element type {our_type}, OpenVINO {their_type}")
+                talk.fail(
+                    f"`{name}` output {index}: element type {our_type}, OpenVINO {their_type}"
+                )
             if our_shape == their_shape:
                 continue
             inside = PartialShape.parse(their_shape).encloses(PartialShape.parse(our_shape))
             if not inside:
                 talk.fail(f"`{name}` output {index}: shape {our_shape}, OpenVINO {their_shape}")
             if "tighter" not in known:
-                talk.fail(f"`{name}` output {index}: shape {our_shape} is tighter than OpenVINO's {their_shape}, and known does not say so")
+                talk.fail(
+                    f"`{name}` output {index}: shape {our_shape} is tighter than OpenVINO's {their_shape}, and known does not say so"
+                )
             tighter = True
     if "tighter" in known and not tighter:
         talk.fail(f"stale entry: {known['tighter']!r}, but the shapes are equal")
 
 
-def _compare_values(talk: _Talk, known: dict[str, Known], model: Any, inputs: dict[str, Array], promised: list[tuple[str, str]]) -> None:
+def _compare_values(
+    talk: _Talk,
+    known: dict[str, Known],
+    model: Any,
+    inputs: dict[str, Array],
+    promised: list[tuple[str, str]],
+) -> None:
     import irshape
     from irshape.numpy_types import element_type_of
     from irshape.types import PartialShape
 
     case, execution = talk.case, talk.answer.execution
     assert execution is not None
-    given = {name: _for_irshape(array, made.element_type) for (name, array), made in zip(inputs.items(), parameters(case), strict=True)}
+    given = {
+        name: _for_irshape(array, made.element_type)
+        for (name, array), made in zip(inputs.items(), parameters(case), strict=True)
+    }
     try:
         outputs = [np.asarray(output) for output in irshape.run(model, given).values()]
     except Exception:
@@ -207,29 +269,48 @@ def _compare_values(talk: _Talk, known: dict[str, Known], model: Any, inputs: di
     arrays = []
     for index, output in enumerate(outputs):
         name = element_type_of(output).name
-        arrays.append((name, elements.cast(output, name) if name in elements.BITS or name == "string" else output))
+        arrays.append(
+            (
+                name,
+                elements.cast(output, name)
+                if name in elements.BITS or name == "string"
+                else output,
+            )
+        )
         talk.irshape.append(f"result{index}: {name}{list(output.shape)} {_shown(arrays[-1][1])}")
     if len(arrays) != len(promised):
         talk.fail(f"irshape.run gave {len(arrays)} results, the layer has {len(promised)} outputs")
-    for index, ((our_type, array), (element_type, shape)) in enumerate(zip(arrays, promised, strict=True)):
+    for index, ((our_type, array), (element_type, shape)) in enumerate(
+        zip(arrays, promised, strict=True)
+    ):
         if our_type != element_type:
             talk.fail(f"result {index} was computed as {our_type}, inferred {element_type}")
         if not PartialShape.parse(shape).encloses(PartialShape(array.shape)):
-            talk.fail(f"result {index} was computed with shape {list(array.shape)}, outside the inferred {shape}")
+            talk.fail(
+                f"result {index} was computed with shape {list(array.shape)}, outside the inferred {shape}"
+            )
     if case.expected is not None:
-        for index, ((our_type, array), wanted) in enumerate(zip(arrays, case.expected, strict=True)):
+        for index, ((our_type, array), wanted) in enumerate(
+            zip(arrays, case.expected, strict=True)
+        ):
             difference = _difference(array, elements.cast(wanted, our_type), our_type, case)
             if difference:
                 talk.fail(f"result {index} differs from what the case expects: {difference}")
     if execution.status != "done":
         if case.run != "alone":
-            talk.fail('OpenVINO could not run it: correct what is fed, or, where it is a limitation, run="alone" with `expected` values')
+            talk.fail(
+                'OpenVINO could not run it: correct what is fed, or, where it is a limitation, run="alone" with `expected` values'
+            )
         return
     if case.run == "alone":
         talk.fail('stale: run="alone", but OpenVINO runs it')
     differences = []
-    for index, ((our_type, array), theirs) in enumerate(zip(arrays, execution.results.values(), strict=True)):
-        difference = _difference_of_types(our_type, array, theirs) or _difference(array, theirs.array, our_type, case)
+    for index, ((our_type, array), theirs) in enumerate(
+        zip(arrays, execution.results.values(), strict=True)
+    ):
+        difference = _difference_of_types(our_type, array, theirs) or _difference(
+            array, theirs.array, our_type, case
+        )
         if difference:
             differences.append(f"result {index}: {difference}")
     if differences and "values" not in known:
@@ -249,7 +330,11 @@ def _for_irshape(array: Array, element_type: str) -> Array:
 def _difference_of_types(our_type: str, array: Array, theirs: Tensor) -> str:
     if our_type != theirs.element_type:
         return f"element type {our_type}, OpenVINO {theirs.element_type}"
-    return "" if array.shape == theirs.shape else f"shape {list(array.shape)}, OpenVINO {list(theirs.shape)}"
+    return (
+        ""
+        if array.shape == theirs.shape
+        else f"shape {list(array.shape)}, OpenVINO {list(theirs.shape)}"
+    )
 
 
 def _difference(ours: Array, theirs: Array, element_type: str, case: Case) -> str:
@@ -270,7 +355,9 @@ def _difference(ours: Array, theirs: Array, element_type: str, case: Case) -> st
     wrong = np.argwhere(~equal)
     if not len(wrong):
         return ""
-    shown = ", ".join(f"{tuple(place.tolist())}: {a[tuple(place)]} not {b[tuple(place)]}" for place in wrong[:4])
+    shown = ", ".join(
+        f"{tuple(place.tolist())}: {a[tuple(place)]} not {b[tuple(place)]}" for place in wrong[:4]
+    )
     return f"{len(wrong)} of {ours.size} elements, {shown}"
 
 
@@ -282,11 +369,19 @@ def _check_declared(talk: _Talk, case: Case) -> None:
         return
     xml, weights = build(case, talk.answer.layers)
     with tempfile.TemporaryDirectory(prefix="case-") as folder:
-        diagnostics = irshape.validate(str(_write(Path(folder), xml, weights))).to_dict()["files"][0]["diagnostics"]
-    errors = [_diagnostic(found) for found in diagnostics if found["severity"] == "error" and not (case.extra_xml and _in_body(found))]
+        diagnostics = irshape.validate(str(_write(Path(folder), xml, weights))).to_dict()["files"][
+            0
+        ]["diagnostics"]
+    errors = [
+        _diagnostic(found)
+        for found in diagnostics
+        if found["severity"] == "error" and not (case.extra_xml and _in_body(found))
+    ]
     if errors:
         talk.xml = xml
-        talk.fail("with OpenVINO's own types and shapes declared, irshape reports " + "; ".join(errors))
+        talk.fail(
+            "with OpenVINO's own types and shapes declared, irshape reports " + "; ".join(errors)
+        )
 
 
 def _in_body(found: dict[str, Any]) -> bool:
@@ -307,4 +402,6 @@ def _ports(ports: list[tuple[str, str]]) -> str:
 
 
 def _shown(array: Array) -> str:
-    return np.array2string(array, threshold=40, edgeitems=4, max_line_width=160).replace("\n", "\n            ")
+    return np.array2string(array, threshold=40, edgeitems=4, max_line_width=160).replace(
+        "\n", "\n            "
+    )

@@ -91,11 +91,15 @@ def operations_page() -> str:
         "| operation | opsets | category | infer | evaluate | rows against OpenVINO | of these run |",
         "|---|---|---|---|---|---|---|",
     ]
-    for cls, rows in sorted(counted().items(), key=lambda item: (item[0].type_name().lower(), item[0].since)):
+    for cls, rows in sorted(
+        counted().items(), key=lambda item: (item[0].type_name().lower(), item[0].since)
+    ):
         row = described(cls)
         span = f"{cls.since} to {cls.until}" if cls.since != cls.until else f"{cls.since}"
         infer, evaluate = ("yes" if row[what] else "no" for what in ("infer", "evaluate"))
-        lines.append(f"| {cls.type_name()} | {span} | {row['category']} | {infer} | {evaluate} | {rows.rows or 'none'} | {rows.run or 'none'} |")
+        lines.append(
+            f"| {cls.type_name()} | {span} | {row['category']} | {infer} | {evaluate} | {rows.rows or 'none'} | {rows.run or 'none'} |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -128,7 +132,11 @@ def differences_page() -> str:
     for kind, words in KINDS.items():
         rows = [f"| {key} | {known.reason} |" for key, known in KNOWN.items() if known.kind == kind]
         if rows:
-            lines.append("\n".join([f"## {words}", "", "| difference | what it is |", "|---|---|", *rows, ""]))
+            lines.append(
+                "\n".join(
+                    [f"## {words}", "", "| difference | what it is |", "|---|---|", *rows, ""]
+                )
+            )
     return "\n".join(lines)
 
 
@@ -138,4 +146,6 @@ if __name__ == "__main__":
     for path, page in PAGES.items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(page(), encoding="utf-8")
-    print(f"{sum(rows.rows > 0 for rows in counted().values())} of {len(counted())} versions have rows; {len(KNOWN)} known differences")
+    print(
+        f"{sum(rows.rows > 0 for rows in counted().values())} of {len(counted())} versions have rows; {len(KNOWN)} known differences"
+    )

@@ -25,18 +25,38 @@ PLAIN = {
     "boolean": "?",
 }
 """Types that NumPy has itself."""
-FLOATS = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2", "f8e8m0": "float8_e8m0fnu", "f4e2m1": "float4_e2m1fn"}
+FLOATS = {
+    "bf16": "bfloat16",
+    "f8e4m3": "float8_e4m3fn",
+    "f8e5m2": "float8_e5m2",
+    "f8e8m0": "float8_e8m0fnu",
+    "f4e2m1": "float4_e2m1fn",
+}
 """Types that ml_dtypes has."""
 BITS = {"f4e2m1": 4, "nf4": 4, "i4": 4, "u4": 4, "u6": 6, "u3": 3, "u2": 2, "u1": 1}
 """Packed types. Elements of nf4 are its codes, 0 to 15."""
-EPSILON = {"f16": 2.0**-10, "bf16": 2.0**-7, "f8e4m3": 2.0**-3, "f8e5m2": 2.0**-2, "f8e8m0": 1.0, "f4e2m1": 0.5}
+EPSILON = {
+    "f16": 2.0**-10,
+    "bf16": 2.0**-7,
+    "f8e4m3": 2.0**-3,
+    "f8e5m2": 2.0**-2,
+    "f8e8m0": 1.0,
+    "f4e2m1": 0.5,
+}
 REAL = {"f64", "f32", "f16", *FLOATS}
 NAMES = [*PLAIN, *FLOATS, *(name for name in BITS if name not in FLOATS), "string"]
 
 
 def precision(element_type: str) -> str:
     """What a port's `precision` writes."""
-    special = {"f64": "FP64", "f32": "FP32", "f16": "FP16", "boolean": "BOOL", "u1": "BIN", "dynamic": "UNSPECIFIED"}
+    special = {
+        "f64": "FP64",
+        "f32": "FP32",
+        "f16": "FP16",
+        "boolean": "BOOL",
+        "u1": "BIN",
+        "dynamic": "UNSPECIFIED",
+    }
     return special.get(element_type, element_type.upper())
 
 
@@ -58,7 +78,11 @@ def limits(element_type: str) -> tuple[int, int]:
     """Smallest and largest value of an integer type."""
     if element_type in BITS:
         bits = BITS[element_type]
-        return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if element_type == "i4" else (0, (1 << bits) - 1)
+        return (
+            (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+            if element_type == "i4"
+            else (0, (1 << bits) - 1)
+        )
     if element_type == "boolean":
         return 0, 1
     info = np.iinfo(dtype(element_type))
@@ -70,7 +94,9 @@ def cast(values: Any, element_type: str) -> Array:
     if element_type == "string":
         texts = np.array(values, dtype=object)
         decoded = np.empty(texts.shape, dtype=object)
-        decoded.flat = [text.decode() if isinstance(text, bytes) else text for text in texts.ravel().tolist()]
+        decoded.flat = [
+            text.decode() if isinstance(text, bytes) else text for text in texts.ravel().tolist()
+        ]
         return decoded
     array = np.asarray(values)
     if element_type in FLOATS and array.dtype.kind in "iub":
@@ -81,7 +107,10 @@ def cast(values: Any, element_type: str) -> Array:
 def pack(array: Array, element_type: str) -> bytes:
     """The bytes in which OpenVINO holds an array, in a .bin as in memory (strings: as in a .bin)."""
     if element_type == "string":
-        texts = [text.encode() if isinstance(text, str) else bytes(text) for text in array.ravel().tolist()]
+        texts = [
+            text.encode() if isinstance(text, str) else bytes(text)
+            for text in array.ravel().tolist()
+        ]
         offsets = np.cumsum([0, *map(len, texts)], dtype=np.int32)
         return b"".join([np.int32(len(texts)).tobytes(), offsets.tobytes(), *texts])
     bits = BITS.get(element_type)
@@ -96,7 +125,9 @@ def pack(array: Array, element_type: str) -> bytes:
     if bits in (2, 4):
         per_byte = 8 // bits
         groups = np.pad(codes, (0, -len(codes) % per_byte)).reshape(-1, per_byte).astype(np.uint32)
-        return bytes((groups << (np.arange(per_byte, dtype=np.uint32) * bits)).sum(axis=1).astype(np.uint8))
+        return bytes(
+            (groups << (np.arange(per_byte, dtype=np.uint32) * bits)).sum(axis=1).astype(np.uint8)
+        )
     # three bytes hold 8 elements of u3 or 4 of u6: two bytes of low parts (bit pairs, or halves), one of high parts; the first on top
     low_bits, high_bits, count = (2, 1, 8) if bits == 3 else (4, 2, 4)
     groups = np.pad(codes, (0, -len(codes) % count)).reshape(-1, count).astype(np.uint32)
@@ -104,7 +135,11 @@ def pack(array: Array, element_type: str) -> bytes:
     half = count // 2
     low_shifts = np.arange(half - 1, -1, -1, dtype=np.uint32) * low_bits
     high_shifts = np.arange(count - 1, -1, -1, dtype=np.uint32) * high_bits
-    rows = [(low[:, :half] << low_shifts).sum(axis=1), (low[:, half:] << low_shifts).sum(axis=1), (high << high_shifts).sum(axis=1)]
+    rows = [
+        (low[:, :half] << low_shifts).sum(axis=1),
+        (low[:, half:] << low_shifts).sum(axis=1),
+        (high << high_shifts).sum(axis=1),
+    ]
     return np.stack(rows, axis=1).astype(np.uint8).tobytes()
 
 
@@ -123,9 +158,14 @@ def unpack(data: bytes, element_type: str, shape: tuple[int, ...]) -> Array:
     else:
         low_bits, high_bits, group = (2, 1, 8) if bits == 3 else (4, 2, 4)
         rows = packed.reshape(-1, 3)
-        low_shifts, high_shifts = np.arange(group // 2 - 1, -1, -1) * low_bits, np.arange(group - 1, -1, -1) * high_bits
+        low_shifts, high_shifts = (
+            np.arange(group // 2 - 1, -1, -1) * low_bits,
+            np.arange(group - 1, -1, -1) * high_bits,
+        )
         low = (rows[:, :2, None] >> low_shifts & ((1 << low_bits) - 1)).reshape(-1, group)
-        codes = ((rows[:, 2, None] >> high_shifts & ((1 << high_bits) - 1)) << low_bits | low).ravel()
+        codes = (
+            (rows[:, 2, None] >> high_shifts & ((1 << high_bits) - 1)) << low_bits | low
+        ).ravel()
     codes = codes.ravel()[:count].astype(np.uint8).reshape(shape)
     if element_type == "i4":
         return ((codes ^ 8).astype(np.int8) - 8).astype(np.int8)

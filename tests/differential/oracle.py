@@ -70,7 +70,9 @@ class Oracle:
         self._fresh = True
         """Whether the worker has not answered anything yet."""
 
-    def ask(self, xml: str, weights: bytes = b"", inputs: Mapping[str, Array | Tensor] | None = None) -> Answer:
+    def ask(
+        self, xml: str, weights: bytes = b"", inputs: Mapping[str, Array | Tensor] | None = None
+    ) -> Answer:
         """Reads the model; with inputs (by the friendly name of the Parameter), runs it as well."""
         with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
             path = Path(folder) / "model.xml"
@@ -83,11 +85,15 @@ class Oracle:
         """The same for a model that lies on disk. A crash is believed of a fresh worker only: an earlier case may have corrupted the memory of this one."""
         fresh = self._fresh
         answer = self._ask(path, inputs)
-        crashed = answer.status == "crashed" or (answer.execution is not None and answer.execution.status == "crashed")
+        crashed = answer.status == "crashed" or (
+            answer.execution is not None and answer.execution.status == "crashed"
+        )
         return self._ask(path, inputs) if crashed and not fresh else answer
 
     def _ask(self, path: Path, inputs: Mapping[str, Array | Tensor] | None) -> Answer:
-        tensors = None if inputs is None else {name: _tensor(value) for name, value in inputs.items()}
+        tensors = (
+            None if inputs is None else {name: _tensor(value) for name, value in inputs.items()}
+        )
         pipe = self._connect()
         pipe.send((str(path), tensors))
         first = self._receive(pipe)
@@ -98,10 +104,18 @@ class Oracle:
             return Answer(status, message, layers, version=self.version)
         second = self._receive(pipe)
         if isinstance(second, str):
-            return Answer(status, message, layers, Execution("crashed", message=second), self.version)
+            return Answer(
+                status, message, layers, Execution("crashed", message=second), self.version
+            )
         done, engine, results, said = second
         self._fresh = engine == "evaluate"
-        return Answer(status, message, layers, Execution(done, engine, {name: Tensor(*row) for name, row in results}, said), self.version)
+        return Answer(
+            status,
+            message,
+            layers,
+            Execution(done, engine, {name: Tensor(*row) for name, row in results}, said),
+            self.version,
+        )
 
     def _connect(self) -> Connection[Any, Any]:
         if self._pipe is None:
@@ -110,7 +124,13 @@ class Oracle:
             environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENVINO_LOG_LEVEL": "0"}
             quiet = subprocess.DEVNULL
             self._process = subprocess.Popen(
-                command, pass_fds=[theirs.fileno()], stdin=quiet, stdout=quiet, stderr=quiet, env=environment, start_new_session=True
+                command,
+                pass_fds=[theirs.fileno()],
+                stdin=quiet,
+                stdout=quiet,
+                stderr=quiet,
+                env=environment,
+                start_new_session=True,
             )
             theirs.close()
             self._fresh = True
@@ -149,7 +169,12 @@ class Oracle:
     def __enter__(self) -> Oracle:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.close()
 
 
@@ -219,7 +244,10 @@ def _describe(model: Any, prefix: str, layers: dict[str, list[tuple[str, str]]])
         name, count = prefix + node.get_friendly_name(), 2
         while name in layers:
             name, count = f"{prefix}{node.get_friendly_name()}#{count}", count + 1
-        layers[name] = [(port.get_element_type().get_type_name(), str(port.get_partial_shape())) for port in node.outputs()]
+        layers[name] = [
+            (port.get_element_type().get_type_name(), str(port.get_partial_shape()))
+            for port in node.outputs()
+        ]
         for body, inner in _bodies(node):
             _describe(inner, f"{name}/{body}/", layers)
 
@@ -233,10 +261,15 @@ def _bodies(node: Any) -> list[tuple[str, Any]]:
     return []
 
 
-def _execute(core: Any, model: Any, inputs: dict[str, Any]) -> tuple[str, str, list[tuple[str, Any]], str]:
+def _execute(
+    core: Any, model: Any, inputs: dict[str, Any]
+) -> tuple[str, str, list[tuple[str, Any]], str]:
     names = [result.get_friendly_name() for result in model.get_results()]
     try:
-        tensors = [_to_openvino(*inputs[parameter.get_friendly_name()]) for parameter in model.get_parameters()]
+        tensors = [
+            _to_openvino(*inputs[parameter.get_friendly_name()])
+            for parameter in model.get_parameters()
+        ]
     except Exception as error:
         return "failed", "", [], f"inputs: {type(error).__name__}: {error}"
     try:
@@ -245,16 +278,32 @@ def _execute(core: Any, model: Any, inputs: dict[str, Any]) -> tuple[str, str, l
         for index, tensor in enumerate(tensors):
             request.set_input_tensor(index, tensor)
         request.infer()
-        return "done", "CPU", [(name, _from_openvino(request.get_output_tensor(index))) for index, name in enumerate(names)], ""
+        return (
+            "done",
+            "CPU",
+            [
+                (name, _from_openvino(request.get_output_tensor(index)))
+                for index, name in enumerate(names)
+            ],
+            "",
+        )
     except Exception as error:
         said = f"CPU: {error}"
     try:
         import openvino as ov
 
-        outputs = [ov.Tensor(port.get_element_type(), ov.Shape(_known(port.get_partial_shape()))) for port in model.outputs]
+        outputs = [
+            ov.Tensor(port.get_element_type(), ov.Shape(_known(port.get_partial_shape())))
+            for port in model.outputs
+        ]
         if not model.evaluate(outputs, tensors):
             return "failed", "evaluate", [], f"{said}\nevaluate: no evaluator"
-        return "done", "evaluate", [(name, _from_openvino(tensor)) for name, tensor in zip(names, outputs, strict=True)], said
+        return (
+            "done",
+            "evaluate",
+            [(name, _from_openvino(tensor)) for name, tensor in zip(names, outputs, strict=True)],
+            said,
+        )
     except Exception as error:
         return "failed", "evaluate", [], f"{said}\nevaluate: {error}"
 

@@ -17,7 +17,9 @@ from .oracle import Answer, Execution, Oracle
 
 def ask(case: Case, oracle: Oracle) -> Answer:
     fed = feeds(case)
-    return oracle.ask(*build(case), None if fed is None else {name: tensor for name, (tensor, _) in fed.items()})
+    return oracle.ask(
+        *build(case), None if fed is None else {name: tensor for name, (tensor, _) in fed.items()}
+    )
 
 
 def executed(answer: Answer) -> Execution:
@@ -27,13 +29,17 @@ def executed(answer: Answer) -> Execution:
     return answer.execution
 
 
-@pytest.mark.parametrize("name", [name for name in elements.BITS if name not in elements.FLOATS and name != "nf4"])
+@pytest.mark.parametrize(
+    "name", [name for name in elements.BITS if name not in elements.FLOATS and name != "nf4"]
+)
 def test_openvino_packs_integers_alike(name: str, oracle: Oracle) -> None:
     low, high = elements.limits(name)
     values = np.random.default_rng(1).integers(low, high, 37, endpoint=True)
     packed = elements.pack(values, name)
     assert np.array_equal(elements.unpack(packed, name, (37,)), values)
-    answer = ask(Case("Convert", "opset1", {"destination_type": "i32"}, [const(name, values)]), oracle)
+    answer = ask(
+        Case("Convert", "opset1", {"destination_type": "i32"}, [const(name, values)]), oracle
+    )
     assert np.array_equal(executed(answer).results["result0"].array, values)
 
 
@@ -41,13 +47,17 @@ def test_openvino_packs_integers_alike(name: str, oracle: Oracle) -> None:
 def test_openvino_holds_small_floats_alike(name: str, oracle: Oracle) -> None:
     values = elements.cast([0.5, 1, 2, 4], name)
     assert np.array_equal(Tensor.of(values, name).array, values)
-    answer = ask(Case("Convert", "opset1", {"destination_type": "f32"}, [const(name, values)]), oracle)
+    answer = ask(
+        Case("Convert", "opset1", {"destination_type": "f32"}, [const(name, values)]), oracle
+    )
     assert executed(answer).results["result0"].array.tolist() == [0.5, 1, 2, 4]
 
 
 def test_small_types_go_in_and_out(oracle: Oracle) -> None:
     for name in ("bf16", "u4", "boolean", "f8e4m3"):
-        case = Case("Reshape", "opset1", {"special_zero": "false"}, [data(name, "5"), const("i64", [5, 1])])
+        case = Case(
+            "Reshape", "opset1", {"special_zero": "false"}, [data(name, "5"), const("i64", [5, 1])]
+        )
         fed = feeds(case)
         assert fed is not None
         result = executed(ask(case, oracle)).results["result0"]
@@ -56,7 +66,13 @@ def test_small_types_go_in_and_out(oracle: Oracle) -> None:
 
 
 def test_strings(oracle: Oracle) -> None:
-    case = Case("Reshape", "opset1", {"special_zero": "false"}, [const("string", ["", "Straße", "x"]), const("i64", [3, 1])], run=False)
+    case = Case(
+        "Reshape",
+        "opset1",
+        {"special_zero": "false"},
+        [const("string", ["", "Straße", "x"]), const("i64", [3, 1])],
+        run=False,
+    )
     answer = oracle.ask(*build(case))
     assert answer.layers["op"] == [("string", "[3,1]")]
 
@@ -65,21 +81,41 @@ def test_refusal_and_empty_constants(oracle: Oracle) -> None:
     refused = ask(Case("ReduceMean", "opset1", {}, [data("f32", "2,3"), const("i64", [7])]), oracle)
     assert refused.status == "refused"
     assert "out of the tensor rank range" in refused.message
-    assert ask(Case("ReduceMean", "opset1", {}, [data("f32", "2,3"), const("i64", [], (0,))]), oracle).layers["op"] == [("f32", "[2,3]")]
+    assert ask(
+        Case("ReduceMean", "opset1", {}, [data("f32", "2,3"), const("i64", [], (0,))]), oracle
+    ).layers["op"] == [("f32", "[2,3]")]
 
 
 def test_a_crash_is_an_answer(oracle: Oracle) -> None:
     inputs = [data("f32", "3,12,81"), const("i64", [16, 16]), const("i64", [2, 2])]
-    crashed = ask(Case("Col2Im", "opset15", {"dilations": "1,1", "pads_begin": "0,0", "pads_end": "0,0"}, inputs), oracle)
+    crashed = ask(
+        Case(
+            "Col2Im",
+            "opset15",
+            {"dilations": "1,1", "pads_begin": "0,0", "pads_end": "0,0"},
+            inputs,
+        ),
+        oracle,
+    )
     assert crashed.status == "crashed"
     assert ask(Case("ReLU", "opset1", {}, [data("f32", "2")]), oracle).status == "accepted"
 
 
 def loop_parts(blob: Blob) -> str:
     layers = [
-        xml_layer(0, "Parameter", "opset1", {"shape": "1,3", "element_type": "f32"}, [], [("f32", "1,3")], "x"),
+        xml_layer(
+            0,
+            "Parameter",
+            "opset1",
+            {"shape": "1,3", "element_type": "f32"},
+            [],
+            [("f32", "1,3")],
+            "x",
+        ),
         blob.const(1, "f32", [[2.0]]),
-        xml_layer(2, "Multiply", "opset1", {"auto_broadcast": "numpy"}, ["f32", "f32"], ["f32"], "mul"),
+        xml_layer(
+            2, "Multiply", "opset1", {"auto_broadcast": "numpy"}, ["f32", "f32"], ["f32"], "mul"
+        ),
         xml_layer(3, "Result", "opset1", {}, ["f32"]),
         blob.const(4, "boolean", [True]),
         xml_layer(5, "Result", "opset1", {}, ["boolean"]),
@@ -97,7 +133,13 @@ def loop_parts(blob: Blob) -> str:
 </body>"""
 
 
-LOOP = Case("Loop", "opset5", {}, [const("i64", 4, ()), const("boolean", True, ()), data("f32", "4,3")], extra_xml=loop_parts)
+LOOP = Case(
+    "Loop",
+    "opset5",
+    {},
+    [const("i64", 4, ()), const("boolean", True, ()), data("f32", "4,3")],
+    extra_xml=loop_parts,
+)
 
 
 def test_bodies(oracle: Oracle) -> None:
@@ -125,18 +167,28 @@ class Lying(Oracle):
         super().__init__()
         self.real, self.change = real, change
 
-    def ask(self, xml: str, weights: bytes = b"", inputs: Mapping[str, elements.Array | Tensor] | None = None) -> Answer:
+    def ask(
+        self,
+        xml: str,
+        weights: bytes = b"",
+        inputs: Mapping[str, elements.Array | Tensor] | None = None,
+    ) -> Answer:
         return self.change(self.real.ask(xml, weights, inputs))
 
 
 def with_shape(shape: str, element_type: str = "f32") -> Callable[[Answer], Answer]:
-    return lambda answer: replace(answer, layers=answer.layers | {name: [(element_type, shape)] for name in ("op", "result0")})
+    return lambda answer: replace(
+        answer, layers=answer.layers | {name: [(element_type, shape)] for name in ("op", "result0")}
+    )
 
 
 def with_values(change: Callable[[elements.Array], elements.Array]) -> Callable[[Answer], Answer]:
     def apply(answer: Answer) -> Answer:
         assert answer.execution is not None
-        results = {name: Tensor.of(change(tensor.array), tensor.element_type) for name, tensor in answer.execution.results.items()}
+        results = {
+            name: Tensor.of(change(tensor.array), tensor.element_type)
+            for name, tensor in answer.execution.results.items()
+        }
         return replace(answer, execution=replace(answer.execution, results=results))
 
     return apply
@@ -158,12 +210,20 @@ LIES: list[tuple[str, str, Callable[[Answer], Answer]]] = [
 
 
 @pytest.mark.parametrize(("message", "known", "change"), LIES)
-def test_check_is_strict(message: str, known: str, change: Callable[[Answer], Answer], oracle: Oracle) -> None:
+def test_check_is_strict(
+    message: str, known: str, change: Callable[[Answer], Answer], oracle: Oracle
+) -> None:
     check(Case("ReduceMean", "opset1", {}, MEAN), oracle)
     with pytest.raises(pytest.fail.Exception, match=message):
         check(Case("ReduceMean", "opset1", {}, MEAN, known=known), Lying(oracle, change))
 
 
 def test_known_differences_excuse(oracle: Oracle) -> None:
-    check(Case("ReduceMean", "opset1", {}, MEAN, known="i64-as-i32"), Lying(oracle, with_values(lambda array: array + np.float32(1))))
-    check(Case("ReduceMean", "opset1", {}, MEAN, run="alone"), Lying(oracle, lambda answer: replace(answer, execution=Execution("failed"))))
+    check(
+        Case("ReduceMean", "opset1", {}, MEAN, known="i64-as-i32"),
+        Lying(oracle, with_values(lambda array: array + np.float32(1))),
+    )
+    check(
+        Case("ReduceMean", "opset1", {}, MEAN, run="alone"),
+        Lying(oracle, lambda answer: replace(answer, execution=Execution("failed"))),
+    )

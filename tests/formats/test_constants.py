@@ -10,17 +10,24 @@ import pytest
 from differential.elements import FLOATS, NAMES, cast, limits, pack, precision
 from differential.oracle import Oracle
 
-from irshape.formats.weights import Weights, array, small_values
-from irshape.model import Constant
+from irshape.model.weights import Constant, Weights, array, small_values
 from irshape.types import ElementType
 
 SHAPES = [(24,), (5, 3), (7,), (1,), (), (2, 0, 3)]
 NUMBERS = [name for name in NAMES if name != "string"]
 
 
-def constant(raw: bytes, element_type: str, shape: tuple[int, ...], offset: int = 0, size: int | None = None) -> Constant:
+def constant(
+    raw: bytes, element_type: str, shape: tuple[int, ...], offset: int = 0, size: int | None = None
+) -> Constant:
     weights = Weights("made.bin", raw, "ready")
-    return Constant(ElementType.of(element_type), shape, offset, len(raw) - offset if size is None else size, weights)
+    return Constant(
+        ElementType.of(element_type),
+        shape,
+        offset,
+        len(raw) - offset if size is None else size,
+        weights,
+    )
 
 
 def some_bytes(element_type: str, shape: tuple[int, ...]) -> bytes:
@@ -30,13 +37,29 @@ def some_bytes(element_type: str, shape: tuple[int, ...]) -> bytes:
     if element_type == "boolean":
         return generator.integers(0, 2, count, dtype=np.uint8).tobytes()
     if element_type in FLOATS or element_type in ("f64", "f32", "f16", "nf4"):
-        values = generator.integers(0, 16, count) if element_type == "nf4" else generator.uniform(-4, 4, count)
-        return pack(cast(np.abs(values) if element_type == "f8e8m0" else values, element_type), element_type)
+        values = (
+            generator.integers(0, 16, count)
+            if element_type == "nf4"
+            else generator.uniform(-4, 4, count)
+        )
+        return pack(
+            cast(np.abs(values) if element_type == "f8e8m0" else values, element_type), element_type
+        )
     low, high = limits(element_type)
-    return pack(cast(generator.integers(max(low, -(2**31)), min(high, 2**31 - 1), count, endpoint=True, dtype=np.int64), element_type), element_type)
+    return pack(
+        cast(
+            generator.integers(
+                max(low, -(2**31)), min(high, 2**31 - 1), count, endpoint=True, dtype=np.int64
+            ),
+            element_type,
+        ),
+        element_type,
+    )
 
 
-def model_with(element_type: str, shape: tuple[int, ...], size: int, wanted: str, offset: int = 0) -> str:
+def model_with(
+    element_type: str, shape: tuple[int, ...], size: int, wanted: str, offset: int = 0
+) -> str:
     """A constant, converted to something that every reader knows."""
     dims = "".join(f"<dim>{size}</dim>" for size in shape)
     return f"""<net name="constant" version="11"><layers>
@@ -52,7 +75,9 @@ def model_with(element_type: str, shape: tuple[int, ...], size: int, wanted: str
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("element_type", NUMBERS)
-def test_elements_are_those_of_openvino(element_type: str, shape: tuple[int, ...], oracle: Oracle) -> None:
+def test_elements_are_those_of_openvino(
+    element_type: str, shape: tuple[int, ...], oracle: Oracle
+) -> None:
     real = element_type in FLOATS or element_type in ("f64", "f32", "f16", "nf4")
     wanted = "f32" if real else "i32"
     raw = some_bytes(element_type, shape)
@@ -64,7 +89,9 @@ def test_elements_are_those_of_openvino(element_type: str, shape: tuple[int, ...
     ours = array(constant(raw or b"\0", element_type, shape, size=len(raw)))
     assert ours is not None
     assert ours.shape == shape
-    if element_type == "nf4":  # irshape keeps the codes, which are in the order of what they stand for
+    if (
+        element_type == "nf4"
+    ):  # irshape keeps the codes, which are in the order of what they stand for
         table = dict(zip(ours.ravel().tolist(), theirs.ravel().tolist(), strict=True))
         assert [table[code] for code in sorted(table)] == sorted(set(theirs.ravel().tolist()))
         return
@@ -78,7 +105,10 @@ def test_small_values_are_those_of_the_array(element_type: str) -> None:
         values, whole = small_values(found), array(found)
         assert values is not None
         assert whole is not None
-        assert list(values) == [float(item) if found.element_type.is_real else int(item) for item in whole.ravel().tolist()]
+        assert list(values) == [
+            float(item) if found.element_type.is_real else int(item)
+            for item in whole.ravel().tolist()
+        ]
 
 
 @pytest.mark.parametrize("element_type", NUMBERS)
@@ -105,13 +135,18 @@ def test_a_constant_may_begin_at_any_byte(element_type: str, oracle: Oracle) -> 
     assert answer.execution is not None
     ours = array(constant(raw, element_type, (24,), offset=3))
     assert ours is not None
-    np.testing.assert_array_equal(ours.astype(wanted.replace("i", "int").replace("f", "float")), answer.execution.results["result"].array)
+    np.testing.assert_array_equal(
+        ours.astype(wanted.replace("i", "int").replace("f", "float")),
+        answer.execution.results["result"].array,
+    )
 
 
 TEXTS = ["", "one", "zwölf", "three words here", "\n", "日本語"]
 
 
-@pytest.mark.parametrize("texts", [TEXTS, [""], ["alone"], []], ids=["several", "empty text", "one", "none"])
+@pytest.mark.parametrize(
+    "texts", [TEXTS, [""], ["alone"], []], ids=["several", "empty text", "one", "none"]
+)
 def test_strings_are_those_of_openvino(texts: list[str], oracle: Oracle) -> None:
     held = np.empty(len(texts), dtype=object)
     held[:] = texts
@@ -129,7 +164,11 @@ def test_strings_are_those_of_openvino(texts: list[str], oracle: Oracle) -> None
     assert answer.execution.status == "done", answer.execution.message
     ours = array(constant(raw, "string", shape))
     assert ours is not None
-    assert [text.decode() for text in ours.tolist()] == texts == answer.execution.results["result"].array.tolist()
+    assert (
+        [text.decode() for text in ours.tolist()]
+        == texts
+        == answer.execution.results["result"].array.tolist()
+    )
 
 
 @pytest.mark.parametrize(
@@ -157,7 +196,14 @@ def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
         file.write(np.arange(6, dtype=np.int64).tobytes())
     weights = Weights.open(path)
     assert (weights.state, weights.size) == ("ready", 1 << 40)
-    assert small_values(Constant(ElementType.of("i64"), (2, 3), 1 << 39, 48, weights)) == (0, 1, 2, 3, 4, 5)
+    assert small_values(Constant(ElementType.of("i64"), (2, 3), 1 << 39, 48, weights)) == (
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+    )
     whole = array(Constant(ElementType.of("u8"), (1 << 40,), 0, 1 << 40, weights))
     assert whole is not None
     assert whole[1 << 39 : (1 << 39) + 10].tolist() == [0, 0, 0, 0, 0, 0, 0, 0, 1, 0]
@@ -165,7 +211,12 @@ def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "state"),
-    [(b"", "empty"), (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 4\n", "lfs"), (None, "missing"), (b"\0", "ready")],
+    [
+        (b"", "empty"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 4\n", "lfs"),
+        (None, "missing"),
+        (b"\0", "ready"),
+    ],
 )
 def test_state_of_a_bin(content: bytes | None, state: str, tmp_path: Path) -> None:
     path = tmp_path / "model.bin"

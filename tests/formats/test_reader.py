@@ -12,7 +12,7 @@ from ir import Net
 import irshape
 from irshape.cli import cli
 from irshape.diagnostics.report import FileReport
-from irshape.model import Source
+from irshape.model.source import Source
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:0000\nsize 4\n"
@@ -21,7 +21,12 @@ LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:0000\nsize 4\n"
 def small() -> Net:
     net = Net()
     data = net.parameter("?,3,4", name="data")
-    net.result(net.layer("ReduceMean", [data, net.constant([1])], 'keep_dims="true"', outputs=["FP32:-1,1,4"]), name="mean")
+    net.result(
+        net.layer(
+            "ReduceMean", [data, net.constant([1])], 'keep_dims="true"', outputs=["FP32:-1,1,4"]
+        ),
+        name="mean",
+    )
     return net
 
 
@@ -33,7 +38,9 @@ def validated(folder: Path, text: str | bytes) -> FileReport:
 
 
 def found(report: FileReport) -> list[tuple[str, int, int]]:
-    return [(one.code, one.line, one.column) for one in report.diagnostics if one.severity != "info"]
+    return [
+        (one.code, one.line, one.column) for one in report.diagnostics if one.severity != "info"
+    ]
 
 
 # places
@@ -41,7 +48,11 @@ def found(report: FileReport) -> list[tuple[str, int, int]]:
 FAULTS = {
     "an attribute of <data>": ('keep_dims="true"', 'keep_dims="true" banana="1"', "banana"),
     "an attribute of <layer>": ('type="ReduceMean"', 'type="ReduceMeen"', 'type="ReduceMeen"'),
-    "a port": ('<port id="2" precision="FP32">', '<port id="2" precision="I32">', 'precision="I32"'),
+    "a port": (
+        '<port id="2" precision="FP32">',
+        '<port id="2" precision="I32">',
+        'precision="I32"',
+    ),
     "a dimension": ("<dim>1</dim><dim>4</dim>", "<dim>1</dim><dim>4x</dim>", "<dim>4x"),
     "an edge": ('<edge from-layer="0"', '<edge from-layer="77"', 'from-layer="77"'),
     "an element": ("</layers>", "<odd/></layers>", "<odd/>"),
@@ -50,7 +61,14 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize(
-    "before", ["", "\n" * 70_000, "<!-- größer 日本語 𝒳 -->" * 3, "\r\n" * 70_000 + "<!--" + "ü" * 100_000 + "-->"], ids=["none", "lines", "signs", "both"]
+    "before",
+    [
+        "",
+        "\n" * 70_000,
+        "<!-- größer 日本語 𝒳 -->" * 3,
+        "\r\n" * 70_000 + "<!--" + "ü" * 100_000 + "-->",
+    ],
+    ids=["none", "lines", "signs", "both"],
 )
 def test_places_are_exact(fault: str, before: str, tmp_path: Path) -> None:
     """Past line 65,535 too, where libxml2 stops counting; columns count characters."""
@@ -60,7 +78,9 @@ def test_places_are_exact(fault: str, before: str, tmp_path: Path) -> None:
     text = text.replace("<layers>\n", "<layers>" + before).replace(old, new, 1)
     at = text.index(marked)
     start = text.rfind("\n", 0, at) + 1
-    assert (text.count("\n", 0, at) + 1, at - start + 1) in [(line, column) for _, line, column in found(validated(tmp_path, text))]
+    assert (text.count("\n", 0, at) + 1, at - start + 1) in [
+        (line, column) for _, line, column in found(validated(tmp_path, text))
+    ]
 
 
 def test_places_in_any_order() -> None:
@@ -83,12 +103,23 @@ HOSTILE = {
     "an entity that nobody defines": b'<net name="&nothing;" version="11"/>',
     "deep elements": b'<net version="11"><layers>' + b"<layer>" * DEEP,
     "deep unknown elements": b'<net version="11">' + b"<a>" * DEEP + b"</a>" * DEEP + b"</net>",
-    "deep rt_info": b'<net version="11"><rt_info>' + b"<a>" * DEEP + b"</a>" * DEEP + b"</rt_info></net>",
-    "deep bodies": b'<net version="11"><layers>' + b'<layer id="0" name="l" type="Loop" version="opset5"><body><layers>' * 5_000,
-    "ports in ports": b'<net version="11"><layers><layer id="0" name="l" type="ReLU" version="opset1"><input>' + b'<port id="0">' * 5_000,
-    "a long name": b'<net version="11"><layers><layer id="0" type="ReLU" version="opset1" name="' + b"a" * 5_000_000 + b'"/></layers></net>',
-    "many attributes": b'<net version="11" ' + b" ".join(b'a%d="1"' % i for i in range(50_000)) + b"/>",
-    "a number without end": b'<net version="11"><layers><layer id="' + b"9" * 500_000 + b'" name="a" type="ReLU" version="opset1"/></layers></net>',
+    "deep rt_info": b'<net version="11"><rt_info>'
+    + b"<a>" * DEEP
+    + b"</a>" * DEEP
+    + b"</rt_info></net>",
+    "deep bodies": b'<net version="11"><layers>'
+    + b'<layer id="0" name="l" type="Loop" version="opset5"><body><layers>' * 5_000,
+    "ports in ports": b'<net version="11"><layers><layer id="0" name="l" type="ReLU" version="opset1"><input>'
+    + b'<port id="0">' * 5_000,
+    "a long name": b'<net version="11"><layers><layer id="0" type="ReLU" version="opset1" name="'
+    + b"a" * 5_000_000
+    + b'"/></layers></net>',
+    "many attributes": b'<net version="11" '
+    + b" ".join(b'a%d="1"' % i for i in range(50_000))
+    + b"/>",
+    "a number without end": b'<net version="11"><layers><layer id="'
+    + b"9" * 500_000
+    + b'" name="a" type="ReLU" version="opset1"/></layers></net>',
     "an unknown encoding": b'<?xml version="1.0" encoding="klingon"?><net version="11"/>',
     "bytes that are no UTF-8": b'<net version="11" name="\xff\xfe"/>',
     "null bytes behind the start": b'<net version="11">' + b" " * 100_000 + b"\0</net>",
@@ -104,9 +135,16 @@ def test_hostile_input_gives_diagnostics(name: str, tmp_path: Path) -> None:
     for one in report.diagnostics:
         assert one.line >= 1
         assert one.column >= 1
-    if name not in ("deep rt_info", "deep unknown elements", "many attributes"):  # these hold what no reader looks at, and nothing else
+    if name not in (
+        "deep rt_info",
+        "deep unknown elements",
+        "many attributes",
+    ):  # these hold what no reader looks at, and nothing else
         assert any(one.severity == "error" for one in report.diagnostics)
-    if any(one.rule in ("malformed-xml", "doctype", "not-an-ir", "nesting-limit", "ir-version") for one in report.diagnostics):
+    if any(
+        one.rule in ("malformed-xml", "doctype", "not-an-ir", "nesting-limit", "ir-version")
+        for one in report.diagnostics
+    ):
         with pytest.raises(irshape.LoadError, match="IR"):
             irshape.load(path)
     else:
@@ -130,7 +168,9 @@ def test_a_layer_on_its_own_that_ends_at_any_byte(tmp_path: Path) -> None:
     path = tmp_path / "layer.xml"
     for size in range(len(whole)):
         path.write_bytes(whole[:size])
-        assert any(one.severity == "error" for one in irshape.validate(path).files[0].diagnostics), size
+        assert any(
+            one.severity == "error" for one in irshape.validate(path).files[0].diagnostics
+        ), size
 
 
 def test_bytes_that_are_not_what_they_were(tmp_path: Path) -> None:
@@ -141,7 +181,21 @@ def test_bytes_that_are_not_what_they_were(tmp_path: Path) -> None:
     choose = random.Random(5)
     for _ in range(400):
         at = choose.randrange(len(whole))
-        piece = choose.choice([b"", whole[at : at + 1] * 2, b"<", b">", b'"', b"&", b"-", b"\0", b"9", b"\xc3", bytes([choose.randrange(256)])])
+        piece = choose.choice(
+            [
+                b"",
+                whole[at : at + 1] * 2,
+                b"<",
+                b">",
+                b'"',
+                b"&",
+                b"-",
+                b"\0",
+                b"9",
+                b"\xc3",
+                bytes([choose.randrange(256)]),
+            ]
+        )
         path.write_bytes(whole[:at] + piece + whole[at + 1 :])
         for one in irshape.validate(path).files[0].diagnostics:
             assert one.line >= 1
@@ -159,9 +213,15 @@ def messages(report: irshape.Report) -> list[tuple[str, str]]:
     [(LFS, "Git-LFS pointer"), (b"", "is empty"), (None, "there is no m.bin"), (b"\0\0\0\0", "")],
     ids=["lfs", "empty", "missing", "too short"],
 )
-def test_the_check_goes_on_without_weights(content: bytes | None, said: str, tmp_path: Path) -> None:
+def test_the_check_goes_on_without_weights(
+    content: bytes | None, said: str, tmp_path: Path
+) -> None:
     path = small().save(tmp_path)
-    path.write_text(path.read_text().replace("<dim>-1</dim><dim>1</dim><dim>4</dim>", "<dim>-1</dim><dim>1</dim>").replace("keep_dims", "keep_dim"))
+    path.write_text(
+        path.read_text()
+        .replace("<dim>-1</dim><dim>1</dim><dim>4</dim>", "<dim>-1</dim><dim>1</dim>")
+        .replace("keep_dims", "keep_dim")
+    )
     path.with_suffix(".bin").unlink()
     if content is not None:
         path.with_suffix(".bin").write_bytes(content)
@@ -169,7 +229,9 @@ def test_the_check_goes_on_without_weights(content: bytes | None, said: str, tmp
     codes = [one.code for one in report.diagnostics]
     assert codes.count("IR501" if said else "IR502") == 1
     assert any(said in message for _, message in messages(report))
-    assert any(one.rule in ("unknown-attribute", "misspelt-attribute") for one in report.diagnostics)
+    assert any(
+        one.rule in ("unknown-attribute", "misspelt-attribute") for one in report.diagnostics
+    )
     report = irshape.validate(path, weights="none")
     assert not [one for one in report.diagnostics if one.code.startswith("IR5")]
 
@@ -200,7 +262,9 @@ def test_a_pointer_in_place_of_the_xml(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", [*range(2, 10), 12, 100])
 def test_versions_are_refused_by_name(version: int, tmp_path: Path) -> None:
     path = tmp_path / "m.xml"
-    path.write_text(f'<?xml version="1.0"?>\n<net name="m" version="{version}" batch="1">\n<layers/><edges/></net>')
+    path.write_text(
+        f'<?xml version="1.0"?>\n<net name="m" version="{version}" batch="1">\n<layers/><edges/></net>'
+    )
     with pytest.raises(irshape.LoadError) as refused:
         irshape.load(path)
     (one,) = refused.value.diagnostics
@@ -222,7 +286,10 @@ def test_a_body_whose_layer_lacks_an_input(tmp_path: Path) -> None:
                 path = tmp_path / "m.xml"
                 path.write_text(text[: edge.offset] + " " * (end - edge.offset) + text[end:])
                 report = irshape.validate(path, weights=example.with_suffix(".bin"))
-                assert any(one.code.startswith("IR1") and one.severity == "error" for one in report.diagnostics)
+                assert any(
+                    one.code.startswith("IR1") and one.severity == "error"
+                    for one in report.diagnostics
+                )
 
 
 # How else ports and edges can be written: what stands in the file of a writer, what is put in its place. The model is the same.
@@ -243,7 +310,11 @@ MANNERS: list[tuple[str, str, str]] = [
     ("tags of a layer", "<input>", "<input >"),
     ("tags of edges", "<edges>", "<edges\t>"),
     ("an attribute of edges in another order", 'from-port="0" to-layer', "from-port='0' to-layer"),
-    ("rt_info in ports", "</port>", '<rt_info><attribute name="layout" version="0" layout="[N]"/></rt_info></port>'),
+    (
+        "rt_info in ports",
+        "</port>",
+        '<rt_info><attribute name="layout" version="0" layout="[N]"/></rt_info></port>',
+    ),
 ]
 
 
@@ -251,22 +322,39 @@ def told(model: irshape.Model) -> list[object]:
     """What a model says of layers, ports and edges, without places."""
     return [
         [
-            (layer.path, layer.id, layer.type, [(port.id, port.precision, port.names, port.dims) for port in (*layer.inputs, *layer.outputs)])
+            (
+                layer.path,
+                layer.id,
+                layer.type,
+                [
+                    (port.id, port.precision, port.names, port.dims)
+                    for port in (*layer.inputs, *layer.outputs)
+                ],
+            )
             for layer in model.walk()
         ],
-        [[(edge.from_layer, edge.from_port, edge.to_layer, edge.to_port) for edge in body.edges] for body in model.net.all_bodies()],
+        [
+            [(edge.from_layer, edge.from_port, edge.to_layer, edge.to_port) for edge in body.edges]
+            for body in model.net.all_bodies()
+        ],
         sorted(problem.rule for problem in model.problems),
     ]
 
 
-@pytest.mark.parametrize(("usual", "instead"), [manner[1:] for manner in MANNERS], ids=[manner[0] for manner in MANNERS])
+@pytest.mark.parametrize(
+    ("usual", "instead"), [manner[1:] for manner in MANNERS], ids=[manner[0] for manner in MANNERS]
+)
 @pytest.mark.parametrize("example", ["encoder", "control_flow", "ir_v10"])
-def test_ports_and_edges_in_any_manner(example: str, usual: str, instead: str, tmp_path: Path) -> None:
+def test_ports_and_edges_in_any_manner(
+    example: str, usual: str, instead: str, tmp_path: Path
+) -> None:
     text = (EXAMPLES / f"{example}.xml").read_text()
     assert usual in text
     for count in (1, -1):
         (tmp_path / "m.xml").write_text(text.replace(usual, instead, count))
-        assert told(irshape.load(tmp_path / "m.xml")) == told(irshape.load(EXAMPLES / f"{example}.xml"))
+        assert told(irshape.load(tmp_path / "m.xml")) == told(
+            irshape.load(EXAMPLES / f"{example}.xml")
+        )
 
 
 @pytest.mark.parametrize(
@@ -283,7 +371,14 @@ def test_ports_and_edges_in_any_manner(example: str, usual: str, instead: str, t
         ("a\nb", "a b"),
     ],
 )
-@pytest.mark.parametrize("form", ['id="0" precision="FP32" names="{}"', 'id="0" names="{}" precision="FP32"', 'names="{}" id="0" precision="FP32"'])
+@pytest.mark.parametrize(
+    "form",
+    [
+        'id="0" precision="FP32" names="{}"',
+        'id="0" names="{}" precision="FP32"',
+        'names="{}" id="0" precision="FP32"',
+    ],
+)
 def test_names_of_a_port_in_any_manner(names: str, read: str, form: str, tmp_path: Path) -> None:
     text = small().text()
     usual = '<port id="0" precision="FP32" names="data">'
@@ -293,7 +388,9 @@ def test_names_of_a_port_in_any_manner(names: str, read: str, form: str, tmp_pat
     assert (port.id, port.precision, port.names, port.dims) == ("0", "FP32", read, (-1, 3, 4))
 
 
-@pytest.mark.parametrize(("usual", "instead"), [manner[1:] for manner in MANNERS], ids=[manner[0] for manner in MANNERS])
+@pytest.mark.parametrize(
+    ("usual", "instead"), [manner[1:] for manner in MANNERS], ids=[manner[0] for manner in MANNERS]
+)
 def test_faults_keep_their_places_in_any_manner(usual: str, instead: str, tmp_path: Path) -> None:
     """A malformed dimension, an unknown attribute and a wrong id before the place that is written in another manner: line and column are what they were."""
     text = (EXAMPLES / "control_flow.xml").read_text()
@@ -304,14 +401,28 @@ def test_faults_keep_their_places_in_any_manner(usual: str, instead: str, tmp_pa
     at = text.index('<port id="', at) + len('<port id="')
     text = text[:at] + "+" + text[at:]
     (tmp_path / "m.xml").write_text(text)
-    expected = [(problem.rule, problem.offset, problem.port) for problem in irshape.load(tmp_path / "m.xml").problems]
-    assert [rule for rule, _, _ in expected] == ["malformed-dim", "unknown-port-attribute", "malformed-id"]
+    expected = [
+        (problem.rule, problem.offset, problem.port)
+        for problem in irshape.load(tmp_path / "m.xml").problems
+    ]
+    assert [rule for rule, _, _ in expected] == [
+        "malformed-dim",
+        "unknown-port-attribute",
+        "malformed-id",
+    ]
     at = text.rindex(usual) if usual in text else -1
-    (tmp_path / "m.xml").write_text(text if at < 0 else text[:at] + instead + text[at + len(usual) :])
-    assert [(problem.rule, problem.offset, problem.port) for problem in irshape.load(tmp_path / "m.xml").problems] == expected
+    (tmp_path / "m.xml").write_text(
+        text if at < 0 else text[:at] + instead + text[at + len(usual) :]
+    )
+    assert [
+        (problem.rule, problem.offset, problem.port)
+        for problem in irshape.load(tmp_path / "m.xml").problems
+    ] == expected
 
 
 def test_the_same_fault_in_two_ports_is_told_twice(tmp_path: Path) -> None:
     text = (EXAMPLES / "control_flow.xml").read_text().replace("</port>", "<odd/></port>", 3)
     (tmp_path / "m.xml").write_text(text)
-    assert [problem.rule for problem in irshape.load(tmp_path / "m.xml").problems] == ["unknown-element"] * 3
+    assert [problem.rule for problem in irshape.load(tmp_path / "m.xml").problems] == [
+        "unknown-element"
+    ] * 3

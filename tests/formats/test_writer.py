@@ -18,7 +18,7 @@ from ir import Net
 import irshape
 from irshape.cli import main
 from irshape.formats.atomic import write_together
-from irshape.formats.weights import raw_bytes
+from irshape.model.weights import raw_bytes
 from irshape.types import ElementType
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.xml"))
@@ -28,16 +28,24 @@ Rows = list[tuple[str, list[tuple[str, str]]]]
 def layers_of(answer: Answer) -> Rows:
     """Layers with their types and shapes; the numbers that OpenVINO gives to nodes that it makes up are left out."""
     assert answer.status == "accepted", answer.message
-    return sorted((re.sub(r"_\d{3,}", "", name), outputs) for name, outputs in answer.layers.items())
+    return sorted(
+        (re.sub(r"_\d{3,}", "", name), outputs) for name, outputs in answer.layers.items()
+    )
 
 
 def constants_of(model: irshape.Model) -> list[tuple[tuple[str, ...], str, bytes | None]]:
-    return [(layer.path, layer.id, raw_bytes(model.constant(layer))) for layer in model.walk() if layer.type == "Const"]
+    return [
+        (layer.path, layer.id, raw_bytes(model.constant(layer)))
+        for layer in model.walk()
+        if layer.type == "Const"
+    ]
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 @pytest.mark.parametrize("inferred", [False, True], ids=["as read", "as inferred"])
-def test_openvino_reads_the_same_model(path: Path, inferred: bool, tmp_path: Path, oracle: Oracle) -> None:
+def test_openvino_reads_the_same_model(
+    path: Path, inferred: bool, tmp_path: Path, oracle: Oracle
+) -> None:
     model = irshape.load(path)
     written = tmp_path / "written.xml"
     irshape.save(model, written, inference=irshape.infer(model) if inferred else None)
@@ -57,9 +65,25 @@ def declared(model: irshape.Model) -> list[Any]:
 
     found: list[Any] = []
     for layer in model.walk():
-        found.append((layer.path, layer.id, layer.name, layer.type, layer.version, layer.output_names, ports(layer.inputs), ports(layer.outputs)))
+        found.append(
+            (
+                layer.path,
+                layer.id,
+                layer.name,
+                layer.type,
+                layer.version,
+                layer.output_names,
+                ports(layer.inputs),
+                ports(layer.outputs),
+            )
+        )
         found.append(layer.attributes if layer.type != "Const" else None)
-        found.append({tag: [edge[:2] for edge in body.back_edges] for tag, body in (layer.bodies or {}).items()})
+        found.append(
+            {
+                tag: [edge[:2] for edge in body.back_edges]
+                for tag, body in (layer.bodies or {}).items()
+            }
+        )
     return found
 
 
@@ -74,21 +98,35 @@ def test_back_edges_before_and_after_the_body_are_read() -> None:
 def a_net() -> Net:
     net = Net()
     data = net.parameter("?,3,4", name="data")
-    net.result(net.layer("ReduceMean", [data, net.constant([1])], 'keep_dims="true"', outputs=["FP32:-1,1,4"]), name="mean")
+    net.result(
+        net.layer(
+            "ReduceMean", [data, net.constant([1])], 'keep_dims="true"', outputs=["FP32:-1,1,4"]
+        ),
+        name="mean",
+    )
     return net
 
 
 def test_new_shapes_are_what_openvino_reads(tmp_path: Path, oracle: Oracle) -> None:
     path = a_net().save(tmp_path)
     written = tmp_path / "new.xml"
-    for shape, seen in (("[2..8,3,4]", "[2..8,1,4]"), ("[5,3,4]", "[5,1,4]"), ("[?,3,..9]", "[?,1,..9]"), ("[0,3,4]", "[0,1,4]")):
+    for shape, seen in (
+        ("[2..8,3,4]", "[2..8,1,4]"),
+        ("[5,3,4]", "[5,1,4]"),
+        ("[?,3,..9]", "[?,1,..9]"),
+        ("[0,3,4]", "[0,1,4]"),
+    ):
         with pytest.raises(SystemExit) as ended:
             main(["infer", str(path), "--shape", f"data={shape}", "--output", str(written)])
         assert ended.value.code == 0
         answer = oracle.ask_file(written)
         assert answer.layers["data"] == [("f32", shape)], answer.message
         assert answer.layers["mean"] == [("f32", seen)]
-        assert not [found for found in irshape.validate(written).files[0].diagnostics if found.severity != "info"]
+        assert not [
+            found
+            for found in irshape.validate(written).files[0].diagnostics
+            if found.severity != "info"
+        ]
 
 
 def test_a_shape_of_dynamic_rank_and_a_scalar(tmp_path: Path, oracle: Oracle) -> None:
@@ -97,14 +135,20 @@ def test_a_shape_of_dynamic_rank_and_a_scalar(tmp_path: Path, oracle: Oracle) ->
     path = net.save(tmp_path)
     model = irshape.load(path)
     for shape in ("[...]", "[]", "[1..,..5]"):
-        irshape.save(model, tmp_path / "new.xml", inference=irshape.infer(model, shapes={"data": shape}))
+        irshape.save(
+            model, tmp_path / "new.xml", inference=irshape.infer(model, shapes={"data": shape})
+        )
         assert oracle.ask_file(tmp_path / "new.xml").layers["out"] == [("f32", shape)]
 
 
-def test_a_model_that_does_not_fit_is_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_model_that_does_not_fit_is_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     net = Net()
     data = net.parameter("2,3", name="data")
-    net.result(net.layer("ReduceMean", [data, net.constant([1])], 'keep_dims="true"', outputs=["FP32:2,1"]))
+    net.result(
+        net.layer("ReduceMean", [data, net.constant([1])], 'keep_dims="true"', outputs=["FP32:2,1"])
+    )
     path = net.save(tmp_path)
     with pytest.raises(SystemExit) as ended:
         main(["infer", str(path), "--shape", "data=[7]", "--output", str(tmp_path / "new.xml")])
@@ -125,7 +169,9 @@ def test_what_cannot_be_written_leaves_nothing_behind(output: str, tmp_path: Pat
     assert sorted(str(file) for file in tmp_path.rglob("*")) == before
 
 
-def test_an_output_without_bytes_is_a_matter_of_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_output_without_bytes_is_a_matter_of_usage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     source = a_net().save(tmp_path)
     with pytest.raises(SystemExit) as ended:
         main(["infer", str(source), "--weights", "none", "--output", str(tmp_path / "new.xml")])
@@ -193,7 +239,11 @@ def test_what_has_no_meaning_here_is_carried_over(tmp_path: Path, oracle: Oracle
     again = irshape.load(written)
     assert declared(again) == declared(model)
     assert again.name == model.name == 'a <b> & "c"'
-    assert again.rt_info == model.rt_info == {"MO_version": "2024 <x>", "conversion_parameters": {"framework": "onnx"}}
+    assert (
+        again.rt_info
+        == model.rt_info
+        == {"MO_version": "2024 <x>", "conversion_parameters": {"framework": "onnx"}}
+    )
     made = written.read_text()
     assert 'layout="[N,C,H,W]"' in made
     assert "old_api_map_order" in made
@@ -205,12 +255,24 @@ def test_constants_that_shared_bytes_share_them_still(tmp_path: Path) -> None:
     net = a_net()
     path = net.save(tmp_path)
     path.with_suffix(".bin").write_bytes(net.weights + b"unused tail")
-    text = path.read_text().replace("</layers>", net.layers[1].replace('id="1"', 'id="90"').replace('"c1"', '"twin"') + "</layers>")
+    text = path.read_text().replace(
+        "</layers>",
+        net.layers[1].replace('id="1"', 'id="90"').replace('"c1"', '"twin"') + "</layers>",
+    )
     path.write_text(text)
     written = tmp_path / "new.xml"
     irshape.save(irshape.load(path), written)
     assert written.with_suffix(".bin").read_bytes() == net.weights
-    assert len({layer.attribute("offset") for layer in irshape.load(written).layers if layer.type == "Const"}) == 1
+    assert (
+        len(
+            {
+                layer.attribute("offset")
+                for layer in irshape.load(written).layers
+                if layer.type == "Const"
+            }
+        )
+        == 1
+    )
 
 
 def round_trip(source: Path, oracle: Oracle) -> irshape.Model:
@@ -229,7 +291,9 @@ def round_trip(source: Path, oracle: Oracle) -> irshape.Model:
     return again
 
 
-def constant_net(element_type: str, shape: tuple[int, ...], raw: bytes, version: int, before: int = 0) -> str:
+def constant_net(
+    element_type: str, shape: tuple[int, ...], raw: bytes, version: int, before: int = 0
+) -> str:
     dims = "".join(f"<dim>{size}</dim>" for size in shape)
     port = f'precision="{precision(element_type)}"'
     return f"""<net name="constant" version="{version}"><layers>
@@ -242,7 +306,9 @@ def constant_net(element_type: str, shape: tuple[int, ...], raw: bytes, version:
 
 @pytest.mark.parametrize("version", [10, 11])
 @pytest.mark.parametrize("element_type", NAMES)
-def test_constants_of_every_type_keep_their_bytes(element_type: str, version: int, tmp_path: Path, oracle: Oracle) -> None:
+def test_constants_of_every_type_keep_their_bytes(
+    element_type: str, version: int, tmp_path: Path, oracle: Oracle
+) -> None:
     """Those of packed types and strings too, from any place in the .bin, into a .bin without what nobody uses."""
     if element_type == "string":
         texts = np.empty(3, dtype=object)
@@ -280,8 +346,24 @@ def test_constants_inside_bodies(tmp_path: Path, oracle: Oracle) -> None:
         f'<{name}_port_map><input external_port_id="1" internal_layer_id="0"/><output external_port_id="0" internal_layer_id="9"/></{name}_port_map>'
         for name in ("then", "else")
     )
-    chosen = net.layer("If", [condition, data], outputs=["FP32:-1,4"], version="opset8", inside=maps + then + otherwise, name="choice")
-    net.result(net.layer("ReduceMean", [chosen, net.constant([0])], 'keep_dims="false"', outputs=["FP32:4"], name="mean"), name="end")
+    chosen = net.layer(
+        "If",
+        [condition, data],
+        outputs=["FP32:-1,4"],
+        version="opset8",
+        inside=maps + then + otherwise,
+        name="choice",
+    )
+    net.result(
+        net.layer(
+            "ReduceMean",
+            [chosen, net.constant([0])],
+            'keep_dims="false"',
+            outputs=["FP32:4"],
+            name="mean",
+        ),
+        name="end",
+    )
     again = round_trip(net.save(tmp_path), oracle)
     assert (tmp_path / "written.bin").read_bytes() == net.weights
     assert {layer.attribute("offset") for layer in again.walk() if layer.type == "Const"} == {"0"}
@@ -291,9 +373,16 @@ def test_constants_inside_bodies(tmp_path: Path, oracle: Oracle) -> None:
 @pytest.mark.parametrize("version", [10, 11])
 def test_shapes_of_every_kind(shape: str, version: int, tmp_path: Path, oracle: Oracle) -> None:
     net = Net()
-    net.result(net.layer("ReLU", [net.parameter(shape, name="a,b")], outputs=["FP32"], name="relu"), name="end")
+    net.result(
+        net.layer("ReLU", [net.parameter(shape, name="a,b")], outputs=["FP32"], name="relu"),
+        name="end",
+    )
     path = net.save(tmp_path)
-    path.write_text(path.read_text().replace('version="11"', f'version="{version}"').replace('names="a,b"', 'names="a\\,b"'))
+    path.write_text(
+        path.read_text()
+        .replace('version="11"', f'version="{version}"')
+        .replace('names="a,b"', 'names="a\\,b"')
+    )
     again = round_trip(path, oracle)
     assert again.version == version
     assert again.parameters[0].outputs[0].tensor_names == ["a,b"]
@@ -304,7 +393,11 @@ def test_what_is_declared_wrongly_is_written_as_inferred(tmp_path: Path, oracle:
     """What a file declares wrongly is right in the one written with what was inferred."""
     net = a_net()
     path = net.save(tmp_path)
-    path.write_text(path.read_text().replace('precision="FP32"><dim>-1</dim><dim>1</dim>', 'precision="I8"><dim>-1</dim><dim>9</dim>'))
+    path.write_text(
+        path.read_text().replace(
+            'precision="FP32"><dim>-1</dim><dim>1</dim>', 'precision="I8"><dim>-1</dim><dim>9</dim>'
+        )
+    )
     assert not irshape.validate(path).ok
     model = irshape.load(path)
     irshape.save(model, tmp_path / "new.xml", inference=irshape.infer(model))
@@ -319,7 +412,18 @@ def test_the_new_file_has_its_own_weights(tmp_path: Path, oracle: Oracle) -> Non
     path.with_suffix(".bin").rename(weights)
     (tmp_path / "new").mkdir()
     with pytest.raises(SystemExit) as ended:
-        main(["infer", str(path), "--weights", str(weights), "--shape", "data=[2,3,4]", "--output", str(tmp_path / "new" / "model.xml")])
+        main(
+            [
+                "infer",
+                str(path),
+                "--weights",
+                str(weights),
+                "--shape",
+                "data=[2,3,4]",
+                "--output",
+                str(tmp_path / "new" / "model.xml"),
+            ]
+        )
     assert ended.value.code == 0
     weights.unlink()
     assert oracle.ask_file(tmp_path / "new" / "model.xml").layers["mean"] == [("f32", "[2,1,4]")]
@@ -328,6 +432,8 @@ def test_the_new_file_has_its_own_weights(tmp_path: Path, oracle: Oracle) -> Non
 
 def test_layers_on_their_own_are_no_model_to_write(tmp_path: Path) -> None:
     path = tmp_path / "layer.xml"
-    path.write_text('<layer type="ReLU" ...><input><port id="0"><dim>1</dim></port></input><output><port id="1"><dim>1</dim></port></output></layer>')
+    path.write_text(
+        '<layer type="ReLU" ...><input><port id="0"><dim>1</dim></port></input><output><port id="1"><dim>1</dim></port></output></layer>'
+    )
     with pytest.raises(ValueError, match="layers on their own"):
         irshape.save(irshape.load(path), tmp_path / "new.xml")

@@ -21,7 +21,9 @@ class Attack(NamedTuple):
 ATTACKS: dict[str, Attack] = {}
 
 
-def attack(name: str, expected: str | None) -> Callable[[Callable[[Path], Path]], Callable[[Path], Path]]:
+def attack(
+    name: str, expected: str | None
+) -> Callable[[Callable[[Path], Path]], Callable[[Path], Path]]:
     def add(make: Callable[[Path], Path]) -> Callable[[Path], Path]:
         ATTACKS[name] = Attack(make, expected)
         return make
@@ -29,7 +31,9 @@ def attack(name: str, expected: str | None) -> Callable[[Callable[[Path], Path]]
     return add
 
 
-def raw(name: str, data: bytes | str, expected: str | None, *, weights: bytes | None = None) -> None:
+def raw(
+    name: str, data: bytes | str, expected: str | None, *, weights: bytes | None = None
+) -> None:
     """An attack that is a text."""
 
     def make(folder: Path) -> Path:
@@ -44,7 +48,15 @@ def raw(name: str, data: bytes | str, expected: str | None, *, weights: bytes | 
 
 def simple(shape: str = "2,3") -> Net:
     net = Net()
-    net.result(net.layer("ReLU", [net.parameter(shape)], outputs=["FP32:" + ",".join(size if size.isdigit() else "-1" for size in shape.split(","))]))
+    net.result(
+        net.layer(
+            "ReLU",
+            [net.parameter(shape)],
+            outputs=[
+                "FP32:" + ",".join(size if size.isdigit() else "-1" for size in shape.split(","))
+            ],
+        )
+    )
     return net
 
 
@@ -59,22 +71,58 @@ def changed(name: str, old: str, new: str, expected: str | None) -> None:
 
 # XML
 
-LAUGHS = '<!DOCTYPE net [<!ENTITY a0 "ha">' + "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 12)) + "]>"
+LAUGHS = (
+    '<!DOCTYPE net [<!ENTITY a0 "ha">'
+    + "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 12))
+    + "]>"
+)
 raw("billion laughs", LAUGHS + '<net name="&a11;" version="11"/>', "IR002")
-raw("external entity", '<!DOCTYPE net [<!ENTITY x SYSTEM "file:///etc/passwd">]><net name="&x;" version="11"/>', "IR002")
-raw("external entity in a layer", '<!DOCTYPE layer [<!ENTITY x SYSTEM "file:///etc/passwd">]><layer type="ReLU">&x;</layer>', "IR002")
-raw("external DTD", '<?xml version="1.0"?><!DOCTYPE net SYSTEM "http://127.0.0.1:9/x.dtd"><net name="m" version="11"/>', "IR002")
-raw("parameter entity", '<!DOCTYPE net [<!ENTITY % x SYSTEM "file:///dev/zero"> %x;]><net version="11"/>', "IR002")
+raw(
+    "external entity",
+    '<!DOCTYPE net [<!ENTITY x SYSTEM "file:///etc/passwd">]><net name="&x;" version="11"/>',
+    "IR002",
+)
+raw(
+    "external entity in a layer",
+    '<!DOCTYPE layer [<!ENTITY x SYSTEM "file:///etc/passwd">]><layer type="ReLU">&x;</layer>',
+    "IR002",
+)
+raw(
+    "external DTD",
+    '<?xml version="1.0"?><!DOCTYPE net SYSTEM "http://127.0.0.1:9/x.dtd"><net name="m" version="11"/>',
+    "IR002",
+)
+raw(
+    "parameter entity",
+    '<!DOCTYPE net [<!ENTITY % x SYSTEM "file:///dev/zero"> %x;]><net version="11"/>',
+    "IR002",
+)
 raw("undefined entity", '<net name="&nothing;" version="11"/>', "IR001")
-raw("XInclude", '<net version="11" xmlns:xi="http://www.w3.org/2001/XInclude"><layers><xi:include href="/etc/passwd" parse="text"/></layers></net>', "IR006")
+raw(
+    "XInclude",
+    '<net version="11" xmlns:xi="http://www.w3.org/2001/XInclude"><layers><xi:include href="/etc/passwd" parse="text"/></layers></net>',
+    "IR006",
+)
 raw("deep elements", '<net version="11">' + "<a>" * 200_000 + "</a>" * 200_000 + "</net>", "IR006")
 raw("deep elements in a layer", '<layer type="ReLU">' + "<a>" * 100_000, "IR001")
 raw("deep elements never closed", "<net version='11'>" + "<layers>" * 100_000, "IR001")
 raw("long attribute", f'<net name="{"x" * 8_000_000}" version="11"><layers/></net>', "")
-raw("many attributes", '<net version="11" ' + " ".join(f'a{i}="1"' for i in range(50_000)) + "><layers/></net>", "")
-raw("many unknown elements", '<net version="11"><layers>' + "<x/>" * 20_000 + "</layers></net>", "IR006")
+raw(
+    "many attributes",
+    '<net version="11" ' + " ".join(f'a{i}="1"' for i in range(50_000)) + "><layers/></net>",
+    "",
+)
+raw(
+    "many unknown elements",
+    '<net version="11"><layers>' + "<x/>" * 20_000 + "</layers></net>",
+    "IR006",
+)
 raw("long comment", '<net version="11"><!--' + "- " * 2_000_000 + "--><layers/></net>", "")
-raw("many processing instructions", '<?xml version="1.0"?>' + "<?a b?>" * 100_000 + '<net version="11"><layers/></net>', "")
+raw(
+    "many processing instructions",
+    '<?xml version="1.0"?>' + "<?a b?>" * 100_000 + '<net version="11"><layers/></net>',
+    "",
+)
 raw("many comments before the root", "<!-- -->" * 50_000 + '<net version="11"><layers/></net>', "")
 raw("open comment", "<!--" + "<!--" * 100_000, "IR001")
 raw("open tag", "<net " + "a" * 1_000_000, "IR001")
@@ -97,7 +145,13 @@ raw("UTF-16 without a BOM", RIGHT.encode("utf-16-le"), "IR003")
 raw("odd UTF-16", RIGHT.encode("utf-16") + b"\0", "IR001")
 raw("half a surrogate", b"\xff\xfe" + b"\x00\xd8" * 100, "IR001")
 raw("UTF-32", RIGHT.encode("utf-32"), None)
-raw("latin-1", RIGHT.replace("?>", ' encoding="iso-8859-1"?>').replace('name="p0"', 'name="café"').encode("latin-1"), "")
+raw(
+    "latin-1",
+    RIGHT.replace("?>", ' encoding="iso-8859-1"?>')
+    .replace('name="p0"', 'name="café"')
+    .encode("latin-1"),
+    "",
+)
 raw("latin-1 undeclared", RIGHT.replace('name="p0"', 'name="café"').encode("latin-1"), "IR001")
 raw("an encoding that is none", RIGHT.replace("?>", ' encoding="no-such"?>'), "IR001")
 raw("an encoding of several bytes", RIGHT.replace("?>", ' encoding="gb18030"?>'), "IR001")
@@ -106,7 +160,9 @@ raw("an encoding of another alphabet", RIGHT.replace("?>", ' encoding="cp037"?>'
 raw("UTF-7", RIGHT.replace("?>", ' encoding="utf-7"?>'), "IR001")
 raw("overlong UTF-8", RIGHT.encode().replace(b"ReLU", b"Re\xc0\xafLU"), "IR001")
 raw("binary", bytes(range(256)) * 100, "IR003")
-raw("an LFS pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "IR003")
+raw(
+    "an LFS pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "IR003"
+)
 raw("JSON that nests", '{"graph":' + "[" * 200_000, None)
 raw("a number that is long", '{"version": ' + "9" * 100_000 + "}", None)
 raw("ONNX cut short", b"\x08\x08\x3a\xff\xff\xff\xff\x0f\x0a", None)
@@ -125,9 +181,16 @@ changed("markup in a type", 'type="ReLU"', f'type="{MARKUP}"', "IR602")
 changed("a long type", 'type="ReLU"', f'type="{"R" * 1_000_000}"', "IR602")
 changed("a type that is Python", 'type="ReLU"', 'type="__init__"', "IR602")
 changed("a type of the house", 'type="ReLU"', 'type="Operation"', "IR602")
-changed("a version that is a path", 'version="opset1"><input', 'version="../../opset1"><input', "IR604")
+changed(
+    "a version that is a path", 'version="opset1"><input', 'version="../../opset1"><input', "IR604"
+)
 changed("a format in a name", 'name="p0"', 'name="{0.__class__} %s %n"', "")
-changed("paths as attributes", 'version="11"', 'version="11" weights="/etc/passwd" bin="../../x.bin"', "")
+changed(
+    "paths as attributes",
+    'version="11"',
+    'version="11" weights="/etc/passwd" bin="../../x.bin"',
+    "",
+)
 
 # numbers
 
@@ -151,9 +214,17 @@ raw("many dimensions", simple(",".join(["2"] * 3000)).text(), "")
 changed("an interval", 'shape="2,3"', 'shape="0..9223372036854775807,3"', "")
 
 
-def _layer(type: str, inputs: list[str | list[int]], attributes: str = "", version: str = "opset1", outputs: int = 1) -> Net:
+def _layer(
+    type: str,
+    inputs: list[str | list[int]],
+    attributes: str = "",
+    version: str = "opset1",
+    outputs: int = 1,
+) -> Net:
     net = Net()
-    ids = [net.constant(given) if isinstance(given, list) else net.parameter(given) for given in inputs]
+    ids = [
+        net.constant(given) if isinstance(given, list) else net.parameter(given) for given in inputs
+    ]
     net.result(net.layer(type, ids, attributes, version=version, outputs=["FP32"] * outputs))
     return net
 
@@ -166,25 +237,67 @@ def small(name: str, net: Net, expected: str | None) -> None:
 
 
 BIG = 2**40
-small("a broadcast to a huge shape", _layer("Broadcast", ["1", [BIG, BIG]], 'mode="numpy"', "opset3"), "IR210")
+small(
+    "a broadcast to a huge shape",
+    _layer("Broadcast", ["1", [BIG, BIG]], 'mode="numpy"', "opset3"),
+    "IR210",
+)
 small("a tile without end", _layer("Tile", ["2,3", [BIG, BIG]]), "IR210")
-small("a pad without end", _layer("Pad", ["2,3", [2**62, 2**62], [2**62, 2**62]], 'pad_mode="constant"'), "IR210")
-small("a negative pad", _layer("Pad", ["2,3", [-(2**62), 0], [-(2**62), 0]], 'pad_mode="constant"', "opset12"), "IR40")
-small("a range without end", _layer("Range", [[0], [2**62], [1]], 'output_type="i64"', "opset4"), None)
+small(
+    "a pad without end",
+    _layer("Pad", ["2,3", [2**62, 2**62], [2**62, 2**62]], 'pad_mode="constant"'),
+    "IR210",
+)
+small(
+    "a negative pad",
+    _layer("Pad", ["2,3", [-(2**62), 0], [-(2**62), 0]], 'pad_mode="constant"', "opset12"),
+    "IR40",
+)
+small(
+    "a range without end", _layer("Range", [[0], [2**62], [1]], 'output_type="i64"', "opset4"), None
+)
 small("one-hot without end", _layer("OneHot", ["2,3", [2**62], [1], [0]], 'axis="-1"'), None)
-small("a reshape past 2^63", _layer("Reshape", ["2,3", [2**62, 2**62]], 'special_zero="false"'), "IR40")
+small(
+    "a reshape past 2^63",
+    _layer("Reshape", ["2,3", [2**62, 2**62]], 'special_zero="false"'),
+    "IR40",
+)
 small("a split into many", _layer("Split", ["8", [0]], 'num_splits="1000000000000"'), "IR40")
 small(
-    "a window past all bounds", _layer("MaxPool", ["1,1,8,8"], f'strides="1,1" pads_begin="0,0" pads_end="0,0" kernel="{2**62},1" rounding_type="floor"'), None
-)
-small("strides of zero", _layer("MaxPool", ["1,1,8,8"], 'strides="0,0" pads_begin="0,0" pads_end="0,0" kernel="1,1" rounding_type="floor"'), None)
-small(
-    "a list without end",
-    _layer("MaxPool", ["1,1,8,8"], f'strides="{"1," * 100_000}1" pads_begin="0,0" pads_end="0,0" kernel="1,1" rounding_type="floor"'),
+    "a window past all bounds",
+    _layer(
+        "MaxPool",
+        ["1,1,8,8"],
+        f'strides="1,1" pads_begin="0,0" pads_end="0,0" kernel="{2**62},1" rounding_type="floor"',
+    ),
     None,
 )
-small("an Einsum of many", _layer("Einsum", ["2,2"], f'equation="{"a" * 50_000}->"', "opset7"), "IR40")
-small("an upsampling without end", _layer("SpaceToDepth", ["1,4,8,8"], f'mode="blocks_first" block_size="{2**62}"'), None)
+small(
+    "strides of zero",
+    _layer(
+        "MaxPool",
+        ["1,1,8,8"],
+        'strides="0,0" pads_begin="0,0" pads_end="0,0" kernel="1,1" rounding_type="floor"',
+    ),
+    None,
+)
+small(
+    "a list without end",
+    _layer(
+        "MaxPool",
+        ["1,1,8,8"],
+        f'strides="{"1," * 100_000}1" pads_begin="0,0" pads_end="0,0" kernel="1,1" rounding_type="floor"',
+    ),
+    None,
+)
+small(
+    "an Einsum of many", _layer("Einsum", ["2,2"], f'equation="{"a" * 50_000}->"', "opset7"), "IR40"
+)
+small(
+    "an upsampling without end",
+    _layer("SpaceToDepth", ["1,4,8,8"], f'mode="blocks_first" block_size="{2**62}"'),
+    None,
+)
 
 
 def _many(count: int) -> Net:
@@ -201,7 +314,14 @@ small("doubled a hundred times", _many(100), "IR210")
 # constants and the .bin
 
 
-def constant(name: str, data: str, weights: bytes, expected: str | None, dims: str = "<dim>2</dim>", precision: str = "FP32") -> None:
+def constant(
+    name: str,
+    data: str,
+    weights: bytes,
+    expected: str | None,
+    dims: str = "<dim>2</dim>",
+    precision: str = "FP32",
+) -> None:
     net = Net()
     net.layers.append(
         f'<layer id="0" name="c" type="Const" version="opset1"><data {data}/><output><port id="0" precision="{precision}">{dims}</port></output></layer>'
@@ -211,9 +331,24 @@ def constant(name: str, data: str, weights: bytes, expected: str | None, dims: s
     small(name, net, expected)
 
 
-for what, offset in {"2^63": 2**63, "2^64": 2**64, "negative": -8, "a hundred digits": 10**100}.items():
-    constant(f"a constant at {what}", f'element_type="f32" shape="2" offset="{offset}" size="8"', b"\0" * 8, "IR")
-    constant(f"a constant of size {what}", f'element_type="f32" shape="2" offset="0" size="{offset}"', b"\0" * 8, "IR")
+for what, offset in {
+    "2^63": 2**63,
+    "2^64": 2**64,
+    "negative": -8,
+    "a hundred digits": 10**100,
+}.items():
+    constant(
+        f"a constant at {what}",
+        f'element_type="f32" shape="2" offset="{offset}" size="8"',
+        b"\0" * 8,
+        "IR",
+    )
+    constant(
+        f"a constant of size {what}",
+        f'element_type="f32" shape="2" offset="0" size="{offset}"',
+        b"\0" * 8,
+        "IR",
+    )
 constant(
     "a constant of huge shape",
     f'element_type="f32" shape="{2**31},{2**31},4" offset="0" size="8"',
@@ -221,8 +356,20 @@ constant(
     "IR503",
     f"<dim>{2**31}</dim><dim>{2**31}</dim><dim>4</dim>",
 )
-constant("a constant whose size overflows", f'element_type="f32" shape="{2**62}" offset="0" size="0"', b"\0" * 8, "IR503", f"<dim>{2**62}</dim>")
-constant("a scalar of no bytes", 'element_type="f32" shape="" offset="0" size="0"', b"\0" * 8, "IR503", "")
+constant(
+    "a constant whose size overflows",
+    f'element_type="f32" shape="{2**62}" offset="0" size="0"',
+    b"\0" * 8,
+    "IR503",
+    f"<dim>{2**62}</dim>",
+)
+constant(
+    "a scalar of no bytes",
+    'element_type="f32" shape="" offset="0" size="0"',
+    b"\0" * 8,
+    "IR503",
+    "",
+)
 for packed in ("u1", "u2", "u3", "u4", "u6", "i4", "nf4", "f4e2m1"):
     precision = {"u1": "BIN"}.get(packed, packed.upper())
     constant(
@@ -236,7 +383,13 @@ for packed in ("u1", "u2", "u3", "u4", "u6", "i4", "nf4", "f4e2m1"):
 
 
 def strings(name: str, payload: bytes) -> None:
-    constant(f"strings: {name}", f'element_type="string" shape="2" offset="0" size="{len(payload)}"', payload, "IR503", precision="STRING")
+    constant(
+        f"strings: {name}",
+        f'element_type="string" shape="2" offset="0" size="{len(payload)}"',
+        payload,
+        "IR503",
+        precision="STRING",
+    )
 
 
 strings("a count of 2^31", struct.pack("<iii", 2**31 - 1, 0, 1) + b"ab")
@@ -346,10 +499,32 @@ def _(folder: Path) -> Path:
 
 # structure
 
-changed("an edge to itself", 'from-layer="0" from-port="0" to-layer="1"', 'from-layer="1" from-port="1" to-layer="1"', "IR114")
-raw("a thousand layers of one id", RIGHT.replace("</layers>", '<layer id="0" name="x" type="ReLU" version="opset1"/>' * 1000 + "</layers>"), "IR101")
-raw("ten thousand edges to nowhere", RIGHT.replace("</edges>", '<edge from-layer="9" from-port="9" to-layer="9" to-port="9"/>' * 10_000 + "</edges>"), "IR110")
-raw("ten thousand ports", RIGHT.replace("<input>", "<input>" + '<port id="7"/>' * 10_000, 1), "IR107")
+changed(
+    "an edge to itself",
+    'from-layer="0" from-port="0" to-layer="1"',
+    'from-layer="1" from-port="1" to-layer="1"',
+    "IR114",
+)
+raw(
+    "a thousand layers of one id",
+    RIGHT.replace(
+        "</layers>", '<layer id="0" name="x" type="ReLU" version="opset1"/>' * 1000 + "</layers>"
+    ),
+    "IR101",
+)
+raw(
+    "ten thousand edges to nowhere",
+    RIGHT.replace(
+        "</edges>",
+        '<edge from-layer="9" from-port="9" to-layer="9" to-port="9"/>' * 10_000 + "</edges>",
+    ),
+    "IR110",
+)
+raw(
+    "ten thousand ports",
+    RIGHT.replace("<input>", "<input>" + '<port id="7"/>' * 10_000, 1),
+    "IR107",
+)
 raw("ten thousand dimensions", RIGHT.replace("<dim>3</dim>", "<dim>3</dim>" * 10_000, 1), "IR201")
 
 
@@ -359,14 +534,20 @@ def chain(count: int) -> str:
         f'<layer id="{i}" name="a" type="ReLU" version="opset1"><input><port id="0"/></input><output><port id="1" precision="FP32"/></output></layer>'
         for i in range(count)
     )
-    edges = "".join(f'<edge from-layer="{(i + 1) % count}" from-port="1" to-layer="{i}" to-port="0"/>' for i in reversed(range(count)))
+    edges = "".join(
+        f'<edge from-layer="{(i + 1) % count}" from-port="1" to-layer="{i}" to-port="0"/>'
+        for i in reversed(range(count))
+    )
     return f'<net name="m" version="11"><layers>{layers}</layers><edges>{edges}</edges></net>'
 
 
 raw("a cycle of three thousand", chain(3000), "IR114")
 raw(
     "a chain to a cycle",
-    chain(2000).replace('<edge from-layer="1" from-port="1" to-layer="0" to-port="0"/>', '<edge from-layer="0" from-port="1" to-layer="0" to-port="0"/>'),
+    chain(2000).replace(
+        '<edge from-layer="1" from-port="1" to-layer="0" to-port="0"/>',
+        '<edge from-layer="0" from-port="1" to-layer="0" to-port="0"/>',
+    ),
     "IR114",
 )
 
@@ -398,7 +579,11 @@ def iterated(ties: str, shape: str = "2,3") -> str:
 
 
 PLAIN_OUT = '<output external_port_id="1" internal_layer_id="2"/>'
-raw("a body that is right", iterated('<input external_port_id="0" internal_layer_id="0"/>' + PLAIN_OUT), "")
+raw(
+    "a body that is right",
+    iterated('<input external_port_id="0" internal_layer_id="0"/>' + PLAIN_OUT),
+    "",
+)
 for what, tie in {
     "a stride of zero": 'axis="0" stride="0" start="0" end="-1" part_size="1"',
     "a huge stride": f'axis="0" stride="{2**62}" start="0" end="-1" part_size="1"',
@@ -410,7 +595,11 @@ for what, tie in {
     "a stride past 2^63": f'axis="0" stride="{2**70}" start="0" end="-1" part_size="1"',
     "no numbers": 'axis="x" stride="y" start="z" end="" part_size="1.5"',
 }.items():
-    raw(f"a port map: {what}", iterated(f'<input external_port_id="0" internal_layer_id="0" {tie}/>' + PLAIN_OUT, "1,3"), "IR")
+    raw(
+        f"a port map: {what}",
+        iterated(f'<input external_port_id="0" internal_layer_id="0" {tie}/>' + PLAIN_OUT, "1,3"),
+        "IR",
+    )
 raw(
     "a port map: an output of huge parts",
     iterated(
@@ -418,9 +607,25 @@ raw(
     ),
     "IR",
 )
-raw("a port map: ten thousand lines", iterated('<input external_port_id="0" internal_layer_id="0"/>' * 10_000 + PLAIN_OUT), "")
-raw("a port map: nowhere", iterated('<input external_port_id="99" internal_layer_id="99"/><output external_port_id="99" internal_layer_id="99"/>'), "IR")
-raw("a body without anything", iterated("").replace(loop(INSIDE.format(shape="2,3", dims="<dim>2</dim><dim>3</dim>")), loop("")), "IR")
+raw(
+    "a port map: ten thousand lines",
+    iterated('<input external_port_id="0" internal_layer_id="0"/>' * 10_000 + PLAIN_OUT),
+    "",
+)
+raw(
+    "a port map: nowhere",
+    iterated(
+        '<input external_port_id="99" internal_layer_id="99"/><output external_port_id="99" internal_layer_id="99"/>'
+    ),
+    "IR",
+)
+raw(
+    "a body without anything",
+    iterated("").replace(
+        loop(INSIDE.format(shape="2,3", dims="<dim>2</dim><dim>3</dim>")), loop("")
+    ),
+    "IR",
+)
 
 
 def nested(depth: int) -> str:

@@ -42,7 +42,10 @@ def call(*arguments: str) -> dict[str, object]:
     """Exit status, output, and the traceback where there was one."""
     from irshape.cli import main
 
-    out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline=""), io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
+    out, err = (
+        io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline=""),
+        io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline=""),
+    )
     status, trace, began = 0, "", time.process_time()
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -56,14 +59,24 @@ def call(*arguments: str) -> dict[str, object]:
     except BaseException:
         status, trace = -1, traceback.format_exc()
     texts = [stream.buffer.getvalue().decode("utf-8", "replace") for stream in (out, err)]  # type: ignore[attr-defined]
-    return {"status": status, "out": texts[0][:30_000_000], "err": texts[1][:5_000], "trace": trace[-3000:], "seconds": time.process_time() - began}
+    return {
+        "status": status,
+        "out": texts[0][:30_000_000],
+        "err": texts[1][:5_000],
+        "trace": trace[-3000:],
+        "seconds": time.process_time() - began,
+    }
 
 
 def peak() -> int:
     """The most memory that this program had, in KB. `ru_maxrss` also counts what its parent had when it made this process."""
     status = Path("/proc/self/status")
     if status.exists():
-        return int(next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:")).split()[1])
+        return int(
+            next(
+                line for line in status.read_text().splitlines() if line.startswith("VmHWM:")
+            ).split()[1]
+        )
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
@@ -78,7 +91,12 @@ def main(path: str, megabytes: str, seconds: str, *names: str) -> None:
     found = {}
     for name in names or COMMANDS:
         given = COMMANDS[name.strip()] if name in COMMANDS else ()
-        found[name] = call(*(each.format(path=path.replace("{", "{{"), folder=folder) if "{" in each else each for each in given))
+        found[name] = call(
+            *(
+                each.format(path=path.replace("{", "{{"), folder=folder) if "{" in each else each
+                for each in given
+            )
+        )
     sys.stdout.write(json.dumps({"commands": found, "peak": peak()}))
 
 

@@ -31,7 +31,15 @@ def drawn(generator: random.Random) -> tuple[str, bytes, bytes]:
     name = generator.choice([*SMALL, *SMALL, *SEEDS])
     data, weights = SEEDS[name]
     for _ in range(generator.choice((1, 1, 1, 2, 3))):
-        data = mutated(data, Mutation(generator.choice(KINDS), generator.random(), generator.random(), generator.randrange(256)))
+        data = mutated(
+            data,
+            Mutation(
+                generator.choice(KINDS),
+                generator.random(),
+                generator.random(),
+                generator.randrange(256),
+            ),
+        )
     return name, data, weights
 
 
@@ -58,7 +66,13 @@ def main(examples: int, seed: int = 0) -> int:
                 count += 1
                 print(f"{name}, the {number}th of seed {seed}: {' '.join(said.split())[-300:]}")
                 original = SEEDS[name][0].decode(errors="replace").splitlines()
-                print("\n".join(f"    {line.strip()[:300]}" for line in data.decode(errors="replace").splitlines() if line not in original))
+                print(
+                    "\n".join(
+                        f"    {line.strip()[:300]}"
+                        for line in data.decode(errors="replace").splitlines()
+                        if line not in original
+                    )
+                )
     return 1 if count else 0
 
 

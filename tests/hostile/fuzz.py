@@ -30,7 +30,12 @@ MEGABYTES = 3000
 SECONDS = 20
 """The longest that one file may take."""
 SEEDS = SMALL | DOCUMENTS | EXAMPLES
-CHOICE = [*SMALL, *DOCUMENTS, *SMALL, *(name for name, (text, _) in EXAMPLES.items() if len(text) < 45_000)]
+CHOICE = [
+    *SMALL,
+    *DOCUMENTS,
+    *SMALL,
+    *(name for name, (text, _) in EXAMPLES.items() if len(text) < 45_000),
+]
 """The small ones more often: a large one takes as long as fifty of them."""
 
 
@@ -84,7 +89,13 @@ def main(examples: int, number: int | None = None) -> None:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
 
-        @settings(max_examples=examples, derandomize=number is None, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        @settings(
+            max_examples=examples,
+            derandomize=number is None,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        )
         @given(st.sampled_from(CHOICE), mutations)
         def test(name: str, changes: list[Mutation]) -> None:
             check(name, changes, folder)

@@ -11,11 +11,48 @@ from ir import Net
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = (
-    *("0", "-1", "1", "2", "3", "7", "-2", "64", "1000000", "4294967296", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "1" + "0" * 30),
-    *("1e9", "nan", "inf", "", " ", "?", "..", "1..", "4..2", "...", "true", "x", "0x10", "01", "+1", "1,1", ",", "&#9;", "9" * 5000),
+    *(
+        "0",
+        "-1",
+        "1",
+        "2",
+        "3",
+        "7",
+        "-2",
+        "64",
+        "1000000",
+        "4294967296",
+        "9223372036854775807",
+        "9223372036854775808",
+        "-9223372036854775808",
+        "1" + "0" * 30,
+    ),
+    *(
+        "1e9",
+        "nan",
+        "inf",
+        "",
+        " ",
+        "?",
+        "..",
+        "1..",
+        "4..2",
+        "...",
+        "true",
+        "x",
+        "0x10",
+        "01",
+        "+1",
+        "1,1",
+        ",",
+        "&#9;",
+        "9" * 5000,
+    ),
 )
 _TAG = re.compile(rb"<[^<>]*>")
-_ELEMENT = re.compile(rb"<(layer|port|edge|data|dim|input|output|body|rt_info)\b[^<>]*?(?:/>|>.*?</\1>)", re.DOTALL)
+_ELEMENT = re.compile(
+    rb"<(layer|port|edge|data|dim|input|output|body|rt_info)\b[^<>]*?(?:/>|>.*?</\1>)", re.DOTALL
+)
 _VALUE = re.compile(rb'="([^"<>]*)"')
 _NAME = re.compile(rb'\s([\w.-]+)="')
 _NUMBER = re.compile(rb'(?<=[">,])-?[0-9]+')
@@ -48,7 +85,13 @@ def mutated(data: bytes, mutation: Mutation) -> bytes:
         if kind == "insert":
             return _replace(data, at, at, bytes([number]))
         return data[:at] if kind == "cut" else _replace(data, at, at + 1 + int(other * 40), b"")
-    pattern, group = {"tag": (_TAG, 0), "element": (_ELEMENT, 0), "value": (_VALUE, 1), "name": (_NAME, 1), "number": (_NUMBER, 0)}[kind.split()[0]]
+    pattern, group = {
+        "tag": (_TAG, 0),
+        "element": (_ELEMENT, 0),
+        "value": (_VALUE, 1),
+        "name": (_NAME, 1),
+        "number": (_NUMBER, 0),
+    }[kind.split()[0]]
     found = list(pattern.finditer(data))
     one, two = _pick(found, place), _pick(found, other)
     if one is None or two is None:
@@ -97,7 +140,15 @@ KINDS = (
     ),
 )
 mutations = st.lists(
-    st.builds(Mutation, st.sampled_from(KINDS), st.floats(0, 1, allow_nan=False), st.floats(0, 1, allow_nan=False), st.integers(0, 255)), min_size=1, max_size=5
+    st.builds(
+        Mutation,
+        st.sampled_from(KINDS),
+        st.floats(0, 1, allow_nan=False),
+        st.floats(0, 1, allow_nan=False),
+        st.integers(0, 255),
+    ),
+    min_size=1,
+    max_size=5,
 )
 
 
@@ -106,7 +157,10 @@ def _nets() -> dict[str, Net]:
     for name, layer in LAYERS.items():
         net = Net()
         inputs, type, attributes, version, outputs = layer
-        ids = [net.constant(given) if not isinstance(given, str) else net.parameter(given) for given in inputs]
+        ids = [
+            net.constant(given) if not isinstance(given, str) else net.parameter(given)
+            for given in inputs
+        ]
         made = net.layer(type, ids, attributes, version=version, outputs=["FP32"] * outputs)
         for port in range(outputs):
             net.result(f"{made}:{port}")
@@ -117,11 +171,23 @@ def _nets() -> dict[str, Net]:
 Given = tuple[list[str | int | list[int]], str, str, str, int]
 LAYERS: dict[str, Given] = {
     "ReduceMean": (["2,3,4", [1]], "ReduceMean", 'keep_dims="true"', "opset1", 1),
-    "Convolution": (["1,3,8,8", "4,3,3,3"], "Convolution", 'strides="1,1" dilations="1,1" pads_begin="1,1" pads_end="1,1" auto_pad="explicit"', "opset1", 1),
+    "Convolution": (
+        ["1,3,8,8", "4,3,3,3"],
+        "Convolution",
+        'strides="1,1" dilations="1,1" pads_begin="1,1" pads_end="1,1" auto_pad="explicit"',
+        "opset1",
+        1,
+    ),
     "Reshape": (["?,3,4", [0, -1]], "Reshape", 'special_zero="true"', "opset1", 1),
     "Concat": (["2,3", "2,4"], "Concat", 'axis="1"', "opset1", 1),
     "Split": (["2,6", 1], "Split", 'num_splits="2"', "opset1", 2),
-    "TopK": (["2,6", 3], "TopK", 'axis="1" mode="max" sort="value" index_element_type="i64"', "opset11", 2),
+    "TopK": (
+        ["2,6", 3],
+        "TopK",
+        'axis="1" mode="max" sort="value" index_element_type="i64"',
+        "opset11",
+        2,
+    ),
     "Slice": (["8,6", [1], [7], [2], [0]], "Slice", "", "opset8", 1),
     "StridedSlice": (
         ["8,6", [1, 0], [7, 6], [2, 1]],
@@ -150,10 +216,22 @@ LAYERS: dict[str, Given] = {
     "Einsum": (["2,3", "3,4"], "Einsum", 'equation="ab,bc->ac"', "opset7", 1),
     "Broadcast": (["1,3", [4, 3]], "Broadcast", 'mode="numpy"', "opset3", 1),
     "Tile": (["2,3", [2, 2]], "Tile", "", "opset1", 1),
-    "DepthToSpace": (["1,8,2,2"], "DepthToSpace", 'mode="blocks_first" block_size="2"', "opset1", 1),
+    "DepthToSpace": (
+        ["1,8,2,2"],
+        "DepthToSpace",
+        'mode="blocks_first" block_size="2"',
+        "opset1",
+        1,
+    ),
 }
-SMALL: dict[str, tuple[bytes, bytes]] = {name: (net.text().encode(), net.weights) for name, net in _nets().items()}
+SMALL: dict[str, tuple[bytes, bytes]] = {
+    name: (net.text().encode(), net.weights) for name, net in _nets().items()
+}
 EXAMPLES: dict[str, tuple[bytes, bytes]] = {
-    path.stem: (path.read_bytes(), path.with_suffix(".bin").read_bytes()) for path in sorted((ROOT / "examples").glob("*.xml"))
+    path.stem: (path.read_bytes(), path.with_suffix(".bin").read_bytes())
+    for path in sorted((ROOT / "examples").glob("*.xml"))
 }
-DOCUMENTS: dict[str, tuple[bytes, bytes]] = {path.stem: (path.read_bytes(), b"") for path in sorted((ROOT / "examples" / "layers" / "right").glob("*.xml"))}
+DOCUMENTS: dict[str, tuple[bytes, bytes]] = {
+    path.stem: (path.read_bytes(), b"")
+    for path in sorted((ROOT / "examples" / "layers" / "right").glob("*.xml"))
+}

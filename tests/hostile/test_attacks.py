@@ -26,14 +26,22 @@ RESIDENT = 500_000
 def commands(path: Path, *names: str) -> dict[str, Any]:
     """What the child says; it must not die."""
     call = [sys.executable, str(HERE / "child.py"), str(path), str(MEGABYTES), str(SECONDS), *names]
-    done = subprocess.run(call, capture_output=True, timeout=4 * SECONDS, check=False, stdin=subprocess.DEVNULL)
-    assert done.returncode == 0, f"the process ended with {done.returncode}: {done.stderr.decode(errors='replace')[-3000:]}"
+    done = subprocess.run(
+        call, capture_output=True, timeout=4 * SECONDS, check=False, stdin=subprocess.DEVNULL
+    )
+    assert done.returncode == 0, (
+        f"the process ended with {done.returncode}: {done.stderr.decode(errors='replace')[-3000:]}"
+    )
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
 def before(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and not path.is_symlink() and path.stat().st_size < 1 << 28}
+    return {
+        path.name: path.read_bytes()
+        for path in folder.iterdir()
+        if path.is_file() and not path.is_symlink() and path.stat().st_size < 1 << 28
+    }
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -47,24 +55,52 @@ def test_attack(name: str, tmp_path: Path) -> None:
         assert result["status"] in (0, 1, 2), command
         assert "internal error" not in result["err"], command
         assert "root:" not in result["out"] + result["err"], f"{command} shows another file"
-        assert not set(result["out"] + result["err"]) & {"\x1b", "\x9b", "\x07"} or command == "fix", f"{command} lets control characters through"
+        assert (
+            not set(result["out"] + result["err"]) & {"\x1b", "\x9b", "\x07"} or command == "fix"
+        ), f"{command} lets control characters through"
     assert found["peak"] < RESIDENT, f"{found['peak']} KB"
     verdict = found["commands"]["validate"]
     if expected is None:
         assert verdict["status"] in (1, 2)
     else:
-        codes = [one["code"] for file in json.loads(verdict["out"])["files"] for one in file["diagnostics"] if one["severity"] != "info"]
-        assert any(code.startswith(expected) for code in codes) if expected else verdict["status"] == 0, codes[:5]
+        codes = [
+            one["code"]
+            for file in json.loads(verdict["out"])["files"]
+            for one in file["diagnostics"]
+            if one["severity"] != "info"
+        ]
+        assert (
+            any(code.startswith(expected) for code in codes) if expected else verdict["status"] == 0
+        ), codes[:5]
         assert len(codes) < 100_000
     left = before(tmp_path)
     left.pop("fixed.out", None)
     assert left == files
 
 
-@pytest.mark.parametrize("argument", ["../../etc/passwd", "\x1b[31m", "IR" + "9" * 5000, "", "{0}", "__class__", "Ä" * 1000, "--", "a\nb"])
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "../../etc/passwd",
+        "\x1b[31m",
+        "IR" + "9" * 5000,
+        "",
+        "{0}",
+        "__class__",
+        "Ä" * 1000,
+        "--",
+        "a\nb",
+    ],
+)
 def test_rule_and_ops(argument: str) -> None:
     for command in ("rule", "ops"):
         call = [sys.executable, "-m", "irshape", command, argument]
-        done = subprocess.run(call, capture_output=True, timeout=60, check=False, env=os.environ | {"PYTHONPATH": str(HERE.parents[1])})
+        done = subprocess.run(
+            call,
+            capture_output=True,
+            timeout=60,
+            check=False,
+            env=os.environ | {"PYTHONPATH": str(HERE.parents[1])},
+        )
         assert done.returncode in (0, 2)
         assert b"Traceback" not in done.stderr

@@ -32,13 +32,22 @@ def test_the_seeds_are_right(tmp_path: Path) -> None:
         path = tmp_path / "m.xml"
         path.write_bytes(data)
         path.with_suffix(".bin").write_bytes(weights)
-        found = [one.message for one in irshape.validate(path).diagnostics if one.severity != "info" and one.code not in ("IR201", "IR202")]
+        found = [
+            one.message
+            for one in irshape.validate(path).diagnostics
+            if one.severity != "info" and one.code not in ("IR201", "IR202")
+        ]
         assert found == [], name
 
 
 def test_no_exception_no_hang_bounded_memory() -> None:
     arguments = [str(LONG), str(SEED)] if LONG else [str(EXAMPLES)]
-    found = subprocess.run([sys.executable, str(HERE / "fuzz.py"), *arguments], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        [sys.executable, str(HERE / "fuzz.py"), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert found.returncode == 0, found.stderr[-6000:]
 
 

@@ -18,19 +18,29 @@ def codes(report: irshape.Report) -> list[str]:
 def reshaped(net: Net, data: str) -> str:
     """`[dim0, -1, 8, 8]` by way of ShapeOf, Gather and Concat."""
     shape = net.layer("ShapeOf", [data], 'output_type="i64"', version="opset3", outputs=["I64"])
-    batch = net.layer("Gather", [shape, net.constant([0]), net.constant(0)], 'batch_dims="0"', version="opset8", outputs=["I64"])
+    batch = net.layer(
+        "Gather",
+        [shape, net.constant([0]), net.constant(0)],
+        'batch_dims="0"',
+        version="opset8",
+        outputs=["I64"],
+    )
     pattern = net.layer("Concat", [batch, net.constant([-1, 8, 8])], 'axis="0"', outputs=["I64"])
     return net.layer("Reshape", [data, pattern], 'special_zero="false"', name="r")
 
 
-@pytest.mark.parametrize("shape", ["2,3,64", "1..8,?,64", "?,?,64", "?,3,64", "0,3,64", "2,0,64", "..."])
+@pytest.mark.parametrize(
+    "shape", ["2,3,64", "1..8,?,64", "?,?,64", "?,3,64", "0,3,64", "2,0,64", "..."]
+)
 def test_values_pass_through_shape_subgraphs(tmp_path: Path, shape: str) -> None:
     """What is inferred is OpenVINO's, or a refinement of it."""
     net = Net()
     out = reshaped(net, net.parameter(shape))
     net.result(out)
     path = net.save(tmp_path)
-    theirs = next(node for node in ov.Core().read_model(path).get_ops() if node.get_friendly_name() == "r").output(0)
+    theirs = next(
+        node for node in ov.Core().read_model(path).get_ops() if node.get_friendly_name() == "r"
+    ).output(0)
     mine = irshape.infer(irshape.load(path)).outputs(out)[0]
     assert irshape.PartialShape.parse(str(theirs.get_partial_shape())).encloses(mine.shape)
 
@@ -38,9 +48,15 @@ def test_values_pass_through_shape_subgraphs(tmp_path: Path, shape: str) -> None
 def test_a_failure_is_local_and_reported_once(tmp_path: Path) -> None:
     net = Net()
     data = net.parameter("2,3,4")
-    mean = net.layer("ReduceMean", [data, net.constant([7])], 'keep_dims="true"', outputs=["FP32:2,3,1"])
-    after = net.layer("ReduceSum", [mean, net.constant([1])], 'keep_dims="false"', outputs=["FP32:2,1"])
-    net.result(net.layer("ReduceSum", [after, net.constant([0])], 'keep_dims="false"', outputs=["FP32:1"]))
+    mean = net.layer(
+        "ReduceMean", [data, net.constant([7])], 'keep_dims="true"', outputs=["FP32:2,3,1"]
+    )
+    after = net.layer(
+        "ReduceSum", [mean, net.constant([1])], 'keep_dims="false"', outputs=["FP32:2,1"]
+    )
+    net.result(
+        net.layer("ReduceSum", [after, net.constant([0])], 'keep_dims="false"', outputs=["FP32:1"])
+    )
     report = irshape.validate(net.save(tmp_path))
     assert codes(report) == ["IR405"]
     assert report.diagnostics[0].layer is not None
@@ -51,7 +67,14 @@ def test_independent_faults_are_all_reported(tmp_path: Path) -> None:
     net = Net()
     data = net.parameter("2,3,4")
     for axis in (7, 8):
-        net.result(net.layer("ReduceMean", [data, net.constant([axis])], 'keep_dims="true"', outputs=["FP32:2,3,1"]))
+        net.result(
+            net.layer(
+                "ReduceMean",
+                [data, net.constant([axis])],
+                'keep_dims="true"',
+                outputs=["FP32:2,3,1"],
+            )
+        )
     assert codes(irshape.validate(net.save(tmp_path))) == ["IR405", "IR405"]
 
 
@@ -60,15 +83,30 @@ def test_a_wrong_declaration_is_reported_once(tmp_path: Path, repeated: bool) ->
     """Whether only the port is wrong, or the attribute behind a port that all consumers repeat."""
     net = Net()
     data = net.parameter("2,3,4")
-    mean = net.layer("ReduceMean", [data, net.constant([2])], 'keep_dims="true"', outputs=["FP32:2,3"])
-    total = net.layer("ReduceSum", [mean, net.constant([1])], 'keep_dims="true"', outputs=["FP32:2,1" if repeated else "FP32:2,1,1"])
+    mean = net.layer(
+        "ReduceMean", [data, net.constant([2])], 'keep_dims="true"', outputs=["FP32:2,3"]
+    )
+    total = net.layer(
+        "ReduceSum",
+        [mean, net.constant([1])],
+        'keep_dims="true"',
+        outputs=["FP32:2,1" if repeated else "FP32:2,1,1"],
+    )
     net.result(total)
-    port = '<input><port id="0">' + "".join(f"<dim>{size}</dim>" for size in ((2, 3) if repeated else (2, 3, 1))) + "</port>"
+    port = (
+        '<input><port id="0">'
+        + "".join(f"<dim>{size}</dim>" for size in ((2, 3) if repeated else (2, 3, 1)))
+        + "</port>"
+    )
     at = int(total)
     net.layers[at] = net.layers[at].replace('<input><port id="0"/>', port)
     path = net.save(tmp_path)
     report = irshape.validate(path)
-    mismatches = [(found.code, found.layer["id"]) for found in report.diagnostics if found.layer and found.code == "IR201"]
+    mismatches = [
+        (found.code, found.layer["id"])
+        for found in report.diagnostics
+        if found.layer and found.code == "IR201"
+    ]
     assert mismatches == [("IR201", mean)]
 
 
@@ -76,14 +114,19 @@ def test_unknown_operations_are_opaque(tmp_path: Path) -> None:
     net = Net()
     data = net.parameter("2,3")
     custom = net.layer("Mystery", [data], version="extension", outputs=["FP32:2,5"])
-    total = net.layer("ReduceSum", [custom, net.constant([1])], 'keep_dims="true"', outputs=["FP32:2,1"])
+    total = net.layer(
+        "ReduceSum", [custom, net.constant([1])], 'keep_dims="true"', outputs=["FP32:2,1"]
+    )
     net.result(total)
     path = net.save(tmp_path)
     assert codes(irshape.validate(path)) == ["IR604"]
     assert shapes(irshape.infer(irshape.load(path)), total) == ["f32 [2,1]"]
 
 
-@pytest.mark.parametrize(("shape", "expected"), [("[5,3]", "f32 [5,1]"), ("?,3", "f32 [?,1]"), ([1, -1], "f32 [1,1]"), ("...", "f32 [...]")])
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [("[5,3]", "f32 [5,1]"), ("?,3", "f32 [?,1]"), ([1, -1], "f32 [1,1]"), ("...", "f32 [...]")],
+)
 def test_other_input_shapes(tmp_path: Path, shape: str | list[int], expected: str) -> None:
     net = Net()
     data = net.parameter("2,3", name="x")
@@ -116,7 +159,12 @@ def test_layers_in_any_order_and_ids_of_any_kind(tmp_path: Path) -> None:
 
 def test_json_of_an_inference(tmp_path: Path) -> None:
     net = Net()
-    net.result(net.layer("ReduceSum", [net.parameter("2,3"), net.constant([1])], 'keep_dims="true"', name="s"), name="out")
+    net.result(
+        net.layer(
+            "ReduceSum", [net.parameter("2,3"), net.constant([1])], 'keep_dims="true"', name="s"
+        ),
+        name="out",
+    )
     made = irshape.infer(net.load(tmp_path)).to_dict()
     assert made["version"] == 1
     assert [(row["name"], row["outputs"]) for row in made["layers"]] == [

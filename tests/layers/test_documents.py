@@ -12,9 +12,10 @@ from click.testing import CliRunner
 import irshape
 from irshape.cli import cli
 from irshape.diagnostics.report import Diagnostic, FileReport
-from irshape.formats.layers import newest_fitting, parse_value, value_in
-from irshape.formats.repair import Repaired
-from irshape.model import Layer
+from irshape.formats.ir.fragments import value_in
+from irshape.formats.ir.repair import Repaired
+from irshape.inference.fragments import newest_fitting, parse_value
+from irshape.model.graph import Layer
 
 
 def written(folder: Path, text: str, name: str = "layer.xml") -> Path:
@@ -28,7 +29,10 @@ def load(folder: Path, text: str) -> irshape.Model:
 
 
 def shapes(model: irshape.Model) -> list[list[str]]:
-    return [[output["shape"] for output in row["outputs"]] for row in irshape.infer(model).to_dict()["layers"]]
+    return [
+        [output["shape"] for output in row["outputs"]]
+        for row in irshape.infer(model).to_dict()["layers"]
+    ]
 
 
 def validated(folder: Path, text: str) -> FileReport:
@@ -36,11 +40,18 @@ def validated(folder: Path, text: str) -> FileReport:
 
 
 def errors(report: FileReport, *codes: str) -> list[Diagnostic]:
-    return [found for found in report.diagnostics if (found.code in codes if codes else found.severity == "error")]
+    return [
+        found
+        for found in report.diagnostics
+        if (found.code in codes if codes else found.severity == "error")
+    ]
 
 
 def ports(*dims: str, first: int = 0) -> str:
-    return "".join(f'<port id="{first + i}">{"".join(f"<dim>{size}</dim>" for size in sizes.split(",") if size)}</port>' for i, sizes in enumerate(dims))
+    return "".join(
+        f'<port id="{first + i}">{"".join(f"<dim>{size}</dim>" for size in sizes.split(",") if size)}</port>'
+        for i, sizes in enumerate(dims)
+    )
 
 
 REDUCTION = """<layer id="1" type="ReduceMean" ...>
@@ -163,7 +174,11 @@ def test_numbers_in_comments(comment: str, value: str | None) -> None:
         (" shape is [7] ", (7,), None),
         (" input_order is an empty 1D tensor ", (0,), "[]"),
         (" axes: [] ", (0,), "[]"),
-        (" cond value is: [[false, true], [TRUE, False]] ", (2, 2), "[[false, true], [TRUE, False]]"),
+        (
+            " cond value is: [[false, true], [TRUE, False]] ",
+            (2, 2),
+            "[[false, true], [TRUE, False]]",
+        ),
         (" table value is: [[-0.2, .6], [-1., 1.5e1]] ", (2, 2), "[[-0.2, .6], [-1., 1.5e1]]"),
         (" value is [not, numbers] ", (2,), None),
         (" value is [1, 2 ", (2,), None),
@@ -207,7 +222,15 @@ def test_values_as_text(text: str, numbers: tuple[int | float, ...] | None) -> N
         '\n<port id="0"><dim>4</dim><dim>5</dim></port>\n<port id="1">\n<!-- axes: [0] -->\n<dim>1</dim>\n</port>\n',
         '\n<!-- data --> <port id="0"><dim>4</dim><dim>5</dim></port>\n<!-- axes: [0] --> <port id="1"><dim>1</dim></port>\n',
     ],
-    ids=["inside", "behind", "behind an empty port", "in the line before", "in the line behind the last", "in a line of its own", "before, in the line"],
+    ids=[
+        "inside",
+        "behind",
+        "behind an empty port",
+        "in the line before",
+        "in the line behind the last",
+        "in a line of its own",
+        "before, in the line",
+    ],
 )
 def test_where_a_comment_may_stand(inputs: str, tmp_path: Path) -> None:
     text = f'<layer type="ReduceMax" ...><data keep_dims="false"/><input>{inputs}</input><output>{ports("5", first=2)}</output></layer>'
@@ -242,9 +265,26 @@ def test_element_types_come_from_precisions_and_comments(tmp_path: Path) -> None
     text = """<layer type="ReduceSum" ...><input>
         <port id="0"> <!-- type: int32 --> <dim>3</dim></port>
         <port id="1"> <!-- axes: [0] --> </port></input><output><port id="2"/></output></layer>"""
-    assert irshape.infer(load(tmp_path, text)).to_dict()["layers"][0]["outputs"] == [{"port": "2", "element_type": "i32", "shape": "[]"}]
-    for said, meant in (("float32", "f32"), ("i64", "i64"), ("bool", "boolean"), ("FP16", "f16"), ("uint8", "u8"), ("bfloat16", "bf16"), ("any", "dynamic")):
-        row = irshape.infer(load(tmp_path, text.replace("ReduceSum", "Squeeze").replace("int32", said).replace('<port id="1"> <!-- axes: [0] --> </port>', "")))
+    assert irshape.infer(load(tmp_path, text)).to_dict()["layers"][0]["outputs"] == [
+        {"port": "2", "element_type": "i32", "shape": "[]"}
+    ]
+    for said, meant in (
+        ("float32", "f32"),
+        ("i64", "i64"),
+        ("bool", "boolean"),
+        ("FP16", "f16"),
+        ("uint8", "u8"),
+        ("bfloat16", "bf16"),
+        ("any", "dynamic"),
+    ):
+        row = irshape.infer(
+            load(
+                tmp_path,
+                text.replace("ReduceSum", "Squeeze")
+                .replace("int32", said)
+                .replace('<port id="1"> <!-- axes: [0] --> </port>', ""),
+            )
+        )
         assert row.to_dict()["layers"][0]["outputs"][0]["element_type"] == meant
 
 
@@ -252,7 +292,9 @@ def test_what_nothing_is_said_about_stays_dynamic(tmp_path: Path) -> None:
     text = f'<layer type="ReLU" ...><input>{ports("2,?")}</input><output>{ports("2,-1", first=1)}</output></layer>'
     report = validated(tmp_path, text)
     assert report.diagnostics == []
-    assert irshape.infer(irshape.load(report.path)).to_dict()["layers"][0]["outputs"] == [{"port": "1", "element_type": "dynamic", "shape": "[2,?]"}]
+    assert irshape.infer(irshape.load(report.path)).to_dict()["layers"][0]["outputs"] == [
+        {"port": "1", "element_type": "dynamic", "shape": "[2,?]"}
+    ]
 
 
 def test_sizes_and_scales_have_their_usual_types(tmp_path: Path) -> None:
@@ -265,7 +307,9 @@ def test_sizes_and_scales_have_their_usual_types(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("attributes", "axis"), [('mode="index"', "2"), ('mode="mask"', "3")])
-def test_indices_or_a_mask_as_the_attribute_says(attributes: str, axis: str, tmp_path: Path) -> None:
+def test_indices_or_a_mask_as_the_attribute_says(
+    attributes: str, axis: str, tmp_path: Path
+) -> None:
     text = f'<layer type="Reverse" ...><data {attributes}/><input>{ports("2,3,4", axis if axis == "3" else "1")}</input><output>{ports("2,3,4", first=2)}</output></layer>'
     assert errors(validated(tmp_path, text)) == []
 
@@ -275,7 +319,12 @@ def test_a_type_that_the_operation_wants_to_know_is_assumed(tmp_path: Path) -> N
     text = f'<layer type="CTCLoss" ...><input>{ports("8,20,128", "8", "8,20", "8")}</input><output>{ports("8", first=4)}</output></layer>'
     assert errors(validated(tmp_path, text)) == []
     assert shapes(load(tmp_path, text)) == [["[8]"]]
-    assert "IR403" in [found.code for found in errors(validated(tmp_path, text.replace('<port id="0">', '<port id="0" precision="I64">')))]
+    assert "IR403" in [
+        found.code
+        for found in errors(
+            validated(tmp_path, text.replace('<port id="0">', '<port id="0" precision="I64">'))
+        )
+    ]
 
 
 def test_what_a_parameter_leaves_out_stands_at_its_port(tmp_path: Path) -> None:
@@ -288,9 +337,16 @@ def test_what_a_parameter_leaves_out_stands_at_its_port(tmp_path: Path) -> None:
     text = f"""<layer type="TensorIterator" ...><input>{ports("7,5")}</input><output>{ports("7,5", first=1)}</output>
         <port_map><input axis="0" external_port_id="0" internal_layer_id="0"/><output axis="0" external_port_id="1" internal_layer_id="2"/></port_map>{body}</layer>"""
     report = validated(tmp_path, text)
-    assert [(found.code, found.line) for found in report.diagnostics if found.severity != "info"] == [("IR008", 3)]
+    assert [
+        (found.code, found.line) for found in report.diagnostics if found.severity != "info"
+    ] == [("IR008", 3)]
     rows = irshape.infer(irshape.load(report.path)).to_dict()["layers"]
-    assert [output["shape"] for row in rows for output in row["outputs"]] == ["[7,5]", "[1,5]", "[1,5]", "[1,5]"]
+    assert [output["shape"] for row in rows for output in row["outputs"]] == [
+        "[7,5]",
+        "[1,5]",
+        "[1,5]",
+        "[1,5]",
+    ]
 
 
 # versions
@@ -305,18 +361,26 @@ def layer_of(folder: Path, text: str) -> Layer:
     [
         ('strides="2,2" pads_begin="0,0" pads_end="0,0" kernel="2,2" rounding_type="floor"', 1, 1),
         ('strides="2,2" pads_begin="0,0" pads_end="0,0" kernel="2,2" rounding_type="floor"', 2, 14),
-        ('strides="2,2" dilations="1,1" pads_begin="0,0" pads_end="0,0" kernel="2,2" index_element_type="i32"', 2, 14),
+        (
+            'strides="2,2" dilations="1,1" pads_begin="0,0" pads_end="0,0" kernel="2,2" index_element_type="i32"',
+            2,
+            14,
+        ),
         ('strides="2,2" pads_begin="0,0" pads_end="0,0" kernel="2,2" banana="1"', 1, 1),
     ],
 )
-def test_the_version_is_the_newest_that_fits(data: str, outputs: int, since: int, tmp_path: Path) -> None:
+def test_the_version_is_the_newest_that_fits(
+    data: str, outputs: int, since: int, tmp_path: Path
+) -> None:
     text = f'<layer type="MaxPool" ...><data {data}/><input>{ports("1,3,8,8")}</input><output>{ports(*["1,3,4,4"] * outputs, first=1)}</output></layer>'
     assert newest_fitting(layer_of(tmp_path, text)).since == since
 
 
 def test_layers_of_one_file_have_versions_of_their_own(tmp_path: Path) -> None:
     """The attributes are the same, the ports are not."""
-    data = '<data strides="2,2" pads_begin="0,0" pads_end="0,0" kernel="2,2" rounding_type="floor"/>'
+    data = (
+        '<data strides="2,2" pads_begin="0,0" pads_end="0,0" kernel="2,2" rounding_type="floor"/>'
+    )
     one = f'<layer type="MaxPool" ...>{data}<input>{ports("1,3,8,8")}</input><output>{ports("1,3,4,4", first=1)}</output></layer>'
     two = f'<layer type="MaxPool" ...>{data}<input>{ports("1,3,8,8")}</input><output>{ports("1,3,4,4", "1,3,4,4", first=1)}</output></layer>'
     assert shapes(load(tmp_path, one + two)) == [["[1,3,4,4]"], ["[1,3,4,4]", "[1,3,4,4]"]]
@@ -332,7 +396,11 @@ def test_a_version_that_is_given_counts(tmp_path: Path) -> None:
 
 
 def kept(report: FileReport) -> list[tuple[str, int, int]]:
-    return [(found.code, found.line, found.column) for found in report.diagnostics if found.severity != "info"]
+    return [
+        (found.code, found.line, found.column)
+        for found in report.diagnostics
+        if found.severity != "info"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -350,14 +418,25 @@ def kept(report: FileReport) -> list[tuple[str, int, int]]:
     ],
 )
 def test_how_documents_write_is_no_finding(head: str, tmp_path: Path) -> None:
-    assert validated(tmp_path, f"{head}<input>{ports('2,3')}</input><output>{ports('2,3', first=1)}</output></layer>").diagnostics == []
+    assert (
+        validated(
+            tmp_path,
+            f"{head}<input>{ports('2,3')}</input><output>{ports('2,3', first=1)}</output></layer>",
+        ).diagnostics
+        == []
+    )
 
 
 def test_dots_inside_quotes_stay(tmp_path: Path) -> None:
-    model = load(tmp_path, '<layer ... type="Parameter" ...><data shape="..." element_type="f32"/><output><port id="0"/></output></layer>')
+    model = load(
+        tmp_path,
+        '<layer ... type="Parameter" ...><data shape="..." element_type="f32"/><output><port id="0"/></output></layer>',
+    )
     assert shapes(model) == [["[...]"]]
     equation = "a...->...a"
-    assert load(tmp_path, f'<layer type="Einsum" ... ><data equation="{equation}" .../></layer>').layers[0].attributes == {"equation": equation}
+    assert load(
+        tmp_path, f'<layer type="Einsum" ... ><data equation="{equation}" .../></layer>'
+    ).layers[0].attributes == {"equation": equation}
 
 
 IN, OUT = ports("2,3"), ports("2,3", first=1)
@@ -394,10 +473,15 @@ IN, OUT = ports("2,3"), ports("2,3", first=1)
         "name left out", "a second output", "a second input inside the first", "attributes behind data", "name left out by one sign",
     ],
 )  # fmt: skip
-def test_what_is_clear_is_repaired_and_reported(text: str, place: tuple[int, int] | None, tmp_path: Path) -> None:
+def test_what_is_clear_is_repaired_and_reported(
+    text: str, place: tuple[int, int] | None, tmp_path: Path
+) -> None:
     report = validated(tmp_path, text)
     assert {found.code for found in report.diagnostics} == {"IR007"}
-    assert all(found.severity == "error" and found.layer and found.layer["type"] for found in report.diagnostics)
+    assert all(
+        found.severity == "error" and found.layer and found.layer["type"]
+        for found in report.diagnostics
+    )
     if place is not None:
         assert (report.diagnostics[0].line, report.diagnostics[0].column) == place
     assert shapes(irshape.load(report.path)) == [["[2,3]"]]
@@ -420,9 +504,7 @@ def test_an_input_for_each_port_is_one_input(tmp_path: Path) -> None:
 
 
 def test_attributes_behind_data_are_attributes(tmp_path: Path) -> None:
-    text = (
-        '<layer ... type="Parameter" ...>\n<data>element_type="f32" shape="1,3"</data>\n<output><port id="0"><dim>1</dim><dim>4</dim></port></output></layer>'
-    )
+    text = '<layer ... type="Parameter" ...>\n<data>element_type="f32" shape="1,3"</data>\n<output><port id="0"><dim>1</dim><dim>4</dim></port></output></layer>'
     report = validated(tmp_path, text)
     assert kept(report) == [("IR007", 2, 1), ("IR201", 3, 9)]
     assert irshape.load(report.path).layers[0].attributes == {"element_type": "f32", "shape": "1,3"}
@@ -476,7 +558,9 @@ def test_places_behind_a_repair_are_exact(tmp_path: Path) -> None:
         ('<layer type="ReLU"', (1, 19)),
     ],
 )
-def test_what_is_not_clear_is_refused_with_its_place(text: str, place: tuple[int, int], tmp_path: Path) -> None:
+def test_what_is_not_clear_is_refused_with_its_place(
+    text: str, place: tuple[int, int], tmp_path: Path
+) -> None:
     report = validated(tmp_path, text)
     assert kept(report) == [("IR001", *place)]
     with pytest.raises(irshape.LoadError):
@@ -485,7 +569,10 @@ def test_what_is_not_clear_is_refused_with_its_place(text: str, place: tuple[int
 
 def test_ports_that_are_left_out(tmp_path: Path) -> None:
     """Nothing is said of ports that are not there; attributes are checked all the same."""
-    report = validated(tmp_path, '<layer ... type="SoftMax" ... >\n<data axis="1" banana="2"/>\n<input> ... </input>\n<output> … </output>\n</layer>')
+    report = validated(
+        tmp_path,
+        '<layer ... type="SoftMax" ... >\n<data axis="1" banana="2"/>\n<input> ... </input>\n<output> … </output>\n</layer>',
+    )
     assert kept(report) == [("IR301", 2, 16), ("IR008", 3, 9), ("IR008", 4, 10)]
 
 
@@ -496,7 +583,9 @@ def test_dimensions_that_are_left_out(tmp_path: Path) -> None:
 
 
 def test_a_layer_without_type(tmp_path: Path) -> None:
-    report = validated(tmp_path, f'<layer id="3" ...><input>{IN}</input><output>{OUT}</output></layer>')
+    report = validated(
+        tmp_path, f'<layer id="3" ...><input>{IN}</input><output>{OUT}</output></layer>'
+    )
     assert ("IR102", 1, 1) in kept(report)
 
 
@@ -505,7 +594,9 @@ def test_other_encodings(tmp_path: Path) -> None:
     path = tmp_path / "latin.xml"
     path.write_bytes(text.encode("latin-1"))
     found = irshape.validate(path).files[0].diagnostics
-    assert [(one.code, one.line, one.column) for one in found] == [("IR201", 2, text.splitlines()[1].index("<output>") + 9)]
+    assert [(one.code, one.line, one.column) for one in found] == [
+        ("IR201", 2, text.splitlines()[1].index("<output>") + 9)
+    ]
     assert found[0].layer is not None
     assert found[0].layer["name"] == "größe"
     path.write_bytes(text.replace("ISO-8859-1", "klingon").encode("latin-1"))
@@ -538,7 +629,12 @@ MEAN = REDUCTION.replace("{comment}", "")
         (["--value", "7=[0]"], MEAN, 2, "no layer has an input port 7"),
         (["--value", "1=zero"], MEAN, 2, "'zero' is no value"),
         (["--value", "1"], MEAN, 2, "NAME=VALUE"),
-        (["--value", "1=[0]"], '<net name="m" version="11"><layers/><edges/></net>', 2, "layers on their own"),
+        (
+            ["--value", "1=[0]"],
+            '<net name="m" version="11"><layers/><edges/></net>',
+            2,
+            "layers on their own",
+        ),
         ([], MEAN.replace("keep_dims", "keepdims"), 1, "<stdin>:2:11"),
         ([], MEAN + MEAN.replace("ReduceMean", "ReduceMeen"), 1, "<stdin>:21:15: error[IR602]"),
         ([], MEAN.replace("</layer>", ""), 1, "<stdin>:1:1: error[IR007]"),
@@ -547,7 +643,9 @@ MEAN = REDUCTION.replace("{comment}", "")
         ([], "<layers>" + MEAN + "</layers>", 1, "IR003"),
     ],
 )
-def test_validate_on_standard_input(arguments: list[str], text: str, status: int, said: str) -> None:
+def test_validate_on_standard_input(
+    arguments: list[str], text: str, status: int, said: str
+) -> None:
     found, output = call("validate", "--fail-level", "warning", "-", *arguments, stdin=text)
     assert (found, said in output) == (status, True), output
 
@@ -555,7 +653,9 @@ def test_validate_on_standard_input(arguments: list[str], text: str, status: int
 def test_infer_on_standard_input() -> None:
     status, output = call("infer", "-", "--value", "1=[0,2]", "--format", "json", stdin=MEAN)
     assert status == 0
-    assert json.loads(output)["layers"][0]["outputs"] == [{"port": "2", "element_type": "dynamic", "shape": "[1,5,1]"}]
+    assert json.loads(output)["layers"][0]["outputs"] == [
+        {"port": "2", "element_type": "dynamic", "shape": "[1,5,1]"}
+    ]
 
 
 # the walk itself
@@ -569,7 +669,11 @@ def test_origin_is_the_inverse_of_what_was_put_in() -> None:
     inserted = 0
     for at, byte in enumerate(text):
         origin = repaired.origin(at)
-        if origin < len(plain) and plain[origin] == byte and (at + 1 == len(text) or repaired.origin(at + 1) == origin + 1):
+        if (
+            origin < len(plain)
+            and plain[origin] == byte
+            and (at + 1 == len(text) or repaired.origin(at + 1) == origin + 1)
+        ):
             continue
         inserted += 1
     assert inserted == sum(len(piece) for _, piece in repaired.insertions) == len(text) - len(data)

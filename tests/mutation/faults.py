@@ -13,7 +13,17 @@ from typing import NamedTuple
 from lxml import etree
 
 BODIES = ("body", "then_body", "else_body")
-TEXTS = {"variable_id", "shape", "offset", "size", "axis", "special_zero", "element_type", "variable_type", "variable_shape"}
+TEXTS = {
+    "variable_id",
+    "shape",
+    "offset",
+    "size",
+    "axis",
+    "special_zero",
+    "element_type",
+    "variable_type",
+    "variable_shape",
+}
 
 
 class Where(NamedTuple):
@@ -226,7 +236,10 @@ def _feeds(layer: Tree, port: Tree) -> bool:
     assert group is not None
     body = group.getparent()
     assert body is not None
-    return any(edge.get("from-layer") == layer.get("id") and edge.get("from-port") == port.get("id") for edge in body.findall("edges/edge"))
+    return any(
+        edge.get("from-layer") == layer.get("id") and edge.get("from-port") == port.get("id")
+        for edge in body.findall("edges/edge")
+    )
 
 
 # Attributes
@@ -331,7 +344,10 @@ def cycle(tree: Tree) -> Iterator[Where]:
         target = layer_of(body, edge.get("to-layer"))
         port = target.find("output/port")
         if port is not None:
-            with changed(edge, "from-layer", str(target.get("id"))), changed(edge, "from-port", str(port.get("id"))):
+            with (
+                changed(edge, "from-layer", str(target.get("id"))),
+                changed(edge, "from-port", str(port.get("id"))),
+            ):
                 yield where(target)
 
 
@@ -372,15 +388,33 @@ def negative_offset(tree: Tree) -> Iterator[Where]:
 def real_index(tree: Tree) -> Iterator[Where]:
     """The axes, indices or lengths of a layer as f32 numbers instead of i64 ones."""
     for body, edge in edges(tree):
-        source, target = layer_of(body, edge.get("from-layer")), layer_of(body, edge.get("to-layer"))
+        source, target = (
+            layer_of(body, edge.get("from-layer")),
+            layer_of(body, edge.get("to-layer")),
+        )
         data, port = source.find("data"), source.find("output/port")
-        if source.get("type") != "Const" or data is None or port is None or (target.get("type"), edge.get("to-port")) not in INDICES:
+        if (
+            source.get("type") != "Const"
+            or data is None
+            or port is None
+            or (target.get("type"), edge.get("to-port")) not in INDICES
+        ):
             continue
-        if data.get("element_type") != "i64" or len(body.findall(f"edges/edge[@from-layer='{source.get('id')}']")) > 1:
+        if (
+            data.get("element_type") != "i64"
+            or len(body.findall(f"edges/edge[@from-layer='{source.get('id')}']")) > 1
+        ):
             continue
         size = str(int(str(data.get("size"))) // 2)
-        given = next(each for each in target.findall("input/port") if each.get("id") == edge.get("to-port"))
-        with changed(data, "element_type", "f32"), changed(data, "size", size), changed(port, "precision", "FP32"), changed(given, "precision", "FP32"):
+        given = next(
+            each for each in target.findall("input/port") if each.get("id") == edge.get("to-port")
+        )
+        with (
+            changed(data, "element_type", "f32"),
+            changed(data, "size", size),
+            changed(port, "precision", "FP32"),
+            changed(given, "precision", "FP32"),
+        ):
             yield where(target)
 
 

@@ -94,7 +94,9 @@ def tried(model: Path) -> tuple[list[Counter[str]], list[str]]:
                 ours[name] += answer is None
                 theirs[name] += oracle.ask_file(path).status != "accepted"
                 if answer:
-                    lost.append(f"missed: {model.name} {name} place {at}, layer {expected}: {answer}")
+                    lost.append(
+                        f"missed: {model.name} {name} place {at}, layer {expected}: {answer}"
+                    )
     return [total, ours, theirs], lost
 
 
@@ -106,9 +108,13 @@ def main(models: list[Path]) -> None:
                 sum_.update(one)
             for line in lost:
                 print(line, file=sys.stderr)
-    print("| fault | places | irshape finds it, at its layer | OpenVINO refuses the file |\n|---|---|---|---|")
+    print(
+        "| fault | places | irshape finds it, at its layer | OpenVINO refuses the file |\n|---|---|---|---|"
+    )
     for name in FAULTS:
-        print(f"| {name.replace('-', ' ')} | {' | '.join(f'{count[name]:,}' for count in counts)} |")
+        print(
+            f"| {name.replace('-', ' ')} | {' | '.join(f'{count[name]:,}' for count in counts)} |"
+        )
     print(f"| all | {' | '.join(f'{count.total():,}' for count in counts)} |")
 
 

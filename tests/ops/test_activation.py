@@ -14,38 +14,102 @@ SIMPLE = {
     ("HSwish", "opset4"): {}, ("Mish", "opset4"): {}, ("SoftPlus", "opset4"): {}, ("SoftSign", "opset9"): {}, ("Swish", "opset4"): {}, ("Gelu", "opset2"): {},
     ("Gelu", "opset7"): {"approximation_mode": "erf"}, ("SoftMax", "opset1"): {"axis": "0"}, ("SoftMax", "opset8"): {"axis": "-1"}, ("LogSoftmax", "opset5"): {"axis": "0"},
 }  # fmt: skip
-TYPES = ["f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i64", "i32", "u8", "i4", "u1", "boolean", "string", "dynamic"]
+TYPES = [
+    "f64",
+    "f32",
+    "f16",
+    "bf16",
+    "f8e4m3",
+    "f8e5m2",
+    "f8e8m0",
+    "f4e2m1",
+    "nf4",
+    "i64",
+    "i32",
+    "u8",
+    "i4",
+    "u1",
+    "boolean",
+    "string",
+    "dynamic",
+]
 READS_TEXT = {"Clamp", "Elu", "SoftMax", "LogSoftmax"}
 
 NOT_EVALUATED = {"Elu", "LogSoftmax", "Selu", "Gelu"}
 """What only the CPU plugin runs, which takes no dynamic rank."""
 
 
-NOT_A_NUMBER = {"Clamp": "clamp-not-a-number", "ReLU": "clamp-not-a-number", "HSigmoid": "clamp-not-a-number"}
+NOT_A_NUMBER = {
+    "Clamp": "clamp-not-a-number",
+    "ReLU": "clamp-not-a-number",
+    "HSigmoid": "clamp-not-a-number",
+}
 
 
 def rows(operation: str, version: str, attributes: dict[str, str]) -> list[Case]:
     known = {"string": "text-as-number" if operation in READS_TEXT else ""}
-    shapes = [("2,3,4", None), ("", None), ("0,3", None), ("3", None), ("1..8,?", (3, 5)), ("...", (2, 2)), ("2,3..", (2, 4))]
+    shapes = [
+        ("2,3,4", None),
+        ("", None),
+        ("0,3", None),
+        ("3", None),
+        ("1..8,?", (3, 5)),
+        ("...", (2, 2)),
+        ("2,3..", (2, 4)),
+    ]
     return [
         *(
             Case(
                 operation,
                 version,
                 attributes,
-                [data("f32", shape, low=-6, high=6, run_shape=None if shape == "..." and operation in NOT_EVALUATED else run_shape)],
+                [
+                    data(
+                        "f32",
+                        shape,
+                        low=-6,
+                        high=6,
+                        run_shape=None
+                        if shape == "..." and operation in NOT_EVALUATED
+                        else run_shape,
+                    )
+                ],
             )
             for shape, run_shape in shapes
         ),
-        *(Case(operation, version, attributes, [data(t, "3,4", low=-6, high=6)]) for t in ("f16", "bf16", "f64")),
-        *(Case(operation, version, attributes, [data(t, "2,?")], run=False, known=known.get(t, "")) for t in TYPES),
+        *(
+            Case(operation, version, attributes, [data(t, "3,4", low=-6, high=6)])
+            for t in ("f16", "bf16", "f64")
+        ),
+        *(
+            Case(
+                operation, version, attributes, [data(t, "2,?")], run=False, known=known.get(t, "")
+            )
+            for t in TYPES
+        ),
         Case(operation, version, attributes, [data("f32", "2,1000000000000")], run=False),
-        Case(operation, version, attributes, [data("f32", "5", [-100.0, -20.0, 20.0, 50.0, 100.0])]),
-        Case(operation, version, attributes, [data("f32", "1", [NAN])], known=NOT_A_NUMBER.get(operation, "")),
+        Case(
+            operation, version, attributes, [data("f32", "5", [-100.0, -20.0, 20.0, 50.0, 100.0])]
+        ),
+        Case(
+            operation,
+            version,
+            attributes,
+            [data("f32", "1", [NAN])],
+            known=NOT_A_NUMBER.get(operation, ""),
+        ),
     ]
 
 
-@pytest.mark.parametrize("case", [row for (operation, version), attributes in SIMPLE.items() for row in rows(operation, version, attributes)], ids=case_id)
+@pytest.mark.parametrize(
+    "case",
+    [
+        row
+        for (operation, version), attributes in SIMPLE.items()
+        for row in rows(operation, version, attributes)
+    ],
+    ids=case_id,
+)
 def test_simple(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
@@ -64,7 +128,14 @@ ATTRIBUTES = [
     Case("Clamp", "opset1", {"min": "-1.5", "max": "2.5"}, [WHOLE]),
     Case("Clamp", "opset1", {"min": "-1e20", "max": "1e20"}, [WHOLE]),
     Case("Clamp", "opset1", {"min": "-5", "max": "300"}, [data("u8", "3", [0, 4, 255])]),
-    Case("Clamp", "opset1", {"min": "0", "max": "6"}, [data("f32", "4", [NAN, INF, -INF, 3.0])], known="clamp-not-a-number", expected=[[NAN, 6.0, 0.0, 3.0]]),
+    Case(
+        "Clamp",
+        "opset1",
+        {"min": "0", "max": "6"},
+        [data("f32", "4", [NAN, INF, -INF, 3.0])],
+        known="clamp-not-a-number",
+        expected=[[NAN, 6.0, 0.0, 3.0]],
+    ),
     Case("Clamp", "opset1", {"min": "0.1", "max": "0.3"}, [data("f16", "3", [0.0, 0.2, 1.0])]),
     Case("Elu", "opset1", {"alpha": "0"}, [x]),
     Case("Elu", "opset1", {"alpha": "-2.5"}, [x]),
@@ -87,7 +158,10 @@ ATTRIBUTES = [
     Case("Relu", "opset1", {}, [x]),
     Case("softmax", "opset8", {"axis": "1"}, [x]),
     # axes
-    *(Case("SoftMax", "opset1", {"axis": axis}, [x]) for axis in ("0", "1", "2", "3", "-1", "-4", "one")),
+    *(
+        Case("SoftMax", "opset1", {"axis": axis}, [x])
+        for axis in ("0", "1", "2", "3", "-1", "-4", "one")
+    ),
     *(
         Case(operation, version, {"axis": axis}, [x])
         for operation, version in (("SoftMax", "opset8"), ("LogSoftmax", "opset5"))
@@ -98,7 +172,11 @@ ATTRIBUTES = [
         for operation, version in (("SoftMax", "opset8"), ("LogSoftmax", "opset5"))
         for axis in ("0", "-1", "1", "-2")
     ),
-    *(Case(operation, version, {}, [data("f32", shape)]) for operation, version in (("SoftMax", "opset8"), ("LogSoftmax", "opset5")) for shape in ("2", "2,3")),
+    *(
+        Case(operation, version, {}, [data("f32", shape)])
+        for operation, version in (("SoftMax", "opset8"), ("LogSoftmax", "opset5"))
+        for shape in ("2", "2,3")
+    ),
     Case("SoftMax", "opset1", {}, [data("f32", "2")], known="softmax-1-default-axis"),
     Case("SoftMax", "opset1", {}, [data("f32", "2,3")], known="softmax-1-default-axis-values"),
     Case("SoftMax", "opset1", {"axis": "-1"}, [data("f32", "...")], known="softmax-1-from-the-end"),
@@ -124,33 +202,83 @@ SLOPES = [
     ("", [0.5]), ("3", [[0.1]]),
 ]  # fmt: skip
 INPUTS = [
-    *(Case("PReLU", "opset1", {}, [data("f32", shape, low=-3, high=3), const("f32", slope)]) for shape, slope in SLOPES),
+    *(
+        Case("PReLU", "opset1", {}, [data("f32", shape, low=-3, high=3), const("f32", slope)])
+        for shape, slope in SLOPES
+    ),
     Case("PReLU", "opset1", {}, [data("f16", "2,3"), const("f16", [0.25])]),
-    Case("PReLU", "opset1", {}, [data("f32", "1..4,?,4", run_shape=(2, 3, 4)), data("f32", "?", run_shape=(3,))]),
+    Case(
+        "PReLU",
+        "opset1",
+        {},
+        [data("f32", "1..4,?,4", run_shape=(2, 3, 4)), data("f32", "?", run_shape=(3,))],
+    ),
     Case("PReLU", "opset1", {}, [data("f32", "...", run_shape=(2, 3)), const("f32", [0.25])]),
     Case("PReLU", "opset1", {}, [data("f32", "2,3"), data("f32", "...")]),
     Case("PReLU", "opset1", {}, [data("dynamic", "2,3"), data("f32", "3")], run=False),
     Case("PReLU", "opset1", {}, [data("f32", "2,3"), const("f16", [0.25])], known="prelu-slope"),
-    Case("PReLU", "opset1", {}, [data("f32", "2,3"), const("f32", [0.25, 0.5])], known="prelu-slope"),
-    Case("PReLU", "opset1", {}, [data("f32", "3"), const("f32", [[0.25], [0.5]])], known="prelu-slope"),
+    Case(
+        "PReLU", "opset1", {}, [data("f32", "2,3"), const("f32", [0.25, 0.5])], known="prelu-slope"
+    ),
+    Case(
+        "PReLU",
+        "opset1",
+        {},
+        [data("f32", "3"), const("f32", [[0.25], [0.5]])],
+        known="prelu-slope",
+    ),
     Case("PReLU", "opset1", {}, [data("f32", "2,3")]),
     Case("PRelu", "opset1", {}, [data("f32", "2,3"), const("f32", [0.25])]),
     Case("Selu", "opset1", {}, [x, const("f32", [1.6732632]), const("f32", [1.0507009])]),
-    Case("Selu", "opset1", {}, [data("f16", "?,3", run_shape=(2, 3)), const("f16", [1.5]), const("f16", [0.5])]),
+    Case(
+        "Selu",
+        "opset1",
+        {},
+        [data("f16", "?,3", run_shape=(2, 3)), const("f16", [1.5]), const("f16", [0.5])],
+    ),
     Case("Selu", "opset1", {}, [data("f32", "..."), const("f32", 1.5), const("f32", 0.5)]),
-    Case("Selu", "opset1", {}, [data("dynamic", "2"), const("f32", [1.5]), const("f32", [0.5])], run=False),
-    Case("Selu", "opset1", {}, [x, const("f32", [1.5, 2.0]), const("f32", [0.5])], known="selu-several"),
+    Case(
+        "Selu",
+        "opset1",
+        {},
+        [data("dynamic", "2"), const("f32", [1.5]), const("f32", [0.5])],
+        run=False,
+    ),
+    Case(
+        "Selu",
+        "opset1",
+        {},
+        [x, const("f32", [1.5, 2.0]), const("f32", [0.5])],
+        known="selu-several",
+    ),
     Case("Selu", "opset1", {}, [x, const("f16", [1.5]), const("f32", [0.5])]),
     Case("Selu", "opset1", {}, [data("i32", "2"), const("i32", [1]), const("i32", [1])]),
     Case("Selu", "opset1", {}, [x, const("f32", [1.5])]),
     Case("HardSigmoid", "opset1", {}, [x, scalar("f32", 0.2), scalar("f32", 0.5)]),  # type: ignore[list-item]
-    Case("HardSigmoid", "opset1", {}, [data("f16", "?,3", run_shape=(2, 3)), const("f16", 0.25), const("f16", 0.5)]),
+    Case(
+        "HardSigmoid",
+        "opset1",
+        {},
+        [data("f16", "?,3", run_shape=(2, 3)), const("f16", 0.25), const("f16", 0.5)],
+    ),
     Case("HardSigmoid", "opset1", {}, [data("f32", "..."), data("f32", ""), data("f32", "...")]),
     Case("HardSigmoid", "opset1", {}, [x, const("f32", [0.2]), const("f32", 0.5)]),
     Case("HardSigmoid", "opset1", {}, [x, const("f32", 0.2), const("f32", [0.5])]),
-    Case("HardSigmoid", "opset1", {}, [x, data("f32", "?"), data("f32", "")], known="hard-sigmoid-list"),
+    Case(
+        "HardSigmoid",
+        "opset1",
+        {},
+        [x, data("f32", "?"), data("f32", "")],
+        known="hard-sigmoid-list",
+    ),
     Case("HardSigmoid", "opset1", {}, [x, const("f16", 0.2), const("f32", 0.5)]),
-    Case("HardSigmoid", "opset1", {}, [data("i32", "2"), const("i32", 1), const("i32", 1)], known="hard-sigmoid-of-integers"),
+    Case(
+        "HardSigmoid",
+        "opset1",
+        {},
+        [data("i32", "2"), const("i32", 1), const("i32", 1)],
+        known="hard-sigmoid-of-integers",
+    ),
     Case("Swish", "opset4", {}, [x, const("f32", 0.7)]),
     Case("Swish", "opset4", {}, [x, const("f32", 0.0)]),
     Case("Swish", "opset4", {}, [data("f16", "1..4,3", run_shape=(2, 3)), const("f16", 1.5)]),
@@ -177,9 +305,15 @@ def test_erf_is_accurate() -> None:
     for dtype, ulps in ((np.float64, 4), (np.float32, 8)):
         given = points.astype(dtype)
         exact = np.array([erf(float(number)) for number in given])
-        error = np.abs(error_function.erf(given).astype(np.float64) - exact) / np.spacing(np.abs(exact).astype(dtype))
+        error = np.abs(error_function.erf(given).astype(np.float64) - exact) / np.spacing(
+            np.abs(exact).astype(dtype)
+        )
         assert error.max() <= ulps
     given = np.array([0.0, -0.0, np.inf, -np.inf, np.nan], np.float32)
-    np.testing.assert_array_equal(error_function.erf(given), np.array([0.0, -0.0, 1.0, -1.0, np.nan], np.float32))
+    np.testing.assert_array_equal(
+        error_function.erf(given), np.array([0.0, -0.0, 1.0, -1.0, np.nan], np.float32)
+    )
     back = error_function.erfinv(np.linspace(-0.999999, 0.999999, 501))
-    np.testing.assert_allclose(error_function.erf(back), np.linspace(-0.999999, 0.999999, 501), rtol=1e-14)
+    np.testing.assert_allclose(
+        error_function.erf(back), np.linspace(-0.999999, 0.999999, 501), rtol=1e-14
+    )

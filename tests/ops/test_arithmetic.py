@@ -9,7 +9,18 @@ from differential.compare import check
 from differential.oracle import Oracle
 
 INF, NAN = float("inf"), float("nan")
-BINARY = ["Add", "Subtract", "Multiply", "Divide", "Power", "Mod", "FloorMod", "Maximum", "Minimum", "SquaredDifference"]
+BINARY = [
+    "Add",
+    "Subtract",
+    "Multiply",
+    "Divide",
+    "Power",
+    "Mod",
+    "FloorMod",
+    "Maximum",
+    "Minimum",
+    "SquaredDifference",
+]
 NUMPY, NONE, PDPD = ({"auto_broadcast": mode} for mode in ("numpy", "none", "pdpd"))
 
 
@@ -17,9 +28,17 @@ def along(axis: int) -> dict[str, str]:
     return PDPD | {"auto_broadcast.auto_broadcast_axis": str(axis)}
 
 
-def pair(operation: str, element_type: str, a: list[float], b: list[float], **fields: object) -> Case:
+def pair(
+    operation: str, element_type: str, a: list[float], b: list[float], **fields: object
+) -> Case:
     attributes = fields.pop("attributes", {})
-    return Case(operation, "opset1", attributes, [data(element_type, str(len(a)), a), data(element_type, str(len(b)), b)], **fields)  # type: ignore[arg-type]
+    return Case(
+        operation,
+        "opset1",
+        attributes,
+        [data(element_type, str(len(a)), a), data(element_type, str(len(b)), b)],
+        **fields,
+    )  # type: ignore[arg-type]
 
 
 def positive(shape: str, run_shape: tuple[int, ...] | None = None) -> object:
@@ -56,7 +75,11 @@ def broadcasting(operation: str) -> list[Case]:
     return [Case(operation, "opset1", attributes, [a, b]) for attributes, a, b in rows]  # type: ignore[list-item]
 
 
-@pytest.mark.parametrize("case", [*broadcasting("Add"), *broadcasting("Divide"), *broadcasting("SquaredDifference")], ids=case_id)
+@pytest.mark.parametrize(
+    "case",
+    [*broadcasting("Add"), *broadcasting("Divide"), *broadcasting("SquaredDifference")],
+    ids=case_id,
+)
 def test_broadcasting(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
@@ -64,13 +87,30 @@ def test_broadcasting(case: Case, oracle: Oracle) -> None:
 def types(operation: str) -> list[Case]:
     return [
         *(
-            Case(operation, "opset1", {}, [data(t, "2,3", low=1, high=3), data(t, "3", low=1, high=2)])
+            Case(
+                operation,
+                "opset1",
+                {},
+                [data(t, "2,3", low=1, high=3), data(t, "3", low=1, high=2)],
+            )
             for t in ("f32", "f16", "bf16", "i32", "i16", "u16", "u32", "u8", "i8", "i64", "u64")
             if (operation, t) not in NARROW
         ),
         *(
             Case(operation, "opset1", {}, [data(t, "2,3"), data(t, "3")], run=False)
-            for t in ("f64", "f8e4m3", "f8e5m2", "f4e2m1", "nf4", "i4", "u4", "u1", "boolean", "string", "dynamic")
+            for t in (
+                "f64",
+                "f8e4m3",
+                "f8e5m2",
+                "f4e2m1",
+                "nf4",
+                "i4",
+                "u4",
+                "u1",
+                "boolean",
+                "string",
+                "dynamic",
+            )
         ),
         Case(operation, "opset1", {}, [data("f32", "2"), data("dynamic", "2")], run=False),
         Case(operation, "opset1", {}, [data("dynamic", "2"), data("i8", "2")], run=False),
@@ -79,10 +119,20 @@ def types(operation: str) -> list[Case]:
         Case(operation, "opset1", {}, [data("i32", "2"), data("i64", "2")]),
         Case(operation, "opset1", {}, [data("f32", "2")]),
         Case(operation, "opset1", {}, [data("f32", "2")] * 3),
-        Case(operation, "opset1", {"auto_broadcast": "NumPy"}, [data("f32", "2"), data("f32", "1")]),
+        Case(
+            operation, "opset1", {"auto_broadcast": "NumPy"}, [data("f32", "2"), data("f32", "1")]
+        ),
         Case(operation, "opset1", {"auto_broadcast": "left"}, [data("f32", "2"), data("f32", "1")]),
-        Case(operation, "opset1", {"auto_broadcast": "explicit"}, [data("f32", "2"), data("f32", "2")], known="explicit-broadcast"),
-        Case(operation, "opset1", {}, [data("f32", "2,1000000000000"), data("f32", "1")], run=False),
+        Case(
+            operation,
+            "opset1",
+            {"auto_broadcast": "explicit"},
+            [data("f32", "2"), data("f32", "2")],
+            known="explicit-broadcast",
+        ),
+        Case(
+            operation, "opset1", {}, [data("f32", "2,1000000000000"), data("f32", "1")], run=False
+        ),
     ]
 
 
@@ -90,7 +140,9 @@ NARROW = {("SquaredDifference", "u8"), ("SquaredDifference", "i8")}
 """What the CPU plugin gets wrong; see `test_values`."""
 
 
-@pytest.mark.parametrize("case", [row for operation in BINARY for row in types(operation)], ids=case_id)
+@pytest.mark.parametrize(
+    "case", [row for operation in BINARY for row in types(operation)], ids=case_id
+)
 def test_types(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
@@ -103,25 +155,75 @@ J = [2, 2, -2, -2, 3, 3, 5, -5, -3, 100]
 VALUES = [
     *(pair(operation, "f32", A, B) for operation in BINARY if operation not in ("Mod", "FloorMod")),
     *(pair(operation, "f32", A[:8], B[:8]) for operation in ("Mod", "FloorMod")),
-    *(pair(operation, "i32", I, J) for operation in ("Add", "Subtract", "Multiply", "Mod", "FloorMod", "Maximum", "Minimum", "SquaredDifference")),
+    *(
+        pair(operation, "i32", I, J)
+        for operation in (
+            "Add",
+            "Subtract",
+            "Multiply",
+            "Mod",
+            "FloorMod",
+            "Maximum",
+            "Minimum",
+            "SquaredDifference",
+        )
+    ),
     *(
         pair(operation, "i8", I, J, expected=[wanted])
-        for operation, wanted in {"Mod": [1, -1, 1, -1, 0, 0, 0, 1, -1, 0], "FloorMod": [1, 1, -1, -1, 0, 0, 0, -4, -1, 0]}.items()
+        for operation, wanted in {
+            "Mod": [1, -1, 1, -1, 0, 0, 0, 1, -1, 0],
+            "FloorMod": [1, 1, -1, -1, 0, 0, 0, -4, -1, 0],
+        }.items()
     ),
     # what does not fit wraps around
     pair("Add", "i32", [2**31 - 1, -(2**31)], [1, -1]),
     pair("Multiply", "i32", [2**31 - 1, 65536], [2, 65536]),
     pair("Add", "u8", [200, 255], [100, 1], known="narrow-integers-saturate", expected=[[44, 0]]),
     pair("Subtract", "u8", [1, 0], [2, 255], known="narrow-integers-saturate", expected=[[255, 1]]),
-    pair("Multiply", "i8", [100, -128], [2, -1], known="narrow-integers-saturate", expected=[[-56, -128]]),
-    pair("Add", "i64", [2**40, -(2**63)], [1, -1], known="i64-as-i32", expected=[[2**40 + 1, 2**63 - 1]]),
+    pair(
+        "Multiply",
+        "i8",
+        [100, -128],
+        [2, -1],
+        known="narrow-integers-saturate",
+        expected=[[-56, -128]],
+    ),
+    pair(
+        "Add",
+        "i64",
+        [2**40, -(2**63)],
+        [1, -1],
+        known="i64-as-i32",
+        expected=[[2**40 + 1, 2**63 - 1]],
+    ),
     pair("Add", "u4", [9, 15], [9, 15]),
     pair("Multiply", "i4", [7, -8], [7, -8]),
-    pair("SquaredDifference", "u8", [7, 2], [2, 7], known="squared-difference-of-bytes", expected=[[25, 25]]),
-    pair("SquaredDifference", "i8", [-7, 2], [2, 7], known="squared-difference-of-bytes", expected=[[81, 25]]),
+    pair(
+        "SquaredDifference",
+        "u8",
+        [7, 2],
+        [2, 7],
+        known="squared-difference-of-bytes",
+        expected=[[25, 25]],
+    ),
+    pair(
+        "SquaredDifference",
+        "i8",
+        [-7, 2],
+        [2, 7],
+        known="squared-difference-of-bytes",
+        expected=[[81, 25]],
+    ),
     # division and powers of integers
     pair("Divide", "i32", [7, 6, 0, 100, 2**31 - 1], [2, 3, 5, 100, 2**31 - 1]),
-    pair("Divide", "i32", I, J, known="divide-towards-zero", expected=[[3, -4, -4, 3, 2, -2, 0, -1, 0, 1]]),
+    pair(
+        "Divide",
+        "i32",
+        I,
+        J,
+        known="divide-towards-zero",
+        expected=[[3, -4, -4, 3, 2, -2, 0, -1, 0, 1]],
+    ),
     pair("Divide", "i32", I, J, attributes={"m_pythondiv": "true"}, known="divide-towards-zero"),
     pair("Divide", "i32", I, J, attributes={"m_pythondiv": "false"}),
     pair("Divide", "u8", [7, 200], [2, 3]),
@@ -129,7 +231,14 @@ VALUES = [
     pair("Divide", "i32", I, J, attributes={"m_pythondiv": "maybe"}, known=("boolean-text",)),
     pair("Power", "i32", [7, -7, 0, 2, -2, 1, -1, -1, 3], [2, 3, 0, 10, 3, -5, -3, -2, -1]),
     pair("Power", "f32", [2, 2, -2, 0, 4, 0.5], [3, -1, 3, 0, 0.5, 10]),
-    pair("Power", "i32", [2, 3], [33, 21], known="integer-power-overflow", expected=[[0, 3**21 - 2**33 - 2**31 + 2**31]]),
+    pair(
+        "Power",
+        "i32",
+        [2, 3],
+        [33, 21],
+        known="integer-power-overflow",
+        expected=[[0, 3**21 - 2**33 - 2**31 + 2**31]],
+    ),
     Case("Power", "opset1", {}, [data("f32", "3,4"), const("f32", 2.0)]),
     Case("Power", "opset1", {}, [data("f32", "3,4"), const("f32", [3.0])]),
     Case("Power", "opset1", {}, [data("f32", ""), const("f32", [[2.0]])]),
@@ -139,11 +248,21 @@ VALUES = [
         "Add",
         "opset1",
         {},
-        [data("f8e4m3", "4", [1.0, 448.0, 0.001953125, -2.0]), data("f8e4m3", "4", [0.0625, 448.0, 0.0, 1.0])],
+        [
+            data("f8e4m3", "4", [1.0, 448.0, 0.001953125, -2.0]),
+            data("f8e4m3", "4", [0.0625, 448.0, 0.0, 1.0]),
+        ],
         run="alone",
         expected=[[1.0, NAN, 0.001953125, -1.0]],
     ),
-    Case("Multiply", "opset1", {}, [data("nf4", "3", [15, 0, 8]), data("nf4", "3", [12, 12, 7])], run="alone", expected=[[12, 3, 7]]),
+    Case(
+        "Multiply",
+        "opset1",
+        {},
+        [data("nf4", "3", [15, 0, 8]), data("nf4", "3", [12, 12, 7])],
+        run="alone",
+        expected=[[12, 3, 7]],
+    ),
 ]
 
 
@@ -167,7 +286,24 @@ RANGES = {
     "Tan": (-1.4, 1.4),
 }
 EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, INF, -INF, NAN, 1e-6]
-CARELESS = {"Sin", "Cos", "Tan", "Erf", "Sinh", "Cosh", "Tanh", "Acosh", "Asinh", "Log", "Exp", "Asin", "Acos", "Atanh", "Atan", "Sign"}
+CARELESS = {
+    "Sin",
+    "Cos",
+    "Tan",
+    "Erf",
+    "Sinh",
+    "Cosh",
+    "Tanh",
+    "Acosh",
+    "Asinh",
+    "Log",
+    "Exp",
+    "Asin",
+    "Acos",
+    "Atanh",
+    "Atan",
+    "Sign",
+}
 """Where the CPU plugin's vector code does not look after infinity, NaN and the like."""
 
 
@@ -183,7 +319,16 @@ def unary(operation: str, version: str) -> list[Case]:
     ]  # fmt: skip
     rows = [Case(operation, version, {}, [given]) for given in inputs[:8]]  # type: ignore[list-item]
     rows += [
-        Case(operation, version, {}, [given], run=False, known="text-as-number" if (operation, given.element_type) == ("Round", "string") else "")
+        Case(
+            operation,
+            version,
+            {},
+            [given],
+            run=False,
+            known="text-as-number"
+            if (operation, given.element_type) == ("Round", "string")
+            else "",
+        )
         for given in inputs[8:]
     ]  # type: ignore[list-item,attr-defined]
     rows.append(Case(operation, version, {}, [data("f32", "2"), data("f32", "2")]))
@@ -192,7 +337,11 @@ def unary(operation: str, version: str) -> list[Case]:
     return rows
 
 
-@pytest.mark.parametrize("case", [row for operation, version in UNARY.items() for row in unary(operation, version)], ids=case_id)
+@pytest.mark.parametrize(
+    "case",
+    [row for operation, version in UNARY.items() for row in unary(operation, version)],
+    ids=case_id,
+)
 def test_unary(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
@@ -204,7 +353,12 @@ UNARY_VALUES = [
     Case("Round", "opset5", {"mode": "half_to_even"}, [data("f32", "13", HALVES)]),
     Case("Round", "opset5", {"mode": "half_away_from_zero"}, [data("f32", "13", HALVES)]),
     Case(
-        "Round", "opset5", {"mode": "half_away_from_zero"}, [data("f32", "2", [0.49999997, -0.49999997])], known="round-just-below-half", expected=[[0.0, 0.0]]
+        "Round",
+        "opset5",
+        {"mode": "half_away_from_zero"},
+        [data("f32", "2", [0.49999997, -0.49999997])],
+        known="round-just-below-half",
+        expected=[[0.0, 0.0]],
     ),
     Case("Round", "opset5", {"mode": "HALF_AWAY_FROM_ZERO"}, [data("f16", "6", HALVES[:6])]),
     Case("Round", "opset5", {"mode": "up"}, [data("f32", "2")]),
@@ -212,7 +366,22 @@ UNARY_VALUES = [
     # integers: rounded to the nearest
     *(
         Case(operation, UNARY[operation], {}, [data("i32", "12", WHOLE)])
-        for operation in ("Abs", "Negative", "Sign", "Floor", "Ceiling", "Erf", "Sin", "Cos", "Tan", "Sinh", "Cosh", "Tanh", "Atan", "Asinh")
+        for operation in (
+            "Abs",
+            "Negative",
+            "Sign",
+            "Floor",
+            "Ceiling",
+            "Erf",
+            "Sin",
+            "Cos",
+            "Tan",
+            "Sinh",
+            "Cosh",
+            "Tanh",
+            "Atan",
+            "Asinh",
+        )
     ),
     *(
         Case(operation, UNARY[operation], {}, [data("u8", "6", [1, 2, 3, 4, 9, 200])])
@@ -226,7 +395,9 @@ UNARY_VALUES = [
     Case("Sqrt", "opset1", {}, [data("f32", "3", [-1.0, 4.0, 0.0])]),
     Case("Log", "opset1", {}, [data("f32", "3", [0.0, 1.0, 2.0])]),
     Case("Atanh", "opset4", {}, [data("f32", "2", [0.5, -0.5])]),
-    Case("Negative", "opset1", {}, [data("u4", "3", [0, 1, 15])], run="alone", expected=[[0, 15, 1]]),
+    Case(
+        "Negative", "opset1", {}, [data("u4", "3", [0, 1, 15])], run="alone", expected=[[0, 15, 1]]
+    ),
     Case("Abs", "opset1", {}, [data("i4", "3", [-8, -1, 7])]),
     Case("Erf", "opset1", {}, [data("f32", "40", np.linspace(-5, 5, 40))]),
     Case(
@@ -234,7 +405,17 @@ UNARY_VALUES = [
         "opset1",
         {},
         [data("f64", "7", [-7.0, -1.0, 0.0, 1e-300, 0.999, 1.001, 30.0])],
-        expected=[[-1.0, -0.8427007929497149, 0.0, 1.1283791670955126e-300, 0.8422854040338588, 0.8431156049637131, 1.0]],
+        expected=[
+            [
+                -1.0,
+                -0.8427007929497149,
+                0.0,
+                1.1283791670955126e-300,
+                0.8422854040338588,
+                0.8431156049637131,
+                1.0,
+            ]
+        ],
     ),
     Case("Tanh", "opset2", {}, [data("f32", "2")]),
     Case("Acosh", "opset3", {}, [data("f32", "2")]),
@@ -283,7 +464,13 @@ CUMULATIVE = [
     Case("CumSum", "opset3", {}, [data("u8", "3", [200, 100, 1]), const("i64", 0)]),
     Case("CumSum", "opset3", {}, [data("boolean", "2,3"), AXIS], run=False),
     Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("i64", 2)], known="cumsum-axis-range"),
-    Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("i64", [0, 1])], known="cumsum-axis-shape"),
+    Case(
+        "CumSum",
+        "opset3",
+        {},
+        [data("f32", "2,3"), const("i64", [0, 1])],
+        known="cumsum-axis-shape",
+    ),
     Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("i64", [1])]),
     Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("f32", 1.0)]),
     Case("CumSum", "opset3", {}, [data("f32", "2,3"), const("u8", 1)]),
@@ -301,7 +488,17 @@ def test_cumulative(case: Case, oracle: Oracle) -> None:
 def test_quotient_decides_a_shape(dividend: list[float], oracle: Oracle) -> None:
     """A size that may be 0 divides: the quotient of a positive number has no upper bound, but it has a lower one."""
     source = data("f32", "..6,2..4,4")
-    sizes = node("Convert", "opset1", {"destination_type": "f32"}, [node("ShapeOf", "opset3", {"output_type": "i64"}, [source])])
-    quotient = node("Divide", "opset1", {"auto_broadcast": "numpy", "m_pythondiv": "true"}, [const("f32", dividend), sizes])
+    sizes = node(
+        "Convert",
+        "opset1",
+        {"destination_type": "f32"},
+        [node("ShapeOf", "opset3", {"output_type": "i64"}, [source])],
+    )
+    quotient = node(
+        "Divide",
+        "opset1",
+        {"auto_broadcast": "numpy", "m_pythondiv": "true"},
+        [const("f32", dividend), sizes],
+    )
     whole = node("Convert", "opset1", {"destination_type": "i32"}, [quotient])
     check(Case("Reshape", "opset1", {"special_zero": "false"}, [source, whole], run=False), oracle)

@@ -10,7 +10,13 @@ from differential.oracle import Oracle
 INF, NAN = float("inf"), float("nan")
 COMPARISONS = ["Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual"]
 LOGICAL = ["LogicalAnd", "LogicalOr", "LogicalXor", "Xor"]
-BITWISE = {"BitwiseAnd": "opset13", "BitwiseOr": "opset13", "BitwiseXor": "opset13", "BitwiseLeftShift": "opset15", "BitwiseRightShift": "opset15"}
+BITWISE = {
+    "BitwiseAnd": "opset13",
+    "BitwiseOr": "opset13",
+    "BitwiseXor": "opset13",
+    "BitwiseLeftShift": "opset15",
+    "BitwiseRightShift": "opset15",
+}
 ALL = dict.fromkeys((*COMPARISONS, *LOGICAL), "opset1") | BITWISE
 PDPD = {"auto_broadcast": "pdpd", "auto_broadcast.auto_broadcast_axis": "1"}
 A = [-1.0, 0.0, -0.0, 1.0, 2.0, INF, -INF, 3.0]
@@ -24,7 +30,11 @@ def kind(operation: str) -> str:
 def shapes(operation: str) -> list[Case]:
     version, t = ALL[operation], kind(operation)
     low = 0 if operation in BITWISE else -2
-    rows: list[tuple[dict[str, str], tuple[str, tuple[int, ...] | None], tuple[str, tuple[int, ...] | None]]] = [
+    rows: list[
+        tuple[
+            dict[str, str], tuple[str, tuple[int, ...] | None], tuple[str, tuple[int, ...] | None]
+        ]
+    ] = [
         ({}, ("2,3", None), ("3", None)),
         ({"auto_broadcast": "numpy"}, ("2,1,4", None), ("3,1", None)),
         ({}, ("", None), ("", None)),
@@ -39,7 +49,12 @@ def shapes(operation: str) -> list[Case]:
         ({"auto_broadcast": "all"}, ("2,3", None), ("3", None)),
     ]
     cases = [
-        Case(operation, version, attributes, [data(t, a, low=low, run_shape=run_a), data(t, b, low=low, run_shape=run_b)])
+        Case(
+            operation,
+            version,
+            attributes,
+            [data(t, a, low=low, run_shape=run_a), data(t, b, low=low, run_shape=run_b)],
+        )
         for attributes, (a, run_a), (b, run_b) in rows
     ]
     if operation in BITWISE and "Shift" not in operation:  # these only the CPU plugin runs
@@ -52,38 +67,83 @@ def shapes(operation: str) -> list[Case]:
 
 def types(operation: str) -> list[Case]:
     version, t = ALL[operation], kind(operation)
-    names = ["f64", "f16", "bf16", "f8e4m3", "nf4", "i64", "i8", "u4", "u1", "boolean", "string", "dynamic"]
+    names = [
+        "f64",
+        "f16",
+        "bf16",
+        "f8e4m3",
+        "nf4",
+        "i64",
+        "i8",
+        "u4",
+        "u1",
+        "boolean",
+        "string",
+        "dynamic",
+    ]
     text = {"string": "text-as-number"} if operation in BITWISE else {}
     text |= {"nf4": "nf4-as-integer"} if operation in BITWISE else {}
     return [
-        *(Case(operation, version, {}, [data(name, "2,?"), data(name, "2,?")], run=False, known=text.get(name, "")) for name in names),
+        *(
+            Case(
+                operation,
+                version,
+                {},
+                [data(name, "2,?"), data(name, "2,?")],
+                run=False,
+                known=text.get(name, ""),
+            )
+            for name in names
+        ),
         Case(operation, version, {}, [data(t, "2"), data("dynamic", "2")], run=False),
         Case(operation, version, {}, [data(t, "2"), data("i16", "2")]),
         Case(operation, version, {}, [data(t, "2")]),
     ]
 
 
-@pytest.mark.parametrize("case", [row for operation in ALL for row in (*shapes(operation), *types(operation))], ids=case_id)
+@pytest.mark.parametrize(
+    "case",
+    [row for operation in ALL for row in (*shapes(operation), *types(operation))],
+    ids=case_id,
+)
 def test_shapes_and_types(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
 
-def two(operation: str, version: str, t: str, a: list[float], b: list[float], **fields: object) -> Case:
-    return Case(operation, version, {}, [data(t, str(len(a)), a), data(t, str(len(b)), b)], **fields)  # type: ignore[arg-type]
+def two(
+    operation: str, version: str, t: str, a: list[float], b: list[float], **fields: object
+) -> Case:
+    return Case(
+        operation, version, {}, [data(t, str(len(a)), a), data(t, str(len(b)), b)], **fields
+    )  # type: ignore[arg-type]
 
 
 VALUES = [
     *(two(operation, "opset1", "f32", A, B) for operation in COMPARISONS),
     *(two(operation, "opset1", "f16", A, B) for operation in COMPARISONS),
-    *(two(operation, "opset1", "i32", [-1, 0, 5, 2**31 - 1], [0, 0, 4, -(2**31)]) for operation in COMPARISONS),
-    *(two(operation, "opset1", "boolean", [True, True, False, False], [True, False, True, False]) for operation in (*COMPARISONS, *LOGICAL)),
+    *(
+        two(operation, "opset1", "i32", [-1, 0, 5, 2**31 - 1], [0, 0, 4, -(2**31)])
+        for operation in COMPARISONS
+    ),
+    *(
+        two(operation, "opset1", "boolean", [True, True, False, False], [True, False, True, False])
+        for operation in (*COMPARISONS, *LOGICAL)
+    ),
     two("Equal", "opset1", "f32", [NAN, 1.0], [NAN, NAN]),
     two("NotEqual", "opset1", "f32", [NAN, 1.0], [NAN, NAN]),
     two("Less", "opset1", "f32", [NAN, 1.0], [1.0, NAN]),
     two("Equal", "opset1", "i64", [2**40, 1], [0, 1], known="i64-as-i32", expected=[[False, True]]),
     two("Less", "opset1", "u8", [200, 1], [100, 255]),
     two("Less", "opset1", "u4", [9, 1], [3, 15]),
-    two("Equal", "opset1", "f8e4m3", [1.0, 448.0], [1.0, 416.0], run="alone", expected=[[True, False]]),
+    two(
+        "Equal",
+        "opset1",
+        "f8e4m3",
+        [1.0, 448.0],
+        [1.0, 416.0],
+        run="alone",
+        expected=[[True, False]],
+    ),
     two("Equal", "opset1", "string", ["a", "b"], ["a", "c"], run="alone", expected=[[True, False]]),  # type: ignore[list-item]
     # logical
     Case("LogicalNot", "opset1", {}, [data("boolean", "2,3")]),
@@ -102,14 +162,33 @@ VALUES = [
         for operation in ("BitwiseAnd", "BitwiseOr", "BitwiseXor")
         for t in ("i32", "i64", "u8", "i8", "i16", "u16")
     ),
-    *(two(operation, "opset13", "i32", [-1, -5, 2**31 - 1], [7, -2, -(2**31)]) for operation in ("BitwiseAnd", "BitwiseOr", "BitwiseXor")),
-    *(two(operation, "opset13", "boolean", [True, True, False, False], [True, False, True, False]) for operation in ("BitwiseAnd", "BitwiseOr", "BitwiseXor")),
-    two("BitwiseAnd", "opset13", "i64", [2**40 + 1, 3], [2**40, 1], known="i64-as-i32", expected=[[2**40, 1]]),
+    *(
+        two(operation, "opset13", "i32", [-1, -5, 2**31 - 1], [7, -2, -(2**31)])
+        for operation in ("BitwiseAnd", "BitwiseOr", "BitwiseXor")
+    ),
+    *(
+        two(operation, "opset13", "boolean", [True, True, False, False], [True, False, True, False])
+        for operation in ("BitwiseAnd", "BitwiseOr", "BitwiseXor")
+    ),
+    two(
+        "BitwiseAnd",
+        "opset13",
+        "i64",
+        [2**40 + 1, 3],
+        [2**40, 1],
+        known="i64-as-i32",
+        expected=[[2**40, 1]],
+    ),
     two("BitwiseXor", "opset13", "u4", [9, 15], [3, 15]),
-    *(Case("BitwiseNot", "opset13", {}, [data(t, "4", [0, 1, 5, 100])]) for t in ("i32", "i64", "u8", "i8", "u16")),
+    *(
+        Case("BitwiseNot", "opset13", {}, [data(t, "4", [0, 1, 5, 100])])
+        for t in ("i32", "i64", "u8", "i8", "u16")
+    ),
     Case("BitwiseNot", "opset13", {}, [data("boolean", "2", [True, False])]),
     Case("BitwiseNot", "opset13", {}, [data("u4", "3", [0, 9, 15])]),
-    Case("BitwiseNot", "opset13", {}, [data("u3", "3", [0, 1, 7])], run="alone", expected=[[7, 6, 0]]),
+    Case(
+        "BitwiseNot", "opset13", {}, [data("u3", "3", [0, 1, 7])], run="alone", expected=[[7, 6, 0]]
+    ),
     Case("BitwiseNot", "opset13", {}, [data("i32", "1..4,?", run_shape=(2, 3))]),
     Case("BitwiseNot", "opset13", {}, [data("f32", "2")]),
     Case("BitwiseNot", "opset12", {}, [data("i32", "2")]),
@@ -129,11 +208,22 @@ VALUES = [
         for t in ("f32", "f16", "bf16")
     ),
     *(
-        Case("IsInf", "opset10", {"detect_negative": negative, "detect_positive": positive}, [data("f32", "4", [1.0, INF, -INF, NAN])])
+        Case(
+            "IsInf",
+            "opset10",
+            {"detect_negative": negative, "detect_positive": positive},
+            [data("f32", "4", [1.0, INF, -INF, NAN])],
+        )
         for negative in ("true", "false")
         for positive in ("true", "false")
     ),
-    Case("IsInf", "opset10", {"detect_positive": "perhaps"}, [data("f32", "4", [1.0, INF, -INF, NAN])], known="boolean-text"),
+    Case(
+        "IsInf",
+        "opset10",
+        {"detect_positive": "perhaps"},
+        [data("f32", "4", [1.0, INF, -INF, NAN])],
+        known="boolean-text",
+    ),
     *(
         Case(operation, "opset10", {}, [data("f32", shape, run_shape=run_shape)])
         for operation in ("IsNaN", "IsInf", "IsFinite")
@@ -154,18 +244,30 @@ def test_values(case: Case, oracle: Oracle) -> None:
 
 
 def select(
-    cond: str, then: str, otherwise: str, t: str = "f32", run_shapes: tuple[tuple[int, ...] | None, ...] = (None, None, None), **attributes: str
+    cond: str,
+    then: str,
+    otherwise: str,
+    t: str = "f32",
+    run_shapes: tuple[tuple[int, ...] | None, ...] = (None, None, None),
+    **attributes: str,
 ) -> Case:
     return Case(
         "Select",
         "opset1",
         attributes,
-        [data(kind, shape, run_shape=run_shape) for kind, shape, run_shape in zip(("boolean", t, t), (cond, then, otherwise), run_shapes, strict=True)],
+        [
+            data(kind, shape, run_shape=run_shape)
+            for kind, shape, run_shape in zip(
+                ("boolean", t, t), (cond, then, otherwise), run_shapes, strict=True
+            )
+        ],
     )
 
 
 def placed(cond: str, then: str, otherwise: str, axis: int, *run_shapes: tuple[int, ...]) -> Case:
-    case = select(cond, then, otherwise, auto_broadcast="pdpd", run_shapes=run_shapes or (None, None, None))
+    case = select(
+        cond, then, otherwise, auto_broadcast="pdpd", run_shapes=run_shapes or (None, None, None)
+    )
     case.attributes["auto_broadcast.auto_broadcast_axis"] = str(axis)
     case.id += f"-axis={axis}"
     return case
@@ -191,14 +293,40 @@ SELECT = [
     placed("5", "2,3,4", "3", 1),
     placed("3", "2,?,4", "3,4", 1, (3,), (2, 3, 4), (3, 4)),
     select("2,3", "2,3", "2,3", auto_broadcast="explicit"),
-    *(select("2,3", "2,3", "3", t=t) for t in ("f16", "bf16", "i32", "i64", "u8", "i8", "boolean", "f64", "u4")),
-    Case("Select", "opset1", {}, [data("boolean", "2"), data("nf4", "2"), data("nf4", "2")], run="alone"),
-    Case("Select", "opset1", {}, [data("boolean", "2"), data("string", "2"), data("string", "2")], run=False),
-    Case("Select", "opset1", {}, [data("dynamic", "2"), data("dynamic", "2"), data("f32", "2")], run=False),
+    *(
+        select("2,3", "2,3", "3", t=t)
+        for t in ("f16", "bf16", "i32", "i64", "u8", "i8", "boolean", "f64", "u4")
+    ),
+    Case(
+        "Select",
+        "opset1",
+        {},
+        [data("boolean", "2"), data("nf4", "2"), data("nf4", "2")],
+        run="alone",
+    ),
+    Case(
+        "Select",
+        "opset1",
+        {},
+        [data("boolean", "2"), data("string", "2"), data("string", "2")],
+        run=False,
+    ),
+    Case(
+        "Select",
+        "opset1",
+        {},
+        [data("dynamic", "2"), data("dynamic", "2"), data("f32", "2")],
+        run=False,
+    ),
     Case("Select", "opset1", {}, [data("i32", "2"), data("f32", "2"), data("f32", "2")]),
     Case("Select", "opset1", {}, [data("boolean", "2"), data("f32", "2"), data("i32", "2")]),
     Case("Select", "opset1", {}, [data("boolean", "2"), data("f32", "2")]),
-    Case("Select", "opset1", {}, [const("boolean", [True, False]), data("f32", "2,2"), const("f32", 0.0)]),
+    Case(
+        "Select",
+        "opset1",
+        {},
+        [const("boolean", [True, False]), data("f32", "2,2"), const("f32", 0.0)],
+    ),
 ]
 SELECT[18].known = "explicit-broadcast"
 

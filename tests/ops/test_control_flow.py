@@ -25,7 +25,16 @@ class Graph:
         self.types: dict[Port, tuple[str, str]] = {}
 
     def parameter(self, type: str, shape: str) -> Port:
-        self.layers.append(xml_layer(len(self.layers), "Parameter", "opset1", {"shape": shape, "element_type": type}, [], [(type, shape)]))
+        self.layers.append(
+            xml_layer(
+                len(self.layers),
+                "Parameter",
+                "opset1",
+                {"shape": shape, "element_type": type},
+                [],
+                [(type, shape)],
+            )
+        )
         return self.made((type, shape), 0)
 
     def const(self, type: str, values: Any) -> Port:
@@ -43,7 +52,17 @@ class Graph:
         extra: str = "",
     ) -> Port:
         number = len(self.layers)
-        self.layers.append(xml_layer(number, kind, version, attributes, [self.types[source] for source in sources], [(type, shape)], extra=extra))
+        self.layers.append(
+            xml_layer(
+                number,
+                kind,
+                version,
+                attributes,
+                [self.types[source] for source in sources],
+                [(type, shape)],
+                extra=extra,
+            )
+        )
         self.edges += [(*source, number, index) for index, source in enumerate(sources)]
         return self.made((type, shape), len(sources))
 
@@ -58,20 +77,30 @@ class Graph:
         return len(self.layers) - 1, port
 
     def text(self, tag: str = "body") -> str:
-        return "\n".join([f"<{tag}>", "<layers>", *self.layers, "</layers>", xml_edges(self.edges), f"</{tag}>"])
+        return "\n".join(
+            [f"<{tag}>", "<layers>", *self.layers, "</layers>", xml_edges(self.edges), f"</{tag}>"]
+        )
 
 
 def port_map(*lines: tuple[str, int, int, dict[str, int | str]], tag: str = "port_map") -> str:
     """Lines as (direction, external port, internal layer, the rest)."""
     texts = [
-        f'<{direction} external_port_id="{external}" internal_layer_id="{internal}"' + "".join(f' {name}="{value}"' for name, value in rest.items()) + "/>"
+        f'<{direction} external_port_id="{external}" internal_layer_id="{internal}"'
+        + "".join(f' {name}="{value}"' for name, value in rest.items())
+        + "/>"
         for direction, external, internal, rest in lines
     ]
     return "\n".join([f"<{tag}>", *texts, f"</{tag}>"])
 
 
 def back_edges(*edges: tuple[int, int]) -> str:
-    return "\n".join(["<back_edges>", *(f'<edge from-layer="{a}" to-layer="{b}"/>' for a, b in edges), "</back_edges>"])
+    return "\n".join(
+        [
+            "<back_edges>",
+            *(f'<edge from-layer="{a}" to-layer="{b}"/>' for a, b in edges),
+            "</back_edges>",
+        ]
+    )
 
 
 TRUE, FALSE = const("boolean", True), const("boolean", False)
@@ -85,7 +114,9 @@ def trips(count: int) -> Input:
 # If
 
 
-def branches(then: str | tuple[str, str], other: str | tuple[str, str], ids: tuple[int, int] = (0, 0)) -> Callable[[Blob], str]:
+def branches(
+    then: str | tuple[str, str], other: str | tuple[str, str], ids: tuple[int, int] = (0, 0)
+) -> Callable[[Blob], str]:
     """Two bodies that each give a constant of their own shape (f32, or type and shape) doubled."""
 
     def text(blob: Blob) -> str:
@@ -96,7 +127,10 @@ def branches(then: str | tuple[str, str], other: str | tuple[str, str], ids: tup
             graph = Graph(blob)
             constant = graph.const(type, np.full(sizes, 1 if tag == "then" else 2))
             result = graph.result(graph.op("Add", [constant, constant], shape, NUMPY, type=type))
-            parts += [port_map(("output", external, result, {}), tag=f"{tag}_port_map"), graph.text(f"{tag}_body")]
+            parts += [
+                port_map(("output", external, result, {}), tag=f"{tag}_port_map"),
+                graph.text(f"{tag}_body"),
+            ]
         return "\n".join(parts)
 
     return text
@@ -115,8 +149,18 @@ def with_inputs(then_shape: str = "2,3", else_shape: str = "3,2") -> Callable[[B
         turned = other.result(other.op("Exp", [y], else_shape))
         return "\n".join(
             [
-                port_map(("input", 1, x[0], {}), ("output", 0, relu, {}), ("output", 1, plain, {}), tag="then_port_map"),
-                port_map(("input", 2, y[0], {}), ("output", 1, plain_too, {}), ("output", 0, turned, {}), tag="else_port_map"),
+                port_map(
+                    ("input", 1, x[0], {}),
+                    ("output", 0, relu, {}),
+                    ("output", 1, plain, {}),
+                    tag="then_port_map",
+                ),
+                port_map(
+                    ("input", 2, y[0], {}),
+                    ("output", 1, plain_too, {}),
+                    ("output", 0, turned, {}),
+                    tag="else_port_map",
+                ),
                 then.text("then_body"),
                 other.text("else_body"),
             ]
@@ -144,8 +188,17 @@ def nested_if(blob: Blob) -> str:
 def one_output_short(blob: Blob) -> str:
     then, other = Graph(blob), Graph(blob)
     a, b = then.const("f32", [1.0]), other.const("f32", [1.0])
-    lines = port_map(("output", 0, then.result(a), {}), ("output", 1, then.result(a), {}), tag="then_port_map")
-    return "\n".join([lines, port_map(("output", 0, other.result(b), {}), tag="else_port_map"), then.text("then_body"), other.text("else_body")])
+    lines = port_map(
+        ("output", 0, then.result(a), {}), ("output", 1, then.result(a), {}), tag="then_port_map"
+    )
+    return "\n".join(
+        [
+            lines,
+            port_map(("output", 0, other.result(b), {}), tag="else_port_map"),
+            then.text("then_body"),
+            other.text("else_body"),
+        ]
+    )
 
 
 def twice_the_same(blob: Blob) -> str:
@@ -156,7 +209,12 @@ def twice_the_same(blob: Blob) -> str:
     s = other.result(c)
     return "\n".join(
         [
-            port_map(("input", 1, a[0], {}), ("input", 1, b[0], {}), ("output", 0, r, {}), tag="then_port_map"),
+            port_map(
+                ("input", 1, a[0], {}),
+                ("input", 1, b[0], {}),
+                ("output", 0, r, {}),
+                tag="then_port_map",
+            ),
             port_map(("input", 1, c[0], {}), ("output", 0, s, {}), tag="else_port_map"),
             then.text("then_body"),
             other.text("else_body"),
@@ -164,8 +222,17 @@ def twice_the_same(blob: Blob) -> str:
     )
 
 
-def conditional(id: str, condition: Input, body: Callable[[Blob], str], inputs: Sequence[Input] = (), outputs: int = 1, **rest: Any) -> Case:
-    return Case("If", "opset8", {}, [condition, *inputs], outputs, id=f"if-{id}", extra_xml=body, **rest)
+def conditional(
+    id: str,
+    condition: Input,
+    body: Callable[[Blob], str],
+    inputs: Sequence[Input] = (),
+    outputs: int = 1,
+    **rest: Any,
+) -> Case:
+    return Case(
+        "If", "opset8", {}, [condition, *inputs], outputs, id=f"if-{id}", extra_xml=body, **rest
+    )
 
 
 CONDITION = data("boolean", "", values=True)
@@ -193,9 +260,31 @@ IF = [
     conditional("inputs", CONDITION, with_inputs(), [X, Y], 2),
     conditional("inputs-else", OTHERWISE, with_inputs(), [X, Y], 2),
     conditional("inputs-known", TRUE, with_inputs("?,3", "?,?"), [X, Y], 2),
-    conditional("inputs-dynamic", CONDITION, with_inputs("?,3", "?,?"), [data("f32", "2..5,3"), data("f32", "4,?")], 2, run=False, known="if-interval-union"),
-    conditional("inputs-dynamic-rank", CONDITION, with_inputs("...", "..."), [data("f32", "..."), Y], 2, run=False),
-    conditional("nested", CONDITION, nested_if, [data("boolean", "1", values=[False])], run=False, known="if-interval-union"),
+    conditional(
+        "inputs-dynamic",
+        CONDITION,
+        with_inputs("?,3", "?,?"),
+        [data("f32", "2..5,3"), data("f32", "4,?")],
+        2,
+        run=False,
+        known="if-interval-union",
+    ),
+    conditional(
+        "inputs-dynamic-rank",
+        CONDITION,
+        with_inputs("...", "..."),
+        [data("f32", "..."), Y],
+        2,
+        run=False,
+    ),
+    conditional(
+        "nested",
+        CONDITION,
+        nested_if,
+        [data("boolean", "1", values=[False])],
+        run=False,
+        known="if-interval-union",
+    ),
     conditional("an-output-short", CONDITION, one_output_short, outputs=2),
     conditional("an-input-twice", CONDITION, twice_the_same, [X], known="port-map-input-twice"),
     conditional("no-bodies", CONDITION, lambda blob: "", outputs=1),
@@ -205,7 +294,9 @@ IF = [
 # Loop
 
 
-def going_on(on: bool | str, graph: Graph) -> tuple[Port, list[tuple[str, int, int, dict[str, int | str]]]]:
+def going_on(
+    on: bool | str, graph: Graph
+) -> tuple[Port, list[tuple[str, int, int, dict[str, int | str]]]]:
     """The body's condition: a constant, or `in N`: what comes in by port N."""
     if isinstance(on, bool):
         return graph.const("boolean", on), []
@@ -229,20 +320,33 @@ def stepping(
     def text(blob: Blob) -> str:
         graph = Graph(blob)
         x = graph.parameter("f32", shape)
-        y = graph.op("Concat", [x, x], _grown(shape), {"axis": "0"}) if grow else graph.op("Add", [x, x], shape, NUMPY)
+        y = (
+            graph.op("Concat", [x, x], _grown(shape), {"axis": "0"})
+            if grow
+            else graph.op("Add", [x, x], shape, NUMPY)
+        )
         lines: list[tuple[str, int, int, dict[str, int | str]]] = [("input", 2, x[0], sliced or {})]
         if counter is not None:
             number = graph.parameter(*counter)
             lines.append(("input", -1, number[0], {"purpose": "current_iteration"}))
-            y = graph.op("Add", [y, graph.op("Convert", [number], counter[1], {"destination_type": "f32"})], shape, NUMPY)
+            y = graph.op(
+                "Add",
+                [y, graph.op("Convert", [number], counter[1], {"destination_type": "f32"})],
+                shape,
+                NUMPY,
+            )
         condition, more = going_on(on, graph)
         last = graph.result(y)
         outside = 3 + len([line for line in more if line[1] > 2])
         lines += [*more, ("output", outside, last, {})]
         if concat is not None:
-            lines.append(("output", outside + 1, graph.result(graph.op("ReLU", [y], shape)), concat))
+            lines.append(
+                ("output", outside + 1, graph.result(graph.op("ReLU", [y], shape)), concat)
+            )
         lines.append(("output", -1, graph.result(condition), {"purpose": purpose}))
-        return "\n".join([port_map(*lines), back_edges(*([(last, x[0])] if state else [])), graph.text()])
+        return "\n".join(
+            [port_map(*lines), back_edges(*([(last, x[0])] if state else [])), graph.text()]
+        )
 
     return text
 
@@ -283,7 +387,9 @@ def replaced(into: str, to: str = "f32") -> Callable[[Blob], str]:
     def text(blob: Blob) -> str:
         graph = Graph(blob)
         x, y = graph.parameter("f32", "..."), graph.parameter("f32", into)
-        source = y if to == "f32" else graph.op("Convert", [y], into, {"destination_type": to}, type=to)
+        source = (
+            y if to == "f32" else graph.op("Convert", [y], into, {"destination_type": to}, type=to)
+        )
         brought, seen = graph.result(source), graph.result(graph.op("ReLU", [x], "..."))
         condition = graph.result(graph.const("boolean", True))
         lines = port_map(
@@ -303,7 +409,10 @@ def sliced_and_state(blob: Blob) -> str:
     graph = Graph(blob)
     state, part = graph.parameter("f32", "2,1"), graph.parameter("f32", "2,1")
     total = graph.op("Add", [state, part], "2,1", NUMPY)
-    last, every = graph.result(total), graph.result(graph.op("Concat", [total, part], "4,1", {"axis": "0"}))
+    last, every = (
+        graph.result(total),
+        graph.result(graph.op("Concat", [total, part], "4,1", {"axis": "0"})),
+    )
     condition = graph.result(graph.const("boolean", [True]))
     lines = port_map(
         ("input", 2, state[0], {}),
@@ -320,18 +429,45 @@ def nested_loop(blob: Blob) -> str:
     graph = Graph(blob)
     x = graph.parameter("f32", "?,3")
     count, starts = graph.const("i64", 3), graph.const("boolean", True)
-    inner = graph.op("Loop", [count, starts, x], "?,3", version="opset5", extra=stepping("?,3", grow=True)(blob))
+    inner = graph.op(
+        "Loop", [count, starts, x], "?,3", version="opset5", extra=stepping("?,3", grow=True)(blob)
+    )
     last, condition = graph.result(inner), graph.result(graph.const("boolean", True))
-    lines = port_map(("input", 2, x[0], {}), ("output", 3, last, {}), ("output", -1, condition, {"purpose": "execution_condition"}))
+    lines = port_map(
+        ("input", 2, x[0], {}),
+        ("output", 3, last, {}),
+        ("output", -1, condition, {"purpose": "execution_condition"}),
+    )
     return "\n".join([lines, back_edges((last, x[0])), graph.text()])
 
 
-def loop(id: str, count: Input, starts: Input, body: Callable[[Blob], str] | str, inputs: Sequence[Input] = (X,), outputs: int = 1, **rest: Any) -> Case:
-    return Case("Loop", "opset5", {}, [count, starts, *inputs], outputs, id=f"loop-{id}", extra_xml=body, **rest)
+def loop(
+    id: str,
+    count: Input,
+    starts: Input,
+    body: Callable[[Blob], str] | str,
+    inputs: Sequence[Input] = (X,),
+    outputs: int = 1,
+    **rest: Any,
+) -> Case:
+    return Case(
+        "Loop",
+        "opset5",
+        {},
+        [count, starts, *inputs],
+        outputs,
+        id=f"loop-{id}",
+        extra_xml=body,
+        **rest,
+    )
 
 
 def at_run_time(kind: str, value: int | bool, shape: str = "") -> Data:
-    return data(kind, shape, values=np.full([int(size) for size in shape.split(",")] if shape else [], value))
+    return data(
+        kind,
+        shape,
+        values=np.full([int(size) for size in shape.split(",")] if shape else [], value),
+    )
 
 
 ROWS: dict[str, int | str] = {"axis": 0}
@@ -343,20 +479,64 @@ LOOP = [
     loop("for", trips(3), TRUE, stepping()),
     loop("for-vector", const("i32", [3]), const("boolean", [True]), stepping()),
     loop("concat", trips(3), TRUE, stepping("1,3", concat=ROWS), [ROW], 2),
-    loop("concat-last-axis", trips(3), TRUE, stepping("3,1", concat={"axis": 1}), [data("f32", "3,1")], 2),
+    loop(
+        "concat-last-axis",
+        trips(3),
+        TRUE,
+        stepping("3,1", concat={"axis": 1}),
+        [data("f32", "3,1")],
+        2,
+    ),
     loop("concat-negative-axis", trips(3), TRUE, stepping(concat=COLUMNS), [X], 2, run=False),
     loop("concat-longer-parts", trips(3), TRUE, stepping("2,3", concat=ROWS), [X], 2, run=False),
     loop("concat-at-run-time", at_run_time("i64", 3), TRUE, stepping("1,3", concat=ROWS), [ROW], 2),
-    loop("concat-condition-at-run-time", trips(3), at_run_time("boolean", True), stepping("1,3", concat=ROWS), [ROW], 2),
+    loop(
+        "concat-condition-at-run-time",
+        trips(3),
+        at_run_time("boolean", True),
+        stepping("1,3", concat=ROWS),
+        [ROW],
+        2,
+    ),
     loop("concat-scalar", trips(4), TRUE, stepping("", concat=ROWS), [data("f32", "")], 2),
     loop("concat-bad-axis", trips(4), TRUE, stepping(concat={"axis": 2}), outputs=2),
     loop("do-while", trips(7), TRUE, stepping("1,3", on=False, concat=ROWS), [ROW], 2),
-    loop("condition-from-outside", trips(3), TRUE, stepping("1,3", on="in 3", concat=ROWS), [ROW, TRUE], 2),
-    loop("condition-from-outside-false", trips(3), TRUE, stepping("1,3", on="in 3", concat=ROWS), [ROW, FALSE], 2),
-    loop("condition-from-outside-unknown", trips(3), TRUE, stepping("1,3", on="in 3", concat=ROWS), [ROW, at_run_time("boolean", True)], 2),
-    loop("condition-is-the-first", trips(3), TRUE, stepping("1,3", on="in 1", concat=ROWS), [ROW], 2),
+    loop(
+        "condition-from-outside",
+        trips(3),
+        TRUE,
+        stepping("1,3", on="in 3", concat=ROWS),
+        [ROW, TRUE],
+        2,
+    ),
+    loop(
+        "condition-from-outside-false",
+        trips(3),
+        TRUE,
+        stepping("1,3", on="in 3", concat=ROWS),
+        [ROW, FALSE],
+        2,
+    ),
+    loop(
+        "condition-from-outside-unknown",
+        trips(3),
+        TRUE,
+        stepping("1,3", on="in 3", concat=ROWS),
+        [ROW, at_run_time("boolean", True)],
+        2,
+    ),
+    loop(
+        "condition-is-the-first", trips(3), TRUE, stepping("1,3", on="in 1", concat=ROWS), [ROW], 2
+    ),
     loop("while", trips(-1), TRUE, until_large, [data("f32", "3", low=0.5)], 3),
-    loop("while-at-run-time", at_run_time("i64", -1), TRUE, until_large, [data("f32", "3", low=0.5)], 3),
+    loop(
+        "while-at-run-time",
+        at_run_time("i64", -1),
+        TRUE,
+        until_large,
+        [data("f32", "3", low=0.5)],
+        3,
+    ),
     loop("while-cut-short", trips(2), TRUE, until_large, [data("f32", "3", low=0.5)], 3),
     loop("unknown-trip-count", data("i64", "?"), TRUE, stepping(concat=ROWS), outputs=2, run=False),
     # none
@@ -369,9 +549,24 @@ LOOP = [
     loop("growing-once", trips(1), TRUE, stepping(grow=True)),
     loop("growing-never", trips(0), TRUE, stepping(grow=True), run=False),
     loop("growing-at-run-time", at_run_time("i64", 3), TRUE, stepping("?,3", grow=True)),
-    loop("growing-interval", trips(3), TRUE, stepping("?,?", grow=True), [data("f32", "2..4,?")], run=False),
+    loop(
+        "growing-interval",
+        trips(3),
+        TRUE,
+        stepping("?,?", grow=True),
+        [data("f32", "2..4,?")],
+        run=False,
+    ),
     *(
-        loop(f"state-{a}-then-{b}", trips(3), TRUE, replaced(b), [data("f32", a), data("f32", b)], 2, run=False)
+        loop(
+            f"state-{a}-then-{b}",
+            trips(3),
+            TRUE,
+            replaced(b),
+            [data("f32", a), data("f32", b)],
+            2,
+            run=False,
+        )
         for a, b in (
             ("2", "3"),
             ("2", "?"),
@@ -387,13 +582,43 @@ LOOP = [
             ("3", "..."),
         )
     ),
-    loop("state-of-other-type", trips(3), TRUE, replaced("2", "f16"), [data("f32", "2"), data("f32", "2")], 2, run=False),
-    loop("one-iteration-widens-too", trips(1), TRUE, replaced("3"), [data("f32", "2"), data("f32", "3")], 2),
+    loop(
+        "state-of-other-type",
+        trips(3),
+        TRUE,
+        replaced("2", "f16"),
+        [data("f32", "2"), data("f32", "2")],
+        2,
+        run=False,
+    ),
+    loop(
+        "one-iteration-widens-too",
+        trips(1),
+        TRUE,
+        replaced("3"),
+        [data("f32", "2"), data("f32", "3")],
+        2,
+    ),
     # slices
     loop("slices", trips(4), TRUE, sliced_and_state, [data("f32", "2,1"), data("f32", "2,4")], 2),
-    loop("slices-dynamic", trips(4), TRUE, sliced_and_state, [data("f32", "2,1"), data("f32", "?,?", run_shape=(2, 4))], 2, run=False),
+    loop(
+        "slices-dynamic",
+        trips(4),
+        TRUE,
+        sliced_and_state,
+        [data("f32", "2,1"), data("f32", "?,?", run_shape=(2, 4))],
+        2,
+        run=False,
+    ),
     loop("slices-only", trips(2), TRUE, stepping("1,3", state=False, sliced=ROWS)),
-    loop("slices-dynamic-rank", trips(2), TRUE, stepping("...", state=False, sliced=ROWS), [data("f32", "...")], run=False),
+    loop(
+        "slices-dynamic-rank",
+        trips(2),
+        TRUE,
+        stepping("...", state=False, sliced=ROWS),
+        [data("f32", "...")],
+        run=False,
+    ),
     loop("slices-bad-axis", trips(2), TRUE, stepping(state=False, sliced={"axis": 5})),
     loop("slices-negative-axis", trips(2), TRUE, stepping(state=False, sliced=COLUMNS)),
     # the number of the iteration
@@ -403,21 +628,47 @@ LOOP = [
     # bodies in bodies
     loop("nested", trips(2), TRUE, nested_loop),
     # what OpenVINO refuses
-    loop("no-condition", trips(3), TRUE, stepping(purpose=""), run=False, known="loop-without-condition"),
+    loop(
+        "no-condition",
+        trips(3),
+        TRUE,
+        stepping(purpose=""),
+        run=False,
+        known="loop-without-condition",
+    ),
     loop("two-trip-counts", const("i64", [3, 3]), TRUE, stepping()),
     loop("matrix-trip-count", const("i64", [[3]]), TRUE, stepping()),
     loop("two-conditions", trips(3), const("boolean", [True, True]), stepping()),
     loop("matrix-condition", trips(3), const("boolean", [[True]]), stepping()),
     loop("unconnected-input", trips(3), TRUE, stepping(), [X, Y]),
-    loop("no-such-input", trips(3), TRUE, lambda blob: stepping()(blob).replace('input external_port_id="2"', 'input external_port_id="9"')),
-    loop("no-such-parameter", trips(3), TRUE, lambda blob: stepping()(blob).replace('internal_layer_id="0"', 'internal_layer_id="99"')),
+    loop(
+        "no-such-input",
+        trips(3),
+        TRUE,
+        lambda blob: stepping()(blob).replace(
+            'input external_port_id="2"', 'input external_port_id="9"'
+        ),
+    ),
+    loop(
+        "no-such-parameter",
+        trips(3),
+        TRUE,
+        lambda blob: stepping()(blob).replace('internal_layer_id="0"', 'internal_layer_id="99"'),
+    ),
     loop(
         "no-such-result",
         trips(3),
         TRUE,
-        lambda blob: stepping()(blob).replace('from-layer="3" to-layer="0"/>\n</back', 'from-layer="77" to-layer="0"/>\n</back'),
+        lambda blob: stepping()(blob).replace(
+            'from-layer="3" to-layer="0"/>\n</back', 'from-layer="77" to-layer="0"/>\n</back'
+        ),
     ),
-    loop("no-external-port", trips(3), TRUE, lambda blob: stepping()(blob).replace('input external_port_id="2"', "input")),
+    loop(
+        "no-external-port",
+        trips(3),
+        TRUE,
+        lambda blob: stepping()(blob).replace('input external_port_id="2"', "input"),
+    ),
 ]
 
 
@@ -440,22 +691,43 @@ def iterating(
         x, s = (graph.parameter(type, shape) for type, shape in zip(types, shapes, strict=True))
         first = graph.result(graph.op("ReLU", [x], shapes[0], type=types[0]))
         second = graph.result(graph.op("Add", [s, s], shapes[1], NUMPY, type=types[1]))
-        lines = [("input", 0, x[0], inputs[0]), ("input", 1, s[0], inputs[1]), ("output", 2, first, outputs[0]), ("output", 3, second, outputs[1])]
+        lines = [
+            ("input", 0, x[0], inputs[0]),
+            ("input", 1, s[0], inputs[1]),
+            ("output", 2, first, outputs[0]),
+            ("output", 3, second, outputs[1]),
+        ]
         if not connected:
             del lines[1]
-        return "\n".join([port_map(*lines), back_edges(*([(second, s[0])] if state else [])), graph.text()])
+        return "\n".join(
+            [port_map(*lines), back_edges(*([(second, s[0])] if state else [])), graph.text()]
+        )
 
     return text
 
 
-def iterator(id: str, body: Callable[[Blob], str], inputs: Sequence[Input] | None = None, outputs: int = 2, **rest: Any) -> Case:
+def iterator(
+    id: str,
+    body: Callable[[Blob], str],
+    inputs: Sequence[Input] | None = None,
+    outputs: int = 2,
+    **rest: Any,
+) -> Case:
     given = (data("f32", "2,7,3"), data("f32", "2,1")) if inputs is None else inputs
-    return Case("TensorIterator", "opset1", {}, given, outputs, id=f"iterator-{id}", extra_xml=body, **rest)
+    return Case(
+        "TensorIterator", "opset1", {}, given, outputs, id=f"iterator-{id}", extra_xml=body, **rest
+    )
 
 
 BACKWARDS: dict[str, int | str] = {"axis": 1, "start": -1, "end": 0, "stride": -1, "part_size": 1}
 PAIRS: dict[str, int | str] = {"axis": 1, "stride": 2, "part_size": 2}
-PAIRS_BACKWARDS: dict[str, int | str] = {"axis": 1, "start": -1, "end": 0, "stride": -2, "part_size": 2}
+PAIRS_BACKWARDS: dict[str, int | str] = {
+    "axis": 1,
+    "start": -1,
+    "end": 0,
+    "stride": -2,
+    "part_size": 2,
+}
 EIGHT = data("f32", "2,8,3")
 S = data("f32", "2,1")
 
@@ -463,17 +735,43 @@ S = data("f32", "2,1")
 def nested_iterator(blob: Blob) -> str:
     graph, inner = Graph(blob), Graph(blob)
     y = inner.parameter("f32", "1,3")
-    inside = "\n".join([port_map(("input", 0, y[0], {"axis": 0}), ("output", 1, inner.result(y), {"axis": 0})), back_edges(), inner.text()])
+    inside = "\n".join(
+        [
+            port_map(("input", 0, y[0], {"axis": 0}), ("output", 1, inner.result(y), {"axis": 0})),
+            back_edges(),
+            inner.text(),
+        ]
+    )
     x = graph.parameter("f32", "2,1,3")
     r = graph.result(graph.op("TensorIterator", [x], "2,1,3", extra=inside))
-    return "\n".join([port_map(("input", 0, x[0], {"axis": 1}), ("output", 1, r, {"axis": 1})), back_edges(), graph.text()])
+    return "\n".join(
+        [
+            port_map(("input", 0, x[0], {"axis": 1}), ("output", 1, r, {"axis": 1})),
+            back_edges(),
+            graph.text(),
+        ]
+    )
 
 
 def loop_in_iterator(blob: Blob) -> str:
     graph = Graph(blob)
     x = graph.parameter("f32", "2,1,3")
-    inside = graph.op("Loop", [graph.const("i64", 2), graph.const("boolean", True), x], "2,1,3", version="opset5", extra=stepping("2,1,3")(blob))
-    return "\n".join([port_map(("input", 0, x[0], {"axis": 1}), ("output", 1, graph.result(inside), {"axis": 1})), back_edges(), graph.text()])
+    inside = graph.op(
+        "Loop",
+        [graph.const("i64", 2), graph.const("boolean", True), x],
+        "2,1,3",
+        version="opset5",
+        extra=stepping("2,1,3")(blob),
+    )
+    return "\n".join(
+        [
+            port_map(
+                ("input", 0, x[0], {"axis": 1}), ("output", 1, graph.result(inside), {"axis": 1})
+            ),
+            back_edges(),
+            graph.text(),
+        ]
+    )
 
 
 ITERATOR = [
@@ -481,41 +779,85 @@ ITERATOR = [
     iterator("backwards", iterating(({**BACKWARDS}, {}))),
     iterator("backwards-both", iterating((BACKWARDS, {}), (BACKWARDS, {}))),
     iterator("pairs", iterating((PAIRS, {}), (PAIRS, {}), ("2,2,3", "2,1")), [EIGHT, S]),
-    iterator("pairs-backwards", iterating((PAIRS_BACKWARDS, {}), (PAIRS, {}), ("2,2,3", "2,1")), [EIGHT, S]),
+    iterator(
+        "pairs-backwards",
+        iterating((PAIRS_BACKWARDS, {}), (PAIRS, {}), ("2,2,3", "2,1")),
+        [EIGHT, S],
+    ),
     iterator("part", iterating(({"axis": 1, "start": 2, "end": -2}, {})), known="iterator-start"),
-    iterator("part-of-an-odd-number", iterating((PAIRS, {}), (PAIRS, {}), ("2,2,3", "2,1")), run="alone"),
+    iterator(
+        "part-of-an-odd-number", iterating((PAIRS, {}), (PAIRS, {}), ("2,2,3", "2,1")), run="alone"
+    ),
     iterator("concat-negative-axis", iterating(outputs=({"axis": -2}, {})), run=False),
     iterator("concat-bad-axis", iterating(outputs=({"axis": 3}, {}))),
-    iterator("concat-scalar", iterating(shapes=("2,1,3", ""), outputs=({"axis": 1}, {"axis": 0})), [data("f32", "2,7,3"), data("f32", "")]),
-    iterator("concat-scalar-bad-axis", iterating(shapes=("2,1,3", ""), outputs=({"axis": 1}, {"axis": 1})), [data("f32", "2,7,3"), data("f32", "")]),
+    iterator(
+        "concat-scalar",
+        iterating(shapes=("2,1,3", ""), outputs=({"axis": 1}, {"axis": 0})),
+        [data("f32", "2,7,3"), data("f32", "")],
+    ),
+    iterator(
+        "concat-scalar-bad-axis",
+        iterating(shapes=("2,1,3", ""), outputs=({"axis": 1}, {"axis": 1})),
+        [data("f32", "2,7,3"), data("f32", "")],
+    ),
     iterator("bad-axis", iterating(({"axis": 5}, {}))),
     iterator("dynamic-axis", iterating(), [data("f32", "2,?,3", run_shape=(2, 5, 3)), S]),
     iterator("interval-axis", iterating(), [data("f32", "2,3..7,3"), S], run=False),
     iterator("dynamic-rank", iterating(shapes=("...", "2,1")), [data("f32", "..."), S], run=False),
-    iterator("other-axes-dynamic", iterating(shapes=("?,1,?", "2,1")), [data("f32", "?,7,1..3"), S], run=False),
+    iterator(
+        "other-axes-dynamic",
+        iterating(shapes=("?,1,?", "2,1")),
+        [data("f32", "?,7,1..3"), S],
+        run=False,
+    ),
     iterator(
         "two-slices",
-        iterating(({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False),
+        iterating(
+            ({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False
+        ),
         [data("f32", "2,5,3"), data("f32", "5,4")],
     ),
     iterator(
         "one-known-one-not",
-        iterating(({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False),
+        iterating(
+            ({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False
+        ),
         [data("f32", "2,7,3"), data("f32", "?,4")],
         run=False,
     ),
     iterator(
         "slices-disagree",
-        iterating(({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False),
+        iterating(
+            ({"axis": 1}, {"axis": 0}), ({"axis": 1}, {"axis": 0}), ("2,1,3", "1,4"), state=False
+        ),
         [data("f32", "2,7,3"), data("f32", "5,4")],
         run=False,
         known="iterator-slices-disagree",
     ),
-    iterator("stride-without-part", iterating(({"axis": 1, "stride": 2}, {})), run=False, known="iterator-stride-not-part-size"),
+    iterator(
+        "stride-without-part",
+        iterating(({"axis": 1, "stride": 2}, {})),
+        run=False,
+        known="iterator-stride-not-part-size",
+    ),
     iterator("no-slices", iterating(({}, {}), ({}, {}), ("2,7,3", "2,1"))),
-    iterator("no-slices-but-concat", iterating(({}, {}), ({"axis": 1, "start": 0, "end": 5}, {}), ("2,7,3", "2,1")), run=False),
-    iterator("other-type", iterating(), [data("f16", "2,7,3"), S], run=False, known="iterator-parameter-type"),
-    iterator("f16", iterating(types=("f16", "f16")), [data("f16", "2,7,3"), data("f16", "2,1", low=-0.1, high=0.1)]),
+    iterator(
+        "no-slices-but-concat",
+        iterating(({}, {}), ({"axis": 1, "start": 0, "end": 5}, {}), ("2,7,3", "2,1")),
+        run=False,
+    ),
+    iterator(
+        "other-type",
+        iterating(),
+        [data("f16", "2,7,3"), S],
+        run=False,
+        known="iterator-parameter-type",
+    ),
+    iterator(
+        "f16",
+        iterating(types=("f16", "f16")),
+        [data("f16", "2,7,3"), data("f16", "2,1", low=-0.1, high=0.1)],
+    ),
     iterator("unconnected-input", iterating(connected=False)),
     iterator("nested", nested_iterator, [data("f32", "2,7,3")], 1),
     iterator("loop-inside", loop_in_iterator, [data("f32", "2,7,3")], 1),

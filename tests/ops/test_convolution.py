@@ -15,7 +15,11 @@ TEXT = {"string": "text-as-number"}
 def attributes(axes: int = 2, **changed: str) -> dict[str, str]:
     """What OpenVINO's writer puts there, along so many axes; underscores at the end of a name keep it from being a keyword. An empty text leaves an attribute out."""
     made = {"strides": ["1"], "pads_begin": ["0"], "pads_end": ["0"], "dilations": ["1"]}
-    written = {name: ",".join(one * axes) for name, one in made.items()} | {"auto_pad": "explicit"} | changed
+    written = (
+        {name: ",".join(one * axes) for name, one in made.items()}
+        | {"auto_pad": "explicit"}
+        | changed
+    )
     return {name: text for name, text in written.items() if text != "absent"}
 
 
@@ -32,7 +36,10 @@ FORMS: list[tuple[str, dict[str, str]]] = [
     ("1,2,7,8", attributes(auto_pad="same_upper")),
     ("1,2,7,8", attributes(auto_pad="same_lower", strides="2,2")),
     ("1,2,7,8", attributes(auto_pad="same_upper", strides="2,3", dilations="2,1")),
-    ("1,2,7,8", attributes(auto_pad="SAME_LOWER", strides="3,2", dilations="1,3", pads_begin="5,5")),
+    (
+        "1,2,7,8",
+        attributes(auto_pad="SAME_LOWER", strides="3,2", dilations="1,3", pads_begin="5,5"),
+    ),
     ("1,2,7,8", attributes(auto_pad="valid", pads_begin="4,4", pads_end="4,4")),
     ("3,2,7,8", attributes(strides="7,8")),
 ]
@@ -255,9 +262,16 @@ def rows(operation: str, filters: str) -> list[Case]:
     ]  # fmt: skip
 
 
-BACK = rows("ConvolutionBackpropData", "4,3,3,2") + rows("GroupConvolutionBackpropData", "2,2,3,3,2")
+BACK = rows("ConvolutionBackpropData", "4,3,3,2") + rows(
+    "GroupConvolutionBackpropData", "2,2,3,3,2"
+)
 BACK_GROUPS = [
-    Case("GroupConvolutionBackpropData", "opset1", back(strides="2,2"), [f32("2,4,4,5"), f32("4,1,1,3,3")]),
+    Case(
+        "GroupConvolutionBackpropData",
+        "opset1",
+        back(strides="2,2"),
+        [f32("2,4,4,5"), f32("4,1,1,3,3")],
+    ),
     Case(
         "GroupConvolutionBackpropData",
         "opset1",
@@ -267,9 +281,27 @@ BACK_GROUPS = [
         note="the CPU plugin cannot run a single group",
     ),
     Case("GroupConvolutionBackpropData", "opset1", back(), [f32("1,4,6,7"), f32("?,2,3,3,2")]),
-    Case("GroupConvolutionBackpropData", "opset1", back(), [f32("1,4..9,6,7"), f32("?,2,..3,3,2")], run=False),
-    Case("GroupConvolutionBackpropData", "opset1", back(), [f32("1,?,6,7"), f32("2..5,2,3,3,2")], run=False),
-    Case("GroupConvolutionBackpropData", "opset1", back(), [f32("1,4,6,7"), f32("2..5,?,3,3,2")], run=False),
+    Case(
+        "GroupConvolutionBackpropData",
+        "opset1",
+        back(),
+        [f32("1,4..9,6,7"), f32("?,2,..3,3,2")],
+        run=False,
+    ),
+    Case(
+        "GroupConvolutionBackpropData",
+        "opset1",
+        back(),
+        [f32("1,?,6,7"), f32("2..5,2,3,3,2")],
+        run=False,
+    ),
+    Case(
+        "GroupConvolutionBackpropData",
+        "opset1",
+        back(),
+        [f32("1,4,6,7"), f32("2..5,?,3,3,2")],
+        run=False,
+    ),
     Case("GroupConvolutionBackpropData", "opset1", back(), [f32("1,5,6,7"), f32("2,2,3,3,2")]),
     Case("GroupConvolutionBackpropData", "opset1", back(), [f32("1,5,6,7"), f32("?,2,3,3,2")]),
 ]

@@ -20,15 +20,27 @@ NOT_RUN = {"GroupedMatMul"}
 def test_all_versions_are_inferred_and_evaluated() -> None:
     classes = list(counted())
     assert len(classes) == 245
-    assert [cls.__name__ for cls in classes if cls.infer is Operation.infer or not supported(cls)] == []
+    assert [
+        cls.__name__ for cls in classes if cls.infer is Operation.infer or not supported(cls)
+    ] == []
 
 
 def test_all_versions_have_rows() -> None:
     """Rows for shapes and refusals, and rows that run."""
-    found = {(cls.type_name(), cls.since): rows for cls, rows in counted().items() if cls.type_name() not in THROUGH_OTHERS}
-    assert [version for version, rows in found.items() if rows.rows < 3 or not (rows.run or version[0] in NOT_RUN)] == []
+    found = {
+        (cls.type_name(), cls.since): rows
+        for cls, rows in counted().items()
+        if cls.type_name() not in THROUGH_OTHERS
+    }
+    assert [
+        version
+        for version, rows in found.items()
+        if rows.rows < 3 or not (rows.run or version[0] in NOT_RUN)
+    ] == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_page_is_up_to_date(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == PAGES[path](), "run `python tests/differential/coverage.py`"
+    assert path.read_text(encoding="utf-8") == PAGES[path](), (
+        "run `python tests/differential/coverage.py`"
+    )

@@ -14,7 +14,9 @@ from differential.oracle import Oracle
 Array = Any
 
 SHAPE = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "2..10,3,?")])
-LIST_FROM_2_TO_10 = node("Gather", "opset8", {"batch_dims": "0"}, [SHAPE, const("i64", [0]), const("i64", 0)])
+LIST_FROM_2_TO_10 = node(
+    "Gather", "opset8", {"batch_dims": "0"}, [SHAPE, const("i64", [0]), const("i64", 0)]
+)
 
 
 def scores(*sequences: list[int], classes: int = 4) -> Array:
@@ -32,24 +34,52 @@ def masks(*lengths: int, steps: int = 9) -> Array:
 
 
 def greedy(
-    logits: Input | str, mask: Input | str = "5,2", *, merge: str | None = "true", types: tuple[str, str] = ("f32", "f32"), inputs: int = 2, **rest: Any
+    logits: Input | str,
+    mask: Input | str = "5,2",
+    *,
+    merge: str | None = "true",
+    types: tuple[str, str] = ("f32", "f32"),
+    inputs: int = 2,
+    **rest: Any,
 ) -> Case:
     given = [
         data(types[0], logits) if isinstance(logits, str) else logits,
-        data(types[1], mask, values=rest.pop("values", None), low=1, high=1) if isinstance(mask, str) else mask,
+        data(types[1], mask, values=rest.pop("values", None), low=1, high=1)
+        if isinstance(mask, str)
+        else mask,
     ]
-    return Case("CTCGreedyDecoder", "opset1", {} if merge is None else {"ctc_merge_repeated": merge}, given[:inputs], **rest)
+    return Case(
+        "CTCGreedyDecoder",
+        "opset1",
+        {} if merge is None else {"ctc_merge_repeated": merge},
+        given[:inputs],
+        **rest,
+    )
 
 
 GREEDY = [
     *(
-        greedy(data("f32", "9,2,4", values=PATHS.swapaxes(0, 1)), const("f32", mask), merge=merge, id=f"greedy-{index}-{merge}")
+        greedy(
+            data("f32", "9,2,4", values=PATHS.swapaxes(0, 1)),
+            const("f32", mask),
+            merge=merge,
+            id=f"greedy-{index}-{merge}",
+        )
         for merge in ("true", "false", None)
         for index, mask in enumerate(
-            (masks(9, 9), masks(4, 7), masks(0, 1), masks(9, 9) * [[1, 0]] + [[0, 1]] * (np.arange(9)[:, None] % 3 > 0), masks(3, 9) * -0.5)
+            (
+                masks(9, 9),
+                masks(4, 7),
+                masks(0, 1),
+                masks(9, 9) * [[1, 0]] + [[0, 1]] * (np.arange(9)[:, None] % 3 > 0),
+                masks(3, 9) * -0.5,
+            )
         )
     ),
-    *(greedy("5,2,4", types=(element_type, element_type)) for element_type in ("f32", "f16", "bf16", "f64")),
+    *(
+        greedy("5,2,4", types=(element_type, element_type))
+        for element_type in ("f32", "f16", "bf16", "f64")
+    ),
     greedy(data("f32", "3,1,4", values=[[[1, 1, 0, 0]], [[0, 0, 0, 0]], [[0, 2, 2, 2]]]), "3,1"),
     greedy("5,2,1"),
     greedy("0,2,4", "0,2"),
@@ -85,24 +115,40 @@ def greedy_length(
     **changes: Any,
 ) -> Case:
     rest = {name: changes.pop(name) for name in ("run", "known", "id") if name in changes}
-    attributes = {"merge_repeated": "true", "classes_index_type": "i32", "sequence_length_type": "i32"} | changes
+    attributes = {
+        "merge_repeated": "true",
+        "classes_index_type": "i32",
+        "sequence_length_type": "i32",
+    } | changes
     given = [
         data(types[0], logits) if isinstance(logits, str) else logits,
         data(types[1], length, low=0, high=5) if isinstance(length, str) else length,
         *([] if blank is None else [blank]),
     ]
-    return Case("CTCGreedyDecoderSeqLen", "opset6", {name: value for name, value in attributes.items() if value is not None}, given[:inputs], 2, **rest)
+    return Case(
+        "CTCGreedyDecoderSeqLen",
+        "opset6",
+        {name: value for name, value in attributes.items() if value is not None},
+        given[:inputs],
+        2,
+        **rest,
+    )
 
 
 GREEDY_LENGTH = [
     *(
-        greedy_length(data("f32", "2,9,4", values=PATHS), const("i64", lengths), blank, merge_repeated=merge)
+        greedy_length(
+            data("f32", "2,9,4", values=PATHS), const("i64", lengths), blank, merge_repeated=merge
+        )
         for merge in ("true", "false")
         for lengths in ([9, 9], [7, 4], [0, 1])
         for blank in (None, const("i64", 3), const("i32", [0]), const("i64", 1))
     ),
     *(greedy_length(types=(element_type, "i64")) for element_type in ("f32", "f16", "bf16", "f64")),
-    *(greedy_length(classes_index_type=first, sequence_length_type=second) for first, second in (("i64", "i32"), ("i32", "i64"), ("I64", "I64"))),
+    *(
+        greedy_length(classes_index_type=first, sequence_length_type=second)
+        for first, second in (("i64", "i32"), ("i32", "i64"), ("I64", "I64"))
+    ),
     greedy_length(merge_repeated=None, classes_index_type=None, sequence_length_type=None),
     greedy_length(blank=const("u8", 0)),
     greedy_length(blank=data("i32", "", values=1)),
@@ -122,7 +168,16 @@ GREEDY_LENGTH = [
     # what OpenVINO refuses
     *(greedy_length(logits) for logits in ("2,5", "2,5,4,1", "3,5,4", "3..,5,4")),
     *(greedy_length(length=length) for length in ("3", "2,1", "")),
-    *(greedy_length(blank=blank) for blank in (const("i32", [0, 1]), const("i32", [[0]]), data("i32", "0"), const("f32", 0.0), const("boolean", True))),
+    *(
+        greedy_length(blank=blank)
+        for blank in (
+            const("i32", [0, 1]),
+            const("i32", [[0]]),
+            data("i32", "0"),
+            const("f32", 0.0),
+            const("boolean", True),
+        )
+    ),
     greedy_length(classes_index_type="zz"),
     greedy_length(sequence_length_type=""),
     greedy_length(inputs=1),
@@ -131,7 +186,10 @@ GREEDY_LENGTH = [
     greedy_length(sequence_length_type="f32", run=False, known="ctc-index-type"),
     greedy_length(length=const("i32", [2, 6]), run=False, known="ctc-numbers"),
     greedy_length(length=const("i32", [-1, 3]), run=False, known="ctc-numbers"),
-    *(greedy_length(blank=const("i32", blank), run=False, known="ctc-numbers") for blank in (4, -1)),
+    *(
+        greedy_length(blank=const("i32", blank), run=False, known="ctc-numbers")
+        for blank in (4, -1)
+    ),
 ]
 
 
@@ -158,8 +216,16 @@ def loss(
     **changes: Any,
 ) -> Case:
     """Of two sequences of 4 to 5 steps and 1 to 3 labels."""
-    rest = {name: changes.pop(name) for name in ("run", "known", "id", "atol", "rtol") if name in changes}
-    attributes = {"preprocess_collapse_repeated": "false", "ctc_merge_repeated": "true", "unique": "false"} | changes
+    rest = {
+        name: changes.pop(name)
+        for name in ("run", "known", "id", "atol", "rtol")
+        if name in changes
+    }
+    attributes = {
+        "preprocess_collapse_repeated": "false",
+        "ctc_merge_repeated": "true",
+        "unique": "false",
+    } | changes
     found = [
         data(types[0], logits),
         data(types[1], given, values=values[0], low=4, high=5),
@@ -167,7 +233,13 @@ def loss(
         data(types[1], taken, values=values[2], low=1, high=3),
         *([] if blank is None else [blank]),
     ]
-    return Case("CTCLoss", "opset4", {name: value for name, value in attributes.items() if value is not None}, found[:inputs], **rest)
+    return Case(
+        "CTCLoss",
+        "opset4",
+        {name: value for name, value in attributes.items() if value is not None},
+        found[:inputs],
+        **rest,
+    )
 
 
 REPEATED = [[0, 0, 1, 1, 0, 0], [2, 2, 2, 0, 1, 2]]
@@ -214,8 +286,24 @@ LOSS = [
     *(loss(given=given) for given in ("2,1", "3", "", "3..")),
     *(loss(labels=labels) for labels in ("2", "3,5", "2,4", "2,5,1")),
     *(loss(taken=taken) for taken in ("2,1", "3", "")),
-    *(loss(blank=blank) for blank in (const("i32", [0]), data("i32", "?"), const("f32", 0.0), const("boolean", False))),
-    *(loss(types=types) for types in (("dynamic", "i32", "i32"), ("i32", "i32", "i32"), ("f32", "f32", "i32"), ("f32", "i32", "boolean"))),
+    *(
+        loss(blank=blank)
+        for blank in (
+            const("i32", [0]),
+            data("i32", "?"),
+            const("f32", 0.0),
+            const("boolean", False),
+        )
+    ),
+    *(
+        loss(types=types)
+        for types in (
+            ("dynamic", "i32", "i32"),
+            ("i32", "i32", "i32"),
+            ("f32", "f32", "i32"),
+            ("f32", "i32", "boolean"),
+        )
+    ),
     loss(inputs=3),
     # what it passes over
     loss(blank=const("i32", 4), run=False, known="ctc-numbers"),
@@ -241,11 +329,18 @@ def test_loss(case: Case, oracle: Oracle) -> None:
 
 
 def collapsed(path: tuple[int, ...], blank: int, *, merge: bool) -> list[int]:
-    return [number for at, number in enumerate(path) if number != blank and not (merge and at and path[at - 1] == number)]
+    return [
+        number
+        for at, number in enumerate(path)
+        if number != blank and not (merge and at and path[at - 1] == number)
+    ]
 
 
 @pytest.mark.parametrize("merge", [False, True])
-@pytest.mark.parametrize(("labels", "steps"), [([], 0), ([], 3), ([1], 4), ([0, 0], 4), ([0, 1], 2), ([1, 1], 2), ([0, 1, 0], 5), ([1], 0)])
+@pytest.mark.parametrize(
+    ("labels", "steps"),
+    [([], 0), ([], 3), ([1], 4), ([0, 0], 4), ([0, 1], 2), ([1, 1], 2), ([0, 1, 0], 5), ([1], 0)],
+)
 def test_loss_is_that_of_all_paths(labels: list[int], steps: int, merge: bool) -> None:
     """Every path of that many steps that decodes to the labels, one by one; no steps and no labels are among them, where the CPU plugin crashes."""
     from irshape.ops.sequence.ctc import CTCLoss
@@ -253,10 +348,14 @@ def test_loss_is_that_of_all_paths(labels: list[int], steps: int, merge: bool) -
     logits = np.random.default_rng(len(labels)).normal(size=(1, 5, 3)).astype(np.float32)
     odds = np.exp(logits[0]) / np.exp(logits[0]).sum(axis=-1, keepdims=True)
     total = sum(
-        np.prod([odds[at, number] for at, number in enumerate(path)]) for path in product(range(3), repeat=steps) if collapsed(path, 2, merge=merge) == labels
+        np.prod([odds[at, number] for at, number in enumerate(path)])
+        for path in product(range(3), repeat=steps)
+        if collapsed(path, 2, merge=merge) == labels
     )
     padded = np.array([labels + [9] * (5 - len(labels))])
-    found = CTCLoss(ctc_merge_repeated=merge).evaluate(logits, np.array([steps]), padded, np.array([len(labels)]), None)
+    found = CTCLoss(ctc_merge_repeated=merge).evaluate(
+        logits, np.array([steps]), padded, np.array([len(labels)]), None
+    )
     assert found.dtype == np.float32
     np.testing.assert_allclose(found[0], -np.log(total) if total else np.inf, rtol=1e-5, atol=1e-6)
 
@@ -266,7 +365,13 @@ def test_labels_are_classes() -> None:
     from irshape.ops.sequence.ctc import CTCLoss
 
     with pytest.raises(Violation):
-        CTCLoss().evaluate(np.zeros((1, 3, 2), np.float32), np.array([3]), np.array([[5, 0, 0]]), np.array([1]), None)
+        CTCLoss().evaluate(
+            np.zeros((1, 3, 2), np.float32),
+            np.array([3]),
+            np.array([[5, 0, 0]]),
+            np.array([1]),
+            None,
+        )
 
 
 def test_no_classes() -> None:
@@ -276,6 +381,8 @@ def test_no_classes() -> None:
     made = CTCGreedyDecoder().evaluate(np.zeros((3, 2, 0), np.float32), np.ones((3, 2), np.float32))
     np.testing.assert_array_equal(made, np.full((2, 3, 1, 1), -1))
     for blank in (None, np.array(0)):
-        classes, lengths = CTCGreedyDecoderSeqLen().evaluate(np.zeros((2, 3, 0), np.float32), np.array([3, 1]), blank)
+        classes, lengths = CTCGreedyDecoderSeqLen().evaluate(
+            np.zeros((2, 3, 0), np.float32), np.array([3, 1]), blank
+        )
         np.testing.assert_array_equal(classes, np.full((2, 3), -1))
         np.testing.assert_array_equal(lengths, [0, 0])

@@ -11,20 +11,33 @@ from differential.oracle import Oracle
 PREFIX = "ExperimentalDetectron"
 
 
-def case(type: str, attributes: dict[str, str], inputs: list[object], outputs: int = 1, version: str = "opset6", **given: object) -> Case:
+def case(
+    type: str,
+    attributes: dict[str, str],
+    inputs: list[object],
+    outputs: int = 1,
+    version: str = "opset6",
+    **given: object,
+) -> Case:
     return Case(PREFIX + type, version, attributes, inputs, outputs=outputs, **given)
 
 
 def parameters(shapes: tuple[str, ...], types: str) -> list[object]:
     return [
         data(element_type, shape)
-        for element_type, shape in zip((types.split() * 9)[: len(shapes)] if len(types.split()) == 1 else types.split(), shapes, strict=True)
+        for element_type, shape in zip(
+            (types.split() * 9)[: len(shapes)] if len(types.split()) == 1 else types.split(),
+            shapes,
+            strict=True,
+        )
     ]
 
 
 def different(shape: tuple[int, ...]) -> object:
     """Numbers from 0 to 1, no two of them equal."""
-    return lambda rng: ((rng.permutation(int(np.prod(shape))) + 1) / (np.prod(shape) + 1)).reshape(shape)
+    return lambda rng: ((rng.permutation(int(np.prod(shape))) + 1) / (np.prod(shape) + 1)).reshape(
+        shape
+    )
 
 
 def boxes(count: int, side: float = 40, least: float = 4) -> object:
@@ -38,7 +51,15 @@ def boxes(count: int, side: float = 40, least: float = 4) -> object:
 # detection output
 
 
-def output(count: int = 8, classes: int = 3, element_type: str = "f32", rois: object = None, known: object = (), run: object = True, **given: str) -> Case:
+def output(
+    count: int = 8,
+    classes: int = 3,
+    element_type: str = "f32",
+    rois: object = None,
+    known: object = (),
+    run: object = True,
+    **given: str,
+) -> Case:
     attributes = {
         "score_threshold": "0.2", "nms_threshold": "0.4", "max_delta_log_wh": "1.5", "num_classes": str(classes), "post_nms_count": "5", "max_detections_per_image": "7", "deltas_weights": "10,10,5,5",
         "class_agnostic_box_regression": "false", **given,
@@ -49,7 +70,14 @@ def output(count: int = 8, classes: int = 3, element_type: str = "f32", rois: ob
     return case("DetectionOutput", attributes, inputs, 3, known=known, run=run)
 
 
-def output_shapes(*shapes: str, types: str = "f32", version: str = "opset6", drop: str = "", known: object = (), **given: str) -> Case:
+def output_shapes(
+    *shapes: str,
+    types: str = "f32",
+    version: str = "opset6",
+    drop: str = "",
+    known: object = (),
+    **given: str,
+) -> Case:
     attributes = {
         "score_threshold": "0.2",
         "nms_threshold": "0.4",
@@ -61,7 +89,9 @@ def output_shapes(*shapes: str, types: str = "f32", version: str = "opset6", dro
         **given,
     }
     attributes.pop(drop, None)
-    return case("DetectionOutput", attributes, parameters(shapes, types), 3, version, run=False, known=known)
+    return case(
+        "DetectionOutput", attributes, parameters(shapes, types), 3, version, run=False, known=known
+    )
 
 
 OUTPUT = [
@@ -81,8 +111,16 @@ OUTPUT = [
 # proposals of a single image
 
 
-def proposals(rows: int = 3, columns: int = 4, count: int = 2, element_type: str = "f32", **given: str) -> Case:
-    attributes = {"min_size": "3", "nms_threshold": "0.5", "pre_nms_count": "20", "post_nms_count": "7", **given}
+def proposals(
+    rows: int = 3, columns: int = 4, count: int = 2, element_type: str = "f32", **given: str
+) -> Case:
+    attributes = {
+        "min_size": "3",
+        "nms_threshold": "0.5",
+        "pre_nms_count": "20",
+        "post_nms_count": "7",
+        **given,
+    }
     inputs = [
         const(element_type, [60, 80, 1]), data(element_type, f"{rows * columns * count},4", boxes(rows * columns * count)), data(element_type, f"{4 * count},{rows},{columns}", low=-0.6, high=0.6),
         data(element_type, f"{count},{rows},{columns}", different((count, rows, columns))),
@@ -91,7 +129,13 @@ def proposals(rows: int = 3, columns: int = 4, count: int = 2, element_type: str
 
 
 def proposal_shapes(*shapes: str, types: str = "f32", **given: str) -> Case:
-    attributes = {"min_size": "3", "nms_threshold": "0.5", "pre_nms_count": "20", "post_nms_count": "7", **given}
+    attributes = {
+        "min_size": "3",
+        "nms_threshold": "0.5",
+        "pre_nms_count": "20",
+        "post_nms_count": "7",
+        **given,
+    }
     return case("GenerateProposalsSingleImage", attributes, parameters(shapes, types), 2, run=False)
 
 
@@ -110,12 +154,21 @@ PROPOSALS = [
 
 def grid(rows: int = 3, columns: int = 4, element_type: str = "f32", **given: str) -> Case:
     attributes = {"flatten": "true", "h": "0", "w": "0", "stride_x": "0", "stride_y": "0", **given}
-    inputs = [data(element_type, "2,4", [[-8, -4, 8, 4], [-3, -5, 3, 5]]), data(element_type, f"1,5,{rows},{columns}"), data(element_type, "1,3,60,90")]
+    inputs = [
+        data(element_type, "2,4", [[-8, -4, 8, 4], [-3, -5, 3, 5]]),
+        data(element_type, f"1,5,{rows},{columns}"),
+        data(element_type, "1,3,60,90"),
+    ]
     return case("PriorGridGenerator", attributes, inputs)
 
 
 def grid_shapes(*shapes: str, types: str = "f32", **given: str) -> Case:
-    return case("PriorGridGenerator", {"flatten": "true", "h": "0", "w": "0", "stride_x": "0", "stride_y": "0", **given}, parameters(shapes, types), run=False)
+    return case(
+        "PriorGridGenerator",
+        {"flatten": "true", "h": "0", "w": "0", "stride_x": "0", "stride_y": "0", **given},
+        parameters(shapes, types),
+        run=False,
+    )
 
 
 GRID = [
@@ -131,19 +184,45 @@ GRID = [
 
 # features of regions
 
-ROIS = [[0, 0, 12, 9], [3.3, 1.7, 90.1, 140.2], [-4, -3, 2, 3], [10, 10, 40, 40], [5, 5, 5.2, 5.1], [0, 0, 700, 500], [9, 9, 3, 12], [2, 2, 230, 200]]
+ROIS = [
+    [0, 0, 12, 9],
+    [3.3, 1.7, 90.1, 140.2],
+    [-4, -3, 2, 3],
+    [10, 10, 40, 40],
+    [5, 5, 5.2, 5.1],
+    [0, 0, 700, 500],
+    [9, 9, 3, 12],
+    [2, 2, 230, 200],
+]
 
 
 def features(levels: int = 2, element_type: str = "f32", **given: str) -> Case:
-    attributes = {"output_size": "3", "sampling_ratio": "2", "pyramid_scales": "4,8,16,32", "aligned": "false", **given}
-    inputs = [data(element_type, f"{len(ROIS)},4", ROIS), *[data(element_type, f"1,3,{24 // 2**level},{20 // 2**level}") for level in range(levels)]]
+    attributes = {
+        "output_size": "3",
+        "sampling_ratio": "2",
+        "pyramid_scales": "4,8,16,32",
+        "aligned": "false",
+        **given,
+    }
+    inputs = [
+        data(element_type, f"{len(ROIS)},4", ROIS),
+        *[data(element_type, f"1,3,{24 // 2**level},{20 // 2**level}") for level in range(levels)],
+    ]
     return case("ROIFeatureExtractor", attributes, inputs, 2)
 
 
-def feature_shapes(*shapes: str, types: str = "f32", version: str = "opset6", known: object = (), **given: str) -> Case:
+def feature_shapes(
+    *shapes: str, types: str = "f32", version: str = "opset6", known: object = (), **given: str
+) -> Case:
     return case(
         "ROIFeatureExtractor",
-        {"output_size": "3", "sampling_ratio": "2", "pyramid_scales": "4,8,16,32", "aligned": "false", **given},
+        {
+            "output_size": "3",
+            "sampling_ratio": "2",
+            "pyramid_scales": "4,8,16,32",
+            "aligned": "false",
+            **given,
+        },
         parameters(shapes, types),
         2,
         version,
@@ -166,7 +245,15 @@ FEATURES = [
 
 
 def top(max_rois: str = "3", element_type: str = "f32", **given: object) -> Case:
-    return case("TopKROIs", {"max_rois": max_rois}, [data(element_type, "6,4", boxes(6)), data(element_type, "6", [0.3, 0.9, 0.1, 0.95, 0.5, 0.2])], **given)
+    return case(
+        "TopKROIs",
+        {"max_rois": max_rois},
+        [
+            data(element_type, "6,4", boxes(6)),
+            data(element_type, "6", [0.3, 0.9, 0.1, 0.95, 0.5, 0.2]),
+        ],
+        **given,
+    )
 
 
 def top_shapes(*shapes: str, types: str = "f32", max_rois: str = "3") -> Case:

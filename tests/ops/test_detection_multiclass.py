@@ -13,9 +13,23 @@ from differential.oracle import Oracle
 from irshape.ops.declaration import Operation
 from irshape.ops.detection.multiclass import MatrixNms, MulticlassNms_9
 
-BOXES = [[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11], [0, 10.1, 1, 11.1], [0, 100, 1, 101]]
+BOXES = [
+    [0, 0, 1, 1],
+    [0, 0.1, 1, 1.1],
+    [0, -0.1, 1, 0.9],
+    [0, 10, 1, 11],
+    [0, 10.1, 1, 11.1],
+    [0, 100, 1, 101],
+]
 SCORES = [[0.9, 0.75, 0.6, 0.95, 0.5, 0.3], [0.95, 0.75, 0.6, 0.8, 0.5, 0.31]]
-PIXELS = [[0, 0, 10, 10], [1, 1, 11, 11], [11, 0, 20, 10], [30, 30, 29, 40], [5, 5, 5, 5], [0, 0, 40, 40]]
+PIXELS = [
+    [0, 0, 10, 10],
+    [1, 1, 11, 11],
+    [11, 0, 20, 10],
+    [30, 30, 29, 40],
+    [5, 5, 5, 5],
+    [0, 0, 40, 40],
+]
 
 
 def boxes(images: int, element_type: str = "f32", values: object = BOXES) -> object:
@@ -26,20 +40,47 @@ def scores(images: int, element_type: str = "f32") -> object:
     return data(element_type, f"{images},2,6", [SCORES] + [SCORES[::-1]] * (images - 1))
 
 
-def shapes(type: str, version: int, boxes: str, scores: str, roisnum: str | None = None, types: str = "f32 f32 i32", **attributes: str) -> Case:
+def shapes(
+    type: str,
+    version: int,
+    boxes: str,
+    scores: str,
+    roisnum: str | None = None,
+    types: str = "f32 f32 i32",
+    **attributes: str,
+) -> Case:
     a, b, c = types.split()
     inputs = [data(a, boxes), data(b, scores)] + ([] if roisnum is None else [data(c, roisnum)])
     return Case(type, f"opset{version}", attributes, inputs, outputs=3, run=False)
 
 
-def matrix(images: int = 1, element_type: str = "f32", known: object = (), values: object = BOXES, **attributes: str) -> Case:
-    case = Case("MatrixNms", "opset8", attributes, [boxes(images, element_type, values), scores(images, element_type)], outputs=3, known=known)
+def matrix(
+    images: int = 1,
+    element_type: str = "f32",
+    known: object = (),
+    values: object = BOXES,
+    **attributes: str,
+) -> Case:
+    case = Case(
+        "MatrixNms",
+        "opset8",
+        attributes,
+        [boxes(images, element_type, values), scores(images, element_type)],
+        outputs=3,
+        known=known,
+    )
     case.id += "" if values is BOXES else "-pixels"
     return case
 
 
 def multiclass(
-    version: int = 9, images: int = 1, element_type: str = "f32", known: object = (), values: object = BOXES, expected: object = None, **attributes: str
+    version: int = 9,
+    images: int = 1,
+    element_type: str = "f32",
+    known: object = (),
+    values: object = BOXES,
+    expected: object = None,
+    **attributes: str,
 ) -> Case:
     case = Case(
         "MulticlassNms",
@@ -56,8 +97,19 @@ def multiclass(
 
 def regions(known: object = (), **attributes: str) -> Case:
     """Boxes of their own for each of two classes; two images with four and two boxes, one with none."""
-    inputs = [data("f32", "2,6,4", [BOXES, BOXES[::-1]]), data("f32", "2,6", SCORES), const("i32", [4, 0, 2])]
-    return Case("MulticlassNms", "opset9", {"iou_threshold": "0.5", **attributes}, inputs, outputs=3, known=known)
+    inputs = [
+        data("f32", "2,6,4", [BOXES, BOXES[::-1]]),
+        data("f32", "2,6", SCORES),
+        const("i32", [4, 0, 2]),
+    ]
+    return Case(
+        "MulticlassNms",
+        "opset9",
+        {"iou_threshold": "0.5", **attributes},
+        inputs,
+        outputs=3,
+        known=known,
+    )
 
 
 BOTH = [
@@ -105,10 +157,18 @@ def test_multiclass(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
 
-@pytest.mark.parametrize("given", [{"score_threshold": 2.0}, {"nms_top_k": 0}, {"keep_top_k": 0}], ids=str)
+@pytest.mark.parametrize(
+    "given", [{"score_threshold": 2.0}, {"nms_top_k": 0}, {"keep_top_k": 0}], ids=str
+)
 @pytest.mark.parametrize("operation", [MatrixNms, MulticlassNms_9])
 def test_nothing_chosen(operation: type[Operation], given: dict[str, Any]) -> None:
     """Not asked of OpenVINO, whose CPU plugin then leaves the counts uninitialised."""
     boxes, marks = np.float32([BOXES] * 2), np.float32([SCORES] * 2)
     rows, indices, counts = operation(**given).evaluate(boxes, marks)
-    assert (rows.shape, rows.dtype, indices.shape, indices.dtype, counts.tolist()) == ((0, 6), np.float32, (0, 1), np.int64, [0, 0])
+    assert (rows.shape, rows.dtype, indices.shape, indices.dtype, counts.tolist()) == (
+        (0, 6),
+        np.float32,
+        (0, 1),
+        np.int64,
+        [0, 0],
+    )

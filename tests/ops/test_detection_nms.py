@@ -10,31 +10,66 @@ from differential.oracle import Oracle
 
 from irshape.ops.detection.nms import NonMaxSuppression_9
 
-BOXES = [[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11], [0, 10.1, 1, 11.1], [0, 100, 1, 101]]
+BOXES = [
+    [0, 0, 1, 1],
+    [0, 0.1, 1, 1.1],
+    [0, -0.1, 1, 0.9],
+    [0, 10, 1, 11],
+    [0, 10.1, 1, 11.1],
+    [0, 100, 1, 101],
+]
 SCORES = [[0.9, 0.75, 0.6, 0.95, 0.5, 0.3], [0.3, 0.5, 0.95, 0.6, 0.75, 0.9]]
-UNORDERED = [[1, 1, 0, 0], [0, 1.1, 1, 0.1], [1, -0.1, 0, 0.9], [0, 11, 1, 10], [1, 10.1, 0, 11.1], [1, 101, 0, 100]]
+UNORDERED = [
+    [1, 1, 0, 0],
+    [0, 1.1, 1, 0.1],
+    [1, -0.1, 0, 0.9],
+    [0, 11, 1, 10],
+    [1, 10.1, 0, 11.1],
+    [1, 101, 0, 100],
+]
 CENTERED = [[(b[1] + b[3]) / 2, (b[0] + b[2]) / 2, b[3] - b[1], b[2] - b[0]] for b in BOXES]
 
 
 def nms(version: int, limit: object = 3, iou: object = 0.5, score: object = 0.0, sigma: object = None, *, boxes: object = BOXES, items: int = 1, element_type: str = "f32", known: object = (),
         run: object = True, expected: object = None, shape: tuple[int, ...] = (), **attributes: str) -> Case:  # fmt: skip
     """Boxes with two classes, thresholds as constants."""
-    inputs: list[object] = [data(element_type, f"{items},6,4", [boxes] * items), data(element_type, f"{items},2,6", [SCORES] * items)]
+    inputs: list[object] = [
+        data(element_type, f"{items},6,4", [boxes] * items),
+        data(element_type, f"{items},2,6", [SCORES] * items),
+    ]
     if limit is not None:
         inputs.append(limit if isinstance(limit, Data) else const("i64", limit, shape))
         inputs += [const("f32", iou, shape), const("f32", score, shape)]
     if sigma is not None:
         inputs.append(const("f32", sigma, shape))
-    case = Case("NonMaxSuppression", f"opset{version}", attributes, inputs, outputs=3 if version > 4 else 1, known=known, run=run, expected=expected)
+    case = Case(
+        "NonMaxSuppression",
+        f"opset{version}",
+        attributes,
+        inputs,
+        outputs=3 if version > 4 else 1,
+        known=known,
+        run=run,
+        expected=expected,
+    )
     case.id += f"-x{items}" + ("" if boxes is BOXES else f"-{np.ravel(boxes)[1]}")
     return case
 
 
-def shapes(version: int, boxes: str, scores: str, limit: object = 3, element_type: str = "f32") -> Case:
+def shapes(
+    version: int, boxes: str, scores: str, limit: object = 3, element_type: str = "f32"
+) -> Case:
     """Types and shapes only."""
-    limits = [limit] if isinstance(limit, Data) else [const("i64", limit)] if limit is not None else []
+    limits = (
+        [limit] if isinstance(limit, Data) else [const("i64", limit)] if limit is not None else []
+    )
     return Case(
-        "NonMaxSuppression", f"opset{version}", {}, [data(element_type, boxes), data(element_type, scores), *limits], outputs=3 if version > 4 else 1, run=False
+        "NonMaxSuppression",
+        f"opset{version}",
+        {},
+        [data(element_type, boxes), data(element_type, scores), *limits],
+        outputs=3 if version > 4 else 1,
+        run=False,
     )
 
 
@@ -79,19 +114,52 @@ def test_nms(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
 
-TURNED = [[0, 0, 4, 2, 0], [0, 0, 4, 2, 0.5], [0.5, 0, 4, 2, np.pi / 2], [5, 5, 3, 3, 0], [5, 5, 3, 3, np.pi / 4], [1, 0, 0, 2, 0.1]]
+TURNED = [
+    [0, 0, 4, 2, 0],
+    [0, 0, 4, 2, 0.5],
+    [0.5, 0, 4, 2, np.pi / 2],
+    [5, 5, 3, 3, 0],
+    [5, 5, 3, 3, np.pi / 4],
+    [1, 0, 0, 2, 0.1],
+]
 
 
 def rotated(
-    limit: object = 6, iou: object = 0.3, score: object = 0.0, *, boxes: object = TURNED, element_type: str = "f32", run: object = True, **attributes: str
+    limit: object = 6,
+    iou: object = 0.3,
+    score: object = 0.0,
+    *,
+    boxes: object = TURNED,
+    element_type: str = "f32",
+    run: object = True,
+    **attributes: str,
 ) -> Case:
-    inputs = [data(element_type, "1,6,5", [boxes]), data(element_type, "1,2,6", [SCORES]), const("i64", limit), const("f32", iou), const("f32", score)]
+    inputs = [
+        data(element_type, "1,6,5", [boxes]),
+        data(element_type, "1,2,6", [SCORES]),
+        const("i64", limit),
+        const("f32", iou),
+        const("f32", score),
+    ]
     return Case("NMSRotated", "opset13", attributes, inputs, outputs=3, run=run)
 
 
-def rotated_shapes(boxes: str, scores: str, limit: object = 3, types: str = "f32 f32 i64 f32 f32", **attributes: str) -> Case:
+def rotated_shapes(
+    boxes: str,
+    scores: str,
+    limit: object = 3,
+    types: str = "f32 f32 i64 f32 f32",
+    **attributes: str,
+) -> Case:
     a, b, c, d, e = types.split()
-    return Case("NMSRotated", "opset13", attributes, [data(a, boxes), data(b, scores), const(c, limit), const(d, 0), const(e, 0)], outputs=3, run=False)
+    return Case(
+        "NMSRotated",
+        "opset13",
+        attributes,
+        [data(a, boxes), data(b, scores), const(c, limit), const(d, 0), const(e, 0)],
+        outputs=3,
+        run=False,
+    )
 
 
 ROTATED = [
@@ -115,5 +183,7 @@ def test_nothing_chosen(shape: tuple[int, int], limit: int) -> None:
     """Not asked of OpenVINO, whose CPU plugin then leaves the number of boxes uninitialised."""
     items, count = shape
     boxes, marks = np.ones((items, count, 4), np.float32), np.ones((items, 2, count), np.float32)
-    indices, scored, number = NonMaxSuppression_9().evaluate(boxes, marks, np.int64(limit), np.float32(0), np.float32(0), None)
+    indices, scored, number = NonMaxSuppression_9().evaluate(
+        boxes, marks, np.int64(limit), np.float32(0), np.float32(0), None
+    )
     assert (indices.shape, scored.shape, number.tolist()) == ((0, 3), (0, 3), [0])

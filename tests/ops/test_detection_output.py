@@ -16,12 +16,24 @@ def priors(batch: int, count: int, size: int, rows: int, scale: float = 1.0) -> 
 
     def make(rng: np.random.Generator) -> np.ndarray:
         corners = rng.random((batch, count, 2)) * 0.6
-        boxes = np.concatenate([corners, corners + 0.2 + rng.random((batch, count, 2)) * 0.2], axis=2) * scale
+        boxes = (
+            np.concatenate([corners, corners + 0.2 + rng.random((batch, count, 2)) * 0.2], axis=2)
+            * scale
+        )
         if size == 5:
             boxes = np.concatenate([np.zeros((batch, count, 1)), boxes], axis=2)
         made = boxes.reshape(batch, 1, -1)
         if rows == 2:
-            made = np.concatenate([made, np.pad(rng.uniform(0.1, 0.3, (batch, 1, count * 4)), ((0, 0), (0, 0), (0, count * (size - 4))))], axis=1)
+            made = np.concatenate(
+                [
+                    made,
+                    np.pad(
+                        rng.uniform(0.1, 0.3, (batch, 1, count * 4)),
+                        ((0, 0), (0, 0), (0, count * (size - 4))),
+                    ),
+                ],
+                axis=1,
+            )
         return made
 
     return data("f32", f"{batch},{rows},{count * size}", make)
@@ -38,7 +50,14 @@ def detection(
     element_type: str = "f32",
     **given: str,
 ) -> Case:
-    attributes = {"keep_top_k": "8", "nms_threshold": "0.4", "confidence_threshold": "0.3", "normalized": "true", "code_type": CENTER, **given}
+    attributes = {
+        "keep_top_k": "8",
+        "nms_threshold": "0.4",
+        "confidence_threshold": "0.3",
+        "normalized": "true",
+        "code_type": CENTER,
+        **given,
+    }
     size = 4 if attributes["normalized"] == "true" else 5
     rows = 1 if attributes.get("variance_encoded_in_target") == "true" else 2
     places = 1 if attributes.get("share_location", "true") == "true" else classes
@@ -49,7 +68,10 @@ def detection(
         priors(prior_batch, count, size, rows, scale),
     ]
     if aux:
-        inputs += [data("f32", f"{images},{count * 2}", low=0, high=1), data("f32", f"{images},{count * places * 4}", low=-1, high=1)]
+        inputs += [
+            data("f32", f"{images},{count * 2}", low=0, high=1),
+            data("f32", f"{images},{count * places * 4}", low=-1, high=1),
+        ]
     for made in inputs:
         made.element_type = element_type
     if version == 1:
@@ -59,9 +81,28 @@ def detection(
     return case
 
 
-def shapes(version: int, box_logits: str, class_preds: str, proposals: str, *aux: str, types: str = "f32 f32 f32 f32 f32", **given: str) -> Case:
-    attributes = {"keep_top_k": "8", "nms_threshold": "0.4", "normalized": "true", **({"num_classes": "3"} if version == 1 else {}), **given}
-    inputs = [data(element_type, shape) for element_type, shape in zip(types.split(), (box_logits, class_preds, proposals, *aux), strict=False)]
+def shapes(
+    version: int,
+    box_logits: str,
+    class_preds: str,
+    proposals: str,
+    *aux: str,
+    types: str = "f32 f32 f32 f32 f32",
+    **given: str,
+) -> Case:
+    attributes = {
+        "keep_top_k": "8",
+        "nms_threshold": "0.4",
+        "normalized": "true",
+        **({"num_classes": "3"} if version == 1 else {}),
+        **given,
+    }
+    inputs = [
+        data(element_type, shape)
+        for element_type, shape in zip(
+            types.split(), (box_logits, class_preds, proposals, *aux), strict=False
+        )
+    ]
     return Case("DetectionOutput", f"opset{version}", attributes, inputs, run=False)
 
 
@@ -98,7 +139,10 @@ VALUES = [
         {"aux": True, "prior_batch": 2, "images": 2, "code_type": CORNER}, {"nms_threshold": "0"}, {"nms_threshold": "1"}, {"count": 60, "classes": 5, "keep_top_k": "40", "confidence_threshold": "0.1"},
     )
 ]  # fmt: skip
-VALUES += [detection(element_type="f16"), detection(count=200, classes=21, images=2, keep_top_k="100", confidence_threshold="0.8")]
+VALUES += [
+    detection(element_type="f16"),
+    detection(count=200, classes=21, images=2, keep_top_k="100", confidence_threshold="0.8"),
+]
 
 
 @pytest.mark.parametrize("case", SHAPES + VALUES, ids=case_id)

@@ -11,23 +11,72 @@ image = data("f32", "1,3,..300,200..400", run_shape=(1, 3, 224, 300))
 feature = data("f32", "1,16,3..7,?", run_shape=(1, 16, 4, 5))
 
 
-def prior(version: int = 8, size: object = (2, 3), image: object = (32, 48), known: object = (), run: object = True, **attributes: str) -> Case:
-    inputs = [const("i64", list(side)) if isinstance(side, tuple) else side for side in (size, image)]
-    return Case("PriorBox", f"opset{version}", {"offset": "0.5", **attributes}, inputs, known=known, run=run)
+def prior(
+    version: int = 8,
+    size: object = (2, 3),
+    image: object = (32, 48),
+    known: object = (),
+    run: object = True,
+    **attributes: str,
+) -> Case:
+    inputs = [
+        const("i64", list(side)) if isinstance(side, tuple) else side for side in (size, image)
+    ]
+    return Case(
+        "PriorBox", f"opset{version}", {"offset": "0.5", **attributes}, inputs, known=known, run=run
+    )
 
 
-def clustered(size: object = (2, 3), image: object = (32, 48), known: object = (), run: object = True, **attributes: str) -> Case:
-    inputs = [const("i64", list(side)) if isinstance(side, tuple) else side for side in (size, image)]
-    return Case("PriorBoxClustered", "opset1", {"offset": "0.5", "width": "4,9,16", "height": "5,10,15", **attributes}, inputs, known=known, run=run)
+def clustered(
+    size: object = (2, 3),
+    image: object = (32, 48),
+    known: object = (),
+    run: object = True,
+    **attributes: str,
+) -> Case:
+    inputs = [
+        const("i64", list(side)) if isinstance(side, tuple) else side for side in (size, image)
+    ]
+    return Case(
+        "PriorBoxClustered",
+        "opset1",
+        {"offset": "0.5", "width": "4,9,16", "height": "5,10,15", **attributes},
+        inputs,
+        known=known,
+        run=run,
+    )
 
 
 def spatial(of: object) -> object:
     """Height and width by ShapeOf and StridedSlice, as converters write it."""
-    slice_attributes = {"begin_mask": "0", "end_mask": "0", "new_axis_mask": "0", "shrink_axis_mask": "0", "ellipsis_mask": "0"}
-    return node("StridedSlice", "opset1", slice_attributes, [node("ShapeOf", "opset3", {}, [of]), const("i64", [2]), const("i64", [4]), const("i64", [1])])
+    slice_attributes = {
+        "begin_mask": "0",
+        "end_mask": "0",
+        "new_axis_mask": "0",
+        "shrink_axis_mask": "0",
+        "ellipsis_mask": "0",
+    }
+    return node(
+        "StridedSlice",
+        "opset1",
+        slice_attributes,
+        [
+            node("ShapeOf", "opset3", {}, [of]),
+            const("i64", [2]),
+            const("i64", [4]),
+            const("i64", [1]),
+        ],
+    )
 
 
-SSD = {"min_size": "16", "max_size": "38.46", "aspect_ratio": "2", "flip": "true", "variance": "0.1,0.1,0.2,0.2", "step": "16"}
+SSD = {
+    "min_size": "16",
+    "max_size": "38.46",
+    "aspect_ratio": "2",
+    "flip": "true",
+    "variance": "0.1,0.1,0.2,0.2",
+    "step": "16",
+}
 PRIORS = [
     *[prior(v, **given) for v in (1, 8) for given in (
         SSD, {**SSD, "clip": "true"}, {**SSD, "step": "0"}, {**SSD, "flip": "false"}, {**SSD, "aspect_ratio": "2,3"}, {**SSD, "aspect_ratio": "2,0.5,1,2"}, {**SSD, "max_size": ""},

@@ -11,7 +11,9 @@ from differential.oracle import Oracle
 
 def scores_of(shape: tuple[int, ...]) -> object:
     """Different scores, so that their order is certain."""
-    return lambda rng: ((rng.permutation(int(np.prod(shape))) + 1) / (np.prod(shape) + 1)).reshape(shape)
+    return lambda rng: ((rng.permutation(int(np.prod(shape))) + 1) / (np.prod(shape) + 1)).reshape(
+        shape
+    )
 
 
 def proposal(
@@ -41,10 +43,20 @@ def proposal(
     inputs = [
         data(element_type, ",".join(map(str, shape)), scores_of(shape)), data(element_type, f"{images},{4 * count},{rows},{columns}", low=-0.5, high=0.5), const(element_type, list(info)),
     ]  # fmt: skip
-    return Case("Proposal", f"opset{version}", attributes, inputs, outputs=1 if version == 1 else 2, known=known, run=run)
+    return Case(
+        "Proposal",
+        f"opset{version}",
+        attributes,
+        inputs,
+        outputs=1 if version == 1 else 2,
+        known=known,
+        run=run,
+    )
 
 
-def shapes(version: int, probs: str, deltas: str, info: str = "3", types: str = "f32 f32 f32", **given: str) -> Case:
+def shapes(
+    version: int, probs: str, deltas: str, info: str = "3", types: str = "f32 f32 f32", **given: str
+) -> Case:
     attributes = {
         "base_size": "8",
         "pre_nms_topn": "30",
@@ -56,8 +68,18 @@ def shapes(version: int, probs: str, deltas: str, info: str = "3", types: str = 
         "scale": "1",
         **given,
     }
-    inputs = [data(element_type, shape) for element_type, shape in zip(types.split(), (probs, deltas, info), strict=True)]
-    return Case("Proposal", f"opset{version}", attributes, inputs, outputs=1 if version == 1 else 2, run=False)
+    inputs = [
+        data(element_type, shape)
+        for element_type, shape in zip(types.split(), (probs, deltas, info), strict=True)
+    ]
+    return Case(
+        "Proposal",
+        f"opset{version}",
+        attributes,
+        inputs,
+        outputs=1 if version == 1 else 2,
+        run=False,
+    )
 
 
 FEW = {"nms_thresh": "0.1", "pre_nms_topn": "10"}
@@ -80,14 +102,29 @@ PROPOSALS = [
 
 
 def generate(
-    images: int = 1, rows: int = 3, columns: int = 4, count: int = 2, info: object = (60, 80, 1), element_type: str = "f32", known: object = (), **given: str
+    images: int = 1,
+    rows: int = 3,
+    columns: int = 4,
+    count: int = 2,
+    info: object = (60, 80, 1),
+    element_type: str = "f32",
+    known: object = (),
+    **given: str,
 ) -> Case:
-    attributes = {"min_size": "3", "nms_threshold": "0.5", "pre_nms_count": "20", "post_nms_count": "7", **given}
+    attributes = {
+        "min_size": "3",
+        "nms_threshold": "0.5",
+        "pre_nms_count": "20",
+        "post_nms_count": "7",
+        **given,
+    }
     shape = (images, count, rows, columns)
 
     def anchors(rng: np.random.Generator) -> np.ndarray:
         corners = rng.random((rows, columns, count, 2)) * 50
-        return np.concatenate([corners, corners + 5 + rng.random((rows, columns, count, 2)) * 25], axis=-1)
+        return np.concatenate(
+            [corners, corners + 5 + rng.random((rows, columns, count, 2)) * 25], axis=-1
+        )
 
     inputs = [
         const(element_type, [list(info)] * images), data(element_type, f"{rows},{columns},{count},4", anchors), data(element_type, f"{images},{4 * count},{rows},{columns}", low=-0.6, high=0.6),
@@ -96,9 +133,20 @@ def generate(
     return Case("GenerateProposals", "opset9", attributes, inputs, outputs=3, known=known)
 
 
-def generate_shapes(info: str, anchors: str, deltas: str, scores: str, types: str = "f32 f32 f32 f32", **given: str) -> Case:
-    attributes = {"min_size": "3", "nms_threshold": "0.5", "pre_nms_count": "20", "post_nms_count": "7", **given}
-    inputs = [data(element_type, shape) for element_type, shape in zip(types.split(), (info, anchors, deltas, scores), strict=True)]
+def generate_shapes(
+    info: str, anchors: str, deltas: str, scores: str, types: str = "f32 f32 f32 f32", **given: str
+) -> Case:
+    attributes = {
+        "min_size": "3",
+        "nms_threshold": "0.5",
+        "pre_nms_count": "20",
+        "post_nms_count": "7",
+        **given,
+    }
+    inputs = [
+        data(element_type, shape)
+        for element_type, shape in zip(types.split(), (info, anchors, deltas, scores), strict=True)
+    ]
     return Case("GenerateProposals", "opset9", attributes, inputs, outputs=3, run=False)
 
 

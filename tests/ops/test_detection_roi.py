@@ -7,23 +7,82 @@ from differential.cases import Case, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
 
-ROIS = [[0, 0, 12, 9], [3.3, 1.7, 9.1, 14.2], [-4, -3, 2, 3], [10, 10, 40, 40], [5, 5, 5.2, 5.1], [30, 30, 34, 35]]
-TURNED = [[6, 5, 8, 4, 0], [6, 5, 8, 4, 0.5], [3.3, 7.7, 5, 9, -1.2], [0, 0, 6, 6, 0.7], [15, 12, 12, 10, 3], [40, 40, 3, 3, 0.1]]
-BATCHED = [[0, 0, 0, 12, 9], [1, 3.3, 1.7, 9.1, 14.2], [1, -4, -3, 2, 3], [0, 10, 10, 40, 40], [0, 5, 5, 5.2, 5.1], [1, 30, 30, 34, 35], [0, 9, 9, 3, 3]]
-PARTS = [[0, 0, 0, 1, 1], [1, 0.1, 0.2, 0.7, 0.95], [1, 0.5, 0.25, 0.5, 0.8], [0, -0.2, 0.3, 0.4, 1.2], [0, 0.8, 0.9, 0.3, 0.1]]
+ROIS = [
+    [0, 0, 12, 9],
+    [3.3, 1.7, 9.1, 14.2],
+    [-4, -3, 2, 3],
+    [10, 10, 40, 40],
+    [5, 5, 5.2, 5.1],
+    [30, 30, 34, 35],
+]
+TURNED = [
+    [6, 5, 8, 4, 0],
+    [6, 5, 8, 4, 0.5],
+    [3.3, 7.7, 5, 9, -1.2],
+    [0, 0, 6, 6, 0.7],
+    [15, 12, 12, 10, 3],
+    [40, 40, 3, 3, 0.1],
+]
+BATCHED = [
+    [0, 0, 0, 12, 9],
+    [1, 3.3, 1.7, 9.1, 14.2],
+    [1, -4, -3, 2, 3],
+    [0, 10, 10, 40, 40],
+    [0, 5, 5, 5.2, 5.1],
+    [1, 30, 30, 34, 35],
+    [0, 9, 9, 3, 3],
+]
+PARTS = [
+    [0, 0, 0, 1, 1],
+    [1, 0.1, 0.2, 0.7, 0.95],
+    [1, 0.5, 0.25, 0.5, 0.8],
+    [0, -0.2, 0.3, 0.4, 1.2],
+    [0, 0.8, 0.9, 0.3, 0.1],
+]
 
 
-def align(version: int = 9, rois: object = ROIS, element_type: str = "f32", known: object = (), **given: str) -> Case:
-    attributes = {"pooled_h": "2", "pooled_w": "3", "sampling_ratio": "2", "spatial_scale": "0.5", "mode": "avg", **given}
+def align(
+    version: int = 9,
+    rois: object = ROIS,
+    element_type: str = "f32",
+    known: object = (),
+    **given: str,
+) -> Case:
+    attributes = {
+        "pooled_h": "2",
+        "pooled_w": "3",
+        "sampling_ratio": "2",
+        "spatial_scale": "0.5",
+        "mode": "avg",
+        **given,
+    }
     if version == 15:
         rois = TURNED
         del attributes["mode"]
         attributes = {"clockwise_mode": "false", **attributes}
-    inputs = [data(element_type, "2,3,9,8"), data(element_type, f"6,{len(rois[0])}", rois), const("i32", [0, 1, 1, 0, 1, 0])]
-    return Case("ROIAlign" if version < 15 else "ROIAlignRotated", f"opset{version}", attributes, inputs, known=known)
+    inputs = [
+        data(element_type, "2,3,9,8"),
+        data(element_type, f"6,{len(rois[0])}", rois),
+        const("i32", [0, 1, 1, 0, 1, 0]),
+    ]
+    return Case(
+        "ROIAlign" if version < 15 else "ROIAlignRotated",
+        f"opset{version}",
+        attributes,
+        inputs,
+        known=known,
+    )
 
 
-def align_shapes(version: int, features: str, rois: str, indices: str, types: str = "f32 f32 i32", known: object = (), **given: str) -> Case:
+def align_shapes(
+    version: int,
+    features: str,
+    rois: str,
+    indices: str,
+    types: str = "f32 f32 i32",
+    known: object = (),
+    **given: str,
+) -> Case:
     attributes = {
         "pooled_h": "2",
         "pooled_w": "3",
@@ -32,8 +91,18 @@ def align_shapes(version: int, features: str, rois: str, indices: str, types: st
         **({"mode": "avg"} if version < 15 else {"clockwise_mode": "false"}),
         **given,
     }
-    inputs = [data(element_type, shape) for element_type, shape in zip(types.split(), (features, rois, indices), strict=True)]
-    return Case("ROIAlign" if version < 15 else "ROIAlignRotated", f"opset{version}", attributes, inputs, run=False, known=known)
+    inputs = [
+        data(element_type, shape)
+        for element_type, shape in zip(types.split(), (features, rois, indices), strict=True)
+    ]
+    return Case(
+        "ROIAlign" if version < 15 else "ROIAlignRotated",
+        f"opset{version}",
+        attributes,
+        inputs,
+        run=False,
+        known=known,
+    )
 
 
 ALIGNED = [
@@ -53,13 +122,37 @@ ALIGNED = [
 ]  # fmt: skip
 
 
-def pooling(method: str = "max", rois: object = None, element_type: str = "f32", features: str = "2,3,9,8", **given: str) -> Case:
+def pooling(
+    method: str = "max",
+    rois: object = None,
+    element_type: str = "f32",
+    features: str = "2,3,9,8",
+    **given: str,
+) -> Case:
     rois = rois or (BATCHED if method == "max" else PARTS)
-    attributes = {"pooled_h": "2", "pooled_w": "3", "spatial_scale": "0.5", "method": method, **given}
-    return Case("ROIPooling", "opset2", attributes, [data(element_type, features), data(element_type, f"{len(rois)},5", rois)])
+    attributes = {
+        "pooled_h": "2",
+        "pooled_w": "3",
+        "spatial_scale": "0.5",
+        "method": method,
+        **given,
+    }
+    return Case(
+        "ROIPooling",
+        "opset2",
+        attributes,
+        [data(element_type, features), data(element_type, f"{len(rois)},5", rois)],
+    )
 
 
-def pooling_shapes(features: str, rois: str, types: str = "f32 f32", known: object = (), drop: tuple[str, ...] = (), **given: str) -> Case:
+def pooling_shapes(
+    features: str,
+    rois: str,
+    types: str = "f32 f32",
+    known: object = (),
+    drop: tuple[str, ...] = (),
+    **given: str,
+) -> Case:
     attributes = {"pooled_h": "2", "pooled_w": "3", "spatial_scale": "0.5", **given}
     for name in drop:
         del attributes[name]
@@ -67,7 +160,10 @@ def pooling_shapes(features: str, rois: str, types: str = "f32 f32", known: obje
         "ROIPooling",
         "opset2",
         attributes,
-        [data(element_type, shape) for element_type, shape in zip(types.split(), (features, rois), strict=True)],
+        [
+            data(element_type, shape)
+            for element_type, shape in zip(types.split(), (features, rois), strict=True)
+        ],
         run=False,
         known=known,
     )
@@ -106,17 +202,38 @@ def sensitive(
         "spatial_bins_y": str(bins[1]),
         **given,
     }
-    return Case("PSROIPooling", "opset1", attributes, [data(element_type, f"{images},{channels},9,8"), data(element_type, f"{len(rois)},5", rois)])
+    return Case(
+        "PSROIPooling",
+        "opset1",
+        attributes,
+        [
+            data(element_type, f"{images},{channels},9,8"),
+            data(element_type, f"{len(rois)},5", rois),
+        ],
+    )
 
 
-def sensitive_shapes(features: str, rois: str, types: str = "f32 f32", drop: str = "", **given: str) -> Case:
-    attributes = {"output_dim": "3", "group_size": "2", "spatial_scale": "0.5", "mode": "average", "spatial_bins_x": "1", "spatial_bins_y": "1", **given}
+def sensitive_shapes(
+    features: str, rois: str, types: str = "f32 f32", drop: str = "", **given: str
+) -> Case:
+    attributes = {
+        "output_dim": "3",
+        "group_size": "2",
+        "spatial_scale": "0.5",
+        "mode": "average",
+        "spatial_bins_x": "1",
+        "spatial_bins_y": "1",
+        **given,
+    }
     attributes.pop(drop, None)
     return Case(
         "PSROIPooling",
         "opset1",
         attributes,
-        [data(element_type, shape) for element_type, shape in zip(types.split(), (features, rois), strict=True)],
+        [
+            data(element_type, shape)
+            for element_type, shape in zip(types.split(), (features, rois), strict=True)
+        ],
         run=False,
     )
 
@@ -132,7 +249,14 @@ SENSITIVE = [
 ]  # fmt: skip
 
 
-def deformable(rois: object = None, moved: int = 0, group: int = 2, output: int = 4, part: int = 2, **given: str) -> Case:
+def deformable(
+    rois: object = None,
+    moved: int = 0,
+    group: int = 2,
+    output: int = 4,
+    part: int = 2,
+    **given: str,
+) -> Case:
     rois = rois or BATCHED
     attributes = {
         "output_dim": str(output),
@@ -144,15 +268,19 @@ def deformable(rois: object = None, moved: int = 0, group: int = 2, output: int 
         "trans_std": "0.4",
         **given,
     }
-    inputs = [data("f32", f"2,{output * group * group},9,8"), data("f32", f"{len(rois)},5", rois)] + (
-        [data("f32", f"{len(rois)},{2 * moved},{part},{part}", low=-1, high=1)] if moved else []
-    )
+    inputs = [
+        data("f32", f"2,{output * group * group},9,8"),
+        data("f32", f"{len(rois)},5", rois),
+    ] + ([data("f32", f"{len(rois)},{2 * moved},{part},{part}", low=-1, high=1)] if moved else [])
     return Case("DeformablePSROIPooling", "opset1", attributes, inputs)
 
 
 def deformable_shapes(*shapes: str, types: str = "f32 f32 f32", **given: str) -> Case:
     attributes = {"output_dim": "3", "spatial_scale": "0.5", **given}
-    inputs = [data(element_type, shape) for element_type, shape in zip(types.split(), shapes, strict=False)]
+    inputs = [
+        data(element_type, shape)
+        for element_type, shape in zip(types.split(), shapes, strict=False)
+    ]
     return Case("DeformablePSROIPooling", "opset1", attributes, inputs, run=False)
 
 

@@ -8,13 +8,47 @@ from differential.compare import check
 from differential.oracle import Oracle
 
 
-def region(shape: str, element_type: str = "f32", run: bool = True, run_shape: tuple[int, ...] | None = None, **given: str) -> Case:
-    attributes = {"axis": "1", "end_axis": "3", "coords": "4", "classes": "3", "num": "2", "do_softmax": "true", **given}
-    return Case("RegionYolo", "opset1", attributes, [data(element_type, shape, low=-4, high=4, run_shape=run_shape)], run=run)
+def region(
+    shape: str,
+    element_type: str = "f32",
+    run: bool = True,
+    run_shape: tuple[int, ...] | None = None,
+    **given: str,
+) -> Case:
+    attributes = {
+        "axis": "1",
+        "end_axis": "3",
+        "coords": "4",
+        "classes": "3",
+        "num": "2",
+        "do_softmax": "true",
+        **given,
+    }
+    return Case(
+        "RegionYolo",
+        "opset1",
+        attributes,
+        [data(element_type, shape, low=-4, high=4, run_shape=run_shape)],
+        run=run,
+    )
 
 
-def reorg(shape: str, stride: str = "2", element_type: str = "f32", run: bool = True, run_shape: tuple[int, ...] | None = None, known: object = ()) -> Case:
-    return Case("ReorgYolo", "opset2", {"stride": stride}, [data(element_type, shape, run_shape=run_shape)], run=run, known=known)
+def reorg(
+    shape: str,
+    stride: str = "2",
+    element_type: str = "f32",
+    run: bool = True,
+    run_shape: tuple[int, ...] | None = None,
+    known: object = (),
+) -> Case:
+    return Case(
+        "ReorgYolo",
+        "opset2",
+        {"stride": stride},
+        [data(element_type, shape, run_shape=run_shape)],
+        run=run,
+        known=known,
+    )
 
 
 v3 = {"do_softmax": "false", "mask": "0,1"}

@@ -20,19 +20,46 @@ def ints(shape: str, element_type: str = "i64") -> Input:
 def size_of(shape: str) -> Input:
     """The first dimension of a tensor, as a scalar."""
     return node(
-        "Gather", "opset8", {"batch_dims": "0"}, [node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", shape)]), const("i64", 0), const("i64", 0)]
+        "Gather",
+        "opset8",
+        {"batch_dims": "0"},
+        [
+            node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", shape)]),
+            const("i64", 0),
+            const("i64", 0),
+        ],
     )
 
 
 def offsets(inputs: list[Input], reduction: str | None = None, **options: Any) -> list[Case]:
     """EmbeddingBagOffsets-15, and -Sum-3 where it is not about means."""
-    newer = Case("EmbeddingBagOffsets", "opset15", {} if reduction is None else {"reduction": reduction}, inputs, **options)
-    return [newer] if reduction == "mean" else [newer, Case("EmbeddingBagOffsetsSum", "opset3", {}, inputs, **options)]
+    newer = Case(
+        "EmbeddingBagOffsets",
+        "opset15",
+        {} if reduction is None else {"reduction": reduction},
+        inputs,
+        **options,
+    )
+    return (
+        [newer]
+        if reduction == "mean"
+        else [newer, Case("EmbeddingBagOffsetsSum", "opset3", {}, inputs, **options)]
+    )
 
 
 def packed(inputs: list[Input], reduction: str | None = None, **options: Any) -> list[Case]:
-    newer = Case("EmbeddingBagPacked", "opset15", {} if reduction is None else {"reduction": reduction}, inputs, **options)
-    return [newer] if reduction == "mean" else [newer, Case("EmbeddingBagPackedSum", "opset3", {}, inputs, **options)]
+    newer = Case(
+        "EmbeddingBagPacked",
+        "opset15",
+        {} if reduction is None else {"reduction": reduction},
+        inputs,
+        **options,
+    )
+    return (
+        [newer]
+        if reduction == "mean"
+        else [newer, Case("EmbeddingBagPackedSum", "opset3", {}, inputs, **options)]
+    )
 
 
 def segments(inputs: list[Input], **options: Any) -> list[Case]:
@@ -51,12 +78,26 @@ OFFSETS = [
     *offsets([data("i32", "5,2", low=-9, high=9), INDICES, const("i64", [0, 4])]),
     *offsets([data("f16", "5,2"), INDICES, const("i64", [0, 4])]),
     *offsets([data("u8", "5,2", low=0, high=9), INDICES, const("i64", [0, 4])]),
-    *offsets([data("f32", "?,2", run_shape=(5, 2)), ints("..."), data("i64", "?", [0, 1], run_shape=(2,))], run=False),
-    *offsets([data("f32", "5,?,1..3"), ints("2..5"), ints("3..9"), ints("..."), data("f32", "4..8")], run=False),
+    *offsets(
+        [
+            data("f32", "?,2", run_shape=(5, 2)),
+            ints("..."),
+            data("i64", "?", [0, 1], run_shape=(2,)),
+        ],
+        run=False,
+    ),
+    *offsets(
+        [data("f32", "5,?,1..3"), ints("2..5"), ints("3..9"), ints("..."), data("f32", "4..8")],
+        run=False,
+    ),
     *offsets([data("string", "..."), ints("4"), ints("1..3")], run=False),
-    *offsets([data("dynamic", "5,2"), ints("4"), ints("..."), ints(""), data("f32", "4")], run=False),
+    *offsets(
+        [data("dynamic", "5,2"), ints("4"), ints("..."), ints(""), data("f32", "4")], run=False
+    ),
     *offsets([TABLE, const("i64", [0, 5]), const("i64", [0])], run=False, known="embedding-index"),
-    *offsets([TABLE, INDICES, const("i64", [0]), const("i64", -2)], run=False, known="embedding-index"),
+    *offsets(
+        [TABLE, INDICES, const("i64", [0]), const("i64", -2)], run=False, known="embedding-index"
+    ),
     # refused
     *offsets([TABLE, INDICES, ints("3"), ints(""), data("f32", "6")], "mean"),
     *offsets([TABLE, INDICES, ints("3"), ints(""), data("f32", "5")]),
@@ -108,8 +149,23 @@ SEGMENTS = [
     *segments([TABLE, INDICES, IDS, const("i64", 5), const("i64", 3)]),
     *segments([TABLE, INDICES, IDS, const("i64", 5), const("i64", 3), data("f32", "6")]),
     *segments([TABLE, INDICES, IDS, data("i64", "", 4)]),
-    *segments([data("i32", "5,2", low=-9, high=9), const("i32", [1, 2]), const("i32", [0, 1]), const("i32", 2)]),
-    *segments([data("f16", "5"), const("i32", [1, 2]), const("i32", [0, 0]), const("i32", 2), const("i32", 0)]),
+    *segments(
+        [
+            data("i32", "5,2", low=-9, high=9),
+            const("i32", [1, 2]),
+            const("i32", [0, 1]),
+            const("i32", 2),
+        ]
+    ),
+    *segments(
+        [
+            data("f16", "5"),
+            const("i32", [1, 2]),
+            const("i32", [0, 0]),
+            const("i32", 2),
+            const("i32", 0),
+        ]
+    ),
     *segments([data("f32", "5,?"), INDICES, IDS, size_of("2..5")], run=False),
     *segments([data("f32", "..."), ints("..."), ints("?"), ints("...")], run=False),
     *segments([TABLE, ints("6"), ints("6"), const("i64", -1)], run=False),

@@ -12,7 +12,9 @@ from differential.oracle import Oracle
 
 BOUNDED = data("f32", "2..10,?")
 SHAPE = node("ShapeOf", "opset3", {"output_type": "i64"}, [BOUNDED])
-FROM_2_TO_10 = node("Gather", "opset8", {"batch_dims": "0"}, [SHAPE, const("i64", 0), const("i64", 0)])
+FROM_2_TO_10 = node(
+    "Gather", "opset8", {"batch_dims": "0"}, [SHAPE, const("i64", 0), const("i64", 0)]
+)
 
 # Range
 
@@ -35,7 +37,13 @@ def range_1(inputs: list[Input], **rest: Any) -> Case:
 
 
 def range_4(inputs: list[Input], output_type: str | None = "i64", **rest: Any) -> Case:
-    return Case("Range", "opset4", {} if output_type is None else {"output_type": output_type}, inputs, **rest)
+    return Case(
+        "Range",
+        "opset4",
+        {} if output_type is None else {"output_type": output_type},
+        inputs,
+        **rest,
+    )
 
 
 RANGE = [
@@ -67,12 +75,18 @@ RANGE = [
     range_1(numbers("f32", float("nan"), 1, 1)),
     range_1([const("i64", 0), const("i32", 10), const("i64", 1)]),
     range_1([const("i64", 0), data("i64", "", values=4), const("i64", 1)]),
-    range_1([const("i64", 0), data("i64", "", values=-3), const("i64", 1)], known="range-empty-at-run-time"),
+    range_1(
+        [const("i64", 0), data("i64", "", values=-3), const("i64", 1)],
+        known="range-empty-at-run-time",
+    ),
     range_1([unknown("dynamic")] * 3, run=False),
     range_1([const("i64", 0), unknown("dynamic"), const("i64", 1)], run=False),
     range_1([const("i64", 0), unknown(shape="..."), const("i64", 1)], run=False),
     *(range_1([unknown(type)] * 3) for type in ("u1", "i4", "u4")),
-    *(range_4(numbers("i64", 0, 10, 3), type, run=type in ("i32", "f32")) for type in ("i32", "f32", "f16", "f64", "u8", "bf16")),
+    *(
+        range_4(numbers("i64", 0, 10, 3), type, run=type in ("i32", "f32"))
+        for type in ("i32", "f32", "f16", "f64", "u8", "bf16")
+    ),
     range_4(numbers("f32", 0.5, 10.9, 2.6)),
     range_4(numbers("f32", -0.5, -10.9, -2.6), "i32"),
     range_4(numbers("f32", 0.5, 10.2, 0.3), "f32"),
@@ -98,7 +112,12 @@ RANGE = [
             )
         )
     ),
-    range_4([FROM_2_TO_10, FROM_2_TO_10, const("i64", 1)], run=False, known="range-of-bounds", id="start-and-stop-apart"),
+    range_4(
+        [FROM_2_TO_10, FROM_2_TO_10, const("i64", 1)],
+        run=False,
+        known="range-of-bounds",
+        id="start-and-stop-apart",
+    ),
 ]
 
 
@@ -110,14 +129,28 @@ def test_range(case: Case, oracle: Oracle) -> None:
 def test_range_decides_a_shape(oracle: Oracle) -> None:
     """The value of a Range is known where its inputs are: Reshape of [?] by Range(2, 8, 2) is [2,4,6]."""
     pattern = node("Range", "opset4", {"output_type": "i64"}, numbers("i32", 2, 8, 2))
-    check(Case("Reshape", "opset1", {"special_zero": "false"}, [data("f32", "?", run_shape=(48,)), pattern]), oracle)
+    check(
+        Case(
+            "Reshape",
+            "opset1",
+            {"special_zero": "false"},
+            [data("f32", "?", run_shape=(48,)), pattern],
+        ),
+        oracle,
+    )
 
 
 # Eye
 
 
 def eye(*inputs: Input, output_type: str | None = "f32", **rest: Any) -> Case:
-    return Case("Eye", "opset9", {} if output_type is None else {"output_type": output_type}, list(inputs), **rest)
+    return Case(
+        "Eye",
+        "opset9",
+        {} if output_type is None else {"output_type": output_type},
+        list(inputs),
+        **rest,
+    )
 
 
 THREE, FOUR, ZERO = const("i64", 3), const("i64", 4), const("i64", 0)
@@ -136,7 +169,10 @@ EYE = [
     eye(const("i64", 1), FOUR, ZERO, const("i64", [2, 3, 1]), output_type="f32"),
     eye(THREE, FOUR, ZERO, const("i32", np.array([], np.int32))),
     eye(THREE, FOUR, ZERO, const("i64", [0, 2]), run=False),
-    *(eye(THREE, FOUR, ZERO, output_type=element_type, run=False) for element_type in ("f16", "bf16", "f64", "u64", "u1", "string")),
+    *(
+        eye(THREE, FOUR, ZERO, output_type=element_type, run=False)
+        for element_type in ("f16", "bf16", "f64", "u64", "u1", "string")
+    ),
     eye(const("i64", 2**40), const("i64", 2**40), ZERO, run=False),
     eye(data("i64", "?"), data("i64", "1"), data("i64", "..."), data("i64", "?"), run=False),
     eye(data("i64", "", values=2), FOUR, ZERO),
@@ -173,14 +209,40 @@ def test_eye(case: Case, oracle: Oracle) -> None:
 # RandomUniform
 
 
-def uniform(shape: Input, low: Input, high: Input, output_type: str = "f32", **changes: Any) -> Case:
-    rest = {name: changes.pop(name) for name in ("run", "known", "id", "atol", "rtol") if name in changes}
-    attributes = {"output_type": output_type, "global_seed": "150", "op_seed": "10", "alignment": "tensorflow"} | changes
-    return Case("RandomUniform", "opset8", {name: value for name, value in attributes.items() if value is not None}, [shape, low, high], **rest)
+def uniform(
+    shape: Input, low: Input, high: Input, output_type: str = "f32", **changes: Any
+) -> Case:
+    rest = {
+        name: changes.pop(name)
+        for name in ("run", "known", "id", "atol", "rtol")
+        if name in changes
+    }
+    attributes = {
+        "output_type": output_type,
+        "global_seed": "150",
+        "op_seed": "10",
+        "alignment": "tensorflow",
+    } | changes
+    return Case(
+        "RandomUniform",
+        "opset8",
+        {name: value for name, value in attributes.items() if value is not None},
+        [shape, low, high],
+        **rest,
+    )
 
 
-def drawn(type: str, low: float, high: float, alignment: str, sizes: tuple[int, ...] = (7, 3), **rest: Any) -> Case:
-    return uniform(const("i64", list(sizes)), const(type, low), const(type, high), type, alignment=alignment, **{"atol": 0, "rtol": 0, **rest})
+def drawn(
+    type: str, low: float, high: float, alignment: str, sizes: tuple[int, ...] = (7, 3), **rest: Any
+) -> Case:
+    return uniform(
+        const("i64", list(sizes)),
+        const(type, low),
+        const(type, high),
+        type,
+        alignment=alignment,
+        **{"atol": 0, "rtol": 0, **rest},
+    )
 
 
 F0, F1 = const("f32", 0.0), const("f32", 1.0)
@@ -188,18 +250,32 @@ TWO_THREE = const("i64", [2, 3])
 
 UNIFORM = [
     *(drawn("f32", 0, 1, alignment) for alignment in ("tensorflow", "pytorch")),
-    *(drawn("f32", -3, 7.5, alignment, global_seed="1", op_seed="0", rtol=1e-6) for alignment in ("tensorflow", "pytorch")),
+    *(
+        drawn("f32", -3, 7.5, alignment, global_seed="1", op_seed="0", rtol=1e-6)
+        for alignment in ("tensorflow", "pytorch")
+    ),
     *(drawn("i32", -50, 5000, alignment) for alignment in ("tensorflow", "pytorch")),
     drawn("i64", -50, 5000, "tensorflow", known="i64-as-i32"),
     drawn("i64", -50, 5000, "pytorch"),
-    *(drawn("f32", 0, 1, alignment, (1500,), global_seed=str(2**40 + 3), op_seed=str(2**50 + 7)) for alignment in ("tensorflow", "pytorch")),
+    *(
+        drawn("f32", 0, 1, alignment, (1500,), global_seed=str(2**40 + 3), op_seed=str(2**50 + 7))
+        for alignment in ("tensorflow", "pytorch")
+    ),
     drawn("f32", 0, 1, "tensorflow", global_seed="0"),
     drawn("f32", 0, 1, "TENSORFLOW", (5,)),
     drawn("f32", 0, 1, "tensorflow", (0, 4)),
     drawn("f32", 0, 1, "tensorflow", (), known="random-uniform-scalar"),
-    uniform(data("i32", "2", values=[2, 2]), data("f32", "1", values=[0]), data("f32", "", values=4), rtol=1e-6),
+    uniform(
+        data("i32", "2", values=[2, 2]),
+        data("f32", "1", values=[0]),
+        data("f32", "", values=4),
+        rtol=1e-6,
+    ),
     uniform(SHAPE, F0, F1, run=False),
-    *(uniform(TWO_THREE, const(element_type, 0), const(element_type, 1), element_type, run=False) for element_type in ("f16", "bf16", "f64")),
+    *(
+        uniform(TWO_THREE, const(element_type, 0), const(element_type, 1), element_type, run=False)
+        for element_type in ("f16", "bf16", "f64")
+    ),
     uniform(const("i64", np.array([], np.int64)), F0, F1, run=False),
     uniform(const("i64", [2**40, 2**20]), F0, F1, run=False),
     uniform(node("Concat", "opset1", {"axis": "0"}, [const("i64", [3]), SHAPE]), F0, F1, run=False),
@@ -239,10 +315,20 @@ def test_random_uniform_of_the_specification() -> None:
     from irshape.types import ElementType
 
     def drawn(type: str, low: Any, high: Any, shape: tuple[int, ...]) -> Any:
-        return RandomUniform(output_type=ElementType.of(type), global_seed=150, op_seed=10).evaluate(np.array(shape), low, high)
+        return RandomUniform(
+            output_type=ElementType.of(type), global_seed=150, op_seed=10
+        ).evaluate(np.array(shape), low, high)
 
     first = drawn("f32", np.float32(0), np.float32(1), (3, 3))
-    np.testing.assert_allclose(first, [[0.7011236, 0.30539632, 0.93931055], [0.9456035, 0.11694777, 0.50770056], [0.5197197, 0.22727466, 0.991374]], rtol=1e-6)
+    np.testing.assert_allclose(
+        first,
+        [
+            [0.7011236, 0.30539632, 0.93931055],
+            [0.9456035, 0.11694777, 0.50770056],
+            [0.5197197, 0.22727466, 0.991374],
+        ],
+        rtol=1e-6,
+    )
     doubles = drawn("f64", np.float64(-2), np.float64(2), (2, 2))
     assert doubles.dtype == np.float64
     assert np.all((doubles >= -2) & (doubles < 2))
@@ -256,8 +342,20 @@ LOGS = data("f32", "2,5", values=np.log([[0.1, 0.2, 0.3, 0.2, 0.2], [0.5, 0.1, 0
 
 def multinomial(probs: Input, samples: Input = THREE, **changes: Any) -> Case:
     rest = {name: changes.pop(name) for name in ("run", "known", "id") if name in changes}
-    attributes = {"convert_type": "i64", "with_replacement": "true", "log_probs": "false", "global_seed": "1", "op_seed": "2"} | changes
-    return Case("Multinomial", "opset13", {name: value for name, value in attributes.items() if value is not None}, [probs, samples], **rest)
+    attributes = {
+        "convert_type": "i64",
+        "with_replacement": "true",
+        "log_probs": "false",
+        "global_seed": "1",
+        "op_seed": "2",
+    } | changes
+    return Case(
+        "Multinomial",
+        "opset13",
+        {name: value for name, value in attributes.items() if value is not None},
+        [probs, samples],
+        **rest,
+    )
 
 
 MULTINOMIAL = [
@@ -270,7 +368,16 @@ MULTINOMIAL = [
     multinomial(data("f32", "1,4", values=[[0, 0, 1, 0]]), const("i64", 6)),
     multinomial(data("f32", "3,1", values=[[0.5], [1], [2]]), const("i64", 3), convert_type="i32"),
     multinomial(PROBS, const("i64", 5), with_replacement="FALSE", global_seed="9"),
-    multinomial(PROBS, const("i32", 2), with_replacement=None, log_probs=None, global_seed=None, op_seed=None, run=False, known="missing-attribute"),
+    multinomial(
+        PROBS,
+        const("i32", 2),
+        with_replacement=None,
+        log_probs=None,
+        global_seed=None,
+        op_seed=None,
+        run=False,
+        known="missing-attribute",
+    ),
     multinomial(data("f16", "2,5"), run=False),
     multinomial(data("bf16", "1..3,?"), const("i64", 2), run=False),
     multinomial(data("f32", "?,?"), data("i64", "1"), run=False),
@@ -284,7 +391,9 @@ MULTINOMIAL = [
     multinomial(data("dynamic", "2,5"), run=False),
     multinomial(PROBS, convert_type=None, run=False, known="missing-attribute"),
     multinomial(PROBS, convert_type="f32", run=False, known="multinomial-convert-type"),
-    multinomial(PROBS, const("i64", 9), with_replacement="false", run=False, known="multinomial-too-many"),
+    multinomial(
+        PROBS, const("i64", 9), with_replacement="false", run=False, known="multinomial-too-many"
+    ),
     multinomial(PROBS, const("i64", -1), run=False, known="negative-size"),
     multinomial(PROBS, const("i64", [3, 1])),
     multinomial(PROBS, const("i64", [[3]])),

@@ -11,23 +11,59 @@ from differential.cases import Case, Input, case_id, const, data, node
 from differential.compare import check
 from differential.oracle import Oracle
 
-TRANSFORMATIONS = ("half_pixel", "pytorch_half_pixel", "asymmetric", "tf_half_pixel_for_nn", "align_corners")
+TRANSFORMATIONS = (
+    "half_pixel",
+    "pytorch_half_pixel",
+    "asymmetric",
+    "tf_half_pixel_for_nn",
+    "align_corners",
+)
 ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple")
 
 
-def interpolate(inputs: list[Input], version: str = "opset11", run: Any = True, known: str = "", **attributes: str) -> Case:
-    return Case("Interpolate", version, {"mode": "nearest", "shape_calculation_mode": "sizes", **attributes}, inputs, run=run, known=known)
+def interpolate(
+    inputs: list[Input],
+    version: str = "opset11",
+    run: Any = True,
+    known: str = "",
+    **attributes: str,
+) -> Case:
+    return Case(
+        "Interpolate",
+        version,
+        {"mode": "nearest", "shape_calculation_mode": "sizes", **attributes},
+        inputs,
+        run=run,
+        known=known,
+    )
 
 
-def sized(shape: str, sizes: list[int], axes: list[int], *, element_type: str = "f32", known: str = "", **attributes: str) -> Case:
+def sized(
+    shape: str,
+    sizes: list[int],
+    axes: list[int],
+    *,
+    element_type: str = "f32",
+    known: str = "",
+    **attributes: str,
+) -> Case:
     """Interpolate-11 to sizes."""
     low, high = (-2.0, 2.0) if element_type in ("f32", "f16", "bf16", "f64") else (-100, 100)
-    return interpolate([data(element_type, shape, low=low, high=high), const("i64", sizes), const("i64", axes)], known=known, **attributes)
+    return interpolate(
+        [data(element_type, shape, low=low, high=high), const("i64", sizes), const("i64", axes)],
+        known=known,
+        **attributes,
+    )
 
 
 def scaled(shape: str, scales: list[float], axes: list[int], **attributes: str) -> Case:
     """Interpolate-4 by scales."""
-    inputs = [data("f32", shape), const("i64", [1] * len(axes)), const("f32", scales), const("i64", axes)]
+    inputs = [
+        data("f32", shape),
+        const("i64", [1] * len(axes)),
+        const("f32", scales),
+        const("i64", axes),
+    ]
     return interpolate(inputs, "opset4", shape_calculation_mode="scales", **attributes)
 
 
@@ -49,11 +85,36 @@ VALUES = [
         scaled("1,2,6,4", [0.37, 2.3], [2, 3], coordinate_transformation_mode=c, mode=m)
         for c, m in product(TRANSFORMATIONS, ("linear", "linear_onnx", "cubic"))
     ),
-    *(sized("1,1,6,4", [1, 2], [2, 3], coordinate_transformation_mode=c, mode=m) for c, m in product(TRANSFORMATIONS, ("nearest", "linear", "cubic"))),
-    *(sized("1,2,4,6,5", [3, 9, 2], [2, 3, 4], coordinate_transformation_mode=c, mode="linear", antialias="true") for c in TRANSFORMATIONS),
-    *(sized("1,2,4,6,5", [5, 3, 7], [2, 3, 4], mode=m) for m in ("nearest", "linear", "linear_onnx")),
-    sized("1,2,6,4", [3, 2], [2, 3], mode="linear", antialias="true", known="interpolate-antialias"),
-    sized("1,2,4,6,5", [8, 9, 8], [2, 3, 4], mode="linear", antialias="true", known="interpolate-antialias"),
+    *(
+        sized("1,1,6,4", [1, 2], [2, 3], coordinate_transformation_mode=c, mode=m)
+        for c, m in product(TRANSFORMATIONS, ("nearest", "linear", "cubic"))
+    ),
+    *(
+        sized(
+            "1,2,4,6,5",
+            [3, 9, 2],
+            [2, 3, 4],
+            coordinate_transformation_mode=c,
+            mode="linear",
+            antialias="true",
+        )
+        for c in TRANSFORMATIONS
+    ),
+    *(
+        sized("1,2,4,6,5", [5, 3, 7], [2, 3, 4], mode=m)
+        for m in ("nearest", "linear", "linear_onnx")
+    ),
+    sized(
+        "1,2,6,4", [3, 2], [2, 3], mode="linear", antialias="true", known="interpolate-antialias"
+    ),
+    sized(
+        "1,2,4,6,5",
+        [8, 9, 8],
+        [2, 3, 4],
+        mode="linear",
+        antialias="true",
+        known="interpolate-antialias",
+    ),
     *(
         sized("1,2,6,4", sizes, [2, 3], mode=m, cube_coeff=a)
         for m, a in (("bilinear_pillow", "-0.75"), ("bicubic_pillow", "-0.5"))
@@ -65,7 +126,10 @@ VALUES = [
         for t in ("i8", "u8", "i32", "i64", "f16", "bf16", "f64")
         for m in ("nearest", "linear_onnx", "cubic", "bilinear_pillow")
     ),
-    *(sized("1,1,5,4", [3, 7], [2, 3], element_type=t, mode="bicubic_pillow", cube_coeff="-0.5") for t in ("i8", "u8", "i32", "f16", "f64")),
+    *(
+        sized("1,1,5,4", [3, 7], [2, 3], element_type=t, mode="bicubic_pillow", cube_coeff="-0.5")
+        for t in ("i8", "u8", "i32", "f16", "f64")
+    ),
     sized("1,1,5,4", [3, 7], [2, 3], mode="bicubic_pillow", known="interpolate-pillow-coefficient"),
     # other axes, other ranks
     sized("2,6,4,3", [3, 7], [1, 2], mode="linear"),
@@ -76,33 +140,92 @@ VALUES = [
     sized("6,4", [3, 7], [0, 1], mode="linear_onnx"),
     sized("6,4", [3, 7], [0, 1], mode="cubic"),
     interpolate([data("f32", "1,2,6,4"), const("i32", [1, 2, 3, 7])], mode="linear_onnx"),
-    interpolate([data("f32", "1,2,6,4"), const("f32", [1, 1, 0.5, 2])], mode="cubic", shape_calculation_mode="scales"),
-    interpolate([data("f32", "1,2,6,4"), const("f16", [0.5, 2]), const("i32", [2, 3])], mode="linear", shape_calculation_mode="scales"),
-    interpolate([data("f32", "?,2,?,4", run_shape=(1, 2, 6, 4)), const("u64", [3, 7]), const("u32", [2, 3])], mode="linear"),
+    interpolate(
+        [data("f32", "1,2,6,4"), const("f32", [1, 1, 0.5, 2])],
+        mode="cubic",
+        shape_calculation_mode="scales",
+    ),
+    interpolate(
+        [data("f32", "1,2,6,4"), const("f16", [0.5, 2]), const("i32", [2, 3])],
+        mode="linear",
+        shape_calculation_mode="scales",
+    ),
+    interpolate(
+        [
+            data("f32", "?,2,?,4", run_shape=(1, 2, 6, 4)),
+            const("u64", [3, 7]),
+            const("u32", [2, 3]),
+        ],
+        mode="linear",
+    ),
     # padding
-    *(sized("1,2,6,4", [5, 9], [2, 3], mode=m, pads_begin="0,0,1,2", pads_end="0,0,0,1") for m in ("nearest", "linear", "linear_onnx", "cubic")),
+    *(
+        sized("1,2,6,4", [5, 9], [2, 3], mode=m, pads_begin="0,0,1,2", pads_end="0,0,0,1")
+        for m in ("nearest", "linear", "linear_onnx", "cubic")
+    ),
     sized("1,2,6,4", [5, 9], [2, 3], mode="nearest", pads_begin="0", pads_end="0,0,2,0,7"),
     scaled("1,2,6,4", [0.5, 1.5], [2, 3], mode="linear_onnx", pads_begin="0,0,1,1"),
     # Interpolate-1
     *(
-        Case("Interpolate", "opset1", {"axes": "2,3", "mode": m, "align_corners": c}, [data("f32", "1,2,6,4"), const("i64", sizes)])
+        Case(
+            "Interpolate",
+            "opset1",
+            {"axes": "2,3", "mode": m, "align_corners": c},
+            [data("f32", "1,2,6,4"), const("i64", sizes)],
+        )
         for m in ("nearest", "linear", "cubic")
         for c in ("true", "false")
         for sizes in ([3, 7], [11, 2])
     ),
-    Case("Interpolate", "opset1", {"axes": "2", "mode": "linear", "align_corners": "false"}, [data("f32", "1,2,6"), const("i32", [4])]),
-    Case("Interpolate", "opset1", {"axes": "2,3,4", "mode": "linear", "align_corners": "false"}, [data("f32", "1,2,3,4,5"), const("i64", [2, 5, 7])]),
-    Case("Interpolate", "opset1", {"axes": "3,2", "mode": "nearest", "align_corners": "false"}, [data("f32", "1,2,6,4"), const("i64", [3, 7])]),
-    Case("Interpolate", "opset2", {"axes": "2,3", "mode": "linear", "antialias": "0"}, [data("f16", "1,2,?,4", run_shape=(1, 2, 6, 4)), const("i64", [3, 7])]),
+    Case(
+        "Interpolate",
+        "opset1",
+        {"axes": "2", "mode": "linear", "align_corners": "false"},
+        [data("f32", "1,2,6"), const("i32", [4])],
+    ),
+    Case(
+        "Interpolate",
+        "opset1",
+        {"axes": "2,3,4", "mode": "linear", "align_corners": "false"},
+        [data("f32", "1,2,3,4,5"), const("i64", [2, 5, 7])],
+    ),
+    Case(
+        "Interpolate",
+        "opset1",
+        {"axes": "3,2", "mode": "nearest", "align_corners": "false"},
+        [data("f32", "1,2,6,4"), const("i64", [3, 7])],
+    ),
+    Case(
+        "Interpolate",
+        "opset2",
+        {"axes": "2,3", "mode": "linear", "antialias": "0"},
+        [data("f16", "1,2,?,4", run_shape=(1, 2, 6, 4)), const("i64", [3, 7])],
+    ),
 ]
 
 BY_SCALES = {"shape_calculation_mode": "scales"}
 
 SHAPES = [
-    interpolate([data("f32", "1..8,?,4,5"), const("f32", [2.5, 0.3]), const("i64", [0, 2])], run=False, **BY_SCALES),
-    interpolate([data("f32", "1..8,?,4,5"), const("f32", [2.5, 0.3]), const("i64", [1, 3])], run=False, pads_begin="1", pads_end="0,2", **BY_SCALES),
-    interpolate([data("f32", "16777217,16777219"), const("f32", [1, 1.0000001])], run=False, **BY_SCALES),
-    interpolate([data("f32", "1000000000000,4..1000000000000"), const("f32", [1.5, 0.7])], run=False, **BY_SCALES),
+    interpolate(
+        [data("f32", "1..8,?,4,5"), const("f32", [2.5, 0.3]), const("i64", [0, 2])],
+        run=False,
+        **BY_SCALES,
+    ),
+    interpolate(
+        [data("f32", "1..8,?,4,5"), const("f32", [2.5, 0.3]), const("i64", [1, 3])],
+        run=False,
+        pads_begin="1",
+        pads_end="0,2",
+        **BY_SCALES,
+    ),
+    interpolate(
+        [data("f32", "16777217,16777219"), const("f32", [1, 1.0000001])], run=False, **BY_SCALES
+    ),
+    interpolate(
+        [data("f32", "1000000000000,4..1000000000000"), const("f32", [1.5, 0.7])],
+        run=False,
+        **BY_SCALES,
+    ),
     interpolate([data("f32", "3,4"), data("f32", "2")], run=False, **BY_SCALES),
     interpolate([data("f32", "3,?"), data("i64", "2"), data("i64", "2")], run=False),
     interpolate([data("f32", "3,?"), data("i64", "..."), const("i64", [1])], run=False),
@@ -112,18 +235,72 @@ SHAPES = [
     interpolate([data("f32", "3,4"), const("i64", [1000000000000, 7])], run=False),
     interpolate([data("f32", "3,4"), const("i64", [-1, 7])], run=False, known="interpolate-sizes"),
     interpolate([data("f32", "3,4"), const("i64", [-5, 7])], run=False, known="interpolate-sizes"),
-    interpolate([data("f32", "3,4"), const("i64", [5, 7, 9])], run=False, known="interpolate-sizes"),
-    interpolate([data("f32", "3,4"), const("f32", [-2.5, 1])], run=False, known="interpolate-sizes", **BY_SCALES),
+    interpolate(
+        [data("f32", "3,4"), const("i64", [5, 7, 9])], run=False, known="interpolate-sizes"
+    ),
+    interpolate(
+        [data("f32", "3,4"), const("f32", [-2.5, 1])],
+        run=False,
+        known="interpolate-sizes",
+        **BY_SCALES,
+    ),
     interpolate([data("f32", "3,4"), const("f32", [1e30, 1])], run=False, **BY_SCALES),
-    interpolate([data("f32", "0,4"), const("f32", [np.inf, np.nan])], run=False, known="interpolate-sizes", **BY_SCALES),
-    interpolate([data("f32", "3,4"), const("i64", [5, 7]), const("i64", [1, 1])], run=False, known="duplicate-axes"),
+    interpolate(
+        [data("f32", "0,4"), const("f32", [np.inf, np.nan])],
+        run=False,
+        known="interpolate-sizes",
+        **BY_SCALES,
+    ),
+    interpolate(
+        [data("f32", "3,4"), const("i64", [5, 7]), const("i64", [1, 1])],
+        run=False,
+        known="duplicate-axes",
+    ),
     interpolate([data("f32", "3,4"), const("i64", [1, 2]), const("f32", 1)], "opset4", run=False),
-    interpolate([data("f32", "3,4"), const("i64", []), const("f16", [1.0, 2])], "opset4", run=False, **BY_SCALES),
-    Case("Interpolate", "opset1", {"axes": "0,1", "mode": "nearest"}, [data("f32", "3,4,?"), const("u8", [7, 8, 9])], run=False, known="interpolate-sizes"),
-    Case("Interpolate", "opset1", {"axes": "0,1", "mode": "nearest"}, [data("f32", "3,?"), data("dynamic", "2")], run=False),
-    Case("Interpolate", "opset1", {"axes": "0,5", "mode": "nearest"}, [data("boolean", "..."), const("i64", [7, 8])], run=False),
-    Case("Interpolate", "opset1", {"axes": "0", "mode": "zzz"}, [data("f32", "3,4"), const("i64", [7])], run=False, known="interpolate-mode"),
-    Case("Interpolate", "opset1", {"mode": "nearest"}, [data("f32", "3,4"), const("i64", [7])], run=False, known="missing-attribute"),
+    interpolate(
+        [data("f32", "3,4"), const("i64", []), const("f16", [1.0, 2])],
+        "opset4",
+        run=False,
+        **BY_SCALES,
+    ),
+    Case(
+        "Interpolate",
+        "opset1",
+        {"axes": "0,1", "mode": "nearest"},
+        [data("f32", "3,4,?"), const("u8", [7, 8, 9])],
+        run=False,
+        known="interpolate-sizes",
+    ),
+    Case(
+        "Interpolate",
+        "opset1",
+        {"axes": "0,1", "mode": "nearest"},
+        [data("f32", "3,?"), data("dynamic", "2")],
+        run=False,
+    ),
+    Case(
+        "Interpolate",
+        "opset1",
+        {"axes": "0,5", "mode": "nearest"},
+        [data("boolean", "..."), const("i64", [7, 8])],
+        run=False,
+    ),
+    Case(
+        "Interpolate",
+        "opset1",
+        {"axes": "0", "mode": "zzz"},
+        [data("f32", "3,4"), const("i64", [7])],
+        run=False,
+        known="interpolate-mode",
+    ),
+    Case(
+        "Interpolate",
+        "opset1",
+        {"mode": "nearest"},
+        [data("f32", "3,4"), const("i64", [7])],
+        run=False,
+        known="missing-attribute",
+    ),
 ]
 
 REFUSED = [
@@ -148,16 +325,38 @@ REFUSED = [
     interpolate([data("f32", "3,4"), const("i64", [7, 8])], coordinate_transformation_mode="zzz"),
     interpolate([data("f32", "3,4"), const("i64", [7, 8])], nearest_mode="zzz"),
     interpolate([data("f32", "3,4"), const("i64", [7, 8]), const("f64", [1.0, 2])], "opset4"),
-    interpolate([data("f32", "3,4"), const("u8", [7, 8]), const("f32", [1.0, 2])], "opset4", **BY_SCALES),
-    interpolate([data("f32", "3,4"), const("i64", [7, 8]), const("f32", [1.0, 2])], "opset4", mode="bilinear_pillow"),
+    interpolate(
+        [data("f32", "3,4"), const("u8", [7, 8]), const("f32", [1.0, 2])], "opset4", **BY_SCALES
+    ),
+    interpolate(
+        [data("f32", "3,4"), const("i64", [7, 8]), const("f32", [1.0, 2])],
+        "opset4",
+        mode="bilinear_pillow",
+    ),
     interpolate([data("f32", "3,4"), const("i64", [7, 8])], "opset4"),
-    Case("Interpolate", "opset1", {"axes": "0,2", "mode": "nearest"}, [data("f32", "3,4"), const("i64", [7, 8])]),
-    Case("Interpolate", "opset1", {"axes": "0", "mode": "nearest"}, [data("f32", "3,4"), const("f32", [7])]),
+    Case(
+        "Interpolate",
+        "opset1",
+        {"axes": "0,2", "mode": "nearest"},
+        [data("f32", "3,4"), const("i64", [7, 8])],
+    ),
+    Case(
+        "Interpolate",
+        "opset1",
+        {"axes": "0", "mode": "nearest"},
+        [data("f32", "3,4"), const("f32", [7])],
+    ),
 ]
 
 
 def grid_sample(inputs: list[Input], run: bool = True, **attributes: str) -> Case:
-    return Case("GridSample", "opset9", {"align_corners": "false", "mode": "bilinear", "padding_mode": "zeros", **attributes}, inputs, run=run)
+    return Case(
+        "GridSample",
+        "opset9",
+        {"align_corners": "false", "mode": "bilinear", "padding_mode": "zeros", **attributes},
+        inputs,
+        run=run,
+    )
 
 
 IMAGE, PLACES = data("f32", "2,3,4,5"), data("f32", "2,6,3,2")
@@ -165,17 +364,37 @@ IMAGE, PLACES = data("f32", "2,3,4,5"), data("f32", "2,6,3,2")
 GRID = [
     *(
         grid_sample([IMAGE, PLACES], align_corners=a, mode=m, padding_mode=p)
-        for a, m, p in product(("true", "false"), ("bilinear", "bicubic", "nearest"), ("zeros", "border", "reflection"))
+        for a, m, p in product(
+            ("true", "false"), ("bilinear", "bicubic", "nearest"), ("zeros", "border", "reflection")
+        )
     ),
     *(
-        grid_sample([data("f32", "1,2,1,1"), data("f32", "1,2,2,2")], align_corners=a, mode=m, padding_mode="reflection")
+        grid_sample(
+            [data("f32", "1,2,1,1"), data("f32", "1,2,2,2")],
+            align_corners=a,
+            mode=m,
+            padding_mode="reflection",
+        )
         for a, m in product(("true", "false"), ("bilinear", "nearest"))
     ),
     grid_sample([data("f16", "1,2,3,4"), data("f16", "1,2,2,2")]),
     grid_sample([data("bf16", "1,2,3,4"), data("f32", "1,2,2,2", low=-1, high=1)], mode="nearest"),
-    grid_sample([data("i32", "1,2,3,4", low=-50, high=50), data("f32", "1,5,2,2")], mode="nearest", padding_mode="border"),
-    *(grid_sample([data(t, "1,2,5,6", low=-90, high=90), data("f32", "1,3,4,2")], mode=m) for t in ("i32", "i64", "u8", "i8") for m in ("bilinear", "bicubic")),
-    grid_sample([data("f32", "?,2,?,4", run_shape=(1, 2, 3, 4)), data("f32", "1,?,2,?", run_shape=(1, 3, 2, 2))]),
+    grid_sample(
+        [data("i32", "1,2,3,4", low=-50, high=50), data("f32", "1,5,2,2")],
+        mode="nearest",
+        padding_mode="border",
+    ),
+    *(
+        grid_sample([data(t, "1,2,5,6", low=-90, high=90), data("f32", "1,3,4,2")], mode=m)
+        for t in ("i32", "i64", "u8", "i8")
+        for m in ("bilinear", "bicubic")
+    ),
+    grid_sample(
+        [
+            data("f32", "?,2,?,4", run_shape=(1, 2, 3, 4)),
+            data("f32", "1,?,2,?", run_shape=(1, 3, 2, 2)),
+        ]
+    ),
     grid_sample([data("f32", "1..3,?,3,4"), data("f32", "2..7,5,1..6,?")], run=False),
     grid_sample([data("f32", "..."), data("f32", "2..7,5,1..6,?")], run=False),
     grid_sample([data("f32", "1..3,4,5,6"), data("f32", "...")], run=False),
@@ -199,7 +418,13 @@ def pixels(element_type: str, shape: str, run_shape: tuple[int, ...] | None = No
 
 
 def planes(operation: str, element_type: str, one: str, *others: str, run: bool = True) -> Case:
-    return Case(operation, "opset8", {}, [pixels(element_type, one), *(pixels(element_type, other) for other in others)], run=run)
+    return Case(
+        operation,
+        "opset8",
+        {},
+        [pixels(element_type, one), *(pixels(element_type, other) for other in others)],
+        run=run,
+    )
 
 
 def chroma(operation: str, shape: str) -> list[str]:
@@ -211,31 +436,77 @@ FAMILY = ("NV12toRGB", "NV12toBGR", "I420toRGB", "I420toBGR")
 
 COLOURS = [
     *(planes(operation, t, "2,6,8,1") for operation in FAMILY for t in ("u8", "f32")),
-    *(planes(operation, t, "2,4,8,1", *chroma(operation, "2,2,4")) for operation in FAMILY for t in ("u8", "f32")),
+    *(
+        planes(operation, t, "2,4,8,1", *chroma(operation, "2,2,4"))
+        for operation in FAMILY
+        for t in ("u8", "f32")
+    ),
     *(planes(operation, "f16", "1,6,8,1") for operation in FAMILY[::2]),
-    *(planes(operation, "u8", "...", *chroma(operation, "1,2,4"), run=False) for operation in FAMILY),
-    *(planes(operation, "u8", "1..3,4..9,?,?", *chroma(operation, "2..5,1..3,3..7"), run=False) for operation in FAMILY),
+    *(
+        planes(operation, "u8", "...", *chroma(operation, "1,2,4"), run=False)
+        for operation in FAMILY
+    ),
+    *(
+        planes(operation, "u8", "1..3,4..9,?,?", *chroma(operation, "2..5,1..3,3..7"), run=False)
+        for operation in FAMILY
+    ),
     *(planes(operation, "u8", "?,3..9,2..7,?", run=False) for operation in FAMILY),
     *(planes(operation, "dynamic", "...", run=False) for operation in FAMILY),
     *(planes(operation, "f64", "1,0,4,1", run=False) for operation in FAMILY),
-    Case("NV12toRGB", "opset8", {}, [data("dynamic", "1,4,4,1"), data("f32", "1,2,2,2")], run=False),
-    Case("I420toRGB", "opset8", {}, [data("dynamic", "1,4,4,1"), data("dynamic", "1,2,2,1"), data("f16", "...")], run=False),
+    Case(
+        "NV12toRGB", "opset8", {}, [data("dynamic", "1,4,4,1"), data("f32", "1,2,2,2")], run=False
+    ),
+    Case(
+        "I420toRGB",
+        "opset8",
+        {},
+        [data("dynamic", "1,4,4,1"), data("dynamic", "1,2,2,1"), data("f16", "...")],
+        run=False,
+    ),
     # refused
-    *(planes(operation, "u8", shape) for operation in FAMILY for shape in ("1,7,4,1", "1,6,5,1", "1,6,4,2", "6,4,1", "1,7..8,4,1")),
-    *(planes(operation, "u8", "1,4,4,1", *chroma(operation, small)) for operation in FAMILY for small in ("2,2,2", "1,4,2", "1,2,3")),
+    *(
+        planes(operation, "u8", shape)
+        for operation in FAMILY
+        for shape in ("1,7,4,1", "1,6,5,1", "1,6,4,2", "6,4,1", "1,7..8,4,1")
+    ),
+    *(
+        planes(operation, "u8", "1,4,4,1", *chroma(operation, small))
+        for operation in FAMILY
+        for small in ("2,2,2", "1,4,2", "1,2,3")
+    ),
     *(planes(operation, t, "1,6,4,1") for operation in FAMILY[:1] for t in ("i8", "nf4")),
     planes("NV12toRGB", "u8", "1,4,4,1", "1,2,2,1"),
     planes("NV12toRGB", "u8", "1,4,4,1", "1,2,2,1", "1,2,2,1"),
     planes("I420toRGB", "u8", "1,4,4,1", "1,2,2,1"),
     Case("NV12toRGB", "opset8", {}, [data("u8", "1,4,4,1"), data("f32", "1,2,2,2")]),
-    Case("I420toRGB", "opset8", {}, [data("dynamic", "1,4,4,1"), data("u8", "1,2,2,1"), data("f16", "1,2,2,1")]),
+    Case(
+        "I420toRGB",
+        "opset8",
+        {},
+        [data("dynamic", "1,4,4,1"), data("u8", "1,2,2,1"), data("f16", "1,2,2,1")],
+    ),
     Case("NV12toRGB", "opset17", {}, [data("u8", "1,6,4,1")]),
 ]
 
 
-def to_nv12(operation: str, image: Input, single_plane: str | None = None, run: Any = False, expected: Any = None, version: str = "opset17") -> Case:
+def to_nv12(
+    operation: str,
+    image: Input,
+    single_plane: str | None = None,
+    run: Any = False,
+    expected: Any = None,
+    version: str = "opset17",
+) -> Case:
     attributes = {} if single_plane is None else {"single_plane": single_plane}
-    return Case(operation, version, attributes, [image], outputs=2 if single_plane == "false" else 1, run=run, expected=expected)
+    return Case(
+        operation,
+        version,
+        attributes,
+        [image],
+        outputs=2 if single_plane == "false" else 1,
+        run=run,
+        expected=expected,
+    )
 
 
 RED_GREEN = [[[[255, 0, 0], [0, 255, 0]], [[255, 0, 0], [0, 255, 0]]]]
@@ -243,25 +514,53 @@ LUMA, CHROMA = [[[[82], [145]], [[82], [145]]]], [[[[72, 137]]]]
 """Y is 0.257 * 255 + 16 and 0.504 * 255 + 16; U the mean of 90 and 54, V of 240 and 34."""
 
 TO_NV12 = [
-    to_nv12("RGBtoNV12", data("u8", "1,2,2,3", RED_GREEN), "false", run="alone", expected=[LUMA, CHROMA]),
-    to_nv12("RGBtoNV12", data("u8", "1,2,2,3", RED_GREEN), "true", run="alone", expected=[[[[[82], [145]], [[82], [145]], [[72], [137]]]]]),
-    to_nv12("BGRtoNV12", data("u8", "1,2,2,3", np.array(RED_GREEN)[..., ::-1].copy()), "false", run="alone", expected=[LUMA, CHROMA]),
     to_nv12(
-        "BGRtoNV12", data("f32", "1,2,2,3", np.zeros((1, 2, 2, 3))), "false", run="alone", expected=[np.full((1, 2, 2, 1), 16.0), np.full((1, 1, 1, 2), 128.0)]
+        "RGBtoNV12", data("u8", "1,2,2,3", RED_GREEN), "false", run="alone", expected=[LUMA, CHROMA]
+    ),
+    to_nv12(
+        "RGBtoNV12",
+        data("u8", "1,2,2,3", RED_GREEN),
+        "true",
+        run="alone",
+        expected=[[[[[82], [145]], [[82], [145]], [[72], [137]]]]],
+    ),
+    to_nv12(
+        "BGRtoNV12",
+        data("u8", "1,2,2,3", np.array(RED_GREEN)[..., ::-1].copy()),
+        "false",
+        run="alone",
+        expected=[LUMA, CHROMA],
+    ),
+    to_nv12(
+        "BGRtoNV12",
+        data("f32", "1,2,2,3", np.zeros((1, 2, 2, 3))),
+        "false",
+        run="alone",
+        expected=[np.full((1, 2, 2, 1), 16.0), np.full((1, 1, 1, 2), 128.0)],
     ),
     *(
         to_nv12(operation, data(t, shape), single)
         for operation in ("RGBtoNV12", "BGRtoNV12")
         for single in (None, "true", "false")
-        for t, shape in (("u8", "1,4,6,3"), ("f16", "1..2,1..8,3..7,?"), ("f32", "?,2..,?,3"), ("dynamic", "..."))
+        for t, shape in (
+            ("u8", "1,4,6,3"),
+            ("f16", "1..2,1..8,3..7,?"),
+            ("f32", "?,2..,?,3"),
+            ("dynamic", "..."),
+        )
     ),
     # refused
-    *(to_nv12("RGBtoNV12", data("u8", shape)) for shape in ("1,5,6,3", "1,4,5,3", "1,4,6,1", "4,6,3")),
+    *(
+        to_nv12("RGBtoNV12", data("u8", shape))
+        for shape in ("1,5,6,3", "1,4,5,3", "1,4,6,1", "4,6,3")
+    ),
     to_nv12("RGBtoNV12", data("i32", "1,4,6,3")),
     to_nv12("RGBtoNV12", data("u8", "1,4,6,3"), version="opset16"),
 ]
 
 
-@pytest.mark.parametrize("case", [*VALUES, *SHAPES, *REFUSED, *GRID, *COLOURS, *TO_NV12], ids=case_id)
+@pytest.mark.parametrize(
+    "case", [*VALUES, *SHAPES, *REFUSED, *GRID, *COLOURS, *TO_NV12], ids=case_id
+)
 def test_image(case: Case, oracle: Oracle) -> None:
     check(case, oracle)

@@ -9,7 +9,21 @@ from differential.cases import Blob, Case, Node, case_id, const, data, node
 from differential.compare import check
 from differential.oracle import Oracle
 
-TYPES = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"]
+TYPES = [
+    "f64",
+    "f32",
+    "f16",
+    "bf16",
+    "i64",
+    "i32",
+    "i16",
+    "i8",
+    "u64",
+    "u32",
+    "u16",
+    "u8",
+    "boolean",
+]
 PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
 INF, NAN = float("inf"), float("nan")
 Shape = tuple[int, ...] | None
@@ -22,9 +36,27 @@ def parameter(attributes: dict[str, str], **fields: object) -> Case:
 PARAMETER = [
     *(
         parameter({"shape": shape, "element_type": "f32"})
-        for shape in ("2,3", "", "?", "...", "1..4,?", "2..,..5", "[2,3]", " 2 , 3 ", "-1,3", "0", "1000000000000", "?,?,?,?,?,?,?,?,?", "[]", "[...]")
+        for shape in (
+            "2,3",
+            "",
+            "?",
+            "...",
+            "1..4,?",
+            "2..,..5",
+            "[2,3]",
+            " 2 , 3 ",
+            "-1,3",
+            "0",
+            "1000000000000",
+            "?,?,?,?,?,?,?,?,?",
+            "[]",
+            "[...]",
+        )
     ),
-    *(parameter({"shape": "2,?", "element_type": t}) for t in (*TYPES, *PACKED, "string", "dynamic", "F32", "undefined")),
+    *(
+        parameter({"shape": "2,?", "element_type": t})
+        for t in (*TYPES, *PACKED, "string", "dynamic", "F32", "undefined")
+    ),
     parameter({"element_type": "f32"}, known="missing-attribute"),
     parameter({"shape": "2"}, known="missing-attribute"),
     parameter({}),
@@ -40,7 +72,9 @@ PARAMETER = [
         "opset1",
         {},
         [data("f32", "2,3")],
-        edit=lambda text: text.replace('type="Parameter" version="opset1"', 'type="Parameter" version="opset17"', 1),
+        edit=lambda text: text.replace(
+            'type="Parameter" version="opset1"', 'type="Parameter" version="opset17"', 1
+        ),
         run=False,
         id="Parameter-opset17",
     ),
@@ -49,7 +83,9 @@ PARAMETER = [
         "opset1",
         {},
         [data("f32", "2,3")],
-        edit=lambda text: text.replace('type="Parameter" version="opset1"', 'type="Parameter" version="opset18"', 1),
+        edit=lambda text: text.replace(
+            'type="Parameter" version="opset1"', 'type="Parameter" version="opset18"', 1
+        ),
         run=False,
         id="Parameter-opset18",
     ),
@@ -57,10 +93,23 @@ PARAMETER = [
 
 IDENTITY = [
     *(Case("Identity", "opset16", {}, [data(t, "2,3")]) for t in TYPES),
-    *(Case("Identity", "opset16", {}, [data(t, "2,3")], run=False) for t in (*PACKED, "string", "dynamic")),
-    *(Case("Identity", "opset16", {}, [data("f32", shape, run_shape=fed)]) for shape, fed in (("", None), ("0,2", None), ("1..4,?", (2, 3)))),
+    *(
+        Case("Identity", "opset16", {}, [data(t, "2,3")], run=False)
+        for t in (*PACKED, "string", "dynamic")
+    ),
+    *(
+        Case("Identity", "opset16", {}, [data("f32", shape, run_shape=fed)])
+        for shape, fed in (("", None), ("0,2", None), ("1..4,?", (2, 3)))
+    ),
     Case("Identity", "opset16", {}, [data("f32", "...")], run=False),
-    Case("Identity", "opset16", {}, [data("string", "2", ["a", ""])], run="alone", expected=[["a", ""]]),
+    Case(
+        "Identity",
+        "opset16",
+        {},
+        [data("string", "2", ["a", ""])],
+        run="alone",
+        expected=[["a", ""]],
+    ),
     Case(
         "Reshape",
         "opset1",
@@ -75,8 +124,21 @@ IDENTITY = [
 ]
 
 
-def constant(element_type: str, shape: str, given: bytes, offset: str = "0", size: str = "", without: str = "", **fields: object) -> Case:
-    attributes = {"element_type": element_type, "shape": shape, "offset": offset, "size": size or str(len(given))}
+def constant(
+    element_type: str,
+    shape: str,
+    given: bytes,
+    offset: str = "0",
+    size: str = "",
+    without: str = "",
+    **fields: object,
+) -> Case:
+    attributes = {
+        "element_type": element_type,
+        "shape": shape,
+        "offset": offset,
+        "size": size or str(len(given)),
+    }
     attributes.pop(without, None)
 
     def weights(blob: Blob) -> str:
@@ -84,7 +146,11 @@ def constant(element_type: str, shape: str, given: bytes, offset: str = "0", siz
         return ""
 
     def declared(text: str) -> str:
-        return text.replace('precision="FP32"', f'precision="{elements.precision(element_type)}"') if element_type in elements.NAMES else text
+        return (
+            text.replace('precision="FP32"', f'precision="{elements.precision(element_type)}"')
+            if element_type in elements.NAMES
+            else text
+        )
 
     case = Case("Const", "opset1", attributes, [], extra_xml=weights, edit=declared, **fields)  # type: ignore[arg-type]
     case.id += f"-without-{without}" * bool(without)
@@ -110,7 +176,10 @@ CONST = [
     constant("i4", "3", b"\x8f\x07"),
     *(constant(t, "8", PAIR[: elements.BITS.get(t, 8)], run=False) for t in PACKED),
     constant("string", "2", np.array([2, 0, 1, 3], np.int32).tobytes() + b"a\xc3\xbc", run=False),
-    *(constant("f32", "2", PAIR, without=name) for name in ("offset", "size", "shape", "element_type")),
+    *(
+        constant("f32", "2", PAIR, without=name)
+        for name in ("offset", "size", "shape", "element_type")
+    ),
     constant("f32", "3", PAIR),
     constant("f32", "-2", PAIR),
     constant("f32", "?", PAIR),
@@ -123,19 +192,51 @@ CONST = [
     constant("f32", "2", PAIR, offset="18446744073709551612"),
     constant("f64", "2", PAIR),
     constant("float", "2", PAIR),
-    Case("Concat", "opset1", {"axis": "0"}, [data("i4", "1", [1]), const("i4", [-8, 7, -1])], expected=[[1, -8, 7, -1]]),
+    Case(
+        "Concat",
+        "opset1",
+        {"axis": "0"},
+        [data("i4", "1", [1]), const("i4", [-8, 7, -1])],
+        expected=[[1, -8, 7, -1]],
+    ),
 ]
 
 RESULT = [
     *(
-        Case("Result", "opset1", {}, [data("f32", shape, run_shape=fed)], outputs=0, id=f"Result-{shape}")
-        for shape, fed in (("2,3", None), ("1..4,?", (2, 3)), ("...", None), ("", None), ("0,2", None))
+        Case(
+            "Result",
+            "opset1",
+            {},
+            [data("f32", shape, run_shape=fed)],
+            outputs=0,
+            id=f"Result-{shape}",
+        )
+        for shape, fed in (
+            ("2,3", None),
+            ("1..4,?", (2, 3)),
+            ("...", None),
+            ("", None),
+            ("0,2", None),
+        )
     ),
-    Case("Result", "opset1", {}, [data("f32", "2"), data("f32", "2")], run=False, id="Result-two-inputs"),
+    Case(
+        "Result",
+        "opset1",
+        {},
+        [data("f32", "2"), data("f32", "2")],
+        run=False,
+        id="Result-two-inputs",
+    ),
 ]
 
 
-def read(version: str, attributes: dict[str, str], initial: tuple[str, str] | None, fed: Shape = None, **fields: object) -> Case:
+def read(
+    version: str,
+    attributes: dict[str, str],
+    initial: tuple[str, str] | None,
+    fed: Shape = None,
+    **fields: object,
+) -> Case:
     inputs = [] if initial is None else [data(initial[0], initial[1], run_shape=fed)]
     return Case("ReadValue", version, {"variable_id": "v", **attributes}, inputs, **fields)  # type: ignore[arg-type]
 
@@ -149,9 +250,18 @@ READ = [
     *(read("opset3", {}, (t, "2"), run=False) for t in (*TYPES, *PACKED, "string", "dynamic")),
     read("opset3", {}, None),
     Case("ReadValue", "opset3", {}, [data("f32", "2")], known="missing-attribute"),
-    *(read("opset6", variable("f32", shape), ("f32", "2,3"), run=False) for shape in ("2,3", "?,3", "...", "1..4,..3", "2,4", "2,3,1", "3..4,3")),
-    *(read("opset6", variable("f32", shape), None, run=False) for shape in ("2,3", "?,3", "...", "")),
-    *(read("opset6", variable("f32", "?,3"), ("f32", shape), run=False) for shape in ("1..4,3", "...", "?,?", "3")),
+    *(
+        read("opset6", variable("f32", shape), ("f32", "2,3"), run=False)
+        for shape in ("2,3", "?,3", "...", "1..4,..3", "2,4", "2,3,1", "3..4,3")
+    ),
+    *(
+        read("opset6", variable("f32", shape), None, run=False)
+        for shape in ("2,3", "?,3", "...", "")
+    ),
+    *(
+        read("opset6", variable("f32", "?,3"), ("f32", shape), run=False)
+        for shape in ("1..4,3", "...", "?,?", "3")
+    ),
     *(read("opset6", variable(t, "2"), ("f32", "2"), run=False) for t in ("f32", "i32", "dynamic")),
     read("opset6", variable("f32", "2"), ("dynamic", "2"), run=False),
     read("opset6", variable("dynamic", "..."), ("f32", "2,?"), run=False),
@@ -160,14 +270,30 @@ READ = [
     read("opset6", {"variable_shape": "2"}, ("f32", "2"), run=False, known="missing-attribute"),
     read("opset6", variable("float", "2"), ("f32", "2"), run=False),
     read("opset6", variable("f32", "two"), ("f32", "2"), run=False),
-    Case("ReadValue", "opset6", variable("f32", "2"), [data("f32", "2")], run=False, id="ReadValue-without-id"),
-    Case("ReadValue", "opset6", {"variable_id": "v", **variable("f32", "2")}, [data("f32", "2")] * 2, run=False, id="ReadValue-two-inputs"),
+    Case(
+        "ReadValue",
+        "opset6",
+        variable("f32", "2"),
+        [data("f32", "2")],
+        run=False,
+        id="ReadValue-without-id",
+    ),
+    Case(
+        "ReadValue",
+        "opset6",
+        {"variable_id": "v", **variable("f32", "2")},
+        [data("f32", "2")] * 2,
+        run=False,
+        id="ReadValue-two-inputs",
+    ),
     Case("ReadValue", "opset2", {"variable_id": "v"}, [data("f32", "2")], run=False),
 ]
 
 
 def state(version: str, shape: str, initial: str, t: str = "f32") -> Node:
-    attributes = {"variable_id": "v"} if version == "opset3" else {"variable_id": "v", **variable(t, shape)}
+    attributes = (
+        {"variable_id": "v"} if version == "opset3" else {"variable_id": "v", **variable(t, shape)}
+    )
     return node("ReadValue", version, attributes, [data(t, initial)])
 
 
@@ -175,28 +301,72 @@ INITIAL = node("ReadValue", "opset3", {"variable_id": "v"}, [data("f32", "2", [3
 ASSIGN = [
     *(
         Case("Assign", version, {"variable_id": "v"}, [state(version, shape, "2,3")], run=False)
-        for version, shape in (("opset3", ""), ("opset6", "2,3"), ("opset6", "?,3"), ("opset6", "..."))
+        for version, shape in (
+            ("opset3", ""),
+            ("opset6", "2,3"),
+            ("opset6", "?,3"),
+            ("opset6", "..."),
+        )
     ),
-    *(Case("Assign", "opset6", {"variable_id": "v"}, [state("opset6", "2,3", "2,3", t)]) for t in TYPES),
-    *(Case("Assign", "opset3", {"variable_id": "v"}, [state("opset3", "", "2,3", t)], run="alone") for t in TYPES),
-    Case("Assign", "opset6", {"variable_id": "v"}, [node("ReadValue", "opset6", {"variable_id": "v", **variable("f32", "2,3")})], expected=[np.zeros((2, 3))]),
+    *(
+        Case("Assign", "opset6", {"variable_id": "v"}, [state("opset6", "2,3", "2,3", t)])
+        for t in TYPES
+    ),
+    *(
+        Case("Assign", "opset3", {"variable_id": "v"}, [state("opset3", "", "2,3", t)], run="alone")
+        for t in TYPES
+    ),
+    Case(
+        "Assign",
+        "opset6",
+        {"variable_id": "v"},
+        [node("ReadValue", "opset6", {"variable_id": "v", **variable("f32", "2,3")})],
+        expected=[np.zeros((2, 3))],
+    ),
     *(
         Case("Assign", version, {"variable_id": "v"}, [state(version, "2", "2", t)], run=False)
         for version in ("opset3", "opset6")
         for t in ("f16", "i64", "boolean", "string")
     ),
-    Case("Assign", "opset6", {"variable_id": "v"}, [node("Add", "opset1", {}, [state("opset6", "2,3", "2,3"), data("f32", "2,3")])]),
-    Case("Assign", "opset3", {"variable_id": "v"}, [node("Add", "opset1", {}, [INITIAL, data("f32", "2", [1, 2])])], run="alone", expected=[[4, 6]]),
-    *(Case("Assign", version, {}, [state(version, "2", "2")], run=False) for version in ("opset3", "opset6")),
-    *(Case("Assign", version, {"variable_id": "v"}, [], run=False) for version in ("opset3", "opset6")),
+    Case(
+        "Assign",
+        "opset6",
+        {"variable_id": "v"},
+        [node("Add", "opset1", {}, [state("opset6", "2,3", "2,3"), data("f32", "2,3")])],
+    ),
+    Case(
+        "Assign",
+        "opset3",
+        {"variable_id": "v"},
+        [node("Add", "opset1", {}, [INITIAL, data("f32", "2", [1, 2])])],
+        run="alone",
+        expected=[[4, 6]],
+    ),
     *(
-        Case("Assign", version, {"variable_id": "w"}, [state(version, "2", "2")], run=False, id=f"Assign-{version}-unknown-variable")
+        Case("Assign", version, {}, [state(version, "2", "2")], run=False)
+        for version in ("opset3", "opset6")
+    ),
+    *(
+        Case("Assign", version, {"variable_id": "v"}, [], run=False)
+        for version in ("opset3", "opset6")
+    ),
+    *(
+        Case(
+            "Assign",
+            version,
+            {"variable_id": "w"},
+            [state(version, "2", "2")],
+            run=False,
+            id=f"Assign-{version}-unknown-variable",
+        )
         for version in ("opset3", "opset6")
     ),
     Case("Assign", "opset2", {"variable_id": "v"}, [state("opset3", "2", "2")], run=False),
 ]
 
 
-@pytest.mark.parametrize("case", [*PARAMETER, *IDENTITY, *CONST, *RESULT, *READ, *ASSIGN], ids=case_id)
+@pytest.mark.parametrize(
+    "case", [*PARAMETER, *IDENTITY, *CONST, *RESULT, *READ, *ASSIGN], ids=case_id
+)
 def test_infrastructure(case: Case, oracle: Oracle) -> None:
     check(case, oracle)

@@ -10,15 +10,38 @@ from differential.oracle import Oracle
 
 INF, NAN = float("inf"), float("nan")
 TEXT = {"string": "text-as-number"}
-TYPES = ["f16", "bf16", "f64", "f8e4m3", "nf4", "i8", "u8", "i32", "i64", "u1", "boolean", "dynamic", "string"]
+TYPES = [
+    "f16",
+    "bf16",
+    "f64",
+    "f8e4m3",
+    "nf4",
+    "i8",
+    "u8",
+    "i32",
+    "i64",
+    "u1",
+    "boolean",
+    "dynamic",
+    "string",
+]
 
 
 def f32(shape: str, run_shape: tuple[int, ...] | None = None) -> Data:
     return data("f32", shape, run_shape=run_shape)
 
 
-def matmul(a: object, b: object, transposed: tuple[bool, bool] = (False, False), run: bool = True, known: str = "") -> Case:
-    attributes = {f"transpose_{name}": str(given).lower() for name, given in zip("ab", transposed, strict=True)}
+def matmul(
+    a: object,
+    b: object,
+    transposed: tuple[bool, bool] = (False, False),
+    run: bool = True,
+    known: str = "",
+) -> Case:
+    attributes = {
+        f"transpose_{name}": str(given).lower()
+        for name, given in zip("ab", transposed, strict=True)
+    }
     return Case("MatMul", "opset1", attributes, [a, b], run=run, known=known)  # type: ignore[list-item]
 
 
@@ -67,13 +90,26 @@ def test_product(case: Case, oracle: Oracle) -> None:
 def test_integers_wrap_around() -> None:
     from irshape.ops.matrix import MatMul
 
-    assert MatMul().evaluate(np.array([[100, 100]], np.int8), np.array([[2], [1]], np.int8)).tolist() == [[44]]
-    assert MatMul().evaluate(np.array([[200, 100]], np.uint8), np.array([[2], [1]], np.uint8)).tolist() == [[244]]
-    assert MatMul().evaluate(np.array([[2**30]], np.int32), np.array([[4]], np.int32)).tolist() == [[0]]
+    assert MatMul().evaluate(
+        np.array([[100, 100]], np.int8), np.array([[2], [1]], np.int8)
+    ).tolist() == [[44]]
+    assert MatMul().evaluate(
+        np.array([[200, 100]], np.uint8), np.array([[2], [1]], np.uint8)
+    ).tolist() == [[244]]
+    assert MatMul().evaluate(np.array([[2**30]], np.int32), np.array([[4]], np.int32)).tolist() == [
+        [0]
+    ]
 
 
 def grouped(*inputs: object, run: bool = False, expected: list[object] | None = None) -> Case:
-    return Case("GroupedMatMul", "opset17", {}, list(inputs), run="alone" if run and expected else run, expected=expected)  # type: ignore[arg-type]
+    return Case(
+        "GroupedMatMul",
+        "opset17",
+        {},
+        list(inputs),
+        run="alone" if run and expected else run,
+        expected=expected,
+    )  # type: ignore[arg-type]
 
 
 GROUPED = [
@@ -107,15 +143,31 @@ def test_rows_of_groups() -> None:
     from irshape.ops.matrix import GroupedMatMul
 
     rng = np.random.default_rng(0)
-    rows, matrices = rng.standard_normal((7, 4), np.float32), rng.standard_normal((3, 5, 4), np.float32)
+    rows, matrices = (
+        rng.standard_normal((7, 4), np.float32),
+        rng.standard_normal((3, 5, 4), np.float32),
+    )
     made = GroupedMatMul().evaluate(rows, matrices, np.array([2, 2, 7], np.int32))
-    np.testing.assert_allclose(made, np.concatenate([rows[:2] @ matrices[0].T, rows[2:] @ matrices[2].T]), rtol=1e-5)
+    np.testing.assert_allclose(
+        made, np.concatenate([rows[:2] @ matrices[0].T, rows[2:] @ matrices[2].T]), rtol=1e-5
+    )
     pairs = rng.standard_normal((3, 2, 4), np.float32)
-    np.testing.assert_allclose(GroupedMatMul().evaluate(pairs, matrices), np.einsum("gmk,gnk->gmn", pairs, matrices), rtol=1e-5)
+    np.testing.assert_allclose(
+        GroupedMatMul().evaluate(pairs, matrices),
+        np.einsum("gmk,gnk->gmn", pairs, matrices),
+        rtol=1e-5,
+    )
 
 
 def einsum(equation: str, *shapes: str, run: bool = True, known: str = "") -> Case:
-    return Case("Einsum", "opset7", {"equation": equation}, [f32(shape) for shape in shapes], run=run, known=known)
+    return Case(
+        "Einsum",
+        "opset7",
+        {"equation": equation},
+        [f32(shape) for shape in shapes],
+        run=run,
+        known=known,
+    )
 
 
 EINSUM = [
@@ -179,7 +231,11 @@ def test_einsum(case: Case, oracle: Oracle) -> None:
 
 
 def regular(*shape: int, element_type: str = "f32") -> Data:
-    return data(element_type, ",".join(map(str, shape)), lambda rng: rng.uniform(-1, 1, shape) + 3 * np.eye(shape[-1]))
+    return data(
+        element_type,
+        ",".join(map(str, shape)),
+        lambda rng: rng.uniform(-1, 1, shape) + 3 * np.eye(shape[-1]),
+    )
 
 
 INVERSE = [
@@ -213,7 +269,14 @@ def test_singular_and_empty_matrices() -> None:
 
 
 def attention(*inputs: object, causal: str = "false", run: bool = True, known: str = "") -> Case:
-    return Case("ScaledDotProductAttention", "opset13", {"causal": causal} if causal else {}, list(inputs), run=run, known=known)  # type: ignore[arg-type]
+    return Case(
+        "ScaledDotProductAttention",
+        "opset13",
+        {"causal": causal} if causal else {},
+        list(inputs),
+        run=run,
+        known=known,
+    )  # type: ignore[arg-type]
 
 
 MASK = const("boolean", np.array([[1, 1, 0, 1, 1], [1, 0, 0, 0, 1], [0, 1, 1, 1, 1]], bool))

@@ -7,14 +7,41 @@ from differential.cases import Case, case_id, const, data, node
 from differential.compare import check
 from differential.oracle import Oracle
 
-TYPES = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"]
+TYPES = [
+    "f64",
+    "f32",
+    "f16",
+    "bf16",
+    "i64",
+    "i32",
+    "i16",
+    "i8",
+    "u64",
+    "u32",
+    "u16",
+    "u8",
+    "boolean",
+]
 PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
 SIZES = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,?,5")])
 
 
-def transpose(shape: str, order: object, run_shape: tuple[int, ...] | None = None, t: str = "f32", index: str = "i64", **fields: object) -> Case:
+def transpose(
+    shape: str,
+    order: object,
+    run_shape: tuple[int, ...] | None = None,
+    t: str = "f32",
+    index: str = "i64",
+    **fields: object,
+) -> Case:
     made = order if isinstance(order, str) else None
-    return Case("Transpose", "opset1", {}, [data(t, shape, run_shape=run_shape), data(index, made) if made else const(index, order)], **fields)  # type: ignore[arg-type]
+    return Case(
+        "Transpose",
+        "opset1",
+        {},
+        [data(t, shape, run_shape=run_shape), data(index, made) if made else const(index, order)],
+        **fields,
+    )  # type: ignore[arg-type]
 
 
 TRANSPOSE = [
@@ -36,8 +63,20 @@ TRANSPOSE = [
     transpose("1000000000000,3", [1, 0], run=False),
     *(transpose("2,3", [1, 0], t=t) for t in TYPES),
     *(transpose("2,3", [1, 0], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
-    Case("Transpose", "opset1", {}, [data("string", "2,2", [["a", "b"], ["ü", ""]]), const("i64", [1, 0])], expected=[[["a", "ü"], ["b", ""]]]),
-    Case("Transpose", "opset1", {}, [data("u4", "2,2", [[1, 2], [3, 15]]), const("i64", [1, 0])], expected=[[[1, 3], [2, 15]]]),
+    Case(
+        "Transpose",
+        "opset1",
+        {},
+        [data("string", "2,2", [["a", "b"], ["ü", ""]]), const("i64", [1, 0])],
+        expected=[[["a", "ü"], ["b", ""]]],
+    ),
+    Case(
+        "Transpose",
+        "opset1",
+        {},
+        [data("u4", "2,2", [[1, 2], [3, 15]]), const("i64", [1, 0])],
+        expected=[[[1, 3], [2, 15]]],
+    ),
     # refusals
     transpose("2,3,4", [0, 1]),
     transpose("2,3,4", [0, 1, 1]),
@@ -52,10 +91,19 @@ TRANSPOSE = [
 ]
 
 
-def reverse(shape: str, axis: object, mode: str = "index", run_shape: tuple[int, ...] | None = None, t: str = "f32", **fields: object) -> Case:
+def reverse(
+    shape: str,
+    axis: object,
+    mode: str = "index",
+    run_shape: tuple[int, ...] | None = None,
+    t: str = "f32",
+    **fields: object,
+) -> Case:
     index = "boolean" if mode == "mask" else "i64"
     given = data(index, axis) if isinstance(axis, str) else const(index, axis)
-    return Case("Reverse", "opset1", {"mode": mode}, [data(t, shape, run_shape=run_shape), given], **fields)  # type: ignore[arg-type]
+    return Case(
+        "Reverse", "opset1", {"mode": mode}, [data(t, shape, run_shape=run_shape), given], **fields
+    )  # type: ignore[arg-type]
 
 
 REVERSE = [
@@ -81,17 +129,32 @@ REVERSE = [
     Case("Reverse", "opset1", {"mode": "mask"}, [data("f32", "2,3"), const("i64", [0, 1])]),
     Case("Reverse", "opset1", {"mode": "index"}, [data("f32", "2,3"), const("boolean", [True])]),
     Case("Reverse", "opset1", {"mode": "index"}, [data("f32", "2,3"), const("i64", 1)]),
-    Case("Reverse", "opset1", {}, [data("f32", "2,3"), const("i64", [1])], known="missing-attribute"),
+    Case(
+        "Reverse", "opset1", {}, [data("f32", "2,3"), const("i64", [1])], known="missing-attribute"
+    ),
     Case("Reverse", "opset2", {"mode": "index"}, [data("f32", "2,3"), const("i64", [1])]),
 ]
 
 
 def sequence(
-    shape: str, lengths: object, batch: int = 0, along: int = 1, run_shape: tuple[int, ...] | None = None, t: str = "f32", index: str = "i32", **fields: object
+    shape: str,
+    lengths: object,
+    batch: int = 0,
+    along: int = 1,
+    run_shape: tuple[int, ...] | None = None,
+    t: str = "f32",
+    index: str = "i32",
+    **fields: object,
 ) -> Case:
     given = data(index, lengths) if isinstance(lengths, str) else const(index, lengths)
     attributes = {"batch_axis": str(batch), "seq_axis": str(along)}
-    return Case("ReverseSequence", "opset1", attributes, [data(t, shape, run_shape=run_shape), given], **fields)  # type: ignore[arg-type]
+    return Case(
+        "ReverseSequence",
+        "opset1",
+        attributes,
+        [data(t, shape, run_shape=run_shape), given],
+        **fields,
+    )  # type: ignore[arg-type]
 
 
 REVERSE_SEQUENCE = [
@@ -125,8 +188,18 @@ REVERSE_SEQUENCE = [
 ]
 
 
-def roll(shape: str, shift: object, axes: object, run_shape: tuple[int, ...] | None = None, t: str = "f32", index: str = "i64", **fields: object) -> Case:
-    given = [data(index, one) if isinstance(one, str) else const(index, one) for one in (shift, axes)]
+def roll(
+    shape: str,
+    shift: object,
+    axes: object,
+    run_shape: tuple[int, ...] | None = None,
+    t: str = "f32",
+    index: str = "i64",
+    **fields: object,
+) -> Case:
+    given = [
+        data(index, one) if isinstance(one, str) else const(index, one) for one in (shift, axes)
+    ]
     return Case("Roll", "opset7", {}, [data(t, shape, run_shape=run_shape), *given], **fields)  # type: ignore[arg-type]
 
 
@@ -134,7 +207,14 @@ ROLL = [
     roll("4,3", [1], [0]),
     roll("4,3", 1, 0),
     roll("4,3", [1, -2], [0, 1]),
-    Case("Roll", "opset7", {}, [data("f32", "2,2", [[1, 2], [3, 4]]), const("i64", 1), const("i64", [0, -1])], run="alone", expected=[[[4, 3], [2, 1]]]),
+    Case(
+        "Roll",
+        "opset7",
+        {},
+        [data("f32", "2,2", [[1, 2], [3, 4]]), const("i64", 1), const("i64", [0, -1])],
+        run="alone",
+        expected=[[[4, 3], [2, 1]]],
+    ),
     roll("4,3", [5, 1], [0, 0]),
     roll("4,3", [-7], [-2], index="i32"),
     roll("0,3", [1], [0]),
@@ -158,8 +238,21 @@ ROLL = [
 ]
 
 
-def shuffle(shape: str, axis: int, group: int, run_shape: tuple[int, ...] | None = None, t: str = "f32", **fields: object) -> Case:
-    return Case("ShuffleChannels", "opset1", {"axis": str(axis), "group": str(group)}, [data(t, shape, run_shape=run_shape)], **fields)  # type: ignore[arg-type]
+def shuffle(
+    shape: str,
+    axis: int,
+    group: int,
+    run_shape: tuple[int, ...] | None = None,
+    t: str = "f32",
+    **fields: object,
+) -> Case:
+    return Case(
+        "ShuffleChannels",
+        "opset1",
+        {"axis": str(axis), "group": str(group)},
+        [data(t, shape, run_shape=run_shape)],
+        **fields,
+    )  # type: ignore[arg-type]
 
 
 SHUFFLE = [
@@ -184,12 +277,24 @@ SHUFFLE = [
 ]
 
 IN_A_SHAPE = [
-    Case("Transpose", "opset1", {}, [data("f32", "..."), node("Transpose", "opset1", {}, [const("i64", [2, 0, 1]), const("i64", [0])])], run=False),
+    Case(
+        "Transpose",
+        "opset1",
+        {},
+        [
+            data("f32", "..."),
+            node("Transpose", "opset1", {}, [const("i64", [2, 0, 1]), const("i64", [0])]),
+        ],
+        run=False,
+    ),
     Case(
         "Reshape",
         "opset1",
         {"special_zero": "false"},
-        [data("f32", "..."), node("Roll", "opset7", {}, [SIZES, const("i64", [1]), const("i64", [0])])],
+        [
+            data("f32", "..."),
+            node("Roll", "opset7", {}, [SIZES, const("i64", [1]), const("i64", [0])]),
+        ],
         run=False,
         known="sizes-moved",
     ),
@@ -197,14 +302,19 @@ IN_A_SHAPE = [
         "Reshape",
         "opset1",
         {"special_zero": "false"},
-        [data("f32", "..."), node("Reverse", "opset1", {"mode": "index"}, [SIZES, const("i64", [0])])],
+        [
+            data("f32", "..."),
+            node("Reverse", "opset1", {"mode": "index"}, [SIZES, const("i64", [0])]),
+        ],
         run=False,
         known="sizes-moved",
     ),
 ]
 
 
-@pytest.mark.parametrize("case", [*TRANSPOSE, *REVERSE, *REVERSE_SEQUENCE, *ROLL, *SHUFFLE, *IN_A_SHAPE], ids=case_id)
+@pytest.mark.parametrize(
+    "case", [*TRANSPOSE, *REVERSE, *REVERSE_SEQUENCE, *ROLL, *SHUFFLE, *IN_A_SHAPE], ids=case_id
+)
 def test_arranging(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
@@ -215,5 +325,7 @@ def test_transpose_of_a_tensor_of_unknown_rank() -> None:
     from irshape.ops.tensors import Tensor, Value
     from irshape.types import DYNAMIC_SHAPE, ElementType
 
-    made = Transpose().infer(Tensor(ElementType.of("f32"), DYNAMIC_SHAPE), Tensor(ElementType.of("i64"), (0,), Value(())))
+    made = Transpose().infer(
+        Tensor(ElementType.of("f32"), DYNAMIC_SHAPE), Tensor(ElementType.of("i64"), (0,), Value(()))
+    )
     assert made.shape.rank is None

@@ -8,20 +8,54 @@ from differential.cases import Case, case_id, const, data
 from differential.compare import check
 from differential.oracle import Oracle
 
-TYPES = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"]
+TYPES = [
+    "f64",
+    "f32",
+    "f16",
+    "bf16",
+    "i64",
+    "i32",
+    "i16",
+    "i8",
+    "u64",
+    "u32",
+    "u16",
+    "u8",
+    "boolean",
+]
 PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
 Shape = tuple[int, ...] | None
 
 
-def depth(operation: str, shape: str, block: object = 2, mode: str = "blocks_first", fed: Shape = None, t: str = "f32", **fields: object) -> Case:
-    return Case(operation, "opset1", {"block_size": str(block), "mode": mode}, [data(t, shape, run_shape=fed)], **fields)  # type: ignore[arg-type]
+def depth(
+    operation: str,
+    shape: str,
+    block: object = 2,
+    mode: str = "blocks_first",
+    fed: Shape = None,
+    t: str = "f32",
+    **fields: object,
+) -> Case:
+    return Case(
+        operation,
+        "opset1",
+        {"block_size": str(block), "mode": mode},
+        [data(t, shape, run_shape=fed)],
+        **fields,
+    )  # type: ignore[arg-type]
 
 
 def depths(operation: str) -> list[Case]:
     to_space = operation == "DepthToSpace"
-    four, five, three = ("1,8,2,3", "2,16,1,2,2", "2,4,3") if to_space else ("1,2,4,6", "2,2,2,4,4", "2,2,6")
+    four, five, three = (
+        ("1,8,2,3", "2,16,1,2,2", "2,4,3") if to_space else ("1,2,4,6", "2,2,2,4,4", "2,2,6")
+    )
     return [
-        *(depth(operation, shape, 2, mode) for shape in (three, four, five) for mode in ("blocks_first", "depth_first")),
+        *(
+            depth(operation, shape, 2, mode)
+            for shape in (three, four, five)
+            for mode in ("blocks_first", "depth_first")
+        ),
         depth(operation, "1,9,2,3" if to_space else "1,2,6,3", 3, "depth_first"),
         depth(operation, four, 1),
         depth(operation, "0,4,2,2"),
@@ -29,7 +63,9 @@ def depths(operation: str) -> list[Case]:
         depth(operation, "?,4..16,2..6,?", fed=(1, 4, 2, 2)),
         depth(operation, "...", run=False),
         depth(operation, four, 2, "BLOCKS_FIRST"),
-        Case(operation, "opset1", {"block_size": "2"}, [data("f32", four)], known="missing-attribute"),
+        Case(
+            operation, "opset1", {"block_size": "2"}, [data("f32", four)], known="missing-attribute"
+        ),
         *(depth(operation, "1,4,2,2", t=t) for t in TYPES),
         *(depth(operation, "1,4,2,2", t=t, run=False) for t in (*PACKED, "string", "dynamic")),
         depth(operation, "1,3,5,5"),
@@ -39,14 +75,30 @@ def depths(operation: str) -> list[Case]:
         depth(operation, four, -2),
         depth(operation, four, 2, "sideways"),
         Case(operation, "opset1", {"mode": "blocks_first"}, [data("f32", four)]),
-        Case(operation, "opset1", {"block_size": "2", "mode": "blocks_first"}, [data("f32", four)] * 2),
+        Case(
+            operation,
+            "opset1",
+            {"block_size": "2", "mode": "blocks_first"},
+            [data("f32", four)] * 2,
+        ),
     ]
 
 
 def batch(
-    operation: str, shape: str, blocks: object, begin: object, end: object, fed: Shape = None, t: str = "f32", index: str = "i64", **fields: object
+    operation: str,
+    shape: str,
+    blocks: object,
+    begin: object,
+    end: object,
+    fed: Shape = None,
+    t: str = "f32",
+    index: str = "i64",
+    **fields: object,
 ) -> Case:
-    lists = [data(index, one) if isinstance(one, str) else const(index, one) for one in (blocks, begin, end)]
+    lists = [
+        data(index, one) if isinstance(one, str) else const(index, one)
+        for one in (blocks, begin, end)
+    ]
     return Case(operation, "opset2", {}, [data(t, shape, run_shape=fed), *lists], **fields)  # type: ignore[arg-type]
 
 
@@ -65,7 +117,9 @@ def batches(operation: str) -> list[Case]:
         batch(operation, "8,2,3,2,1", [1, 1, 2, 1, 2], [0, 0, 1, 0, 1], [0, 0, 0, 0, 0]),
         batch(operation, "4,0", [1, 2], [0, 0], [0, 0])
         if to_space
-        else batch(operation, "0,4", [1, 2], [0, 0], [0, 0], run="alone", expected=[np.zeros((0, 2))]),
+        else batch(
+            operation, "0,4", [1, 2], [0, 0], [0, 0], run="alone", expected=[np.zeros((0, 2))]
+        ),
         batch(operation, "?,2..4", [1, 2], [0, 1], [0, 1], (4, 4)),
         batch(operation, "4..8,?", [1, 2], [0, 0], [0, 2], (4, 4)),
         batch(operation, "...", [1, 2], [0, 0], [0, 0], run=False),
@@ -75,7 +129,10 @@ def batches(operation: str) -> list[Case]:
         batch(operation, "4,4", "2", "?", "...", run=False),
         batch(operation, "?,?", "...", "...", "...", run=False),
         *(batch(operation, "4,4", [1, 2], [0, 0], [0, 0], t=t) for t in TYPES),
-        *(batch(operation, "4,4", [1, 2], [0, 0], [0, 0], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
+        *(
+            batch(operation, "4,4", [1, 2], [0, 0], [0, 0], t=t, run=False)
+            for t in (*PACKED, "string", "dynamic")
+        ),
         batch(operation, "4,4", [2, 2], [0, 0], [0, 0], **twice),
         batch(operation, "4,4", [1, 2], [1, 0], [0, 0], **twice),
         batch(operation, "4,4", [1, 2], [0, 0], [1, 0], **twice),
@@ -89,8 +146,18 @@ def batches(operation: str) -> list[Case]:
         batch(operation, "3,3", [1, 2], [0, 0], [0, 0]),
         batch(operation, "4,4", [[1, 2]], [0, 0], [0, 0]),
         batch(operation, "4,4", [1.0, 2.0], [0.0, 0.0], [0.0, 0.0], index="f32"),
-        Case(operation, "opset2", {}, [data("f32", "4,4"), const("i64", [1, 2]), const("i64", [0, 0])]),
-        Case(operation, "opset1", {}, [data("f32", "4,4"), const("i64", [1, 2]), const("i64", [0, 0]), const("i64", [0, 0])]),
+        Case(
+            operation,
+            "opset2",
+            {},
+            [data("f32", "4,4"), const("i64", [1, 2]), const("i64", [0, 0])],
+        ),
+        Case(
+            operation,
+            "opset1",
+            {},
+            [data("f32", "4,4"), const("i64", [1, 2]), const("i64", [0, 0]), const("i64", [0, 0])],
+        ),
     ]
 
 
@@ -100,16 +167,35 @@ BATCHES = [
     batch("BatchToSpace", "4,4", [1, 2], [0, 5], [0, 4]),
     batch("BatchToSpace", "4,4", [1, 2], [0, -1], [0, 0]),
     batch("SpaceToBatch", "4,4", [1, 2], [0, -2], [0, 0], run=False, known="negative-size"),
-    Case("BatchToSpace", "opset2", {}, [data("f32", "4,4"), const("i32", [1, 2]), const("i64", [0, 0]), const("i64", [0, 0])]),
-    Case("SpaceToBatch", "opset2", {}, [data("f32", "4,4"), const("i32", [1, 2]), const("i64", [0, 0]), const("i64", [0, 0])]),
+    Case(
+        "BatchToSpace",
+        "opset2",
+        {},
+        [data("f32", "4,4"), const("i32", [1, 2]), const("i64", [0, 0]), const("i64", [0, 0])],
+    ),
+    Case(
+        "SpaceToBatch",
+        "opset2",
+        {},
+        [data("f32", "4,4"), const("i32", [1, 2]), const("i64", [0, 0]), const("i64", [0, 0])],
+    ),
 ]
 
 
 def patches(
-    shape: str, sizes: str = "2,2", strides: str = "1,1", rates: str = "1,1", auto_pad: str = "valid", fed: Shape = None, t: str = "f32", **fields: object
+    shape: str,
+    sizes: str = "2,2",
+    strides: str = "1,1",
+    rates: str = "1,1",
+    auto_pad: str = "valid",
+    fed: Shape = None,
+    t: str = "f32",
+    **fields: object,
 ) -> Case:
     attributes = {"sizes": sizes, "strides": strides, "rates": rates, "auto_pad": auto_pad}
-    return Case("ExtractImagePatches", "opset3", attributes, [data(t, shape, run_shape=fed)], **fields)  # type: ignore[arg-type]
+    return Case(
+        "ExtractImagePatches", "opset3", attributes, [data(t, shape, run_shape=fed)], **fields
+    )  # type: ignore[arg-type]
 
 
 PATCHES = [
@@ -135,7 +221,9 @@ PATCHES = [
     *(patches("1,1,3,3", t=t) for t in TYPES),
     *(patches("1,1,3,3", t=t, run=False) for t in (*PACKED, "string", "dynamic")),
     patches("1,2,4,5", "-1,-1", run=False, known="window-not-positive"),
-    patches("1,2,4,5", rates="-1,-1", auto_pad="same_lower", run=False, known="window-not-positive"),
+    patches(
+        "1,2,4,5", rates="-1,-1", auto_pad="same_lower", run=False, known="window-not-positive"
+    ),
     patches("1,2,4,5", strides="-1,1", run=False, known="window-not-positive"),
     patches("2,4,5"),
     patches("1,2,4,5", "2"),
@@ -145,8 +233,18 @@ PATCHES = [
     patches("1,2,4,5", rates=""),
     patches("1,2,4,5", auto_pad="explicit"),
     patches("1,2,4,5", auto_pad="notset"),
-    Case("ExtractImagePatches", "opset3", {"sizes": "2,2", "strides": "1,1", "rates": "1,1"}, [data("f32", "1,1,3,3")]),
-    Case("ExtractImagePatches", "opset2", {"sizes": "2,2", "strides": "1,1", "rates": "1,1", "auto_pad": "valid"}, [data("f32", "1,1,3,3")]),
+    Case(
+        "ExtractImagePatches",
+        "opset3",
+        {"sizes": "2,2", "strides": "1,1", "rates": "1,1"},
+        [data("f32", "1,1,3,3")],
+    ),
+    Case(
+        "ExtractImagePatches",
+        "opset2",
+        {"sizes": "2,2", "strides": "1,1", "rates": "1,1", "auto_pad": "valid"},
+        [data("f32", "1,1,3,3")],
+    ),
 ]
 
 
@@ -160,11 +258,23 @@ def image(
     known: str = "",
     **attributes: str,
 ) -> Case:
-    lists = [data(index, one) if isinstance(one, str) else const(index, one) for one in (size, kernel)]
-    given = {"strides": "1,1", "dilations": "1,1", "pads_begin": "0,0", "pads_end": "0,0"} | attributes
+    lists = [
+        data(index, one) if isinstance(one, str) else const(index, one) for one in (size, kernel)
+    ]
+    given = {
+        "strides": "1,1",
+        "dilations": "1,1",
+        "pads_begin": "0,0",
+        "pads_end": "0,0",
+    } | attributes
     run = not (known or isinstance(size, str) or isinstance(kernel, str) or shape == "...")
     case = Case(
-        "Col2Im", "opset15", {name: text for name, text in given.items() if text != "absent"}, [data(t, shape, run_shape=fed), *lists], run=run, known=known
+        "Col2Im",
+        "opset15",
+        {name: text for name, text in given.items() if text != "absent"},
+        [data(t, shape, run_shape=fed), *lists],
+        run=run,
+        known=known,
     )
     case.id += "-absent" * ("absent" in given.values())
     return case
@@ -187,12 +297,18 @@ IMAGE = [
     image(kernel="2"),
     image(size="...", kernel="?"),
     image("?,8,9", size=(4, -1), known="negative-size"),
-    *(image("1,4,4", (3, 3), t=t) for t in ("f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8")),
+    *(
+        image("1,4,4", (3, 3), t=t)
+        for t in ("f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8")
+    ),
     *(image("1,4,?", (3, 3), t=t) for t in (*PACKED, "boolean", "dynamic")),
     image(strides="1,1,1", known="two-numbers"),
     image(pads_begin="0,0,0", known="two-numbers"),
     image(pads_end="-1,-1", pads_begin="1,1", known="two-numbers"),
-    *(image(**{name: "absent"}, known="col2im-defaults") for name in ("strides", "dilations", "pads_begin", "pads_end")),
+    *(
+        image(**{name: "absent"}, known="col2im-defaults")
+        for name in ("strides", "dilations", "pads_begin", "pads_end")
+    ),
     image("8"),
     image("1,2,8,9"),
     image("8,8"),
@@ -213,6 +329,10 @@ IMAGE = [
 ]
 
 
-@pytest.mark.parametrize("case", [*depths("DepthToSpace"), *depths("SpaceToDepth"), *BATCHES, *PATCHES, *IMAGE], ids=case_id)
+@pytest.mark.parametrize(
+    "case",
+    [*depths("DepthToSpace"), *depths("SpaceToDepth"), *BATCHES, *PATCHES, *IMAGE],
+    ids=case_id,
+)
 def test_blocks(case: Case, oracle: Oracle) -> None:
     check(case, oracle)

@@ -8,7 +8,21 @@ from differential.cases import Case, Data, Node, case_id, const, data, node
 from differential.compare import check
 from differential.oracle import Oracle
 
-TYPES = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"]
+TYPES = [
+    "f64",
+    "f32",
+    "f16",
+    "bf16",
+    "i64",
+    "i32",
+    "i16",
+    "i8",
+    "u64",
+    "u32",
+    "u16",
+    "u8",
+    "boolean",
+]
 PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
 SIZES = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,?,5")])
 PATTERN = {"special_zero": "false"}
@@ -16,15 +30,31 @@ Shape = tuple[int, ...] | None
 
 
 def broadcast(
-    version: str, mode: str, shape: str, target: object, axes: object = None, fed: Shape = None, t: str = "f32", axis: int | None = None, **fields: object
+    version: str,
+    mode: str,
+    shape: str,
+    target: object,
+    axes: object = None,
+    fed: Shape = None,
+    t: str = "f32",
+    axis: int | None = None,
+    **fields: object,
 ) -> Case:
     inputs: list[object] = [data(t, shape, run_shape=fed)]
     for given in (target, axes):
         if given is not None:
-            inputs.append(given if isinstance(given, Data | Node) else data("i64", given) if isinstance(given, str) else const("i64", given))
+            inputs.append(
+                given
+                if isinstance(given, Data | Node)
+                else data("i64", given)
+                if isinstance(given, str)
+                else const("i64", given)
+            )
     attributes = {"mode": mode} if mode else {}
     if axis is not None:
-        attributes["mode.auto_broadcast_axis" if version == "opset1" else "mode.mode.axis"] = str(axis)
+        attributes["mode.auto_broadcast_axis" if version == "opset1" else "mode.mode.axis"] = str(
+            axis
+        )
     return Case("Broadcast", version, attributes, inputs, **fields)  # type: ignore[arg-type]
 
 
@@ -35,7 +65,9 @@ def numpy(version: str) -> list[Case]:
         broadcast(version, "numpy", "", [2, 3], unused),
         broadcast(version, "numpy", "", [], unused, run=False),
         broadcast(version, "numpy", "1", [0, 2], unused),
-        broadcast(version, "numpy", "0,1", [0, 3], unused, run="alone", expected=[np.zeros((0, 3))]),
+        broadcast(
+            version, "numpy", "0,1", [0, 3], unused, run="alone", expected=[np.zeros((0, 3))]
+        ),
         broadcast(version, "numpy", "3,4", [3, 4], unused),
         broadcast(version, "numpy", "?,..4", [2, 3, 4], unused, (3, 4)),
         broadcast(version, "numpy", "...", [2, 3], unused, (3,), run=False),
@@ -45,7 +77,10 @@ def numpy(version: str) -> list[Case]:
         broadcast(version, "numpy", "5", SIZES, unused, run=False),
         broadcast(version, "numpy", "1", [1000000, 1000000, 10], unused, run=False),
         *(broadcast(version, "numpy", "2,1", [2, 2], unused, t=t) for t in TYPES),
-        *(broadcast(version, "numpy", "2,1", [2, 2], unused, t=t, run=False) for t in (*PACKED, "string", "dynamic")),
+        *(
+            broadcast(version, "numpy", "2,1", [2, 2], unused, t=t, run=False)
+            for t in (*PACKED, "string", "dynamic")
+        ),
         broadcast(version, "numpy", "3,2", [3, 4], unused),
         broadcast(version, "numpy", "2,3", [3], unused),
         broadcast(version, "numpy", "3", [1], unused),
@@ -53,9 +88,27 @@ def numpy(version: str) -> list[Case]:
         broadcast(version, "numpy", "1", [2, -2], unused, run=False, known="negative-size"),
         broadcast(version, "numpy", "1", 2, unused),
         broadcast(version, "numpy", "1", [[2]], unused),
-        Case("Broadcast", version, {"mode": "numpy"}, [data("f32", "1"), const("f32", [2.0])], id=f"Broadcast-{version}-real-target"),
-        Case("Broadcast", version, {"mode": "anyhow"}, [data("f32", "1"), const("i64", [2])], id=f"Broadcast-{version}-mode"),
-        Case("Broadcast", version, {"mode": "numpy"}, [data("f32", "1")], id=f"Broadcast-{version}-one-input"),
+        Case(
+            "Broadcast",
+            version,
+            {"mode": "numpy"},
+            [data("f32", "1"), const("f32", [2.0])],
+            id=f"Broadcast-{version}-real-target",
+        ),
+        Case(
+            "Broadcast",
+            version,
+            {"mode": "anyhow"},
+            [data("f32", "1"), const("i64", [2])],
+            id=f"Broadcast-{version}-mode",
+        ),
+        Case(
+            "Broadcast",
+            version,
+            {"mode": "numpy"},
+            [data("f32", "1")],
+            id=f"Broadcast-{version}-one-input",
+        ),
     ]
 
 
@@ -81,7 +134,13 @@ def explicit(version: str, mode: str = "explicit") -> list[Case]:
         broadcast(version, mode, "2,2", [2, 2], [1, 1], run=False, known="duplicate-axes"),
         broadcast(version, mode, "3", [2, 3], [[1]]),
         broadcast(version, mode, "3", [2, 3], 1),
-        Case("Broadcast", version, {"mode": mode}, [data("f32", "3"), const("i64", [2, 3]), const("f32", [1.0])], id=f"Broadcast-{version}-{mode}-real-axes"),
+        Case(
+            "Broadcast",
+            version,
+            {"mode": mode},
+            [data("f32", "3"), const("i64", [2, 3]), const("f32", [1.0])],
+            id=f"Broadcast-{version}-{mode}-real-axes",
+        ),
     ]
 
 
@@ -132,23 +191,73 @@ BROADCAST = [
     broadcast("opset3", "bidirectional", "2,3", [2, 3], [0]),
     # strings and sizes
     Case(
-        "Broadcast", "opset3", {"mode": "numpy"}, [data("string", "2,1", [["a"], [""]]), const("i64", [2, 2])], run="alone", expected=[[["a", "a"], ["", ""]]]
+        "Broadcast",
+        "opset3",
+        {"mode": "numpy"},
+        [data("string", "2,1", [["a"], [""]]), const("i64", [2, 2])],
+        run="alone",
+        expected=[[["a", "a"], ["", ""]]],
     ),
-    Case("Broadcast", "opset3", {"mode": "numpy"}, [data("u4", "1", [9]), const("i64", [2])], expected=[[9, 9]]),
-    Case("Reshape", "opset1", PATTERN, [data("f32", "..."), node("Broadcast", "opset3", {"mode": "numpy"}, [const("i64", [4]), const("i64", [3])])], run=False),
+    Case(
+        "Broadcast",
+        "opset3",
+        {"mode": "numpy"},
+        [data("u4", "1", [9]), const("i64", [2])],
+        expected=[[9, 9]],
+    ),
     Case(
         "Reshape",
         "opset1",
         PATTERN,
-        [data("f32", "..."), node("Broadcast", "opset1", {"mode": "explicit"}, [SIZES, const("i64", [3]), const("i64", [0])])],
+        [
+            data("f32", "..."),
+            node("Broadcast", "opset3", {"mode": "numpy"}, [const("i64", [4]), const("i64", [3])]),
+        ],
         run=False,
     ),
-    Case("Reshape", "opset1", PATTERN, [data("f32", "..."), node("Broadcast", "opset3", {"mode": "bidirectional"}, [SIZES, const("i64", [3])])], run=False),
+    Case(
+        "Reshape",
+        "opset1",
+        PATTERN,
+        [
+            data("f32", "..."),
+            node(
+                "Broadcast",
+                "opset1",
+                {"mode": "explicit"},
+                [SIZES, const("i64", [3]), const("i64", [0])],
+            ),
+        ],
+        run=False,
+    ),
+    Case(
+        "Reshape",
+        "opset1",
+        PATTERN,
+        [
+            data("f32", "..."),
+            node("Broadcast", "opset3", {"mode": "bidirectional"}, [SIZES, const("i64", [3])]),
+        ],
+        run=False,
+    ),
 ]
 
 
-def tile(shape: str, repeats: object, fed: Shape = None, t: str = "f32", index: str = "i64", **fields: object) -> Case:
-    times = repeats if isinstance(repeats, Node) else data(index, repeats) if isinstance(repeats, str) else const(index, repeats)
+def tile(
+    shape: str,
+    repeats: object,
+    fed: Shape = None,
+    t: str = "f32",
+    index: str = "i64",
+    **fields: object,
+) -> Case:
+    times = (
+        repeats
+        if isinstance(repeats, Node)
+        else data(index, repeats)
+        if isinstance(repeats, str)
+        else const(index, repeats)
+    )
     return Case("Tile", "opset1", {}, [data(t, shape, run_shape=fed), times], **fields)  # type: ignore[arg-type]
 
 
@@ -173,8 +282,21 @@ TILE = [
     tile("3,1000000000000", [1000000, 2], run=False),
     *(tile("2,2", [1, 2], t=t) for t in TYPES),
     *(tile("2,2", [1, 2], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
-    Case("Tile", "opset1", {}, [data("string", "2", ["a", ""]), const("i64", [2])], run="alone", expected=[["a", "", "a", ""]]),
-    Case("Reshape", "opset1", PATTERN, [data("f32", "..."), node("Tile", "opset1", {}, [SIZES, const("i64", [2])])], run=False),
+    Case(
+        "Tile",
+        "opset1",
+        {},
+        [data("string", "2", ["a", ""]), const("i64", [2])],
+        run="alone",
+        expected=[["a", "", "a", ""]],
+    ),
+    Case(
+        "Reshape",
+        "opset1",
+        PATTERN,
+        [data("f32", "..."), node("Tile", "opset1", {}, [SIZES, const("i64", [2])])],
+        run=False,
+    ),
     tile("2,3", [2, -1], run=False, known="negative-size"),
     tile("2,3", [2, -3], run=False, known="negative-size"),
     tile("2,3", [[2, 1]]),

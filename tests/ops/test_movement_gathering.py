@@ -8,7 +8,21 @@ from differential.cases import Case, case_id, const, data, node
 from differential.compare import check
 from differential.oracle import Oracle
 
-TYPES = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"]
+TYPES = [
+    "f64",
+    "f32",
+    "f16",
+    "bf16",
+    "i64",
+    "i32",
+    "i16",
+    "i8",
+    "u64",
+    "u32",
+    "u16",
+    "u8",
+    "boolean",
+]
 PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
 VERSIONS = ["opset1", "opset7", "opset8"]
 SIZES = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,?,5")])
@@ -16,12 +30,26 @@ Shape = tuple[int, ...] | None
 
 
 def gather(
-    version: str, shape: str, indices: object, axis: object = 0, batch: int | None = None, fed: Shape = None, at: Shape = None, t: str = "f32", **fields: object
+    version: str,
+    shape: str,
+    indices: object,
+    axis: object = 0,
+    batch: int | None = None,
+    fed: Shape = None,
+    at: Shape = None,
+    t: str = "f32",
+    **fields: object,
 ) -> Case:
-    where = data("i64", indices, low=0, high=1, run_shape=at) if isinstance(indices, str) else const("i64", indices)
+    where = (
+        data("i64", indices, low=0, high=1, run_shape=at)
+        if isinstance(indices, str)
+        else const("i64", indices)
+    )
     along = data("i64", axis) if isinstance(axis, str) else const("i64", axis)
     attributes = {} if batch is None else {"batch_dims": str(batch)}
-    return Case("Gather", version, attributes, [data(t, shape, run_shape=fed), where, along], **fields)  # type: ignore[arg-type]
+    return Case(
+        "Gather", version, attributes, [data(t, shape, run_shape=fed), where, along], **fields
+    )  # type: ignore[arg-type]
 
 
 def common(version: str) -> list[Case]:
@@ -43,14 +71,29 @@ def common(version: str) -> list[Case]:
         gather(version, "3,1000000000000", "1000000000000", 0, run=False),
         *(gather(version, "3,2", [1, 0], t=t) for t in (*TYPES, "string")),
         *(gather(version, "3,2", [1, 0], t=t, run=False) for t in (*PACKED, "dynamic")),
-        *(Case("Gather", version, {}, [data("f32", "3,2"), const(t, [1, 2]), const(t, 0)]) for t in ("i8", "u8", "i32", "u64")),
+        *(
+            Case("Gather", version, {}, [data("f32", "3,2"), const(t, [1, 2]), const(t, 0)])
+            for t in ("i8", "u8", "i32", "u64")
+        ),
         gather(version, "3,4", [0], 2),
         gather(version, "3,4", [0], -3),
         gather(version, "", [0], 0),
         gather(version, "3,4", [0], [0, 1]),
-        Case("Gather", version, {}, [data("f32", "3"), const("i64", [0])], id=f"Gather-{version}-two-inputs"),
+        Case(
+            "Gather",
+            version,
+            {},
+            [data("f32", "3"), const("i64", [0])],
+            id=f"Gather-{version}-two-inputs",
+        ),
         *(
-            Case("Gather", version, {}, [data("f32", "3"), const(index, [1]), const(axis, 0)], known="counted-in-reals" if version == "opset1" else "")
+            Case(
+                "Gather",
+                version,
+                {},
+                [data("f32", "3"), const(index, [1]), const(axis, 0)],
+                known="counted-in-reals" if version == "opset1" else "",
+            )
             for index, axis in (("boolean", "i64"), ("f32", "i64"), ("i64", "f32"))
         ),
         # known sizes and bounds of sizes
@@ -58,7 +101,10 @@ def common(version: str) -> list[Case]:
             "Reshape",
             "opset1",
             {"special_zero": "false"},
-            [data("f32", "?"), node("Gather", version, {}, [SIZES, const("i64", [2, 0]), const("i64", 0)])],
+            [
+                data("f32", "?"),
+                node("Gather", version, {}, [SIZES, const("i64", [2, 0]), const("i64", 0)]),
+            ],
             run=False,
         ),
     ]
@@ -87,30 +133,78 @@ def batched(version: str) -> list[Case]:
     ]
 
 
-GATHER = [row for version in VERSIONS for row in common(version)] + [row for version in VERSIONS[1:] for row in batched(version)]
+GATHER = [row for version in VERSIONS for row in common(version)] + [
+    row for version in VERSIONS[1:] for row in batched(version)
+]
 GATHER += [
     gather("opset8", "3,2", [-1, -3]),
     gather("opset8", "2,3", [[-1, 1], [0, -2]], 1, 1),
     gather("opset8", "3,2", [3, -4, 1]),
     gather("opset8", "0,2", [0, -1], run=False),
     gather("opset8", "2,3", [[3, 1], [0, -4]], 1, 1),
-    Case("Gather", "opset8", {}, [data("string", "2", ["a", "b"]), const("i64", [-1, 0]), const("i64", 0)], expected=[["b", "a"]]),
-    Case("Gather", "opset8", {}, [data("u1", "3", [1, 0, 1]), const("i64", [1, 2]), const("i64", 0)], run="alone", expected=[[0, 1]]),
-    Case("Gather", "opset8", {}, [data("i4", "3", [1, -8, 7]), const("i64", [1, 2]), const("i64", 0)], expected=[[-8, 7]]),
-    Case("Gather", "opset7", {}, [data("f8e4m3", "3", [1, -2, 448]), const("i64", [1, 2]), const("i64", 0)], expected=[[-2, 448]]),
+    Case(
+        "Gather",
+        "opset8",
+        {},
+        [data("string", "2", ["a", "b"]), const("i64", [-1, 0]), const("i64", 0)],
+        expected=[["b", "a"]],
+    ),
+    Case(
+        "Gather",
+        "opset8",
+        {},
+        [data("u1", "3", [1, 0, 1]), const("i64", [1, 2]), const("i64", 0)],
+        run="alone",
+        expected=[[0, 1]],
+    ),
+    Case(
+        "Gather",
+        "opset8",
+        {},
+        [data("i4", "3", [1, -8, 7]), const("i64", [1, 2]), const("i64", 0)],
+        expected=[[-8, 7]],
+    ),
+    Case(
+        "Gather",
+        "opset7",
+        {},
+        [data("f8e4m3", "3", [1, -2, 448]), const("i64", [1, 2]), const("i64", 0)],
+        expected=[[-2, 448]],
+    ),
     Case(
         "Reshape",
         "opset1",
         {"special_zero": "false"},
-        [data("f32", "?"), node("Gather", "opset8", {}, [SIZES, const("i64", [-1, -3]), const("i64", 0)])],
+        [
+            data("f32", "?"),
+            node("Gather", "opset8", {}, [SIZES, const("i64", [-1, -3]), const("i64", 0)]),
+        ],
         run=False,
     ),
 ]
 
 
-def elements(shape: str, indices: object, axis: int = 0, fed: Shape = None, at: Shape = None, t: str = "f32", **fields: object) -> Case:
-    where = data("i64", indices, low=0, high=1, run_shape=at) if isinstance(indices, str) else const("i64", indices)
-    return Case("GatherElements", "opset6", {"axis": str(axis)}, [data(t, shape, run_shape=fed), where], **fields)  # type: ignore[arg-type]
+def elements(
+    shape: str,
+    indices: object,
+    axis: int = 0,
+    fed: Shape = None,
+    at: Shape = None,
+    t: str = "f32",
+    **fields: object,
+) -> Case:
+    where = (
+        data("i64", indices, low=0, high=1, run_shape=at)
+        if isinstance(indices, str)
+        else const("i64", indices)
+    )
+    return Case(
+        "GatherElements",
+        "opset6",
+        {"axis": str(axis)},
+        [data(t, shape, run_shape=fed), where],
+        **fields,
+    )  # type: ignore[arg-type]
 
 
 ELEMENTS = [
@@ -134,16 +228,41 @@ ELEMENTS = [
     elements("2,3", [[0, 1, 1]], 2),
     elements("2,3", [[0, 1, 1]], -3),
     elements("", 0),
-    Case("GatherElements", "opset6", {}, [data("f32", "2"), const("i64", [1])], known="missing-attribute"),
+    Case(
+        "GatherElements",
+        "opset6",
+        {},
+        [data("f32", "2"), const("i64", [1])],
+        known="missing-attribute",
+    ),
     Case("GatherElements", "opset6", {"axis": "0"}, [data("f32", "2"), const("f32", [1.0])]),
     Case("GatherElements", "opset6", {"axis": "0"}, [data("f32", "2"), const("u8", [1])]),
     Case("GatherElements", "opset5", {"axis": "0"}, [data("f32", "2"), const("i64", [1])]),
 ]
 
 
-def tuples(version: str, shape: str, indices: object, batch: int | None = None, fed: Shape = None, at: Shape = None, t: str = "f32", **fields: object) -> Case:
-    where = data("i64", indices, low=0, high=1, run_shape=at) if isinstance(indices, str) else const("i64", indices)
-    return Case("GatherND", version, {} if batch is None else {"batch_dims": str(batch)}, [data(t, shape, run_shape=fed), where], **fields)  # type: ignore[arg-type]
+def tuples(
+    version: str,
+    shape: str,
+    indices: object,
+    batch: int | None = None,
+    fed: Shape = None,
+    at: Shape = None,
+    t: str = "f32",
+    **fields: object,
+) -> Case:
+    where = (
+        data("i64", indices, low=0, high=1, run_shape=at)
+        if isinstance(indices, str)
+        else const("i64", indices)
+    )
+    return Case(
+        "GatherND",
+        version,
+        {} if batch is None else {"batch_dims": str(batch)},
+        [data(t, shape, run_shape=fed), where],
+        **fields,
+    )  # type: ignore[arg-type]
 
 
 def nd(version: str) -> list[Case]:
@@ -168,7 +287,10 @@ def nd(version: str) -> list[Case]:
         tuples(version, "3,2", [[-1], [-3]]),
         Case("GatherND", version, {}, [data("f32", "2,2"), const("i32", [[1, 0]])]),
         *(tuples(version, "2,2", [[1], [0]], t=t) for t in TYPES),
-        *(tuples(version, "2,2", [[1], [0]], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
+        *(
+            tuples(version, "2,2", [[1], [0]], t=t, run=False)
+            for t in (*PACKED, "string", "dynamic")
+        ),
         tuples(version, "2,3", [[1, 2, 0]]),
         tuples(version, "2,3,4", [[1, 1, 1]], 1),
         tuples(version, "2,3,4", [[1], [2], [0]], 1),
@@ -188,8 +310,18 @@ STEPS = [[[1, 2], [3, 4]], [[5, 6], [7, 8]], [[9, 10], [11, 12]]]
 PARENTS = [[[0, 0], [0, 0]], [[0, 1], [1, 0]], [[1, 0], [1, 1]]]
 
 
-def tree(steps: object = STEPS, parents: object = PARENTS, longest: object = (3, 2), end: object = 10, t: str = "f32", **fields: object) -> Case:
-    inputs = [data(t, one) if isinstance(one, str) else const(t, one) for one in (steps, parents, longest, end)]
+def tree(
+    steps: object = STEPS,
+    parents: object = PARENTS,
+    longest: object = (3, 2),
+    end: object = 10,
+    t: str = "f32",
+    **fields: object,
+) -> Case:
+    inputs = [
+        data(t, one) if isinstance(one, str) else const(t, one)
+        for one in (steps, parents, longest, end)
+    ]
     return Case("GatherTree", "opset1", {}, inputs, **fields)  # type: ignore[arg-type]
 
 
@@ -211,8 +343,15 @@ TREE = [
     tree("3,2,2", "3,2,2", "2,1", ""),
     tree("3,2,2", "3,2,2", "2", "1"),
     tree(t="boolean"),
-    Case("GatherTree", "opset1", {}, [data("f32", "3,2,2"), data("f32", "3,2,2"), data("i32", "2"), data("f32", "")]),
-    Case("GatherTree", "opset1", {}, [data("f32", "3,2,2"), data("f32", "3,2,2"), data("f32", "2")]),
+    Case(
+        "GatherTree",
+        "opset1",
+        {},
+        [data("f32", "3,2,2"), data("f32", "3,2,2"), data("i32", "2"), data("f32", "")],
+    ),
+    Case(
+        "GatherTree", "opset1", {}, [data("f32", "3,2,2"), data("f32", "3,2,2"), data("f32", "2")]
+    ),
 ]
 
 

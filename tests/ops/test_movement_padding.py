@@ -7,7 +7,21 @@ from differential.cases import Case, case_id, const, data, node
 from differential.compare import check
 from differential.oracle import Oracle
 
-TYPES = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"]
+TYPES = [
+    "f64",
+    "f32",
+    "f16",
+    "bf16",
+    "i64",
+    "i32",
+    "i16",
+    "i8",
+    "u64",
+    "u32",
+    "u16",
+    "u8",
+    "boolean",
+]
 PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
 VERSIONS = ["opset1", "opset12"]
 MODES = ["constant", "edge", "reflect", "symmetric"]
@@ -27,9 +41,17 @@ def pad(
     index: str = "i64",
     **fields: object,
 ) -> Case:
-    lists = [data(index, one) if isinstance(one, str) else const(index, one) for one in (begin, end)]
+    lists = [
+        data(index, one) if isinstance(one, str) else const(index, one) for one in (begin, end)
+    ]
     filled = [] if value is None else [const(t, value)]
-    return Case("Pad", version, {"pad_mode": mode}, [data(t, shape, run_shape=fed), *lists, *filled], **fields)  # type: ignore[arg-type]
+    return Case(
+        "Pad",
+        version,
+        {"pad_mode": mode},
+        [data(t, shape, run_shape=fed), *lists, *filled],
+        **fields,
+    )  # type: ignore[arg-type]
 
 
 def modes(version: str, mode: str) -> list[Case]:
@@ -49,7 +71,16 @@ def modes(version: str, mode: str) -> list[Case]:
         pad(version, mode, "3,4", "1..3", "..2", run=False),
         *(pad(version, mode, "3,4", [1, 0], [0, 2], t=t) for t in TYPES),
         *(pad(version, mode, "3,4", [1, 0], [0, 2], t=t, run=False) for t in (*PACKED, "string")),
-        pad(version, mode, "3,4", [1, 0], [0, 2], t="dynamic", run=False, known="pad-of-dynamic-type"),
+        pad(
+            version,
+            mode,
+            "3,4",
+            [1, 0],
+            [0, 2],
+            t="dynamic",
+            run=False,
+            known="pad-of-dynamic-type",
+        ),
         pad(version, mode, "3,4", [1], [0, 2]),
         pad(version, mode, "3,4", [1, 0, 0], [0, 2, 0]),
         pad(version, mode, "3,4", "3", [0, 2]),
@@ -77,13 +108,53 @@ def values(version: str) -> list[Case]:
         pad(version, "symmetric", "3,4", [4, 0], [0, 0]),
         pad(version, "symmetric", "3,4", [0, 0], [0, 5]),
         pad(version, "reflect", "1,4", [1, 0], [0, 0]),
-        Case("Pad", version, {"pad_mode": "constant"}, [data("f32", "2"), const("i64", [1]), const("i64", [1]), const("i32", 0)]),
-        Case("Pad", version, {"pad_mode": "edge"}, [data("f32", "2"), const("i64", [1]), const("i64", [1]), const("i32", 0)], run=False),
-        Case("Pad", version, {"pad_mode": "constant"}, [data("dynamic", "2"), const("i64", [1]), const("i64", [1]), const("i32", 0)], run=False),
-        Case("Pad", version, {"pad_mode": "constant"}, [data("f32", "2"), const("i64", [1]), const("i64", [1]), data("f32", "...")], run=False),
-        Case("Pad", version, {"pad_mode": "constant"}, [data("f32", "2"), const("i64", [1]), const("i32", [1])]),
-        Case("Pad", version, {"pad_mode": "constant"}, [data("f32", "2"), const("i64", [1])], id=f"Pad-{version}-two-inputs"),
-        Case("Pad", version, {}, [data("f32", "2"), const("i64", [1]), const("i64", [1])], known="missing-attribute"),
+        Case(
+            "Pad",
+            version,
+            {"pad_mode": "constant"},
+            [data("f32", "2"), const("i64", [1]), const("i64", [1]), const("i32", 0)],
+        ),
+        Case(
+            "Pad",
+            version,
+            {"pad_mode": "edge"},
+            [data("f32", "2"), const("i64", [1]), const("i64", [1]), const("i32", 0)],
+            run=False,
+        ),
+        Case(
+            "Pad",
+            version,
+            {"pad_mode": "constant"},
+            [data("dynamic", "2"), const("i64", [1]), const("i64", [1]), const("i32", 0)],
+            run=False,
+        ),
+        Case(
+            "Pad",
+            version,
+            {"pad_mode": "constant"},
+            [data("f32", "2"), const("i64", [1]), const("i64", [1]), data("f32", "...")],
+            run=False,
+        ),
+        Case(
+            "Pad",
+            version,
+            {"pad_mode": "constant"},
+            [data("f32", "2"), const("i64", [1]), const("i32", [1])],
+        ),
+        Case(
+            "Pad",
+            version,
+            {"pad_mode": "constant"},
+            [data("f32", "2"), const("i64", [1])],
+            id=f"Pad-{version}-two-inputs",
+        ),
+        Case(
+            "Pad",
+            version,
+            {},
+            [data("f32", "2"), const("i64", [1]), const("i64", [1])],
+            known="missing-attribute",
+        ),
         # cut off
         pad(version, "constant", "4,5", [-1, 0], [0, -2]),
         pad(version, "constant", "4,5", [-1, 2], [1, -2], 3.0),
@@ -99,22 +170,46 @@ def values(version: str) -> list[Case]:
             "Reshape",
             "opset1",
             {"special_zero": "false"},
-            [data("f32", "?"), node("Pad", version, {"pad_mode": "edge"}, [SIZES, const("i64", [1]), const("i64", [0])])],
+            [
+                data("f32", "?"),
+                node(
+                    "Pad",
+                    version,
+                    {"pad_mode": "edge"},
+                    [SIZES, const("i64", [1]), const("i64", [0])],
+                ),
+            ],
             run=False,
         ),
         Case(
             "Reshape",
             "opset1",
             {"special_zero": "false"},
-            [data("f32", "?"), node("Pad", version, {"pad_mode": "constant"}, [SIZES, const("i64", [1]), const("i64", [0]), const("i64", 2)])],
+            [
+                data("f32", "?"),
+                node(
+                    "Pad",
+                    version,
+                    {"pad_mode": "constant"},
+                    [SIZES, const("i64", [1]), const("i64", [0]), const("i64", 2)],
+                ),
+            ],
             run=False,
         ),
     ]
 
 
-CASES = [row for version in VERSIONS for mode in MODES for row in modes(version, mode)] + [row for version in VERSIONS for row in values(version)]
+CASES = [row for version in VERSIONS for mode in MODES for row in modes(version, mode)] + [
+    row for version in VERSIONS for row in values(version)
+]
 CASES += [
-    Case("Pad", "opset12", {"pad_mode": "constant"}, [data("string", "1", ["a"]), const("i64", [1]), const("i64", [1])], expected=[["", "a", ""]]),
+    Case(
+        "Pad",
+        "opset12",
+        {"pad_mode": "constant"},
+        [data("string", "1", ["a"]), const("i64", [1]), const("i64", [1])],
+        expected=[["", "a", ""]],
+    ),
 ]
 
 

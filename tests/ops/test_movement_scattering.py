@@ -8,7 +8,21 @@ from differential.compare import check
 from differential.oracle import Oracle
 
 INF, NAN = float("inf"), float("nan")
-TYPES = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"]
+TYPES = [
+    "f64",
+    "f32",
+    "f16",
+    "bf16",
+    "i64",
+    "i32",
+    "i16",
+    "i8",
+    "u64",
+    "u32",
+    "u16",
+    "u8",
+    "boolean",
+]
 PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
 SIZES = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,?,5")])
 PATTERN = {"special_zero": "false"}
@@ -16,13 +30,29 @@ Shape = tuple[int, ...] | None
 
 
 def whole(index: str, given: object, fed: Shape = None) -> object:
-    return data(index, given, low=0, high=1, run_shape=fed) if isinstance(given, str) else const(index, given)
+    return (
+        data(index, given, low=0, high=1, run_shape=fed)
+        if isinstance(given, str)
+        else const(index, given)
+    )
 
 
 def update(
-    shape: str, indices: object, updates: str, axis: object = 0, fed: tuple[Shape, Shape] = (None, None), t: str = "f32", index: str = "i64", **fields: object
+    shape: str,
+    indices: object,
+    updates: str,
+    axis: object = 0,
+    fed: tuple[Shape, Shape] = (None, None),
+    t: str = "f32",
+    index: str = "i64",
+    **fields: object,
 ) -> Case:
-    inputs = [data(t, shape, run_shape=fed[0]), whole(index, indices), data(t, updates, run_shape=fed[1]), whole(index, axis)]
+    inputs = [
+        data(t, shape, run_shape=fed[0]),
+        whole(index, indices),
+        data(t, updates, run_shape=fed[1]),
+        whole(index, axis),
+    ]
     return Case("ScatterUpdate", "opset3", {}, inputs, **fields)  # type: ignore[arg-type]
 
 
@@ -48,7 +78,15 @@ UPDATE = [
         "Reshape",
         "opset1",
         PATTERN,
-        [data("f32", "?"), node("ScatterUpdate", "opset3", {}, [SIZES, const("i64", [1]), const("i64", [7]), const("i64", 0)])],
+        [
+            data("f32", "?"),
+            node(
+                "ScatterUpdate",
+                "opset3",
+                {},
+                [SIZES, const("i64", [1]), const("i64", [7]), const("i64", 0)],
+            ),
+        ],
         run=False,
     ),
     update("4,3", [1], "1,3", 2),
@@ -58,9 +96,19 @@ UPDATE = [
     update("4,3", [1], "2,3"),
     update("4,3", [1], "1,3", [0, 1]),
     update("4,3", [1.0], "1,3", index="f32"),
-    Case("ScatterUpdate", "opset3", {}, [data("f32", "2"), const("i64", [0]), data("i32", "1"), const("i64", 0)]),
+    Case(
+        "ScatterUpdate",
+        "opset3",
+        {},
+        [data("f32", "2"), const("i64", [0]), data("i32", "1"), const("i64", 0)],
+    ),
     Case("ScatterUpdate", "opset3", {}, [data("f32", "2"), const("i64", [0]), data("f32", "1")]),
-    Case("ScatterUpdate", "opset2", {}, [data("f32", "2"), const("i64", [0]), data("f32", "1"), const("i64", 0)]),
+    Case(
+        "ScatterUpdate",
+        "opset2",
+        {},
+        [data("f32", "2"), const("i64", [0]), data("f32", "1"), const("i64", 0)],
+    ),
 ]
 
 
@@ -75,8 +123,14 @@ def tuples(
     index: str = "i64",
     **fields: object,
 ) -> Case:
-    inputs = [data(t, shape, run_shape=fed[0]), whole(index, indices), data(t, updates, run_shape=fed[1])]
-    return Case("ScatterNDUpdate", version, {"reduction": reduction} if reduction else {}, inputs, **fields)  # type: ignore[arg-type]
+    inputs = [
+        data(t, shape, run_shape=fed[0]),
+        whole(index, indices),
+        data(t, updates, run_shape=fed[1]),
+    ]
+    return Case(
+        "ScatterNDUpdate", version, {"reduction": reduction} if reduction else {}, inputs, **fields
+    )  # type: ignore[arg-type]
 
 
 def nd(version: str) -> list[Case]:
@@ -95,7 +149,10 @@ def nd(version: str) -> list[Case]:
         tuples(version, "4,3", "...", "1,3", run=False),
         tuples(version, "4,3", [[1]], "...", run=False),
         *(tuples(version, "3,2", [[1]], "1,2", t=t) for t in TYPES),
-        *(tuples(version, "3,2", [[1]], "1,2", t=t, run=False) for t in (*PACKED, "string", "dynamic")),
+        *(
+            tuples(version, "3,2", [[1]], "1,2", t=t, run=False)
+            for t in (*PACKED, "string", "dynamic")
+        ),
         Case(
             "ScatterNDUpdate",
             version,
@@ -105,7 +162,16 @@ def nd(version: str) -> list[Case]:
             expected=[["a", "ü"]],
         ),
         Case(
-            "Reshape", "opset1", PATTERN, [data("f32", "?"), node("ScatterNDUpdate", version, {}, [SIZES, const("i64", [[1]]), const("i64", [7])])], run=False
+            "Reshape",
+            "opset1",
+            PATTERN,
+            [
+                data("f32", "?"),
+                node(
+                    "ScatterNDUpdate", version, {}, [SIZES, const("i64", [[1]]), const("i64", [7])]
+                ),
+            ],
+            run=False,
         ),
         tuples(version, "4,3", [[1, 1, 1]], "1"),
         tuples(version, "4,3", [[1]], "3"),
@@ -115,7 +181,12 @@ def nd(version: str) -> list[Case]:
         tuples(version, "2", 0, "2"),
         tuples(version, "2", [[0]], "1", index="u8"),
         tuples(version, "2", [[0.0]], "1", index="f32"),
-        Case("ScatterNDUpdate", version, {}, [data("f32", "2"), const("i64", [[0]]), data("i32", "1")]),
+        Case(
+            "ScatterNDUpdate",
+            version,
+            {},
+            [data("f32", "2"), const("i64", [[0]]), data("i32", "1")],
+        ),
         Case("ScatterNDUpdate", version, {}, [data("f32", "2"), const("i64", [[0]])]),
     ]
 
@@ -127,23 +198,42 @@ ND = [
     tuples("opset3", "2", [[0]], "1"),
     *(tuples("opset15", "4,3", [[2], [0]], "2,3", reduction) for reduction in REDUCTIONS),
     *(tuples("opset15", "4", [[2], [0], [2], [2]], "4", reduction) for reduction in REDUCTIONS[1:]),
-    *(tuples("opset15", "4", [[2], [0], [2]], "3", reduction, t=t) for reduction in REDUCTIONS[1:] for t in ("i32", "f16", "bf16", "i8", "u8", "i64")),
     *(
-        Case(
-            "ScatterNDUpdate",
-            "opset15",
-            {"reduction": reduction},
-            [data("boolean", "4", [0, 0, 1, 1]), const("i64", [[0], [1], [2], [3]]), data("boolean", "4", [0, 1, 0, 1])],
-            run=run,
-        )
-        for reduction, run in (("none", True), ("sum", False), ("sub", False), ("prod", False), ("min", False), ("max", False))
+        tuples("opset15", "4", [[2], [0], [2]], "3", reduction, t=t)
+        for reduction in REDUCTIONS[1:]
+        for t in ("i32", "f16", "bf16", "i8", "u8", "i64")
     ),
     *(
         Case(
             "ScatterNDUpdate",
             "opset15",
             {"reduction": reduction},
-            [data("f32", "3", [1.0, NAN, INF]), const("i64", [[0], [1], [2]]), data("f32", "3", [NAN, 1.0, -INF])],
+            [
+                data("boolean", "4", [0, 0, 1, 1]),
+                const("i64", [[0], [1], [2], [3]]),
+                data("boolean", "4", [0, 1, 0, 1]),
+            ],
+            run=run,
+        )
+        for reduction, run in (
+            ("none", True),
+            ("sum", False),
+            ("sub", False),
+            ("prod", False),
+            ("min", False),
+            ("max", False),
+        )
+    ),
+    *(
+        Case(
+            "ScatterNDUpdate",
+            "opset15",
+            {"reduction": reduction},
+            [
+                data("f32", "3", [1.0, NAN, INF]),
+                const("i64", [[0], [1], [2]]),
+                data("f32", "3", [NAN, 1.0, -INF]),
+            ],
         )
         for reduction in ("sum", "prod")
     ),
@@ -163,7 +253,12 @@ def elements(
     index: str = "i64",
     **fields: object,
 ) -> Case:
-    inputs = [data(t, shape, run_shape=fed[0]), whole(index, indices, fed[1]), data(t, updates, run_shape=fed[2]), whole(index, axis)]
+    inputs = [
+        data(t, shape, run_shape=fed[0]),
+        whole(index, indices, fed[1]),
+        data(t, updates, run_shape=fed[2]),
+        whole(index, axis),
+    ]
     return Case("ScatterElementsUpdate", version, {}, inputs, **fields)  # type: ignore[arg-type]
 
 
@@ -182,12 +277,23 @@ def by_element(version: str) -> list[Case]:
         elements(version, "4,3", [[1]], "1,1", "", run=False),
         elements(version, "4,3", [[1]], "1,1", "?", run=False),
         *(elements(version, "3,2", [[1, 0]], "1,2", t=t) for t in TYPES),
-        *(elements(version, "3,2", [[1, 0]], "1,2", t=t, run=False) for t in (*PACKED, "string", "dynamic")),
+        *(
+            elements(version, "3,2", [[1, 0]], "1,2", t=t, run=False)
+            for t in (*PACKED, "string", "dynamic")
+        ),
         Case(
             "Reshape",
             "opset1",
             PATTERN,
-            [data("f32", "?"), node("ScatterElementsUpdate", version, {}, [SIZES, const("i64", [1]), const("i64", [7]), const("i64", 0)])],
+            [
+                data("f32", "?"),
+                node(
+                    "ScatterElementsUpdate",
+                    version,
+                    {},
+                    [SIZES, const("i64", [1]), const("i64", [7]), const("i64", 0)],
+                ),
+            ],
             run=False,
         ),
         elements(version, "4,3", [[1]], "1,1", 2),
@@ -197,19 +303,42 @@ def by_element(version: str) -> list[Case]:
         elements(version, "4,3", [[1]], "1"),
         elements(version, "4,3", [[1]], "1,1", [0, 1], run=False, known="scatter-axis"),
         elements(version, "4,3", [[1.0]], "1,1", index="f32"),
-        Case("ScatterElementsUpdate", version, {}, [data("f32", "2"), const("i64", [0]), data("i32", "1"), const("i64", 0)]),
-        Case("ScatterElementsUpdate", version, {}, [data("f32", "2"), const("i64", [0]), data("f32", "1")]),
+        Case(
+            "ScatterElementsUpdate",
+            version,
+            {},
+            [data("f32", "2"), const("i64", [0]), data("i32", "1"), const("i64", 0)],
+        ),
+        Case(
+            "ScatterElementsUpdate",
+            version,
+            {},
+            [data("f32", "2"), const("i64", [0]), data("f32", "1")],
+        ),
     ]
 
 
-def reduced(reduction: str, initial: bool, t: str, values: list[object], indices: list[int], updates: list[object], **fields: object) -> Case:
+def reduced(
+    reduction: str,
+    initial: bool,
+    t: str,
+    values: list[object],
+    indices: list[int],
+    updates: list[object],
+    **fields: object,
+) -> Case:
     attributes = {"reduction": reduction, "use_init_val": str(initial).lower()}
     size = str(len(values))
     return Case(
         "ScatterElementsUpdate",
         "opset12",
         attributes,
-        [data(t, size, values), const("i64", indices), data(t, str(len(updates)), updates), const("i64", 0)],
+        [
+            data(t, size, values),
+            const("i64", indices),
+            data(t, str(len(updates)), updates),
+            const("i64", 0),
+        ],
         id=f"ScatterElementsUpdate-{reduction}-{initial}-{t}-{values}-{indices}-{updates}",
         **fields,  # type: ignore[arg-type]
     )
@@ -225,11 +354,24 @@ ELEMENTS = [
         for initial in (True, False)
         for t in ("f32", "f16", "i32", "u8")
     ),
-    *(reduced(reduction, True, "i32", [-3, 7], [0, 0, 1], [-4, 2, -8]) for reduction in ("mean", "sum", "min")),
-    *(reduced("mean", initial, "i32", [-3, 8], [0, 0, 1], [-4, -3, -8]) for initial in (True, False)),
-    *(reduced(reduction, initial, "boolean", [0, 1, 1], [0, 1, 2], [1, 0, 1]) for reduction in ("sum", "prod", "min", "max") for initial in (True, False)),
+    *(
+        reduced(reduction, True, "i32", [-3, 7], [0, 0, 1], [-4, 2, -8])
+        for reduction in ("mean", "sum", "min")
+    ),
+    *(
+        reduced("mean", initial, "i32", [-3, 8], [0, 0, 1], [-4, -3, -8])
+        for initial in (True, False)
+    ),
+    *(
+        reduced(reduction, initial, "boolean", [0, 1, 1], [0, 1, 2], [1, 0, 1])
+        for reduction in ("sum", "prod", "min", "max")
+        for initial in (True, False)
+    ),
     reduced("none", True, "f32", [1.0, 2.0], [1], [NAN]),
-    *(reduced(reduction, True, "f32", [1.0, NAN, INF], [0, 1, 2], [NAN, 1.0, -INF]) for reduction in ("sum", "prod")),
+    *(
+        reduced(reduction, True, "f32", [1.0, NAN, INF], [0, 1, 2], [NAN, 1.0, -INF])
+        for reduction in ("sum", "prod")
+    ),
     reduced("sum", True, "u8", [250, 1], [0, 0], [5, 3]),
     reduced("mean", True, "boolean", [0, 1], [0], [1]),
     reduced("median", True, "f32", [0, 1], [0], [1]),
@@ -249,7 +391,13 @@ def sliced(
     **fields: object,
 ) -> Case:
     lists = [whole(index, one) for one in (start, stop, step, axes) if one is not None]
-    return Case("SliceScatter", "opset15", {}, [data(t, shape, run_shape=fed[0]), data(t, updates, run_shape=fed[1]), *lists], **fields)  # type: ignore[arg-type,list-item]
+    return Case(
+        "SliceScatter",
+        "opset15",
+        {},
+        [data(t, shape, run_shape=fed[0]), data(t, updates, run_shape=fed[1]), *lists],
+        **fields,
+    )  # type: ignore[arg-type,list-item]
 
 
 SLICED = [
@@ -269,7 +417,10 @@ SLICED = [
     sliced("4,5", "?,?", "?", "?", "?", run=False),
     sliced("4,5", "?,?", "...", "...", "...", "...", run=False),
     *(sliced("4,2", "2,2", [1], [3], [1], [0], t=t) for t in TYPES),
-    *(sliced("4,2", "2,2", [1], [3], [1], [0], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
+    *(
+        sliced("4,2", "2,2", [1], [3], [1], [0], t=t, run=False)
+        for t in (*PACKED, "string", "dynamic")
+    ),
     sliced("4,5", "3,5", [1], [3], [1], [0]),
     sliced("4,5", "2", [1], [3], [1], [0]),
     sliced("", "", [1], [3], [1], [0]),
@@ -284,12 +435,34 @@ SLICED = [
         "SliceScatter",
         "opset15",
         {},
-        [data("f32", "4"), data("i32", "2"), const("i64", [0]), const("i64", [2]), const("i64", [1])],
+        [
+            data("f32", "4"),
+            data("i32", "2"),
+            const("i64", [0]),
+            const("i64", [2]),
+            const("i64", [1]),
+        ],
         run=False,
         known="slice-scatter-types",
     ),
-    Case("SliceScatter", "opset15", {}, [data("f32", "4"), data("f32", "2"), const("i64", [0]), const("i64", [2])]),
-    Case("SliceScatter", "opset14", {}, [data("f32", "4"), data("f32", "2"), const("i64", [0]), const("i64", [2]), const("i64", [1])]),
+    Case(
+        "SliceScatter",
+        "opset15",
+        {},
+        [data("f32", "4"), data("f32", "2"), const("i64", [0]), const("i64", [2])],
+    ),
+    Case(
+        "SliceScatter",
+        "opset14",
+        {},
+        [
+            data("f32", "4"),
+            data("f32", "2"),
+            const("i64", [0]),
+            const("i64", [2]),
+            const("i64", [1]),
+        ],
+    ),
 ]
 
 

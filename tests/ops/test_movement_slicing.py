@@ -8,7 +8,21 @@ from differential.cases import Case, case_id, const, data, node
 from differential.compare import check
 from differential.oracle import Oracle
 
-TYPES = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"]
+TYPES = [
+    "f64",
+    "f32",
+    "f16",
+    "bf16",
+    "i64",
+    "i32",
+    "i16",
+    "i8",
+    "u64",
+    "u32",
+    "u16",
+    "u8",
+    "boolean",
+]
 PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
 SIZES = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,?,5")])
 PATTERN = {"special_zero": "false"}
@@ -20,7 +34,16 @@ PARTS = [
     *(
         (shape, start, stop, step, "")
         for shape in ("?", "20..", "..25", "20..25")
-        for start, stop, step in ((-7, LAST, 1), (3, LAST, 2), (2, 9, 1), (-9, -2, 3), (0, -3, 1), (LAST, FIRST, -1), (-1, 2, -2), (-3, FIRST, -1))
+        for start, stop, step in (
+            (-7, LAST, 1),
+            (3, LAST, 2),
+            (2, 9, 1),
+            (-9, -2, 3),
+            (0, -3, 1),
+            (LAST, FIRST, -1),
+            (-1, 2, -2),
+            (-3, FIRST, -1),
+        )
     ),
     # where OpenVINO is wrong for some of these shapes, they are left to the test below
     ("?", -4, 21, 1, ACROSS),
@@ -31,9 +54,21 @@ PARTS = [
 
 
 def cut(
-    shape: str, start: object, stop: object, step: object, axes: object = None, fed: Shape = None, t: str = "f32", index: str = "i64", **fields: object
+    shape: str,
+    start: object,
+    stop: object,
+    step: object,
+    axes: object = None,
+    fed: Shape = None,
+    t: str = "f32",
+    index: str = "i64",
+    **fields: object,
 ) -> Case:
-    lists = [data(index, one) if isinstance(one, str) else const(index, one) for one in (start, stop, step, axes) if one is not None]
+    lists = [
+        data(index, one) if isinstance(one, str) else const(index, one)
+        for one in (start, stop, step, axes)
+        if one is not None
+    ]
     return Case("Slice", "opset8", {}, [data(t, shape, run_shape=fed), *lists], **fields)  # type: ignore[arg-type]
 
 
@@ -53,7 +88,10 @@ SLICE = [
     cut("4,5", [], [], [], []),
     cut("4,5", [1], [3], [1], [0], index="i8"),
     cut("4,5", [1], [3], [100], [0]),
-    *(cut(shape, [start], [stop], [step], [0], (22,), known=known) for shape, start, stop, step, known in PARTS),
+    *(
+        cut(shape, [start], [stop], [step], [0], (22,), known=known)
+        for shape, start, stop, step, known in PARTS
+    ),
     *(
         cut(shape, [start], [stop], [step], [0], (22,), index="i32")
         for shape in ("?", "20..")
@@ -74,7 +112,12 @@ SLICE = [
         "Slice",
         "opset8",
         {},
-        [data("string", "3", ["a", "b", ""]), const("i64", [2]), const("i64", [0]), const("i64", [-1])],
+        [
+            data("string", "3", ["a", "b", ""]),
+            const("i64", [2]),
+            const("i64", [0]),
+            const("i64", [-1]),
+        ],
         run="alone",
         expected=[["", "b"]],
     ),
@@ -82,14 +125,27 @@ SLICE = [
         "Reshape",
         "opset1",
         PATTERN,
-        [data("f32", "?"), node("Slice", "opset8", {}, [SIZES, const("i64", [-1]), const("i64", [FIRST]), const("i64", [-2])])],
+        [
+            data("f32", "?"),
+            node(
+                "Slice",
+                "opset8",
+                {},
+                [SIZES, const("i64", [-1]), const("i64", [FIRST]), const("i64", [-2])],
+            ),
+        ],
         run=False,
     ),
     Case(
         "Slice",
         "opset8",
         {},
-        [data("f32", "?,9"), const("i64", [0, 0]), node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,3..7")]), const("i64", [1, 2])],
+        [
+            data("f32", "?,9"),
+            const("i64", [0, 0]),
+            node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "1..4,3..7")]),
+            const("i64", [1, 2]),
+        ],
         run=False,
     ),
     # refusals
@@ -107,7 +163,12 @@ SLICE = [
     cut("4,5", [1.0], [3.0], [1.0], index="f32"),
     cut("4,5", [True], [True], [True], index="boolean"),
     Case("Slice", "opset8", {}, [data("f32", "4"), const("i64", [1]), const("i64", [1])]),
-    Case("Slice", "opset7", {}, [data("f32", "4"), const("i64", [1]), const("i64", [1]), const("i64", [1])]),
+    Case(
+        "Slice",
+        "opset7",
+        {},
+        [data("f32", "4"), const("i64", [1]), const("i64", [1]), const("i64", [1])],
+    ),
 ]
 
 
@@ -122,9 +183,23 @@ def strided(
     index: str = "i64",
     **fields: object,
 ) -> Case:
-    lists = [data(index, one) if isinstance(one, str) else const(index, one) for one in (begin, end, strides) if one is not None]
-    others = {name: str(fields.pop(name)) for name in ("new_axis_mask", "shrink_axis_mask", "ellipsis_mask") if name in fields}
-    return Case("StridedSlice", "opset1", {"begin_mask": masks[0], "end_mask": masks[1], **others}, [data(t, shape, run_shape=fed), *lists], **fields)  # type: ignore[arg-type]
+    lists = [
+        data(index, one) if isinstance(one, str) else const(index, one)
+        for one in (begin, end, strides)
+        if one is not None
+    ]
+    others = {
+        name: str(fields.pop(name))
+        for name in ("new_axis_mask", "shrink_axis_mask", "ellipsis_mask")
+        if name in fields
+    }
+    return Case(
+        "StridedSlice",
+        "opset1",
+        {"begin_mask": masks[0], "end_mask": masks[1], **others},
+        [data(t, shape, run_shape=fed), *lists],
+        **fields,
+    )  # type: ignore[arg-type]
 
 
 STRIDED = [
@@ -150,12 +225,22 @@ STRIDED = [
     strided("2,3,4", [1, 0], [2, 0], [1, 1], ("0,0", "0,0"), ellipsis_mask="0,1"),
     strided("2,3", [0, 0, 1], [1, 0, 2], [1, 1, 1], ("0,0,0", "0,0,0"), ellipsis_mask="0,1,0"),
     strided(
-        "2,3,4", [0, 0, 1, 1], [0, 0, 2, 2], [1, 1, 1, 1], ("0,0,0,0", "0,0,0,0"), new_axis_mask="1,0,0,0", ellipsis_mask="0,1,0,0", shrink_axis_mask="0,0,0,1"
+        "2,3,4",
+        [0, 0, 1, 1],
+        [0, 0, 2, 2],
+        [1, 1, 1, 1],
+        ("0,0,0,0", "0,0,0,0"),
+        new_axis_mask="1,0,0,0",
+        ellipsis_mask="0,1,0,0",
+        shrink_axis_mask="0,0,0,1",
     ),
     strided("2,3", [1], [2], [1], ("0", "0"), new_axis_mask="1", shrink_axis_mask="1"),
     strided("4,5", [0, 1], [0, 3], [1, 1], ("0", "0"), new_axis_mask="1"),
     # what is not known
-    *(strided(shape, [start], [stop], [step], ("0", "0"), (22,), known=known) for shape, start, stop, step, known in PARTS),
+    *(
+        strided(shape, [start], [stop], [step], ("0", "0"), (22,), known=known)
+        for shape, start, stop, step, known in PARTS
+    ),
     *(
         strided(shape, [2], [9], [step], (mask, other), (22,))
         for shape in ("?", "20..", "..25")
@@ -183,7 +268,12 @@ STRIDED = [
         PATTERN,
         [
             data("f32", "?"),
-            node("StridedSlice", "opset1", {"begin_mask": "0", "end_mask": "1"}, [SIZES, const("i64", [1]), const("i64", [0]), const("i64", [1])]),
+            node(
+                "StridedSlice",
+                "opset1",
+                {"begin_mask": "0", "end_mask": "1"},
+                [SIZES, const("i64", [1]), const("i64", [0]), const("i64", [1])],
+            ),
         ],
         run=False,
     ),
@@ -199,10 +289,39 @@ STRIDED = [
     strided("4,5", [1, 0], [3, 5], [1, 1], ("0,0", "0")),
     strided("4,5", [1, 0], [3, 5], [1, 1], ("0,0", "0,0"), ellipsis_mask="1,1"),
     strided("", [0], [1], [1]),
-    strided("4,5", [1, 7], [3, 8], [1, 1], ("0,0", "0,0"), shrink_axis_mask="0,1", run=False, known="shrink-out-of-range"),
-    strided("4,5", [1, -6], [3, 8], [1, 1], ("0,0", "0,0"), shrink_axis_mask="0,1", run=False, known="shrink-out-of-range"),
-    Case("StridedSlice", "opset1", {}, [data("f32", "4"), const("i64", [1]), const("i64", [2])], known="missing-attribute"),
-    Case("StridedSlice", "opset1", {"begin_mask": "0", "end_mask": "0"}, [data("f32", "4"), const("i64", [1])]),
+    strided(
+        "4,5",
+        [1, 7],
+        [3, 8],
+        [1, 1],
+        ("0,0", "0,0"),
+        shrink_axis_mask="0,1",
+        run=False,
+        known="shrink-out-of-range",
+    ),
+    strided(
+        "4,5",
+        [1, -6],
+        [3, 8],
+        [1, 1],
+        ("0,0", "0,0"),
+        shrink_axis_mask="0,1",
+        run=False,
+        known="shrink-out-of-range",
+    ),
+    Case(
+        "StridedSlice",
+        "opset1",
+        {},
+        [data("f32", "4"), const("i64", [1]), const("i64", [2])],
+        known="missing-attribute",
+    ),
+    Case(
+        "StridedSlice",
+        "opset1",
+        {"begin_mask": "0", "end_mask": "0"},
+        [data("f32", "4"), const("i64", [1])],
+    ),
 ]
 
 
@@ -226,7 +345,28 @@ def test_parts_of_an_axis_of_any_size() -> None:
         step = int(rng.choice([-3, -2, -1, 1, 2, 3]))
         made = sliced(Dimension(low, UNBOUNDED if unbounded else high), start, stop, step)
         sizes = range(low, 40 if unbounded else high + 1)
-        taken = {Run.of(n, a, b, step).taken for n in sizes for a in range(start[0], start[1] + 1) for b in range(stop[0], stop[1] + 1)}
-        assert made.low <= min(taken) <= max(taken) <= made.high, (low, high, unbounded, start, stop, step, made)
+        taken = {
+            Run.of(n, a, b, step).taken
+            for n in sizes
+            for a in range(start[0], start[1] + 1)
+            for b in range(stop[0], stop[1] + 1)
+        }
+        assert made.low <= min(taken) <= max(taken) <= made.high, (
+            low,
+            high,
+            unbounded,
+            start,
+            stop,
+            step,
+            made,
+        )
         if start[0] == start[1] and stop[0] == stop[1] and made.high < UNBOUNDED:
-            assert (made.low, made.high) == (min(taken), max(taken)), (low, high, unbounded, start, stop, step, made)
+            assert (made.low, made.high) == (min(taken), max(taken)), (
+                low,
+                high,
+                unbounded,
+                start,
+                stop,
+                step,
+                made,
+            )

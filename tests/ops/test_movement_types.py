@@ -48,12 +48,24 @@ OPERATIONS: list[tuple[str, str, dict[str, Any], tuple[int, ...], list[Any]]] = 
     ("ScatterElementsUpdate", "opset12", {}, (2, 4), [ints([1, 0, 1, 0]), OTHER, np.int64(0)]),
     ("Slice", "opset8", {}, (2, 4), [ints(-1), ints(0), ints(-2), ints(1)]),
     ("SliceScatter", "opset15", {}, (2, 4), [OTHER, ints(0), ints(1), ints(1), None]),
-    ("StridedSlice", "opset1", {"shrink_axis_mask": (0, 1)}, (2, 4), [ints(0, 3), ints(2, 4), None]),
+    (
+        "StridedSlice",
+        "opset1",
+        {"shrink_axis_mask": (0, 1)},
+        (2, 4),
+        [ints(0, 3), ints(2, 4), None],
+    ),
     ("DepthToSpace", "opset1", {"block_size": 2}, (1, 4, 2, 1), []),
     ("SpaceToDepth", "opset1", {"block_size": 2}, (1, 2, 2, 2), []),
     ("BatchToSpace", "opset2", {}, (4, 2), [ints(1, 2), ints(0, 1), ints(0, 0)]),
     ("SpaceToBatch", "opset2", {}, (2, 3), [ints(1, 2), ints(0, 1), ints(0, 0)]),
-    ("ExtractImagePatches", "opset3", {"sizes": (2, 2), "strides": (1, 1), "rates": (1, 1), "auto_pad": "same_upper"}, (1, 1, 2, 3), []),
+    (
+        "ExtractImagePatches",
+        "opset3",
+        {"sizes": (2, 2), "strides": (1, 1), "rates": (1, 1), "auto_pad": "same_upper"},
+        (1, 1, 2, 3),
+        [],
+    ),
     ("Reshape", "opset1", {}, (2, 4), [ints(4, -1)]),
     ("Squeeze", "opset1", {}, (1, 4), [ints(0)]),
     ("Squeeze", "opset15", {}, (1, 4), [None]),
@@ -79,7 +91,9 @@ def decoded(array: Array, element_type: ElementType) -> Array:
 
 
 @pytest.mark.parametrize("row", OPERATIONS, ids=lambda row: f"{row[0]}-{row[1]}")
-def test_every_element_type(row: tuple[str, str, dict[str, Any], tuple[int, ...], list[Any]]) -> None:
+def test_every_element_type(
+    row: tuple[str, str, dict[str, Any], tuple[int, ...], list[Any]],
+) -> None:
     name, version, attributes, shape, rest = row
     operation: Operation = find(name, version)(**attributes)
     marks = np.random.default_rng(3).integers(0, 2, shape)
@@ -91,7 +105,12 @@ def test_every_element_type(row: tuple[str, str, dict[str, Any], tuple[int, ...]
         if name == "Select":
             inputs = [marks.astype(bool), data, other]
         assert operation.evaluate is not None
-        made = operation.evaluate(*(np.asarray(one) if one is not None and not isinstance(one, np.ndarray) else one for one in inputs))
+        made = operation.evaluate(
+            *(
+                np.asarray(one) if one is not None and not isinstance(one, np.ndarray) else one
+                for one in inputs
+            )
+        )
         outputs = made if isinstance(made, tuple) else (made,)
         assert {element_type_of(output) for output in outputs} == {element_type}
         return [decoded(output, element_type) for output in outputs]
@@ -104,9 +123,18 @@ def test_every_element_type(row: tuple[str, str, dict[str, Any], tuple[int, ...]
 
 
 COMBINED: list[tuple[str, str, dict[str, Any], tuple[int, ...], list[Any]]] = [
-    *(("ScatterNDUpdate", "opset15", {"reduction": reduction}, (4,), [ints([2]), OTHER]) for reduction in ("sum", "prod", "min", "max")),
     *(
-        ("ScatterElementsUpdate", "opset12", {"reduction": reduction, "use_init_val": initial}, (4,), [ints(2), OTHER, np.int64(0)])
+        ("ScatterNDUpdate", "opset15", {"reduction": reduction}, (4,), [ints([2]), OTHER])
+        for reduction in ("sum", "prod", "min", "max")
+    ),
+    *(
+        (
+            "ScatterElementsUpdate",
+            "opset12",
+            {"reduction": reduction, "use_init_val": initial},
+            (4,),
+            [ints(2), OTHER, np.int64(0)],
+        )
         for reduction in ("sum", "prod", "min", "max", "mean")
         for initial in (True, False)
     ),
@@ -114,19 +142,32 @@ COMBINED: list[tuple[str, str, dict[str, Any], tuple[int, ...], list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("row", COMBINED, ids=lambda row: "-".join(map(str, (row[0], *row[2].values()))))
-def test_every_number_is_combined(row: tuple[str, str, dict[str, Any], tuple[int, ...], list[Any]]) -> None:
+@pytest.mark.parametrize(
+    "row", COMBINED, ids=lambda row: "-".join(map(str, (row[0], *row[2].values())))
+)
+def test_every_number_is_combined(
+    row: tuple[str, str, dict[str, Any], tuple[int, ...], list[Any]],
+) -> None:
     name, version, attributes, shape, rest = row
     operation: Operation = find(name, version)(**attributes)
     marks = np.array([1, 0, 0, 1]).reshape(shape)
     assert operation.evaluate is not None
 
     def outcome(element_type: ElementType) -> Array:
-        inputs = [encoded(marks, element_type), *(encoded(np.array([1]), element_type) if one is OTHER else np.asarray(one) for one in rest)]
+        inputs = [
+            encoded(marks, element_type),
+            *(
+                encoded(np.array([1]), element_type) if one is OTHER else np.asarray(one)
+                for one in rest
+            ),
+        ]
         made = operation.evaluate(*inputs)  # type: ignore[misc]
         assert element_type_of(made) is element_type
         return decoded(made, element_type)
 
     expected = outcome(ElementType.of("i64"))
-    for element_type in NUMERIC - {ElementType.of("nf4"), ElementType.of("f8e8m0")}:  # which have no plain 0 and 1
+    for element_type in NUMERIC - {
+        ElementType.of("nf4"),
+        ElementType.of("f8e8m0"),
+    }:  # which have no plain 0 and 1
         assert (outcome(element_type) == expected).all(), element_type

@@ -11,18 +11,51 @@ from differential.oracle import Oracle
 INF, NAN = float("inf"), float("nan")
 TEXT = {"string": "text-as-number"}
 AXES = TEXT | {"boolean": "integers-wanted", "f32": "integers-wanted"}
-TYPES = ["f16", "bf16", "f64", "f8e4m3", "nf4", "i32", "i64", "u8", "u1", "boolean", "dynamic", "string"]
+TYPES = [
+    "f16",
+    "bf16",
+    "f64",
+    "f8e4m3",
+    "nf4",
+    "i32",
+    "i64",
+    "u8",
+    "u1",
+    "boolean",
+    "dynamic",
+    "string",
+]
 
 
-def f32(shape: str, run_shape: tuple[int, ...] | None = None, low: float = -2, high: float = 2) -> Data:
+def f32(
+    shape: str, run_shape: tuple[int, ...] | None = None, low: float = -2, high: float = 2
+) -> Data:
     return data("f32", shape, low=low, high=high, run_shape=run_shape)
 
 
-def batch(version: str, source: Data, *channels: Data, run: bool = True, known: str = "", epsilon: str | None = "0.01") -> Case:
+def batch(
+    version: str,
+    source: Data,
+    *channels: Data,
+    run: bool = True,
+    known: str = "",
+    epsilon: str | None = "0.01",
+) -> Case:
     """A BatchNormInference; `channels` are gamma, beta, mean and variance, or one of them for all."""
     gamma, beta, mean, variance = channels if len(channels) == 4 else channels * 4
-    inputs = [gamma, beta, source, mean, variance] if version == "opset1" else [source, gamma, beta, mean, variance]
-    return Case("BatchNormInference", version, {} if epsilon is None else {"epsilon": epsilon}, inputs, run=run, known=known)
+    inputs = (
+        [gamma, beta, source, mean, variance]
+        if version == "opset1"
+        else [source, gamma, beta, mean, variance]
+    )
+    return Case(
+        "BatchNormInference",
+        version,
+        {} if epsilon is None else {"epsilon": epsilon},
+        inputs,
+        run=run,
+        known=known,
+    )
 
 
 def positive(shape: str) -> Data:
@@ -73,7 +106,9 @@ def test_batch(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
 
-def first(across: str = "true", scale: str = "true", eps: str = "0.01", **more: str) -> dict[str, str]:
+def first(
+    across: str = "true", scale: str = "true", eps: str = "0.01", **more: str
+) -> dict[str, str]:
     made = {"eps": eps, "across_channels": across, "normalize_variance": scale} | more
     return {name: text for name, text in made.items() if text != "absent"}
 
@@ -200,7 +235,11 @@ def test_euclid(case: Case, oracle: Oracle) -> None:
 
 
 def group(number: str = "2", epsilon: str = "0.01") -> dict[str, str]:
-    return {name: text for name, text in (("num_groups", number), ("epsilon", epsilon)) if text != "absent"}
+    return {
+        name: text
+        for name, text in (("num_groups", number), ("epsilon", epsilon))
+        if text != "absent"
+    }
 
 
 GROUP = [
@@ -238,7 +277,10 @@ GRN = [
     *(Case("GRN", "opset1", {"bias": "0.5"}, [f32(shape)]) for shape in ("2,3,4,5", "1,3,4")),
     Case("GRN", "opset1", {"bias": "1e-6"}, [f32("2,3,4,5")]),
     *(Case("GRN", "opset1", {"bias": "0.5"}, [data(t, "2,3,4,5")]) for t in ("f16", "bf16")),
-    *(Case("GRN", "opset1", {"bias": "0.5"}, [data(t, "2,3,4")], run=False, known=TEXT.get(t, "")) for t in TYPES),
+    *(
+        Case("GRN", "opset1", {"bias": "0.5"}, [data(t, "2,3,4")], run=False, known=TEXT.get(t, ""))
+        for t in TYPES
+    ),
     *(
         Case("GRN", "opset1", {"bias": "0.5"}, [f32(shape)], run=False)
         for shape in ("2,3", "?,3,4..9", "...", "", "2", "0,3,4", "2,3,4,5,6", "2,3,1000000000000")
@@ -258,7 +300,11 @@ def test_over_channels(case: Case, oracle: Oracle) -> None:
 def test_without_elements(shape: tuple[int, ...]) -> None:
     from irshape.ops.normalization import GRN, LRN, MVN_1, MVN_6, GroupNormalization, NormalizeL2
 
-    numbers, channels, axes = np.zeros(shape, np.float32), np.ones(shape[1], np.float32), np.array([1])
+    numbers, channels, axes = (
+        np.zeros(shape, np.float32),
+        np.ones(shape[1], np.float32),
+        np.array([1]),
+    )
     for made in (
         MVN_1(eps=0.1).evaluate(numbers),
         MVN_6().evaluate(numbers, axes),

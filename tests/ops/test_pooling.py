@@ -19,8 +19,16 @@ def f32(shape: str, run_shape: tuple[int, ...] | None = None) -> Data:
 def window(axes: int = 2, **changed: str) -> dict[str, str]:
     """What OpenVINO's writer puts there for a window of 3 by 2 (or 3, or 3 by 2 by 2). The text `absent` leaves an attribute out."""
     made = {"strides": "1,1,1", "pads_begin": "0,0,0", "pads_end": "0,0,0", "kernel": "3,2,2"}
-    written = {name: text[: 2 * axes - 1] for name, text in made.items()} | {"rounding_type": "floor", "auto_pad": "explicit"} | changed
-    return {name.replace("exclude_pad", "exclude-pad"): text for name, text in written.items() if text != "absent"}
+    written = (
+        {name: text[: 2 * axes - 1] for name, text in made.items()}
+        | {"rounding_type": "floor", "auto_pad": "explicit"}
+        | changed
+    )
+    return {
+        name.replace("exclude_pad", "exclude-pad"): text
+        for name, text in written.items()
+        if text != "absent"
+    }
 
 
 VERSIONS: list[tuple[str, str, dict[str, str], int]] = [
@@ -69,15 +77,40 @@ SHAPES: list[tuple[str, tuple[int, ...] | None, dict[str, str]]] = [
     ("1,2,5,5", None, {"rounding_type": "ceil_torch"}), ("1,2,?,2..5", None, {"pads_begin": "3,0"}), ("1,2,5,5", None, {"pads_begin": "3,0"}), ("1,2,5,5", None, {"pads_end": "0,2"}),
     ("1,2,5,5", None, {"pads_begin": "1,1", "pads_end": "2,1"}),
 ]  # fmt: skip
-TYPES = ["f16", "bf16", "f64", "i8", "u8", "i32", "i64", "u64", "u1", "i4", "f8e4m3", "boolean", "dynamic", "string"]
+TYPES = [
+    "f16",
+    "bf16",
+    "f64",
+    "i8",
+    "u8",
+    "i32",
+    "i64",
+    "u64",
+    "u1",
+    "i4",
+    "f8e4m3",
+    "boolean",
+    "dynamic",
+    "string",
+]
 
 
 def base(operation: str, version: str, fixed: dict[str, str], outputs: int) -> list[Case]:
     """The rows that every version has."""
 
-    def case(source: Data, form: dict[str, str], axes: int = 2, run: bool = True, known: str = "") -> Case:
+    def case(
+        source: Data, form: dict[str, str], axes: int = 2, run: bool = True, known: str = ""
+    ) -> Case:
         more = {"dilations": ",".join("1" * axes)} if "dilations" in fixed else {}
-        return Case(operation, version, window(axes, **fixed | more, **form), [source], outputs, run and "000" not in source.shape, known=known)
+        return Case(
+            operation,
+            version,
+            window(axes, **fixed | more, **form),
+            [source],
+            outputs,
+            run and "000" not in source.shape,
+            known=known,
+        )
 
     torch = [
         {"rounding_type": "ceil_torch", "strides": "2,2", "pads_begin": "1,1", "pads_end": "1,1"},
@@ -91,19 +124,34 @@ def base(operation: str, version: str, fixed: dict[str, str], outputs: int) -> l
         case(f32("1,2,4,5,6"), {"strides": "2,1,2", "pads_begin": "1,1,0", "pads_end": "0,1,1"}, 3),
         *(case(f32(shape, run_shape), form) for shape, run_shape, form in SHAPES),
         *(case(data(t, "1,2,5,6"), {"pads_begin": "1,1"}) for t in ("f16", "bf16")),
-        *(case(data(t, "1,2,5,6", low=-100, high=100), {}, run=t in ("i8", "u8", "i32"), known=TEXT.get(t, "")) for t in TYPES),
-        *(case(f32("1,2,5,5"), {name: "absent"}, known="missing-attribute") for name in ("pads_begin", "pads_end")),
+        *(
+            case(
+                data(t, "1,2,5,6", low=-100, high=100),
+                {},
+                run=t in ("i8", "u8", "i32"),
+                known=TEXT.get(t, ""),
+            )
+            for t in TYPES
+        ),
+        *(
+            case(f32("1,2,5,5"), {name: "absent"}, known="missing-attribute")
+            for name in ("pads_begin", "pads_end")
+        ),
         case(f32("1,2,5,5"), {"strides": "-1,1"}, run=False, known="negative-size-attribute"),
     ]
 
 
-@pytest.mark.parametrize("case", [row for version in VERSIONS for row in base(*version)], ids=case_id)
+@pytest.mark.parametrize(
+    "case", [row for version in VERSIONS for row in base(*version)], ids=case_id
+)
 def test_windows(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
 
 x = data("f32", "1,2,5,6")
-integers = data("i32", "1,1,4,4", [5, -3, 8, 8, 7, 8, -2, 0, 1, 8, 3, 4, -9, -9, -9, -9], run_shape=(1, 1, 4, 4))
+integers = data(
+    "i32", "1,1,4,4", [5, -3, 8, 8, 7, 8, -2, 0, 1, 8, 3, 4, -9, -9, -9, -9], run_shape=(1, 1, 4, 4)
+)
 odd = data("f32", "1,1,1,6", [NAN, 1, -INF, -INF, INF, 2], run_shape=(1, 1, 1, 6))
 
 
@@ -205,7 +253,10 @@ def adaptive(operation: str, outputs: int, fixed: dict[str, str]) -> list[Case]:
     shape_of = node("ShapeOf", "opset3", {"output_type": "i64"}, [f32("2..4,..5")])
     longer = node("ShapeOf", "opset3", {"output_type": "i64"}, [f32("2..4,?,5")])
     return [
-        *(case(f32("2,3,7,8"), const("i64", sizes)) for sizes in ([3, 2], [1, 1], [7, 8], [5, 3], [9, 11], [1, 8])),
+        *(
+            case(f32("2,3,7,8"), const("i64", sizes))
+            for sizes in ([3, 2], [1, 1], [7, 8], [5, 3], [9, 11], [1, 8])
+        ),
         case(f32("2,3,9"), const("i64", [4])),
         case(f32("1,2,4,5,6"), const("i64", [3, 2, 4])),
         case(f32("2,3,7,8"), const("i32", [3, 2])),
@@ -238,14 +289,35 @@ def adaptive(operation: str, outputs: int, fixed: dict[str, str]) -> list[Case]:
 
 INDEX = [
     *(
-        Case("AdaptiveMaxPool", "opset8", {"index_element_type": t} if t else {}, [f32("1,2,5,6"), const("i64", [2, 4])], 2, run=t == "i32")
+        Case(
+            "AdaptiveMaxPool",
+            "opset8",
+            {"index_element_type": t} if t else {},
+            [f32("1,2,5,6"), const("i64", [2, 4])],
+            2,
+            run=t == "i32",
+        )
         for t in ("i32", "i64", "", "u8", "f32", "int")
     ),
-    Case("AdaptiveMaxPool", "opset8", {"index_element_type": "i32"}, [data("f32", "1,1,1,4", [[[[1, 1, -INF, -INF]]]]), const("i64", [1, 2])], 2),
+    Case(
+        "AdaptiveMaxPool",
+        "opset8",
+        {"index_element_type": "i32"},
+        [data("f32", "1,1,1,4", [[[[1, 1, -INF, -INF]]]]), const("i64", [1, 2])],
+        2,
+    ),
 ]
 
 
-@pytest.mark.parametrize("case", [*adaptive("AdaptiveAvgPool", 1, {}), *adaptive("AdaptiveMaxPool", 2, {"index_element_type": "i32"}), *INDEX], ids=case_id)
+@pytest.mark.parametrize(
+    "case",
+    [
+        *adaptive("AdaptiveAvgPool", 1, {}),
+        *adaptive("AdaptiveMaxPool", 2, {"index_element_type": "i32"}),
+        *INDEX,
+    ],
+    ids=case_id,
+)
 def test_adaptive(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 

@@ -61,19 +61,49 @@ def changed(shape: str, chance: random.Random) -> str:
 
 def _other(dim: str, chance: random.Random) -> str:
     size = int(dim) if re.fullmatch(r"\d+", dim) else chance.choice([1, 2, 3, 4, 8])
-    return chance.choice(["?", f"{max(size - 1, 0)}..{size + 2}", f"{size}..", f"..{size}", str(size + 1), "1", "0", str(size)])
+    return chance.choice(
+        [
+            "?",
+            f"{max(size - 1, 0)}..{size + 2}",
+            f"{size}..",
+            f"..{size}",
+            str(size + 1),
+            "1",
+            "0",
+            str(size),
+        ]
+    )
 
 
-@settings(derandomize=True, max_examples=600, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(
+    derandomize=True,
+    max_examples=600,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
 @given(chance=st.randoms(use_true_random=False))
 def test_other_shapes(chance: random.Random, oracle: Oracle) -> None:
     rows = pool()
     case = chance.choice(rows[chance.choice(list(rows))])
-    inputs = [replace(given, shape=changed(given.shape, chance), run_shape=None) if isinstance(given, Data) else given for given in case.inputs]
+    inputs = [
+        replace(given, shape=changed(given.shape, chance), run_shape=None)
+        if isinstance(given, Data)
+        else given
+        for given in case.inputs
+    ]
     check_loosely(replace(case, inputs=inputs, run=False, id="", expected=None), oracle)
 
 
-EXTREMES = [("f32", float("nan")), ("f32", float("inf")), ("f32", float("-inf")), ("f32", 1e30), ("i64", -(2**63)), ("i64", 2**63 - 1), ("u64", 2**64 - 1)]
+EXTREMES = [
+    ("f32", float("nan")),
+    ("f32", float("inf")),
+    ("f32", float("-inf")),
+    ("f32", 1e30),
+    ("i64", -(2**63)),
+    ("i64", 2**63 - 1),
+    ("u64", 2**64 - 1),
+]
 
 
 def with_extremes() -> Iterator[Case]:

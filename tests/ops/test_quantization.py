@@ -16,22 +16,48 @@ def f32(shape: str, run_shape: tuple[int, ...] | None = None) -> Data:
     return data("f32", shape, run_shape=run_shape)
 
 
-def levels(number: str = "256", broadcast: str = "numpy", axis: str | None = None) -> dict[str, str]:
+def levels(
+    number: str = "256", broadcast: str = "numpy", axis: str | None = None
+) -> dict[str, str]:
     made = {"levels": number, "auto_broadcast": broadcast}
     return made if axis is None else made | {"auto_broadcast.auto_broadcast_axis": axis}
 
 
-def limits(low: float = -1, high: float = 1, output_low: float = -2, output_high: float = 2, element_type: str = "f32") -> list[object]:
+def limits(
+    low: float = -1,
+    high: float = 1,
+    output_low: float = -2,
+    output_high: float = 2,
+    element_type: str = "f32",
+) -> list[object]:
     return [const(element_type, number) for number in (low, high, output_low, output_high)]
 
 
-def quantize(source: object, attributes: dict[str, str], *four: object, run: bool = True, known: str = "", expected: list[object] | None = None) -> Case:
+def quantize(
+    source: object,
+    attributes: dict[str, str],
+    *four: object,
+    run: bool = True,
+    known: str = "",
+    expected: list[object] | None = None,
+) -> Case:
     """A FakeQuantize; `four` are its limits, or one of them for all."""
-    return Case("FakeQuantize", "opset1", attributes, [source, *(four if len(four) != 1 else four * 4)], run=run, known=known, expected=expected)  # type: ignore[list-item]
+    return Case(
+        "FakeQuantize",
+        "opset1",
+        attributes,
+        [source, *(four if len(four) != 1 else four * 4)],
+        run=run,
+        known=known,
+        expected=expected,
+    )  # type: ignore[list-item]
 
 
 x = data("f32", "2,3,4", low=-1.5, high=1.5)
-CHANNELS = [const("f32", np.reshape(numbers, (1, 3, 1))) for numbers in ([-1, -0.5, 0], [1, 0.75, 1.5], [-2, 0, 1], [2, 1, 4])]
+CHANNELS = [
+    const("f32", np.reshape(numbers, (1, 3, 1)))
+    for numbers in ([-1, -0.5, 0], [1, 0.75, 1.5], [-2, 0, 1], [2, 1, 4])
+]
 
 VALUES = [
     *(quantize(x, levels(number), *limits()) for number in ("2", "3", "4", "16", "255", "256", "65536")),
@@ -100,8 +126,17 @@ def test_fake_quantize(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
 
-def convert(source: object, *others: object, to: str = "f8e4m3", run: bool = True, known: str = "") -> Case:
-    return Case("FakeConvert", "opset13", {"destination_type": to} if to != "absent" else {}, [source, *others], run=run, known=known)  # type: ignore[list-item]
+def convert(
+    source: object, *others: object, to: str = "f8e4m3", run: bool = True, known: str = ""
+) -> Case:
+    return Case(
+        "FakeConvert",
+        "opset13",
+        {"destination_type": to} if to != "absent" else {},
+        [source, *others],
+        run=run,
+        known=known,
+    )  # type: ignore[list-item]
 
 
 WIDE = data("f32", "4,5", low=-600, high=600)

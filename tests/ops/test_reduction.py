@@ -37,7 +37,13 @@ def rows(operation: str, version: str) -> list[Case]:
         Case(operation, version, KEEP, [data(t, "2,3,4"), const("i64", [0, 1, 2])]),
         Case(operation, version, DROP, [data(t, "2,3,4"), const("i32", [-1, -3])]),
         Case(operation, version, KEEP, [data(t, "2,3,4"), const("i64", [2, 0])]),
-        Case(operation, version, DROP, [data(t, "2,3,4"), const("i64", 1)], id=f"{operation}-scalar-axis"),
+        Case(
+            operation,
+            version,
+            DROP,
+            [data(t, "2,3,4"), const("i64", 1)],
+            id=f"{operation}-scalar-axis",
+        ),
         Case(operation, version, KEEP, [data(t, "2,3,4"), const("i64", [])]),
         Case(operation, version, DROP, [data(t, "5"), const("u8", [0])]),
         Case(operation, version, KEEP, [data(t, "1,1,1"), const("i8", [1])]),
@@ -46,17 +52,47 @@ def rows(operation: str, version: str) -> list[Case]:
         Case(operation, version, KEEP, [data(t, ""), const("i64", [])]),
         Case(operation, version, DROP, [data(t, ""), const("i64", [])]),
         Case(operation, version, DROP, [data(t, "2,?,4", run_shape=(2, 3, 4)), const("i64", [1])]),
-        Case(operation, version, KEEP, [data(t, "1..8,?,4..", run_shape=(2, 3, 4)), const("i64", [-1])]),
-        Case(operation, version, DROP, [data(t, "1..8,?,4..", run_shape=(2, 3, 4)), const("i64", [0])]),
+        Case(
+            operation,
+            version,
+            KEEP,
+            [data(t, "1..8,?,4..", run_shape=(2, 3, 4)), const("i64", [-1])],
+        ),
+        Case(
+            operation,
+            version,
+            DROP,
+            [data(t, "1..8,?,4..", run_shape=(2, 3, 4)), const("i64", [0])],
+        ),
         Case(operation, version, DROP, [data(t, "..."), const("i64", [1])]),
         Case(operation, version, KEEP, [data(t, "..."), const("i64", [1])]),
         Case(operation, version, KEEP, [data(t, "2,1000000000000"), const("i64", [1])], run=False),
         # axes known at run time only
-        Case(operation, version, KEEP, [data(t, "2,3,4"), data("i64", "2")], run=False, known="reduce-unknown-axes-kept"),
-        Case(operation, version, DROP, [data(t, "2,3,4"), data("i64", "2")], run=False),
-        Case(operation, version, DROP, [data(t, "2,3,4"), data("i64", "1")], run=False, known="reduce-unknown-axis-dropped"),
         Case(
-            operation, version, DROP, [data(t, "2,3,4"), data("i64", "")], run=False, known="reduce-unknown-axis-dropped", id=f"{operation}-unknown-scalar-axis"
+            operation,
+            version,
+            KEEP,
+            [data(t, "2,3,4"), data("i64", "2")],
+            run=False,
+            known="reduce-unknown-axes-kept",
+        ),
+        Case(operation, version, DROP, [data(t, "2,3,4"), data("i64", "2")], run=False),
+        Case(
+            operation,
+            version,
+            DROP,
+            [data(t, "2,3,4"), data("i64", "1")],
+            run=False,
+            known="reduce-unknown-axis-dropped",
+        ),
+        Case(
+            operation,
+            version,
+            DROP,
+            [data(t, "2,3,4"), data("i64", "")],
+            run=False,
+            known="reduce-unknown-axis-dropped",
+            id=f"{operation}-unknown-scalar-axis",
         ),
         Case(operation, version, DROP, [data(t, "2,3,4"), data("i64", "?")], run=False),
         Case(operation, version, DROP, [data(t, "2,3,4"), data("i64", "...")], run=False),
@@ -70,18 +106,60 @@ def rows(operation: str, version: str) -> list[Case]:
         Case(operation, version, DROP, [data(t, ""), const("i64", [1])]),
         Case(operation, version, KEEP, [data(t, ""), const("i64", [0])]),
         Case(operation, version, DROP, [data(t, "2,3")], id=f"{operation}-no-axes-input"),
-        Case(operation, version, DROP, [data(t, "2,3"), const("i64", [1]), const("i64", [1])], id=f"{operation}-three-inputs"),
-        Case(operation, version, DROP, [data("boolean" if t == "f32" else "f32", "2,3"), const("i64", [1])], id=f"{operation}-wrong-type"),
+        Case(
+            operation,
+            version,
+            DROP,
+            [data(t, "2,3"), const("i64", [1]), const("i64", [1])],
+            id=f"{operation}-three-inputs",
+        ),
+        Case(
+            operation,
+            version,
+            DROP,
+            [data("boolean" if t == "f32" else "f32", "2,3"), const("i64", [1])],
+            id=f"{operation}-wrong-type",
+        ),
         # what it takes though the specification forbids it
-        Case(operation, version, KEEP, [data(t, "2,3"), const("i64", [1, 1])], known="duplicate-axes"),
-        Case(operation, version, DROP, [data(t, "2,3"), const("i64", [1, -1])], known="duplicate-axes"),
-        Case(operation, version, {"keep_dims": "maybe"}, [data(t, "2,3"), const("i64", [1])], known="boolean-text"),
-        Case(operation, version, {"keepdims": "true"}, [data(t, "2,3"), const("i64", [1])], known="unused-attribute-misspelt"),
-        Case(operation, version, DROP, [data(t, ""), const("i64", [0])], known="reduce-axis-of-scalar"),
+        Case(
+            operation, version, KEEP, [data(t, "2,3"), const("i64", [1, 1])], known="duplicate-axes"
+        ),
+        Case(
+            operation,
+            version,
+            DROP,
+            [data(t, "2,3"), const("i64", [1, -1])],
+            known="duplicate-axes",
+        ),
+        Case(
+            operation,
+            version,
+            {"keep_dims": "maybe"},
+            [data(t, "2,3"), const("i64", [1])],
+            known="boolean-text",
+        ),
+        Case(
+            operation,
+            version,
+            {"keepdims": "true"},
+            [data(t, "2,3"), const("i64", [1])],
+            known="unused-attribute-misspelt",
+        ),
+        Case(
+            operation,
+            version,
+            DROP,
+            [data(t, ""), const("i64", [0])],
+            known="reduce-axis-of-scalar",
+        ),
     ]
 
 
-@pytest.mark.parametrize("case", [case for operation, version in FAMILY for case in rows(operation, version)], ids=case_id)
+@pytest.mark.parametrize(
+    "case",
+    [case for operation, version in FAMILY for case in rows(operation, version)],
+    ids=case_id,
+)
 def test_shapes_refusals_and_values(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
@@ -90,19 +168,38 @@ def typed(operation: str, version: str) -> list[Case]:
     axes = const("i64", [1])
     small = [[3, -4, 5, 0], [-1, -2, 2, 7], [1, 1, 1, 1]]
     unsigned = [[3, 4, 5, 0], [1, 2, 2, 7], [1, 1, 1, 1]]
-    cases = [Case(operation, version, KEEP, [data(t, "3,4", values=small), axes]) for t in ("f64", "f16", "bf16", "i64", "i32", "i16", "i8")]
-    cases += [Case(operation, version, DROP, [data(t, "3,4", values=unsigned), axes]) for t in ("u8", "u16", "u32", "u64")]
-    cases += [Case(operation, version, DROP, [data(t, "3,4"), axes], run=False) for t in ("f8e4m3", "f8e5m2", "u4", "i4")]
+    cases = [
+        Case(operation, version, KEEP, [data(t, "3,4", values=small), axes])
+        for t in ("f64", "f16", "bf16", "i64", "i32", "i16", "i8")
+    ]
+    cases += [
+        Case(operation, version, DROP, [data(t, "3,4", values=unsigned), axes])
+        for t in ("u8", "u16", "u32", "u64")
+    ]
+    cases += [
+        Case(operation, version, DROP, [data(t, "3,4"), axes], run=False)
+        for t in ("f8e4m3", "f8e5m2", "u4", "i4")
+    ]
     return cases
 
 
-@pytest.mark.parametrize("case", [case for operation, version in ARITHMETIC for case in typed(operation, version)], ids=case_id)
+@pytest.mark.parametrize(
+    "case",
+    [case for operation, version in ARITHMETIC for case in typed(operation, version)],
+    ids=case_id,
+)
 def test_element_types(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
 
 SPECIAL = [
-    Case("ReduceMean", "opset1", DROP, [data("i32", "4", values=[-1, -2, -2, -2]), const("i64", [0])], id="mean-of-integers-towards-zero"),
+    Case(
+        "ReduceMean",
+        "opset1",
+        DROP,
+        [data("i32", "4", values=[-1, -2, -2, -2]), const("i64", [0])],
+        id="mean-of-integers-towards-zero",
+    ),
     Case(
         "ReduceMean",
         "opset1",
@@ -130,14 +227,68 @@ SPECIAL = [
         known="u8-sum-wraps",
         id="mean-of-four-254",
     ),
-    Case("ReduceMean", "opset1", DROP, [data("f32", "3", values=[np.nan, 1, 2]), const("i64", [0])], id="mean-with-nan"),
-    Case("ReduceMean", "opset1", DROP, [data("f32", "3", values=[np.inf, 1, 2]), const("i64", [0])], id="mean-with-infinity"),
-    Case("ReduceMax", "opset1", DROP, [data("f32", "3", values=[-np.inf, 1, 2]), const("i64", [0])], id="max-with-infinity"),
-    Case("ReduceMin", "opset1", KEEP, [data("i32", "3", values=[-(2**31), 1, 2**31 - 1]), const("i64", [0])], id="min-at-the-limits"),
-    Case("ReduceL2", "opset4", DROP, [data("i32", "2", values=[1, 2]), const("i64", [0])], id="l2-of-integers-truncates"),
-    Case("ReduceProd", "opset1", DROP, [data("i32", "3", values=[1 << 20, 1 << 20, 3]), const("i64", [0])], id="product-wraps"),
-    *[Case(operation, version, KEEP, [data(kind(operation), "2,0,3"), const("i64", [1])], id=f"{operation}-of-nothing") for operation, version in FAMILY],
-    *[Case(operation, version, DROP, [data(kind(operation), "2,0,3"), const("i64", [0])], id=f"{operation}-into-nothing") for operation, version in FAMILY],
+    Case(
+        "ReduceMean",
+        "opset1",
+        DROP,
+        [data("f32", "3", values=[np.nan, 1, 2]), const("i64", [0])],
+        id="mean-with-nan",
+    ),
+    Case(
+        "ReduceMean",
+        "opset1",
+        DROP,
+        [data("f32", "3", values=[np.inf, 1, 2]), const("i64", [0])],
+        id="mean-with-infinity",
+    ),
+    Case(
+        "ReduceMax",
+        "opset1",
+        DROP,
+        [data("f32", "3", values=[-np.inf, 1, 2]), const("i64", [0])],
+        id="max-with-infinity",
+    ),
+    Case(
+        "ReduceMin",
+        "opset1",
+        KEEP,
+        [data("i32", "3", values=[-(2**31), 1, 2**31 - 1]), const("i64", [0])],
+        id="min-at-the-limits",
+    ),
+    Case(
+        "ReduceL2",
+        "opset4",
+        DROP,
+        [data("i32", "2", values=[1, 2]), const("i64", [0])],
+        id="l2-of-integers-truncates",
+    ),
+    Case(
+        "ReduceProd",
+        "opset1",
+        DROP,
+        [data("i32", "3", values=[1 << 20, 1 << 20, 3]), const("i64", [0])],
+        id="product-wraps",
+    ),
+    *[
+        Case(
+            operation,
+            version,
+            KEEP,
+            [data(kind(operation), "2,0,3"), const("i64", [1])],
+            id=f"{operation}-of-nothing",
+        )
+        for operation, version in FAMILY
+    ],
+    *[
+        Case(
+            operation,
+            version,
+            DROP,
+            [data(kind(operation), "2,0,3"), const("i64", [0])],
+            id=f"{operation}-into-nothing",
+        )
+        for operation, version in FAMILY
+    ],
 ]
 
 

@@ -51,12 +51,27 @@ def cell(
 ) -> Case:
     """A cell of batch 2, input size 4, hidden size 3; `shapes` and `types` by operand."""
     gates = GATES[family(operation)]
-    forms = {"X": "2,4", "H": "2,3", **({"C": "2,3"} if gates == 4 else {}), "W": f"{gates * 3},4", "R": f"{gates * 3},3", "B": str((bias or gates) * 3)} | (
-        shapes or {}
-    )
-    inputs: list[Input] = [data((types or {}).get(name, (types or {}).get("all", "f32")), shape, low=-1, high=1) for name, shape in forms.items()]
+    forms = {
+        "X": "2,4",
+        "H": "2,3",
+        **({"C": "2,3"} if gates == 4 else {}),
+        "W": f"{gates * 3},4",
+        "R": f"{gates * 3},3",
+        "B": str((bias or gates) * 3),
+    } | (shapes or {})
+    inputs: list[Input] = [
+        data((types or {}).get(name, (types or {}).get("all", "f32")), shape, low=-1, high=1)
+        for name, shape in forms.items()
+    ]
     return Case(
-        operation, version, settings(operation, **changes), inputs[: len(inputs) - drop], 2 if gates == 4 else 1, id=f"{operation}-{id}", run=run, known=known
+        operation,
+        version,
+        settings(operation, **changes),
+        inputs[: len(inputs) - drop],
+        2 if gates == 4 else 1,
+        id=f"{operation}-{id}",
+        run=run,
+        known=known,
     )
 
 
@@ -77,12 +92,29 @@ def cells(operation: str, version: str) -> list[Case]:
         row("capitals", activations=FUNCTIONS[family(operation)].upper()),
         row("defaults", activations=None, activations_alpha=None, activations_beta=None, clip=None),
         row("batch-dynamic", shapes={"X": "1..5,4", "H": "2..9,3"}, run=False),
-        row("hidden-from-weights", shapes={"H": "2,?", "R": f"{3 * gates},?"} | ({"C": "2,?"} if gates == 4 else {}), run=False),
+        row(
+            "hidden-from-weights",
+            shapes={"H": "2,?", "R": f"{3 * gates},?"} | ({"C": "2,?"} if gates == 4 else {}),
+            run=False,
+        ),
         row("rank-dynamic", shapes={"X": "..."}, run=False),
-        row("all-dynamic", shapes=dict.fromkeys("XHWRB" + ("C" if gates == 4 else ""), "..."), run=False),
-        row("hidden-interval", shapes={"H": "2,1..8", "R": f"?,{2}..{10}", "W": "?,4", "B": "?"} | ({"C": "2,?"} if gates == 4 else {}), run=False),
+        row(
+            "all-dynamic",
+            shapes=dict.fromkeys("XHWRB" + ("C" if gates == 4 else ""), "..."),
+            run=False,
+        ),
+        row(
+            "hidden-interval",
+            shapes={"H": "2,1..8", "R": f"?,{2}..{10}", "W": "?,4", "B": "?"}
+            | ({"C": "2,?"} if gates == 4 else {}),
+            run=False,
+        ),
         row("type-dynamic", types={"X": "dynamic"}, run=False),
-        row("empty-batch", shapes={"X": "0,4", "H": "0,3"} | ({"C": "0,3"} if gates == 4 else {}), run=False),
+        row(
+            "empty-batch",
+            shapes={"X": "0,4", "H": "0,3"} | ({"C": "0,3"} if gates == 4 else {}),
+            run=False,
+        ),
         # what OpenVINO refuses
         row("batch-mismatch", shapes={"H": "5,3"}),
         row("hidden-mismatch", shapes={"R": f"{3 * gates},5"}),
@@ -104,12 +136,32 @@ def cells(operation: str, version: str) -> list[Case]:
 
 
 def peephole(
-    id: str, *, count: int = 7, shapes: dict[int, str] | None = None, run: bool | str = False, expected: Any = None, known: str = "", **changes: str
+    id: str,
+    *,
+    count: int = 7,
+    shapes: dict[int, str] | None = None,
+    run: bool | str = False,
+    expected: Any = None,
+    known: str = "",
+    **changes: str,
 ) -> Case:
     forms = ["2,4", "2,3", "2,3", "12,4", "12,3", "12", "9"]
-    inputs = [data("f32", (shapes or {}).get(index, shape), low=-1, high=1) for index, shape in enumerate(forms)][:count]
+    inputs = [
+        data("f32", (shapes or {}).get(index, shape), low=-1, high=1)
+        for index, shape in enumerate(forms)
+    ][:count]
     attributes = settings("LSTMCell", **changes)
-    return Case("LSTMCell", "opset1", attributes, inputs, 2, id=f"LSTMCell-1-{id}", run=run, known=known, expected=expected)  # type: ignore[arg-type]
+    return Case(
+        "LSTMCell",
+        "opset1",
+        attributes,
+        inputs,
+        2,
+        id=f"LSTMCell-1-{id}",
+        run=run,
+        known=known,
+        expected=expected,
+    )  # type: ignore[arg-type]
 
 
 LSTM_1 = [
@@ -155,9 +207,24 @@ def sequence(
     for name, shape in (forms | (shapes or {})).items():
         type = (types or {}).get(name, "i64" if name == "L" else (types or {}).get("all", "f32"))
         inputs.append(
-            data(type, shape, values=lengths if name == "L" and lengths is not None else None, low=-1 if name != "L" else 5, high=1 if name != "L" else 5)
+            data(
+                type,
+                shape,
+                values=lengths if name == "L" and lengths is not None else None,
+                low=-1 if name != "L" else 5,
+                high=1 if name != "L" else 5,
+            )
         )
-    return Case(operation, "opset5", settings(operation, **changes), inputs, 3 if gates == 4 else 2, id=f"{operation}-{id}", run=run, known=known)  # type: ignore[arg-type]
+    return Case(
+        operation,
+        "opset5",
+        settings(operation, **changes),
+        inputs,
+        3 if gates == 4 else 2,
+        id=f"{operation}-{id}",
+        run=run,
+        known=known,
+    )  # type: ignore[arg-type]
 
 
 def sequences(operation: str) -> list[Case]:
@@ -178,7 +245,11 @@ def sequences(operation: str) -> list[Case]:
         row("f16", types={"all": "f16"}),
         row("clipped", clip="0.25", direction="bidirectional"),
         row("capitals", direction="FORWARD", activations=FUNCTIONS[family(operation)].upper()),
-        row("batch-from-lengths", shapes={"X": "?,5,4", **dict.fromkeys(states, "?,1,3"), "L": "1..7"}, run=False),
+        row(
+            "batch-from-lengths",
+            shapes={"X": "?,5,4", **dict.fromkeys(states, "?,1,3"), "L": "1..7"},
+            run=False,
+        ),
         row("time-interval", shapes={"X": "2,3..5,4"}, run=False),
         row("hidden-from-weights", shapes={**dict.fromkeys(states, "..."), "R": "..."}, run=False),
         row("all-dynamic", shapes=dict.fromkeys("XLWRB" + states, "..."), run=False),
@@ -197,22 +268,52 @@ def sequences(operation: str) -> list[Case]:
         row("unknown-direction", direction="zz"),
         # what it passes over
         row("no-direction", direction=None, run=False, known="missing-attribute"),
-        row("input-size", shapes={"W": f"1,{3 * gates},5"}, run=False, known="recurrent-input-size"),
+        row(
+            "input-size", shapes={"W": f"1,{3 * gates},5"}, run=False, known="recurrent-input-size"
+        ),
         row("unknown-function", activations="zz", run=False, known="recurrent-functions"),
     ]
 
 
 GRU = [
     cell("GRUCell", "opset3", id="linear-before-reset", linear_before_reset="true", bias=4),
-    cell("GRUCell", "opset3", id="linear-before-reset-clipped", linear_before_reset="true", bias=4, clip="0.2"),
+    cell(
+        "GRUCell",
+        "opset3",
+        id="linear-before-reset-clipped",
+        linear_before_reset="true",
+        bias=4,
+        clip="0.2",
+    ),
     cell("GRUCell", "opset3", id="linear-before-reset-short-bias", linear_before_reset="true"),
-    cell("GRUCell", "opset3", id="type-of-W", types={"W": "f16"}, run=False, known="gru-cell-type-of-w"),
-    sequence("GRUSequence", id="linear-before-reset", linear_before_reset="true", bias=4, direction="bidirectional", lengths=[3, 5]),
+    cell(
+        "GRUCell",
+        "opset3",
+        id="type-of-W",
+        types={"W": "f16"},
+        run=False,
+        known="gru-cell-type-of-w",
+    ),
+    sequence(
+        "GRUSequence",
+        id="linear-before-reset",
+        linear_before_reset="true",
+        bias=4,
+        direction="bidirectional",
+        lengths=[3, 5],
+    ),
 ]
 
 
 @pytest.mark.parametrize(
-    "case", [*(case for pair in CELLS for case in cells(*pair)), *LSTM_1, *(case for name, _ in SEQUENCES for case in sequences(name)), *GRU], ids=case_id
+    "case",
+    [
+        *(case for pair in CELLS for case in cells(*pair)),
+        *LSTM_1,
+        *(case for name, _ in SEQUENCES for case in sequences(name)),
+        *GRU,
+    ],
+    ids=case_id,
 )
 def test_recurrent(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
@@ -223,7 +324,10 @@ def test_peepholes_and_coupled_gates() -> None:
     from irshape.ops.sequence.recurrent import LSTMCell_1
 
     rng = np.random.default_rng(3)
-    x, h, c, w, r, b, p = (rng.uniform(-1, 1, shape).astype(np.float32) for shape in ((2, 4), (2, 3), (2, 3), (12, 4), (12, 3), (12,), (9,)))
+    x, h, c, w, r, b, p = (
+        rng.uniform(-1, 1, shape).astype(np.float32)
+        for shape in ((2, 4), (2, 3), (2, 3), (12, 4), (12, 3), (12,), (9,))
+    )
     rows = (x @ w.T + h @ r.T + b).reshape(2, 4, 3)
     gate = dict(zip("fico", (rows[:, i] for i in range(4)), strict=True))
 
@@ -258,7 +362,9 @@ def one_hot(
     mode: str | None = None,
     **rest: Any,
 ) -> Case:
-    attributes = ({"axis": axis} if axis is not None else {}) | ({"negative_indices_mode": mode} if mode is not None else {})
+    attributes = ({"axis": axis} if axis is not None else {}) | (
+        {"negative_indices_mode": mode} if mode is not None else {}
+    )
     return Case("OneHot", version, attributes, [indices, depth, on, off], **rest)
 
 
@@ -284,11 +390,23 @@ ONE_HOT = [
     *both(PLACES, FOUR, data("dynamic", ""), OFF, run=False),
     *both(PLACES, FOUR, ON, data("dynamic", ""), run=False),
     *both(data("dynamic", "2"), run=False),
-    *both(PLACES, node("Gather", "opset8", {"batch_dims": "0"}, [SHAPE, const("i64", 0), const("i64", 0)]), run=False),
+    *both(
+        PLACES,
+        node("Gather", "opset8", {"batch_dims": "0"}, [SHAPE, const("i64", 0), const("i64", 0)]),
+        run=False,
+    ),
     *both(data("i32", "1..3,?"), data("i64", ""), axis="1", run=False),
-    *both(data("u8", "2", values=[0, 3]), run="alone", expected=[[[1.5, -0.5, -0.5, -0.5], [-0.5, -0.5, -0.5, 1.5]]]),
+    *both(
+        data("u8", "2", values=[0, 3]),
+        run="alone",
+        expected=[[[1.5, -0.5, -0.5, -0.5], [-0.5, -0.5, -0.5, 1.5]]],
+    ),
     *both(data("i64", ""), const("i64", 2**40), run=False),
-    *(case for kind in ("f16", "bf16", "f64", "i64", "u8") for case in both(PLACES, FOUR, const(kind, 3), const(kind, 0), run=kind != "f64")),
+    *(
+        case
+        for kind in ("f16", "bf16", "f64", "i64", "u8")
+        for case in both(PLACES, FOUR, const(kind, 3), const(kind, 0), run=kind != "f64")
+    ),
     # what OpenVINO refuses
     *both(PLACES, axis="3"),
     *both(PLACES, axis="-4"),

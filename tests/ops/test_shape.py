@@ -7,27 +7,58 @@ from differential.cases import Case, Const, Data, Node, case_id, const, data, no
 from differential.compare import check
 from differential.oracle import Oracle
 
-TYPES = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"]
+TYPES = [
+    "f64",
+    "f32",
+    "f16",
+    "bf16",
+    "i64",
+    "i32",
+    "i16",
+    "i8",
+    "u64",
+    "u32",
+    "u16",
+    "u8",
+    "boolean",
+]
 PACKED = ["f8e4m3", "f8e5m2", "f8e8m0", "f4e2m1", "nf4", "i4", "u6", "u4", "u3", "u2", "u1"]
 PATTERN = {"special_zero": "false"}
 Shape = tuple[int, ...] | None
 
 
 def sizes_of(shape: str, version: str = "opset3") -> Node:
-    return node("ShapeOf", version, {} if version == "opset1" else {"output_type": "i64"}, [data("f32", shape)])
+    return node(
+        "ShapeOf",
+        version,
+        {} if version == "opset1" else {"output_type": "i64"},
+        [data("f32", shape)],
+    )
 
 
 def shape_of(version: str) -> list[Case]:
     attributes = {} if version == "opset1" else {"output_type": "i64"}
     return [
-        *(Case("ShapeOf", version, attributes, [data("f32", shape)]) for shape in ("2,3", "", "0,4", "5", "1,2,3,4,5,6,7")),
+        *(
+            Case("ShapeOf", version, attributes, [data("f32", shape)])
+            for shape in ("2,3", "", "0,4", "5", "1,2,3,4,5,6,7")
+        ),
         Case("ShapeOf", version, attributes, [data("f32", "1..4,?", run_shape=(2, 3))]),
         Case("ShapeOf", version, attributes, [data("f32", "...")], run=False),
         Case("ShapeOf", version, attributes, [data("f32", "1000000000000,2")], run=False),
         *(Case("ShapeOf", version, attributes, [data(t, "2,3")]) for t in TYPES),
-        *(Case("ShapeOf", version, attributes, [data(t, "2,3")], run=False) for t in (*PACKED, "string", "dynamic")),
+        *(
+            Case("ShapeOf", version, attributes, [data(t, "2,3")], run=False)
+            for t in (*PACKED, "string", "dynamic")
+        ),
         Case("ShapeOf", version, attributes, [], id=f"ShapeOf-{version}-no-input"),
-        Case("ShapeOf", version, attributes, [data("f32", "2")] * 2, id=f"ShapeOf-{version}-two-inputs"),
+        Case(
+            "ShapeOf",
+            version,
+            attributes,
+            [data("f32", "2")] * 2,
+            id=f"ShapeOf-{version}-two-inputs",
+        ),
     ]
 
 
@@ -37,10 +68,19 @@ SHAPE_OF = [
     Case("ShapeOf", "opset3", {"output_type": "i32"}, [data("f32", "2,0,3")]),
     Case("ShapeOf", "opset3", {"output_type": "i32"}, [data("f32", "..3,?", run_shape=(2, 3))]),
     Case("ShapeOf", "opset3", {"output_type": "I32"}, [data("f32", "2,3")]),
-    *(Case("ShapeOf", "opset3", {"output_type": t}, [data("f32", "2,3")]) for t in ("u32", "f32", "boolean", "i16", "none")),
+    *(
+        Case("ShapeOf", "opset3", {"output_type": t}, [data("f32", "2,3")])
+        for t in ("u32", "f32", "boolean", "i16", "none")
+    ),
     Case("ShapeOf", "opset3", {}, [data("f32", "2,3")]),
     *(
-        Case("Reshape", "opset1", PATTERN, [data("f32", "?"), node("ShapeOf", "opset3", {"output_type": t}, [data("f32", shape)])], run=False)
+        Case(
+            "Reshape",
+            "opset1",
+            PATTERN,
+            [data("f32", "?"), node("ShapeOf", "opset3", {"output_type": t}, [data("f32", shape)])],
+            run=False,
+        )
         for t in ("i32", "i64")
         for shape in ("1..4,?,5", "2,..3000000000", "2147483647..,3")
     ),
@@ -48,16 +88,38 @@ SHAPE_OF = [
 ]
 
 
-def reshape(shape: str, pattern: object, zero: bool = False, fed: Shape = None, t: str = "f32", index: str = "i64", **fields: object) -> Case:
-    given = pattern if isinstance(pattern, Node | Data | Const) else data(index, pattern) if isinstance(pattern, str) else const(index, pattern)
-    return Case("Reshape", "opset1", {"special_zero": str(zero).lower()}, [data(t, shape, run_shape=fed), given], **fields)  # type: ignore[arg-type]
+def reshape(
+    shape: str,
+    pattern: object,
+    zero: bool = False,
+    fed: Shape = None,
+    t: str = "f32",
+    index: str = "i64",
+    **fields: object,
+) -> Case:
+    given = (
+        pattern
+        if isinstance(pattern, Node | Data | Const)
+        else data(index, pattern)
+        if isinstance(pattern, str)
+        else const(index, pattern)
+    )
+    return Case(
+        "Reshape",
+        "opset1",
+        {"special_zero": str(zero).lower()},
+        [data(t, shape, run_shape=fed), given],
+        **fields,
+    )  # type: ignore[arg-type]
 
 
 def computed(shape: str, *parts: object) -> Node:
     """A pattern of constants, and dimensions (given by their index) of a tensor of that shape."""
     sizes = sizes_of(shape)
     inputs = [
-        const("i64", [part]) if isinstance(part, int) else node("Gather", "opset8", {}, [sizes, const("i64", [int(str(part))]), const("i64", 0)])
+        const("i64", [part])
+        if isinstance(part, int)
+        else node("Gather", "opset8", {}, [sizes, const("i64", [int(str(part))]), const("i64", 0)])
         for part in parts
     ]
     return node("Concat", "opset1", {"axis": "0"}, inputs)
@@ -117,8 +179,18 @@ RESHAPE = [
     reshape("2,3,4", computed("?,4", "0", 4), run=False),
     *(reshape("2,3", [3, 2], t=t) for t in (*TYPES, "string")),
     *(reshape("2,3", [3, 2], t=t, run=False) for t in (*PACKED, "dynamic")),
-    reshape("6", node("Reshape", "opset1", PATTERN, [const("i64", [[2, 3]]), const("i64", [2])]), run=False),
-    Case("Reshape", "opset1", {}, [data("f32", "2,6"), const("i64", [3, 4])], known="missing-attribute"),
+    reshape(
+        "6",
+        node("Reshape", "opset1", PATTERN, [const("i64", [[2, 3]]), const("i64", [2])]),
+        run=False,
+    ),
+    Case(
+        "Reshape",
+        "opset1",
+        {},
+        [data("f32", "2,6"), const("i64", [3, 4])],
+        known="missing-attribute",
+    ),
     # refusals
     reshape("2,6", [5, 2]),
     reshape("2,6", [5, -1]),
@@ -135,12 +207,29 @@ RESHAPE = [
     reshape("2,6", [3.0, 4.0], index="f32"),
     reshape("2,6", [True, True], index="boolean"),
     Case("Reshape", "opset1", PATTERN, [data("f32", "2")]),
-    Case("Reshape", "opset1", {"special_zero": "perhaps"}, [data("f32", "2"), const("i64", [2])], known="boolean-text"),
+    Case(
+        "Reshape",
+        "opset1",
+        {"special_zero": "perhaps"},
+        [data("f32", "2"), const("i64", [2])],
+        known="boolean-text",
+    ),
 ]
 
 
-def squeeze(version: str, shape: str, axes: object = None, fed: Shape = None, t: str = "f32", index: str = "i64", skip: str = "", **fields: object) -> Case:
-    given = [] if axes is None else [data(index, axes) if isinstance(axes, str) else const(index, axes)]
+def squeeze(
+    version: str,
+    shape: str,
+    axes: object = None,
+    fed: Shape = None,
+    t: str = "f32",
+    index: str = "i64",
+    skip: str = "",
+    **fields: object,
+) -> Case:
+    given = (
+        [] if axes is None else [data(index, axes) if isinstance(axes, str) else const(index, axes)]
+    )
     attributes = {"allow_axis_skip": skip} if skip else {}
     return Case("Squeeze", version, attributes, [data(t, shape, run_shape=fed), *given], **fields)  # type: ignore[arg-type]
 
@@ -179,7 +268,18 @@ def squeezes(version: str) -> list[Case]:
             "Reshape",
             "opset1",
             PATTERN,
-            [data("f32", "?"), node("Squeeze", version, {}, [node("Unsqueeze", "opset1", {}, [sizes_of("1..4,?"), const("i64", [0])]), const("i64", [0])])],
+            [
+                data("f32", "?"),
+                node(
+                    "Squeeze",
+                    version,
+                    {},
+                    [
+                        node("Unsqueeze", "opset1", {}, [sizes_of("1..4,?"), const("i64", [0])]),
+                        const("i64", [0]),
+                    ],
+                ),
+            ],
             run=False,
         ),
         squeeze(version, "1,3", [2]),
@@ -196,13 +296,25 @@ SQUEEZE = [
     *(
         squeeze("opset15", shape, axes, fed, skip=skip)
         for skip in ("true", "false")
-        for shape, axes, fed in (("1,3", [1], None), ("?,3", [0], (1, 3)), ("2..,1", [0, 1], (2, 1)), ("?,1", [1], (4, 1)))
+        for shape, axes, fed in (
+            ("1,3", [1], None),
+            ("?,3", [0], (1, 3)),
+            ("2..,1", [0, 1], (2, 1)),
+            ("?,1", [1], (4, 1)),
+        )
     ),
     squeeze("opset15", "1,3", [0], skip="maybe", known="boolean-text"),
 ]
 
 
-def unsqueeze(shape: str, axes: object, fed: Shape = None, t: str = "f32", index: str = "i64", **fields: object) -> Case:
+def unsqueeze(
+    shape: str,
+    axes: object,
+    fed: Shape = None,
+    t: str = "f32",
+    index: str = "i64",
+    **fields: object,
+) -> Case:
     given = data(index, axes) if isinstance(axes, str) else const(index, axes)
     return Case("Unsqueeze", "opset1", {}, [data(t, shape, run_shape=fed), given], **fields)  # type: ignore[arg-type]
 
@@ -233,7 +345,20 @@ UNSQUEEZE = [
         PATTERN,
         [
             data("f32", "?"),
-            node("Unsqueeze", "opset1", {}, [node("Gather", "opset8", {}, [sizes_of("1..4,?"), const("i64", 0), const("i64", 0)]), const("i64", 0)]),
+            node(
+                "Unsqueeze",
+                "opset1",
+                {},
+                [
+                    node(
+                        "Gather",
+                        "opset8",
+                        {},
+                        [sizes_of("1..4,?"), const("i64", 0), const("i64", 0)],
+                    ),
+                    const("i64", 0),
+                ],
+            ),
         ],
         run=False,
     ),

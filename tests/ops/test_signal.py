@@ -13,16 +13,31 @@ from differential.oracle import Oracle
 TRANSFORMS = ("DFT", "IDFT", "RDFT", "IRDFT")
 SINCE = {"DFT": "opset7", "IDFT": "opset7", "RDFT": "opset9", "IRDFT": "opset9"}
 SHAPE = node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "2..10,3,?")])
-FROM_2_TO_10 = node("Gather", "opset8", {"batch_dims": "0"}, [SHAPE, const("i64", 0), const("i64", 0)])
-LIST_FROM_2_TO_10 = node("Gather", "opset8", {"batch_dims": "0"}, [SHAPE, const("i64", [0]), const("i64", 0)])
+FROM_2_TO_10 = node(
+    "Gather", "opset8", {"batch_dims": "0"}, [SHAPE, const("i64", 0), const("i64", 0)]
+)
+LIST_FROM_2_TO_10 = node(
+    "Gather", "opset8", {"batch_dims": "0"}, [SHAPE, const("i64", [0]), const("i64", 0)]
+)
 
 
 def axes_of(numbers: Input | list[int]) -> Input:
     return const("i64", np.array(numbers, np.int64)) if isinstance(numbers, list) else numbers
 
 
-def transform(operation: str, shape: str, axes: Input | list[int], sizes: Input | list[int] | None = None, element_type: str = "f32", **rest: Any) -> Case:
-    inputs = [data(element_type, shape), axes_of(axes), *([] if sizes is None else [axes_of(sizes)])]
+def transform(
+    operation: str,
+    shape: str,
+    axes: Input | list[int],
+    sizes: Input | list[int] | None = None,
+    element_type: str = "f32",
+    **rest: Any,
+) -> Case:
+    inputs = [
+        data(element_type, shape),
+        axes_of(axes),
+        *([] if sizes is None else [axes_of(sizes)]),
+    ]
     return Case(operation, SINCE[operation], {}, inputs, **rest)
 
 
@@ -31,7 +46,9 @@ def transforms(operation: str) -> list[Case]:
     pair = "" if operation == "RDFT" else ",2"
 
     def row(shape: str, *arguments: Any, **rest: Any) -> Case:
-        return transform(operation, shape if shape in ("", "...") else shape + pair, *arguments, **rest)
+        return transform(
+            operation, shape if shape in ("", "...") else shape + pair, *arguments, **rest
+        )
 
     def unrun(shape: str, *arguments: Any, **rest: Any) -> Case:
         return row(shape, *arguments, run=False, **rest)
@@ -47,7 +64,12 @@ def transforms(operation: str) -> list[Case]:
         row("3,4", [0, 1], [2, 3]),
         row("3,4", [1, 0], [3, 2]),
         row("3,4", [0], [1]),
-        row("3,4", [1], data("i32", "1", values=[3]), run=True if operation in ("DFT", "IDFT") else "alone"),
+        row(
+            "3,4",
+            [1],
+            data("i32", "1", values=[3]),
+            run=True if operation in ("DFT", "IDFT") else "alone",
+        ),
         row("3,4", const("i32", [1]), const("i32", [2])),
         row("3,4", [0, 1], element_type="f16", atol=0.02),
         row("3,4", [1], element_type="bf16", atol=0.1),
@@ -67,8 +89,16 @@ def transforms(operation: str) -> list[Case]:
         unrun("3,4", [0, 1], data("i64", "?")),
         unrun("3,4", [1], data("i64", "...")),
         unrun("3,4", [0], LIST_FROM_2_TO_10),
-        unrun("3,4", [0, 1], node("Concat", "opset1", {"axis": "0"}, [LIST_FROM_2_TO_10, const("i64", [5])])),
-        unrun("3,4", [1, 0], node("Concat", "opset1", {"axis": "0"}, [const("i64", [-1]), LIST_FROM_2_TO_10])),
+        unrun(
+            "3,4",
+            [0, 1],
+            node("Concat", "opset1", {"axis": "0"}, [LIST_FROM_2_TO_10, const("i64", [5])]),
+        ),
+        unrun(
+            "3,4",
+            [1, 0],
+            node("Concat", "opset1", {"axis": "0"}, [const("i64", [-1]), LIST_FROM_2_TO_10]),
+        ),
         unrun("3,4", data("i64", "1")),
         unrun("3,4", data("i64", "?")),
         unrun("3,4", data("i64", "...")),
@@ -89,7 +119,10 @@ def transforms(operation: str) -> list[Case]:
         row("...", [0, 1], [3]),
         row("...", data("i64", "2"), data("i64", "3")),
         row("", [0]),
-        *(row("3,4", [0], element_type=element_type) for element_type in ("f64", "i32", "f8e4m3", "boolean")),
+        *(
+            row("3,4", [0], element_type=element_type)
+            for element_type in ("f64", "i32", "f8e4m3", "boolean")
+        ),
         *(row("3,4", const(element_type, [0])) for element_type in ("i16", "u64", "f32")),
         row("3,4", [0], const("f32", [3.0])),
         row("3,4", [0], const("i8", [3])),
@@ -144,7 +177,14 @@ def definition(signal: Any, axis: int, size: int, sign: int) -> Any:
     return np.moveaxis(kept @ np.exp(sign * 2j * np.pi * turns), -1, axis)
 
 
-PADDED = [((4, 5), [1], [9]), ((4, 5), [0, 1], [6, 8]), ((4, 5), [1, 0], [7, 3]), ((2, 4, 5), [0, 2], [-1, 11]), ((3, 0), [1], [4]), ((3, 4), [0, 1], [-1, -1])]
+PADDED = [
+    ((4, 5), [1], [9]),
+    ((4, 5), [0, 1], [6, 8]),
+    ((4, 5), [1, 0], [7, 3]),
+    ((2, 4, 5), [0, 2], [-1, 11]),
+    ((3, 0), [1], [4]),
+    ((3, 4), [0, 1], [-1, -1]),
+]
 
 
 @pytest.mark.parametrize(("shape", "axes", "sizes"), PADDED)
@@ -161,11 +201,20 @@ def test_real_signal_filled_up(shape: tuple[int, ...], axes: list[int], sizes: l
     np.testing.assert_allclose(spectrum[..., 0] + 1j * spectrum[..., 1], whole, atol=1e-5)
     half = RDFT().evaluate(signal, np.array(axes), np.array(sizes))
     assert half.dtype == np.float32
-    np.testing.assert_allclose(half, spectrum.take(range(whole.shape[axes[-1]] // 2 + 1), axis=axes[-1]), atol=1e-6)
+    np.testing.assert_allclose(
+        half, spectrum.take(range(whole.shape[axes[-1]] // 2 + 1), axis=axes[-1]), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize(
-    ("shape", "axes", "sizes"), [((4, 6), [0, 1], [4, 6]), ((4, 6), [1, 0], [5, 7]), ((4, 5), [1], [12]), ((4, 5), [0, 1], [7, 10]), ((4, 5), [1, 0], [7, 8])]
+    ("shape", "axes", "sizes"),
+    [
+        ((4, 6), [0, 1], [4, 6]),
+        ((4, 6), [1, 0], [5, 7]),
+        ((4, 5), [1], [12]),
+        ((4, 5), [0, 1], [7, 10]),
+        ((4, 5), [1, 0], [7, 8]),
+    ],
 )
 def test_half_spectrum_back(shape: tuple[int, ...], axes: list[int], sizes: list[int]) -> None:
     """IRDFT gives the signal back of which RDFT made the spectrum, filled up also where the CPU plugin reads from behind its input."""
@@ -180,8 +229,13 @@ def test_half_spectrum_back(shape: tuple[int, ...], axes: list[int], sizes: list
     np.testing.assert_allclose(back, wanted, atol=1e-6)
     padded = spectrum.take([0, 1], axis=axes[-1])  # fewer than it needs: the rest is zero
     filled = np.zeros_like(spectrum)
-    filled[tuple(slice(2) if axis == axes[-1] else slice(None) for axis in range(spectrum.ndim))] = padded
-    np.testing.assert_allclose(IRDFT().evaluate(padded, np.array(axes), np.array(sizes)), IRDFT().evaluate(filled, np.array(axes), np.array(sizes)))
+    filled[
+        tuple(slice(2) if axis == axes[-1] else slice(None) for axis in range(spectrum.ndim))
+    ] = padded
+    np.testing.assert_allclose(
+        IRDFT().evaluate(padded, np.array(axes), np.array(sizes)),
+        IRDFT().evaluate(filled, np.array(axes), np.array(sizes)),
+    )
 
 
 def test_of_nothing() -> None:
@@ -193,7 +247,9 @@ def test_of_nothing() -> None:
     for operation in (DFT(), IDFT()):
         np.testing.assert_array_equal(operation.evaluate(pairs, none, None), pairs)
         np.testing.assert_array_equal(operation.evaluate(pairs, none, none), pairs)
-        np.testing.assert_array_equal(operation.evaluate(pairs[:, :0], np.array([1]), np.array([3])), np.zeros((3, 3, 2)))
+        np.testing.assert_array_equal(
+            operation.evaluate(pairs[:, :0], np.array([1]), np.array([3])), np.zeros((3, 3, 2))
+        )
 
 
 def test_axes_at_run_time() -> None:
@@ -228,11 +284,21 @@ def stft(
     **rest: Any,
 ) -> Case:
     attributes = {} if transposed is None else {"transpose_frames": transposed}
-    return Case("STFT", "opset15", attributes, [data(types[0], signal), data(types[1], window), size, step][:inputs], **rest)
+    return Case(
+        "STFT",
+        "opset15",
+        attributes,
+        [data(types[0], signal), data(types[1], window), size, step][:inputs],
+        **rest,
+    )
 
 
 SHORT_TIME = [
-    *(case for transposed in ("false", "true") for case in (stft(transposed=transposed), stft("20", transposed=transposed))),
+    *(
+        case
+        for transposed in ("false", "true")
+        for case in (stft(transposed=transposed), stft("20", transposed=transposed))
+    ),
     stft("8"),
     stft("2,9", "8"),
     stft("0,20"),
@@ -275,7 +341,10 @@ SHORT_TIME = [
     stft(size=data("i64", "?")),
     *(stft(size=const(element_type, 8)) for element_type in ("u8", "f32", "i16")),
     stft(step=const("u64", 3)),
-    *(stft(types=types) for types in (("i32", "i32"), ("f32", "f16"), ("dynamic", "i32"), ("boolean", "boolean"))),
+    *(
+        stft(types=types)
+        for types in (("i32", "i32"), ("f32", "f16"), ("dynamic", "i32"), ("boolean", "boolean"))
+    ),
     stft(inputs=3),
     # what it passes over
     stft(transposed=None, run=False, known="missing-attribute"),
@@ -306,8 +375,20 @@ def istft(
     **rest: Any,
 ) -> Case:
     given = {"center": center, "normalized": normalized}
-    found = [data(types[0], spectra), data(types[1], window, low=0.5), size, step, *([] if length is None else [length])]
-    return Case("ISTFT", "opset16", {name: value for name, value in given.items() if value is not None}, found[:inputs], **rest)
+    found = [
+        data(types[0], spectra),
+        data(types[1], window, low=0.5),
+        size,
+        step,
+        *([] if length is None else [length]),
+    ]
+    return Case(
+        "ISTFT",
+        "opset16",
+        {name: value for name, value in given.items() if value is not None},
+        found[:inputs],
+        **rest,
+    )
 
 
 HANN = const("f32", np.hanning(9)[:8])
@@ -321,15 +402,28 @@ BACK = [
     ),
     istft(),
     istft(center="true"),
-    *(istft("4,6,2", "4", const("i64", 7), length=length, center="true") for length in (None, const("i64", 30))),
+    *(
+        istft("4,6,2", "4", const("i64", 7), length=length, center="true")
+        for length in (None, const("i64", 30))
+    ),
     istft("4,6,2", "4", const("i64", 7), const("i64", 9)),
     istft("2,5,1,2"),
     istft("2,5,1,2", center="true"),
     istft("2,5,0,2", run=False),
     istft("2,5,0,2", center="true"),
     istft("0,5,3,2"),
-    istft(size=data("i64", "", values=8), step=data("i32", "", values=2), length=data("i64", "1", values=[17])),
-    Case("ISTFT", "opset16", {"center": "true", "normalized": "false"}, [data("f32", "5,9,2"), HANN, EIGHT, const("i64", 2)], id="ISTFT-hann"),
+    istft(
+        size=data("i64", "", values=8),
+        step=data("i32", "", values=2),
+        length=data("i64", "1", values=[17]),
+    ),
+    Case(
+        "ISTFT",
+        "opset16",
+        {"center": "true", "normalized": "false"},
+        [data("f32", "5,9,2"), HANN, EIGHT, const("i64", 2)],
+        id="ISTFT-hann",
+    ),
     istft(types=("f16", "f16"), atol=0.02),
     istft(types=("bf16", "bf16"), atol=0.1),
     istft(types=("f64", "f64")),
@@ -352,18 +446,42 @@ BACK = [
     istft("...", length=data("i64", "2,2"), run=False),
     *(
         istft(size=size, step=step, length=length, run=False)
-        for size, step, length in ((numbers(), THREE, None), (EIGHT, numbers(), None), (numbers(), numbers(), THREE))
+        for size, step, length in (
+            (numbers(), THREE, None),
+            (EIGHT, numbers(), None),
+            (numbers(), numbers(), THREE),
+        )
     ),
     *(istft(window=window, run=False) for window in ("?", "...", "8..12")),
     # what OpenVINO refuses
     *(istft(spectra) for spectra in ("4,6,2", "6,6,2", "2,4,6,2", "6,2", "1,2,5,6,2")),
     istft("4,6,2", step=numbers()),
-    *(istft(spectra, size=const("i64", size), step=step) for size in (0, -1) for spectra, step in (("2,5,6,2", THREE), ("...", numbers()))),
-    *(istft(spectra, step=const("i64", step), size=size) for step in (0, -1) for spectra, size in (("2,5,6,2", EIGHT), ("...", numbers()))),
+    *(
+        istft(spectra, size=const("i64", size), step=step)
+        for size in (0, -1)
+        for spectra, step in (("2,5,6,2", THREE), ("...", numbers()))
+    ),
+    *(
+        istft(spectra, step=const("i64", step), size=size)
+        for step in (0, -1)
+        for spectra, size in (("2,5,6,2", EIGHT), ("...", numbers()))
+    ),
     *(istft(window=window) for window in ("9", "0", "2,2", "")),
     istft("...", "9", step=numbers()),
-    *(istft(size=size) for size in (const("i64", [8]), data("i64", "?"), const("u8", 8), const("f32", 8.0))),
-    *(istft(length=length) for length in (const("i64", [10, 2]), data("i64", "2..3"), data("i64", "1,1"), const("f32", 8.0), const("u64", 8))),
+    *(
+        istft(size=size)
+        for size in (const("i64", [8]), data("i64", "?"), const("u8", 8), const("f32", 8.0))
+    ),
+    *(
+        istft(length=length)
+        for length in (
+            const("i64", [10, 2]),
+            data("i64", "2..3"),
+            data("i64", "1,1"),
+            const("f32", 8.0),
+            const("u64", 8),
+        )
+    ),
     *(istft(types=types) for types in (("i32", "i32"), ("f32", "f16"), ("dynamic", "i32"))),
     istft(inputs=3),
     # what it passes over
@@ -389,10 +507,14 @@ def test_frames_at_run_time() -> None:
         with pytest.raises(Violation):
             STFT(transpose_frames=False).evaluate(signal, window, np.array(size), np.array(step))
         with pytest.raises(Violation):
-            ISTFT(center=False, normalized=False).evaluate(spectra, window, np.array(size), np.array(step), None)
+            ISTFT(center=False, normalized=False).evaluate(
+                spectra, window, np.array(size), np.array(step), None
+            )
 
 
-@pytest.mark.parametrize(("size", "step", "center"), [(8, 2, False), (8, 4, True), (7, 3, True), (5, 1, False)])
+@pytest.mark.parametrize(
+    ("size", "step", "center"), [(8, 2, False), (8, 4, True), (7, 3, True), (5, 1, False)]
+)
 def test_signal_comes_back(size: int, step: int, center: bool) -> None:
     """ISTFT undoes STFT wherever a frame with a window that is not 0 has seen the signal."""
     from irshape.ops.signal.short_time import ISTFT, STFT
@@ -405,5 +527,7 @@ def test_signal_comes_back(size: int, step: int, center: bool) -> None:
     back = ISTFT(center=center, normalized=False).evaluate(spectra, window, *frame, None)
     margin = size // 2 if center else 0
     np.testing.assert_allclose(back, signal[:, margin : signal.shape[1] - margin], atol=1e-5)
-    scaled = ISTFT(center=center, normalized=True).evaluate(spectra / np.float32(np.sqrt(size)), window, *frame, None)
+    scaled = ISTFT(center=center, normalized=True).evaluate(
+        spectra / np.float32(np.sqrt(size)), window, *frame, None
+    )
     np.testing.assert_allclose(scaled, back, atol=1e-5)

@@ -16,12 +16,20 @@ from irshape.ops.tensors import Tensor, Value
 from irshape.types import DYNAMIC_SHAPE, Dimension, ElementType, PartialShape
 
 FEW = settings(derandomize=True, max_examples=60, deadline=None)
-TYPES = {np.dtype(np.float32): ElementType.of("f32"), np.dtype(np.float64): ElementType.of("f64"), np.dtype(np.int64): ElementType.of("i64")}
+TYPES = {
+    np.dtype(np.float32): ElementType.of("f32"),
+    np.dtype(np.float64): ElementType.of("f64"),
+    np.dtype(np.int64): ElementType.of("i64"),
+}
 
 
 def known(array: Any) -> Tensor:
     """An array as inference sees a constant."""
-    return Tensor(TYPES[array.dtype], array.shape, Value(map(int, array.ravel())) if array.dtype == np.int64 else None)
+    return Tensor(
+        TYPES[array.dtype],
+        array.shape,
+        Value(map(int, array.ravel())) if array.dtype == np.int64 else None,
+    )
 
 
 def blurred(draw: st.DrawFn, tensor: Tensor, *, keep_value: bool = False) -> Tensor:
@@ -33,14 +41,18 @@ def blurred(draw: st.DrawFn, tensor: Tensor, *, keep_value: bool = False) -> Ten
     for dim in tensor.shape[:] if value is None else ():
         low, high = draw(st.sampled_from([(0, 0), (0, 3), (1, 0), (dim.low, None)]))
         dims.append(Dimension.of((max(dim.low - low, 0), None if high is None else dim.low + high)))
-    return Tensor(tensor.element_type, tensor.shape if value is not None else PartialShape(dims), value)
+    return Tensor(
+        tensor.element_type, tensor.shape if value is not None else PartialShape(dims), value
+    )
 
 
 def shapes(made: Tensor | tuple[Tensor, ...]) -> tuple[PartialShape, ...]:
     return tuple(tensor.shape for tensor in (made if isinstance(made, tuple) else (made,)))
 
 
-def holds(draw: st.DrawFn, operation: Operation, arrays: list[Any], firm: tuple[int, ...] = ()) -> Any:
+def holds(
+    draw: st.DrawFn, operation: Operation, arrays: list[Any], firm: tuple[int, ...] = ()
+) -> Any:
     """The result, after inference from all and from less has been held against it. `firm` are the inputs whose values stay known."""
     assert operation.evaluate is not None
     made = operation.evaluate(*arrays)
@@ -48,8 +60,14 @@ def holds(draw: st.DrawFn, operation: Operation, arrays: list[Any], firm: tuple[
     sizes = tuple(array.shape for array in (made if isinstance(made, tuple) else (made,)))
     assert tuple(shape.static for shape in shapes(operation.infer(*exact))) == sizes
     for _ in range(3):
-        vague = [None if tensor is None else blurred(draw, tensor, keep_value=at in firm) for at, tensor in enumerate(exact)]
-        assert all(shape.encloses(PartialShape(size)) for shape, size in zip(shapes(operation.infer(*vague)), sizes, strict=True))
+        vague = [
+            None if tensor is None else blurred(draw, tensor, keep_value=at in firm)
+            for at, tensor in enumerate(exact)
+        ]
+        assert all(
+            shape.encloses(PartialShape(size))
+            for shape, size in zip(shapes(operation.infer(*vague)), sizes, strict=True)
+        )
     return made
 
 
@@ -58,13 +76,28 @@ def transforms(draw: st.DrawFn) -> tuple[Operation, list[Any], Any]:
     operation = draw(st.sampled_from([DFT(), IDFT(), RDFT(), IRDFT()]))
     half = isinstance(operation, RDFT | IRDFT)
     shape = draw(st.lists(st.integers(1, 5), min_size=1, max_size=3))
-    axes = draw(st.lists(st.integers(0, len(shape) - 1), min_size=int(half), max_size=len(shape), unique=True))
+    axes = draw(
+        st.lists(
+            st.integers(0, len(shape) - 1), min_size=int(half), max_size=len(shape), unique=True
+        )
+    )
     signs = [axis - draw(st.sampled_from([0, len(shape)])) for axis in axes]
-    sizes = draw(st.one_of(st.none(), st.lists(st.one_of(st.just(-1), st.integers(1, 7)), min_size=len(axes), max_size=len(axes))))
+    sizes = draw(
+        st.one_of(
+            st.none(),
+            st.lists(
+                st.one_of(st.just(-1), st.integers(1, 7)), min_size=len(axes), max_size=len(axes)
+            ),
+        )
+    )
     if not isinstance(operation, RDFT):
         shape.append(2)
     signal = np.random.default_rng(draw(st.integers(0, 99))).normal(size=shape).astype(np.float32)
-    arrays = [signal, np.array(signs, np.int64), None if sizes is None else np.array(sizes, np.int64)]
+    arrays = [
+        signal,
+        np.array(signs, np.int64),
+        None if sizes is None else np.array(sizes, np.int64),
+    ]
     # With unknown signal sizes OpenVINO takes all axes but the last to stay as they are, and so does inference.
     return operation, arrays, holds(draw, operation, arrays, (2,) if half and len(axes) > 1 else ())
 
@@ -100,12 +133,18 @@ def test_short_time(drawn: tuple[list[Any], Any]) -> None:
     arrays, _ = drawn
     signal, window, size, step = arrays
     made = STFT(transpose_frames=False).evaluate(*arrays)
-    np.testing.assert_array_equal(STFT(transpose_frames=True).evaluate(*arrays), made.swapaxes(-3, -2))
+    np.testing.assert_array_equal(
+        STFT(transpose_frames=True).evaluate(*arrays), made.swapaxes(-3, -2)
+    )
     begin = (int(size) - len(window)) // 2
     for index in range(made.shape[-3]):
         part = np.zeros((*signal.shape[:-1], int(size)), np.float32)
-        part[..., begin : begin + len(window)] = signal[..., index * step + begin : index * step + begin + len(window)] * window
-        np.testing.assert_allclose(RDFT().evaluate(part, np.array([-1]), None), made[..., index, :, :], atol=1e-5)
+        part[..., begin : begin + len(window)] = (
+            signal[..., index * step + begin : index * step + begin + len(window)] * window
+        )
+        np.testing.assert_allclose(
+            RDFT().evaluate(part, np.array([-1]), None), made[..., index, :, :], atol=1e-5
+        )
 
 
 @st.composite
@@ -116,7 +155,13 @@ def spectra(draw: st.DrawFn) -> tuple[list[Any], Any, ISTFT]:
     data = rng.normal(size=draw(st.sampled_from([shape, (2, *shape)]))).astype(np.float32)
     window = rng.uniform(0.5, 1.5, draw(st.integers(1, size))).astype(np.float32)
     length = draw(st.one_of(st.none(), st.integers(0, 40)))
-    arrays = [data, window, np.array(size), np.array(draw(st.integers(1, 9))), None if length is None else np.array(length)]
+    arrays = [
+        data,
+        window,
+        np.array(size),
+        np.array(draw(st.integers(1, 9))),
+        None if length is None else np.array(length),
+    ]
     operation = ISTFT(center=draw(st.booleans()), normalized=draw(st.booleans()))
     return arrays, holds(draw, operation, arrays), operation
 
@@ -146,27 +191,43 @@ def test_greedy(drawn: tuple[Any, Any], merge: bool, more: st.DataObject) -> Non
     """Both decoders agree, and with a path written out by hand."""
     logits, lengths = drawn
     blank = logits.shape[2] - 1
-    classes, counts = holds(more.draw, CTCGreedyDecoderSeqLen(merge_repeated=merge), [logits, lengths, None])
-    for row, path, length, count in zip(classes, logits.argmax(axis=-1), lengths, counts, strict=True):
-        wanted = [c for at, c in enumerate(path[:length]) if c != blank and not (merge and at and path[at - 1] == c)]
+    classes, counts = holds(
+        more.draw, CTCGreedyDecoderSeqLen(merge_repeated=merge), [logits, lengths, None]
+    )
+    for row, path, length, count in zip(
+        classes, logits.argmax(axis=-1), lengths, counts, strict=True
+    ):
+        wanted = [
+            c
+            for at, c in enumerate(path[:length])
+            if c != blank and not (merge and at and path[at - 1] == c)
+        ]
         assert row.tolist() == wanted + [-1] * (logits.shape[1] - len(wanted))
         assert count == len(wanted)
     mask = (np.arange(logits.shape[1])[:, None] < lengths).astype(np.float32)
-    same = holds(more.draw, CTCGreedyDecoder(ctc_merge_repeated=merge), [logits.swapaxes(0, 1), mask])
+    same = holds(
+        more.draw, CTCGreedyDecoder(ctc_merge_repeated=merge), [logits.swapaxes(0, 1), mask]
+    )
     np.testing.assert_array_equal(same[:, :, 0, 0], classes)
 
 
 @FEW
 @given(sequences(), st.booleans(), st.booleans(), st.booleans(), st.data())
-def test_loss(drawn: tuple[Any, Any], merge: bool, unique: bool, collapse: bool, more: st.DataObject) -> None:
+def test_loss(
+    drawn: tuple[Any, Any], merge: bool, unique: bool, collapse: bool, more: st.DataObject
+) -> None:
     """A loss is that of a probability, and does not depend on what is added to all logits of a step, or stands behind the labels."""
     logits, lengths = drawn
     rng = np.random.default_rng(1)
     labels = rng.integers(0, logits.shape[2] - 1, logits.shape[:2])
     taken = np.minimum(lengths, rng.integers(0, 4, len(lengths)))
-    operation = CTCLoss(ctc_merge_repeated=merge, unique=unique, preprocess_collapse_repeated=collapse)
+    operation = CTCLoss(
+        ctc_merge_repeated=merge, unique=unique, preprocess_collapse_repeated=collapse
+    )
     made = holds(more.draw, operation, [logits, lengths, labels, taken, None])
     assert np.all(made >= -1e-6)
     behind = np.where(np.arange(labels.shape[1]) < taken[:, None], labels, -5)
-    shifted = operation.evaluate(logits + np.float32(3), lengths, behind, taken, np.array(logits.shape[2] - 1))
+    shifted = operation.evaluate(
+        logits + np.float32(3), lengths, behind, taken, np.array(logits.shape[2] - 1)
+    )
     np.testing.assert_allclose(shifted, made, rtol=1e-5, atol=1e-6)

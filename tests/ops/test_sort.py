@@ -28,28 +28,53 @@ def size_of(shape: str, output_type: str = "i64") -> Input:
         "Gather",
         "opset8",
         {"batch_dims": "0"},
-        [node("ShapeOf", "opset3", {"output_type": output_type}, [data("f32", shape)]), const("i64", 0), const("i64", 0)],
+        [
+            node("ShapeOf", "opset3", {"output_type": output_type}, [data("f32", shape)]),
+            const("i64", 0),
+            const("i64", 0),
+        ],
     )
 
 
-def topk(attributes: dict[str, str], inputs: list[Input], version: str = "opset11", **options: Any) -> Case:
+def topk(
+    attributes: dict[str, str], inputs: list[Input], version: str = "opset11", **options: Any
+) -> Case:
     return Case("TopK", version, {**BEST, **attributes}, inputs, outputs=2, **options)
 
 
 TOPK = [
     *(
-        topk({"mode": mode, "sort": sort, "axis": axis}, [data("f32", "3,4,5", distinct(3, 4, 5)), const("i64", 3)], version)
+        topk(
+            {"mode": mode, "sort": sort, "axis": axis},
+            [data("f32", "3,4,5", distinct(3, 4, 5)), const("i64", 3)],
+            version,
+        )
         for version in ("opset1", "opset3", "opset11")
         for mode in ("max", "min")
         for sort, axis in (("value", "-1"), ("index", "1"), ("value", "0"))
     ),
     topk({"sort": "none"}, [data("f32", "2,6", distinct(2, 6)), const("i64", 6)], run=False),
     topk({"sort": "none"}, [data("f32", "2,6", distinct(2, 6)), const("i64", 1)]),
-    topk({"mode": "min", "stable": "true"}, [data("f32", "2,4", [[1, 0, 1, 0], [2, 2, 2, 2]]), const("i64", 3)]),
-    topk({"mode": "max", "stable": "true"}, [data("f32", "2,4", [[1, 0, 1, 0], [2, 2, 2, 2]]), const("i64", 3)]),
-    topk({"sort": "index", "stable": "true"}, [data("f32", "2,4", [[1, 0, 1, 0], [2, 2, 2, 2]]), const("i64", 2)]),
-    *(topk({"index_element_type": "i32"}, [data(t, "12", distinct(12)), const("u8", 4)]) for t in ("f16", "bf16", "f64", "i8", "i32", "i64")),
-    *(topk({"mode": "min"}, [data(t, "12", lambda rng: rng.permutation(12)), const("i32", 4)]) for t in ("u8", "u32", "u64", "f8e4m3")),
+    topk(
+        {"mode": "min", "stable": "true"},
+        [data("f32", "2,4", [[1, 0, 1, 0], [2, 2, 2, 2]]), const("i64", 3)],
+    ),
+    topk(
+        {"mode": "max", "stable": "true"},
+        [data("f32", "2,4", [[1, 0, 1, 0], [2, 2, 2, 2]]), const("i64", 3)],
+    ),
+    topk(
+        {"sort": "index", "stable": "true"},
+        [data("f32", "2,4", [[1, 0, 1, 0], [2, 2, 2, 2]]), const("i64", 2)],
+    ),
+    *(
+        topk({"index_element_type": "i32"}, [data(t, "12", distinct(12)), const("u8", 4)])
+        for t in ("f16", "bf16", "f64", "i8", "i32", "i64")
+    ),
+    *(
+        topk({"mode": "min"}, [data(t, "12", lambda rng: rng.permutation(12)), const("i32", 4)])
+        for t in ("u8", "u32", "u64", "f8e4m3")
+    ),
     topk({}, [data("u4", "6", [3, 15, 0, 9, 7, 2]), const("i32", 2)], run=False),
     topk({}, [data("f32", "2,3"), const("i64", 0)], run=False),
     topk({}, [data("f32", "2,0"), const("i64", 0)], run=False),
@@ -83,7 +108,14 @@ TOPK = [
     topk({}, [data("f32", "2,3"), const("i16", 1)], "opset1"),
     topk({}, [data("f32", "2,3"), const("u64", 1)], "opset1"),
     topk({}, [data("f32", "2,3"), const("i64", 1), const("i64", 1)]),
-    Case("TopK", "opset3", {"mode": "max", "sort": "value"}, [data("f32", "2,3"), const("i64", 1)], outputs=2, known="missing-attribute"),
+    Case(
+        "TopK",
+        "opset3",
+        {"mode": "max", "sort": "value"},
+        [data("f32", "2,3"), const("i64", 1)],
+        outputs=2,
+        known="missing-attribute",
+    ),
 ]
 
 
@@ -108,7 +140,11 @@ NONZERO = [
     nonzero([const("f32", [[0, 1], [2, 0]])]),
     nonzero([const("f32", 3)]),
     nonzero([const("boolean", [0, 1, 1])]),
-    nonzero([node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "2..5,?,0")])], run=False, known="nonzero-of-bounds"),
+    nonzero(
+        [node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", "2..5,?,0")])],
+        run=False,
+        known="nonzero-of-bounds",
+    ),
     # refused
     nonzero([data("f32", "3")], {"output_type": "u8"}),
     nonzero([data("f32", "3"), data("f32", "3")]),
@@ -117,7 +153,17 @@ NONZERO = [
 
 def unique(inputs: list[Input], attributes: dict[str, str] | None = None, **options: Any) -> Case:
     return Case(
-        "Unique", "opset10", {"sorted": "true", "index_element_type": "i64", "count_element_type": "i64", **(attributes or {})}, inputs, outputs=4, **options
+        "Unique",
+        "opset10",
+        {
+            "sorted": "true",
+            "index_element_type": "i64",
+            "count_element_type": "i64",
+            **(attributes or {}),
+        },
+        inputs,
+        outputs=4,
+        **options,
     )
 
 
@@ -130,11 +176,21 @@ UNIQUE = [
         for order in ("true", "false")
     ),
     *(
-        unique([data("f32", "4,3", ROWS), const("i64", axis)], {"sorted": order, "count_element_type": "i32"}, known="unique-count")
+        unique(
+            [data("f32", "4,3", ROWS), const("i64", axis)],
+            {"sorted": order, "count_element_type": "i32"},
+            known="unique-count",
+        )
         for axis in (0, 1, -1)
         for order in ("true", "false")
     ),
-    unique([data("i32", "2,3,2", [[[1, 2], [0, 5], [1, 2]], [[3, 4], [0, 5], [3, 4]]]), const("i32", [1])], known="unique-count"),
+    unique(
+        [
+            data("i32", "2,3,2", [[[1, 2], [0, 5], [1, 2]], [[3, 4], [0, 5], [3, 4]]]),
+            const("i32", [1]),
+        ],
+        known="unique-count",
+    ),
     unique([data("f32", "3,1", [[2], [1], [2]]), const("i64", 0)]),
     unique([data("f32", "")]),
     unique([data("i64", "?", [4, 4, 1], run_shape=(3,))]),
@@ -161,19 +217,34 @@ UNIQUE = [
 ]
 
 
-def bucketize(inputs: list[Input], attributes: dict[str, str] | None = None, **options: Any) -> Case:
-    return Case("Bucketize", "opset3", {"output_type": "i64", "with_right_bound": "true", **(attributes or {})}, inputs, **options)
+def bucketize(
+    inputs: list[Input], attributes: dict[str, str] | None = None, **options: Any
+) -> Case:
+    return Case(
+        "Bucketize",
+        "opset3",
+        {"output_type": "i64", "with_right_bound": "true", **(attributes or {})},
+        inputs,
+        **options,
+    )
 
 
 BUCKETIZE = [
     *(
         bucketize(
-            [data("f32", "2,5", [[-9, 0, 1, 5, 7], [10, 11, np.inf, -np.inf, 2]]), const("f32", [0, 5, 10])], {"with_right_bound": bound, "output_type": t}
+            [
+                data("f32", "2,5", [[-9, 0, 1, 5, 7], [10, 11, np.inf, -np.inf, 2]]),
+                const("f32", [0, 5, 10]),
+            ],
+            {"with_right_bound": bound, "output_type": t},
         )
         for bound in ("true", "false")
         for t in ("i32", "i64")
     ),
-    *(bucketize([data(t, "8", [0, 1, 2, 3, 4, 5, 6, 7]), const("i32", [2, 5])]) for t in ("i32", "i64", "u8", "i8", "f16", "bf16")),
+    *(
+        bucketize([data(t, "8", [0, 1, 2, 3, 4, 5, 6, 7]), const("i32", [2, 5])])
+        for t in ("i32", "i64", "u8", "i8", "f16", "bf16")
+    ),
     bucketize([data("i32", "3", [1, 2, 3]), const("f32", [1.5, 2.5])]),
     bucketize([data("f32", "3"), data("f32", "0")]),
     bucketize([data("f32", "0,3"), const("f32", [1])]),
@@ -187,24 +258,38 @@ BUCKETIZE = [
     bucketize([data("boolean", "3"), const("f32", [1])]),
     bucketize([data("f32", "3"), const("boolean", [1])]),
     bucketize([data("f32", "3"), const("f32", [1])], {"output_type": "u8"}),
-    Case("Bucketize", "opset3", {"with_right_bound": "true"}, [data("f32", "3"), const("f32", [1])]),
+    Case(
+        "Bucketize", "opset3", {"with_right_bound": "true"}, [data("f32", "3"), const("f32", [1])]
+    ),
     bucketize([data("f32", "3")]),
 ]
 
 
 def searched(inputs: list[Input], attributes: dict[str, str] | None = None, **options: Any) -> Case:
-    return Case("SearchSorted", "opset15", {"right_mode": "false", "output_type": "i64", **(attributes or {})}, inputs, **options)
+    return Case(
+        "SearchSorted",
+        "opset15",
+        {"right_mode": "false", "output_type": "i64", **(attributes or {})},
+        inputs,
+        **options,
+    )
 
 
 SEQUENCES = [[1, 3, 5, 5], [0, 0, 2, 9]]
 
 SORTED = [
     *(
-        searched([data("f32", "2,4", SEQUENCES), data("f32", "2,3", [[5, 0, 4], [0, 2, 10]])], {"right_mode": mode, "output_type": t})
+        searched(
+            [data("f32", "2,4", SEQUENCES), data("f32", "2,3", [[5, 0, 4], [0, 2, 10]])],
+            {"right_mode": mode, "output_type": t},
+        )
         for mode in ("true", "false")
         for t in ("i32", "i64")
     ),
-    *(searched([data(t, "4", [1, 3, 5, 5]), data(t, "3,3", low=0, high=6)]) for t in ("i32", "i64", "u8", "i8", "f16", "bf16", "f64")),
+    *(
+        searched([data(t, "4", [1, 3, 5, 5]), data(t, "3,3", low=0, high=6)])
+        for t in ("i32", "i64", "u8", "i8", "f16", "bf16", "f64")
+    ),
     searched([data("f32", "4", [1, 3, 5, 5]), data("f32", "", 3)]),
     searched([data("f32", "2,0"), data("f32", "2,3")], run=False),
     searched([data("f32", "1,2,4", [SEQUENCES]), data("f32", "1,2,0")], run=False),

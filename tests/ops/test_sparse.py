@@ -14,12 +14,25 @@ from differential.oracle import Oracle
 def size_of(shape: str) -> Input:
     """The first dimension of a tensor, as a scalar."""
     return node(
-        "Gather", "opset8", {"batch_dims": "0"}, [node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", shape)]), const("i64", 0), const("i64", 0)]
+        "Gather",
+        "opset8",
+        {"batch_dims": "0"},
+        [
+            node("ShapeOf", "opset3", {"output_type": "i64"}, [data("f32", shape)]),
+            const("i64", 0),
+            const("i64", 0),
+        ],
     )
 
 
 def segment_max(inputs: list[Input], fill_mode: str | None = "ZERO", **options: Any) -> Case:
-    return Case("SegmentMax", "opset16", {} if fill_mode is None else {"fill_mode": fill_mode}, inputs, **options)
+    return Case(
+        "SegmentMax",
+        "opset16",
+        {} if fill_mode is None else {"fill_mode": fill_mode},
+        inputs,
+        **options,
+    )
 
 
 ROWS = data("f32", "4,2,3")
@@ -71,17 +84,49 @@ FILLED = [
     fill([VALUES, const("i32", [5, 6]), const("i32", PLACES), NINE]),
     fill([VALUES, const("i64", [5, 6]), data("i64", "4,2", PLACES), NINE]),
     fill([VALUES, data("i32", "2", [5, 6]), const("i32", PLACES), NINE]),
-    fill([data("i8", "4", [1, 2, 3, 4]), const("i32", [3, 4]), const("i32", PLACES), data("i8", "", 7)]),
+    fill(
+        [
+            data("i8", "4", [1, 2, 3, 4]),
+            const("i32", [3, 4]),
+            const("i32", PLACES),
+            data("i8", "", 7),
+        ]
+    ),
     fill([data("f32", "1", [5]), const("i32", [1, 1]), const("i32", [[0, 0]]), NINE]),
-    fill([data("f32", "?", [1, 2, 3, 4], run_shape=(4,)), const("i32", [3, 4]), data("i32", "?,?", PLACES, run_shape=(4, 2)), NINE]),
+    fill(
+        [
+            data("f32", "?", [1, 2, 3, 4], run_shape=(4,)),
+            const("i32", [3, 4]),
+            data("i32", "?,?", PLACES, run_shape=(4, 2)),
+            NINE,
+        ]
+    ),
     fill([data("f32", "0"), const("i32", [2, 6]), const("i32", [], (0, 2)), NINE], run=False),
     fill([data("f32", "2..9"), const("i32", [2, 6]), data("i32", "5..,2"), NINE], run=False),
-    fill([data("dynamic", "..."), const("i32", [3, 4]), data("dynamic", "..."), data("f32", "...")], run=False),
-    fill([data("f32", "..."), data("i32", "..."), data("i32", "..."), data("f32", "...")], run=False),
-    fill([data("f32", "..."), const("i32", [-3, 4]), data("i32", "..."), data("f32", "...")], run=False),
-    fill([data("string", "4"), const("i64", [5, 6]), const("i64", PLACES), data("string", "")], run=False),
     fill(
-        [VALUES, node("ShapeOf", "opset3", {"output_type": "i32"}, [data("f32", "2..6,4")]), data("i32", "4,2"), NINE], run=False, known="sparse-bounded-rows"
+        [data("dynamic", "..."), const("i32", [3, 4]), data("dynamic", "..."), data("f32", "...")],
+        run=False,
+    ),
+    fill(
+        [data("f32", "..."), data("i32", "..."), data("i32", "..."), data("f32", "...")], run=False
+    ),
+    fill(
+        [data("f32", "..."), const("i32", [-3, 4]), data("i32", "..."), data("f32", "...")],
+        run=False,
+    ),
+    fill(
+        [data("string", "4"), const("i64", [5, 6]), const("i64", PLACES), data("string", "")],
+        run=False,
+    ),
+    fill(
+        [
+            VALUES,
+            node("ShapeOf", "opset3", {"output_type": "i32"}, [data("f32", "2..6,4")]),
+            data("i32", "4,2"),
+            NINE,
+        ],
+        run=False,
+        known="sparse-bounded-rows",
     ),
     # refused
     fill([VALUES, const("i32", [2, 6]), const("i32", PLACES), NINE]),

@@ -21,7 +21,11 @@ FROM_TABLES = {"f64", "f32", "f16", "bf16"}
 def runs(source: str, target: str) -> bool:
     """Whether some engine of OpenVINO converts from the one to the other."""
     if source in TABLES:
-        return target == source or target in FROM_TABLES or (source != "f8e8m0" and target in ("i8", "u8", "i4", "u4"))
+        return (
+            target == source
+            or target in FROM_TABLES
+            or (source != "f8e8m0" and target in ("i8", "u8", "i4", "u4"))
+        )
     return target not in TABLES or source in ("f32", "f16", "bf16")
 
 
@@ -40,7 +44,13 @@ def sample(element_type: str) -> list[Any]:
 
 
 def convert(source: str, target: str, values: Any, **fields: Any) -> Case:
-    return Case("Convert", "opset1", {"destination_type": target}, [data(source, str(len(values)), values)], **fields)
+    return Case(
+        "Convert",
+        "opset1",
+        {"destination_type": target},
+        [data(source, str(len(values)), values)],
+        **fields,
+    )
 
 
 PAIRS = [
@@ -64,25 +74,63 @@ def test_pairs(case: Case, oracle: Oracle) -> None:
 BIG = [127.9, 128.0, 255.5, 300.0, -129.0, 40000.0, 70000.0, -1.5, 3e9, 1e20, INF, -INF, NAN]
 NARROW = [BIG[i] for i in (0, 1, 2, 3, 4, 5, 6, 7)]
 EXTREMES = [
-    *(convert("f32", target, NARROW) for target in ("i8", "u8", "i16", "u16", "i32", "i4", "u4", "u1", "u2", "u3", "u6")),
+    *(
+        convert("f32", target, NARROW)
+        for target in ("i8", "u8", "i16", "u16", "i32", "i4", "u4", "u1", "u2", "u3", "u6")
+    ),
     convert("f32", "i32", BIG),
-    convert("f32", "u32", [3e9, -1.0], known="convert-large-unsigned", expected=[[3000000000, 4294967295]]),
+    convert(
+        "f32",
+        "u32",
+        [3e9, -1.0],
+        known="convert-large-unsigned",
+        expected=[[3000000000, 4294967295]],
+    ),
     convert("f32", "i64", [3e9, -3e9], known="i64-as-i32", expected=[[3000000000, -3000000000]]),
-    convert("f32", "u64", [1e19, 3e9], known="i64-as-i32", expected=[[int(np.float32(1e19)), 3000000000]]),
+    convert(
+        "f32",
+        "u64",
+        [1e19, 3e9],
+        known="i64-as-i32",
+        expected=[[int(np.float32(1e19)), 3000000000]],
+    ),
     convert("f32", "f16", BIG),
     convert("f32", "bf16", [*BIG, 1.00390625, 1.01171875]),
-    convert("f32", "f8e4m3", [448.0, 464.0, 465.0, 1e9, INF, -INF, NAN, 0.0009765625, 0.001, 17.0, 19.0, -431.99997]),
-    convert("f32", "f8e5m2", [57344.0, 61439.0, 61440.0, 1e9, INF, -INF, NAN, 1e-5, 7e-6, 9.0, 11.0, -45055.996]),
-    convert("f32", "f4e2m1", [0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0, 7.0, -100.0, INF, -INF, NAN, 0.2500001]),
-    convert("f32", "f8e8m0", [0.0, -1.0, 0.75, 1.5, 1.4999, 3.0, 6.0, 3e38, INF, NAN, 1e-45, 1e-39]),
+    convert(
+        "f32",
+        "f8e4m3",
+        [448.0, 464.0, 465.0, 1e9, INF, -INF, NAN, 0.0009765625, 0.001, 17.0, 19.0, -431.99997],
+    ),
+    convert(
+        "f32",
+        "f8e5m2",
+        [57344.0, 61439.0, 61440.0, 1e9, INF, -INF, NAN, 1e-5, 7e-6, 9.0, 11.0, -45055.996],
+    ),
+    convert(
+        "f32",
+        "f4e2m1",
+        [0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0, 7.0, -100.0, INF, -INF, NAN, 0.2500001],
+    ),
+    convert(
+        "f32", "f8e8m0", [0.0, -1.0, 0.75, 1.5, 1.4999, 3.0, 6.0, 3e38, INF, NAN, 1e-45, 1e-39]
+    ),
     convert("f32", "nf4", [-2.0, 2.0, NAN, INF, -INF, 0.03, 0.05, -0.04, -0.05, 0.3, 0.9, -0.9]),
     convert("f32", "boolean", [0.0, -0.0, 0.25, -3.0, INF]),
     convert("f32", "boolean", [NAN], known="convert-not-a-number", expected=[[True]]),
     convert("f32", "f64", [INF, 1.0], known="convert-f64-infinity", expected=[[INF, 1.0]]),
-    convert("f64", "f32", [1e300, INF, 1.0], known="convert-f64-infinity", expected=[[INF, INF, 1.0]]),
+    convert(
+        "f64", "f32", [1e300, INF, 1.0], known="convert-f64-infinity", expected=[[INF, INF, 1.0]]
+    ),
     convert("f64", "u8", [-1.5, 300.0], known="convert-f64-stops", expected=[[255, 44]]),
     convert("i64", "i32", [2**40 + 5, -(2**31) - 1, -1]),
-    convert("i64", "f64", [2**40 + 5, -3], known="i64-as-i32", expected=[[2.0**40 + 5, -3.0]], rtol=1e-15),
+    convert(
+        "i64",
+        "f64",
+        [2**40 + 5, -3],
+        known="i64-as-i32",
+        expected=[[2.0**40 + 5, -3.0]],
+        rtol=1e-15,
+    ),
     convert("i32", "u8", [-1, 256, 511, -300]),
     convert("i32", "i4", [8, -9, 100, 15]),
     convert("i32", "u1", [2, 3, -1, 0]),
@@ -119,16 +167,45 @@ MIXED = [
 
 
 def promote(a: str, b: str, shape: str, unsafe: str, scalar: str, **fields: Any) -> Case:
-    attributes = {"promote_unsafe": unsafe, "pytorch_scalar_promotion": scalar, "u64_integer_promotion_target": "f64"}
-    return Case("ConvertPromoteTypes", "opset14", attributes, [data(a, "2,3", low=0), data(b, shape, low=0)], outputs=2, run=False, **fields)
+    attributes = {
+        "promote_unsafe": unsafe,
+        "pytorch_scalar_promotion": scalar,
+        "u64_integer_promotion_target": "f64",
+    }
+    return Case(
+        "ConvertPromoteTypes",
+        "opset14",
+        attributes,
+        [data(a, "2,3", low=0), data(b, shape, low=0)],
+        outputs=2,
+        run=False,
+        **fields,
+    )
 
 
 TYPES = [
     *(
-        Case("Convert", "opset1", {"destination_type": "f16"}, [data("f32", shape, run_shape=run_shape)])
-        for shape, run_shape in (("", None), ("0,3", None), ("1..8,?", (2, 3)), ("...", (2, 2)), ("2,1000000000000", ()))[:4]
+        Case(
+            "Convert",
+            "opset1",
+            {"destination_type": "f16"},
+            [data("f32", shape, run_shape=run_shape)],
+        )
+        for shape, run_shape in (
+            ("", None),
+            ("0,3", None),
+            ("1..8,?", (2, 3)),
+            ("...", (2, 2)),
+            ("2,1000000000000", ()),
+        )[:4]
     ),
-    Case("Convert", "opset1", {"destination_type": "f16"}, [data("f32", "2,1000000000000")], run=False),
+    Case(
+        "Convert",
+        "opset1",
+        {"destination_type": "f16"},
+        [data("f32", "2,1000000000000")],
+        run=False,
+    ),
     Case("Convert", "opset17", {"destination_type": "i32"}, [data("f32", "2")]),
     Case("Convert", "opset1", {"destination_type": "I32"}, [data("f32", "2")]),
     Case("Convert", "opset1", {"destination_type": "dynamic"}, [data("f32", "2")], run=False),
@@ -138,20 +215,46 @@ TYPES = [
     Case("Convert", "opset1", {"destination_type": "f32"}, [data("string", "2")], run=False),
     Case("Convert", "opset1", {"destination_type": "f32"}, [data("dynamic", "2")], run=False),
     Case("Convert", "opset1", {"destination_type": "f32"}, [data("f32", "2")] * 2),
-    *(Case("ConvertLike", "opset1", {}, [data("f32", "2,3"), const(t, [1])]) for t in ("f16", "i32", "u8", "boolean", "bf16")),
-    Case("ConvertLike", "opset1", {}, [data("i64", "1..4,?", run_shape=(2, 3)), data("f32", "...")]),
-    Case("ConvertLike", "opset1", {}, [data("i64", "1..4,?", run_shape=(2, 3)), data("f32", "?,?", run_shape=(1, 1))]),
+    *(
+        Case("ConvertLike", "opset1", {}, [data("f32", "2,3"), const(t, [1])])
+        for t in ("f16", "i32", "u8", "boolean", "bf16")
+    ),
+    Case(
+        "ConvertLike", "opset1", {}, [data("i64", "1..4,?", run_shape=(2, 3)), data("f32", "...")]
+    ),
+    Case(
+        "ConvertLike",
+        "opset1",
+        {},
+        [data("i64", "1..4,?", run_shape=(2, 3)), data("f32", "?,?", run_shape=(1, 1))],
+    ),
     Case("ConvertLike", "opset1", {}, [data("f32", "2,3"), data("dynamic", "?")], run=False),
     Case("ConvertLike", "opset1", {}, [data("f32", "2,3")]),
     *(promote(a, b, "3", unsafe, scalar) for a, b in MIXED for unsafe, scalar in PROMOTE),
     *(promote(b, a, "", unsafe, "true") for a, b in MIXED for unsafe in ("true", "false")),
     promote("f32", "dynamic", "3", "false", "false"),
-    *(promote(a, b, "...", unsafe, "true") for a, b in (("i32", "i8"), ("u64", "i64"), ("f32", "i8")) for unsafe in ("true", "false")),
+    *(
+        promote(a, b, "...", unsafe, "true")
+        for a, b in (("i32", "i8"), ("u64", "i64"), ("f32", "i8"))
+        for unsafe in ("true", "false")
+    ),
     promote("nf4", "f32", "3", "false", "false"),
     promote("f32", "string", "3", "false", "false"),
     Case("ConvertPromoteTypes", "opset14", {}, [data("i8", "2,3"), data("f32", "3")], outputs=2),
-    Case("ConvertPromoteTypes", "opset14", {"promote_unsafe": "true"}, [data("i64", "2,3"), data("u64", "3", low=0)], outputs=2),
-    Case("ConvertPromoteTypes", "opset14", {"u64_integer_promotion_target": "long"}, [data("i64", "2,3"), data("u64", "3")], outputs=2),
+    Case(
+        "ConvertPromoteTypes",
+        "opset14",
+        {"promote_unsafe": "true"},
+        [data("i64", "2,3"), data("u64", "3", low=0)],
+        outputs=2,
+    ),
+    Case(
+        "ConvertPromoteTypes",
+        "opset14",
+        {"u64_integer_promotion_target": "long"},
+        [data("i64", "2,3"), data("u64", "3")],
+        outputs=2,
+    ),
     Case("ConvertPromoteTypes", "opset13", {}, [data("i8", "2,3"), data("f32", "3")], outputs=2),
 ]
 
@@ -183,7 +286,11 @@ def i64(*values: int) -> Any:
 def scaled(shape: str, factor: float, through: str, element_type: str = "f32") -> Node:
     return to(
         "i64",
-        op(through, op("Multiply", to(element_type, shape_of(shape)), const(element_type, [factor])), version="opset5" if through == "Round" else "opset1"),
+        op(
+            through,
+            op("Multiply", to(element_type, shape_of(shape)), const(element_type, [factor])),
+            version="opset5" if through == "Round" else "opset1",
+        ),
     )
 
 
@@ -217,12 +324,33 @@ TARGETS: dict[str, tuple[Node, str]] = {
     "sqrt": (to("i64", op("Sqrt", to("f32", shape_of("4..81,16")))), "tighter"),
     "through-i32": (to("i64", to("i32", shape_of(INTERVALS))), ""),
     "like": (op("ConvertLike", op("Floor", to("f32", shape_of("2..11,9"))), i64(0)), "tighter"),
-    "select-known": (op("Select", const("boolean", [True, False]), shape_of("2..10,9"), i64(7)), ""),
-    "select-compared": (op("Select", op("Greater", shape_of("2..10,9"), i64(1)), shape_of("2..10,9"), i64(1)), "tighter"),
-    "select-either": (op("Select", op("Less", shape_of("2..10,9"), i64(5)), i64(3), i64(8)), "tighter"),
-    "select-equal": (op("Select", op("Equal", shape_of("4,9"), i64(4)), i64(1), shape_of("4,9")), ""),
+    "select-known": (
+        op("Select", const("boolean", [True, False]), shape_of("2..10,9"), i64(7)),
+        "",
+    ),
+    "select-compared": (
+        op("Select", op("Greater", shape_of("2..10,9"), i64(1)), shape_of("2..10,9"), i64(1)),
+        "tighter",
+    ),
+    "select-either": (
+        op("Select", op("Less", shape_of("2..10,9"), i64(5)), i64(3), i64(8)),
+        "tighter",
+    ),
+    "select-equal": (
+        op("Select", op("Equal", shape_of("4,9"), i64(4)), i64(1), shape_of("4,9")),
+        "",
+    ),
     "logical": (
-        op("Select", op("LogicalAnd", op("Less", shape_of("4,9"), i64(5)), op("LogicalNot", op("NotEqual", shape_of("4,9"), i64(4)))), i64(1), i64(2)),
+        op(
+            "Select",
+            op(
+                "LogicalAnd",
+                op("Less", shape_of("4,9"), i64(5)),
+                op("LogicalNot", op("NotEqual", shape_of("4,9"), i64(4))),
+            ),
+            i64(1),
+            i64(2),
+        ),
         "",
     ),
     "pdpd": (op("Add", shape_of("4,9"), i64(1), auto_broadcast="pdpd"), ""),
@@ -233,5 +361,13 @@ TARGETS: dict[str, tuple[Node, str]] = {
 @pytest.mark.parametrize(("name", "known"), [(name, known) for name, (_, known) in TARGETS.items()])
 def test_values_for_shapes(name: str, known: str, oracle: Oracle) -> None:
     target, _ = TARGETS[name]
-    case = Case("Broadcast", "opset3", {"mode": "numpy"}, [const("f32", 1.0), target], run=False, id=name, known=known and "value-bounds-tighter")
+    case = Case(
+        "Broadcast",
+        "opset3",
+        {"mode": "numpy"},
+        [const("f32", 1.0), target],
+        run=False,
+        id=name,
+        known=known and "value-bounds-tighter",
+    )
     check(case, oracle)

@@ -91,7 +91,12 @@ _CONDITION_EDGES = """\
 <edge from-layer="21" from-port="1" to-layer="22" to-port="0"/>
 """
 
-PATHS: dict[str, list[str]] = {"net": [], "If": ["13", "then_body"], "TensorIterator": ["13", "body"], "Loop": ["13", "body"]}
+PATHS: dict[str, list[str]] = {
+    "net": [],
+    "If": ["13", "then_body"],
+    "TensorIterator": ["13", "body"],
+    "Loop": ["13", "body"],
+}
 
 
 def network(where: str = "net", layers: str = LAYERS, edges: str = EDGES) -> str:
@@ -112,12 +117,22 @@ def network(where: str = "net", layers: str = LAYERS, edges: str = EDGES) -> str
         sliced = ' axis="2" start="0" end="-1" stride="8" part_size="8"'
         inside = f"<port_map>{line.format(more=sliced)}</port_map><back_edges/><body>{_body(layers, edges)}</body>"
     else:
-        what, inputs = 'name="loop" type="Loop" version="opset5"', '<port id="0" precision="I64"/><port id="1" precision="BOOL"/>'
+        what, inputs = (
+            'name="loop" type="Loop" version="opset5"',
+            '<port id="0" precision="I64"/><port id="1" precision="BOOL"/>',
+        )
         outer = '<edge from-layer="12" from-port="0" to-layer="13" to-port="0"/><edge from-layer="11" from-port="0" to-layer="13" to-port="1"/>'
-        going = '<output external_port_id="-1" internal_layer_id="22" purpose="execution_condition"/>'
+        going = (
+            '<output external_port_id="-1" internal_layer_id="22" purpose="execution_condition"/>'
+        )
         body = _body(layers + _CONDITION, edges + _CONDITION_EDGES)
-        inside = f"<port_map>{line.format(more='')}{going}</port_map><back_edges/><body>{body}</body>"
-    return _net(_OUTER.format(port=port, what=what, inputs=inputs, inside=inside), _OUTER_EDGES.format(port=port) + outer + "\n")
+        inside = (
+            f"<port_map>{line.format(more='')}{going}</port_map><back_edges/><body>{body}</body>"
+        )
+    return _net(
+        _OUTER.format(port=port, what=what, inputs=inputs, inside=inside),
+        _OUTER_EDGES.format(port=port) + outer + "\n",
+    )
 
 
 def _body(layers: str, edges: str) -> str:
@@ -150,7 +165,9 @@ class Fault(NamedTuple):
     def put(self, where: str = "net") -> str:
         """The network with the fault in it."""
         both = LAYERS + "</layers>\n<edges>\n" + EDGES
-        assert not self.old or both.count(self.old) == 1, f"{both.count(self.old)} times in the network: {self.old}"
+        assert not self.old or both.count(self.old) == 1, (
+            f"{both.count(self.old)} times in the network: {self.old}"
+        )
         both = both.replace(self.old, self.new) if self.old else both
         if self.then:
             assert both.count(self.then[0]) == 1, self.then
@@ -159,7 +176,9 @@ class Fault(NamedTuple):
         return network(where, layers, edges)
 
 
-def validate(text: str, folder: Path, weights: bytes | None = WEIGHTS, also: tuple[str, ...] = ()) -> Report:
+def validate(
+    text: str, folder: Path, weights: bytes | None = WEIGHTS, also: tuple[str, ...] = ()
+) -> Report:
     path = folder / "m.xml"
     path.write_text(text)
     if weights is not None:
@@ -172,7 +191,11 @@ def found(report: Report, code: str) -> list[Diagnostic]:
 
 
 def serious(report: Report) -> list[str]:
-    return [f"{finding.code} {finding.message}" for finding in report.diagnostics if finding.severity != "info"]
+    return [
+        f"{finding.code} {finding.message}"
+        for finding in report.diagnostics
+        if finding.severity != "info"
+    ]
 
 
 def place(text: str, at: str) -> tuple[int, int]:

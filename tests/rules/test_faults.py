@@ -28,7 +28,9 @@ MEAN_OUT = '<output><port id="2" precision="FP32" names="y"><dim>1</dim><dim>4</
 CONV_OUT = '<output><port id="2" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port></output>'
 MEAN_IN = '<port id="0" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port>\n<port id="1" precision="I64"><dim>2</dim></port>'
 MEAN = '<layer id="4" name="mean" type="ReduceMean" version="opset1">'
-CONV = '<data strides="1, 1" dilations="1, 1" pads_begin="0, 0" pads_end="0, 0" auto_pad="explicit"/>'
+CONV = (
+    '<data strides="1, 1" dilations="1, 1" pads_begin="0, 0" pads_end="0, 0" auto_pad="explicit"/>'
+)
 AXES = '<data element_type="i64" shape="2" offset="432" size="16"/>'
 LAST = '<edge from-layer="4" from-port="2" to-layer="5" to-port="0"/>'
 TO_AXES = '<edge from-layer="3" from-port="0" to-layer="4" to-port="1"/>'
@@ -40,27 +42,128 @@ IDS = "the id of a layer"
 FAULTS = {
     # the file and its elements
     "unknown element": Fault(
-        "IR006", '<data keep_dims="true"/>', '<data keep_dims="true"/><colour/>', "<colour/>", "4", None, "<data>, <input>", "colour", severity="warning"
+        "IR006",
+        '<data keep_dims="true"/>',
+        '<data keep_dims="true"/><colour/>',
+        "<colour/>",
+        "4",
+        None,
+        "<data>, <input>",
+        "colour",
+        severity="warning",
     ),
-    "misspelt element": Fault("IR009", '<data keep_dims="true"/>', '<dat keep_dims="true"/>', "<dat ", "4", None, "data", "dat"),
+    "misspelt element": Fault(
+        "IR009",
+        '<data keep_dims="true"/>',
+        '<dat keep_dims="true"/>',
+        "<dat ",
+        "4",
+        None,
+        "data",
+        "dat",
+    ),
     "repeated element": Fault(
-        "IR010", '<data keep_dims="true"/>', '<data keep_dims="true"/>\n<data keep_dims="false"/>', '<data keep_dims="false"/>', "4", None, "one <data>", "data"
+        "IR010",
+        '<data keep_dims="true"/>',
+        '<data keep_dims="true"/>\n<data keep_dims="false"/>',
+        '<data keep_dims="false"/>',
+        "4",
+        None,
+        "one <data>",
+        "data",
     ),
     # ids and ports
     "two layers with one id": Fault(
-        "IR101", '<layer id="3" name="axes"', '<layer id="1" name="axes"', '<layer id="1" name="axes"', "1", None, "an id of its own", "1"
+        "IR101",
+        '<layer id="3" name="axes"',
+        '<layer id="1" name="axes"',
+        '<layer id="1" name="axes"',
+        "1",
+        None,
+        "an id of its own",
+        "1",
     ),
-    "no version": Fault("IR102", MEAN, '<layer id="4" name="mean" type="ReduceMean">', '<layer id="4"', "4", None, "version", None),
-    "no type": Fault("IR102", MEAN, '<layer id="4" name="mean" version="opset1">', '<layer id="4"', "4", None, "type", None),
-    "id that is a word": Fault("IR103", MEAN, MEAN.replace('"4"', '"four"'), 'id="four"', "four", None, "a whole number", "four"),
-    "port id that is a word": Fault("IR103", MEAN_OUT, MEAN_OUT.replace('"2"', '"two"'), 'id="two"', "4", ("output", "two"), "a whole number", "two"),
-    "a dim of -2": Fault("IR104", CONV_OUT, CONV_OUT.replace("<dim>4</dim>", "<dim>-2</dim>"), "<dim>-2", "2", OUT, "a size, or -1", "-2"),
-    "a dim of 1s": Fault("IR104", CONV_OUT, CONV_OUT.replace("<dim>4</dim>", "<dim>1s</dim>"), "<dim>1s", "2", OUT, "a size, or -1", "1s"),
+    "no version": Fault(
+        "IR102",
+        MEAN,
+        '<layer id="4" name="mean" type="ReduceMean">',
+        '<layer id="4"',
+        "4",
+        None,
+        "version",
+        None,
+    ),
+    "no type": Fault(
+        "IR102",
+        MEAN,
+        '<layer id="4" name="mean" version="opset1">',
+        '<layer id="4"',
+        "4",
+        None,
+        "type",
+        None,
+    ),
+    "id that is a word": Fault(
+        "IR103",
+        MEAN,
+        MEAN.replace('"4"', '"four"'),
+        'id="four"',
+        "four",
+        None,
+        "a whole number",
+        "four",
+    ),
+    "port id that is a word": Fault(
+        "IR103",
+        MEAN_OUT,
+        MEAN_OUT.replace('"2"', '"two"'),
+        'id="two"',
+        "4",
+        ("output", "two"),
+        "a whole number",
+        "two",
+    ),
+    "a dim of -2": Fault(
+        "IR104",
+        CONV_OUT,
+        CONV_OUT.replace("<dim>4</dim>", "<dim>-2</dim>"),
+        "<dim>-2",
+        "2",
+        OUT,
+        "a size, or -1",
+        "-2",
+    ),
+    "a dim of 1s": Fault(
+        "IR104",
+        CONV_OUT,
+        CONV_OUT.replace("<dim>4</dim>", "<dim>1s</dim>"),
+        "<dim>1s",
+        "2",
+        OUT,
+        "a size, or -1",
+        "1s",
+    ),
     "attribute of a layer": Fault(
-        "IR105", MEAN, MEAN.replace('">', '" colour="blue">'), "colour=", "4", None, "id, name, type, version", "colour", severity="warning"
+        "IR105",
+        MEAN,
+        MEAN.replace('">', '" colour="blue">'),
+        "colour=",
+        "4",
+        None,
+        "id, name, type, version",
+        "colour",
+        severity="warning",
     ),
     "attribute of a port": Fault(
-        "IR106", MEAN_OUT, MEAN_OUT.replace("names=", 'name="z" names='), 'name="z" names', "4", OUT, "id, precision, names", "name", severity="warning"
+        "IR106",
+        MEAN_OUT,
+        MEAN_OUT.replace("names=", 'name="z" names='),
+        'name="z" names',
+        "4",
+        OUT,
+        "id, precision, names",
+        "name",
+        severity="warning",
     ),
     "two ports with one id": Fault(
         "IR107",
@@ -73,20 +176,91 @@ FAULTS = {
         "0",
     ),
     "two outputs": Fault(
-        "IR116", MEAN_OUT, MEAN_OUT.replace("</output>", '<port id="3" precision="FP32"/></output>'), '<port id="3"', "4", ("output", "3"), "1", "2"
+        "IR116",
+        MEAN_OUT,
+        MEAN_OUT.replace("</output>", '<port id="3" precision="FP32"/></output>'),
+        '<port id="3"',
+        "4",
+        ("output", "3"),
+        "1",
+        "2",
     ),
     "no output": Fault("IR116", MEAN_OUT, "", '<layer id="4"', "4", None, "1", "0"),
-    "no precision": Fault("IR117", CONV_OUT, CONV_OUT.replace(' precision="FP32"', ""), '<port id="2"><dim>', "2", OUT, "precision", None),
-    "unknown precision": Fault("IR118", MEAN_OUT, MEAN_OUT.replace("FP32", "float32"), 'precision="float32"', "4", OUT, "FP32", "float32"),
-    # edges
-    "edge from no layer": Fault("IR110", TO_AXES, TO_AXES.replace('"3"', '"33"'), 'from-layer="33"', "4", None, IDS, "33"),
-    "edge from no port": Fault("IR110", LAST, LAST.replace('from-port="2"', 'from-port="8"'), 'from-port="8"', "4", None, "2", "8"),
-    "edge without a port": Fault("IR111", LAST, LAST.replace(' to-port="0"', ""), LAST.replace(' to-port="0"', ""), "5", None, "to-port", None),
-    "edge that says too much": Fault("IR121", LAST, LAST.replace("/>", ' via="z"/>'), "via=", None, None, "from-layer, from-port", "via", severity="warning"),
-    "an edge twice": Fault(
-        "IR112", TO_AXES, TO_AXES + "\n" + TO_AXES.replace("/>", " />"), TO_AXES.replace("/>", " />"), "4", ("input", "1"), "one edge", "two"
+    "no precision": Fault(
+        "IR117",
+        CONV_OUT,
+        CONV_OUT.replace(' precision="FP32"', ""),
+        '<port id="2"><dim>',
+        "2",
+        OUT,
+        "precision",
+        None,
     ),
-    "an edge missing": Fault("IR113", TO_AXES, "", '<port id="1" precision="I64"><dim>2</dim></port>\n</input>', "4", ("input", "1"), "one edge", "none"),
+    "unknown precision": Fault(
+        "IR118",
+        MEAN_OUT,
+        MEAN_OUT.replace("FP32", "float32"),
+        'precision="float32"',
+        "4",
+        OUT,
+        "FP32",
+        "float32",
+    ),
+    # edges
+    "edge from no layer": Fault(
+        "IR110", TO_AXES, TO_AXES.replace('"3"', '"33"'), 'from-layer="33"', "4", None, IDS, "33"
+    ),
+    "edge from no port": Fault(
+        "IR110",
+        LAST,
+        LAST.replace('from-port="2"', 'from-port="8"'),
+        'from-port="8"',
+        "4",
+        None,
+        "2",
+        "8",
+    ),
+    "edge without a port": Fault(
+        "IR111",
+        LAST,
+        LAST.replace(' to-port="0"', ""),
+        LAST.replace(' to-port="0"', ""),
+        "5",
+        None,
+        "to-port",
+        None,
+    ),
+    "edge that says too much": Fault(
+        "IR121",
+        LAST,
+        LAST.replace("/>", ' via="z"/>'),
+        "via=",
+        None,
+        None,
+        "from-layer, from-port",
+        "via",
+        severity="warning",
+    ),
+    "an edge twice": Fault(
+        "IR112",
+        TO_AXES,
+        TO_AXES + "\n" + TO_AXES.replace("/>", " />"),
+        TO_AXES.replace("/>", " />"),
+        "4",
+        ("input", "1"),
+        "one edge",
+        "two",
+    ),
+    "an edge missing": Fault(
+        "IR113",
+        TO_AXES,
+        "",
+        '<port id="1" precision="I64"><dim>2</dim></port>\n</input>',
+        "4",
+        ("input", "1"),
+        "one edge",
+        "none",
+    ),
     "a cycle": Fault(
         "IR114",
         '<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>',
@@ -112,12 +286,21 @@ FAULTS = {
     ),
     # names
     "a tensor name twice": Fault(
-        "IR124", MEAN_OUT, MEAN_OUT.replace('"y"', '"x"'), 'names="x"><dim>1</dim><dim>4</dim>', "4", OUT, "a name of its own", "x", severity="info"
+        "IR124",
+        MEAN_OUT,
+        MEAN_OUT.replace('"y"', '"x"'),
+        'names="x"><dim>1</dim><dim>4</dim>',
+        "4",
+        OUT,
+        "a name of its own",
+        "x",
+        severity="info",
     ),
     "rt_info twice": Fault(
         "IR126",
         MEAN_OUT,
-        MEAN_OUT + '<rt_info><attribute name="fused_names" version="0" value="a"/>\n<attribute name="fused_names" version="0" value="b"/></rt_info>',
+        MEAN_OUT
+        + '<rt_info><attribute name="fused_names" version="0" value="a"/>\n<attribute name="fused_names" version="0" value="b"/></rt_info>',
         '<attribute name="fused_names" version="0" value="b"/>',
         "4",
         None,
@@ -127,7 +310,8 @@ FAULTS = {
     "rt_info that is no order": Fault(
         "IR126",
         MEAN_OUT,
-        MEAN_OUT + '<rt_info><attribute name="old_api_map_order" version="0" value="zz"/></rt_info>',
+        MEAN_OUT
+        + '<rt_info><attribute name="old_api_map_order" version="0" value="zz"/></rt_info>',
         'value="zz"',
         "4",
         None,
@@ -146,9 +330,25 @@ FAULTS = {
         "[1,4,6,7]",
     ),
     "wrong output rank": Fault(
-        "IR201", MEAN_OUT, MEAN_OUT.replace("<dim>1</dim></port>", "</port>"), '<port id="2" precision="FP32" names="y">', "4", OUT, "[1,4,1,1]", "[1,4,1]"
+        "IR201",
+        MEAN_OUT,
+        MEAN_OUT.replace("<dim>1</dim></port>", "</port>"),
+        '<port id="2" precision="FP32" names="y">',
+        "4",
+        OUT,
+        "[1,4,1,1]",
+        "[1,4,1]",
     ),
-    "wrong output precision": Fault("IR202", MEAN_OUT, MEAN_OUT.replace("FP32", "FP16"), 'precision="FP16"', "4", OUT, "FP32", "FP16"),
+    "wrong output precision": Fault(
+        "IR202",
+        MEAN_OUT,
+        MEAN_OUT.replace("FP32", "FP16"),
+        'precision="FP16"',
+        "4",
+        OUT,
+        "FP32",
+        "FP16",
+    ),
     "constant whose port differs": Fault(
         "IR202",
         '<output><port id="0" precision="I64"><dim>2</dim></port></output>',
@@ -180,22 +380,80 @@ FAULTS = {
         "[1,4,6,6]",
         "[1,4,6,7]",
     ),
-    "wrong input precision": Fault("IR206", MEAN_IN, MEAN_IN.replace("FP32", "FP16"), 'precision="FP16"', "4", ("input", "0"), "FP32", "FP16"),
+    "wrong input precision": Fault(
+        "IR206",
+        MEAN_IN,
+        MEAN_IN.replace("FP32", "FP16"),
+        'precision="FP16"',
+        "4",
+        ("input", "0"),
+        "FP32",
+        "FP16",
+    ),
     # attributes
     "unknown attribute": Fault(
-        "IR301", '<data keep_dims="true"/>', '<data keep_dims="true" colour="blue"/>', "colour=", "4", None, "keep_dims", "colour", severity="warning"
+        "IR301",
+        '<data keep_dims="true"/>',
+        '<data keep_dims="true" colour="blue"/>',
+        "colour=",
+        "4",
+        None,
+        "keep_dims",
+        "colour",
+        severity="warning",
     ),
-    "misspelt attribute": Fault("IR302", CONV, CONV.replace("dilations", "dilatons"), "dilatons=", "2", None, "dilations", "dilatons"),
-    "missing attribute": Fault("IR303", CONV, CONV.replace('strides="1, 1" ', ""), CONV.replace('strides="1, 1" ', ""), "2", None, "a list", None),
-    "keep_dims of maybe": Fault("IR304", 'keep_dims="true"', 'keep_dims="maybe"', "keep_dims=", "4", None, '"true" or "false"', "maybe"),
-    "auto_pad of banana": Fault("IR304", 'auto_pad="explicit"', 'auto_pad="banana"', "auto_pad=", "2", None, '"explicit"', "banana"),
-    "strides of 0": Fault("IR304", 'strides="1, 1"', 'strides="0,0"', "strides=", "2", None, "1", "0"),
+    "misspelt attribute": Fault(
+        "IR302",
+        CONV,
+        CONV.replace("dilations", "dilatons"),
+        "dilatons=",
+        "2",
+        None,
+        "dilations",
+        "dilatons",
+    ),
+    "missing attribute": Fault(
+        "IR303",
+        CONV,
+        CONV.replace('strides="1, 1" ', ""),
+        CONV.replace('strides="1, 1" ', ""),
+        "2",
+        None,
+        "a list",
+        None,
+    ),
+    "keep_dims of maybe": Fault(
+        "IR304",
+        'keep_dims="true"',
+        'keep_dims="maybe"',
+        "keep_dims=",
+        "4",
+        None,
+        '"true" or "false"',
+        "maybe",
+    ),
+    "auto_pad of banana": Fault(
+        "IR304",
+        'auto_pad="explicit"',
+        'auto_pad="banana"',
+        "auto_pad=",
+        "2",
+        None,
+        '"explicit"',
+        "banana",
+    ),
+    "strides of 0": Fault(
+        "IR304", 'strides="1, 1"', 'strides="0,0"', "strides=", "2", None, "1", "0"
+    ),
     # constraints
-    "one input": Fault("IR402", MEAN_IN, MEAN_IN.partition("\n")[0], '<layer id="4"', "4", None, "2", "1"),
+    "one input": Fault(
+        "IR402", MEAN_IN, MEAN_IN.partition("\n")[0], '<layer id="4"', "4", None, "2", "1"
+    ),
     "axes of f32": Fault(
         "IR403",
         AXES + '\n<output><port id="0" precision="I64">',
-        AXES.replace("i64", "f32").replace('"16"', '"8"') + '\n<output><port id="0" precision="FP32">',
+        AXES.replace("i64", "f32").replace('"16"', '"8"')
+        + '\n<output><port id="0" precision="FP32">',
         '<port id="1" precision="FP32"><dim>2</dim></port>\n</input>',
         "4",
         ("input", "1"),
@@ -205,14 +463,43 @@ FAULTS = {
         then=(MEAN_IN, MEAN_IN.replace("I64", "FP32")),
     ),
     "axis out of range": Fault(
-        "IR405", "", "", '<port id="1" precision="I64"><dim>2</dim></port>\n</input>', "4", ("input", "1"), "[-4, 3]", "7", weights=axes(2, 7)
+        "IR405",
+        "",
+        "",
+        '<port id="1" precision="I64"><dim>2</dim></port>\n</input>',
+        "4",
+        ("input", "1"),
+        "[-4, 3]",
+        "7",
+        weights=axes(2, 7),
     ),
     "an axis twice": Fault(
-        "IR407", "", "", '<port id="1" precision="I64"><dim>2</dim></port>\n</input>', "4", ("input", "1"), "unique", "3", weights=axes(3, 3), others=("IR201",)
+        "IR407",
+        "",
+        "",
+        '<port id="1" precision="I64"><dim>2</dim></port>\n</input>',
+        "4",
+        ("input", "1"),
+        "unique",
+        "3",
+        weights=axes(3, 3),
+        others=("IR201",),
     ),
     # weights
-    "a .bin that is too short": Fault("IR502", "", "", '<data element_type="i64"', "3", None, "at most 440", "448", weights=WEIGHTS[:440]),
-    "a constant that is too small": Fault("IR503", AXES, AXES.replace('"16"', '"8"'), "size=", "3", None, "16", "8"),
+    "a .bin that is too short": Fault(
+        "IR502",
+        "",
+        "",
+        '<data element_type="i64"',
+        "3",
+        None,
+        "at most 440",
+        "448",
+        weights=WEIGHTS[:440],
+    ),
+    "a constant that is too small": Fault(
+        "IR503", AXES, AXES.replace('"16"', '"8"'), "size=", "3", None, "16", "8"
+    ),
     "a constant that is too large": Fault(
         "IR503",
         AXES,
@@ -225,10 +512,28 @@ FAULTS = {
         weights=KERNEL[:416] + struct.pack("<2q", 2, 3) + bytes(16),
     ),
     "a constant at an odd place": Fault(
-        "IR505", AXES, AXES.replace("432", "433"), "offset=", "3", None, "a multiple of 8", "433", weights=KERNEL + b"\0" + WEIGHTS[432:], severity="info"
+        "IR505",
+        AXES,
+        AXES.replace("432", "433"),
+        "offset=",
+        "3",
+        None,
+        "a multiple of 8",
+        "433",
+        weights=KERNEL + b"\0" + WEIGHTS[432:],
+        severity="info",
     ),
     "constants that overlap": Fault(
-        "IR506", AXES, AXES.replace("432", "424"), "offset=", "3", None, None, "424", weights=KERNEL[:424] + WEIGHTS[432:] + bytes(8), severity="info"
+        "IR506",
+        AXES,
+        AXES.replace("432", "424"),
+        "offset=",
+        "3",
+        None,
+        None,
+        "424",
+        weights=KERNEL[:424] + WEIGHTS[432:] + bytes(8),
+        severity="info",
     ),
     "a constant that says another type": Fault(
         "IR507",
@@ -241,12 +546,42 @@ FAULTS = {
         "i32",
     ),
     # versions
-    "unknown type": Fault("IR602", 'type="ReduceMean"', 'type="ReduceMeen"', "type=", "4", None, "ReduceMean", "ReduceMeen"),
-    "unknown version": Fault("IR603", MEAN, MEAN.replace("opset1", "opset99"), "version=", "4", None, None, "opset99"),
-    "custom operation": Fault("IR604", MEAN, MEAN.replace("ReduceMean", "Mine").replace("opset1", "custom_opset"), "version=", "4", None, None, "Mine"),
+    "unknown type": Fault(
+        "IR602",
+        'type="ReduceMean"',
+        'type="ReduceMeen"',
+        "type=",
+        "4",
+        None,
+        "ReduceMean",
+        "ReduceMeen",
+    ),
+    "unknown version": Fault(
+        "IR603", MEAN, MEAN.replace("opset1", "opset99"), "version=", "4", None, None, "opset99"
+    ),
+    "custom operation": Fault(
+        "IR604",
+        MEAN,
+        MEAN.replace("ReduceMean", "Mine").replace("opset1", "custom_opset"),
+        "version=",
+        "4",
+        None,
+        None,
+        "Mine",
+    ),
     # numerics
     "NaN weights": Fault(
-        "IR701", "", "", '<layer id="1"', "1", ("output", "0"), "no NaN", "nan", weights=kernel(float("nan")), also=("IR701",), severity="warning"
+        "IR701",
+        "",
+        "",
+        '<layer id="1"',
+        "1",
+        ("output", "0"),
+        "no NaN",
+        "nan",
+        weights=kernel(float("nan")),
+        also=("IR701",),
+        severity="warning",
     ),
     "infinite weights": Fault(
         "IR702",
@@ -262,17 +597,39 @@ FAULTS = {
         severity="info",
     ),
     "too large for f16": Fault(
-        "IR703", "", "", '<layer id="1"', "1", ("output", "0"), "numbers up to 65504", "1e+06", weights=kernel(1e6), also=("IR703",), severity="info"
+        "IR703",
+        "",
+        "",
+        '<layer id="1"',
+        "1",
+        ("output", "0"),
+        "numbers up to 65504",
+        "1e+06",
+        weights=kernel(1e6),
+        also=("IR703",),
+        severity="info",
     ),
     "subnormal in f16": Fault(
-        "IR704", "", "", '<layer id="1"', "1", ("output", "0"), "0, or numbers", "1e-06", weights=kernel(1e-6), also=("IR704",), severity="info"
+        "IR704",
+        "",
+        "",
+        '<layer id="1"',
+        "1",
+        ("output", "0"),
+        "0, or numbers",
+        "1e-06",
+        weights=kernel(1e-6),
+        also=("IR704",),
+        severity="info",
     ),
 }
 
 
 @pytest.mark.parametrize("where", PATHS)
 def test_network_is_clean(where: str, tmp_path: Path) -> None:
-    assert serious(validate(network(where), tmp_path, also=("IR701", "IR702", "IR703", "IR704"))) == []
+    assert (
+        serious(validate(network(where), tmp_path, also=("IR701", "IR702", "IR703", "IR704"))) == []
+    )
 
 
 def anchored(fault: Fault, text: str) -> tuple[int, int]:
@@ -294,16 +651,29 @@ def test_fault_is_found(name: str, where: str, tmp_path: Path) -> None:
     fault = FAULTS[name]
     text = fault.put(where)
     report = validate(text, tmp_path, fault.weights, fault.also)
-    findings = [finding for finding in found(report, fault.code) if finding.layer is None or finding.layer["path"] == PATHS[where]]
-    findings = [finding for finding in findings if fault.code != "IR506" or finding.layer["id"] == fault.layer]  # the layers around share bytes too
+    findings = [
+        finding
+        for finding in found(report, fault.code)
+        if finding.layer is None or finding.layer["path"] == PATHS[where]
+    ]
+    findings = [
+        finding
+        for finding in findings
+        if fault.code != "IR506" or finding.layer["id"] == fault.layer
+    ]  # the layers around share bytes too
     assert len(findings) == 1, [f"{d.code} {d.message}" for d in report.diagnostics]
     finding = findings[0]
     assert finding.severity == fault.severity
     assert (finding.line, finding.column) == anchored(fault, text)
     assert (finding.layer["id"] if finding.layer else None) == fault.layer
-    assert finding.port == (None if fault.port is None else {"direction": fault.port[0], "id": fault.port[1]})
+    assert finding.port == (
+        None if fault.port is None else {"direction": fault.port[0], "id": fault.port[1]}
+    )
     for wanted, seen in ((fault.expected, finding.expected), (fault.actual, finding.actual)):
-        assert (wanted in seen) if wanted is not None and seen is not None else wanted is None, (wanted, seen)
+        assert (wanted in seen) if wanted is not None and seen is not None else wanted is None, (
+            wanted,
+            seen,
+        )
     assert finding.help
     assert finding.message
 
@@ -313,7 +683,10 @@ def test_fault_is_told_once(name: str, tmp_path: Path) -> None:
     """Nothing but the fault itself is reported at error or warning."""
     fault = FAULTS[name]
     report = validate(fault.put(), tmp_path, fault.weights, fault.also)
-    others = {finding.code for finding in report.diagnostics if finding.severity != "info"} - {fault.code, *fault.others}
+    others = {finding.code for finding in report.diagnostics if finding.severity != "info"} - {
+        fault.code,
+        *fault.others,
+    }
     assert not others, serious(report)
 
 
@@ -353,7 +726,9 @@ TAKEN = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_what_openvino_does(name: str, oracle: Oracle) -> None:
     fault = FAULTS[name]
-    assert oracle.ask(fault.put(), fault.weights).status == ("accepted" if name in TAKEN else "refused")
+    assert oracle.ask(fault.put(), fault.weights).status == (
+        "accepted" if name in TAKEN else "refused"
+    )
     assert name in TAKEN or fault.severity == "error"
 
 
@@ -367,7 +742,17 @@ def test_openvino_takes_the_network(where: str, oracle: Oracle) -> None:
 
 
 def test_legal_in_a_later_opset(tmp_path: Path) -> None:
-    assert serious(validate(network().replace('type="ReduceMean" version="opset1"', 'type="ReduceMean" version="opset9"'), tmp_path)) == []
+    assert (
+        serious(
+            validate(
+                network().replace(
+                    'type="ReduceMean" version="opset1"', 'type="ReduceMean" version="opset9"'
+                ),
+                tmp_path,
+            )
+        )
+        == []
+    )
 
 
 def test_unused_tail(tmp_path: Path) -> None:
@@ -378,7 +763,11 @@ def test_unused_tail(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "actual"),
-    [(None, "missing"), (b"", "empty"), (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "lfs")],
+    [
+        (None, "missing"),
+        (b"", "empty"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "lfs"),
+    ],
     ids=["missing", "empty", "lfs"],
 )
 def test_missing_weights(content: bytes | None, actual: str, tmp_path: Path) -> None:
@@ -393,14 +782,23 @@ def test_missing_weights(content: bytes | None, actual: str, tmp_path: Path) -> 
     ("code", "old", "new", "at", "expected", "actual"),
     [
         ("IR001", 'id="4" name', "id=4 name", "4 name=", None, None),
-        ("IR002", '<?xml version="1.0"?>', '<?xml version="1.0"?>\n<!DOCTYPE net [<!ENTITY a "b">]>', "<!DOCTYPE", None, None),
+        (
+            "IR002",
+            '<?xml version="1.0"?>',
+            '<?xml version="1.0"?>\n<!DOCTYPE net [<!ENTITY a "b">]>',
+            "<!DOCTYPE",
+            None,
+            None,
+        ),
         ("IR003", "<net ", "<model ", "<model", "net", "model"),
         ("IR601", 'version="11"', 'version="12"', 'version="12"', "10 or 11", "12"),
         ("IR601", 'version="11"', 'version="6"', 'version="6"', "10 or 11", "6"),
     ],
     ids=["malformed", "doctype", "another root", "a version to come", "a version before 2020"],
 )
-def test_no_model(code: str, old: str, new: str, at: str, expected: str | None, actual: str | None, tmp_path: Path) -> None:
+def test_no_model(
+    code: str, old: str, new: str, at: str, expected: str | None, actual: str | None, tmp_path: Path
+) -> None:
     text = network().replace(old, new, 1)
     (finding,) = validate(text, tmp_path).diagnostics
     assert finding.code == code

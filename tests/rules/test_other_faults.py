@@ -28,16 +28,30 @@ def mean(axes: str, *, shape: str = "2,3") -> Text:
     """ReduceMean whose axes are a Const of a shape, or a Parameter where none is given."""
     net = Net()
     x, axis = net.parameter(shape, name="x"), net.constant([1])
-    text, weights = made(net, net.layer("ReduceMean", [x, axis], 'keep_dims="true"', outputs=["FP32:2,1"], name="mean"))
+    text, weights = made(
+        net,
+        net.layer("ReduceMean", [x, axis], 'keep_dims="true"', outputs=["FP32:2,1"], name="mean"),
+    )
     return text.replace('shape="1" offset', f'shape="{axes}" offset').replace(
         '"I64"><dim>1</dim>', '"I64">' + "".join(f"<dim>{size}</dim>" for size in axes.split(","))
     ), weights
 
 
-def two(kind: str, left: str, right: str, output: str, attributes: str = "", version: str = "opset1", element_type: str = "f32") -> Text:
+def two(
+    kind: str,
+    left: str,
+    right: str,
+    output: str,
+    attributes: str = "",
+    version: str = "opset1",
+    element_type: str = "f32",
+) -> Text:
     net = Net()
     one, other = net.parameter(left, name="x"), net.parameter(right, element_type, name="other")
-    return made(net, net.layer(kind, [one, other], attributes, version=version, outputs=[output], name="two"))
+    return made(
+        net,
+        net.layer(kind, [one, other], attributes, version=version, outputs=[output], name="two"),
+    )
 
 
 def reshape(shape: str, pattern: list[int], output: str, *, relu: bool = False) -> Text:
@@ -45,7 +59,16 @@ def reshape(shape: str, pattern: list[int], output: str, *, relu: bool = False) 
     x = net.parameter(shape, name="x")
     dims = ",".join(size if size.isdigit() else "-1" for size in shape.split(","))
     data = net.layer("ReLU", [x], outputs=[f"FP32:{dims}"]) if relu else x
-    return made(net, net.layer("Reshape", [data, net.constant(pattern)], 'special_zero="true"', outputs=[f"FP32:{output}"], name="reshape"))
+    return made(
+        net,
+        net.layer(
+            "Reshape",
+            [data, net.constant(pattern)],
+            'special_zero="true"',
+            outputs=[f"FP32:{output}"],
+            name="reshape",
+        ),
+    )
 
 
 def add(shape: str, constant: list[float], output: str) -> Text:
@@ -56,15 +79,34 @@ def add(shape: str, constant: list[float], output: str) -> Text:
 
 def relu(given: str, declared: str) -> Text:
     net = Net()
-    return made(net, net.layer("ReLU", [net.parameter(given, name="x")], outputs=[f"FP32:{declared}"], name="relu"))
+    return made(
+        net,
+        net.layer(
+            "ReLU", [net.parameter(given, name="x")], outputs=[f"FP32:{declared}"], name="relu"
+        ),
+    )
 
 
 def variables(read: str, assigned: str | None) -> Text:
     net = Net()
     x = net.parameter("2,3", name="x")
-    value = net.layer("ReadValue", [x], f'variable_id="{read}" variable_type="f32" variable_shape="2,3"', version="opset6", outputs=["FP32:2,3"], name="read")
+    value = net.layer(
+        "ReadValue",
+        [x],
+        f'variable_id="{read}" variable_type="f32" variable_shape="2,3"',
+        version="opset6",
+        outputs=["FP32:2,3"],
+        name="read",
+    )
     if assigned:
-        net.layer("Assign", [value], f'variable_id="{assigned}"', version="opset6", outputs=["FP32:2,3"], name="assign")
+        net.layer(
+            "Assign",
+            [value],
+            f'variable_id="{assigned}"',
+            version="opset6",
+            outputs=["FP32:2,3"],
+            name="assign",
+        )
     return made(net, value)
 
 
@@ -77,13 +119,29 @@ def unique(axis: bool) -> Text:
     x = net.parameter("2,3", name="x")
     along = net.constant(0) if axis else net.parameter("", "i64", name="axis")
     return made(
-        net, net.layer("Unique", [x, along], version="opset10", outputs=["FP32:-1,3" if axis else "FP32:-1,-1", "I64:-1", "I64:-1", "I64:-1"], name="unique")
+        net,
+        net.layer(
+            "Unique",
+            [x, along],
+            version="opset10",
+            outputs=["FP32:-1,3" if axis else "FP32:-1,-1", "I64:-1", "I64:-1", "I64:-1"],
+            name="unique",
+        ),
     )
 
 
 def elu(alpha: str) -> Text:
     net = Net()
-    return made(net, net.layer("Elu", [net.parameter("2,3", name="x")], f'alpha="{alpha}"', outputs=["FP32:2,3"], name="elu"))
+    return made(
+        net,
+        net.layer(
+            "Elu",
+            [net.parameter("2,3", name="x")],
+            f'alpha="{alpha}"',
+            outputs=["FP32:2,3"],
+            name="elu",
+        ),
+    )
 
 
 def roi(scale: str) -> Text:
@@ -152,8 +210,17 @@ def whole(old: str = "", new: str = "") -> Callable[[], Text]:
 
 ROWS = {
     "nested too deeply": Row("IR005", layer(nested(DEEP)), whole(), "", None, None, None, None),
-    "a layer to be repaired": Row("IR007", layer(MEAN.replace('id="7"', "id=7")), layer(MEAN), "id=7", "7"),
-    "ports left out": Row("IR008", layer(MEAN.replace("</input>", "...</input>")), layer(MEAN), "...", "7", severity="warning"),
+    "a layer to be repaired": Row(
+        "IR007", layer(MEAN.replace('id="7"', "id=7")), layer(MEAN), "id=7", "7"
+    ),
+    "ports left out": Row(
+        "IR008",
+        layer(MEAN.replace("</input>", "...</input>")),
+        layer(MEAN),
+        "...",
+        "7",
+        severity="warning",
+    ),
     "no body": Row(
         "IR119",
         layer(LOOP[: LOOP.index("<body>")] + LOOP[LOOP.index("</body>") + 7 :]),
@@ -166,14 +233,59 @@ ROWS = {
         others=("IR408",),
     ),
     "a body that has no use": Row(
-        "IR119", loop("</body>", "</body><then_body/>"), loop("</body>", "</body>"), "<then_body", "13", None, "body", "then_body", others=("IR122",)
+        "IR119",
+        loop("</body>", "</body><then_body/>"),
+        loop("</body>", "</body>"),
+        "<then_body",
+        "13",
+        None,
+        "body",
+        "then_body",
+        others=("IR122",),
     ),
-    "a variable that nobody reads": Row("IR120", lambda: variables("a", "b"), lambda: variables("a", "a"), 'variable_id="b"', "2", None, "a", "b"),
+    "a variable that nobody reads": Row(
+        "IR120",
+        lambda: variables("a", "b"),
+        lambda: variables("a", "a"),
+        'variable_id="b"',
+        "2",
+        None,
+        "a",
+        "b",
+    ),
     "a variable that nobody assigns": Row(
-        "IR123", lambda: variables("a", None), lambda: variables("a", "a"), 'variable_id="a"', "1", None, "an Assign", "none", "info"
+        "IR123",
+        lambda: variables("a", None),
+        lambda: variables("a", "a"),
+        'variable_id="a"',
+        "1",
+        None,
+        "an Assign",
+        "none",
+        "info",
     ),
-    "no result": Row("IR122", no_result, lambda: relu("2", "2"), '<layer id="0"', "0", None, "a Result", "none", "warning"),
-    "an empty net": Row("IR122", layer(network(layers="", edges="")), whole(), "<net", None, None, "layers", "none", "warning"),
+    "no result": Row(
+        "IR122",
+        no_result,
+        lambda: relu("2", "2"),
+        '<layer id="0"',
+        "0",
+        None,
+        "a Result",
+        "none",
+        "warning",
+    ),
+    "an empty net": Row(
+        "IR122",
+        layer(network(layers="", edges="")),
+        whole(),
+        "<net",
+        None,
+        None,
+        "layers",
+        "none",
+        "warning",
+    ),
     "an input without a name": Row(
         "IR125",
         whole(' names="x"', ""),
@@ -198,8 +310,22 @@ ROWS = {
     ),
     "names on two results": Row(
         "IR124",
-        layer(network(layers=LAYERS.replace('name="y" type="Result" version="opset1"', 'name="y" type="Result" version="opset1" output_names="x"'))),
-        layer(network(layers=LAYERS.replace('name="y" type="Result" version="opset1"', 'name="y" type="Result" version="opset1" output_names="y,z"'))),
+        layer(
+            network(
+                layers=LAYERS.replace(
+                    'name="y" type="Result" version="opset1"',
+                    'name="y" type="Result" version="opset1" output_names="x"',
+                )
+            )
+        ),
+        layer(
+            network(
+                layers=LAYERS.replace(
+                    'name="y" type="Result" version="opset1"',
+                    'name="y" type="Result" version="opset1" output_names="y,z"',
+                )
+            )
+        ),
         "output_names=",
         "5",
         None,
@@ -219,7 +345,15 @@ ROWS = {
         "warning",
     ),
     "values that are too many": Row(
-        "IR207", layer(MEAN.replace("is [1]", "is [0, 1]")), layer(MEAN), '<port id="1"', "7", ("input", "1"), "[1]", "2", others=("IR201",)
+        "IR207",
+        layer(MEAN.replace("is [1]", "is [0, 1]")),
+        layer(MEAN),
+        '<port id="1"',
+        "7",
+        ("input", "1"),
+        "[1]",
+        "2",
+        others=("IR201",),
     ),
     "a batch as a literal": Row(
         "IR208",
@@ -255,7 +389,15 @@ ROWS = {
         "info",
     ),
     "a constant that fits one size": Row(
-        "IR209", lambda: add("?,?", [1.0, 2.0], "-1,2"), lambda: add("?,2", [1.0, 2.0], "-1,2"), 'name="add"', "2", None, "?", "shape [2]", "info"
+        "IR209",
+        lambda: add("?,?", [1.0, 2.0], "-1,2"),
+        lambda: add("?,2", [1.0, 2.0], "-1,2"),
+        'name="add"',
+        "2",
+        None,
+        "?",
+        "shape [2]",
+        "info",
     ),
     "a tensor too large": Row(
         "IR210",
@@ -268,10 +410,33 @@ ROWS = {
         "3000000000000",
         "warning",
     ),
-    "a number past f32": Row("IR304", lambda: elu("1e39"), lambda: elu("1e38"), "alpha=", "1", None, "f32", "1e39"),
-    "a number past f64": Row("IR304", lambda: elu("1e400"), lambda: elu("inf"), "alpha=", "1", None, "f64", "1e400"),
-    "no limit": Row("IR304", lambda: elu("-1e39"), lambda: elu("1.7976931348623157e+308"), "alpha=", "1", None, "f32", "-1e39"),
-    "a list with a number past f32": Row("IR304", lambda: roi("1e39"), lambda: roi("4"), "min_size=", "2", None, "a number", "1e39", others=("IR201",)),
+    "a number past f32": Row(
+        "IR304", lambda: elu("1e39"), lambda: elu("1e38"), "alpha=", "1", None, "f32", "1e39"
+    ),
+    "a number past f64": Row(
+        "IR304", lambda: elu("1e400"), lambda: elu("inf"), "alpha=", "1", None, "f64", "1e400"
+    ),
+    "no limit": Row(
+        "IR304",
+        lambda: elu("-1e39"),
+        lambda: elu("1.7976931348623157e+308"),
+        "alpha=",
+        "1",
+        None,
+        "f32",
+        "-1e39",
+    ),
+    "a list with a number past f32": Row(
+        "IR304",
+        lambda: roi("1e39"),
+        lambda: roi("4"),
+        "min_size=",
+        "2",
+        None,
+        "a number",
+        "1e39",
+        others=("IR201",),
+    ),
     "an overflowing dimension": Row(
         "IR304",
         lambda: (relu("?", "-1")[0].replace('shape="?"', 'shape="9223372036854775808"'), b""),
@@ -293,10 +458,35 @@ ROWS = {
         "9223372036854775807",
     ),
     "elements that do not match": Row(
-        "IR401", lambda: reshape("2,3", [4, 2], "4,2"), lambda: reshape("2,3", [3, 2], "3,2"), '<port id="1"/>', "2", ("input", "1"), "6 elements", "8 elements"
+        "IR401",
+        lambda: reshape("2,3", [4, 2], "4,2"),
+        lambda: reshape("2,3", [3, 2], "3,2"),
+        '<port id="1"/>',
+        "2",
+        ("input", "1"),
+        "6 elements",
+        "8 elements",
     ),
-    "an axis that is no constant": Row("IR401", lambda: unique(False), lambda: unique(True), '<port id="1"/>', "2", ("input", "1"), "a Const", "Parameter"),
-    "axes of rank 2": Row("IR404", lambda: mean("1,1"), lambda: mean("1"), '<port id="1"/>', "2", ("input", "1"), "0", "2"),
+    "an axis that is no constant": Row(
+        "IR401",
+        lambda: unique(False),
+        lambda: unique(True),
+        '<port id="1"/>',
+        "2",
+        ("input", "1"),
+        "a Const",
+        "Parameter",
+    ),
+    "axes of rank 2": Row(
+        "IR404",
+        lambda: mean("1,1"),
+        lambda: mean("1"),
+        '<port id="1"/>',
+        "2",
+        ("input", "1"),
+        "0",
+        "2",
+    ),
     "shapes that do not broadcast": Row(
         "IR406",
         lambda: two("Add", "2,3", "2,4", "FP32:2,3"),
@@ -340,7 +530,9 @@ def test_fault(name: str, tmp_path: Path) -> None:
     finding: Diagnostic = findings[0]
     assert finding.severity == row.severity
     assert (finding.layer["id"] if finding.layer else None) == row.layer
-    assert finding.port == (None if row.port is None else {"direction": row.port[0], "id": row.port[1]})
+    assert finding.port == (
+        None if row.port is None else {"direction": row.port[0], "id": row.port[1]}
+    )
     if row.at.startswith("name="):
         line, column = place(text, f'<layer id="{row.layer}" {row.at}')
     elif row.at == '<port id="1"/>':
@@ -354,14 +546,22 @@ def test_fault(name: str, tmp_path: Path) -> None:
     for wanted, seen in ((row.expected, finding.expected), (row.actual, finding.actual)):
         assert wanted is None or wanted in (seen or "")
     assert finding.help
-    others = {found.code for found in report.diagnostics if found.severity != "info"} - {row.code, *row.others}
+    others = {found.code for found in report.diagnostics if found.severity != "info"} - {
+        row.code,
+        *row.others,
+    }
     assert not others, serious(report)
 
 
 @pytest.mark.parametrize("where", ["If", "TensorIterator", "Loop"])
 @pytest.mark.parametrize(
     ("old", "actual"),
-    [('internal_layer_id="0"', "55"), ('internal_layer_id="5"', "55"), ('external_port_id="9"', "no number"), ('internal_layer_id="5"', "2")],
+    [
+        ('internal_layer_id="0"', "55"),
+        ('internal_layer_id="5"', "55"),
+        ('external_port_id="9"', "no number"),
+        ('internal_layer_id="5"', "2"),
+    ],
     ids=["no parameter", "no result", "no port", "a layer that is no result"],
 )
 def test_port_map(where: str, old: str, actual: str, tmp_path: Path) -> None:
@@ -390,13 +590,20 @@ def test_right_form(name: str, tmp_path: Path) -> None:
 
 def test_no_tensor_has_a_name(tmp_path: Path) -> None:
     """Said once."""
-    (finding,) = found(validate(network().replace(' names="x"', "").replace(' names="y"', ""), tmp_path), "IR125")
+    (finding,) = found(
+        validate(network().replace(' names="x"', "").replace(' names="y"', ""), tmp_path), "IR125"
+    )
     assert finding.message.startswith("no tensor of the model has a name")
 
 
 def test_names_of_version_10(tmp_path: Path) -> None:
     """OpenVINO takes the names of the layers there."""
-    assert not found(validate(network().replace(' names="x"', "").replace('version="11"', 'version="10"'), tmp_path), "IR125")
+    assert not found(
+        validate(
+            network().replace(' names="x"', "").replace('version="11"', 'version="10"'), tmp_path
+        ),
+        "IR125",
+    )
 
 
 def test_size_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,11 @@ RULES = {rule.code: rule for rule in all_rules()}
 
 
 def test_codes_and_names_are_unique() -> None:
-    assert len({rule.code for rule in all_rules()}) == len({rule.name for rule in all_rules()}) == len(all_rules())
+    assert (
+        len({rule.code for rule in all_rules()})
+        == len({rule.name for rule in all_rules()})
+        == len(all_rules())
+    )
     for rule in all_rules():
         assert re.fullmatch(r"IR[0-9]{3}", rule.code)
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
@@ -43,8 +47,14 @@ def test_headings(code: str) -> None:
 def test_every_problem_has_a_rule() -> None:
     """The names under which reading and inference report."""
     root = Path(__file__).resolve().parents[2] / "irshape"
-    texts = "".join(path.read_text() for folder in ("formats", "ops", "inference") for path in (root / folder).rglob("*.py"))
-    named = set(re.findall(r'rule="([a-z0-9-]+)"', texts)) | set(re.findall(r'(?:Problem|self\.problem|self\.stop)\(\s*"([a-z0-9-]+)"', texts))
+    texts = "".join(
+        path.read_text()
+        for folder in ("formats", "ops", "inference")
+        for path in (root / folder).rglob("*.py")
+    )
+    named = set(re.findall(r'rule="([a-z0-9-]+)"', texts)) | set(
+        re.findall(r'(?:Problem|self\.problem|self\.stop)\(\s*"([a-z0-9-]+)"', texts)
+    )
     assert named <= {rule.name for rule in all_rules()}
 
 
@@ -58,21 +68,27 @@ def invoke(*arguments: str) -> str:
 
 
 def test_document_is_up_to_date() -> None:
-    assert DOCUMENT.read_text() == invoke("--all", "--format", "markdown"), "run: python -m irshape rule --all --format markdown > docs/rules.md"
+    assert DOCUMENT.read_text() == invoke("--all", "--format", "markdown"), (
+        "run: python -m irshape rule --all --format markdown > docs/rules.md"
+    )
 
 
 def test_json() -> None:
     rows = json.loads(invoke("--all", "--format", "json"))
     assert [row["code"] for row in rows] == list(RULES)
     for row in rows:
-        assert set(row) == {"code", "name", "severity", "default", "summary"} | {heading.lower().replace(" ", "_") for heading in HEADINGS}
+        assert set(row) == {"code", "name", "severity", "default", "summary"} | {
+            heading.lower().replace(" ", "_") for heading in HEADINGS
+        }
     assert json.loads(invoke("IR701", "--format", "json")) == fields(RULES["IR701"])
     assert not fields(RULES["IR701"])["default"]
 
 
 def test_text() -> None:
     text = invoke("ir113")
-    assert text.startswith("IR113 missing-edge (error)\n\nNothing feeds an input port.\n\nWhat it does\n  ")
+    assert text.startswith(
+        "IR113 missing-edge (error)\n\nNothing feeds an input port.\n\nWhat it does\n  "
+    )
     assert "```" not in text
     assert "##" not in text
     assert invoke("missing-edge") == text
@@ -112,7 +128,14 @@ EDGES = {
 }
 
 
-def net(middle: str, *, edges: str | None = None, x: str = X, axes: str = AXES, head: str = '<net name="model" version="11">') -> str:
+def net(
+    middle: str,
+    *,
+    edges: str | None = None,
+    x: str = X,
+    axes: str = AXES,
+    head: str = '<net name="model" version="11">',
+) -> str:
     lines = "\n".join(EDGES.values()) if edges is None else edges
     return f"{head}\n<layers>\n{x}{axes}{middle}{RESULT}</layers>\n<edges>\n{lines}\n</edges>\n</net>\n"
 
@@ -131,14 +154,24 @@ def a_layer(code: str) -> str:
 
 
 def one_more(code: str) -> str:
-    edges = "\n".join([*EDGES.values(), *(EDGES["2", port].replace('to-layer="2"', 'to-layer="4"') for port in "01")])
+    edges = "\n".join(
+        [
+            *EDGES.values(),
+            *(EDGES["2", port].replace('to-layer="2"', 'to-layer="4"') for port in "01"),
+        ]
+    )
     return net(MEAN + code.replace("…", PORTS), edges=edges)
 
 
 def ports(code: str) -> str:
     """In the place of the input or the output ports of the layer in the middle."""
     given, output = PORTS.splitlines()
-    return net(mean('<data keep_dims="true"/>\n' + (f"{code}\n{output}\n" if "<input>" in code else f"{given}\n{code}\n")))
+    return net(
+        mean(
+            '<data keep_dims="true"/>\n'
+            + (f"{code}\n{output}\n" if "<input>" in code else f"{given}\n{code}\n")
+        )
+    )
 
 
 def some_edges(code: str) -> str:
@@ -152,13 +185,19 @@ def some_edges(code: str) -> str:
 
 def unfed(code: str) -> str:
     edges = "\n".join(edge for target, edge in EDGES.items() if target != ("2", "1"))
-    return net(MEAN, edges=edges) if "to-port" in code.partition("<!--")[0] is None else ports(code).replace(EDGES["2", "1"], "")
+    return (
+        net(MEAN, edges=edges)
+        if "to-port" in code.partition("<!--")[0] is None
+        else ports(code).replace(EDGES["2", "1"], "")
+    )
 
 
 def in_a_circle(code: str) -> str:
     relu = '<layer id="{id}" name="l{id}" type="{type}" version="opset1"><input>{inputs}</input><output><port id="{out}" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>\n'
     port = '<port id="{}" precision="FP32"><dim>2</dim><dim>3</dim></port>'
-    layers = relu.format(id=2, type="Add", inputs=port.format(0) + port.format(1), out=2) + relu.format(id=3, type="ReLU", inputs=port.format(0), out=1)
+    layers = relu.format(
+        id=2, type="Add", inputs=port.format(0) + port.format(1), out=2
+    ) + relu.format(id=3, type="ReLU", inputs=port.format(0), out=1)
     result = '<layer id="4" name="y" type="Result" version="opset1"><input><port id="0"/></input></layer>\n'
     more = '<edge from-layer="0" from-port="0" to-layer="2" to-port="1"/><edge from-layer="3" from-port="1" to-layer="4" to-port="0"/>'
     return net("", x=X, axes=layers + result, edges=code + more).replace(RESULT, "")
@@ -199,9 +238,21 @@ def mistyped(code: str) -> str:
 
 
 def variables(code: str) -> str:
-    code = code.replace("…", '<input><port id="0"/></input><output><port id="1" precision="FP32"><dim>2</dim><dim>3</dim></port></output>')
+    code = code.replace(
+        "…",
+        '<input><port id="0"/></input><output><port id="1" precision="FP32"><dim>2</dim><dim>3</dim></port></output>',
+    )
     edges = '<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="3" to-port="0"/>'
-    return net(code, axes="", edges=edges + ('<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>' if 'id="2"' in code else ""))
+    return net(
+        code,
+        axes="",
+        edges=edges
+        + (
+            '<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>'
+            if 'id="2"' in code
+            else ""
+        ),
+    )
 
 
 Host = Callable[[str], str]
@@ -277,7 +328,22 @@ BYTES = {
 }
 """The .bin of an example, eight bytes for the others."""
 OTHER_HOSTS: dict[str, Host] = {"IR113": some_edges}
-NOT_ALONE = {"IR004", "IR005", "IR011", "IR122", "IR124", "IR208", "IR209", "IR401", "IR403", "IR404", "IR405", "IR406", "IR407", "IR408"}
+NOT_ALONE = {
+    "IR004",
+    "IR005",
+    "IR011",
+    "IR122",
+    "IR124",
+    "IR208",
+    "IR209",
+    "IR401",
+    "IR403",
+    "IR404",
+    "IR405",
+    "IR406",
+    "IR407",
+    "IR408",
+}
 """Examples that only show a part; the faults of the other tests stand for them."""
 
 
@@ -285,8 +351,24 @@ def code_of(rule: type[Rule], heading: str) -> str:
     return rule.page().sections[heading].partition("```xml\n")[2].partition("\n```")[0]
 
 
-FAMILIES = ("file", "structure", "edges", "names", "declared", "shapes", "attributes", "constraints", "weights", "versions", "numerics")
-OF_THE_FILE = {rule.code for rule in all_rules() if rule.__module__ in {f"irshape.rules.{family}" for family in FAMILIES}}
+FAMILIES = (
+    "file",
+    "structure",
+    "edges",
+    "names",
+    "declared",
+    "shapes",
+    "attributes",
+    "constraints",
+    "weights",
+    "versions",
+    "numerics",
+)
+OF_THE_FILE = {
+    rule.code
+    for rule in all_rules()
+    if rule.__module__ in {f"irshape.rules.{family}" for family in FAMILIES}
+}
 """The rules about an IR alone. Those about other formats, or a configuration, have tests of their own."""
 
 
@@ -297,12 +379,27 @@ def test_every_example_is_tried() -> None:
 
 @pytest.mark.parametrize("code", EXAMPLES)
 def test_example(code: str, tmp_path: Path) -> None:
-    report = validate(EXAMPLES[code](code_of(RULES[code], "Example")), tmp_path, BYTES.get(code, struct.pack("<q", 1)), (code,))
-    assert found(report, code), [f"{finding.code} {finding.message}" for finding in report.diagnostics]
+    report = validate(
+        EXAMPLES[code](code_of(RULES[code], "Example")),
+        tmp_path,
+        BYTES.get(code, struct.pack("<q", 1)),
+        (code,),
+    )
+    assert found(report, code), [
+        f"{finding.code} {finding.message}" for finding in report.diagnostics
+    ]
 
 
-@pytest.mark.parametrize("code", [code for code in EXAMPLES if "Use instead" in RULES[code].page().sections and code != "IR115"])
+@pytest.mark.parametrize(
+    "code",
+    [code for code in EXAMPLES if "Use instead" in RULES[code].page().sections and code != "IR115"],
+)
 def test_use_instead(code: str, tmp_path: Path) -> None:
     host = OTHER_HOSTS.get(code, EXAMPLES[code])
-    report = validate(host(code_of(RULES[code], "Use instead")), tmp_path, BYTES.get(code, struct.pack("<q", 1)), (code,))
+    report = validate(
+        host(code_of(RULES[code], "Use instead")),
+        tmp_path,
+        BYTES.get(code, struct.pack("<q", 1)),
+        (code,),
+    )
     assert not found(report, code)

@@ -24,7 +24,11 @@ def formats() -> list[str]:
     """The names of all formats."""
     from pkgutil import iter_modules
 
-    return sorted(module.name.removeprefix("as_") for module in iter_modules(__path__) if module.name.startswith("as_"))
+    return sorted(
+        module.name.removeprefix("as_")
+        for module in iter_modules(__path__)
+        if module.name.startswith("as_")
+    )
 
 
 def renderer(form: str) -> Renderer:

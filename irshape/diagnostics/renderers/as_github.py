@@ -11,7 +11,11 @@ SUMMARY_BYTES = 1_000_000
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
-    return "".join(_command(from_root(file.path, options), found) for file in report.files for found in shown(file, options))
+    return "".join(
+        _command(from_root(file.path, options), found)
+        for file in report.files
+        for found in shown(file, options)
+    )
 
 
 def step_summary(report: Report, options: Options = DEFAULTS) -> str:
@@ -22,9 +26,18 @@ def step_summary(report: Report, options: Options = DEFAULTS) -> str:
 
 
 def _command(path: str, found: Diagnostic) -> str:
-    properties = {"title": f"irshape {found.code} {found.rule}", "file": path, "line": str(found.line), "col": str(found.column)}
+    properties = {
+        "title": f"irshape {found.code} {found.rule}",
+        "file": path,
+        "line": str(found.line),
+        "col": str(found.column),
+    }
     place = f"{path}:{found.line}:{found.column}"
-    lines = [f"{place}: {found.code} {found.message}", layer_phrase(found), f"help: {found.help}" if found.help else ""]
+    lines = [
+        f"{place}: {found.code} {found.message}",
+        layer_phrase(found),
+        f"help: {found.help}" if found.help else "",
+    ]
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     return f"::{LEVELS[found.severity]} {listed}::{'%0A'.join(_data(plain(line)) for line in lines if line)}\n"
 

@@ -11,7 +11,8 @@ SEVERITIES = {"error": "major", "warning": "minor", "info": "info"}
 def render(report: Report, options: Options = DEFAULTS) -> str:
     rows = [
         {
-            "description": f"{found.code}: {found.message}" + (f" ({layer_phrase(found)})" if found.layer else ""),
+            "description": f"{found.code}: {found.message}"
+            + (f" ({layer_phrase(found)})" if found.layer else ""),
             "check_name": found.rule,
             "fingerprint": fingerprint,
             "severity": SEVERITIES[found.severity],

@@ -7,5 +7,9 @@ from .common import DEFAULTS, Options, json_text
 
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
-    rows = ({"version": 1, "path": file.path} | found.to_dict() for file in report.files for found in file.diagnostics)
+    rows = (
+        {"version": 1, "path": file.path} | found.to_dict()
+        for file in report.files
+        for found in file.diagnostics
+    )
     return "".join(json_text(row) + "\n" for row in rows)

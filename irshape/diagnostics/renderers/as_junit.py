@@ -22,7 +22,10 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
 def _suite(file: FileReport, failing: tuple[str, ...]) -> str:
     path = _attribute(file.path)
     failures = sum(found.severity in failing for found in file.diagnostics)
-    cases = "".join(_case(path, name, found, found.severity in failing) for found, name in zip(file.diagnostics, _names(file), strict=True))
+    cases = "".join(
+        _case(path, name, found, found.severity in failing)
+        for found, name in zip(file.diagnostics, _names(file), strict=True)
+    )
     cases = cases or f'<testcase classname="{path}" name="nothing found" time="0"/>\n'
     counts = f'tests="{max(len(file.diagnostics), 1)}" failures="{failures}" errors="0" skipped="0" time="0"'
     return f'<testsuite name="{path}" file="{path}" {counts}>\n{cases}</testsuite>\n'
@@ -41,11 +44,20 @@ def _names(file: FileReport) -> list[str]:
 
 def _case(path: str, name: str, found: Diagnostic, fails: bool) -> str:
     """path: as an attribute."""
-    lines = [f"line {found.line}, column {found.column}: {found.severity}[{found.code}] {found.message}", layer_phrase(found)]
+    lines = [
+        f"line {found.line}, column {found.column}: {found.severity}[{found.code}] {found.message}",
+        layer_phrase(found),
+    ]
     lines += [f"help: {found.help}"] if found.help else []
     text = "\n".join(_text(line) for line in lines if line)
-    inside = f'<failure message="{_attribute(found.message)}" type="{found.code}">{text}</failure>' if fails else f"<system-out>{text}</system-out>"
-    return f'<testcase classname="{path}" name="{_attribute(name)}" time="0">\n{inside}\n</testcase>\n'
+    inside = (
+        f'<failure message="{_attribute(found.message)}" type="{found.code}">{text}</failure>'
+        if fails
+        else f"<system-out>{text}</system-out>"
+    )
+    return (
+        f'<testcase classname="{path}" name="{_attribute(name)}" time="0">\n{inside}\n</testcase>\n'
+    )
 
 
 def _text(text: str) -> str:

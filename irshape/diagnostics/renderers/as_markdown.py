@@ -34,7 +34,10 @@ def _parts(report: Report) -> Iterator[tuple[str, int]]:
     layers = counted(sum(file.layers for file in report.files), "layer")
     yield f"## irshape: {found}\n\n{counted(len(report.files), 'file')}, {layers}.\n", 0
     if len(failing) > 1:
-        yield f"\n| file | {' | '.join(PLURALS[severity] for severity in SEVERITIES)} | layers |\n|---|--:|--:|--:|--:|\n", 0
+        yield (
+            f"\n| file | {' | '.join(PLURALS[severity] for severity in SEVERITIES)} | layers |\n|---|--:|--:|--:|--:|\n",
+            0,
+        )
         for file in failing:
             counts = " | ".join(str(count(file, severity) or "") for severity in SEVERITIES)
             yield f"| {_code(file.path)} | {counts} | {file.layers:,} |\n", 0

@@ -5,11 +5,25 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ... import __version__
+from ...version import __version__
 from ..report import Diagnostic, FileReport, Report
-from .common import DEFAULTS, Options, RulePage, counted, fingerprints, from_root, json_text, layer_phrase, most_severe, plain, rule_pages
+from .common import (
+    DEFAULTS,
+    Options,
+    RulePage,
+    counted,
+    fingerprints,
+    from_root,
+    json_text,
+    layer_phrase,
+    most_severe,
+    plain,
+    rule_pages,
+)
 
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
 LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 PROBLEMS = {"error": "error", "warning": "warning", "info": "recommendation"}
 MAX_RESULTS = 25_000
@@ -22,7 +36,13 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
     marks = fingerprints(report, options)
     kept = most_severe(report, MAX_RESULTS)
     results = [
-        _result(file, file.diagnostics[index], marks[at][index], positions[file.diagnostics[index].code], options)
+        _result(
+            file,
+            file.diagnostics[index],
+            marks[at][index],
+            positions[file.diagnostics[index].code],
+            options,
+        )
         for at, file in enumerate(report.files)
         for index in kept[at]
     ]
@@ -32,7 +52,14 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
         said = f"{counted(left, 'finding')} of lesser severity left out: code hosts refuse a run of more than {MAX_RESULTS:,}"
         invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": said}}]
     run = {
-        "tool": {"driver": {"name": "irshape", "semanticVersion": __version__, "version": __version__, "rules": [_rule(page) for page in pages]}},
+        "tool": {
+            "driver": {
+                "name": "irshape",
+                "semanticVersion": __version__,
+                "version": __version__,
+                "rules": [_rule(page) for page in pages],
+            }
+        },
         "invocations": [invocation],
         "columnKind": "unicodeCodePoints",
         "results": results,
@@ -42,17 +69,27 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
 
 def _rule(page: RulePage) -> dict[str, Any]:
     about = page.sections.get("What it does")
-    row: dict[str, Any] = {"id": page.code, "name": page.name, "shortDescription": {"text": _message(page.summary)}}
+    row: dict[str, Any] = {
+        "id": page.code,
+        "name": page.name,
+        "shortDescription": {"text": _message(page.summary)},
+    }
     if about:
         row["fullDescription"] = {"text": _message(about)}
     return row | {
         "help": {"text": _message(page.markdown), "markdown": page.markdown},
         "defaultConfiguration": {"level": LEVELS[page.severity]},
-        "properties": {"tags": [f"{page.code[:3]}xx"], "precision": "very-high", "problem.severity": PROBLEMS[page.severity]},
+        "properties": {
+            "tags": [f"{page.code[:3]}xx"],
+            "precision": "very-high",
+            "problem.severity": PROBLEMS[page.severity],
+        },
     }
 
 
-def _result(file: FileReport, found: Diagnostic, mark: str, rule: int, options: Options) -> dict[str, Any]:
+def _result(
+    file: FileReport, found: Diagnostic, mark: str, rule: int, options: Options
+) -> dict[str, Any]:
     location: dict[str, Any] = {
         "physicalLocation": {
             "artifactLocation": _artifact(from_root(file.path, options)),
@@ -62,9 +99,20 @@ def _result(file: FileReport, found: Diagnostic, mark: str, rule: int, options: 
     if found.layer is not None:
         layer = found.layer
         qualified = "/".join([*layer["path"], layer["id"]])
-        location["logicalLocations"] = [{"name": plain(layer["name"]) or layer["id"], "fullyQualifiedName": plain(qualified), "kind": "element"}]
+        location["logicalLocations"] = [
+            {
+                "name": plain(layer["name"]) or layer["id"],
+                "fullyQualifiedName": plain(qualified),
+                "kind": "element",
+            }
+        ]
     text = ". ".join(filter(None, [found.message, layer_phrase(found), found.help]))
-    details = {"layer": found.layer, "port": found.port, "expected": found.expected, "actual": found.actual}
+    details = {
+        "layer": found.layer,
+        "port": found.port,
+        "expected": found.expected,
+        "actual": found.actual,
+    }
     return {
         "ruleId": found.code,
         "ruleIndex": rule,
@@ -87,6 +135,11 @@ def _artifact(path: str) -> dict[str, str]:
     from urllib.parse import quote
 
     if os.path.isabs(path) or path[1:3] == ":/":
-        return {"uri": "file://" + quote(path if path.startswith("/") else f"/{path}", errors="surrogateescape")}
-    quoted = quote(path, errors="surrogateescape")  # the colon too: what stands before one would be a scheme
+        return {
+            "uri": "file://"
+            + quote(path if path.startswith("/") else f"/{path}", errors="surrogateescape")
+        }
+    quoted = quote(
+        path, errors="surrogateescape"
+    )  # the colon too: what stands before one would be a scheme
     return {"uri": quoted, "uriBaseId": "%SRCROOT%"}

@@ -6,7 +6,17 @@ from collections.abc import Callable
 
 from ..report import SEVERITIES, Diagnostic, FileReport, Report
 from .colours import painter
-from .common import DEFAULTS, Options, counted, excerpt, layer_phrase, plain, plain_path, shown, tally
+from .common import (
+    DEFAULTS,
+    Options,
+    counted,
+    excerpt,
+    layer_phrase,
+    plain,
+    plain_path,
+    shown,
+    tally,
+)
 
 Paint = Callable[..., str]
 
@@ -29,7 +39,9 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
 
 def _finding(file: FileReport, found: Diagnostic, paint: Paint) -> str:
     place = paint(f"{plain_path(file.path)}:{found.line}:{found.column}", "bold")
-    lines = [f"{place}: {paint(f'{found.severity}[{found.code}]', found.severity)} {plain(found.message)}"]
+    lines = [
+        f"{place}: {paint(f'{found.severity}[{found.code}]', found.severity)} {plain(found.message)}"
+    ]
     if found.layer is not None:
         lines.append(f"  {layer_phrase(found)}")
     seen = excerpt(file, found)
@@ -48,6 +60,10 @@ def _summary(report: Report, options: Options, paint: Paint) -> str:
     errors, warnings, notes = (report.count(severity) for severity in SEVERITIES)
     files = f"{counted(len(report.files), 'file')}, {counted(sum(file.layers for file in report.files), 'layer')}"
     found = tally({"error": errors, "warning": warnings})
-    outcome = paint(found, "error" if errors else "warning") if found else paint("no errors, no warnings", "green")
+    outcome = (
+        paint(found, "error" if errors else "warning")
+        if found
+        else paint("no errors, no warnings", "green")
+    )
     hidden = "" if options.infos else " (shown with --verbose)"
     return f"{files}: {outcome}" + (f", {counted(notes, 'info')}{hidden}" if notes else "")

@@ -11,6 +11,8 @@ def painter(colour: bool) -> Callable[..., str]:
     """A function that puts a text into styles (`error`, `bold` …), or leaves it as it is."""
 
     def paint(text: str, *styles: str) -> str:
-        return f"\033[{';'.join(_CODES[style] for style in styles)}m{text}\033[0m" if colour else text
+        return (
+            f"\033[{';'.join(_CODES[style] for style in styles)}m{text}\033[0m" if colour else text
+        )
 
     return paint

@@ -40,7 +40,10 @@ def plain(text: str) -> str:
     """One line that is safe for a terminal and a log: whatever controls, reorders or breaks lines becomes visible."""
     if text.isprintable() and "##[" not in text:
         return text
-    escaped = "".join(char if char == " " or unicodedata.category(char) not in _CONTROL else _visible(char) for char in text)
+    escaped = "".join(
+        char if char == " " or unicodedata.category(char) not in _CONTROL else _visible(char)
+        for char in text
+    )
     return escaped.replace("##[", "##\\x5b")  # a CI runner would take it for a command
 
 
@@ -54,7 +57,13 @@ _CONTROL = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 
 def _visible(char: str) -> str:
     number = ord(char)
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+    return (
+        f"\\x{number:02x}"
+        if number < 0x100
+        else f"\\u{number:04x}"
+        if number < 0x10000
+        else f"\\U{number:08x}"
+    )
 
 
 def json_text(value: object, indent: int | None = None) -> str:
@@ -79,7 +88,10 @@ def width(text: str) -> int:
     """How many columns of a terminal a text takes."""
     if text.isascii():
         return len(text)
-    return sum(0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
+        for char in text
+    )
 
 
 def shortened(text: str, limit: int) -> str:
@@ -115,12 +127,18 @@ def layer_phrase(found: Diagnostic) -> str:
     opset = f", {layer['opset']}" if layer["opset"] else ""
     inside = f", inside {'/'.join(layer['path'])}" if layer["path"] else ""
     port = f", {found.port['direction']} port {found.port['id']}" if found.port else ""
-    return plain(f"layer {layer['id'] or '?'}: {layer['type'] or 'no type'}{name}{opset}{inside}{port}")
+    return plain(
+        f"layer {layer['id'] or '?'}: {layer['type'] or 'no type'}{name}{opset}{inside}{port}"
+    )
 
 
 def shown(file: FileReport, options: Options) -> list[Diagnostic]:
     """The findings that a person sees."""
-    return file.diagnostics if options.infos else [found for found in file.diagnostics if found.severity != "info"]
+    return (
+        file.diagnostics
+        if options.infos
+        else [found for found in file.diagnostics if found.severity != "info"]
+    )
 
 
 # The line of XML
@@ -165,7 +183,11 @@ def most_severe(report: Report, limit: int) -> list[list[int]]:
     """The positions of at most that many findings in each file, in order; the least severe are left out, of these the last."""
     if sum(len(file.diagnostics) for file in report.files) <= limit:
         return [list(range(len(file.diagnostics))) for file in report.files]
-    ranks = [(SEVERITIES.index(found.severity), at, index) for at, file in enumerate(report.files) for index, found in enumerate(file.diagnostics)]
+    ranks = [
+        (SEVERITIES.index(found.severity), at, index)
+        for at, file in enumerate(report.files)
+        for index, found in enumerate(file.diagnostics)
+    ]
     kept: list[list[int]] = [[] for _ in report.files]
     for _, at, index in sorted(sorted(ranks)[:limit], key=lambda rank: rank[1:]):
         kept[at].append(index)
@@ -179,7 +201,11 @@ def from_root(path: str, options: Options) -> str:
     """The path from the root of the checkout, with `/`; as it is where it lies elsewhere."""
     if options.root is not None and path != "<stdin>":
         inside = os.path.relpath(os.path.abspath(path), options.root)
-        if inside != os.pardir and not inside.startswith(os.pardir + os.sep) and not os.path.isabs(inside):
+        if (
+            inside != os.pardir
+            and not inside.startswith(os.pardir + os.sep)
+            and not os.path.isabs(inside)
+        ):
             path = inside
     path = path.replace(os.sep, "/")
     return path[2:] if path.startswith("./") else path
@@ -219,7 +245,9 @@ class RulePage(NamedTuple):
 
     @property
     def markdown(self) -> str:
-        return "\n\n".join([self.summary, *(f"## {heading}\n\n{text}" for heading, text in self.sections.items())])
+        return "\n\n".join(
+            [self.summary, *(f"## {heading}\n\n{text}" for heading, text in self.sections.items())]
+        )
 
 
 def rule_pages(report: Report) -> list[RulePage]:
@@ -236,6 +264,12 @@ def rule_page(found: Diagnostic) -> RulePage:
     try:
         rule = rule_named(found.code)
     except KeyError:
-        return RulePage(found.code, found.rule, found.severity, found.rule.replace("-", " ").capitalize() + ".", {})
+        return RulePage(
+            found.code,
+            found.rule,
+            found.severity,
+            found.rule.replace("-", " ").capitalize() + ".",
+            {},
+        )
     page = rule.page()
     return RulePage(rule.code, rule.name, rule.severity, page.summary or rule.name, page.sections)

@@ -24,7 +24,10 @@ def abs_backward(operation: Operation) -> Made:
 @kind("ClampBackward", 2, min=number(required=True), max=number(required=True), use_dst=flag(1))
 def clamp_backward(operation: Operation) -> Made:
     x, gradient = operation.inputs
-    above, below = operation.add("Greater", x, operation.like(x, operation["min"])), operation.add("Less", x, operation.like(x, operation["max"]))
+    above, below = (
+        operation.add("Greater", x, operation.like(x, operation["min"])),
+        operation.add("Less", x, operation.like(x, operation["max"])),
+    )
     return _where(operation, operation.add("LogicalAnd", above, below), gradient)
 
 
@@ -32,43 +35,75 @@ def clamp_backward(operation: Operation) -> Made:
 def elu_backward(operation: Operation) -> Made:
     x, gradient = operation.inputs
     alpha = operation.like(x, operation["alpha"])
-    slope = operation.add("Add", x, alpha) if operation["use_dst"] else operation.add("Multiply", operation.add("Exp", x), alpha)
-    return operation.add("Multiply", gradient, operation.add("Select", operation.add("Greater", x, operation.like(x, 0)), operation.like(x, 1), slope))
+    slope = (
+        operation.add("Add", x, alpha)
+        if operation["use_dst"]
+        else operation.add("Multiply", operation.add("Exp", x), alpha)
+    )
+    return operation.add(
+        "Multiply",
+        gradient,
+        operation.add(
+            "Select", operation.add("Greater", x, operation.like(x, 0)), operation.like(x, 1), slope
+        ),
+    )
 
 
 @kind("HardSigmoidBackward", 2, alpha=number(required=True), beta=number(required=True))
 def hard_sigmoid_backward(operation: Operation) -> Made:
     x, gradient = operation.inputs
     alpha = operation.like(x, operation["alpha"])
-    line = operation.add("Add", operation.add("Multiply", x, alpha), operation.like(x, operation["beta"]))
-    inside = operation.add("LogicalAnd", operation.add("Greater", line, operation.like(x, 0)), operation.add("Less", line, operation.like(x, 1)))
+    line = operation.add(
+        "Add", operation.add("Multiply", x, alpha), operation.like(x, operation["beta"])
+    )
+    inside = operation.add(
+        "LogicalAnd",
+        operation.add("Greater", line, operation.like(x, 0)),
+        operation.add("Less", line, operation.like(x, 1)),
+    )
     return _where(operation, inside, operation.add("Multiply", gradient, alpha))
 
 
 @kind("SoftPlusBackward", 2, beta=number(1.0))
 def soft_plus_backward(operation: Operation) -> Made:
     x, gradient = operation.inputs
-    return operation.add("Multiply", gradient, operation.add("Sigmoid", operation.add("Multiply", x, operation.like(x, operation["beta"]))))
+    return operation.add(
+        "Multiply",
+        gradient,
+        operation.add(
+            "Sigmoid", operation.add("Multiply", x, operation.like(x, operation["beta"]))
+        ),
+    )
 
 
 @kind("SigmoidBackward", 2, use_dst=flag(1))
 def sigmoid_backward(operation: Operation) -> Made:
     y, gradient = operation.inputs
     y = y if operation["use_dst"] else operation.add("Sigmoid", y)
-    return operation.add("Multiply", gradient, operation.add("Multiply", y, operation.add("Subtract", operation.like(y, 1), y)))
+    return operation.add(
+        "Multiply",
+        gradient,
+        operation.add("Multiply", y, operation.add("Subtract", operation.like(y, 1), y)),
+    )
 
 
 @kind("TanhBackward", 2, use_dst=flag(1))
 def tanh_backward(operation: Operation) -> Made:
     y, gradient = operation.inputs
     y = y if operation["use_dst"] else operation.add("Tanh", y)
-    return operation.add("Multiply", gradient, operation.add("Subtract", operation.like(y, 1), operation.add("Multiply", y, y)))
+    return operation.add(
+        "Multiply",
+        gradient,
+        operation.add("Subtract", operation.like(y, 1), operation.add("Multiply", y, y)),
+    )
 
 
 @kind("SoftMaxBackward", 2, axis=integer(-1))
 def softmax_backward(operation: Operation) -> Made:
     gradient, y = operation.inputs
-    total = reduced(operation, "ReduceSum", operation.add("Multiply", gradient, y), operation.axis())
+    total = reduced(
+        operation, "ReduceSum", operation.add("Multiply", gradient, y), operation.axis()
+    )
     return operation.add("Multiply", operation.add("Subtract", gradient, total), y)
 
 
@@ -76,7 +111,9 @@ def softmax_backward(operation: Operation) -> Made:
 def log_softmax_backward(operation: Operation) -> Made:
     gradient, y = operation.inputs
     total = reduced(operation, "ReduceSum", gradient, operation.axis())
-    return operation.add("Subtract", gradient, operation.add("Multiply", operation.add("Exp", y), total))
+    return operation.add(
+        "Subtract", gradient, operation.add("Multiply", operation.add("Exp", y), total)
+    )
 
 
 @kind("BiasAddBackprop", 1, data_format=FORMAT)
@@ -84,4 +121,9 @@ def bias_add_backprop(operation: Operation) -> Made:
     """The sum over all axes but that of the channels."""
     rank = operation.rank()
     channel = rank - 1 if operation["data_format"] == "NXC" else 1
-    return operation.add("ReduceSum", operation.x, operation.numbers([axis for axis in range(rank) if axis != channel]), keep_dims=False)
+    return operation.add(
+        "ReduceSum",
+        operation.x,
+        operation.numbers([axis for axis in range(rank) if axis != channel]),
+        keep_dims=False,
+    )

@@ -7,14 +7,32 @@ from typing import Any
 from .declaration import FORMAT, Made, Operation, Refusal, Value, flag, integer, ints, kind, word
 from .elementwise import same_type
 
-AUTO_PAD = {"None": "explicit", "NONE": "explicit", "VALID": "valid", "SAME_UPPER": "same_upper", "SAME_LOWER": "same_lower"}
+AUTO_PAD = {
+    "None": "explicit",
+    "NONE": "explicit",
+    "VALID": "valid",
+    "SAME_UPPER": "same_upper",
+    "SAME_LOWER": "same_lower",
+}
 
 
-@kind("MatMul", (2, 3), transpose_a=flag(0), transpose_b=flag(0), accumulation_mode=word("strict", "strict", "relaxed", "any", "f32", "s32", "f16"))
+@kind(
+    "MatMul",
+    (2, 3),
+    transpose_a=flag(0),
+    transpose_b=flag(0),
+    accumulation_mode=word("strict", "strict", "relaxed", "any", "f32", "s32", "f16"),
+)
 def matmul(operation: Operation) -> Made:
     """In the wider of the two types where they differ: a weight of eight bits may be read beside one of sixteen."""
     a, b = same_type(operation, operation.inputs[0], operation.inputs[1])
-    made = operation.add("MatMul", a, b, transpose_a=bool(operation["transpose_a"]), transpose_b=bool(operation["transpose_b"]))
+    made = operation.add(
+        "MatMul",
+        a,
+        b,
+        transpose_a=bool(operation["transpose_a"]),
+        transpose_b=bool(operation["transpose_b"]),
+    )
     if len(operation.inputs) == 3:
         made = operation.add("Add", *same_type(operation, made, operation.inputs[2]))
     return operation.as_declared(made)
@@ -28,7 +46,13 @@ def window(operation: Operation, rank: int) -> dict[str, Any]:
         if listed is None:
             listed = [1] * rank
         if len(listed) != rank or (name in ("strides", "dilations") and min(listed, default=1) < 1):
-            raise Refusal(f"`{name}` is {listed}; it takes {rank} numbers", rule="attribute-value", at=name, expected=f"{rank} numbers", seen=listed)
+            raise Refusal(
+                f"`{name}` is {listed}; it takes {rank} numbers",
+                rule="attribute-value",
+                at=name,
+                expected=f"{rank} numbers",
+                seen=listed,
+            )
         found[name] = listed
     return found
 
@@ -50,14 +74,21 @@ def filters(operation: Operation, weights: Value, *, order: str) -> Value:
     given = operation["weights_format"]
     made = weights
     if given in ("XIO", "XOI"):
-        second, first = (rank - 2, rank - 1) if given == "XIO" else (rank - 1, rank - 2)  # where I and O stand
+        second, first = (
+            (rank - 2, rank - 1) if given == "XIO" else (rank - 1, rank - 2)
+        )  # where I and O stand
         made = operation.transpose(made, [first, second, *range(rank - 2)])  # OIX
         given = "OIX"
     if groups == 1:
         return made if given == order else operation.transpose(made, [1, 0, *range(2, rank)])
     sizes = made.shape.static
     if sizes is None or sizes[0] % groups:
-        raise Refusal(f"weights of shape {weights.shape} do not make {groups} groups", rule="input-shapes", at="groups", seen=weights.shape)
+        raise Refusal(
+            f"weights of shape {weights.shape} do not make {groups} groups",
+            rule="input-shapes",
+            at="groups",
+            seen=weights.shape,
+        )
     made = operation.reshaped(made, [groups, sizes[0] // groups, *sizes[1:]])
     return made if given == order else operation.transpose(made, [0, 2, 1, *range(3, rank + 1)])
 
@@ -65,7 +96,14 @@ def filters(operation: Operation, weights: Value, *, order: str) -> Value:
 def biased(operation: Operation, made: Value, index: int = 2) -> Value:
     if len(operation.inputs) > index:
         rank = operation.rank(made)
-        made = operation.add("Add", *same_type(operation, made, operation.reshaped(operation.inputs[index], [1, -1, *([1] * (rank - 2))])))
+        made = operation.add(
+            "Add",
+            *same_type(
+                operation,
+                made,
+                operation.reshaped(operation.inputs[index], [1, -1, *([1] * (rank - 2))]),
+            ),
+        )
     return operation.as_declared(operation.channels_as_given(made))
 
 
@@ -74,15 +112,28 @@ def convolution(operation: Operation) -> Made:
     x, weights = same_type(operation, operation.channels_second(operation.x), operation.inputs[1])
     made = window(operation, operation.rank(x) - 2)
     weights = filters(operation, weights, order="OIX")
-    return biased(operation, operation.add("Convolution" if operation["groups"] == 1 else "GroupConvolution", x, weights, **made))
+    return biased(
+        operation,
+        operation.add(
+            "Convolution" if operation["groups"] == 1 else "GroupConvolution", x, weights, **made
+        ),
+    )
 
 
-@kind("ConvTranspose", (2, 3), **WINDOW, output_padding=ints(), weights_format=word("XOI", "XOI", "IOX"))
+@kind(
+    "ConvTranspose",
+    (2, 3),
+    **WINDOW,
+    output_padding=ints(),
+    weights_format=word("XOI", "XOI", "IOX"),
+)
 def conv_transpose(operation: Operation) -> Made:
     return _transposed(operation, operation.inputs[1], order="IOX", wanted=None)
 
 
-def _transposed(operation: Operation, weights: Value, *, order: str, wanted: list[int] | None) -> Value:
+def _transposed(
+    operation: Operation, weights: Value, *, order: str, wanted: list[int] | None
+) -> Value:
     x, weights = same_type(operation, operation.channels_second(operation.x), weights)
     rank = operation.rank(x) - 2
     made = window(operation, rank)
@@ -90,10 +141,26 @@ def _transposed(operation: Operation, weights: Value, *, order: str, wanted: lis
     if wanted is not None and x.shape.static is not None and weights.shape.static is not None:
         kernel = filters_sizes(operation, weights)
         for i in range(rank):
-            full = made["strides"][i] * (x.shape.static[2 + i] - 1) + (kernel[i] - 1) * made["dilations"][i] + 1 - made["pads_begin"][i] - made["pads_end"][i]
+            full = (
+                made["strides"][i] * (x.shape.static[2 + i] - 1)
+                + (kernel[i] - 1) * made["dilations"][i]
+                + 1
+                - made["pads_begin"][i]
+                - made["pads_end"][i]
+            )
             made["output_padding"][i] = max(wanted[i] - full, 0)
     weights = filters(operation, weights, order=order)
-    return biased(operation, operation.add("ConvolutionBackpropData" if operation["groups"] == 1 else "GroupConvolutionBackpropData", x, weights, **made))
+    return biased(
+        operation,
+        operation.add(
+            "ConvolutionBackpropData"
+            if operation["groups"] == 1
+            else "GroupConvolutionBackpropData",
+            x,
+            weights,
+            **made,
+        ),
+    )
 
 
 def filters_sizes(operation: Operation, weights: Value) -> tuple[int, ...]:
@@ -102,11 +169,20 @@ def filters_sizes(operation: Operation, weights: Value) -> tuple[int, ...]:
     return sizes[:-2] if operation["weights_format"].startswith("X") else sizes[2:]
 
 
-@kind("ConvolutionBackwardData", (2, 3), **WINDOW, output_padding=ints(), dst_shape=ints(), weights_format=word("XIO", "XIO", "OIX"))
+@kind(
+    "ConvolutionBackwardData",
+    (2, 3),
+    **WINDOW,
+    output_padding=ints(),
+    dst_shape=ints(),
+    weights_format=word("XIO", "XIO", "OIX"),
+)
 def convolution_backward_data(operation: Operation) -> Made:
     """Of the weights of the convolution the outputs are the inputs here."""
     shape = operation["dst_shape"]
-    wanted = None if not shape else list(shape[1:-1] if operation["data_format"] == "NXC" else shape[2:])
+    wanted = (
+        None if not shape else list(shape[1:-1] if operation["data_format"] == "NXC" else shape[2:])
+    )
     return _transposed(operation, operation.inputs[1], order="OIX", wanted=wanted)
 
 
@@ -116,7 +192,12 @@ def conv_transpose_backward_data(operation: Operation) -> Made:
     x, weights = same_type(operation, operation.channels_second(operation.x), operation.inputs[1])
     made = window(operation, operation.rank(x) - 2)
     weights = filters(operation, weights, order="IOX")
-    return biased(operation, operation.add("Convolution" if operation["groups"] == 1 else "GroupConvolution", x, weights, **made))
+    return biased(
+        operation,
+        operation.add(
+            "Convolution" if operation["groups"] == 1 else "GroupConvolution", x, weights, **made
+        ),
+    )
 
 
 POOL: dict[str, Any] = {
@@ -133,8 +214,18 @@ POOL: dict[str, Any] = {
 def _pool(operation: Operation, rank: int) -> dict[str, Any]:
     kernel = operation["kernel"]
     if len(kernel) != rank:
-        raise Refusal(f"`kernel` is {kernel}; it takes {rank} numbers", rule="attribute-value", at="kernel", expected=f"{rank} numbers", seen=kernel)
-    return {**window(operation, rank), "kernel": kernel, "rounding_type": operation["rounding_type"]}
+        raise Refusal(
+            f"`kernel` is {kernel}; it takes {rank} numbers",
+            rule="attribute-value",
+            at="kernel",
+            expected=f"{rank} numbers",
+            seen=kernel,
+        )
+    return {
+        **window(operation, rank),
+        "kernel": kernel,
+        "rounding_type": operation["rounding_type"],
+    }
 
 
 def _cropped(operation: Operation, x: Value, found: dict[str, Any]) -> Value:
@@ -143,7 +234,11 @@ def _cropped(operation: Operation, x: Value, found: dict[str, Any]) -> Value:
         for place, pad in enumerate(found[name]):
             if pad < 0:
                 start, stop = (-pad, 2**31 - 1) if name == "pads_begin" else (0, pad)
-                x = operation.add("Slice", x, *(operation.numbers([number]) for number in (start, stop, 1, place + 2)))
+                x = operation.add(
+                    "Slice",
+                    x,
+                    *(operation.numbers([number]) for number in (start, stop, 1, place + 2)),
+                )
         found[name] = [max(pad, 0) for pad in found[name]]
     return x
 
@@ -152,7 +247,9 @@ def _cropped(operation: Operation, x: Value, found: dict[str, Any]) -> Value:
 def max_pool(operation: Operation) -> Made:
     x = operation.channels_second(operation.x)
     found = _pool(operation, operation.rank(x) - 2)
-    return operation.channels_as_given(operation.add("MaxPool", _cropped(operation, x, found), version="opset8", **found))
+    return operation.channels_as_given(
+        operation.add("MaxPool", _cropped(operation, x, found), version="opset8", **found)
+    )
 
 
 @kind("AvgPool", 1, **POOL, exclude_pad=flag(), dilations=ints())
@@ -161,4 +258,8 @@ def avg_pool(operation: Operation) -> Made:
     found = _pool(operation, operation.rank(x) - 2)
     found.pop("dilations")
     x = _cropped(operation, x, found)
-    return operation.channels_as_given(operation.add("AvgPool", x, version="opset1", exclude_pad=bool(operation["exclude_pad"]), **found))
+    return operation.channels_as_given(
+        operation.add(
+            "AvgPool", x, version="opset1", exclude_pad=bool(operation["exclude_pad"]), **found
+        )
+    )

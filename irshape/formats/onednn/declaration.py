@@ -13,7 +13,15 @@ from ..builder import Builder, Refusal, Value
 
 Made = Value | tuple[Value, ...]
 Function = Callable[["Operation"], Made]
-MODULES = ("backward", "convolution", "elementwise", "movement", "normalization", "quantization", "reduction")
+MODULES = (
+    "backward",
+    "convolution",
+    "elementwise",
+    "movement",
+    "normalization",
+    "quantization",
+    "reduction",
+)
 
 TYPES = {
     "f32": "f32",
@@ -82,12 +90,19 @@ _DECLARED: dict[str, Declaration] = {}
 
 
 def kind(
-    name: str, inputs: tuple[int, int] | int, outputs: tuple[int, int] | int = 1, *, types: tuple[str, ...] = (), **attributes: Attribute
+    name: str,
+    inputs: tuple[int, int] | int,
+    outputs: tuple[int, int] | int = 1,
+    *,
+    types: tuple[str, ...] = (),
+    **attributes: Attribute,
 ) -> Callable[[Function], Function]:
     """Declares a kind. inputs, outputs: how many, or from and to. types: the element types that the first input may have."""
 
     def declare(function: Function) -> Function:
-        counts = [(count, count) if isinstance(count, int) else count for count in (inputs, outputs)]
+        counts = [
+            (count, count) if isinstance(count, int) else count for count in (inputs, outputs)
+        ]
         _DECLARED[name] = Declaration(attributes, counts[0], counts[1], types, function)
         return function
 
@@ -106,7 +121,13 @@ class Operation:
     """An operation as its function sees it: inputs as values, attributes with their defaults, and what its outputs declare."""
 
     def __init__(
-        self, builder: Builder, kind: str, inputs: Sequence[Value], attributes: dict[str, Any], outputs: Sequence[Tensor], given: frozenset[str]
+        self,
+        builder: Builder,
+        kind: str,
+        inputs: Sequence[Value],
+        attributes: dict[str, Any],
+        outputs: Sequence[Tensor],
+        given: frozenset[str],
     ) -> None:
         self.builder = builder
         self.kind = kind
@@ -130,11 +151,15 @@ class Operation:
         """The element type that the first output declares."""
         return self.outputs[0].element_type
 
-    def add(self, type: str, *inputs: Value, version: str | None = None, **attributes: Any) -> Value:
+    def add(
+        self, type: str, *inputs: Value, version: str | None = None, **attributes: Any
+    ) -> Value:
         """Adds a layer; its first output."""
         return self.builder.add(type, *inputs, version=version, **attributes)
 
-    def numbers(self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None) -> Value:
+    def numbers(
+        self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None
+    ) -> Value:
         """A constant from Python numbers."""
         return self.builder.numbers(values, element_type, shape=shape)
 
@@ -145,41 +170,68 @@ class Operation:
     def convert(self, value: Value, element_type: ElementType | str) -> Value:
         """A value in another type; itself where it has it."""
         wanted = ElementType.of(str(element_type))
-        return value if value.element_type is wanted or wanted.is_dynamic else self.add("Convert", value, destination_type=wanted)
+        return (
+            value
+            if value.element_type is wanted or wanted.is_dynamic
+            else self.add("Convert", value, destination_type=wanted)
+        )
 
     def as_declared(self, value: Value) -> Value:
         """A real value in the real type that the output declares: these kinds may round their result."""
-        return self.convert(value, self.output_type) if value.element_type.is_real and self.output_type.is_real else value
+        return (
+            self.convert(value, self.output_type)
+            if value.element_type.is_real and self.output_type.is_real
+            else value
+        )
 
     def rank(self, value: Value | None = None) -> int:
         """The rank of a value. Raises `Refusal` where it is not known."""
         found = (self.x if value is None else value).rank
         if found is None:
-            raise Refusal(f"{self.kind} cannot be read without the rank of its input", rule="input-rank", expected="a known rank")
+            raise Refusal(
+                f"{self.kind} cannot be read without the rank of its input",
+                rule="input-rank",
+                expected="a known rank",
+            )
         return found
 
     def axis(self, name: str = "axis") -> int:
         """An axis attribute, counted from the front. Raises `Refusal`."""
         rank, axis = self.rank(), self[name]
         if not -rank <= axis < rank:
-            raise Refusal(f"`{name}` is {axis}, outside [{-rank}, {rank - 1}] for an input of rank {rank}", rule="input-value", at=name, seen=axis)
+            raise Refusal(
+                f"`{name}` is {axis}, outside [{-rank}, {rank - 1}] for an input of rank {rank}",
+                rule="input-value",
+                at=name,
+                seen=axis,
+            )
         return int(axis % rank)
 
     def channels_second(self, value: Value) -> Value:
         """A value of data_format NXC with the channels behind the batch, as OpenVINO has them; of NCX as it is."""
         rank = self.rank(value)
-        return self.transpose(value, [0, rank - 1, *range(1, rank - 1)]) if self["data_format"] == "NXC" else value
+        return (
+            self.transpose(value, [0, rank - 1, *range(1, rank - 1)])
+            if self["data_format"] == "NXC"
+            else value
+        )
 
     def channels_as_given(self, value: Value) -> Value:
         """The way back from `channels_second`."""
         rank = self.rank(value)
-        return self.transpose(value, [0, *range(2, rank), 1]) if self["data_format"] == "NXC" else value
+        return (
+            self.transpose(value, [0, *range(2, rank), 1])
+            if self["data_format"] == "NXC"
+            else value
+        )
 
     def transpose(self, value: Value, order: Sequence[int]) -> Value:
         return self.add("Transpose", value, self.numbers(list(order)))
 
     def reshaped(self, value: Value, sizes: Sequence[int]) -> Value:
-        return self.add("Reshape", value, self.numbers(list(sizes), shape=(len(sizes),)), special_zero=False)
+        return self.add(
+            "Reshape", value, self.numbers(list(sizes), shape=(len(sizes),)), special_zero=False
+        )
 
     def note(self, message: str, *, at: str = "") -> None:
         """Something worth knowing of what the library does with this operation."""

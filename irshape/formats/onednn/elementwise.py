@@ -41,7 +41,11 @@ for _name in UNARY:
 
 def _binary(operation: Operation) -> Made:
     a, b = operation.inputs
-    made = operation.add(BINARY[operation.kind], *same_type(operation, a, b), auto_broadcast=operation["auto_broadcast"])
+    made = operation.add(
+        BINARY[operation.kind],
+        *same_type(operation, a, b),
+        auto_broadcast=operation["auto_broadcast"],
+    )
     return operation.as_declared(made)
 
 
@@ -59,7 +63,14 @@ for _name in BINARY:
 @kind("Select", 3, auto_broadcast=word("numpy", "none", "numpy"))
 def select(operation: Operation) -> Made:
     condition, a, b = operation.inputs
-    return operation.as_declared(operation.add("Select", condition, *same_type(operation, a, b), auto_broadcast=operation["auto_broadcast"]))
+    return operation.as_declared(
+        operation.add(
+            "Select",
+            condition,
+            *same_type(operation, a, b),
+            auto_broadcast=operation["auto_broadcast"],
+        )
+    )
 
 
 @kind("TypeCast", 1)
@@ -77,7 +88,9 @@ def elu(operation: Operation) -> Made:
 
 @kind("LeakyReLU", 1, alpha=number(required=True))
 def leaky_relu(operation: Operation) -> Made:
-    return operation.add("PReLU", operation.x, operation.numbers([operation["alpha"]], operation.x.element_type.name))
+    return operation.add(
+        "PReLU", operation.x, operation.numbers([operation["alpha"]], operation.x.element_type.name)
+    )
 
 
 @kind("PReLU", 2, data_format=FORMAT, per_channel_broadcast=flag(1))
@@ -90,24 +103,42 @@ def prelu(operation: Operation) -> Made:
         slope = operation.reshaped(slope, [-1 if axis == channel else 1 for axis in range(rank)])
     zero = operation.like(x, 0)
     x_, slope = same_type(operation, x, slope)
-    return operation.as_declared(operation.add("Select", operation.add("Less", x, zero), operation.add("Multiply", x_, slope), x_))
+    return operation.as_declared(
+        operation.add(
+            "Select", operation.add("Less", x, zero), operation.add("Multiply", x_, slope), x_
+        )
+    )
 
 
 @kind("GELU", 1, mode=word("gelu_erf", "gelu_erf", "gelu_tanh"))
 def gelu(operation: Operation) -> Made:
-    return operation.add("Gelu", operation.x, version="opset7", approximation_mode="ERF" if operation["mode"] == "gelu_erf" else "TANH")
+    return operation.add(
+        "Gelu",
+        operation.x,
+        version="opset7",
+        approximation_mode="ERF" if operation["mode"] == "gelu_erf" else "TANH",
+    )
 
 
 @kind("HardSigmoid", 1, alpha=number(required=True), beta=number(required=True))
 def hard_sigmoid(operation: Operation) -> Made:
     x = operation.x
-    return operation.add("HardSigmoid", x, operation.like(x, operation["alpha"]), operation.like(x, operation["beta"]))
+    return operation.add(
+        "HardSigmoid",
+        x,
+        operation.like(x, operation["alpha"]),
+        operation.like(x, operation["beta"]),
+    )
 
 
 @kind("Clamp", 1, min=number(required=True), max=number(required=True))
 def clamp(operation: Operation) -> Made:
     x = operation.x
-    return operation.add("Minimum", operation.add("Maximum", x, operation.like(x, operation["min"])), operation.like(x, operation["max"]))
+    return operation.add(
+        "Minimum",
+        operation.add("Maximum", x, operation.like(x, operation["min"])),
+        operation.like(x, operation["max"]),
+    )
 
 
 @kind("Reciprocal", 1)
@@ -128,7 +159,9 @@ def power(operation: Operation) -> Made:
 @kind("SoftPlus", 1, beta=number(1.0))
 def soft_plus(operation: Operation) -> Made:
     beta = operation.like(operation.x, operation["beta"])
-    return operation.add("Divide", operation.add("SoftPlus", operation.add("Multiply", operation.x, beta)), beta)
+    return operation.add(
+        "Divide", operation.add("SoftPlus", operation.add("Multiply", operation.x, beta)), beta
+    )
 
 
 @kind("BiasAdd", 2, data_format=FORMAT)
@@ -136,7 +169,11 @@ def bias_add(operation: Operation) -> Made:
     x, bias = operation.inputs
     rank = operation.rank(x)
     channel = rank - 1 if operation["data_format"] == "NXC" else 1
-    a, b = same_type(operation, x, operation.reshaped(bias, [-1 if axis == channel else 1 for axis in range(rank)]))
+    a, b = same_type(
+        operation,
+        x,
+        operation.reshaped(bias, [-1 if axis == channel else 1 for axis in range(rank)]),
+    )
     return operation.as_declared(operation.add("Add", a, b))
 
 
@@ -151,14 +188,23 @@ def softmax(operation: Operation) -> Made:
     x, axis = operation.x, operation.axis()
     made = operation.add("SoftMax", x, version="opset8", axis=axis)
     if operation["mode"] == "inf_as_zero":
-        lowest = operation.add("Equal", reduced(operation, "ReduceMax", x, axis), operation.like(x, float("-inf")))
+        lowest = operation.add(
+            "Equal", reduced(operation, "ReduceMax", x, axis), operation.like(x, float("-inf"))
+        )
         made = operation.add("Select", lowest, operation.like(x, 0), made)
     made = operation.as_declared(made)
     if len(operation.outputs) < 2:
         return made
     wide = operation.convert(x, "f32")
-    greatest = operation.add("Maximum", reduced(operation, "ReduceMax", wide, axis), operation.numbers(-3.4e38, "f32"))
-    total = reduced(operation, "ReduceSum", operation.add("Exp", operation.add("Subtract", wide, greatest)), axis)
+    greatest = operation.add(
+        "Maximum", reduced(operation, "ReduceMax", wide, axis), operation.numbers(-3.4e38, "f32")
+    )
+    total = reduced(
+        operation,
+        "ReduceSum",
+        operation.add("Exp", operation.add("Subtract", wide, greatest)),
+        axis,
+    )
     return made, operation.add("Add", operation.add("Log", total), greatest)
 
 

@@ -9,14 +9,25 @@ from .declaration import FORMAT, Made, Operation, Refusal, flag, floats, integer
 @kind("StaticReshape", 1, shape=ints(required=True), special_zero=flag(0))
 def static_reshape(operation: Operation) -> Made:
     shape = operation["shape"]
-    return operation.add("Reshape", operation.x, operation.numbers(shape, shape=(len(shape),)), special_zero=bool(operation["special_zero"]))
+    return operation.add(
+        "Reshape",
+        operation.x,
+        operation.numbers(shape, shape=(len(shape),)),
+        special_zero=bool(operation["special_zero"]),
+    )
 
 
 @kind("StaticTranspose", 1, order=ints(required=True))
 def static_transpose(operation: Operation) -> Made:
     rank, order = operation.rank(), operation["order"]
     if sorted(axis + rank if axis < 0 else axis for axis in order) != list(range(rank)):
-        raise Refusal(f"`order` is {order}, no order of {rank} axes", rule="attribute-value", at="order", expected=f"an order of {rank} axes", seen=order)
+        raise Refusal(
+            f"`order` is {order}, no order of {rank} axes",
+            rule="attribute-value",
+            at="order",
+            expected=f"an order of {rank} axes",
+            seen=order,
+        )
     return operation.transpose(operation.x, [axis % rank for axis in order])
 
 
@@ -31,9 +42,19 @@ def gen_index(operation: Operation) -> Made:
     x, axis, rank = operation.x, operation.axis(), operation.rank()
     i32 = ElementType.of("i32")
     sizes = operation.add("ShapeOf", x, version="opset3", output_type=ElementType.of("i64"))
-    size = operation.add("Gather", sizes, operation.numbers(axis), operation.numbers(0), version="opset8")
-    line = operation.add("Range", operation.numbers(0), size, operation.numbers(1), version="opset4", output_type=i32)
-    return operation.add("Broadcast", operation.reshaped(line, [-1 if index == axis else 1 for index in range(rank)]), sizes, version="opset3", mode="numpy")
+    size = operation.add(
+        "Gather", sizes, operation.numbers(axis), operation.numbers(0), version="opset8"
+    )
+    line = operation.add(
+        "Range", operation.numbers(0), size, operation.numbers(1), version="opset4", output_type=i32
+    )
+    return operation.add(
+        "Broadcast",
+        operation.reshaped(line, [-1 if index == axis else 1 for index in range(rank)]),
+        sizes,
+        version="opset3",
+        mode="numpy",
+    )
 
 
 @kind(
@@ -49,7 +70,13 @@ def interpolate(operation: Operation) -> Made:
     """Exactly one of sizes and scales; the other one may be there and empty."""
     sizes, scales = operation["sizes"], operation["scales"]
     if bool(sizes) == bool(scales) or len(operation.inputs) > 1:
-        raise Refusal("exactly one of `sizes` and `scales` is given", rule="attribute-value", at="sizes", expected="sizes or scales", seen=[sizes, scales])
+        raise Refusal(
+            "exactly one of `sizes` and `scales` is given",
+            rule="attribute-value",
+            at="sizes",
+            expected="sizes or scales",
+            seen=[sizes, scales],
+        )
     x = operation.channels_second(operation.x)
     axes = list(range(2, operation.rank(x)))
     given = operation.numbers(sizes) if sizes else operation.numbers(scales, "f32")
@@ -59,7 +86,11 @@ def interpolate(operation: Operation) -> Made:
         given,
         operation.numbers(axes),
         version="opset11",
-        mode="nearest" if operation["mode"] == "nearest" else "linear_onnx" if len(axes) <= 3 else "linear",
+        mode="nearest"
+        if operation["mode"] == "nearest"
+        else "linear_onnx"
+        if len(axes) <= 3
+        else "linear",
         shape_calculation_mode="sizes" if sizes else "scales",
         coordinate_transformation_mode=operation["coordinate_transformation_mode"],
         nearest_mode="round_prefer_floor",

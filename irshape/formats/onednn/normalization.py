@@ -13,15 +13,29 @@ def _spread(operation: Operation, value: Value, axes: list[int]) -> tuple[Value,
     where = operation.numbers(axes)
     mean = operation.add("ReduceMean", wide, where, keep_dims=True)
     centred = operation.add("Subtract", wide, mean)
-    return centred, mean, operation.add("ReduceMean", operation.add("Multiply", centred, centred), where, keep_dims=True)
+    return (
+        centred,
+        mean,
+        operation.add(
+            "ReduceMean", operation.add("Multiply", centred, centred), where, keep_dims=True
+        ),
+    )
 
 
 def _divided(operation: Operation, value: Value, variance: Value) -> Value:
     epsilon = operation.numbers(operation["epsilon"], "f32")
-    return operation.add("Divide", value, operation.add("Sqrt", operation.add("Add", variance, epsilon)))
+    return operation.add(
+        "Divide", value, operation.add("Sqrt", operation.add("Add", variance, epsilon))
+    )
 
 
-def _affine(operation: Operation, value: Value, gamma: Value, beta: Value | None, shape: list[int] | None = None) -> Value:
+def _affine(
+    operation: Operation,
+    value: Value,
+    gamma: Value,
+    beta: Value | None,
+    shape: list[int] | None = None,
+) -> Value:
     """gamma * value + beta, both in f32, lying as `shape` says."""
     parts = [operation.convert(part, "f32") for part in (gamma, beta) if part is not None]
     if shape is not None:
@@ -30,7 +44,15 @@ def _affine(operation: Operation, value: Value, gamma: Value, beta: Value | None
     return operation.add("Add", value, parts[1]) if len(parts) > 1 else value
 
 
-@kind("LayerNorm", (1, 3), (1, 3), begin_norm_axis=integer(-1), use_affine=flag(1), keep_stats=flag(1), epsilon=EPSILON)
+@kind(
+    "LayerNorm",
+    (1, 3),
+    (1, 3),
+    begin_norm_axis=integer(-1),
+    use_affine=flag(1),
+    keep_stats=flag(1),
+    epsilon=EPSILON,
+)
 def layer_norm(operation: Operation) -> Made:
     """Over the axes from `begin_norm_axis` on; with keep_stats the mean and the variance are outputs too."""
     x, axis, rank = operation.x, operation.axis("begin_norm_axis"), operation.rank()
@@ -50,23 +72,41 @@ def layer_norm(operation: Operation) -> Made:
 def rms_norm(operation: Operation) -> Made:
     x, axis, rank = operation.x, operation.axis("begin_norm_axis"), operation.rank()
     wide = operation.convert(x, "f32")
-    mean = operation.add("ReduceMean", operation.add("Multiply", wide, wide), operation.numbers(list(range(axis, rank))), keep_dims=True)
+    mean = operation.add(
+        "ReduceMean",
+        operation.add("Multiply", wide, wide),
+        operation.numbers(list(range(axis, rank))),
+        keep_dims=True,
+    )
     made = _divided(operation, wide, mean)
     if len(operation.inputs) == 2:
         made = _affine(operation, made, operation.inputs[1], None)
     return operation.convert(made, operation.output_type)
 
 
-@kind("GroupNorm", (1, 3), (1, 3), groups=integer(required=True), use_affine=flag(1), keep_stats=flag(1), epsilon=EPSILON, data_format=FORMAT)
+@kind(
+    "GroupNorm",
+    (1, 3),
+    (1, 3),
+    groups=integer(required=True),
+    use_affine=flag(1),
+    keep_stats=flag(1),
+    epsilon=EPSILON,
+    data_format=FORMAT,
+)
 def group_norm(operation: Operation) -> Made:
     x = operation.channels_second(operation.x)
     rank, groups = operation.rank(x), operation["groups"]
     sizes = operation.add("ShapeOf", x, version="opset3", output_type="i64")
     grouped = operation.add("Reshape", x, operation.numbers([0, groups, -1]), special_zero=True)
     centred, mean, variance = _spread(operation, grouped, [2])
-    made = operation.add("Reshape", _divided(operation, centred, variance), sizes, special_zero=False)
+    made = operation.add(
+        "Reshape", _divided(operation, centred, variance), sizes, special_zero=False
+    )
     if operation["use_affine"] and len(operation.inputs) == 3:
-        made = _affine(operation, made, operation.inputs[1], operation.inputs[2], [1, -1, *([1] * (rank - 2))])
+        made = _affine(
+            operation, made, operation.inputs[1], operation.inputs[2], [1, -1, *([1] * (rank - 2))]
+        )
     made = operation.convert(operation.channels_as_given(made), operation.output_type)
     if not operation["keep_stats"] or len(operation.outputs) == 1:
         return made
@@ -78,11 +118,20 @@ def group_norm(operation: Operation) -> Made:
 def batch_norm_inference(operation: Operation) -> Made:
     x = operation.channels_second(operation.x)
     others = [operation.convert(value, x.element_type) for value in operation.inputs[1:]]
-    made = operation.add("BatchNormInference", x, *others, version="opset5", epsilon=operation["epsilon"])
+    made = operation.add(
+        "BatchNormInference", x, *others, version="opset5", epsilon=operation["epsilon"]
+    )
     return operation.channels_as_given(made)
 
 
-@kind("BatchNormForwardTraining", (3, 5), (5, 5), epsilon=EPSILON, momentum=number(), data_format=FORMAT)
+@kind(
+    "BatchNormForwardTraining",
+    (3, 5),
+    (5, 5),
+    epsilon=EPSILON,
+    momentum=number(),
+    data_format=FORMAT,
+)
 def batch_norm_training(operation: Operation) -> Made:
     """By mean and variance of the batch (biased), towards which the running ones move (the variance unbiased)."""
     x = operation.channels_second(operation.x)
@@ -98,6 +147,17 @@ def batch_norm_training(operation: Operation) -> Made:
     momentum = operation["momentum"] or 0.0
     moved = []
     for running, own in ((operation.inputs[1], mean), (operation.inputs[2], variance)):
-        kept = operation.add("Multiply", operation.convert(running, "f32"), operation.numbers(momentum, "f32"))
-        moved.append(operation.add("Add", kept, operation.add("Multiply", own, operation.numbers(1 - momentum, "f32"))))
-    return operation.convert(operation.channels_as_given(made), operation.output_type), *moved, mean, variance
+        kept = operation.add(
+            "Multiply", operation.convert(running, "f32"), operation.numbers(momentum, "f32")
+        )
+        moved.append(
+            operation.add(
+                "Add", kept, operation.add("Multiply", own, operation.numbers(1 - momentum, "f32"))
+            )
+        )
+    return (
+        operation.convert(operation.channels_as_given(made), operation.output_type),
+        *moved,
+        mean,
+        variance,
+    )

@@ -8,12 +8,20 @@ _RANGE = {"u8": (0, 255), "i8": (-128, 127), "u4": (0, 15), "i4": (-8, 7)}
 PER = word("per_tensor", "per_tensor", "per_channel", "per_group")
 
 
-def _lying(operation: Operation, values: list[float] | list[int], element_type: str, name: str) -> Value:
+def _lying(
+    operation: Operation, values: list[float] | list[int], element_type: str, name: str
+) -> Value:
     """Scales or zero points as a constant that broadcasts to the data."""
     x = operation.x
     if operation["qtype"] == "per_tensor":
         if len(values) != 1:
-            raise Refusal(f"`{name}` holds {len(values)} numbers; per tensor it takes 1", rule="attribute-value", at=name, expected=1, seen=len(values))
+            raise Refusal(
+                f"`{name}` holds {len(values)} numbers; per tensor it takes 1",
+                rule="attribute-value",
+                at=name,
+                expected=1,
+                seen=len(values),
+            )
         return operation.numbers(values[0], element_type)
     axis, rank = operation.axis(), operation.rank()
     dim = x.shape.dims[axis] if x.shape.dims is not None else None
@@ -27,12 +35,28 @@ def _lying(operation: Operation, values: list[float] | list[int], element_type: 
         and len(values) % sizes[1] == 0
         and not sizes[0] % (len(values) // sizes[1])
     ):
-        inputs = sizes[0] * sizes[1] // len(values)  # weights of a grouped ConvTranspose, in IOX: one number for each output of each group
-        spread = [values[row // inputs * sizes[1] + column] for row in range(sizes[0]) for column in range(sizes[1])]
+        inputs = (
+            sizes[0] * sizes[1] // len(values)
+        )  # weights of a grouped ConvTranspose, in IOX: one number for each output of each group
+        spread = [
+            values[row // inputs * sizes[1] + column]
+            for row in range(sizes[0])
+            for column in range(sizes[1])
+        ]
         return operation.numbers(spread, element_type, shape=(*sizes[:2], *([1] * (rank - 2))))
     if dim is not None and not dim.contains(len(values)):
-        raise Refusal(f"`{name}` holds {len(values)} numbers; axis {axis} has size {dim}", rule="attribute-value", at=name, expected=dim, seen=len(values))
-    return operation.numbers(values, element_type, shape=tuple(len(values) if index == axis else 1 for index in range(rank)))
+        raise Refusal(
+            f"`{name}` holds {len(values)} numbers; axis {axis} has size {dim}",
+            rule="attribute-value",
+            at=name,
+            expected=dim,
+            seen=len(values),
+        )
+    return operation.numbers(
+        values,
+        element_type,
+        shape=tuple(len(values) if index == axis else 1 for index in range(rank)),
+    )
 
 
 def _quantized(operation: Operation, scaled: Value, zero: Value | None) -> Value:
@@ -40,15 +64,29 @@ def _quantized(operation: Operation, scaled: Value, zero: Value | None) -> Value
     low, high = _RANGE.get(operation.output_type.name, (-(2**31), 2**31 - 128))
     made = operation.add("Round", scaled, mode="half_to_even")
     made = made if zero is None else operation.add("Add", made, zero)
-    made = operation.add("Minimum", operation.add("Maximum", made, operation.numbers(low, "f32")), operation.numbers(high, "f32"))
+    made = operation.add(
+        "Minimum",
+        operation.add("Maximum", made, operation.numbers(low, "f32")),
+        operation.numbers(high, "f32"),
+    )
     return operation.convert(made, operation.output_type)
 
 
-@kind("Quantize", 1, types=("f32", "bf16", "f16"), qtype=PER, axis=integer(1), scales=floats(required=True), zps=ints())
+@kind(
+    "Quantize",
+    1,
+    types=("f32", "bf16", "f16"),
+    qtype=PER,
+    axis=integer(1),
+    scales=floats(required=True),
+    zps=ints(),
+)
 def quantize(operation: Operation) -> Made:
     scale = _lying(operation, operation["scales"], "f32", "scales")
     zero = _lying(operation, operation["zps"], "f32", "zps") if operation["zps"] else None
-    return _quantized(operation, operation.add("Divide", operation.convert(operation.x, "f32"), scale), zero)
+    return _quantized(
+        operation, operation.add("Divide", operation.convert(operation.x, "f32"), scale), zero
+    )
 
 
 @kind("Dequantize", 1, qtype=PER, axis=integer(1), scales=floats(required=True), zps=ints())
@@ -56,7 +94,9 @@ def dequantize(operation: Operation) -> Made:
     made = operation.convert(operation.x, "f32")
     if operation["zps"]:
         made = operation.add("Subtract", made, _lying(operation, operation["zps"], "f32", "zps"))
-    return operation.as_declared(operation.add("Multiply", made, _lying(operation, operation["scales"], "f32", "scales")))
+    return operation.as_declared(
+        operation.add("Multiply", made, _lying(operation, operation["scales"], "f32", "scales"))
+    )
 
 
 def _given(operation: Operation, index: int) -> Value | None:
@@ -72,17 +112,34 @@ def _given(operation: Operation, index: int) -> Value | None:
     groups, sizes = operation["group_shape"], value.shape.static
     rank = operation.rank()
     if not groups or len(groups) != rank or sizes is None or len(sizes) != rank:
-        raise Refusal(f"`group_shape` is {groups} for data {operation.x.shape}, with {value.shape}", rule="attribute-value", at="group_shape", seen=groups)
-    whole = operation.x.shape.static
-    if whole is not None and any(count * size != extent for count, size, extent in zip(sizes, groups, whole, strict=True) if size != extent or count != 1):
         raise Refusal(
-            f"groups of {groups} do not divide {operation.x.shape} into {value.shape}", rule="input-shapes", at="group_shape", expected=whole, seen=sizes
+            f"`group_shape` is {groups} for data {operation.x.shape}, with {value.shape}",
+            rule="attribute-value",
+            at="group_shape",
+            seen=groups,
+        )
+    whole = operation.x.shape.static
+    if whole is not None and any(
+        count * size != extent
+        for count, size, extent in zip(sizes, groups, whole, strict=True)
+        if size != extent or count != 1
+    ):
+        raise Refusal(
+            f"groups of {groups} do not divide {operation.x.shape} into {value.shape}",
+            rule="input-shapes",
+            at="group_shape",
+            expected=whole,
+            seen=sizes,
         )
     for axis, group in enumerate(groups):
         if group > 1 and sizes[axis] > 1:
             inner = [1] * (rank + 1)
             inner[axis + 1] = group
-            wide = operation.add("Tile", operation.add("Unsqueeze", value, operation.numbers([axis + 1])), operation.numbers(inner))
+            wide = operation.add(
+                "Tile",
+                operation.add("Unsqueeze", value, operation.numbers([axis + 1])),
+                operation.numbers(inner),
+            )
             sizes = (*sizes[:axis], sizes[axis] * group, *sizes[axis + 1 :])
             value = operation.reshaped(wide, sizes)
     return value
@@ -90,14 +147,29 @@ def _given(operation: Operation, index: int) -> Value | None:
 
 @kind("DynamicDequantize", (2, 3), qtype=PER, axis=integer(1), group_shape=ints())
 def dynamic_dequantize(operation: Operation) -> Made:
-    made, scale, zero = operation.convert(operation.x, "f32"), _given(operation, 1), _given(operation, 2)
+    made, scale, zero = (
+        operation.convert(operation.x, "f32"),
+        _given(operation, 1),
+        _given(operation, 2),
+    )
     assert scale is not None
     made = made if zero is None else operation.add("Subtract", made, zero)
     return operation.as_declared(operation.add("Multiply", made, scale))
 
 
-@kind("DynamicQuantize", (2, 3), types=("f32", "bf16", "f16"), qtype=PER, axis=integer(1), group_shape=ints())
+@kind(
+    "DynamicQuantize",
+    (2, 3),
+    types=("f32", "bf16", "f16"),
+    qtype=PER,
+    axis=integer(1),
+    group_shape=ints(),
+)
 def dynamic_quantize(operation: Operation) -> Made:
     scale = _given(operation, 1)
     assert scale is not None
-    return _quantized(operation, operation.add("Divide", operation.convert(operation.x, "f32"), scale), _given(operation, 2))
+    return _quantized(
+        operation,
+        operation.add("Divide", operation.convert(operation.x, "f32"), scale),
+        _given(operation, 2),
+    )

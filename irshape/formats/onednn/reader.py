@@ -7,7 +7,8 @@ import os
 from difflib import get_close_matches
 from typing import Any
 
-from ...model import Model, NotReadable, Problem, Source
+from ...model.graph import Model, NotReadable, Problem
+from ...model.source import Source
 from ...ops.tensors import Tensor
 from ...types import DYNAMIC_TYPE, ElementType, PartialShape
 from ..builder import Builder, Refusal, Value, declare
@@ -17,7 +18,14 @@ UNKNOWN_SIZE = -(2**63)
 MAX_OPERATIONS = 100_000
 _LARGEST = 2.0**128
 _LAYOUTS = ("strided", "undef", "any", "opaque")
-_PYTHON: dict[str, type | tuple[type, ...]] = {"string": str, "s64": int, "f32": (int, float), "bool": (int, bool), "s64[]": list, "f32[]": list}
+_PYTHON: dict[str, type | tuple[type, ...]] = {
+    "string": str,
+    "s64": int,
+    "f32": (int, float),
+    "bool": (int, bool),
+    "s64[]": list,
+    "f32[]": list,
+}
 
 
 class _Malformed(Exception):
@@ -40,17 +48,40 @@ def read(source: Source) -> Model:
 
         return _Reader(source, [(offset(position), found) for position, found in operations]).read()
     except UnicodeDecodeError as problem:
-        raise NotReadable(Problem("not-an-ir", f"the file begins as JSON and is not UTF-8: {problem.reason}", 0), source) from None
+        raise NotReadable(
+            Problem("not-an-ir", f"the file begins as JSON and is not UTF-8: {problem.reason}", 0),
+            source,
+        ) from None
     except json.JSONDecodeError as problem:
         place = len(text[: problem.pos].encode())
-        raise NotReadable(Problem("not-an-ir", f"the file is not well-formed JSON: {problem.msg}", place, expected="a oneDNN graph"), source) from None
+        raise NotReadable(
+            Problem(
+                "not-an-ir",
+                f"the file is not well-formed JSON: {problem.msg}",
+                place,
+                expected="a oneDNN graph",
+            ),
+            source,
+        ) from None
     except ValueError as problem:  # a whole number of thousands of digits
-        raise NotReadable(Problem("not-an-ir", f"the file is JSON that cannot be read: {problem}", 0), source) from None
+        raise NotReadable(
+            Problem("not-an-ir", f"the file is JSON that cannot be read: {problem}", 0), source
+        ) from None
     except RecursionError:
-        raise NotReadable(Problem("nesting-limit", "the JSON is nested too deeply", 0), source) from None
+        raise NotReadable(
+            Problem("nesting-limit", "the JSON is nested too deeply", 0), source
+        ) from None
     except _Malformed as problem:
         place = len(text[: problem.position].encode())
-        raise NotReadable(Problem("not-an-ir", f"the file is JSON and no oneDNN graph: {problem}", place, expected="a `graph` of operations"), source) from None
+        raise NotReadable(
+            Problem(
+                "not-an-ir",
+                f"the file is JSON and no oneDNN graph: {problem}",
+                place,
+                expected="a `graph` of operations",
+            ),
+            source,
+        ) from None
 
 
 def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
@@ -114,18 +145,32 @@ class LogicalTensor:
         self.layout = entry.get("layout_type", "undef")
         self.shape, self.stride = (entry.get(name, []) for name in ("shape", "stride"))
         for name, numbers in (("shape", self.shape), ("stride", self.stride)):
-            if not isinstance(numbers, list) or not all(isinstance(size, int) and not isinstance(size, bool) for size in numbers):
-                raise ValueError(f"the `{name}` of the logical tensor {self.id} is no list of whole numbers")
+            if not isinstance(numbers, list) or not all(
+                isinstance(size, int) and not isinstance(size, bool) for size in numbers
+            ):
+                raise ValueError(
+                    f"the `{name}` of the logical tensor {self.id} is no list of whole numbers"
+                )
         if self.dtype not in TYPES:
-            raise ValueError(f"the logical tensor {self.id} is of the type {self.dtype!r}, which oneDNN has not")
+            raise ValueError(
+                f"the logical tensor {self.id} is of the type {self.dtype!r}, which oneDNN has not"
+            )
         if self.layout not in _LAYOUTS:
-            raise ValueError(f"the logical tensor {self.id} is of the layout {self.layout!r}, which oneDNN has not")
+            raise ValueError(
+                f"the logical tensor {self.id} is of the layout {self.layout!r}, which oneDNN has not"
+            )
         if any((size < 0 and size != UNKNOWN_SIZE) or size >= 1 << 63 for size in self.shape):
-            raise ValueError(f"the shape of the logical tensor {self.id} has a size that is none: {self.shape}")
+            raise ValueError(
+                f"the shape of the logical tensor {self.id} has a size that is none: {self.shape}"
+            )
 
     @property
     def tensor(self) -> Tensor:
-        sizes = None if self.shape == [UNKNOWN_SIZE] and self.stride in ([UNKNOWN_SIZE], []) else [-1 if size < 0 else size for size in self.shape]
+        sizes = (
+            None
+            if self.shape == [UNKNOWN_SIZE] and self.stride in ([UNKNOWN_SIZE], [])
+            else [-1 if size < 0 else size for size in self.shape]
+        )
         return Tensor(ElementType.of(TYPES[self.dtype]), PartialShape(sizes))
 
     @property
@@ -138,18 +183,26 @@ class LogicalTensor:
         if self.layout != "strided" or any(number == UNKNOWN_SIZE for number in (*shape, *stride)):
             return None
         if len(stride) != len(shape):
-            return f"{len(stride)} strides for a shape of rank {len(shape)}", f"{len(shape)} strides"
+            return (
+                f"{len(stride)} strides for a shape of rank {len(shape)}",
+                f"{len(shape)} strides",
+            )
         if any(number < 0 for number in stride):
             return f"a negative stride: {stride}", "strides from 0 up"
         reach = 1
-        for step, size in sorted((step, size) for step, size in zip(stride, shape, strict=True) if size > 1 and step):
+        for step, size in sorted(
+            (step, size) for step, size in zip(stride, shape, strict=True) if size > 1 and step
+        ):
             if step < reach:
                 dense: list[int] = []
                 product = 1
                 for extent in reversed(shape):
                     dense.insert(0, product)
                     product *= max(extent, 1)
-                return f"the strides {stride} put several elements of shape {shape} in one place", f"such as {dense}"
+                return (
+                    f"the strides {stride} put several elements of shape {shape} in one place",
+                    f"such as {dense}",
+                )
             reach = step * (size - 1) + reach
         return None
 
@@ -168,18 +221,28 @@ class _Reader:
         builder = self.builder
         for position, entry in self.operations:
             if not isinstance(entry.get("kind"), str):
-                raise NotReadable(Problem("not-an-ir", "an operation has no `kind`", position), builder.model.source)
+                raise NotReadable(
+                    Problem("not-an-ir", "an operation has no `kind`", position),
+                    builder.model.source,
+                )
             try:
                 self.inputs.append([LogicalTensor(tensor) for tensor in entry.get("inputs", [])])
                 self.outputs.append([LogicalTensor(tensor) for tensor in entry.get("outputs", [])])
             except (ValueError, TypeError) as problem:
-                raise NotReadable(Problem("not-an-ir", f"{entry['kind']}: {problem}", position), builder.model.source) from None
+                raise NotReadable(
+                    Problem("not-an-ir", f"{entry['kind']}: {problem}", position),
+                    builder.model.source,
+                ) from None
         producers: dict[int, int] = {}
         for number, tensors in enumerate(self.outputs):
             for tensor in tensors:
                 if tensor.id in producers:
                     builder.offset = self.operations[number][0]
-                    builder.problem("duplicate-tensor-name", f"the logical tensor {tensor.id} is the output of two operations", severity="error")
+                    builder.problem(
+                        "duplicate-tensor-name",
+                        f"the logical tensor {tensor.id} is the output of two operations",
+                        severity="error",
+                    )
                 producers.setdefault(tensor.id, number)
                 self.first.setdefault(tensor.id, tensor)
         for number, tensors in enumerate(self.inputs):
@@ -221,14 +284,24 @@ class _Reader:
         left = [number for number, count in enumerate(waiting) if count]
         if left:
             self.builder.offset = self.operations[left[0]][0]
-            names = ", ".join(str(self.operations[number][1].get("name") or self.operations[number][1]["kind"]) for number in left[:4])
-            self.builder.problem("cycle", f"{len(left)} operations wait for each other: {names}", expected="operations without a cycle")
+            names = ", ".join(
+                str(self.operations[number][1].get("name") or self.operations[number][1]["kind"])
+                for number in left[:4]
+            )
+            self.builder.problem(
+                "cycle",
+                f"{len(left)} operations wait for each other: {names}",
+                expected="operations without a cycle",
+            )
         return order
 
     def operation(self, number: int) -> None:
         position, entry = self.operations[number]
         builder, kind = self.builder, entry["kind"]
-        builder.offset, builder.name = position, str(entry.get("name") or f"{kind}_{entry.get('id', number)}")
+        builder.offset, builder.name = (
+            position,
+            str(entry.get("name") or f"{kind}_{entry.get('id', number)}"),
+        )
         for tensor in self.inputs[number]:
             self.compare(tensor)
         for tensor in (*self.inputs[number], *self.outputs[number]):
@@ -246,14 +319,31 @@ class _Reader:
             if not isinstance(error, Refusal) and os.environ.get("IRSHAPE_DEBUG"):
                 raise
             refusal = (
-                error if isinstance(error, Refusal) else Refusal(f"irshape failed on this operation ({type(error).__name__}: {error})", rule="internal-error")
+                error
+                if isinstance(error, Refusal)
+                else Refusal(
+                    f"irshape failed on this operation ({type(error).__name__}: {error})",
+                    rule="internal-error",
+                )
             )
             layer, made = builder.opaque(kind, "onednn", inputs, declared, name=builder.name)
             place = self.attribute_place(number, refusal.at)
-            problem = Problem(refusal.rule, refusal.message, place, layer, refusal.expected, refusal.seen, refusal.help or None)
+            problem = Problem(
+                refusal.rule,
+                refusal.message,
+                place,
+                layer,
+                refusal.expected,
+                refusal.seen,
+                refusal.help or None,
+            )
             builder.model.problems.append(problem)
         for index, (value, tensor) in enumerate(zip(made, self.outputs[number], strict=False)):
-            if int(value.layer.id) < first or value.layer.type == "Const" or value.layer.outputs[value.port].names:
+            if (
+                int(value.layer.id) < first
+                or value.layer.type == "Const"
+                or value.layer.outputs[value.port].names
+            ):
                 value = builder.add("Identity", value)  # noqa: PLW2901
             port = value.layer.outputs[value.port]
             port.names = tensor.name
@@ -262,11 +352,16 @@ class _Reader:
             said = tensor.tensor
             declare(
                 port,
-                Tensor(value.element_type if said.element_type is DYNAMIC_TYPE else said.element_type, value.shape if said.shape.dims is None else said.shape),
+                Tensor(
+                    value.element_type if said.element_type is DYNAMIC_TYPE else said.element_type,
+                    value.shape if said.shape.dims is None else said.shape,
+                ),
             )
             self.values[tensor.id] = value
 
-    def made(self, entry: dict[str, Any], inputs: list[Value], declared: list[Tensor]) -> tuple[Value, ...]:
+    def made(
+        self, entry: dict[str, Any], inputs: list[Value], declared: list[Tensor]
+    ) -> tuple[Value, ...]:
         """The outputs of an operation. Raises `Refusal`."""
         kind = entry["kind"]
         found = declarations().get(kind)
@@ -281,16 +376,42 @@ class _Reader:
             )
         given = entry.get("attrs", {})
         if not isinstance(given, dict):
-            raise Refusal("`attrs` is no object of attributes", rule="attribute-value", expected="an object", seen=type(given).__name__)
+            raise Refusal(
+                "`attrs` is no object of attributes",
+                rule="attribute-value",
+                expected="an object",
+                seen=type(given).__name__,
+            )
         attributes = self.attributes(kind, found, given)
-        for what, count, (least, most) in (("input", len(inputs), found.inputs), ("output", len(declared), found.outputs)):
+        for what, count, (least, most) in (
+            ("input", len(inputs), found.inputs),
+            ("output", len(declared), found.outputs),
+        ):
             if not least <= count <= most:
-                wanted = str(least) if least == most else f"{least} to {most}" if most < 100 else f"{least} or more"
-                raise Refusal(f"{kind} takes {wanted} {what}s, got {count}", rule=f"{what}-count", expected=wanted, seen=count)
+                wanted = (
+                    str(least)
+                    if least == most
+                    else f"{least} to {most}"
+                    if most < 100
+                    else f"{least} or more"
+                )
+                raise Refusal(
+                    f"{kind} takes {wanted} {what}s, got {count}",
+                    rule=f"{what}-count",
+                    expected=wanted,
+                    seen=count,
+                )
         if found.types and inputs and inputs[0].element_type.name not in (*found.types, "dynamic"):
             words = ", ".join(found.types)
-            raise Refusal(f"{kind} takes {words}, got {inputs[0].element_type}", rule="input-element-type", expected=words, seen=inputs[0].element_type)
-        made = found.function(Operation(self.builder, kind, inputs, attributes, declared, frozenset(given)))
+            raise Refusal(
+                f"{kind} takes {words}, got {inputs[0].element_type}",
+                rule="input-element-type",
+                expected=words,
+                seen=inputs[0].element_type,
+            )
+        made = found.function(
+            Operation(self.builder, kind, inputs, attributes, declared, frozenset(given))
+        )
         return made if isinstance(made, tuple) else (made,)
 
     def attributes(self, kind: str, found: Declaration, given: dict[str, Any]) -> dict[str, Any]:
@@ -299,29 +420,63 @@ class _Reader:
         for name, entry in given.items():
             declared = found.attributes.get(name)
             if declared is None:
-                close = get_close_matches(name, [other for other in found.attributes if other not in given], 1, 0.75)
+                close = get_close_matches(
+                    name, [other for other in found.attributes if other not in given], 1, 0.75
+                )
                 rule = "misspelt-attribute" if close else "unknown-attribute"
                 wanted = close[0] if close else ", ".join(found.attributes) or "no attributes"
-                self.builder.problem(rule, f"{kind} has no attribute `{name}`", expected=wanted, actual=name)
+                self.builder.problem(
+                    rule, f"{kind} has no attribute `{name}`", expected=wanted, actual=name
+                )
                 continue
-            type, value = (entry.get("type"), entry.get("value")) if isinstance(entry, dict) else (None, None)
+            type, value = (
+                (entry.get("type"), entry.get("value")) if isinstance(entry, dict) else (None, None)
+            )
             if type != declared.type or not isinstance(value, _PYTHON[declared.type]):
                 raise Refusal(
-                    f"`{name}` is of the type {type}; {kind} takes {declared.type}", rule="attribute-value", at=name, expected=declared.type, seen=type
+                    f"`{name}` is of the type {type}; {kind} takes {declared.type}",
+                    rule="attribute-value",
+                    at=name,
+                    expected=declared.type,
+                    seen=type,
                 )
             element = int if declared.type == "s64[]" else (int, float)
             if isinstance(value, list) and not all(isinstance(item, element) for item in value):
-                raise Refusal(f"`{name}` holds something else than numbers", rule="attribute-value", at=name, expected=declared.type, seen=value)
+                raise Refusal(
+                    f"`{name}` holds something else than numbers",
+                    rule="attribute-value",
+                    at=name,
+                    expected=declared.type,
+                    seen=value,
+                )
             for item in value if isinstance(value, list) else [value]:
-                if isinstance(item, (int, float)) and not abs(item) < (1 << 63 if declared.type[0] == "s" else _LARGEST):
-                    raise Refusal(f"`{name}` holds a number past the range of {declared.type}", rule="attribute-value", at=name, expected=declared.type)
+                if isinstance(item, (int, float)) and not abs(item) < (
+                    1 << 63 if declared.type[0] == "s" else _LARGEST
+                ):
+                    raise Refusal(
+                        f"`{name}` holds a number past the range of {declared.type}",
+                        rule="attribute-value",
+                        at=name,
+                        expected=declared.type,
+                    )
             if declared.choices and value not in declared.choices:
                 words = ", ".join(map(str, declared.choices))
-                raise Refusal(f"`{name}` is {value!r}; it is one of {words}", rule="attribute-value", at=name, expected=words, seen=value)
+                raise Refusal(
+                    f"`{name}` is {value!r}; it is one of {words}",
+                    rule="attribute-value",
+                    at=name,
+                    expected=words,
+                    seen=value,
+                )
             values[name] = value
         for name, declared in found.attributes.items():
             if declared.required and name not in given:
-                raise Refusal(f"the attribute `{name}` is missing", rule="missing-attribute", expected=declared.type, help=f"give {kind} its `{name}`")
+                raise Refusal(
+                    f"the attribute `{name}` is missing",
+                    rule="missing-attribute",
+                    expected=declared.type,
+                    help=f"give {kind} its `{name}`",
+                )
         return values
 
     def attribute_place(self, number: int, name: str) -> int:
@@ -339,12 +494,25 @@ class _Reader:
         layer = self.values[tensor.id].layer if tensor.id in self.values else None
         if first.dtype != tensor.dtype and "undef" not in (first.dtype, tensor.dtype):
             message = f"the logical tensor {tensor.id} is {tensor.dtype} here and {first.dtype} where it is first named"
-            self.builder.problem("input-type-mismatch", message, layer, expected=first.dtype, actual=tensor.dtype)
+            self.builder.problem(
+                "input-type-mismatch", message, layer, expected=first.dtype, actual=tensor.dtype
+            )
         if not first.tensor.shape.compatible(tensor.tensor.shape):
             message = f"the logical tensor {tensor.id} has shape {tensor.tensor.shape} here and {first.tensor.shape} where it is first named"
-            self.builder.problem("input-mismatch", message, layer, expected=str(first.tensor.shape), actual=str(tensor.tensor.shape))
+            self.builder.problem(
+                "input-mismatch",
+                message,
+                layer,
+                expected=str(first.tensor.shape),
+                actual=str(tensor.tensor.shape),
+            )
 
     def check_strides(self, tensor: LogicalTensor) -> None:
         found = tensor.stride_problem()
         if found is not None:
-            self.builder.problem("stride-mismatch", f"the logical tensor {tensor.id}: {found[0]}", expected=found[1], actual=str(tensor.stride))
+            self.builder.problem(
+                "stride-mismatch",
+                f"the logical tensor {tensor.id}: {found[0]}",
+                expected=found[1],
+                actual=str(tensor.stride),
+            )

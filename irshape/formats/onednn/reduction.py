@@ -13,14 +13,32 @@ def _reduce(operation: Operation) -> Made:
     listed = operation["axes"]
     if len(operation.inputs) == 2:
         if "axes" in operation.given:
-            raise Refusal("the axes are given twice, as an attribute and as an input", rule="attribute-value", at="axes", expected="one of the two")
-        operation.note(f"{operation.kind} takes its axes as an input; the library (3.2 to 3.13) refuses that, though its specification allows it")
-        return operation.add(operation.kind, x, operation.inputs[1], keep_dims=bool(operation["keep_dims"]))
+            raise Refusal(
+                "the axes are given twice, as an attribute and as an input",
+                rule="attribute-value",
+                at="axes",
+                expected="one of the two",
+            )
+        operation.note(
+            f"{operation.kind} takes its axes as an input; the library (3.2 to 3.13) refuses that, though its specification allows it"
+        )
+        return operation.add(
+            operation.kind, x, operation.inputs[1], keep_dims=bool(operation["keep_dims"])
+        )
     if listed is None:
-        raise Refusal("the axes are missing", rule="missing-attribute", expected="the attribute or the input `axes`", help="give the attribute `axes`")
+        raise Refusal(
+            "the axes are missing",
+            rule="missing-attribute",
+            expected="the attribute or the input `axes`",
+            help="give the attribute `axes`",
+        )
     if not listed:
         raise Refusal(
-            "the list of axes is empty: the library supports no such reduction", rule="attribute-value", at="axes", expected="one axis or more", seen=[]
+            "the list of axes is empty: the library supports no such reduction",
+            rule="attribute-value",
+            at="axes",
+            expected="one axis or more",
+            seen=[],
         )
     if x.rank is not None:
         outside = [axis for axis in listed if not -x.rank <= axis < x.rank]
@@ -33,11 +51,25 @@ def _reduce(operation: Operation) -> Made:
                 seen=outside[0],
             )
         if len({axis % x.rank for axis in listed}) < len(listed):
-            raise Refusal(f"`axes` holds an axis twice: {listed}", rule="duplicate-values", at="axes", expected="distinct axes", seen=listed)
-        kept = [dim for axis, dim in enumerate(x.shape.dims or ()) if axis not in {found % x.rank for found in listed}]
+            raise Refusal(
+                f"`axes` holds an axis twice: {listed}",
+                rule="duplicate-values",
+                at="axes",
+                expected="distinct axes",
+                seen=listed,
+            )
+        kept = [
+            dim
+            for axis, dim in enumerate(x.shape.dims or ())
+            if axis not in {found % x.rank for found in listed}
+        ]
         if not operation["keep_dims"] and 0 in kept:
-            operation.note("the library (3.2 to 3.13) aborts the process on a dimension of 0 that is not reduced, unless keep_dims is true")
-    return operation.add(operation.kind, x, operation.numbers(listed), keep_dims=bool(operation["keep_dims"]))
+            operation.note(
+                "the library (3.2 to 3.13) aborts the process on a dimension of 0 that is not reduced, unless keep_dims is true"
+            )
+    return operation.add(
+        operation.kind, x, operation.numbers(listed), keep_dims=bool(operation["keep_dims"])
+    )
 
 
 for _name in KINDS:

@@ -16,7 +16,19 @@ from ..builder import Builder, Refusal, Value
 
 Made = Value | tuple[Value | None, ...]
 Function = Callable[["Node"], Made]
-MODULES = ("elementwise", "generation", "image", "matrix", "movement", "normalization", "pooling", "quantization", "reduction", "sequence", "signal")
+MODULES = (
+    "elementwise",
+    "generation",
+    "image",
+    "matrix",
+    "movement",
+    "normalization",
+    "pooling",
+    "quantization",
+    "reduction",
+    "sequence",
+    "signal",
+)
 
 _DECLARED: dict[tuple[str, str, int], Function] = {}
 
@@ -44,7 +56,13 @@ class Node:
     """A node as its function sees it: inputs as values, attributes with their defaults. `version` is the opset that brought this form of the operator."""
 
     def __init__(
-        self, builder: Builder, operator: str, version: int, inputs: Sequence[Value | None], attributes: dict[str, Any], outputs: Sequence[str]
+        self,
+        builder: Builder,
+        operator: str,
+        version: int,
+        inputs: Sequence[Value | None],
+        attributes: dict[str, Any],
+        outputs: Sequence[str],
     ) -> None:
         self.builder = builder
         self.operator = operator
@@ -66,7 +84,12 @@ class Node:
         """An input that is there. Raises `Refusal`."""
         found = self.input(index)
         if found is None:
-            raise Refusal(f"{self.operator} needs its input {index}", rule="input-count", expected=f"{index + 1} or more", seen=len(self.inputs))
+            raise Refusal(
+                f"{self.operator} needs its input {index}",
+                rule="input-count",
+                expected=f"{index + 1} or more",
+                seen=len(self.inputs),
+            )
         return found
 
     @property
@@ -78,15 +101,21 @@ class Node:
         """Whether somebody wants an output."""
         return index < len(self.outputs) and bool(self.outputs[index])
 
-    def add(self, type: str, *inputs: Value, version: str | None = None, **attributes: Any) -> Value:
+    def add(
+        self, type: str, *inputs: Value, version: str | None = None, **attributes: Any
+    ) -> Value:
         """Adds a layer; its first output."""
         return self.builder.add(type, *inputs, version=version, **attributes)
 
-    def all(self, type: str, *inputs: Value, version: str | None = None, **attributes: Any) -> tuple[Value, ...]:
+    def all(
+        self, type: str, *inputs: Value, version: str | None = None, **attributes: Any
+    ) -> tuple[Value, ...]:
         """Adds a layer; all its outputs."""
         return self.builder.all(type, *inputs, version=version, **attributes)
 
-    def numbers(self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None) -> Value:
+    def numbers(
+        self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None
+    ) -> Value:
         """A constant from Python numbers."""
         return self.builder.numbers(values, element_type, shape=shape)
 
@@ -106,18 +135,35 @@ class Node:
         """The rank of a value. Raises `Refusal` where it is not known: then it cannot be said in OpenVINO's operations."""
         if value.rank is None:
             raise Refusal(
-                f"{self.operator} {what} cannot be read without the rank of its input, which is not known", rule="input-rank", expected="a known rank"
+                f"{self.operator} {what} cannot be read without the rank of its input, which is not known",
+                rule="input-rank",
+                expected="a known rank",
             )
         return value.rank
 
-    def axis(self, name: str, rank: int | None, *, end: bool = False, negative_since: int = 11) -> int:
+    def axis(
+        self, name: str, rank: int | None, *, end: bool = False, negative_since: int = 11
+    ) -> int:
         """An axis attribute, held against the rank where that is known; `end`: one past the last axis is allowed. Raises `Refusal`."""
         axis = self[name]
         if axis is None:
-            raise Refusal(f"the attribute `{name}` is missing", rule="missing-attribute", expected="INT", help=f"give {self.operator} its `{name}`")
+            raise Refusal(
+                f"the attribute `{name}` is missing",
+                rule="missing-attribute",
+                expected="INT",
+                help=f"give {self.operator} its `{name}`",
+            )
         return self.axes(name, [axis], rank, end=end, negative_since=negative_since)[0]
 
-    def axes(self, name: str, axes: Sequence[int], rank: int | None, *, end: bool = False, negative_since: int = 11) -> list[int]:
+    def axes(
+        self,
+        name: str,
+        axes: Sequence[int],
+        rank: int | None,
+        *,
+        end: bool = False,
+        negative_since: int = 11,
+    ) -> list[int]:
         """Axes held against the rank; negative ones are refused before the version that brought them, and counted from the front where the rank is known."""
         for axis in axes:
             if axis < 0 and self.version < negative_since:
@@ -144,14 +190,22 @@ class Node:
 
     def reshaped(self, value: Value, sizes: Sequence[int] | Value, *, zero: bool = False) -> Value:
         """A Reshape; `zero`: 0 keeps a dimension."""
-        wanted = sizes if isinstance(sizes, Value) else self.numbers(list(sizes), shape=(len(sizes),))
+        wanted = (
+            sizes if isinstance(sizes, Value) else self.numbers(list(sizes), shape=(len(sizes),))
+        )
         return self.add("Reshape", value, wanted, special_zero=zero)
 
     def flag(self, name: str) -> bool:
         """An attribute that is 0 or 1. Raises `Refusal`."""
         found = self[name]
         if found not in (0, 1):
-            raise Refusal(f"`{name}` is {found}; it is 0 or 1", rule="attribute-value", at=name, expected="0 or 1", seen=found)
+            raise Refusal(
+                f"`{name}` is {found}; it is 0 or 1",
+                rule="attribute-value",
+                at=name,
+                expected="0 or 1",
+                seen=found,
+            )
         return bool(found)
 
 

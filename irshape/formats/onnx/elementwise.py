@@ -92,8 +92,17 @@ def broadcast(node: Node) -> tuple[Value, Value]:
     axis = node.axis("axis", rank, negative_since=1)
     after = rank - axis - own
     if after < 0:
-        raise Refusal(f"an input of rank {own} does not fit under one of rank {rank} from axis {axis} on", rule="input-rank", at="axis", seen=own)
-    return a, (node.add("Unsqueeze", b, node.numbers([own + index for index in range(after)])) if after else b)
+        raise Refusal(
+            f"an input of rank {own} does not fit under one of rank {rank} from axis {axis} on",
+            rule="input-rank",
+            at="axis",
+            seen=own,
+        )
+    return a, (
+        node.add("Unsqueeze", b, node.numbers([own + index for index in range(after)]))
+        if after
+        else b
+    )
 
 
 def _binary(node: Node) -> Made:
@@ -108,7 +117,11 @@ for _name, (_, _versions) in BINARY.items():
 def div(node: Node) -> Made:
     """Of integers, ONNX rounds towards zero."""
     a, b = broadcast(node)
-    return node.add("Divide", a, b, m_pythondiv=False) if a.element_type.kind == "integer" else node.add("Divide", a, b)
+    return (
+        node.add("Divide", a, b, m_pythondiv=False)
+        if a.element_type.kind == "integer"
+        else node.add("Divide", a, b)
+    )
 
 
 @operator("Pow", 1, 7, 12, 13, 15)
@@ -128,7 +141,13 @@ def mod(node: Node) -> Made:
     a, b = node.need(0), node.need(1)
     if not node.flag("fmod"):
         if a.element_type.is_real and node.version < 28:
-            raise Refusal("Mod of floating-point numbers needs `fmod` to be 1", rule="attribute-value", at="fmod", expected=1, seen=0)
+            raise Refusal(
+                "Mod of floating-point numbers needs `fmod` to be 1",
+                rule="attribute-value",
+                at="fmod",
+                expected=1,
+                seen=0,
+            )
         return node.add("FloorMod", a, b)
     return node.add("Mod", a, b)
 
@@ -154,7 +173,12 @@ def where(node: Node) -> Made:
 
 @operator("IsInf", 10, 20)
 def is_inf(node: Node) -> Made:
-    return node.add("IsInf", node.x, detect_negative=bool(node["detect_negative"]), detect_positive=bool(node["detect_positive"]))
+    return node.add(
+        "IsInf",
+        node.x,
+        detect_negative=bool(node["detect_negative"]),
+        detect_positive=bool(node["detect_positive"]),
+    )
 
 
 @operator("Reciprocal", 1, 6, 13)
@@ -170,7 +194,16 @@ def cast(node: Node) -> Made:
     from .tensors import element_type
 
     if isinstance(node["to"], str):  # version 1 names the type
-        number = {"FLOAT": 1, "DOUBLE": 11, "FLOAT16": 10, "INT32": 6, "INT64": 7, "BOOL": 9, "UINT8": 2, "INT8": 3}.get(node["to"].upper(), 0)
+        number = {
+            "FLOAT": 1,
+            "DOUBLE": 11,
+            "FLOAT16": 10,
+            "INT32": 6,
+            "INT64": 7,
+            "BOOL": 9,
+            "UINT8": 2,
+            "INT8": 3,
+        }.get(node["to"].upper(), 0)
     else:
         number = node["to"]
     return converted(node, element_type(number))
@@ -179,16 +212,29 @@ def cast(node: Node) -> Made:
 @operator("CastLike", 15, 19, 21, 23, 24, 25)
 def cast_like(node: Node) -> Made:
     kind = node.need(1).element_type
-    return node.add("ConvertLike", node.x, node.need(1)) if kind.is_dynamic else converted(node, kind)
+    return (
+        node.add("ConvertLike", node.x, node.need(1)) if kind.is_dynamic else converted(node, kind)
+    )
 
 
 def converted(node: Node, kind: ElementType) -> Value:
     x = node.x
     if "string" in (x.element_type.name, kind.name) and x.element_type is not kind:
-        raise Refusal("OpenVINO has no conversion from or to strings", rule="input-element-type", seen=f"{x.element_type} to {kind}")
+        raise Refusal(
+            "OpenVINO has no conversion from or to strings",
+            rule="input-element-type",
+            seen=f"{x.element_type} to {kind}",
+        )
     greatest = SATURATED.get(kind.name)
-    if greatest is not None and node["saturate"] != 0 and x.element_type.is_real and x.element_type.bits > kind.bits:
-        x = node.add("Minimum", node.add("Maximum", x, node.like(x, -greatest)), node.like(x, greatest))
+    if (
+        greatest is not None
+        and node["saturate"] != 0
+        and x.element_type.is_real
+        and x.element_type.bits > kind.bits
+    ):
+        x = node.add(
+            "Minimum", node.add("Maximum", x, node.like(x, -greatest)), node.like(x, greatest)
+        )
     return node.add("Convert", x, destination_type=kind)
 
 
@@ -201,7 +247,14 @@ SATURATED = {"f8e4m3": 448.0, "f8e5m2": 57344.0, "f4e2m1": 6.0}
 
 @operator("LeakyRelu", 1, 6, 16)
 def leaky_relu(node: Node) -> Made:
-    return node.add("PReLU", node.x, node.numbers([node["alpha"]], node.x.element_type.name if not node.x.element_type.is_dynamic else "f32"))
+    return node.add(
+        "PReLU",
+        node.x,
+        node.numbers(
+            [node["alpha"]],
+            node.x.element_type.name if not node.x.element_type.is_dynamic else "f32",
+        ),
+    )
 
 
 @operator("PRelu", 1, 6, 7, 9, 16)
@@ -222,7 +275,9 @@ def elu(node: Node) -> Made:
 @operator("Celu", 12, 28)
 def celu(node: Node) -> Made:
     alpha = node.like(node.x, node["alpha"])
-    return node.add("Multiply", alpha, node.add("Elu", node.add("Divide", node.x, alpha), alpha=1.0))
+    return node.add(
+        "Multiply", alpha, node.add("Elu", node.add("Divide", node.x, alpha), alpha=1.0)
+    )
 
 
 @operator("Selu", 1, 6, 22)
@@ -241,14 +296,21 @@ def _one(node: Node, number: float) -> Value:
 
 @operator("HardSigmoid", 1, 6, 22)
 def hard_sigmoid(node: Node) -> Made:
-    return node.add("HardSigmoid", node.x, node.like(node.x, node["alpha"]), node.like(node.x, node["beta"]))
+    return node.add(
+        "HardSigmoid", node.x, node.like(node.x, node["alpha"]), node.like(node.x, node["beta"])
+    )
 
 
 @operator("Gelu", 20)
 def gelu(node: Node) -> Made:
     modes = {"none": "ERF", "tanh": "TANH"}
     if node["approximate"] not in modes:
-        raise Refusal(f"`approximate` is '{node['approximate']}'; it is none or tanh", rule="attribute-value", at="approximate", seen=node["approximate"])
+        raise Refusal(
+            f"`approximate` is '{node['approximate']}'; it is none or tanh",
+            rule="attribute-value",
+            at="approximate",
+            seen=node["approximate"],
+        )
     return node.add("Gelu", node.x, version="opset7", approximation_mode=modes[node["approximate"]])
 
 
@@ -260,15 +322,21 @@ def swish(node: Node) -> Made:
 @operator("ThresholdedRelu", 10, 22)
 def thresholded_relu(node: Node) -> Made:
     zero = node.like(node.x, 0)
-    return node.add("Select", node.add("Greater", node.x, node.like(node.x, node["alpha"])), node.x, zero)
+    return node.add(
+        "Select", node.add("Greater", node.x, node.like(node.x, node["alpha"])), node.x, zero
+    )
 
 
 @operator("Shrink", 9)
 def shrink(node: Node) -> Made:
     x = node.x
     bias, limit, zero = node.like(x, node["bias"]), node["lambd"], node.like(x, 0)
-    high = node.add("Select", node.add("Greater", x, node.like(x, limit)), node.add("Subtract", x, bias), zero)
-    return node.add("Select", node.add("Less", x, node.like(x, -limit)), node.add("Add", x, bias), high)
+    high = node.add(
+        "Select", node.add("Greater", x, node.like(x, limit)), node.add("Subtract", x, bias), zero
+    )
+    return node.add(
+        "Select", node.add("Less", x, node.like(x, -limit)), node.add("Add", x, bias), high
+    )
 
 
 @operator("Clip", 1, 6, 11, 12, 13)
@@ -297,10 +365,15 @@ def dropout(node: Node) -> Made:
     training, ratio = node.input(2), node.input(1)
     trains = node.version >= 12 and training is not None and training.known != (0,)
     if trains and (ratio is None or ratio.tensor.value is None or any(ratio.tensor.value.upper)):
-        raise Refusal("Dropout in training draws at random; OpenVINO runs inference only", rule="operation-constraint")
+        raise Refusal(
+            "Dropout in training draws at random; OpenVINO runs inference only",
+            rule="operation-constraint",
+        )
     made = node.add("Identity", node.x)
     if not node.wants(1):
         return made
     kind = "boolean" if node.version >= 10 else node.x.element_type.name
-    mask = node.add("Broadcast", node.numbers(1, kind), node.shape_of(node.x), version="opset3", mode="numpy")
+    mask = node.add(
+        "Broadcast", node.numbers(1, kind), node.shape_of(node.x), version="opset3", mode="numpy"
+    )
     return made, mask

@@ -18,14 +18,20 @@ def constant(node: Node) -> Made:
     given = [(name, value) for name, value in node.attributes.items() if value is not None]
     if len(given) != 1:
         names = ", ".join(name for name, _ in given) or "none"
-        raise Refusal(f"Constant takes exactly one attribute, got {names}", rule="missing-attribute" if not given else "attribute-value", seen=names)
+        raise Refusal(
+            f"Constant takes exactly one attribute, got {names}",
+            rule="missing-attribute" if not given else "attribute-value",
+            seen=names,
+        )
     name, value = given[0]
     name_of_layer = node.builder.name
     if name == "value":
         return Tensors(node.builder, None).constant(value, name_of_layer)
     if name.startswith("value_string"):
         texts = [text.encode() for text in ([value] if isinstance(value, str) else value)]
-        return Tensors(node.builder, None).strings(texts, () if isinstance(value, str) else (len(texts),), len(texts), name_of_layer)
+        return Tensors(node.builder, None).strings(
+            texts, () if isinstance(value, str) else (len(texts),), len(texts), name_of_layer
+        )
     kinds = {"value_float": "f32", "value_floats": "f32", "value_int": "i64", "value_ints": "i64"}
     if name not in kinds:
         raise Refusal("OpenVINO has no sparse constants", at=name)
@@ -54,7 +60,13 @@ def constant_of_shape(node: Node) -> Made:
         kind = element_type(given.data_type)
         array = onnx().numpy_helper.to_array(given)
         if array.size != 1:
-            raise Refusal(f"`value` has {array.size} elements; it takes one", rule="attribute-value", at="value", expected=1, seen=array.size)
+            raise Refusal(
+                f"`value` has {array.size} elements; it takes one",
+                rule="attribute-value",
+                at="value",
+                expected=1,
+                seen=array.size,
+            )
         value = node.builder.constant(kind, (), pack(array.reshape(()), kind))
     return node.add("Broadcast", value, node.x, version="opset3", mode="numpy")
 
@@ -69,8 +81,17 @@ def shape(node: Node) -> Made:
     stop = 2**31 - 1 if end is None else end
     rank = node.x.rank
     if rank is not None:
-        start, stop = (min(max(number + rank if number < 0 else number, 0), rank) for number in (start, stop))
-    return node.add("Slice", found, node.numbers([start]), node.numbers([stop]), node.numbers([1]), node.numbers([0]))
+        start, stop = (
+            min(max(number + rank if number < 0 else number, 0), rank) for number in (start, stop)
+        )
+    return node.add(
+        "Slice",
+        found,
+        node.numbers([start]),
+        node.numbers([stop]),
+        node.numbers([1]),
+        node.numbers([0]),
+    )
 
 
 @operator("Size", 1, 13, 19, 21, 23, 24, 25)
@@ -83,7 +104,10 @@ def range_(node: Node) -> Made:
     start, stop, step = (_scalar(node, node.need(index)) for index in range(3))
     kind = start.element_type
     if kind.is_dynamic:
-        raise Refusal("Range cannot be read without the element type of its inputs, which is not known", rule="input-element-type")
+        raise Refusal(
+            "Range cannot be read without the element type of its inputs, which is not known",
+            rule="input-element-type",
+        )
     return node.add("Range", start, stop, step, version="opset4", output_type=kind)
 
 
@@ -94,10 +118,18 @@ def _scalar(node: Node, value: Value) -> Value:
 @operator("EyeLike", 9, 22)
 def eye_like(node: Node) -> Made:
     if node.x.rank not in (2, None):
-        raise Refusal(f"EyeLike takes a tensor of rank 2, got {node.x.shape}", rule="input-rank", expected="rank 2", seen=f"rank {node.x.rank}")
+        raise Refusal(
+            f"EyeLike takes a tensor of rank 2, got {node.x.shape}",
+            rule="input-rank",
+            expected="rank 2",
+            seen=f"rank {node.x.rank}",
+        )
     kind = node.x.element_type if node["dtype"] is None else element_type(node["dtype"])
     sizes = node.shape_of(node.x)
-    rows, columns = (node.add("Gather", sizes, node.numbers(index), node.numbers(0), version="opset8") for index in (0, 1))
+    rows, columns = (
+        node.add("Gather", sizes, node.numbers(index), node.numbers(0), version="opset8")
+        for index in (0, 1)
+    )
     return node.add("Eye", rows, columns, node.numbers(node["k"]), output_type=kind)
 
 
@@ -105,6 +137,18 @@ def eye_like(node: Node) -> Made:
 @operator("RandomUniformLike", 1, 22)
 def random_uniform(node: Node) -> Made:
     like = node.operator.endswith("Like")
-    kind = element_type(node["dtype"]) if node["dtype"] else node.x.element_type if like else ElementType.of("f32")
+    kind = (
+        element_type(node["dtype"])
+        if node["dtype"]
+        else node.x.element_type
+        if like
+        else ElementType.of("f32")
+    )
     sizes = node.shape_of(node.x) if like else node.numbers(node["shape"])
-    return node.add("RandomUniform", sizes, node.numbers(node["low"], kind.name), node.numbers(node["high"], kind.name), output_type=kind)
+    return node.add(
+        "RandomUniform",
+        sizes,
+        node.numbers(node["low"], kind.name),
+        node.numbers(node["high"], kind.name),
+        output_type=kind,
+    )

@@ -8,7 +8,13 @@ from ...types import ElementType
 from .declaration import Made, Node, Refusal, Value, operator
 from .matrix import _window, biased, spatial
 
-COORDINATES = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners", "tf_half_pixel_for_nn")
+COORDINATES = (
+    "half_pixel",
+    "pytorch_half_pixel",
+    "asymmetric",
+    "align_corners",
+    "tf_half_pixel_for_nn",
+)
 NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 I64 = ElementType.of("i64")
 
@@ -16,7 +22,11 @@ I64 = ElementType.of("i64")
 def _one_of(node: Node, name: str, allowed: tuple[str, ...]) -> str:
     if node[name] not in allowed:
         raise Refusal(
-            f"`{name}` is '{node[name]}'; OpenVINO has {', '.join(allowed)}", rule="attribute-value", at=name, expected=", ".join(allowed), seen=node[name]
+            f"`{name}` is '{node[name]}'; OpenVINO has {', '.join(allowed)}",
+            rule="attribute-value",
+            at=name,
+            expected=", ".join(allowed),
+            seen=node[name],
         )
     return str(node[name])
 
@@ -27,13 +37,24 @@ def resize(node: Node) -> Made:
     x = node.x
     old = node.version == 10
     mode = _one_of(node, "mode", ("nearest", "linear", "cubic"))
-    coordinates = "asymmetric" if old else _one_of(node, "coordinate_transformation_mode", COORDINATES)
+    coordinates = (
+        "asymmetric" if old else _one_of(node, "coordinate_transformation_mode", COORDINATES)
+    )
     nearest = "floor" if old else _one_of(node, "nearest_mode", NEAREST)
     for name in ("exclude_outside",):
         if node[name]:
-            raise Refusal(f"Resize with `{name}` has no counterpart in OpenVINO", at=name, expected=0, seen=node[name])
+            raise Refusal(
+                f"Resize with `{name}` has no counterpart in OpenVINO",
+                at=name,
+                expected=0,
+                seen=node[name],
+            )
     if node["keep_aspect_ratio_policy"] not in (None, "stretch"):
-        raise Refusal("Resize that keeps the ratio of the sides has no counterpart in OpenVINO", at="keep_aspect_ratio_policy", expected="stretch")
+        raise Refusal(
+            "Resize that keeps the ratio of the sides has no counterpart in OpenVINO",
+            at="keep_aspect_ratio_policy",
+            expected="stretch",
+        )
     scales, sizes = (node.input(1), None) if old else (node.input(2), node.input(3))
     if scales is not None and scales.shape.static == (0,):
         scales = None
@@ -53,10 +74,27 @@ def resize(node: Node) -> Made:
 @operator("Upsample", 7, 9)
 def upsample(node: Node) -> Made:
     scales = node.numbers(node["scales"], "f32") if node.version == 7 else node.need(1)
-    return _interpolated(node, node.x, scales, None, _one_of(node, "mode", ("nearest", "linear")), "asymmetric", "floor")
+    return _interpolated(
+        node,
+        node.x,
+        scales,
+        None,
+        _one_of(node, "mode", ("nearest", "linear")),
+        "asymmetric",
+        "floor",
+    )
 
 
-def _interpolated(node: Node, x: Value, scales: Value | None, sizes: Value | None, mode: str, coordinates: str, nearest: str, **more: Any) -> Made:
+def _interpolated(
+    node: Node,
+    x: Value,
+    scales: Value | None,
+    sizes: Value | None,
+    mode: str,
+    coordinates: str,
+    nearest: str,
+    **more: Any,
+) -> Made:
     given = sizes if sizes is not None else scales
     if given is None:
         raise Refusal(f"{node.operator} needs its scales or its sizes", rule="input-count")
@@ -67,7 +105,13 @@ def _interpolated(node: Node, x: Value, scales: Value | None, sizes: Value | Non
     if value is not None and len(value) == len(axes):
         dims = x.shape.dims
         kept = [
-            i for i, axis in enumerate(axes) if (value[i] != 1 if sizes is None else dims is None or not dims[axis].is_static or dims[axis].low != value[i])
+            i
+            for i, axis in enumerate(axes)
+            if (
+                value[i] != 1
+                if sizes is None
+                else dims is None or not dims[axis].is_static or dims[axis].low != value[i]
+            )
         ]
         if not kept:
             return node.add("Identity", x)
@@ -94,16 +138,38 @@ def _interpolated(node: Node, x: Value, scales: Value | None, sizes: Value | Non
 @operator("GridSample", 16, 20, 22)
 def grid_sample(node: Node) -> Made:
     if node.x.rank not in (4, None):
-        raise Refusal(f"OpenVINO samples images of rank 4, got {node.x.shape}", rule="input-rank", expected="rank 4", seen=f"rank {node.x.rank}")
-    modes = {"bilinear": "bilinear", "linear": "bilinear", "nearest": "nearest", "bicubic": "bicubic", "cubic": "bicubic"}
+        raise Refusal(
+            f"OpenVINO samples images of rank 4, got {node.x.shape}",
+            rule="input-rank",
+            expected="rank 4",
+            seen=f"rank {node.x.rank}",
+        )
+    modes = {
+        "bilinear": "bilinear",
+        "linear": "bilinear",
+        "nearest": "nearest",
+        "bicubic": "bicubic",
+        "cubic": "bicubic",
+    }
     _one_of(node, "mode", tuple(modes))
     padding = _one_of(node, "padding_mode", ("zeros", "border", "reflection"))
-    return node.add("GridSample", node.x, node.need(1), align_corners=bool(node["align_corners"]), mode=modes[node["mode"]], padding_mode=padding)
+    return node.add(
+        "GridSample",
+        node.x,
+        node.need(1),
+        align_corners=bool(node["align_corners"]),
+        mode=modes[node["mode"]],
+        padding_mode=padding,
+    )
 
 
 @operator("RoiAlign", 10, 16, 22)
 def roi_align(node: Node) -> Made:
-    aligned = "asymmetric" if node.version == 10 or node["coordinate_transformation_mode"] == "output_half_pixel" else "half_pixel"
+    aligned = (
+        "asymmetric"
+        if node.version == 10 or node["coordinate_transformation_mode"] == "output_half_pixel"
+        else "half_pixel"
+    )
     found = {
         "pooled_h": node["output_height"],
         "pooled_w": node["output_width"],
@@ -111,19 +177,41 @@ def roi_align(node: Node) -> Made:
         "spatial_scale": node["spatial_scale"],
     }
     mode = _one_of(node, "mode", ("avg", "max"))
-    return node.add("ROIAlign", node.x, node.need(1), node.convert(node.need(2), "i64"), version="opset9", mode=mode, aligned_mode=aligned, **found)
+    return node.add(
+        "ROIAlign",
+        node.x,
+        node.need(1),
+        node.convert(node.need(2), "i64"),
+        version="opset9",
+        mode=mode,
+        aligned_mode=aligned,
+        **found,
+    )
 
 
 @operator("NonMaxSuppression", 10, 11)
 def non_max_suppression(node: Node) -> Made:
     def scalar(index: int, default: float, kind: str) -> Value:
         given = node.input(index)
-        return node.numbers(default, kind) if given is None else given if given.rank == 0 else node.reshaped(given, [])
+        return (
+            node.numbers(default, kind)
+            if given is None
+            else given
+            if given.rank == 0
+            else node.reshaped(given, [])
+        )
 
     inputs = scalar(2, 0, "i64"), scalar(3, 0.0, "f32"), scalar(4, -3.4028235e38, "f32")
     encoding = "center" if node.flag("center_point_box") else "corner"
     return node.add(
-        "NonMaxSuppression", node.need(0), node.need(1), *inputs, version="opset9", sort_result_descending=False, box_encoding=encoding, output_type=I64
+        "NonMaxSuppression",
+        node.need(0),
+        node.need(1),
+        *inputs,
+        version="opset9",
+        sort_result_descending=False,
+        box_encoding=encoding,
+        output_type=I64,
     )
 
 
@@ -132,7 +220,10 @@ def col2im(node: Node) -> Made:
     block = node.need(2).shape.static
     if block != (2,):
         raise Refusal(
-            f"OpenVINO's Col2Im makes images of two axes, got {node.need(2).shape} of them", rule="input-shapes", expected="[2]", seen=node.need(2).shape
+            f"OpenVINO's Col2Im makes images of two axes, got {node.need(2).shape} of them",
+            rule="input-shapes",
+            expected="[2]",
+            seen=node.need(2).shape,
         )
     window = spatial(node, 2)
     window.pop("auto_pad")
@@ -145,5 +236,14 @@ def deform_conv(node: Node) -> Made:
     window = _window(node, x, w)
     mask = node.input(4)
     inputs = [x, offsets, w, *([mask] if mask is not None else [])]
-    groups = {"group": node["group"], "deformable_group": node["offset_group"], "bilinear_interpolation_pad": True}
-    return biased(node, node.add("DeformableConvolution", *inputs, version="opset8", **window, **groups), node.input(3), 4)
+    groups = {
+        "group": node["group"],
+        "deformable_group": node["offset_group"],
+        "bilinear_interpolation_pad": True,
+    }
+    return biased(
+        node,
+        node.add("DeformableConvolution", *inputs, version="opset8", **window, **groups),
+        node.input(3),
+        4,
+    )

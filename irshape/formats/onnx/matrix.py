@@ -17,8 +17,19 @@ def gemm(node: Node) -> Made:
     """alpha * A * B + beta * C."""
     for index in (0, 1):
         if node.need(index).rank not in (2, None):
-            raise Refusal(f"input {index} of Gemm is a matrix, got {node.need(index).shape}", rule="input-rank", expected="rank 2", seen=node.need(index).shape)
-    made = node.add("MatMul", node.need(0), node.need(1), transpose_a=bool(node["transA"]), transpose_b=bool(node["transB"]))
+            raise Refusal(
+                f"input {index} of Gemm is a matrix, got {node.need(index).shape}",
+                rule="input-rank",
+                expected="rank 2",
+                seen=node.need(index).shape,
+            )
+    made = node.add(
+        "MatMul",
+        node.need(0),
+        node.need(1),
+        transpose_a=bool(node["transA"]),
+        transpose_b=bool(node["transB"]),
+    )
     if node["alpha"] != 1:
         made = _scaled(node, made, node["alpha"])
     c = node.input(2)
@@ -33,17 +44,26 @@ def _scaled(node: Node, value: Value, factor: float) -> Value:
     kind = value.element_type
     if kind.is_dynamic or kind.is_real:
         return node.add("Multiply", value, node.like(value, factor))
-    return node.convert(node.add("Multiply", node.convert(value, "f64"), node.numbers(factor, "f64")), kind)
+    return node.convert(
+        node.add("Multiply", node.convert(value, "f64"), node.numbers(factor, "f64")), kind
+    )
 
 
 @operator("Einsum", 12, 28)
 def einsum(node: Node) -> Made:
-    return node.add("Einsum", *(node.need(index) for index in range(len(node.inputs))), equation=node["equation"].replace(" ", ""))
+    return node.add(
+        "Einsum",
+        *(node.need(index) for index in range(len(node.inputs))),
+        equation=node["equation"].replace(" ", ""),
+    )
 
 
 @operator("MatMulInteger", 10)
 def matmul_integer(node: Node) -> Made:
-    a, b = (_without_zero_point(node, node.need(index), node.input(index + 2), row=index == 0) for index in (0, 1))
+    a, b = (
+        _without_zero_point(node, node.need(index), node.input(index + 2), row=index == 0)
+        for index in (0, 1)
+    )
     return node.add("MatMul", a, b, transpose_a=False, transpose_b=False)
 
 
@@ -60,25 +80,45 @@ def _without_zero_point(node: Node, value: Value, zero: Value | None, *, row: bo
 
 # convolutions
 
-AUTO_PAD = {"NOTSET": "explicit", "VALID": "valid", "SAME_UPPER": "same_upper", "SAME_LOWER": "same_lower"}
+AUTO_PAD = {
+    "NOTSET": "explicit",
+    "VALID": "valid",
+    "SAME_UPPER": "same_upper",
+    "SAME_LOWER": "same_lower",
+}
 
 
 def spatial(node: Node, rank: int) -> dict[str, Any]:
     """Strides, pads and dilations of a window over `rank` spatial axes, each held against that number. Raises `Refusal`."""
     auto = node["auto_pad"] or "NOTSET"
     if auto not in AUTO_PAD:
-        raise Refusal(f"`auto_pad` is '{auto}'; it is one of {', '.join(AUTO_PAD)}", rule="attribute-value", at="auto_pad", seen=auto)
+        raise Refusal(
+            f"`auto_pad` is '{auto}'; it is one of {', '.join(AUTO_PAD)}",
+            rule="attribute-value",
+            at="auto_pad",
+            seen=auto,
+        )
     found: dict[str, Any] = {"auto_pad": AUTO_PAD[auto]}
     for name, least in (("strides", 1), ("dilations", 1)):
         listed = node[name] or [1] * rank
         if len(listed) != rank or min(listed) < least:
             raise Refusal(
-                f"`{name}` is {listed}; it takes {rank} numbers from {least} up", rule="attribute-value", at=name, expected=f"{rank} numbers", seen=listed
+                f"`{name}` is {listed}; it takes {rank} numbers from {least} up",
+                rule="attribute-value",
+                at=name,
+                expected=f"{rank} numbers",
+                seen=listed,
             )
         found[name] = listed
     pads = node["pads"] or [0] * (2 * rank)
     if len(pads) != 2 * rank:
-        raise Refusal(f"`pads` is {pads}; it takes {2 * rank} numbers", rule="attribute-value", at="pads", expected=f"{2 * rank} numbers", seen=pads)
+        raise Refusal(
+            f"`pads` is {pads}; it takes {2 * rank} numbers",
+            rule="attribute-value",
+            at="pads",
+            expected=f"{2 * rank} numbers",
+            seen=pads,
+        )
     found["pads_begin"], found["pads_end"] = pads[:rank], pads[rank:]
     return found
 
@@ -86,10 +126,25 @@ def spatial(node: Node, rank: int) -> dict[str, Any]:
 def _window(node: Node, x: Value, w: Value) -> dict[str, Any]:
     rank = w.rank if w.rank is not None else node.rank(x, "with its window")
     if rank < 3 or x.rank not in (rank, None):
-        raise Refusal(f"data {x.shape} and filter {w.shape} do not make a convolution", rule="input-rank", expected="equal ranks from 3 up", seen=x.shape)
+        raise Refusal(
+            f"data {x.shape} and filter {w.shape} do not make a convolution",
+            rule="input-rank",
+            expected="equal ranks from 3 up",
+            seen=x.shape,
+        )
     kernel = node["kernel_shape"]
-    if kernel is not None and w.shape.dims is not None and not all(dim.contains(size) for dim, size in zip(w.shape.dims[2:], kernel, strict=False)):
-        raise Refusal(f"`kernel_shape` is {kernel}; the filter is {w.shape}", rule="attribute-value", at="kernel_shape", expected=w.shape, seen=kernel)
+    if (
+        kernel is not None
+        and w.shape.dims is not None
+        and not all(dim.contains(size) for dim, size in zip(w.shape.dims[2:], kernel, strict=False))
+    ):
+        raise Refusal(
+            f"`kernel_shape` is {kernel}; the filter is {w.shape}",
+            rule="attribute-value",
+            at="kernel_shape",
+            expected=w.shape,
+            seen=kernel,
+        )
     return spatial(node, rank - 2)
 
 
@@ -98,9 +153,20 @@ def grouped(node: Node, w: Value, groups: int) -> Value:
     first = w.shape.dims[0] if w.shape.dims is not None else None
     if first is not None and first.is_static and first.low % groups:
         raise Refusal(
-            f"`group` is {groups}; the filter has {first} channels", rule="attribute-value", at="group", expected=f"a divisor of {first}", seen=groups
+            f"`group` is {groups}; the filter has {first} channels",
+            rule="attribute-value",
+            at="group",
+            expected=f"a divisor of {first}",
+            seen=groups,
         )
-    tail = node.add("Slice", node.shape_of(w), node.numbers([1]), node.numbers([2**31 - 1]), node.numbers([1]), node.numbers([0]))
+    tail = node.add(
+        "Slice",
+        node.shape_of(w),
+        node.numbers([1]),
+        node.numbers([2**31 - 1]),
+        node.numbers([1]),
+        node.numbers([0]),
+    )
     static = w.shape.static
     if static is not None:
         return node.reshaped(w, [groups, static[0] // groups, *static[1:]])
@@ -121,8 +187,18 @@ def conv(node: Node) -> Made:
     rank = len(window["strides"]) + 2
     groups = node["group"]
     if groups < 1:
-        raise Refusal(f"`group` is {groups}", rule="attribute-value", at="group", expected="a whole number from 1 up", seen=groups)
-    made = node.add("Convolution", x, w, **window) if groups == 1 else node.add("GroupConvolution", x, grouped(node, w, groups), **window)
+        raise Refusal(
+            f"`group` is {groups}",
+            rule="attribute-value",
+            at="group",
+            expected="a whole number from 1 up",
+            seen=groups,
+        )
+    made = (
+        node.add("Convolution", x, w, **window)
+        if groups == 1
+        else node.add("GroupConvolution", x, grouped(node, w, groups), **window)
+    )
     return biased(node, made, node.input(2), rank)
 
 
@@ -136,20 +212,43 @@ def conv_integer(node: Node) -> Made:
     if zero is not None and zero.rank == 1:
         zero = node.reshaped(zero, [-1, *([1] * (len(window["strides"]) + 1))])
     w = node.convert(_without_zero_point(node, w, zero, row=False), "f32")
-    made = node.add("Convolution", x, w, **window) if node["group"] == 1 else node.add("GroupConvolution", x, grouped(node, w, node["group"]), **window)
+    made = (
+        node.add("Convolution", x, w, **window)
+        if node["group"] == 1
+        else node.add("GroupConvolution", x, grouped(node, w, node["group"]), **window)
+    )
     return node.convert(made, "i32")
 
 
 def _sized(node: Node, window: dict[str, Any], x: Value, w: Value, rank: int) -> None:
     """Pads that lead to the output size which is asked for: by `output_shape`, else the input times the strides."""
-    sizes, kernel = (value.shape.dims[2:] if value.shape.dims is not None else () for value in (x, w))
+    sizes, kernel = (
+        value.shape.dims[2:] if value.shape.dims is not None else () for value in (x, w)
+    )
     if not sizes or not all(dim.is_static for dim in (*sizes, *kernel)):
-        raise Refusal("ConvTranspose to a size that is asked for cannot be read without the sizes of its input", rule="input-shapes", at="auto_pad")
-    wanted = node["output_shape"][-rank:] if node["output_shape"] else [dim.low * stride for dim, stride in zip(sizes, window["strides"], strict=True)]
+        raise Refusal(
+            "ConvTranspose to a size that is asked for cannot be read without the sizes of its input",
+            rule="input-shapes",
+            at="auto_pad",
+        )
+    wanted = (
+        node["output_shape"][-rank:]
+        if node["output_shape"]
+        else [dim.low * stride for dim, stride in zip(sizes, window["strides"], strict=True)]
+    )
     upper = window["auto_pad"] == "same_upper"
-    window["auto_pad"], window["pads_begin"], window["pads_end"] = "explicit", [0] * rank, [0] * rank
+    window["auto_pad"], window["pads_begin"], window["pads_end"] = (
+        "explicit",
+        [0] * rank,
+        [0] * rank,
+    )
     for i in range(rank):
-        full = window["strides"][i] * (sizes[i].low - 1) + window["output_padding"][i] + (kernel[i].low - 1) * window["dilations"][i] + 1
+        full = (
+            window["strides"][i] * (sizes[i].low - 1)
+            + window["output_padding"][i]
+            + (kernel[i].low - 1) * window["dilations"][i]
+            + 1
+        )
         total = full - wanted[i]
         if total < 0:
             window["output_padding"][i] -= total

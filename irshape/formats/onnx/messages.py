@@ -17,7 +17,13 @@ def names(proto: Any) -> Iterator[str | bytes]:
     """Every text of a model that is used as one; those that are not UTF-8 come as bytes."""
     yield from (entry.domain for entry in proto.opset_import)
     for function in proto.functions:
-        yield from (function.domain, function.name, *function.input, *function.output, *function.attribute)
+        yield from (
+            function.domain,
+            function.name,
+            *function.input,
+            *function.output,
+            *function.attribute,
+        )
         yield from (attribute.name for attribute in function.attribute_proto)
         yield from (entry.domain for entry in function.opset_import)
         yield from _names_of_nodes(function.node)
@@ -49,9 +55,22 @@ def listed(nodes: Any) -> tuple[bytes, list[int]]:
     offsets: list[int] = []
     at = 0
     for node in nodes:
-        pairs = [("name", node.name), ("domain", node.domain), ("inputs", ", ".join(node.input)), ("outputs", ", ".join(node.output))]
+        pairs = [
+            ("name", node.name),
+            ("domain", node.domain),
+            ("inputs", ", ".join(node.input)),
+            ("outputs", ", ".join(node.output)),
+        ]
         pairs += [(attribute.name, _shown(attribute)) for attribute in node.attribute]
-        text = " ".join([f"<{node.op_type}", *(f"{name}={quoteattr(value)}" for name, value in pairs if value)]) + "/>"
+        text = (
+            " ".join(
+                [
+                    f"<{node.op_type}",
+                    *(f"{name}={quoteattr(value)}" for name, value in pairs if value),
+                ]
+            )
+            + "/>"
+        )
         line = text.replace("\n", " ").replace("\r", " ").encode("utf-8", "replace") + b"\n"
         offsets.append(at)
         lines.append(line)
@@ -70,7 +89,11 @@ def _shown(attribute: Any) -> str:
     if attribute.type in (kinds.INTS, kinds.FLOATS):
         numbers = attribute.ints if attribute.type == kinds.INTS else attribute.floats
         return ", ".join(map(str, numbers[:16])) + (", …" if len(numbers) > 16 else "")
-    return kinds.AttributeType.Name(attribute.type).lower() if attribute.type in kinds.AttributeType.values() else "?"
+    return (
+        kinds.AttributeType.Name(attribute.type).lower()
+        if attribute.type in kinds.AttributeType.values()
+        else "?"
+    )
 
 
 def without_inputs(node: Any, names: list[str]) -> Any:
@@ -97,7 +120,11 @@ def with_attributes(node: Any, attributes: dict[str, Any]) -> Any:
 
 def with_defaults(found: Any, given: dict[str, Any]) -> dict[str, Any]:
     """The attributes as protos, with those of the schema that have a default."""
-    defaults = {name: declared.default_value for name, declared in found.attributes.items() if declared.default_value.type and name not in given}
+    defaults = {
+        name: declared.default_value
+        for name, declared in found.attributes.items()
+        if declared.default_value.type and name not in given
+    }
     return {**defaults, **given}
 
 
@@ -107,7 +134,9 @@ def python_value(attribute: Any) -> Any:
     if isinstance(found, bytes):
         return found.decode("utf-8", "replace")
     if isinstance(found, (list, tuple)) or type(found).__name__.startswith("Repeated"):
-        return [item.decode("utf-8", "replace") if isinstance(item, bytes) else item for item in found]
+        return [
+            item.decode("utf-8", "replace") if isinstance(item, bytes) else item for item in found
+        ]
     return found
 
 
@@ -117,7 +146,9 @@ def function_body(found: Any, proto: Any, inputs: list[Value | None]) -> Any | N
     if found.has_function:
         return found.function_body
     if found.has_context_dependent_function:
-        types = [_type_proto(value).SerializeToString() if value is not None else b"" for value in inputs]
+        types = [
+            _type_proto(value).SerializeToString() if value is not None else b"" for value in inputs
+        ]
         try:
             made = found.get_context_dependent_function(proto.SerializeToString(), types)
         except (ValueError, RuntimeError):  # its inputs are of no kind for which there is one
@@ -132,7 +163,9 @@ def _type_proto(value: Value) -> Any:
     package = onnx()
     numbers = {name: number for number, name in TYPES.items()}
     shape = value.shape
-    sizes = None if shape.dims is None else [dim.low if dim.is_static else None for dim in shape.dims]
+    sizes = (
+        None if shape.dims is None else [dim.low if dim.is_static else None for dim in shape.dims]
+    )
     return package.helper.make_tensor_type_proto(numbers.get(value.element_type.name, 0), sizes)
 
 

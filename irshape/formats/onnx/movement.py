@@ -13,7 +13,11 @@ LONG = (21, 23, 24, 25)
 @operator("Reshape", 1, 5, 13, 14, 19, *LONG)
 def reshape(node: Node) -> Made:
     """0 keeps a dimension, unless `allowzero`."""
-    wanted = node.numbers(node["shape"] or [], shape=(len(node["shape"] or ()),)) if node.version == 1 else node.need(1)
+    wanted = (
+        node.numbers(node["shape"] or [], shape=(len(node["shape"] or ()),))
+        if node.version == 1
+        else node.need(1)
+    )
     return node.add("Reshape", node.x, wanted, special_zero=not node["allowzero"])
 
 
@@ -25,12 +29,21 @@ def flatten(node: Node) -> Made:
     if axis == 1 and 0 not in (static or ()):
         return node.reshaped(x, [0, -1], zero=True)
     if axis == 0:
-        return node.reshaped(x, [1, -1] if static is None or 0 not in static else [1, _count(static)])
+        return node.reshaped(
+            x, [1, -1] if static is None or 0 not in static else [1, _count(static)]
+        )
     if static is not None and 0 in static:
         return node.reshaped(x, [_count(static[:axis]), _count(static[axis:])])
     if x.rank is not None and axis == x.rank:
         return node.reshaped(x, [-1, 1])
-    first = node.add("Slice", node.shape_of(x), node.numbers([0]), node.numbers([axis]), node.numbers([1]), node.numbers([0]))
+    first = node.add(
+        "Slice",
+        node.shape_of(x),
+        node.numbers([0]),
+        node.numbers([axis]),
+        node.numbers([1]),
+        node.numbers([0]),
+    )
     rows = node.add("ReduceProd", first, node.numbers([0]), keep_dims=True)
     return node.reshaped(x, node.add("Concat", rows, node.numbers([-1]), axis=0))
 
@@ -64,7 +77,12 @@ def _axes(node: Node, *, added: bool = False) -> Value | None:
         rank = node.x.rank + (len(listed) if added else 0)
         node.axes("axes", listed, rank)
         if len({axis % max(rank, 1) for axis in listed}) < len(listed):
-            raise Refusal(f"`axes` holds an axis twice: {listed}", rule="duplicate-values", at="axes", seen=listed)
+            raise Refusal(
+                f"`axes` holds an axis twice: {listed}",
+                rule="duplicate-values",
+                at="axes",
+                seen=listed,
+            )
     return given if given is not None else None if listed is None else node.numbers(listed)
 
 
@@ -102,10 +120,17 @@ def split(node: Node) -> Made:
             expected=count,
             seen=node["num_outputs"],
         )
-    dim = None if x.shape.dims is None or not x.shape.dims[axis].is_static else x.shape.dims[axis].low
+    dim = (
+        None if x.shape.dims is None or not x.shape.dims[axis].is_static else x.shape.dims[axis].low
+    )
     if dim is not None and dim % count and node.version >= 18:
         each = -(-dim // count)
-        return node.all("VariadicSplit", x, where, node.numbers([min(each, max(dim - each * index, 0)) for index in range(count)]))
+        return node.all(
+            "VariadicSplit",
+            x,
+            where,
+            node.numbers([min(each, max(dim - each * index, 0)) for index in range(count)]),
+        )
     return node.all("Split", x, where, num_splits=count)
 
 
@@ -116,16 +141,31 @@ def slice_(node: Node) -> Made:
         starts, ends = node["starts"], node["ends"]
         axes = node["axes"] or list(range(len(starts)))
         node.axes("axes", axes, x.rank)
-        return node.add("Slice", x, node.numbers(starts), node.numbers(ends), node.numbers([1] * len(starts)), node.numbers(axes))
+        return node.add(
+            "Slice",
+            x,
+            node.numbers(starts),
+            node.numbers(ends),
+            node.numbers([1] * len(starts)),
+            node.numbers(axes),
+        )
     start, stop, axes_given, step = node.need(1), node.need(2), node.input(3), node.input(4)
     if axes_given is not None and axes_given.known is not None:
         node.axes("axes", axes_given.known, x.rank)
     if step is None:
         count = start.shape.static
         ones = (
-            node.numbers([1] * count[0]) if count is not None else node.add("Broadcast", node.numbers(1), node.shape_of(start), version="opset3", mode="numpy")
+            node.numbers([1] * count[0])
+            if count is not None
+            else node.add(
+                "Broadcast", node.numbers(1), node.shape_of(start), version="opset3", mode="numpy"
+            )
         )
-        step = node.convert(ones, start.element_type) if count is None and not start.element_type.is_dynamic else ones
+        step = (
+            node.convert(ones, start.element_type)
+            if count is None and not start.element_type.is_dynamic
+            else ones
+        )
     if axes_given is None:
         return node.add("Slice", x, start, stop, step)
     return node.add("Slice", x, start, stop, step, axes_given)
@@ -149,14 +189,23 @@ def _from_front(node: Node, indices: Value, data: Value, axis: int) -> Value:
     known = indices.tensor.value
     if known is not None and all(number >= 0 for number in known.lower):
         return indices
-    size = node.add("Gather", node.shape_of(data), node.numbers(axis), node.numbers(0), version="opset8")
+    size = node.add(
+        "Gather", node.shape_of(data), node.numbers(axis), node.numbers(0), version="opset8"
+    )
     zero = node.like(indices, 0)
-    return node.add("Select", node.add("Less", indices, zero), node.add("Add", indices, node.add("ConvertLike", size, indices)), indices)
+    return node.add(
+        "Select",
+        node.add("Less", indices, zero),
+        node.add("Add", indices, node.add("ConvertLike", size, indices)),
+        indices,
+    )
 
 
 @operator("GatherND", 11, 12, 13)
 def gather_nd(node: Node) -> Made:
-    return node.add("GatherND", node.x, node.need(1), version="opset8", batch_dims=node["batch_dims"] or 0)
+    return node.add(
+        "GatherND", node.x, node.need(1), version="opset8", batch_dims=node["batch_dims"] or 0
+    )
 
 
 @operator("Scatter", 9, 11)
@@ -165,19 +214,40 @@ def scatter_elements(node: Node) -> Made:
     axis = node.axis("axis", node.x.rank, negative_since=9)
     modes = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
     reduction = _reduction(node, modes)
-    return node.add("ScatterElementsUpdate", node.x, node.need(1), node.need(2), node.numbers(axis), version="opset12", reduction=reduction, use_init_val=True)
+    return node.add(
+        "ScatterElementsUpdate",
+        node.x,
+        node.need(1),
+        node.need(2),
+        node.numbers(axis),
+        version="opset12",
+        reduction=reduction,
+        use_init_val=True,
+    )
 
 
 @operator("ScatterND", 11, 13, 16, 18)
 def scatter_nd(node: Node) -> Made:
     modes = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
-    return node.add("ScatterNDUpdate", node.x, node.need(1), node.need(2), version="opset15", reduction=_reduction(node, modes))
+    return node.add(
+        "ScatterNDUpdate",
+        node.x,
+        node.need(1),
+        node.need(2),
+        version="opset15",
+        reduction=_reduction(node, modes),
+    )
 
 
 def _reduction(node: Node, modes: dict[str, str]) -> str:
     wanted = node["reduction"] or "none"
     if wanted not in modes:
-        raise Refusal(f"`reduction` is '{wanted}'; it is one of {', '.join(modes)}", rule="attribute-value", at="reduction", seen=wanted)
+        raise Refusal(
+            f"`reduction` is '{wanted}'; it is one of {', '.join(modes)}",
+            rule="attribute-value",
+            at="reduction",
+            seen=wanted,
+        )
     return modes[wanted]
 
 
@@ -189,7 +259,9 @@ def expand(node: Node) -> Made:
 @operator("Tile", 1, 6, 13)
 def tile(node: Node) -> Made:
     if node.version == 1:
-        raise Refusal("Tile of version 1 repeats along an axis that is an input; later versions take the number of repeats for each axis")
+        raise Refusal(
+            "Tile of version 1 repeats along an axis that is an input; later versions take the number of repeats for each axis"
+        )
     return node.add("Tile", node.x, node.need(1))
 
 
@@ -200,8 +272,15 @@ def pad(node: Node) -> Made:
     modes = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wrap": None}
     mode = modes.get(node["mode"], "")
     if mode == "":
-        raise Refusal(f"`mode` is '{node['mode']}'; it is one of {', '.join(modes)}", rule="attribute-value", at="mode", seen=node["mode"])
-    value = node.input(2) if node.version >= 11 else node.numbers(node["value"], x.element_type.name)
+        raise Refusal(
+            f"`mode` is '{node['mode']}'; it is one of {', '.join(modes)}",
+            rule="attribute-value",
+            at="mode",
+            seen=node["mode"],
+        )
+    value = (
+        node.input(2) if node.version >= 11 else node.numbers(node["value"], x.element_type.name)
+    )
     if value is None:
         value = node.like(x, 0)
     elif value.rank != 0:
@@ -212,19 +291,33 @@ def pad(node: Node) -> Made:
     elif (known := node.need(1).known) is not None:
         axes = node.input(3)
         if axes is not None and axes.known is None:
-            raise Refusal("Pad cannot be read without its axes, which are not known", rule="input-value", at="axes")
+            raise Refusal(
+                "Pad cannot be read without its axes, which are not known",
+                rule="input-value",
+                at="axes",
+            )
         begins, ends = _padding(node, list(known), None if axes is None else list(axes.known or ()))
     else:
         if node.input(3) is not None:
-            raise Refusal("Pad with axes cannot be read where its pads are not known", rule="input-value", at="pads")
+            raise Refusal(
+                "Pad with axes cannot be read where its pads are not known",
+                rule="input-value",
+                at="pads",
+            )
         if mode is None:
-            raise Refusal("Pad that wraps around cannot be read where its pads are not known", rule="input-value", at="pads")
+            raise Refusal(
+                "Pad that wraps around cannot be read where its pads are not known",
+                rule="input-value",
+                at="pads",
+            )
         begins_value, ends_value = node.all("Split", node.need(1), node.numbers(0), num_splits=2)
         return node.add("Pad", x, begins_value, ends_value, value, version="opset12", pad_mode=mode)
     if mode is None:
         return _wrapped(node, begins, ends)
     inputs = (x, node.numbers(begins, shape=(len(begins),)), node.numbers(ends, shape=(len(ends),)))
-    return node.add("Pad", *inputs, *((value,) if mode == "constant" else ()), version="opset12", pad_mode=mode)
+    return node.add(
+        "Pad", *inputs, *((value,) if mode == "constant" else ()), version="opset12", pad_mode=mode
+    )
 
 
 def _padding(node: Node, pads: list[int], axes: list[int] | None) -> tuple[list[int], list[int]]:
@@ -232,7 +325,10 @@ def _padding(node: Node, pads: list[int], axes: list[int] | None) -> tuple[list[
     if axes is None:
         if node.x.rank is not None and len(pads) != 2 * node.x.rank:
             raise Refusal(
-                f"`pads` has {len(pads)} elements; an input of rank {node.x.rank} takes {2 * node.x.rank}", rule="input-value", at="pads", seen=len(pads)
+                f"`pads` has {len(pads)} elements; an input of rank {node.x.rank} takes {2 * node.x.rank}",
+                rule="input-value",
+                at="pads",
+                seen=len(pads),
             )
         return pads[:half], pads[half:]
     rank = node.rank(node.x, "with axes")
@@ -247,12 +343,33 @@ def _wrapped(node: Node, begins: list[int], ends: list[int]) -> Value:
     made = node.x
     for axis, (begin, end) in enumerate(zip(begins, ends, strict=True)):
         if begin < 0 or end < 0:
-            raise Refusal("Pad that wraps around takes no negative pads here", rule="input-value", at="pads")
+            raise Refusal(
+                "Pad that wraps around takes no negative pads here", rule="input-value", at="pads"
+            )
         parts = [made]
         if begin:
-            parts.insert(0, node.add("Slice", made, node.numbers([-begin]), node.numbers([2**31 - 1]), node.numbers([1]), node.numbers([axis])))
+            parts.insert(
+                0,
+                node.add(
+                    "Slice",
+                    made,
+                    node.numbers([-begin]),
+                    node.numbers([2**31 - 1]),
+                    node.numbers([1]),
+                    node.numbers([axis]),
+                ),
+            )
         if end:
-            parts.append(node.add("Slice", made, node.numbers([0]), node.numbers([end]), node.numbers([1]), node.numbers([axis])))
+            parts.append(
+                node.add(
+                    "Slice",
+                    made,
+                    node.numbers([0]),
+                    node.numbers([end]),
+                    node.numbers([1]),
+                    node.numbers([axis]),
+                )
+            )
         made = node.add("Concat", *parts, axis=axis) if len(parts) > 1 else made
     return made if made is not node.x else node.add("Identity", made)
 
@@ -260,13 +377,17 @@ def _wrapped(node: Node, begins: list[int], ends: list[int]) -> Value:
 @operator("DepthToSpace", 1, 11, 13, 28)
 def depth_to_space(node: Node) -> Made:
     modes = {"DCR": "blocks_first", "CRD": "depth_first"}
-    return node.add("DepthToSpace", node.x, block_size=node["blocksize"], mode=modes[node["mode"] or "DCR"])
+    return node.add(
+        "DepthToSpace", node.x, block_size=node["blocksize"], mode=modes[node["mode"] or "DCR"]
+    )
 
 
 @operator("SpaceToDepth", 1, 13, 28)
 def space_to_depth(node: Node) -> Made:
     modes = {"DCR": "blocks_first", "CRD": "depth_first"}
-    return node.add("SpaceToDepth", node.x, block_size=node["blocksize"], mode=modes[node["mode"] or "DCR"])
+    return node.add(
+        "SpaceToDepth", node.x, block_size=node["blocksize"], mode=modes[node["mode"] or "DCR"]
+    )
 
 
 @operator("Trilu", 14)
@@ -276,8 +397,15 @@ def trilu(node: Node) -> Made:
     rank = node.rank(x, "as a batch of matrices")
     sizes = node.shape_of(x)
     zero, one = node.numbers(0), node.numbers(1)
-    rows, columns = (node.add("Gather", sizes, node.numbers(rank + index), zero, version="opset8") for index in (-2, -1))
-    down = node.add("Unsqueeze", node.add("Range", zero, rows, one, version="opset4", output_type=I64), node.numbers([1]))
+    rows, columns = (
+        node.add("Gather", sizes, node.numbers(rank + index), zero, version="opset8")
+        for index in (-2, -1)
+    )
+    down = node.add(
+        "Unsqueeze",
+        node.add("Range", zero, rows, one, version="opset4", output_type=I64),
+        node.numbers([1]),
+    )
     along = node.add("Range", zero, columns, one, version="opset4", output_type=I64)
     k = node.input(1)
     if k is not None:
@@ -296,13 +424,21 @@ def compress(node: Node) -> Made:
     x = node.x
     axis = 0 if node["axis"] is None else node.axis("axis", x.rank)
     data = node.reshaped(x, [-1]) if node["axis"] is None else x
-    chosen = node.add("Squeeze", node.add("NonZero", node.need(1), output_type=I64), node.numbers([0]))
+    chosen = node.add(
+        "Squeeze", node.add("NonZero", node.need(1), output_type=I64), node.numbers([0])
+    )
     return node.add("Gather", data, chosen, node.numbers(axis), version="opset8")
 
 
 @operator("ReverseSequence", 10, 28)
 def reverse_sequence(node: Node) -> Made:
-    return node.add("ReverseSequence", node.x, node.need(1), batch_axis=node["batch_axis"], seq_axis=node["time_axis"])
+    return node.add(
+        "ReverseSequence",
+        node.x,
+        node.need(1),
+        batch_axis=node["batch_axis"],
+        seq_axis=node["time_axis"],
+    )
 
 
 @operator("OneHot", 9, 11, 28)
@@ -311,12 +447,24 @@ def one_hot(node: Node) -> Made:
     indices, depth, values = (node.need(index) for index in range(3))
     depth = node.convert(depth if depth.rank == 0 else node.reshaped(depth, []), "i64")
     indices = node.convert(indices, "i64")
-    inside = node.add("LogicalAnd", node.add("GreaterEqual", indices, node.add("Negative", depth)), node.add("Less", indices, depth))
+    inside = node.add(
+        "LogicalAnd",
+        node.add("GreaterEqual", indices, node.add("Negative", depth)),
+        node.add("Less", indices, depth),
+    )
     positive = node.add("Select", inside, node.add("FloorMod", indices, depth), node.numbers(-1))
     off, on = node.all("Split", values, node.numbers(0), num_splits=2)
     zero = node.numbers([0])
     axis = node["axis"]
-    return node.add("OneHot", positive, depth, node.add("Squeeze", on, zero), node.add("Squeeze", off, zero), version="opset1", axis=axis)
+    return node.add(
+        "OneHot",
+        positive,
+        depth,
+        node.add("Squeeze", on, zero),
+        node.add("Squeeze", off, zero),
+        version="opset1",
+        axis=axis,
+    )
 
 
 @operator("TopK", 1, 10, 11, 24)
@@ -330,13 +478,29 @@ def top_k(node: Node) -> Made:
         k = k if k.rank == 0 else node.add("Squeeze", k, node.numbers([0]))
     mode = "max" if node["largest"] in (None, 1) else "min"
     sort = "value" if node["sorted"] in (None, 1) else "none"
-    return node.all("TopK", node.x, k, version="opset11", axis=axis, mode=mode, sort=sort, stable=sort == "value", index_element_type=I64)
+    return node.all(
+        "TopK",
+        node.x,
+        k,
+        version="opset11",
+        axis=axis,
+        mode=mode,
+        sort=sort,
+        stable=sort == "value",
+        index_element_type=I64,
+    )
 
 
 @operator("Unique", 11, 28)
 def unique(node: Node) -> Made:
     inputs = (node.x,) if node["axis"] is None else (node.x, node.numbers(node["axis"]))
-    made = node.all("Unique", *inputs, sorted=node.flag("sorted"), index_element_type=I64, count_element_type=I64)
+    made = node.all(
+        "Unique",
+        *inputs,
+        sorted=node.flag("sorted"),
+        index_element_type=I64,
+        count_element_type=I64,
+    )
     return tuple(made)
 
 
@@ -344,4 +508,6 @@ def unique(node: Node) -> Made:
 def cum_sum(node: Node) -> Made:
     axis = node.need(1)
     axis = axis if axis.rank == 0 else node.reshaped(axis, [])
-    return node.add("CumSum", node.x, axis, exclusive=node.flag("exclusive"), reverse=node.flag("reverse"))
+    return node.add(
+        "CumSum", node.x, axis, exclusive=node.flag("exclusive"), reverse=node.flag("reverse")
+    )

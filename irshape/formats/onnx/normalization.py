@@ -26,10 +26,25 @@ def _softmax(node: Node, type: str, x: Value, axis: int) -> Value:
     if type == "Hardmax":
         i64 = ElementType.of("i64")
         rank = node.rank(x, "along its axis")
-        greatest = node.all("TopK", x, node.numbers(1), version="opset11", axis=axis, mode="max", sort="value", stable=True, index_element_type=i64)[1]
-        size = node.add("Gather", node.shape_of(x), node.numbers(axis), node.numbers(0), version="opset8")
+        greatest = node.all(
+            "TopK",
+            x,
+            node.numbers(1),
+            version="opset11",
+            axis=axis,
+            mode="max",
+            sort="value",
+            stable=True,
+            index_element_type=i64,
+        )[1]
+        size = node.add(
+            "Gather", node.shape_of(x), node.numbers(axis), node.numbers(0), version="opset8"
+        )
         positions = node.reshaped(
-            node.add("Range", node.numbers(0), size, node.numbers(1), version="opset4", output_type=i64), [-1 if index == axis else 1 for index in range(rank)]
+            node.add(
+                "Range", node.numbers(0), size, node.numbers(1), version="opset4", output_type=i64
+            ),
+            [-1 if index == axis else 1 for index in range(rank)],
         )
         return node.add("ConvertLike", node.add("Equal", greatest, positions), x)
     return node.add(type, x, version="opset8" if type == "SoftMax" else "opset5", axis=axis)
@@ -57,13 +72,33 @@ def batch_normalization(node: Node) -> Made:
         return _training(node)
     if node.version < 7 and not node["is_test"]:
         raise Refusal(
-            f"BatchNormalization of version {node.version} trains unless `is_test` is 1; OpenVINO runs inference only", at="is_test", expected=1, seen=0
+            f"BatchNormalization of version {node.version} trains unless `is_test` is 1; OpenVINO runs inference only",
+            at="is_test",
+            expected=1,
+            seen=0,
         )
     if node.version < 9 and node["spatial"] == 0:
-        raise Refusal("BatchNormalization for each element by itself has no counterpart in OpenVINO", at="spatial", expected=1, seen=0)
+        raise Refusal(
+            "BatchNormalization for each element by itself has no counterpart in OpenVINO",
+            at="spatial",
+            expected=1,
+            seen=0,
+        )
     x, *others = (node.need(index) for index in range(5))
-    scale, bias, mean, variance = (value if value.element_type is x.element_type else node.add("ConvertLike", value, x) for value in others)
-    return node.add("BatchNormInference", x, scale, bias, mean, variance, version="opset5", epsilon=node["epsilon"])
+    scale, bias, mean, variance = (
+        value if value.element_type is x.element_type else node.add("ConvertLike", value, x)
+        for value in others
+    )
+    return node.add(
+        "BatchNormInference",
+        x,
+        scale,
+        bias,
+        mean,
+        variance,
+        version="opset5",
+        epsilon=node["epsilon"],
+    )
 
 
 def _training(node: Node) -> Made:
@@ -73,12 +108,27 @@ def _training(node: Node) -> Made:
     axes = node.numbers([0, *range(2, rank)])
     own_mean = node.add("ReduceMean", x, axes, keep_dims=False)
     centred = node.add("Subtract", x, node.add("ReduceMean", x, axes, keep_dims=True))
-    own_variance = node.add("ReduceMean", node.add("Multiply", centred, centred), axes, keep_dims=False)
-    made = node.add("BatchNormInference", x, scale, bias, own_mean, own_variance, version="opset5", epsilon=node["epsilon"])
+    own_variance = node.add(
+        "ReduceMean", node.add("Multiply", centred, centred), axes, keep_dims=False
+    )
+    made = node.add(
+        "BatchNormInference",
+        x,
+        scale,
+        bias,
+        own_mean,
+        own_variance,
+        version="opset5",
+        epsilon=node["epsilon"],
+    )
     momentum = node["momentum"]
 
     def moved(running: Value, own: Value) -> Value:
-        return node.add("Add", node.add("Multiply", running, node.like(running, momentum)), node.add("Multiply", own, node.like(own, 1 - momentum)))
+        return node.add(
+            "Add",
+            node.add("Multiply", running, node.like(running, momentum)),
+            node.add("Multiply", own, node.like(own, 1 - momentum)),
+        )
 
     return made, moved(mean, own_mean), moved(variance, own_variance)
 
@@ -87,9 +137,19 @@ def _training(node: Node) -> Made:
 def instance_normalization(node: Node) -> Made:
     x, scale, bias = (node.need(index) for index in range(3))
     rank = node.rank(x, "over all spatial axes")
-    made = node.add("MVN", x, node.numbers(list(range(2, rank))), version="opset6", normalize_variance=True, eps=node["epsilon"], eps_mode="inside_sqrt")
+    made = node.add(
+        "MVN",
+        x,
+        node.numbers(list(range(2, rank))),
+        version="opset6",
+        normalize_variance=True,
+        eps=node["epsilon"],
+        eps_mode="inside_sqrt",
+    )
     lie = [1, -1, *([1] * (rank - 2))]
-    return node.add("Add", node.add("Multiply", made, node.reshaped(scale, lie)), node.reshaped(bias, lie))
+    return node.add(
+        "Add", node.add("Multiply", made, node.reshaped(scale, lie)), node.reshaped(bias, lie)
+    )
 
 
 @operator("LayerNormalization", 17)
@@ -101,7 +161,15 @@ def layer_normalization(node: Node) -> Made:
     axes = node.numbers(list(range(axis, rank)))
     kind = x.element_type
     wide = x if kind.name in ("f32", "f64") or node["stash_type"] != 1 else node.convert(x, "f32")
-    normal = node.add("MVN", wide, axes, version="opset6", normalize_variance=True, eps=node["epsilon"], eps_mode="inside_sqrt")
+    normal = node.add(
+        "MVN",
+        wide,
+        axes,
+        version="opset6",
+        normalize_variance=True,
+        eps=node["epsilon"],
+        eps_mode="inside_sqrt",
+    )
     made = node.add("Multiply", normal if wide is x else node.convert(normal, kind), scale)
     if bias is not None:
         made = node.add("Add", made, bias)
@@ -116,12 +184,24 @@ def layer_normalization(node: Node) -> Made:
 
 @operator("GroupNormalization", 21)
 def group_normalization(node: Node) -> Made:
-    return node.add("GroupNormalization", node.need(0), node.need(1), node.need(2), num_groups=node["num_groups"], epsilon=node["epsilon"])
+    return node.add(
+        "GroupNormalization",
+        node.need(0),
+        node.need(1),
+        node.need(2),
+        num_groups=node["num_groups"],
+        epsilon=node["epsilon"],
+    )
 
 
 @operator("LRN", 1, 13)
 def lrn(node: Node) -> Made:
-    found = {"alpha": node["alpha"], "beta": node["beta"], "bias": node["bias"], "size": node["size"]}
+    found = {
+        "alpha": node["alpha"],
+        "beta": node["beta"],
+        "bias": node["bias"],
+        "size": node["size"],
+    }
     return node.add("LRN", node.x, node.numbers([1]), **found)
 
 
@@ -129,13 +209,31 @@ def lrn(node: Node) -> Made:
 def lp_normalization(node: Node) -> Made:
     """What has the norm 0 stays 0."""
     if node["p"] not in (1, 2):
-        raise Refusal(f"`p` is {node['p']}; it is 1 or 2", rule="attribute-value", at="p", expected="1 or 2", seen=node["p"])
+        raise Refusal(
+            f"`p` is {node['p']}; it is 1 or 2",
+            rule="attribute-value",
+            at="p",
+            expected="1 or 2",
+            seen=node["p"],
+        )
     axis = node.axis("axis", node.x.rank, negative_since=1)
     norm = node.add(f"ReduceL{node['p']}", node.x, node.numbers([axis]), keep_dims=True)
     zero = node.like(norm, 0)
-    return node.add("Divide", node.x, node.add("Select", node.add("Equal", norm, zero), node.like(norm, 1), norm))
+    return node.add(
+        "Divide",
+        node.x,
+        node.add("Select", node.add("Equal", norm, zero), node.like(norm, 1), norm),
+    )
 
 
 @operator("MeanVarianceNormalization", 9, 13)
 def mean_variance_normalization(node: Node) -> Made:
-    return node.add("MVN", node.x, node.numbers(node["axes"] or [0, 2, 3]), version="opset6", normalize_variance=True, eps=1e-9, eps_mode="outside_sqrt")
+    return node.add(
+        "MVN",
+        node.x,
+        node.numbers(node["axes"] or [0, 2, 3]),
+        version="opset6",
+        normalize_variance=True,
+        eps=1e-9,
+        eps_mode="outside_sqrt",
+    )

@@ -15,7 +15,9 @@ def onnx() -> Any:
         import onnx.helper
         import onnx.numpy_helper
     except ImportError as problem:
-        raise ImportError("reading ONNX needs the onnx package: pip install irshape[onnx]") from problem
+        raise ImportError(
+            "reading ONNX needs the onnx package: pip install irshape[onnx]"
+        ) from problem
     return package
 
 

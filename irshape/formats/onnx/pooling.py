@@ -28,10 +28,20 @@ def _pool(node: Node) -> dict[str, Any]:
 @operator("MaxPool", 1, 8, 10, 11, 12, 22)
 def max_pool(node: Node) -> Made:
     if node["storage_order"]:
-        raise Refusal("MaxPool that numbers its elements by columns has no counterpart in OpenVINO", at="storage_order")
+        raise Refusal(
+            "MaxPool that numbers its elements by columns has no counterpart in OpenVINO",
+            at="storage_order",
+        )
     x = node.x
     narrow = x.element_type.name in ("i8", "u8")
-    made = node.all("MaxPool", x, version="opset14", index_element_type=ElementType.of("i64"), axis=0, **_pool(node))
+    made = node.all(
+        "MaxPool",
+        x,
+        version="opset14",
+        index_element_type=ElementType.of("i64"),
+        axis=0,
+        **_pool(node),
+    )
     return made[:2] if not narrow or node.wants(1) else made[:1]
 
 
@@ -49,7 +59,11 @@ def average_pool(node: Node) -> Made:
 def _spatial_axes(node: Node) -> Value:
     rank = node.rank(node.x, "over all spatial axes")
     if rank < 3:
-        raise Refusal(f"{node.operator} takes a batch of channels of at least one axis, got {node.x.shape}", rule="input-rank", seen=f"rank {rank}")
+        raise Refusal(
+            f"{node.operator} takes a batch of channels of at least one axis, got {node.x.shape}",
+            rule="input-rank",
+            seen=f"rank {rank}",
+        )
     return node.numbers(list(range(2, rank)))
 
 
@@ -69,7 +83,11 @@ def global_lp_pool(node: Node) -> Made:
     if p in (1, 2):
         return node.add(f"ReduceL{int(p)}", node.x, _spatial_axes(node), keep_dims=True)
     powers = node.add("Power", node.add("Abs", node.x), node.like(node.x, p))
-    return node.add("Power", node.add("ReduceSum", powers, _spatial_axes(node), keep_dims=True), node.like(node.x, 1 / p))
+    return node.add(
+        "Power",
+        node.add("ReduceSum", powers, _spatial_axes(node), keep_dims=True),
+        node.like(node.x, 1 / p),
+    )
 
 
 @operator("LpPool", 1, 2, 11, 18, 22)
@@ -85,4 +103,6 @@ def lp_pool(node: Node) -> Made:
         mean = node.add("AvgPool", powers, version="opset14", exclude_pad=False, **window)
     else:
         mean = node.add("AvgPool", powers, version="opset16", exclude_pad=False, **window)
-    return node.add("Power", node.add("Multiply", mean, node.like(node.x, elements)), node.like(node.x, 1 / p))
+    return node.add(
+        "Power", node.add("Multiply", mean, node.like(node.x, elements)), node.like(node.x, 1 / p)
+    )

@@ -11,7 +11,15 @@ from .tensors import element_type
 VERSIONS = (10, 13, 19, 21, 23, 24, 25, 28)
 MAX_BLOCKED = 1 << 20
 """Elements of an axis in blocks: as many numbers of blocks are written out."""
-RANGE = {"u8": (0, 255), "i8": (-128, 127), "u16": (0, 65535), "i16": (-32768, 32767), "u4": (0, 15), "i4": (-8, 7), "u2": (0, 3)}
+RANGE = {
+    "u8": (0, 255),
+    "i8": (-128, 127),
+    "u16": (0, 65535),
+    "i16": (-32768, 32767),
+    "u4": (0, 15),
+    "i4": (-8, 7),
+    "u2": (0, 3),
+}
 
 
 def _lying(node: Node, value: Value | None, x: Value) -> Value | None:
@@ -28,16 +36,33 @@ def _lying(node: Node, value: Value | None, x: Value) -> Value | None:
         return node.reshaped(value, [-1 if index == axis else 1 for index in range(rank)])
     size = x.shape.dims[axis] if x.shape.dims is not None else None
     if size is None or not size.is_static:
-        raise Refusal(f"{node.operator} in blocks cannot be read without the size of axis {axis}", rule="input-shapes", at="block_size")
+        raise Refusal(
+            f"{node.operator} in blocks cannot be read without the size of axis {axis}",
+            rule="input-shapes",
+            at="block_size",
+        )
     if block < 0 or size.low > MAX_BLOCKED:
         raise Refusal(
-            f"{node.operator} in blocks of {block} along {size} elements", rule="attribute-value", at="block_size", expected=f"at most {MAX_BLOCKED} elements"
+            f"{node.operator} in blocks of {block} along {size} elements",
+            rule="attribute-value",
+            at="block_size",
+            expected=f"at most {MAX_BLOCKED} elements",
         )
     if value.shape.static is not None and value.shape.static[axis] != -(-size.low // block):
         wanted = -(-size.low // block)
-        message = f"axis {axis} of size {size} has {wanted} blocks of {block}; the scale is {value.shape}"
-        raise Refusal(message, rule="input-shapes", at="block_size", expected=wanted, seen=value.shape)
-    return node.add("Gather", value, node.numbers([index // block for index in range(size.low)]), node.numbers(axis), version="opset8")
+        message = (
+            f"axis {axis} of size {size} has {wanted} blocks of {block}; the scale is {value.shape}"
+        )
+        raise Refusal(
+            message, rule="input-shapes", at="block_size", expected=wanted, seen=value.shape
+        )
+    return node.add(
+        "Gather",
+        value,
+        node.numbers([index // block for index in range(size.low)]),
+        node.numbers(axis),
+        version="opset8",
+    )
 
 
 @operator("DequantizeLinear", *VERSIONS)
@@ -59,9 +84,17 @@ def quantize(node: Node) -> Made:
     x, scale = node.x, _lying(node, node.need(1), node.x)
     zero = node.input(2)
     given = node["output_dtype"]
-    kind = element_type(given) if given else zero.element_type if zero is not None else ElementType.of("u8")
+    kind = (
+        element_type(given)
+        if given
+        else zero.element_type
+        if zero is not None
+        else ElementType.of("u8")
+    )
     assert scale is not None
-    return quantized(node, node.add("Divide", node.convert(x, "f32"), scale), _lying(node, zero, x), kind)
+    return quantized(
+        node, node.add("Divide", node.convert(x, "f32"), scale), _lying(node, zero, x), kind
+    )
 
 
 def quantized(node: Node, scaled: Value, zero: Value | None, kind: ElementType) -> Value:
@@ -76,7 +109,9 @@ def quantized(node: Node, scaled: Value, zero: Value | None, kind: ElementType) 
     else:
         made = node.add("Round", scaled, mode="half_to_even")
         made = made if zero is None else node.add("Add", made, zero)
-    made = node.add("Minimum", node.add("Maximum", made, node.numbers(low, "f32")), node.numbers(high, "f32"))
+    made = node.add(
+        "Minimum", node.add("Maximum", made, node.numbers(low, "f32")), node.numbers(high, "f32")
+    )
     return node.convert(made, kind)
 
 
@@ -91,7 +126,9 @@ def _real(node: Node, value: Value, scale: Value, zero: Value, *, channel: int, 
             else node.reshaped(part, [-1 if axis == channel else 1 for axis in range(rank)])
         )
 
-    return node.add("Multiply", node.add("Subtract", node.convert(value, "f32"), lying(zero)), lying(scale))
+    return node.add(
+        "Multiply", node.add("Subtract", node.convert(value, "f32"), lying(zero)), lying(scale)
+    )
 
 
 @operator("QLinearMatMul", 10, 21)
@@ -101,7 +138,12 @@ def qlinear_matmul(node: Node) -> Made:
     left = _real(node, a, a_scale, a_zero, channel=max(ranks[0] - 2, 0), rank=ranks[0])
     right = _real(node, b, b_scale, b_zero, channel=ranks[1] - 1, rank=ranks[1])
     made = node.add("MatMul", left, right, transpose_a=False, transpose_b=False)
-    return quantized(node, node.add("Divide", made, node.convert(scale, "f32")), node.convert(zero, "f32"), zero.element_type)
+    return quantized(
+        node,
+        node.add("Divide", made, node.convert(scale, "f32")),
+        node.convert(zero, "f32"),
+        zero.element_type,
+    )
 
 
 @operator("QLinearConv", 10)
@@ -112,9 +154,24 @@ def qlinear_conv(node: Node) -> Made:
     data = _real(node, x, x_scale, x_zero, channel=1, rank=rank)
     weights = _real(node, w, w_scale, w_zero, channel=0, rank=rank)
     groups = node["group"]
-    made = node.add("Convolution", data, weights, **window) if groups == 1 else node.add("GroupConvolution", data, grouped(node, weights, groups), **window)
+    made = (
+        node.add("Convolution", data, weights, **window)
+        if groups == 1
+        else node.add("GroupConvolution", data, grouped(node, weights, groups), **window)
+    )
     bias = node.input(8)
     if bias is not None:  # of i32, in units of the two scales
         unit = node.add("Multiply", node.convert(x_scale, "f32"), node.convert(w_scale, "f32"))
-        made = node.add("Add", made, node.reshaped(node.add("Multiply", node.convert(bias, "f32"), unit), [1, -1, *([1] * (rank - 2))]))
-    return quantized(node, node.add("Divide", made, node.convert(scale, "f32")), node.convert(zero, "f32"), zero.element_type)
+        made = node.add(
+            "Add",
+            made,
+            node.reshaped(
+                node.add("Multiply", node.convert(bias, "f32"), unit), [1, -1, *([1] * (rank - 2))]
+            ),
+        )
+    return quantized(
+        node,
+        node.add("Divide", made, node.convert(scale, "f32")),
+        node.convert(zero, "f32"),
+        zero.element_type,
+    )

@@ -12,12 +12,22 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ...model import BackEdge, Body, Layer, Model, NotReadable, PortMap, Problem, Source
+from ...model.graph import BackEdge, Body, Layer, Model, NotReadable, PortMap, Problem
+from ...model.source import Source
 from ...ops.tensors import UNKNOWN, Tensor
 from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, ElementType, PartialShape
 from ..builder import PORT_MAPS, Builder, Refusal, Value, declare
 from .declaration import Node, declarations
-from .messages import function_body, kind_in_words, listed, names, python_value, with_attributes, with_defaults, without_inputs
+from .messages import (
+    function_body,
+    kind_in_words,
+    listed,
+    names,
+    python_value,
+    with_attributes,
+    with_defaults,
+    without_inputs,
+)
 from .package import NAMES, TYPES, onnx, schema
 from .tensors import Tensors, declared
 
@@ -25,7 +35,9 @@ _MAIN = ("", "ai.onnx")
 _MAX_NESTING = 16
 _MAX_WRITTEN_OUT = 200_000
 """Nodes of functions in the place of those that call them."""
-_REPORT = "a bug in irshape: please report it with this node; IRSHAPE_DEBUG=1 shows where it happens"
+_REPORT = (
+    "a bug in irshape: please report it with this node; IRSHAPE_DEBUG=1 shows where it happens"
+)
 
 
 def read(source: Source) -> Model:
@@ -33,15 +45,26 @@ def read(source: Source) -> Model:
     try:
         package = onnx()
     except ImportError as problem:
-        raise NotReadable(Problem("not-an-ir", str(problem), 0, help="pip install 'irshape[onnx]'"), Source(source.path, b"")) from None
+        raise NotReadable(
+            Problem("not-an-ir", str(problem), 0, help="pip install 'irshape[onnx]'"),
+            Source(source.path, b""),
+        ) from None
     proto = package.ModelProto()
     try:
         proto.ParseFromString(source.data)
     except Exception as problem:
         message = f"the file looks like an ONNX model and cannot be parsed: {problem}"
-        raise NotReadable(Problem("not-an-ir", message, 0, help="it may be truncated; nothing of it was read"), Source(source.path, b"")) from None
+        raise NotReadable(
+            Problem("not-an-ir", message, 0, help="it may be truncated; nothing of it was read"),
+            Source(source.path, b""),
+        ) from None
     if any(isinstance(text, bytes) for text in names(proto)):
-        raise NotReadable(Problem("not-an-ir", "the file looks like an ONNX model, and a name in it is not UTF-8", 0), Source(source.path, b""))
+        raise NotReadable(
+            Problem(
+                "not-an-ir", "the file looks like an ONNX model, and a name in it is not UTF-8", 0
+            ),
+            Source(source.path, b""),
+        )
     folder = None if source.path == "<stdin>" else Path(source.path).parent
     listing, offsets = listed(proto.graph.node)
     source.data, source.encoding = listing, "utf-8"
@@ -51,7 +74,13 @@ def read(source: Source) -> Model:
 class _Scope:
     """Where names mean values: the graph itself, or one call of a function."""
 
-    def __init__(self, opsets: Mapping[str, int], attributes: Mapping[str, Any], prefix: str = "", depth: int = 0) -> None:
+    def __init__(
+        self,
+        opsets: Mapping[str, int],
+        attributes: Mapping[str, Any],
+        prefix: str = "",
+        depth: int = 0,
+    ) -> None:
         self.opsets = opsets
         self.attributes = attributes
         """Those that the call gives to the function, by name."""
@@ -66,12 +95,16 @@ class _Scope:
 
 
 class _Reader:
-    def __init__(self, proto: Any, builder: Builder, folder: Path | None, offsets: list[int]) -> None:
+    def __init__(
+        self, proto: Any, builder: Builder, folder: Path | None, offsets: list[int]
+    ) -> None:
         self.proto = proto
         self.builder = builder
         self.tensors = Tensors(builder, folder)
         self.offsets = offsets
-        self.functions = {(_domain(function.domain), function.name): function for function in proto.functions}
+        self.functions = {
+            (_domain(function.domain), function.name): function for function in proto.functions
+        }
         self.written_out = 0
         self.declared: dict[str, Tensor] = {}
         """What `value_info` and the outputs declare, by name."""
@@ -96,22 +129,37 @@ class _Reader:
             if found is not None:
                 self.declared[info.name] = found
         scope = _Scope(opsets, {})
-        held = {tensor.name for tensor in graph.initializer} | {tensor.values.name for tensor in graph.sparse_initializer}
+        held = {tensor.name for tensor in graph.initializer} | {
+            tensor.values.name for tensor in graph.sparse_initializer
+        }
         for info in graph.input:
             if info.name not in held:
                 value = builder.parameter(info.name, declared(info.type) or UNKNOWN)
                 value.layer.outputs[0].names = _escaped(info.name)
                 scope.values[info.name] = value
-                if not info.type.HasField("tensor_type") or info.type.tensor_type.elem_type not in TYPES:
+                if (
+                    not info.type.HasField("tensor_type")
+                    or info.type.tensor_type.elem_type not in TYPES
+                ):
                     kind = kind_in_words(info.type)
-                    builder.problem("unknown-precision", f"the input '{info.name}' is a {kind}, which OpenVINO has not", value.layer, actual=kind)
+                    builder.problem(
+                        "unknown-precision",
+                        f"the input '{info.name}' is a {kind}, which OpenVINO has not",
+                        value.layer,
+                        actual=kind,
+                    )
         scope.initializers = {tensor.name: tensor for tensor in graph.initializer}
         self.run(graph.node, scope)
         for name in [info.name for info in graph.output]:
             builder.name, builder.offset = name, 0
             output = self.value(name, scope)
             if output is None:
-                builder.problem("dangling-edge", f"the output '{name}' of the graph is made by no node", expected="the name of a value", actual=name)
+                builder.problem(
+                    "dangling-edge",
+                    f"the output '{name}' of the graph is made by no node",
+                    expected="the name of a value",
+                    actual=name,
+                )
                 continue
             builder.result(name, self.named(output, name))
         builder.finish()
@@ -143,7 +191,9 @@ class _Reader:
         """A value from around a branch or a loop, inside it."""
         if given.layer.type == "Const":
             constant = self.builder.model.constant(given.layer)
-            return self.builder.constant_at(constant.element_type, constant.shape, constant.offset, constant.size, name=name)
+            return self.builder.constant_at(
+                constant.element_type, constant.shape, constant.offset, constant.size, name=name
+            )
         found = self.builder.parameter(name, given.tensor.with_value(None))
         scope.captured.append((given, found.layer))
         return found
@@ -164,7 +214,9 @@ class _Reader:
             value = self.tensors.constant(tensor, name)
         except Refusal as refusal:
             layer, values = builder.opaque("Initializer", "ai.onnx", (), (UNKNOWN,), name=name)
-            builder.problem(refusal.rule, refusal.message, layer, expected=refusal.expected, actual=refusal.seen)
+            builder.problem(
+                refusal.rule, refusal.message, layer, expected=refusal.expected, actual=refusal.seen
+            )
             value = values[0]
         value.layer.outputs[0].names = _escaped(name)
         return value
@@ -176,7 +228,11 @@ class _Reader:
         for position, proto in enumerate(nodes):
             if not scope.depth:
                 builder.offset = self.offsets[position]
-            label = proto.name or (proto.output[0] if proto.output else "") or f"{proto.op_type}_{position}"
+            label = (
+                proto.name
+                or (proto.output[0] if proto.output else "")
+                or f"{proto.op_type}_{position}"
+            )
             builder.name = scope.prefix + label
             inputs: list[Value | None] = []
             lacking = []
@@ -188,13 +244,19 @@ class _Reader:
             while inputs and inputs[-1] is None:
                 inputs.pop()
             first = len(builder.body.layers)
-            made = self.opaque(proto, inputs, _Undefined(lacking[0])) if lacking else self.node(proto, inputs, scope)
+            made = (
+                self.opaque(proto, inputs, _Undefined(lacking[0]))
+                if lacking
+                else self.node(proto, inputs, scope)
+            )
             for index, name in enumerate(proto.output):
                 output = made[index] if index < len(made) else None
                 if name and output is not None:
                     scope.values[name] = self.bound(output, name, first, scope, proto, index)
 
-    def bound(self, value: Value, name: str, first: int, scope: _Scope, proto: Any, index: int) -> Value:
+    def bound(
+        self, value: Value, name: str, first: int, scope: _Scope, proto: Any, index: int
+    ) -> Value:
         """The output of a node under its name: its port declares what the model declares of it. `first`: the layers from there on are of this node."""
         layer = value.layer
         if scope.depth:
@@ -212,13 +274,19 @@ class _Reader:
         said = self.declared.get(name)
         if said is not None:
             shape = said.shape if said.shape.dims is not None else value.shape
-            kind = said.element_type if said.element_type is not DYNAMIC_TYPE else value.element_type
+            kind = (
+                said.element_type if said.element_type is not DYNAMIC_TYPE else value.element_type
+            )
             declare(port, Tensor(kind, shape))
-            if value.element_type.is_dynamic or value.shape.dims is None:  # then what is declared is all there is to go on
+            if (
+                value.element_type.is_dynamic or value.shape.dims is None
+            ):  # then what is declared is all there is to go on
                 value.tensor = Tensor(kind, shape) if value.tensor == UNKNOWN else value.tensor
         return value
 
-    def node(self, proto: Any, inputs: list[Value | None], scope: _Scope) -> tuple[Value | None, ...]:
+    def node(
+        self, proto: Any, inputs: list[Value | None], scope: _Scope
+    ) -> tuple[Value | None, ...]:
         """The outputs of one node."""
         domain = _domain(proto.domain)
         try:
@@ -228,20 +296,28 @@ class _Reader:
             opset = scope.opsets.get(domain)
             if opset is None:
                 raise Refusal(
-                    f"the model imports no opset of '{domain or 'ai.onnx'}', of which {proto.op_type} is", rule="unknown-version", seen=domain or "ai.onnx"
+                    f"the model imports no opset of '{domain or 'ai.onnx'}', of which {proto.op_type} is",
+                    rule="unknown-version",
+                    seen=domain or "ai.onnx",
                 )
             found = schema(proto.op_type, opset, domain)
             if found is None:
                 raise _Unknown(proto.op_type, domain, opset)
             attributes = with_defaults(found, self.attributes(proto, scope))
             self.check(found, attributes, inputs, proto)
-            held = {"If": self.conditional, "Loop": self.loop, "Scan": self.scan}.get(proto.op_type) if domain == "" else None
+            held = (
+                {"If": self.conditional, "Loop": self.loop, "Scan": self.scan}.get(proto.op_type)
+                if domain == ""
+                else None
+            )
             if held is not None:
                 return held(inputs, attributes, scope)
             implementation = declarations().get((domain, proto.op_type, found.since_version))
             if implementation is not None and not found.deprecated:
                 plain = {name: python_value(attribute) for name, attribute in attributes.items()}
-                node = Node(self.builder, proto.op_type, found.since_version, inputs, plain, proto.output)
+                node = Node(
+                    self.builder, proto.op_type, found.since_version, inputs, plain, proto.output
+                )
                 made = implementation(node)
                 return made if isinstance(made, tuple) else (made,)
             body = function_body(found, with_attributes(proto, attributes), inputs)
@@ -252,17 +328,41 @@ class _Reader:
             return self.opaque(proto, inputs, refusal)
         except NotReadable:
             raise
-        except Exception as error:  # a node that its schema allows and its function did not reckon with
+        except (
+            Exception
+        ) as error:  # a node that its schema allows and its function did not reckon with
             if os.environ.get("IRSHAPE_DEBUG"):
                 raise
-            return self.opaque(proto, inputs, Refusal(f"irshape failed on this node ({type(error).__name__}: {error})", rule="internal-error", help=_REPORT))
+            return self.opaque(
+                proto,
+                inputs,
+                Refusal(
+                    f"irshape failed on this node ({type(error).__name__}: {error})",
+                    rule="internal-error",
+                    help=_REPORT,
+                ),
+            )
 
     def opaque(self, proto: Any, inputs: list[Value | None], refusal: Refusal) -> tuple[Value, ...]:
         """A node that could not be read: reported once; what the model declares of its outputs is taken."""
         outputs = [self.declared.get(name, UNKNOWN) for name in proto.output]
         given = [value for value in inputs if value is not None]
-        layer, values = self.builder.opaque(proto.op_type, _domain(proto.domain) or "ai.onnx", given, outputs, name=self.builder.name)
-        self.builder.problem(refusal.rule, refusal.message, layer, at=refusal.at, expected=refusal.expected, actual=refusal.seen, help=refusal.help or None)
+        layer, values = self.builder.opaque(
+            proto.op_type,
+            _domain(proto.domain) or "ai.onnx",
+            given,
+            outputs,
+            name=self.builder.name,
+        )
+        self.builder.problem(
+            refusal.rule,
+            refusal.message,
+            layer,
+            at=refusal.at,
+            expected=refusal.expected,
+            actual=refusal.seen,
+            help=refusal.help or None,
+        )
         return values
 
     def attributes(self, proto: Any, scope: _Scope) -> dict[str, Any]:
@@ -276,20 +376,45 @@ class _Reader:
                 found[attribute.name] = attribute
         return found
 
-    def check(self, found: Any, attributes: dict[str, Any], inputs: list[Value | None], proto: Any) -> None:
+    def check(
+        self, found: Any, attributes: dict[str, Any], inputs: list[Value | None], proto: Any
+    ) -> None:
         """Holds a node against the schema of its operator. Raises `Refusal`; an attribute that has no meaning is noted only."""
-        _check_attributes(self.builder, found, attributes, {attribute.name for attribute in proto.attribute}, proto.op_type)
+        _check_attributes(
+            self.builder,
+            found,
+            attributes,
+            {attribute.name for attribute in proto.attribute},
+            proto.op_type,
+        )
         least, most = found.min_input, found.max_input
-        if not least <= len(inputs) <= most or any(value is None and index < least for index, value in enumerate(inputs)):
-            wanted = f"{least}" if least == most else f"{least} or more" if found.is_infinite(most) else f"{least} to {most}"
+        if not least <= len(inputs) <= most or any(
+            value is None and index < least for index, value in enumerate(inputs)
+        ):
+            wanted = (
+                f"{least}"
+                if least == most
+                else f"{least} or more"
+                if found.is_infinite(most)
+                else f"{least} to {most}"
+            )
             seen = sum(value is not None for value in inputs)
-            raise Refusal(f"{proto.op_type} of version {found.since_version} takes {wanted} inputs, got {seen}", rule="input-count", expected=wanted, seen=seen)
+            raise Refusal(
+                f"{proto.op_type} of version {found.since_version} takes {wanted} inputs, got {seen}",
+                rule="input-count",
+                expected=wanted,
+                seen=seen,
+            )
         kinds: dict[str, tuple[str, str]] = {}
         for index, value in enumerate(inputs):
             if value is None or value.element_type is DYNAMIC_TYPE:
                 continue
             formal = found.inputs[min(index, len(found.inputs) - 1)]
-            allowed = {NAMES.get(name[len("tensor(") : -1]) for name in formal.types if name.startswith("tensor(")}
+            allowed = {
+                NAMES.get(name[len("tensor(") : -1])
+                for name in formal.types
+                if name.startswith("tensor(")
+            }
             kind = value.element_type.name
             if allowed and kind not in allowed and formal.types:
                 words = ", ".join(sorted(name for name in allowed if name))
@@ -311,15 +436,38 @@ class _Reader:
                     help="insert a Cast",
                 )
 
-    def call(self, function: Any, proto: Any, inputs: list[Value | None], attributes: dict[str, Any], scope: _Scope) -> tuple[Value | None, ...]:
+    def call(
+        self,
+        function: Any,
+        proto: Any,
+        inputs: list[Value | None],
+        attributes: dict[str, Any],
+        scope: _Scope,
+    ) -> tuple[Value | None, ...]:
         """The outputs of a function: its nodes take the place of the one that calls it."""
         if scope.depth >= _MAX_NESTING:
-            raise Refusal(f"functions call each other more than {_MAX_NESTING} deep", rule="nesting-limit", expected=f"at most {_MAX_NESTING}")
-        opsets = {_domain(entry.domain): entry.version for entry in function.opset_import} or scope.opsets
+            raise Refusal(
+                f"functions call each other more than {_MAX_NESTING} deep",
+                rule="nesting-limit",
+                expected=f"at most {_MAX_NESTING}",
+            )
+        opsets = {
+            _domain(entry.domain): entry.version for entry in function.opset_import
+        } or scope.opsets
         self.written_out += len(function.node)
         if self.written_out > _MAX_WRITTEN_OUT:
-            message = f"the functions of the model, written out, are more than {_MAX_WRITTEN_OUT} nodes"
-            raise NotReadable(Problem("size-limit", message, self.builder.offset, expected=f"at most {_MAX_WRITTEN_OUT} nodes"), self.builder.model.source)
+            message = (
+                f"the functions of the model, written out, are more than {_MAX_WRITTEN_OUT} nodes"
+            )
+            raise NotReadable(
+                Problem(
+                    "size-limit",
+                    message,
+                    self.builder.offset,
+                    expected=f"at most {_MAX_WRITTEN_OUT} nodes",
+                ),
+                self.builder.model.source,
+            )
         given = {attribute.name: attribute for attribute in function.attribute_proto} | attributes
         outer = self.builder.name
         inner = _Scope(opsets, given, f"{outer}/", scope.depth + 1)
@@ -327,7 +475,10 @@ class _Reader:
             if value is not None:
                 inner.values[name] = value
         missing = [name for name in function.input if name not in inner.values]
-        self.run([without_inputs(node, missing) for node in function.node] if missing else function.node, inner)
+        self.run(
+            [without_inputs(node, missing) for node in function.node] if missing else function.node,
+            inner,
+        )
         self.builder.name = outer
         return tuple(inner.values.get(name) for name in function.output)
 
@@ -344,7 +495,11 @@ class _Reader:
     ) -> _Graph:
         """A graph inside a node as a body. given: its inputs. sliced: those that come in slices, with the axis of 1 that is taken off. stacked: the outputs that get such an axis."""
         if scope.depth >= _MAX_NESTING:
-            raise Refusal(f"graphs are nested more than {_MAX_NESTING} deep", rule="nesting-limit", expected=f"at most {_MAX_NESTING}")
+            raise Refusal(
+                f"graphs are nested more than {_MAX_NESTING} deep",
+                rule="nesting-limit",
+                expected=f"at most {_MAX_NESTING}",
+            )
         child = self.builder.inner()
         inner = _Scope(scope.opsets, scope.attributes, f"{self.builder.name}/", scope.depth + 1)
         inner.initializers = {tensor.name: tensor for tensor in graph.initializer}
@@ -367,13 +522,18 @@ class _Reader:
                 values.append(value)
         return _Graph(child.body, parameters, results, inner.captured)
 
-    def conditional(self, inputs: list[Value | None], attributes: dict[str, Any], scope: _Scope) -> tuple[Value, ...]:
+    def conditional(
+        self, inputs: list[Value | None], attributes: dict[str, Any], scope: _Scope
+    ) -> tuple[Value, ...]:
         """If: two bodies, and what they use from around them as inputs."""
         assert inputs[0] is not None
         fed = [inputs[0]]
         places: dict[tuple[int, int], int] = {}
         bodies, maps = {}, {}
-        graphs = {tag: self.subgraph(attributes[name].g, scope, []) for tag, name in (("then_body", "then_branch"), ("else_body", "else_branch"))}
+        graphs = {
+            tag: self.subgraph(attributes[name].g, scope, [])
+            for tag, name in (("then_body", "then_branch"), ("else_body", "else_branch"))
+        }
         for tag, graph in graphs.items():
             entries = []
             for value, layer in graph.captured:
@@ -384,25 +544,54 @@ class _Reader:
                 entries.append(self.port_map("input", places[key], layer))
             bodies[tag], maps[PORT_MAPS[tag]] = graph.body, entries
         for tag, graph in graphs.items():
-            maps[PORT_MAPS[tag]] += [self.port_map("output", len(fed) + index, layer) for index, layer in enumerate(graph.results)]
+            maps[PORT_MAPS[tag]] += [
+                self.port_map("output", len(fed) + index, layer)
+                for index, layer in enumerate(graph.results)
+            ]
         return self.builder.with_bodies("If", fed, bodies, maps, len(graphs["then_body"].results))
 
-    def loop(self, inputs: list[Value | None], attributes: dict[str, Any], scope: _Scope) -> tuple[Value, ...]:
+    def loop(
+        self, inputs: list[Value | None], attributes: dict[str, Any], scope: _Scope
+    ) -> tuple[Value, ...]:
         """Loop: states along back edges, and what every iteration gives, joined along a new axis in front."""
         graph, builder = attributes["body"].g, self.builder
         padded = [*inputs, *[None] * (2 - len(inputs))]
         states = [value for value in padded[2:] if value is not None]
-        if len(graph.input) != 2 + len(states) or len(graph.output) < 1 + len(states) or len(padded) != 2 + len(states):
+        if (
+            len(graph.input) != 2 + len(states)
+            or len(graph.output) < 1 + len(states)
+            or len(padded) != 2 + len(states)
+        ):
             message = f"the body takes {len(graph.input)} inputs and gives {len(graph.output)} outputs; the Loop has {len(padded) - 2} states"
-            raise Refusal(message, rule="input-count", expected=2 + len(states), seen=len(graph.input))
-        trips, condition = padded[0] or builder.numbers(-1), padded[1] or builder.numbers(True, "boolean")
+            raise Refusal(
+                message, rule="input-count", expected=2 + len(states), seen=len(graph.input)
+            )
+        trips, condition = (
+            padded[0] or builder.numbers(-1),
+            padded[1] or builder.numbers(True, "boolean"),
+        )
         said = [declared(info.type) for info in graph.input[2:]]
-        given = [(graph.input[0].name, Tensor(ElementType.of("i64"), SCALAR)), (graph.input[1].name, Tensor(ElementType.of("boolean"), SCALAR))]
+        given = [
+            (graph.input[0].name, Tensor(ElementType.of("i64"), SCALAR)),
+            (graph.input[1].name, Tensor(ElementType.of("boolean"), SCALAR)),
+        ]
         for info, tensor, state in zip(graph.input[2:], said, states, strict=True):
-            given.append((info.name, tensor if tensor is not None and tensor.element_type is state.element_type else Tensor(state.element_type, DYNAMIC_SHAPE)))
-        inner = self.subgraph(graph, scope, given, stacked=dict.fromkeys(range(1 + len(states), len(graph.output)), 0))
+            given.append(
+                (
+                    info.name,
+                    tensor
+                    if tensor is not None and tensor.element_type is state.element_type
+                    else Tensor(state.element_type, DYNAMIC_SHAPE),
+                )
+            )
+        inner = self.subgraph(
+            graph, scope, given, stacked=dict.fromkeys(range(1 + len(states), len(graph.output)), 0)
+        )
         fed = [trips, condition, *states, *(value for value, _ in inner.captured)]
-        entries = [self.port_map("input", -1, inner.parameters[0], purpose="current_iteration"), self.port_map("input", 1, inner.parameters[1])]
+        entries = [
+            self.port_map("input", -1, inner.parameters[0], purpose="current_iteration"),
+            self.port_map("input", 1, inner.parameters[1]),
+        ]
         inside = [*inner.parameters[2:], *(layer for _, layer in inner.captured)]
         entries += [self.port_map("input", 2 + index, layer) for index, layer in enumerate(inside)]
         entries.append(self.port_map("output", -1, inner.results[0], purpose="execution_condition"))
@@ -410,10 +599,16 @@ class _Reader:
             joined = _along(0) if index >= len(states) else {}
             entries.append(self.port_map("output", len(fed) + index, layer, **joined))
         ends = zip(inner.results, inner.parameters[1:], strict=False)
-        inner.body.back_edges = [BackEdge(result.id, parameter.id, builder.offset) for result, parameter in ends]
-        return builder.with_bodies("Loop", fed, {"body": inner.body}, {"port_map": entries}, len(inner.results) - 1)
+        inner.body.back_edges = [
+            BackEdge(result.id, parameter.id, builder.offset) for result, parameter in ends
+        ]
+        return builder.with_bodies(
+            "Loop", fed, {"body": inner.body}, {"port_map": entries}, len(inner.results) - 1
+        )
 
-    def scan(self, inputs: list[Value | None], attributes: dict[str, Any], scope: _Scope) -> tuple[Value, ...]:
+    def scan(
+        self, inputs: list[Value | None], attributes: dict[str, Any], scope: _Scope
+    ) -> tuple[Value, ...]:
         """Scan: states along back edges, inputs in slices, outputs joined."""
         graph, builder = attributes["body"].g, self.builder
         count = attributes["num_scan_inputs"].i
@@ -421,31 +616,54 @@ class _Reader:
         number = len(values) - count
         outputs = len(graph.output) - number
         if "directions" in attributes or len(values) != len(inputs):
-            raise Refusal("Scan of version 8 goes over a batch; OpenVINO has no such layer", rule="unknown-version", expected="opset 9 or later")
-        if count < 1 or number < 0 or len(graph.input) != len(values) or outputs < 0:
-            message = (
-                f"the body takes {len(graph.input)} inputs and gives {len(graph.output)} outputs; the Scan has {number} states and {count} inputs to slice"
+            raise Refusal(
+                "Scan of version 8 goes over a batch; OpenVINO has no such layer",
+                rule="unknown-version",
+                expected="opset 9 or later",
             )
+        if count < 1 or number < 0 or len(graph.input) != len(values) or outputs < 0:
+            message = f"the body takes {len(graph.input)} inputs and gives {len(graph.output)} outputs; the Scan has {number} states and {count} inputs to slice"
             raise Refusal(message, rule="input-count", expected=len(values), seen=len(graph.input))
 
         def listed(name: str, length: int) -> list[int]:
             found = list(attributes[name].ints) if name in attributes else [0] * length
             if len(found) != length:
-                raise Refusal(f"`{name}` holds {len(found)} numbers; it takes {length}", rule="attribute-value", at=name, expected=length, seen=len(found))
+                raise Refusal(
+                    f"`{name}` holds {len(found)} numbers; it takes {length}",
+                    rule="attribute-value",
+                    at=name,
+                    expected=length,
+                    seen=len(found),
+                )
             return found
 
         axes = []
         for value, axis in zip(values[number:], listed("scan_input_axes", count), strict=True):
             if axis < 0 and value.rank is None:
-                raise Refusal("Scan along a negative axis cannot be read without the rank of its input", rule="input-rank", at="scan_input_axes")
+                raise Refusal(
+                    "Scan along a negative axis cannot be read without the rank of its input",
+                    rule="input-rank",
+                    at="scan_input_axes",
+                )
             axes.append(axis + (value.rank or 0) if axis < 0 else axis)
         given = []
         for info, state in zip(graph.input, values[:number], strict=False):
             said = declared(info.type)
-            given.append((info.name, said if said is not None and said.element_type is state.element_type else Tensor(state.element_type, DYNAMIC_SHAPE)))
+            given.append(
+                (
+                    info.name,
+                    said
+                    if said is not None and said.element_type is state.element_type
+                    else Tensor(state.element_type, DYNAMIC_SHAPE),
+                )
+            )
         for info, value, axis in zip(graph.input[number:], values[number:], axes, strict=True):
             dims = value.shape.dims
-            shape = DYNAMIC_SHAPE if dims is None else PartialShape(1 if place == axis else dim for place, dim in enumerate(dims))
+            shape = (
+                DYNAMIC_SHAPE
+                if dims is None
+                else PartialShape(1 if place == axis else dim for place, dim in enumerate(dims))
+            )
             given.append((info.name, Tensor(value.element_type, shape)))
         joins = listed("scan_output_axes", outputs)
         inner = self.subgraph(
@@ -456,25 +674,60 @@ class _Reader:
             stacked={number + index: axis for index, axis in enumerate(joins)},
         )
         fed = [*values, *(value for value, _ in inner.captured)]
-        entries = [self.port_map("input", index, layer) for index, layer in enumerate(inner.parameters[:number])]
-        for index, (axis, backwards) in enumerate(zip(axes, listed("scan_input_directions", count), strict=True), number):
-            entries.append(self.port_map("input", index, inner.parameters[index], **_along(axis, backwards)))
-        entries += [self.port_map("input", len(values) + index, layer) for index, (_, layer) in enumerate(inner.captured)]
-        entries += [self.port_map("output", len(fed) + index, layer) for index, layer in enumerate(inner.results[:number])]
-        for index, (axis, backwards) in enumerate(zip(joins, listed("scan_output_directions", outputs), strict=True), number):
-            entries.append(self.port_map("output", len(fed) + index, inner.results[index], **_along(axis, backwards)))
+        entries = [
+            self.port_map("input", index, layer)
+            for index, layer in enumerate(inner.parameters[:number])
+        ]
+        for index, (axis, backwards) in enumerate(
+            zip(axes, listed("scan_input_directions", count), strict=True), number
+        ):
+            entries.append(
+                self.port_map("input", index, inner.parameters[index], **_along(axis, backwards))
+            )
+        entries += [
+            self.port_map("input", len(values) + index, layer)
+            for index, (_, layer) in enumerate(inner.captured)
+        ]
+        entries += [
+            self.port_map("output", len(fed) + index, layer)
+            for index, layer in enumerate(inner.results[:number])
+        ]
+        for index, (axis, backwards) in enumerate(
+            zip(joins, listed("scan_output_directions", outputs), strict=True), number
+        ):
+            entries.append(
+                self.port_map(
+                    "output", len(fed) + index, inner.results[index], **_along(axis, backwards)
+                )
+            )
         ends = zip(inner.results[:number], inner.parameters[:number], strict=True)
-        inner.body.back_edges = [BackEdge(result.id, parameter.id, builder.offset) for result, parameter in ends]
-        return builder.with_bodies("TensorIterator", fed, {"body": inner.body}, {"port_map": entries}, len(inner.results))
+        inner.body.back_edges = [
+            BackEdge(result.id, parameter.id, builder.offset) for result, parameter in ends
+        ]
+        return builder.with_bodies(
+            "TensorIterator", fed, {"body": inner.body}, {"port_map": entries}, len(inner.results)
+        )
 
-    def port_map(self, direction: Literal["input", "output"], external: int, layer: Layer, **more: str) -> PortMap:
-        return PortMap(direction, {"external_port_id": str(external), "internal_layer_id": layer.id, **more}, self.builder.offset)
+    def port_map(
+        self, direction: Literal["input", "output"], external: int, layer: Layer, **more: str
+    ) -> PortMap:
+        return PortMap(
+            direction,
+            {"external_port_id": str(external), "internal_layer_id": layer.id, **more},
+            self.builder.offset,
+        )
 
 
 def _along(axis: int, backwards: int = 0) -> dict[str, str]:
     """What a line of a port map says of slices along an axis, one element each."""
     first, last, step = (-1, 0, -1) if backwards else (0, -1, 1)
-    return {"axis": str(axis), "start": str(first), "end": str(last), "stride": str(step), "part_size": "1"}
+    return {
+        "axis": str(axis),
+        "start": str(first),
+        "end": str(last),
+        "stride": str(step),
+        "part_size": "1",
+    }
 
 
 class _Graph(NamedTuple):
@@ -501,9 +754,16 @@ class _Unknown(Refusal):
     def __init__(self, name: str, domain: str, opset: int) -> None:
         every = [found for found in onnx().defs.get_all_schemas() if found.domain == domain]
         if any(found.name == name for found in every):
-            since = min(found.since_version for found in onnx().defs.get_all_schemas_with_history() if found.domain == domain and found.name == name)
+            since = min(
+                found.since_version
+                for found in onnx().defs.get_all_schemas_with_history()
+                if found.domain == domain and found.name == name
+            )
             super().__init__(
-                f"opset {opset} does not contain {name}, which came with opset {since}", rule="unknown-version", expected=f"opset {since} or later", seen=opset
+                f"opset {opset} does not contain {name}, which came with opset {since}",
+                rule="unknown-version",
+                expected=f"opset {since} or later",
+                seen=opset,
             )
             return
         close = get_close_matches(name, [found.name for found in every], 1, 0.7)
@@ -512,7 +772,9 @@ class _Unknown(Refusal):
             rule="unknown-type" if domain == "" else "custom-operation",
             expected=close[0] if close else None,
             seen=name,
-            help=f"did you mean {close[0]}?" if close else "what the model declares of its outputs is taken",
+            help=f"did you mean {close[0]}?"
+            if close
+            else "what the model declares of its outputs is taken",
         )
 
 
@@ -534,24 +796,51 @@ def _escaped(name: str) -> str:
     return name.replace(",", "\\,")
 
 
-def _check_attributes(builder: Builder, found: Any, attributes: dict[str, Any], given: set[str], name: str) -> None:
+def _check_attributes(
+    builder: Builder, found: Any, attributes: dict[str, Any], given: set[str], name: str
+) -> None:
     """Drops those that have no meaning, and notes it. Raises `Refusal` for one of the wrong type and one that is missing."""
     known = found.attributes
     kinds = onnx().AttributeProto.AttributeType
     for key, attribute in list(attributes.items()):
         declared = known.get(key)
         if declared is None:
-            close = get_close_matches(key, [other for other in known if other not in given], 1, 0.75)
-            rule, hint = ("misspelt-attribute", f"rename it to `{close[0]}`") if close else ("unknown-attribute", "remove it, or correct its name")
-            message = f"`{key}` looks like a misspelling of `{close[0]}`" if close else f"{name} of version {found.since_version} has no attribute `{key}`"
+            close = get_close_matches(
+                key, [other for other in known if other not in given], 1, 0.75
+            )
+            rule, hint = (
+                ("misspelt-attribute", f"rename it to `{close[0]}`")
+                if close
+                else ("unknown-attribute", "remove it, or correct its name")
+            )
+            message = (
+                f"`{key}` looks like a misspelling of `{close[0]}`"
+                if close
+                else f"{name} of version {found.since_version} has no attribute `{key}`"
+            )
             wanted = close[0] if close else ", ".join(sorted(known)) or "no attributes"
-            builder.problem(rule, message, at=key, expected=wanted, actual=key, help=hint, severity="error")
+            builder.problem(
+                rule, message, at=key, expected=wanted, actual=key, help=hint, severity="error"
+            )
             del attributes[key]
             continue
         wanted = declared.type.name
-        seen = kinds.Name(attribute.type) if attribute.type in kinds.values() else str(attribute.type)
+        seen = (
+            kinds.Name(attribute.type) if attribute.type in kinds.values() else str(attribute.type)
+        )
         if seen != wanted:
-            raise Refusal(f"`{key}` is of the type {seen}; {name} takes {wanted}", rule="attribute-value", at=key, expected=wanted, seen=seen)
+            raise Refusal(
+                f"`{key}` is of the type {seen}; {name} takes {wanted}",
+                rule="attribute-value",
+                at=key,
+                expected=wanted,
+                seen=seen,
+            )
     for key, declared in known.items():
         if declared.required and key not in attributes:
-            raise Refusal(f"the attribute `{key}` is missing", rule="missing-attribute", expected=declared.type.name, help=f"give {name} its `{key}`")
+            raise Refusal(
+                f"the attribute `{key}` is missing",
+                rule="missing-attribute",
+                expected=declared.type.name,
+                help=f"give {name} its `{key}`",
+            )

@@ -26,7 +26,14 @@ def axes_of(node: Node) -> Value | None:
     if x.rank is not None:
         return node.numbers(list(range(x.rank)), shape=(x.rank,))
     rank = node.add("Squeeze", node.shape_of(node.shape_of(x)))
-    return node.add("Range", node.numbers(0), rank, node.numbers(1), version="opset4", output_type=ElementType.of("i64"))
+    return node.add(
+        "Range",
+        node.numbers(0),
+        rank,
+        node.numbers(1),
+        version="opset4",
+        output_type=ElementType.of("i64"),
+    )
 
 
 def reduced(node: Node, type: str, value: Value, axes: Value | None) -> Value:
@@ -52,10 +59,18 @@ def _plain(node: Node) -> Made:
     if axes is None and type in ("ReduceL1", "ReduceL2"):
         return node.add("Abs", x)
     if x.element_type.name == "boolean":  # the greatest and the least of booleans
-        return reduced(node, {"ReduceMax": "ReduceLogicalOr", "ReduceMin": "ReduceLogicalAnd"}[type], x, axes)
+        return reduced(
+            node, {"ReduceMax": "ReduceLogicalOr", "ReduceMin": "ReduceLogicalAnd"}[type], x, axes
+        )
     made = reduced(node, type, x, axes)
-    if type in ("ReduceMax", "ReduceMin") and x.element_type.is_real and 0 in (x.shape.static or ()):
-        return node.add("Add", made, node.like(x, -inf if type == "ReduceMax" else inf))  # of nothing; OpenVINO's is the least number of the type
+    if (
+        type in ("ReduceMax", "ReduceMin")
+        and x.element_type.is_real
+        and 0 in (x.shape.static or ())
+    ):
+        return node.add(
+            "Add", made, node.like(x, -inf if type == "ReduceMax" else inf)
+        )  # of nothing; OpenVINO's is the least number of the type
     return made
 
 
@@ -80,12 +95,23 @@ def reduce_log_sum_exp(node: Node) -> Made:
     if axes is None:
         return x
     type = x.element_type
-    real = x if type.is_real or type.is_dynamic else node.convert(x, "f64")  # ONNX computes integers in double precision
+    real = (
+        x if type.is_real or type.is_dynamic else node.convert(x, "f64")
+    )  # ONNX computes integers in double precision
     greatest = node.add("ReduceMax", real, axes, keep_dims=True)
     limit = {"f16": 65504.0, "f64": 1.7e308}.get(real.element_type.name, 3.4e38)
-    finite = node.add("Minimum", node.add("Maximum", greatest, node.like(real, -limit)), node.like(real, limit))
-    total = node.add("ReduceSum", node.add("Exp", node.add("Subtract", real, finite)), axes, keep_dims=node.flag("keepdims"))
-    back = finite if node.flag("keepdims") else node.add("ReduceSum", finite, axes, keep_dims=False)  # of one element each: the element itself
+    finite = node.add(
+        "Minimum", node.add("Maximum", greatest, node.like(real, -limit)), node.like(real, limit)
+    )
+    total = node.add(
+        "ReduceSum",
+        node.add("Exp", node.add("Subtract", real, finite)),
+        axes,
+        keep_dims=node.flag("keepdims"),
+    )
+    back = (
+        finite if node.flag("keepdims") else node.add("ReduceSum", finite, axes, keep_dims=False)
+    )  # of one element each: the element itself
     made = node.add("Add", node.add("Log", total), back)
     return node.convert(made, type) if real is not x else made
 
@@ -115,7 +141,12 @@ def _joined(node: Node) -> Made:
     return made
 
 
-JOINED = {"Sum": ("Add", (1, 6, 8, 13)), "Mean": ("Add", (1, 6, 8, 13)), "Max": ("Maximum", (1, 6, 8, 12, 13)), "Min": ("Minimum", (1, 6, 8, 12, 13))}
+JOINED = {
+    "Sum": ("Add", (1, 6, 8, 13)),
+    "Mean": ("Add", (1, 6, 8, 13)),
+    "Max": ("Maximum", (1, 6, 8, 12, 13)),
+    "Min": ("Minimum", (1, 6, 8, 12, 13)),
+}
 for _name, (_, _versions) in JOINED.items():
     operator(_name, *_versions)(_joined)
 
@@ -130,10 +161,30 @@ def arg_max(node: Node) -> Made:
     last = bool(node["select_last_index"])
     i64 = ElementType.of("i64")
     if last:
-        x = node.add("Slice", x, node.numbers([-1]), node.numbers([-(2**63) + 1]), node.numbers([-1]), node.numbers([axis]), version="opset8")
+        x = node.add(
+            "Slice",
+            x,
+            node.numbers([-1]),
+            node.numbers([-(2**63) + 1]),
+            node.numbers([-1]),
+            node.numbers([axis]),
+            version="opset8",
+        )
     mode = "max" if node.operator == "ArgMax" else "min"
-    index = node.all("TopK", x, node.numbers(1), version="opset11", axis=axis, mode=mode, sort="value", stable=True, index_element_type=i64)[1]
+    index = node.all(
+        "TopK",
+        x,
+        node.numbers(1),
+        version="opset11",
+        axis=axis,
+        mode=mode,
+        sort="value",
+        stable=True,
+        index_element_type=i64,
+    )[1]
     if last:
-        size = node.add("Gather", node.shape_of(node.x), node.numbers(axis), node.numbers(0), version="opset8")
+        size = node.add(
+            "Gather", node.shape_of(node.x), node.numbers(axis), node.numbers(0), version="opset8"
+        )
         index = node.add("Subtract", node.add("Subtract", size, node.numbers(1)), index)
     return index if node.flag("keepdims") else node.add("Squeeze", index, node.numbers([axis]))

@@ -19,7 +19,9 @@ def _parts(node: Node) -> tuple[list[Value], dict[str, Any], bool]:
     if hidden is None and sizes is not None:
         hidden = sizes[1] // GATES[node.operator]
     if not hidden:
-        raise Refusal(f"{node.operator} cannot be read without its `hidden_size`", rule="missing-attribute")
+        raise Refusal(
+            f"{node.operator} cannot be read without its `hidden_size`", rule="missing-attribute"
+        )
     data = x if batch_first else node.add("Transpose", x, node.numbers([1, 0, 2]))
     shape = node.shape_of(data)
     zero = node.numbers(0)
@@ -27,32 +29,61 @@ def _parts(node: Node) -> tuple[list[Value], dict[str, Any], bool]:
     length = node.add("Gather", shape, node.numbers([1]), zero, version="opset8")
     lengths = node.input(4)
     if lengths is None:
-        lengths = node.convert(node.add("Broadcast", length, batch, version="opset3", mode="numpy"), "i32")
+        lengths = node.convert(
+            node.add("Broadcast", length, batch, version="opset3", mode="numpy"), "i32"
+        )
     kind = x.element_type.name
     wanted = node.add("Concat", batch, node.numbers([directions, hidden]), axis=0)
 
     def state(index: int) -> Value:
         given = node.input(index)
         if given is None:
-            return node.add("Broadcast", node.numbers(0, kind), wanted, version="opset3", mode="numpy")
+            return node.add(
+                "Broadcast", node.numbers(0, kind), wanted, version="opset3", mode="numpy"
+            )
         return given if batch_first else node.add("Transpose", given, node.numbers([1, 0, 2]))
 
     states = [state(5), *([state(6)] if node.operator == "LSTM" else [])]
-    attributes: dict[str, Any] = {"hidden_size": hidden, "direction": node["direction"], "clip": node["clip"] or 0.0}
+    attributes: dict[str, Any] = {
+        "hidden_size": hidden,
+        "direction": node["direction"],
+        "clip": node["clip"] or 0.0,
+    }
     for name in ("activations", "activation_alpha", "activation_beta"):
         listed = node[name]
         if listed:
-            if len(listed) > len(set(range(len(listed) // directions))) and listed[: len(listed) // directions] * directions != list(listed):
-                raise Refusal(f"`{name}` differs by direction; OpenVINO has one list for both", rule="attribute-value", at=name, seen=listed)
+            if len(listed) > len(set(range(len(listed) // directions))) and listed[
+                : len(listed) // directions
+            ] * directions != list(listed):
+                raise Refusal(
+                    f"`{name}` differs by direction; OpenVINO has one list for both",
+                    rule="attribute-value",
+                    at=name,
+                    seen=listed,
+                )
             own = list(listed[: len(listed) // directions])
-            attributes[name.replace("activation_", "activations_")] = [item.lower() for item in own] if name == "activations" else own
-    attributes.setdefault("activations", ACTIVATIONS[node.operator])  # OpenVINO's CPU plugin does not know them where they are left out
+            attributes[name.replace("activation_", "activations_")] = (
+                [item.lower() for item in own] if name == "activations" else own
+            )
+    attributes.setdefault(
+        "activations", ACTIVATIONS[node.operator]
+    )  # OpenVINO's CPU plugin does not know them where they are left out
     known = {"sigmoid", "tanh", "relu"}
     odd = [name for name in attributes.get("activations", []) if name not in known]
     if odd:
-        raise Refusal(f"OpenVINO has no recurrent layer with {odd[0]}", rule="attribute-value", at="activations", expected="sigmoid, tanh or relu", seen=odd[0])
+        raise Refusal(
+            f"OpenVINO has no recurrent layer with {odd[0]}",
+            rule="attribute-value",
+            at="activations",
+            expected="sigmoid, tanh or relu",
+            seen=odd[0],
+        )
     bias = _bias(node, directions, hidden, kind)
-    return [data, *states, lengths, _ordered(node, w), _ordered(node, r), bias], attributes, batch_first
+    return (
+        [data, *states, lengths, _ordered(node, w), _ordered(node, r), bias],
+        attributes,
+        batch_first,
+    )
 
 
 def _ordered(node: Node, value: Value) -> Value:
@@ -70,7 +101,13 @@ def _bias(node: Node, directions: int, hidden: int, kind: str) -> Value:
     late = node.operator == "GRU" and bool(node["linear_before_reset"])
     if given is None:
         width = (gates + late) * hidden
-        return node.add("Broadcast", node.numbers(0, kind), node.numbers([directions, width]), version="opset3", mode="numpy")
+        return node.add(
+            "Broadcast",
+            node.numbers(0, kind),
+            node.numbers([directions, width]),
+            version="opset3",
+            mode="numpy",
+        )
     of_x, of_h = node.all("Split", given, node.numbers(1), num_splits=2)
     if not late:
         return _ordered(node, node.add("Add", of_x, of_h))
@@ -82,8 +119,13 @@ def _bias(node: Node, directions: int, hidden: int, kind: str) -> Value:
 
 def _made(node: Node, outputs: tuple[Value, ...], batch_first: bool) -> Made:
     """ONNX's order of axes: the sequence (with layout 1, the batch) first, then the direction."""
-    whole = node.add("Transpose", outputs[0], node.numbers([0, 2, 1, 3] if batch_first else [2, 1, 0, 3]))
-    states = [value if batch_first else node.add("Transpose", value, node.numbers([1, 0, 2])) for value in outputs[1:]]
+    whole = node.add(
+        "Transpose", outputs[0], node.numbers([0, 2, 1, 3] if batch_first else [2, 1, 0, 3])
+    )
+    states = [
+        value if batch_first else node.add("Transpose", value, node.numbers([1, 0, 2]))
+        for value in outputs[1:]
+    ]
     return (whole, *states)
 
 
@@ -96,15 +138,35 @@ def rnn(node: Node) -> Made:
 @operator("GRU", 3, 7, 14, 22)
 def gru(node: Node) -> Made:
     inputs, attributes, batch_first = _parts(node)
-    return _made(node, node.all("GRUSequence", *inputs, linear_before_reset=bool(node["linear_before_reset"]), **attributes), batch_first)
+    return _made(
+        node,
+        node.all(
+            "GRUSequence",
+            *inputs,
+            linear_before_reset=bool(node["linear_before_reset"]),
+            **attributes,
+        ),
+        batch_first,
+    )
 
 
 @operator("LSTM", 1, 7, 14, 22)
 def lstm(node: Node) -> Made:
     if node["input_forget"]:
-        raise Refusal("LSTM that couples its input and forget gates has no counterpart in OpenVINO", at="input_forget", expected=0, seen=1)
+        raise Refusal(
+            "LSTM that couples its input and forget gates has no counterpart in OpenVINO",
+            at="input_forget",
+            expected=0,
+            seen=1,
+        )
     peepholes = node.input(7)
-    if peepholes is not None and (peepholes.tensor.value is None or any(peepholes.tensor.value.lower) or any(peepholes.tensor.value.upper)):
+    if peepholes is not None and (
+        peepholes.tensor.value is None
+        or any(peepholes.tensor.value.lower)
+        or any(peepholes.tensor.value.upper)
+    ):
         raise Refusal("LSTM with peepholes has no counterpart in OpenVINO")
     inputs, attributes, batch_first = _parts(node)
-    return _made(node, node.all("LSTMSequence", *inputs, version="opset5", **attributes), batch_first)
+    return _made(
+        node, node.all("LSTMSequence", *inputs, version="opset5", **attributes), batch_first
+    )

@@ -12,23 +12,52 @@ def dft(node: Node) -> Made:
     rank = node.rank(x, "along its axis")
     given = node.input(2)
     if given is None or given.known is not None:
-        axis = node.axes("axis", [node["axis"] if node.version == 17 else -2 if given is None else (given.known or (0,))[0]], rank)[0]
+        axis = node.axes(
+            "axis",
+            [
+                node["axis"]
+                if node.version == 17
+                else -2
+                if given is None
+                else (given.known or (0,))[0]
+            ],
+            rank,
+        )[0]
         axes = node.numbers([axis])
     else:  # known at run time only
         axis = 0
-        axes = node.add("FloorMod", node.reshaped(node.convert(given, "i64"), [1]), node.numbers([rank]))
+        axes = node.add(
+            "FloorMod", node.reshaped(node.convert(given, "i64"), [1]), node.numbers([rank])
+        )
     last = x.shape.dims[-1] if x.shape.dims is not None else None
     if last is None or last.low not in (1, 2) or not last.is_static or axis == rank - 1:
         raise Refusal(
-            f"DFT takes real or complex numbers along the last axis, of size 1 or 2, got {x.shape}", rule="input-shapes", expected="1 or 2", seen=last
+            f"DFT takes real or complex numbers along the last axis, of size 1 or 2, got {x.shape}",
+            rule="input-shapes",
+            expected="1 or 2",
+            seen=last,
         )
     real, inverse, half = last.low == 1, node.flag("inverse"), node.flag("onesided")
-    sizes = [] if length is None else [node.convert(length if length.rank == 1 else node.reshaped(length, [1]), "i64")]
+    sizes = (
+        []
+        if length is None
+        else [node.convert(length if length.rank == 1 else node.reshaped(length, [1]), "i64")]
+    )
     if inverse and half:
-        return node.add("Unsqueeze", node.add("IRDFT", _complex(node, x, real), axes, *sizes), node.numbers([-1]))
+        return node.add(
+            "Unsqueeze",
+            node.add("IRDFT", _complex(node, x, real), axes, *sizes),
+            node.numbers([-1]),
+        )
     if half and not inverse:
         if not real:
-            raise Refusal("a one-sided DFT takes real numbers", rule="input-shapes", at="onesided", expected="a last axis of 1", seen=last)
+            raise Refusal(
+                "a one-sided DFT takes real numbers",
+                rule="input-shapes",
+                at="onesided",
+                expected="a last axis of 1",
+                seen=last,
+            )
         return node.add("RDFT", node.add("Squeeze", x, node.numbers([rank - 1])), axes, *sizes)
     return node.add("IDFT" if inverse else "DFT", _complex(node, x, real), axes, *sizes)
 

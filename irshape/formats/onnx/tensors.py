@@ -20,7 +20,9 @@ def element_type(number: int) -> ElementType:
     if number not in TYPES:
         names = onnx().TensorProto.DataType
         name = names.Name(number) if number in names.values() else str(number)
-        raise Refusal(f"OpenVINO has no element type for ONNX's {name}", rule="unknown-precision", seen=name)
+        raise Refusal(
+            f"OpenVINO has no element type for ONNX's {name}", rule="unknown-precision", seen=name
+        )
     return ElementType.of(TYPES[number])
 
 
@@ -32,7 +34,10 @@ def declared(type_proto: Any) -> Tensor | None:
     kind = ElementType.of(TYPES[found.elem_type]) if found.elem_type in TYPES else DYNAMIC_TYPE
     if not found.HasField("shape"):
         return Tensor(kind, DYNAMIC_SHAPE)
-    sizes = [dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else -1 for dim in found.shape.dim]
+    sizes = [
+        dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else -1
+        for dim in found.shape.dim
+    ]
     return Tensor(kind, PartialShape(sizes))
 
 
@@ -49,7 +54,12 @@ class Tensors:
         kind = element_type(tensor.data_type)
         shape = tuple(tensor.dims)
         if any(size < 0 for size in shape):
-            raise Refusal(f"the tensor '{name}' has the dimensions {list(shape)}", rule="malformed-dim", expected="sizes from 0 up", seen=list(shape))
+            raise Refusal(
+                f"the tensor '{name}' has the dimensions {list(shape)}",
+                rule="malformed-dim",
+                expected="sizes from 0 up",
+                seen=list(shape),
+            )
         elements = 1
         for size in shape:
             elements *= size
@@ -58,7 +68,11 @@ class Tensors:
         needed = kind.byte_size(elements)
         if tensor.data_location == onnx().TensorProto.EXTERNAL:
             return self.external(tensor, kind, shape, needed, name)
-        data = tensor.raw_data if tensor.HasField("raw_data") else self.listed(tensor, kind, elements, name)
+        data = (
+            tensor.raw_data
+            if tensor.HasField("raw_data")
+            else self.listed(tensor, kind, elements, name)
+        )
         if len(data) != needed:
             raise Refusal(
                 f"the tensor '{name}' holds {len(data)} bytes; {kind} {PartialShape(shape)} takes {needed}",
@@ -76,20 +90,32 @@ class Tensors:
         stored = len(getattr(tensor, field))
         per = {4: 2, 2: 4}.get(kind.bits, 1)
         if stored != -(-elements // per):
-            raise Refusal(f"the tensor '{name}' holds {stored} numbers; its shape takes {elements}", rule="constant-size", expected=elements, seen=stored)
+            raise Refusal(
+                f"the tensor '{name}' holds {stored} numbers; its shape takes {elements}",
+                rule="constant-size",
+                expected=elements,
+                seen=stored,
+            )
         return pack(onnx().numpy_helper.to_array(tensor), kind)
 
     def strings(self, texts: Any, shape: tuple[int, ...], elements: int, name: str) -> Value:
         """A constant of texts, laid out as in a .bin."""
         if len(texts) != elements:
-            raise Refusal(f"the tensor '{name}' holds {len(texts)} texts; its shape takes {elements}", rule="constant-size", expected=elements, seen=len(texts))
+            raise Refusal(
+                f"the tensor '{name}' holds {len(texts)} texts; its shape takes {elements}",
+                rule="constant-size",
+                expected=elements,
+                seen=len(texts),
+            )
         offsets = [0]
         for text in texts:
             offsets.append(offsets[-1] + len(text))
         data = struct.pack(f"<i{len(offsets)}i", len(texts), *offsets) + b"".join(texts)
         return self.builder.constant(ElementType.of("string"), shape, data, name=name)
 
-    def external(self, tensor: Any, kind: ElementType, shape: tuple[int, ...], needed: int, name: str) -> Value:
+    def external(
+        self, tensor: Any, kind: ElementType, shape: tuple[int, ...], needed: int, name: str
+    ) -> Value:
         """A constant in another file of the model's folder. Where it is not at hand, that is noted, and its value is unknown."""
         entries = {entry.key: entry.value for entry in tensor.external_data}
         try:
@@ -104,7 +130,11 @@ class Tensors:
                 )
             place = self.builder.bytes.add(view[start : start + needed])
         except ValueError:
-            place = self.missing(f"the tensor '{name}' has no place that could be read: {entries}", "constant-out-of-range", needed)
+            place = self.missing(
+                f"the tensor '{name}' has no place that could be read: {entries}",
+                "constant-out-of-range",
+                needed,
+            )
         except Refusal as refusal:
             place = self.missing(refusal.message, refusal.rule, needed)
         return self.builder.constant_at(kind, shape, place, needed, name=name)
@@ -115,21 +145,43 @@ class Tensors:
 
     def file(self, location: str) -> memoryview:
         """The bytes of a file in the model's folder. Nothing outside it is opened, and nothing that is no file of its own. Raises `Refusal`."""
-        if self.folder is None or not location or os.path.isabs(location) or "\0" in location or ".." in Path(location.replace("\\", "/")).parts:
-            raise Refusal(f"the data lies in '{location}', which is no file in the folder of the model; it is not opened", rule="missing-weights")
+        if (
+            self.folder is None
+            or not location
+            or os.path.isabs(location)
+            or "\0" in location
+            or ".." in Path(location.replace("\\", "/")).parts
+        ):
+            raise Refusal(
+                f"the data lies in '{location}', which is no file in the folder of the model; it is not opened",
+                rule="missing-weights",
+            )
         path = self.folder / location
         found = self._mapped.get(location)
         if found is None:
             folder = os.path.realpath(self.folder)
             if os.path.commonpath([folder, os.path.realpath(path)]) != folder:
-                raise Refusal(f"the data lies in '{location}', a link out of the folder of the model; it is not opened", rule="missing-weights")
+                raise Refusal(
+                    f"the data lies in '{location}', a link out of the folder of the model; it is not opened",
+                    rule="missing-weights",
+                )
             try:
                 with open(path, "rb") as file:
                     status = os.fstat(file.fileno())
                     if not stat.S_ISREG(status.st_mode):
-                        raise Refusal(f"the data lies in '{location}', which is no regular file", rule="missing-weights")
-                    found = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if status.st_size else b""
+                        raise Refusal(
+                            f"the data lies in '{location}', which is no regular file",
+                            rule="missing-weights",
+                        )
+                    found = (
+                        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                        if status.st_size
+                        else b""
+                    )
             except OSError as problem:
-                raise Refusal(f"the data lies in '{location}', which cannot be opened: {problem.strerror}", rule="missing-weights") from None
+                raise Refusal(
+                    f"the data lies in '{location}', which cannot be opened: {problem.strerror}",
+                    rule="missing-weights",
+                ) from None
             self._mapped[location] = found
         return memoryview(found)

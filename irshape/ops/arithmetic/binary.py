@@ -78,7 +78,9 @@ class Divide(NumPyFunction):
         return a // b if self.m_pythondiv or not negative else -(abs(a) // abs(b))
 
     def bounds(self, a: Interval, b: Interval) -> Interval:
-        if a[0] > 0 and b[0] == 0 and isinstance(b[0], float):  # a real number divided by 0 is infinite, so no bound below suffers
+        if (
+            a[0] > 0 and b[0] == 0 and isinstance(b[0], float)
+        ):  # a real number divided by 0 is infinite, so no bound below suffers
             return self.exact(a[0], b[1]), math.inf
         return EVERYTHING if b[0] <= 0 <= b[1] else corners(self.exact, a, b)
 

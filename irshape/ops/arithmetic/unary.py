@@ -116,7 +116,9 @@ class Round(WholeNumber):
         if self.mode == "half_to_even":
             return np.rint(data)
         cut = np.trunc(data)
-        return np.where(np.abs(data - cut) >= 0.5, cut + np.copysign(np.ones((), data.dtype), data), cut)
+        return np.where(
+            np.abs(data - cut) >= 0.5, cut + np.copysign(np.ones((), data.dtype), data), cut
+        )
 
 
 class Sqrt(UnaryWithValue):

@@ -21,7 +21,11 @@ class BackwardConvolution(Convolving):
 
     def infer(self, data: Tensor, filters: Tensor, output_shape: Tensor | None) -> Tensor:
         element_type = common_type(data, filters)
-        count = None if output_shape is None or output_shape.rank is None or output_shape.shape[0].is_dynamic else output_shape.shape[0].low
+        count = (
+            None
+            if output_shape is None or output_shape.rank is None or output_shape.shape[0].is_dynamic
+            else output_shape.shape[0].low
+        )
         axes = self.spatial_axes(data.shape, filters.shape, count)
         if axes is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
@@ -37,7 +41,11 @@ class BackwardConvolution(Convolving):
         self.check_sizes(axes)
         batch = DYNAMIC if data.rank is None else data.shape[0]
         channels = self.output_channels(data.shape, filters.shape)
-        spatial = self.spread_sizes(data.shape, filters.shape, axes) if output_shape is None else self.given_sizes(output_shape, count)
+        spatial = (
+            self.spread_sizes(data.shape, filters.shape, axes)
+            if output_shape is None
+            else self.given_sizes(output_shape, count)
+        )
         return Tensor(element_type, (batch, channels, *spatial))
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
@@ -52,7 +60,9 @@ class BackwardConvolution(Convolving):
         made = []
         for index in range(axes):
             size = value.dimension(index)
-            if size is None or (value.lower[index] < 0 and value.lower[index] == value.upper[index]):
+            if size is None or (
+                value.lower[index] < 0 and value.lower[index] == value.upper[index]
+            ):
                 raise Violation(
                     f"`output_shape` has {value.upper[index]} for spatial axis {index}; a size cannot be negative",
                     at="output_shape",
@@ -68,18 +78,36 @@ class BackwardConvolution(Convolving):
         kernel = filters[-axes:] if filters.rank is not None else (DYNAMIC,) * axes
         extra = self.output_padding or (0,) * axes
         made = []
-        for size, extent, stride, dilation, begin, end, more in zip(sizes, kernel, self.steps(axes), self.gaps(axes), *self.pads(axes), extra, strict=True):
-            made.append(shifted((size - 1) * dimension_of(stride) + dilated(extent, dilation), more - begin - end))
+        for size, extent, stride, dilation, begin, end, more in zip(
+            sizes, kernel, self.steps(axes), self.gaps(axes), *self.pads(axes), extra, strict=True
+        ):
+            made.append(
+                shifted(
+                    (size - 1) * dimension_of(stride) + dilated(extent, dilation),
+                    more - begin - end,
+                )
+            )
         return made
 
-    def placed(self, sizes: tuple[int, ...], kernel: tuple[int, ...], output_shape: Array | None) -> tuple[Frame, tuple[int, ...]]:
+    def placed(
+        self, sizes: tuple[int, ...], kernel: tuple[int, ...], output_shape: Array | None
+    ) -> tuple[Frame, tuple[int, ...]]:
         """Where the filter goes, and the spatial sizes of the result."""
         axes = len(sizes)
-        strides, dilations, extra = self.steps(axes), self.gaps(axes), self.output_padding or (0,) * axes
+        strides, dilations, extra = (
+            self.steps(axes),
+            self.gaps(axes),
+            self.output_padding or (0,) * axes,
+        )
         begin, end = self.pads(axes)
-        spans = [(size - 1) * stride + max(k - 1, 0) * d + 1 for size, stride, k, d in zip(sizes, strides, kernel, dilations, strict=True)]
+        spans = [
+            (size - 1) * stride + max(k - 1, 0) * d + 1
+            for size, stride, k, d in zip(sizes, strides, kernel, dilations, strict=True)
+        ]
         if output_shape is None:
-            return Frame(kernel, strides, dilations, begin, end), tuple(max(s + m - b - e, 0) for s, m, b, e in zip(spans, extra, begin, end, strict=True))
+            return Frame(kernel, strides, dilations, begin, end), tuple(
+                max(s + m - b - e, 0) for s, m, b, e in zip(spans, extra, begin, end, strict=True)
+            )
         wanted = tuple(map(int, output_shape.ravel()))
         if self.auto_pad in SAME:
             totals = [max(s + m - w, 0) for s, m, w in zip(spans, extra, wanted, strict=True)]

@@ -7,7 +7,16 @@ from typing import ClassVar
 from ...types import DYNAMIC, Dimension, PartialShape
 from ..declaration import NUMERIC, Operation, Violation, attribute, operand, require
 from ..kinds import NATURALS
-from ..windows import PAD_TYPES, SAME, Frame, dilated, dimension_of, divided_down, divided_up, same_padding
+from ..windows import (
+    PAD_TYPES,
+    SAME,
+    Frame,
+    dilated,
+    dimension_of,
+    divided_down,
+    divided_up,
+    same_padding,
+)
 
 Sizes = tuple[int, ...] | None
 """A size for each spatial axis; None or nothing for the default along all of them."""
@@ -26,10 +35,16 @@ class Sliding(Operation):
     filter_lead: ClassVar[int] = 2
     """How many axes of `filters` come before the spatial ones."""
 
-    def spatial_axes(self, data: PartialShape, filters: PartialShape, *counts: int | None) -> int | None:
+    def spatial_axes(
+        self, data: PartialShape, filters: PartialShape, *counts: int | None
+    ) -> int | None:
         """The number of spatial axes, from `data`, else `filters`, else `counts`, else the attributes; None where nothing tells. Raises `Violation`."""
         if data.rank is not None:
-            wanted = ", ".join(map(str, self.data_ranks[:-1])) + (" or " if len(self.data_ranks) > 1 else "") + str(self.data_ranks[-1])
+            wanted = (
+                ", ".join(map(str, self.data_ranks[:-1]))
+                + (" or " if len(self.data_ranks) > 1 else "")
+                + str(self.data_ranks[-1])
+            )
             require(
                 data.rank in self.data_ranks,
                 f"`data` has shape {data}, of rank {data.rank}; expected rank {wanted} (batch, channels, spatial axes)",
@@ -58,7 +73,11 @@ class Sliding(Operation):
                 rule="input-rank",
             )
             return filters.rank - self.filter_lead
-        given = [len(sizes) for sizes in (self.strides, self.dilations, self.pads_begin, self.pads_end) if sizes]
+        given = [
+            len(sizes)
+            for sizes in (self.strides, self.dilations, self.pads_begin, self.pads_end)
+            if sizes
+        ]
         return next((count for count in (*counts, *given) if count is not None), None)
 
     def check_sizes(self, axes: int) -> None:
@@ -76,7 +95,14 @@ class Sliding(Operation):
                 seen=seen,
             )
             if name in ("strides", "dilations"):
-                require(0 not in sizes, f"`{name}` {seen} has a 0; expected 1 or more", at=name, expected="1 or more", seen=seen, rule="attribute-value")
+                require(
+                    0 not in sizes,
+                    f"`{name}` {seen} has a 0; expected 1 or more",
+                    at=name,
+                    expected="1 or more",
+                    seen=seen,
+                    rule="attribute-value",
+                )
 
     def steps(self, axes: int) -> tuple[int, ...]:
         return self.strides or (1,) * axes
@@ -87,7 +113,11 @@ class Sliding(Operation):
     def pads(self, axes: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The explicit padding; none where `auto_pad` stands in its place."""
         none = (0,) * axes
-        return (self.pads_begin or none, self.pads_end or none) if self.auto_pad == "explicit" else (none, none)
+        return (
+            (self.pads_begin or none, self.pads_end or none)
+            if self.auto_pad == "explicit"
+            else (none, none)
+        )
 
     def frame(self, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> Frame:
         """Where the filter goes over spatial axes of those sizes."""
@@ -95,7 +125,10 @@ class Sliding(Operation):
         begin, end = self.pads(len(sizes))
         if self.auto_pad in SAME:
             spans = [max(k - 1, 0) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
-            found = [same_padding(size, span, stride, self.auto_pad) for size, span, stride in zip(sizes, spans, strides, strict=True)]
+            found = [
+                same_padding(size, span, stride, self.auto_pad)
+                for size, span, stride in zip(sizes, spans, strides, strict=True)
+            ]
             begin, end = tuple(pair[0] for pair in found), tuple(pair[1] for pair in found)
         return Frame(kernel, strides, dilations, begin, end)
 
@@ -107,7 +140,9 @@ class Sliding(Operation):
             return [divided_up(size, stride) for size, stride in zip(sizes, strides, strict=True)]
         kernel = filters[-axes:] if filters.rank is not None else (DYNAMIC,) * axes
         made = []
-        for axis, (size, extent, stride, dilation, begin, end) in enumerate(zip(sizes, kernel, strides, self.gaps(axes), *self.pads(axes), strict=True)):
+        for axis, (size, extent, stride, dilation, begin, end) in enumerate(
+            zip(sizes, kernel, strides, self.gaps(axes), *self.pads(axes), strict=True)
+        ):
             room, span = size + dimension_of(begin + end), dilated(extent, dilation)
             if room.is_static and span.is_static and span.low > room.low:
                 reason = f" (kernel {extent} with dilation {dilation})" if dilation != 1 else ""
@@ -150,7 +185,13 @@ def grouped_channels(data: PartialShape, filters: PartialShape, made: int, taken
     groups: Dimension | None = filters[0]
     per_group = filters[taken]
     if data.rank is not None and per_group.is_static:
-        count = data[1] if data[1].is_unbounded else data[1].divided(per_group.low) if per_group.low else Dimension(0)
+        count = (
+            data[1]
+            if data[1].is_unbounded
+            else data[1].divided(per_group.low)
+            if per_group.low
+            else Dimension(0)
+        )
         groups = None if count is None else filters[0].merge(count)
     if groups is None:
         raise Violation(

@@ -35,11 +35,17 @@ class BinaryConvolution(Sliding):
         channels_agree(data.shape, filters.shape, 1)
         batch = DYNAMIC if data.rank is None else data.shape[0]
         channels = DYNAMIC if filters.rank is None else filters.shape[0]
-        return Tensor(data.element_type, (batch, channels, *self.slid(data.shape, filters.shape, axes)))
+        return Tensor(
+            data.element_type, (batch, channels, *self.slid(data.shape, filters.shape, axes))
+        )
 
     def evaluate(self, data: Array, filters: Array) -> Array:
         frame = self.frame(data.shape[2:], filters.shape[2:])
-        signs, weights = (np.where(plain(bits) == 1, 1, -1).astype(np.float32) for bits in (data, filters))
+        signs, weights = (
+            np.where(plain(bits) == 1, 1, -1).astype(np.float32) for bits in (data, filters)
+        )
         beyond = self.pad_value if self.pad_value in (0, 1) else -1
         area = padded(signs, frame.pads_begin, frame.pads_end, beyond)
-        return computed(convolved(area, weights[None], frame._replace(pads_begin=(0, 0), pads_end=(0, 0))), data)
+        return computed(
+            convolved(area, weights[None], frame._replace(pads_begin=(0, 0), pads_end=(0, 0))), data
+        )

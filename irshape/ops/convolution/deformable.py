@@ -26,12 +26,25 @@ class DeformableConvolution_1(Sliding):
     deformable_group: int = attribute(INT)
     bilinear_interpolation_pad: bool = False
 
-    def infer(self, data: Tensor, offsets: Tensor, filters: Tensor, mask: Tensor | None = None) -> Tensor:
-        found = [tensor.element_type for tensor in (data, offsets, filters) if tensor.element_type is not DYNAMIC_TYPE]
+    def infer(
+        self, data: Tensor, offsets: Tensor, filters: Tensor, mask: Tensor | None = None
+    ) -> Tensor:
+        found = [
+            tensor.element_type
+            for tensor in (data, offsets, filters)
+            if tensor.element_type is not DYNAMIC_TYPE
+        ]
         element_type = found[0] if found else DYNAMIC_TYPE
         for name in ("group", "deformable_group"):
             number = getattr(self, name)
-            require(number > 0, f"`{name}` is {number}; expected 1 or more", at=name, expected="1 or more", seen=number, rule="attribute-value")
+            require(
+                number > 0,
+                f"`{name}` is {number}; expected 1 or more",
+                at=name,
+                expected="1 or more",
+                seen=number,
+                rule="attribute-value",
+            )
         if data.rank is None and offsets.rank is None and filters.rank is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
         self.check_sizes(2)
@@ -66,7 +79,15 @@ class DeformableConvolution_1(Sliding):
                 rule="input-shapes",
             )
 
-    def check_moves(self, name: str, shape: PartialShape, each: int, batch: Dimension, filters: PartialShape, spatial: Sequence[Dimension]) -> Dimension:
+    def check_moves(
+        self,
+        name: str,
+        shape: PartialShape,
+        each: int,
+        batch: Dimension,
+        filters: PartialShape,
+        spatial: Sequence[Dimension],
+    ) -> Dimension:
         """The batch, after holding `offsets` or `mask`, with so many channels for each kernel position, against the other inputs. Raises `Violation`."""
         groups = self.deformable_group
         points = f"{groups} deformable groups × kernel" + (" × 2" if each == 2 else "")
@@ -90,7 +111,13 @@ class DeformableConvolution_1(Sliding):
         )
         merged = batch.merge(shape[0])
         if merged is None:
-            raise Violation(f"`{name}` {shape} has a batch of {shape[0]}, `data` one of {batch}", at=name, expected=batch, seen=shape[0], rule="input-shapes")
+            raise Violation(
+                f"`{name}` {shape} has a batch of {shape[0]}, `data` one of {batch}",
+                at=name,
+                expected=batch,
+                seen=shape[0],
+                rule="input-shapes",
+            )
         result = PartialShape(spatial)
         require(
             result.compatible(PartialShape(shape[2:])),
@@ -102,21 +129,34 @@ class DeformableConvolution_1(Sliding):
         )
         return merged
 
-    def evaluate(self, data: Array, offsets: Array, filters: Array, mask: Array | None = None) -> Array:
+    def evaluate(
+        self, data: Array, offsets: Array, filters: Array, mask: Array | None = None
+    ) -> Array:
         numbers, weights = widened(data), widened(filters)
         batch, channels, groups = data.shape[0], data.shape[1], self.deformable_group
         frame = self.frame(data.shape[2:], filters.shape[2:])
         steps = frame.steps(data.shape[2:])
         if not all(steps) or not numbers.size or not weights.size:
             return np.zeros((batch, filters.shape[0], *steps), data.dtype)
-        moves = widened(offsets).astype(np.float64 if numbers.dtype == np.float64 else np.float32, copy=False).reshape(batch, groups, -1, 2, *steps)
+        moves = (
+            widened(offsets)
+            .astype(np.float64 if numbers.dtype == np.float64 else np.float32, copy=False)
+            .reshape(batch, groups, -1, 2, *steps)
+        )
         points = [_grid(frame, steps, axis) + moves[:, :, :, axis] for axis in (0, 1)]
-        sampled = self.sampled(numbers.reshape(batch, groups, channels // groups, -1), points, data.shape[2:])
+        sampled = self.sampled(
+            numbers.reshape(batch, groups, channels // groups, -1), points, data.shape[2:]
+        )
         if mask is not None:
             sampled = sampled * widened(mask).reshape(batch, groups, 1, *sampled.shape[3:])
         columns = sampled.reshape(batch, self.group, -1, steps[0] * steps[1])
         matrices = weights.reshape(self.group, filters.shape[0] // self.group, -1)
-        return narrowed(np.matmul(matrices, columns.astype(weights.dtype, copy=False)).reshape(batch, filters.shape[0], *steps), data)
+        return narrowed(
+            np.matmul(matrices, columns.astype(weights.dtype, copy=False)).reshape(
+                batch, filters.shape[0], *steps
+            ),
+            data,
+        )
 
     def sampled(self, data: Array, points: list[Array], sizes: tuple[int, ...]) -> Array:
         """Bilinear samples of `data` `[N, groups, C, H·W]` at points `[N, groups, kernel, …]`, zero outside: `[N, groups, C, kernel, …]`."""
@@ -129,13 +169,20 @@ class DeformableConvolution_1(Sliding):
             far = point - low
             low = np.clip(low, -1, size).astype(np.int64)
             high = low + 1 if pads else np.minimum(low + (far > 0), size - 1)
-            corners.append([(at, share, (at >= 0) & (at < size)) for at, share in ((low, 1 - far), (high, far))])
+            corners.append(
+                [
+                    (at, share, (at >= 0) & (at < size))
+                    for at, share in ((low, 1 - far), (high, far))
+                ]
+            )
         total: Any = 0
         for row, down, row_in in corners[0]:
             for column, across, column_in in corners[1]:
                 share = np.where(inside & row_in & column_in, down * across, 0).astype(data.dtype)
                 place = np.clip(row, 0, sizes[0] - 1) * sizes[1] + np.clip(column, 0, sizes[1] - 1)
-                values = np.take_along_axis(data, place.reshape(*place.shape[:2], 1, -1), axis=3).reshape(*data.shape[:3], *place.shape[2:])
+                values = np.take_along_axis(
+                    data, place.reshape(*place.shape[:2], 1, -1), axis=3
+                ).reshape(*data.shape[:3], *place.shape[2:])
                 total = total + values * share[:, :, None]
         return np.asarray(total)
 
@@ -154,7 +201,11 @@ def _divisible(dim: Dimension, number: int) -> bool:
 
 def _grid(frame: Frame, steps: tuple[int, ...], axis: int) -> Array:
     """Where each position of the kernel lies at each step along an axis of two, before it is moved: `[kernel, *steps]`."""
-    at = np.arange(frame.kernel[axis])[:, None] * frame.dilations[axis] + np.arange(steps[axis]) * frame.strides[axis] - frame.pads_begin[axis]
+    at = (
+        np.arange(frame.kernel[axis])[:, None] * frame.dilations[axis]
+        + np.arange(steps[axis]) * frame.strides[axis]
+        - frame.pads_begin[axis]
+    )
     kernel, grid = frame.kernel, at.astype(np.float32)
     shaped = grid[:, None, :, None] if axis == 0 else grid[None, :, None, :]
     return np.broadcast_to(shaped, (*kernel, *steps)).reshape(-1, *steps)

@@ -44,10 +44,17 @@ def _by_columns(area: Array, matrices: Array, frame: Frame, steps: tuple[int, ..
         return np.asarray(np.matmul(matrices, patches.reshape(batch, groups, depth, count)))
     size = groups * depth * count
     if batch > 1 and batch * size > MAX_COLUMNS:
-        return np.concatenate([_by_columns(area[sample : sample + 1], matrices, frame, steps) for sample in range(batch)])
+        return np.concatenate(
+            [
+                _by_columns(area[sample : sample + 1], matrices, frame, steps)
+                for sample in range(batch)
+            ]
+        )
     if batch > 1 and count <= _FEW_STEPS:
         order = (1, *range(2, first), 0, *range(first, first + axes))
-        together = np.matmul(matrices, _columns(patches.transpose(order), (groups, depth, batch * count)))
+        together = np.matmul(
+            matrices, _columns(patches.transpose(order), (groups, depth, batch * count))
+        )
         return np.asarray(together.reshape(groups, made, batch, count).transpose(2, 0, 1, 3))
     if size <= MAX_COLUMNS:
         return np.asarray(np.matmul(matrices, _columns(patches, (batch, groups, depth, count))))
@@ -57,7 +64,11 @@ def _by_columns(area: Array, matrices: Array, frame: Frame, steps: tuple[int, ..
     for start in range(0, steps[0], rows):
         part = patches[(slice(None),) * first + (slice(start, start + rows),)]
         wide = part.shape[first] * row
-        np.matmul(matrices, _columns(part, (batch, groups, depth, wide)), out=result[..., start * row : start * row + wide])
+        np.matmul(
+            matrices,
+            _columns(part, (batch, groups, depth, wide)),
+            out=result[..., start * row : start * row + wide],
+        )
     return result
 
 
@@ -92,7 +103,11 @@ def _by_position(area: Array, filters: Array, frame: Frame, steps: tuple[int, ..
             product = np.empty_like(total)
             for index, at in enumerate(np.ndindex(*frame.kernel)):
                 weights = filters[(part, slice(None), *at)].reshape(-1, made, *(1,) * len(steps))
-                np.multiply(patches[(sample, part, *at, *whole)][:, None], weights, out=product if index else total)
+                np.multiply(
+                    patches[(sample, part, *at, *whole)][:, None],
+                    weights,
+                    out=product if index else total,
+                )
                 if index:
                     total += product
     return result
@@ -103,9 +118,20 @@ def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) ->
     numbers, filters = widened(data), widened(filters)
     batch, steps = data.shape[0], data.shape[2:]
     groups, taken, made = filters.shape[:3]
-    spans = [max((step - 1) * stride + frame.span(axis), 0) for axis, (step, stride) in enumerate(zip(steps, frame.strides, strict=True))]
+    spans = [
+        max((step - 1) * stride + frame.span(axis), 0)
+        for axis, (step, stride) in enumerate(zip(steps, frame.strides, strict=True))
+    ]
     canvas = np.zeros(
-        (batch, groups * made, *(max(span, begin + size) for span, begin, size in zip(spans, frame.pads_begin, sizes, strict=True))), numbers.dtype
+        (
+            batch,
+            groups * made,
+            *(
+                max(span, begin + size)
+                for span, begin, size in zip(spans, frame.pads_begin, sizes, strict=True)
+            ),
+        ),
+        numbers.dtype,
     )
     if data.size and filters.size:
         count = filters.ndim - 3
@@ -113,7 +139,12 @@ def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) ->
         target = canvas.reshape(batch, groups, made, *canvas.shape[2:])
         columns = np.ascontiguousarray(numbers).reshape(batch, groups, taken, -1)
         for at in np.ndindex(*frame.kernel):
-            where = [slice(a * d, a * d + (n - 1) * s + 1, s) for a, d, n, s in zip(at, frame.dilations, steps, frame.strides, strict=True)]
-            target[along_last(where)] += np.matmul(matrices[at], columns).reshape(batch, groups, made, *steps)
+            where = [
+                slice(a * d, a * d + (n - 1) * s + 1, s)
+                for a, d, n, s in zip(at, frame.dilations, steps, frame.strides, strict=True)
+            ]
+            target[along_last(where)] += np.matmul(matrices[at], columns).reshape(
+                batch, groups, made, *steps
+            )
     kept = [slice(begin, begin + size) for begin, size in zip(frame.pads_begin, sizes, strict=True)]
     return narrowed(np.ascontiguousarray(canvas[along_last(kept)]), data)

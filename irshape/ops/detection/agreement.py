@@ -7,7 +7,9 @@ from ..declaration import require
 from ..tensors import Tensor
 
 
-def require_same(what: str, name: str, tensor: Tensor, axis: int, other: str, like: Tensor, like_axis: int) -> None:
+def require_same(
+    what: str, name: str, tensor: Tensor, axis: int, other: str, like: Tensor, like_axis: int
+) -> None:
     """An axis of one input must fit an axis of another; nothing is known where a rank is dynamic."""
     if tensor.rank is None or like.rank is None:
         return
@@ -49,7 +51,12 @@ def merged(what: str, first: Dimension, second: Dimension, *, at: str) -> Dimens
     """The sizes that both dimensions allow."""
     found = first.merge(second)
     require(
-        found is not None, f"{what}: {first} in one input, {second} in another; they must be equal", at=at, expected=second, seen=first, rule="input-shapes"
+        found is not None,
+        f"{what}: {first} in one input, {second} in another; they must be equal",
+        at=at,
+        expected=second,
+        seen=first,
+        rule="input-shapes",
     )
     assert found is not None
     return found

@@ -57,12 +57,24 @@ class DetectionOutputs(Operation):
         return 4 if self.normalized else 5
 
     def counts(
-        self, box_logits: Tensor, class_preds: Tensor, proposals: Tensor, aux_class_preds: Tensor | None, aux_box_preds: Tensor | None
+        self,
+        box_logits: Tensor,
+        class_preds: Tensor,
+        proposals: Tensor,
+        aux_class_preds: Tensor | None,
+        aux_box_preds: Tensor | None,
     ) -> tuple[int, int]:
         """Classes and prior boxes as far as they follow from the attributes or can be worked out first; 0 where not."""
         raise NotImplementedError
 
-    def infer(self, box_logits: Tensor, class_preds: Tensor, proposals: Tensor, aux_class_preds: Tensor | None, aux_box_preds: Tensor | None) -> Tensor:
+    def infer(
+        self,
+        box_logits: Tensor,
+        class_preds: Tensor,
+        proposals: Tensor,
+        aux_class_preds: Tensor | None,
+        aux_box_preds: Tensor | None,
+    ) -> Tensor:
         require(
             (aux_class_preds is None) == (aux_box_preds is None),
             "`aux_class_preds` comes without `aux_box_preds`; expected 3 or 5 inputs",
@@ -78,7 +90,9 @@ class DetectionOutputs(Operation):
             seen="",
             rule="attribute-value",
         )
-        classes, priors = self.counts(box_logits, class_preds, proposals, aux_class_preds, aux_box_preds)
+        classes, priors = self.counts(
+            box_logits, class_preds, proposals, aux_class_preds, aux_box_preds
+        )
         places = 1 if self.share_location else classes
         images = DYNAMIC
         if box_logits.rank is not None:
@@ -92,7 +106,13 @@ class DetectionOutputs(Operation):
                     seen=box_logits.shape,
                 )
                 priors = divided(
-                    "box_logits", box_logits, 1, places * 4, f"4 coordinates for each of {places} classes" if places > 1 else "4 coordinates a box"
+                    "box_logits",
+                    box_logits,
+                    1,
+                    places * 4,
+                    f"4 coordinates for each of {places} classes"
+                    if places > 1
+                    else "4 coordinates a box",
                 )
             if priors and places:
                 require_length(
@@ -100,7 +120,8 @@ class DetectionOutputs(Operation):
                     box_logits,
                     1,
                     priors * places * 4,
-                    f"4 coordinates for each of {priors} prior boxes" + (f" and {places} classes" if places > 1 else ""),
+                    f"4 coordinates for each of {priors} prior boxes"
+                    + (f" and {places} classes" if places > 1 else ""),
                 )
         if class_preds.rank is not None:
             if images.is_dynamic and class_preds.shape[0].is_static:
@@ -109,9 +130,21 @@ class DetectionOutputs(Operation):
                 require_images("class_preds", class_preds, images)
             if class_preds.shape[1].is_static and classes:
                 if priors:
-                    require_length("class_preds", class_preds, 1, priors * classes, f"a score for each of {priors} prior boxes and {classes} classes")
+                    require_length(
+                        "class_preds",
+                        class_preds,
+                        1,
+                        priors * classes,
+                        f"a score for each of {priors} prior boxes and {classes} classes",
+                    )
                 else:
-                    priors = divided("class_preds", class_preds, 1, classes, f"a score for each of {classes} classes")
+                    priors = divided(
+                        "class_preds",
+                        class_preds,
+                        1,
+                        classes,
+                        f"a score for each of {classes} classes",
+                    )
         if proposals.rank is not None:
             if not proposals.shape[0].contains(1):
                 require_images("proposals", proposals, images)
@@ -120,23 +153,47 @@ class DetectionOutputs(Operation):
                 proposals,
                 1,
                 1 if self.variance_encoded_in_target else 2,
-                "prior boxes alone" if self.variance_encoded_in_target else "prior boxes and their variances",
+                "prior boxes alone"
+                if self.variance_encoded_in_target
+                else "prior boxes and their variances",
             )
             if proposals.shape[2].is_static:
                 if priors:
-                    require_length("proposals", proposals, 2, priors * self.prior_size, f"{self.prior_size} numbers for each of {priors} prior boxes")
+                    require_length(
+                        "proposals",
+                        proposals,
+                        2,
+                        priors * self.prior_size,
+                        f"{self.prior_size} numbers for each of {priors} prior boxes",
+                    )
                 else:
-                    priors = divided("proposals", proposals, 2, self.prior_size, f"{self.prior_size} numbers a prior box")
+                    priors = divided(
+                        "proposals",
+                        proposals,
+                        2,
+                        self.prior_size,
+                        f"{self.prior_size} numbers a prior box",
+                    )
         if aux_class_preds is not None and aux_box_preds is not None:
             if aux_class_preds.rank is not None:
                 require_images("aux_class_preds", aux_class_preds, images)
                 if priors:
-                    require_length("aux_class_preds", aux_class_preds, 1, priors * 2, f"2 scores for each of {priors} prior boxes")
+                    require_length(
+                        "aux_class_preds",
+                        aux_class_preds,
+                        1,
+                        priors * 2,
+                        f"2 scores for each of {priors} prior boxes",
+                    )
                 if aux_class_preds.shape[1].is_static:
                     priors = aux_class_preds.shape[1].low // 2
             require_same("images", "aux_box_preds", aux_box_preds, 0, "box_logits", box_logits, 0)
-            require_same("coordinates", "aux_box_preds", aux_box_preds, 1, "box_logits", box_logits, 1)
-        return Tensor(box_logits.element_type, [1, 1, images * self.rows_per_image(classes, priors), 7])
+            require_same(
+                "coordinates", "aux_box_preds", aux_box_preds, 1, "box_logits", box_logits, 1
+            )
+        return Tensor(
+            box_logits.element_type, [1, 1, images * self.rows_per_image(classes, priors), 7]
+        )
 
     def rows_per_image(self, classes: int, priors: int) -> Dimension:
         """How many rows there is room for; 0 stands for an unknown number of classes or prior boxes."""
@@ -147,22 +204,41 @@ class DetectionOutputs(Operation):
             return known * self.top_k
         return known * (attribute_size(priors) if priors else DYNAMIC)
 
-    def evaluate(self, box_logits: Array, class_preds: Array, proposals: Array, aux_class_preds: Array | None, aux_box_preds: Array | None) -> Array:
+    def evaluate(
+        self,
+        box_logits: Array,
+        class_preds: Array,
+        proposals: Array,
+        aux_class_preds: Array | None,
+        aux_box_preds: Array | None,
+    ) -> Array:
         images, priors = len(box_logits), proposals.shape[2] // self.prior_size
         classes = class_preds.shape[1] // priors
         places = 1 if self.share_location else classes
         marks = class_preds.astype(np.float32).reshape(images, priors, classes).transpose(0, 2, 1)
         boxes, variances, counts = self.prior_boxes(proposals.astype(np.float32), priors, images)
         if aux_class_preds is not None and aux_box_preds is not None:
-            objects = aux_class_preds.astype(np.float32).reshape(images, priors, 2)[..., 1] >= np.float32(self.objectness_score)
+            objects = aux_class_preds.astype(np.float32).reshape(images, priors, 2)[
+                ..., 1
+            ] >= np.float32(self.objectness_score)
             nothing = np.float32(np.arange(classes) == self.background_label_id)[:, None]
             marks = np.where(objects[:, None, :], marks, nothing)
-            boxes = self.decode(boxes, variances, aux_box_preds.astype(np.float32).reshape(images, priors, places, 4))
-        boxes = self.decode(boxes, variances, box_logits.astype(np.float32).reshape(images, priors, places, 4)).transpose(0, 2, 1, 3)
+            boxes = self.decode(
+                boxes,
+                variances,
+                aux_box_preds.astype(np.float32).reshape(images, priors, places, 4),
+            )
+        boxes = self.decode(
+            boxes, variances, box_logits.astype(np.float32).reshape(images, priors, places, 4)
+        ).transpose(0, 2, 1, 3)
         found = np.zeros((images * self.rows_per_image(classes, priors).low, 7), dtype=np.float32)
         count = 0
         for image in range(images):
-            where = np.arange(places).repeat(classes // places) if places > 1 else np.zeros(classes, dtype=int)
+            where = (
+                np.arange(places).repeat(classes // places)
+                if places > 1
+                else np.zeros(classes, dtype=int)
+            )
             for label, kept in self.keep(boxes[image][where], marks[image][:, : counts[image]]):
                 for index in kept:
                     box = boxes[image, where[label], index]
@@ -180,10 +256,14 @@ class DetectionOutputs(Operation):
 
     def prior_boxes(self, proposals: Array, priors: int, images: int) -> tuple[Array, Array, Array]:
         """For each image: prior boxes, their variances, and how many of the boxes there are: where they are not normalized, image index -1 ends them."""
-        rows = np.broadcast_to(proposals[:, 0].reshape(-1, priors, self.prior_size), (images, priors, self.prior_size))
+        rows = np.broadcast_to(
+            proposals[:, 0].reshape(-1, priors, self.prior_size), (images, priors, self.prior_size)
+        )
         variances = np.ones((images, priors, 4), np.float32)
         if not self.variance_encoded_in_target:
-            variances = np.broadcast_to(proposals[:, 1, : priors * 4].reshape(-1, priors, 4), (images, priors, 4))
+            variances = np.broadcast_to(
+                proposals[:, 1, : priors * 4].reshape(-1, priors, 4), (images, priors, 4)
+            )
         ended = (rows[..., 0] == -1) & (not self.normalized)
         counts = np.where(ended.any(axis=1), ended.argmax(axis=1), priors)
         return rows[:, :, None, -4:], variances[:, :, None, :], counts
@@ -195,10 +275,15 @@ class DetectionOutputs(Operation):
         if self.code_type == CORNER:
             boxes = boxes + variances * logits
         else:
-            sides, centers = boxes[..., 2:] - boxes[..., :2], (boxes[..., :2] + boxes[..., 2:]) / np.float32(2)
+            sides, centers = (
+                boxes[..., 2:] - boxes[..., :2],
+                (boxes[..., :2] + boxes[..., 2:]) / np.float32(2),
+            )
             centers = variances[..., :2] * logits[..., :2] * sides + centers
             sides = np.exp(variances[..., 2:] * logits[..., 2:]) * sides
-            boxes = np.concatenate([centers - sides / np.float32(2), centers + sides / np.float32(2)], axis=-1)
+            boxes = np.concatenate(
+                [centers - sides / np.float32(2), centers + sides / np.float32(2)], axis=-1
+            )
         return np.clip(boxes, np.float32(0), np.float32(1)) if self.clip_before_nms else boxes
 
     def keep(self, boxes: Array, marks: Array) -> list[tuple[int, list[int]]]:
@@ -209,7 +294,13 @@ class DetectionOutputs(Operation):
             best, labels = self.best_classes(marks)
             order = np.flatnonzero(labels > 0)
             order = order[descending(best[order])][:limit]
-            kept = [(int(label), greedy(order[labels[order] == label], boxes[label], self.nms_threshold)) for label in np.unique(labels[order])]
+            kept = [
+                (
+                    int(label),
+                    greedy(order[labels[order] == label], boxes[label], self.nms_threshold),
+                )
+                for label in np.unique(labels[order])
+            ]
         else:
             for label in range(len(marks)):
                 if label != self.background_label_id:
@@ -217,8 +308,15 @@ class DetectionOutputs(Operation):
                     order = order[descending(marks[label][order])][:limit]
                     kept.append((label, greedy(order, boxes[label], self.nms_threshold)))
         if -1 < self.keep_top_k[0] < sum(len(indices) for _, indices in kept):
-            ranked = sorted((-float(marks[label, index]), label, index) for label, indices in kept for index in indices)[: self.keep_top_k[0]]
-            kept = [(label, [index for _, other, index in ranked if other == label]) for label, _ in kept]
+            ranked = sorted(
+                (-float(marks[label, index]), label, index)
+                for label, indices in kept
+                for index in indices
+            )[: self.keep_top_k[0]]
+            kept = [
+                (label, [index for _, other, index in ranked if other == label])
+                for label, _ in kept
+            ]
         return kept
 
     def best_classes(self, marks: Array) -> tuple[Array, Array]:
@@ -229,7 +327,9 @@ class DetectionOutputs(Operation):
             considered[self.background_label_id] = -1
         labels = considered.argmax(axis=0)
         best = considered.max(axis=0)
-        return best, np.where((best > -1) & (best >= np.float32(self.confidence_threshold)), labels, 0)
+        return best, np.where(
+            (best > -1) & (best >= np.float32(self.confidence_threshold)), labels, 0
+        )
 
 
 def divided(name: str, tensor: Tensor, axis: int, divisor: int, holds: str) -> int:
@@ -278,7 +378,12 @@ class DetectionOutput_1(DetectionOutputs):
     num_classes: int = attribute(INT)
 
     def counts(
-        self, box_logits: Tensor, class_preds: Tensor, proposals: Tensor, aux_class_preds: Tensor | None, aux_box_preds: Tensor | None
+        self,
+        box_logits: Tensor,
+        class_preds: Tensor,
+        proposals: Tensor,
+        aux_class_preds: Tensor | None,
+        aux_box_preds: Tensor | None,
     ) -> tuple[int, int]:
         require(
             self.num_classes > 0,
@@ -297,12 +402,26 @@ class DetectionOutput_8(DetectionOutputs):
     since, until = 8, 16
 
     def counts(
-        self, box_logits: Tensor, class_preds: Tensor, proposals: Tensor, aux_class_preds: Tensor | None, aux_box_preds: Tensor | None
+        self,
+        box_logits: Tensor,
+        class_preds: Tensor,
+        proposals: Tensor,
+        aux_class_preds: Tensor | None,
+        aux_box_preds: Tensor | None,
     ) -> tuple[int, int]:
         classes = priors = 0
         if known(proposals, 2):
-            priors = divided("proposals", proposals, 2, self.prior_size, f"{self.prior_size} numbers a prior box")
-            require(priors, f"`proposals` {proposals.shape} holds no prior boxes", at="proposals", expected="at least one", seen=0, rule="input-shapes")
+            priors = divided(
+                "proposals", proposals, 2, self.prior_size, f"{self.prior_size} numbers a prior box"
+            )
+            require(
+                priors,
+                f"`proposals` {proposals.shape} holds no prior boxes",
+                at="proposals",
+                expected="at least one",
+                seen=0,
+                rule="input-shapes",
+            )
         elif aux_class_preds is not None and known(aux_class_preds, 1):
             priors = divided("aux_class_preds", aux_class_preds, 1, 2, "2 scores a prior box")
             require(
@@ -314,10 +433,20 @@ class DetectionOutput_8(DetectionOutputs):
                 rule="input-shapes",
             )
         if priors and known(class_preds, 1):
-            classes = divided("class_preds", class_preds, 1, priors, f"scores for each of {priors} prior boxes")
+            classes = divided(
+                "class_preds", class_preds, 1, priors, f"scores for each of {priors} prior boxes"
+            )
         for name, tensor in (("box_logits", box_logits), ("aux_box_preds", aux_box_preds)):
-            if priors and not classes and not self.share_location and tensor is not None and known(tensor, 1):
-                classes = divided(name, tensor, 1, priors * 4, f"4 coordinates for each of {priors} prior boxes")
+            if (
+                priors
+                and not classes
+                and not self.share_location
+                and tensor is not None
+                and known(tensor, 1)
+            ):
+                classes = divided(
+                    name, tensor, 1, priors * 4, f"4 coordinates for each of {priors} prior boxes"
+                )
         return classes, priors
 
 

@@ -35,21 +35,49 @@ class ExperimentalDetectronDetectionOutput(Operation):
     class_agnostic_box_regression: bool = attribute(BOOLEAN, default=False)
     deltas_weights: tuple[float, ...] = attribute(FLOATS, default=(), required=True)
 
-    def infer(self, input_rois: Tensor, input_deltas: Tensor, input_scores: Tensor, input_im_info: Tensor) -> tuple[Tensor, ...]:
+    def infer(
+        self, input_rois: Tensor, input_deltas: Tensor, input_scores: Tensor, input_im_info: Tensor
+    ) -> tuple[Tensor, ...]:
         require_size("the coordinates of a region", "input_rois", input_rois, 1, 4)
         if self.num_classes >= 0:
-            require_size(f"4 deltas for each of {self.num_classes} classes", "input_deltas", input_deltas, 1, self.num_classes * 4)
-            require_size(f"a score for each of {self.num_classes} classes", "input_scores", input_scores, 1, self.num_classes)
+            require_size(
+                f"4 deltas for each of {self.num_classes} classes",
+                "input_deltas",
+                input_deltas,
+                1,
+                self.num_classes * 4,
+            )
+            require_size(
+                f"a score for each of {self.num_classes} classes",
+                "input_scores",
+                input_scores,
+                1,
+                self.num_classes,
+            )
         require_size("one image", "input_im_info", input_im_info, 0, 1)
         require_size("height, width and scale of the image", "input_im_info", input_im_info, 1, 3)
         regions = DYNAMIC
-        if input_rois.rank is not None and input_deltas.rank is not None and input_scores.rank is not None:
-            for name, tensor in (("input_rois", input_rois), ("input_deltas", input_deltas), ("input_scores", input_scores)):
+        if (
+            input_rois.rank is not None
+            and input_deltas.rank is not None
+            and input_scores.rank is not None
+        ):
+            for name, tensor in (
+                ("input_rois", input_rois),
+                ("input_deltas", input_deltas),
+                ("input_scores", input_scores),
+            ):
                 regions = merged("the number of regions", regions, tensor.shape[0], at=name)
         rows = attribute_size(self.max_detections_per_image)
-        return Tensor(input_rois.element_type, [rows, 4]), Tensor(I32, [rows]), Tensor(input_rois.element_type, [rows])
+        return (
+            Tensor(input_rois.element_type, [rows, 4]),
+            Tensor(I32, [rows]),
+            Tensor(input_rois.element_type, [rows]),
+        )
 
-    def check(self, input_rois: Tensor, input_deltas: Tensor, input_scores: Tensor, input_im_info: Tensor) -> Iterator[Violation]:
+    def check(
+        self, input_rois: Tensor, input_deltas: Tensor, input_scores: Tensor, input_im_info: Tensor
+    ) -> Iterator[Violation]:
         if self.deltas_weights and len(self.deltas_weights) != 4:
             seen = len(self.deltas_weights)
             yield Violation(
@@ -60,21 +88,39 @@ class ExperimentalDetectronDetectionOutput(Operation):
                 rule="attribute-value",
             )
 
-    def evaluate(self, input_rois: Array, input_deltas: Array, input_scores: Array, input_im_info: Array) -> tuple[Array, Array, Array]:
+    def evaluate(
+        self, input_rois: Array, input_deltas: Array, input_scores: Array, input_im_info: Array
+    ) -> tuple[Array, Array, Array]:
         rois, count = input_rois.astype(np.float32), self.num_classes
-        deltas = input_deltas.astype(np.float32).reshape(len(rois), count, 4) / np.float32(self.deltas_weights[:4])
+        deltas = input_deltas.astype(np.float32).reshape(len(rois), count, 4) / np.float32(
+            self.deltas_weights[:4]
+        )
         deltas[..., 2:] = np.minimum(deltas[..., 2:], np.float32(self.max_delta_log_wh))
         proper: Array = np.all(rois[:, 2:] > rois[:, :2], axis=1)
-        boxes = np.where(proper[:, None, None], np.maximum(moved(rois[:, None, :], deltas, 1) - np.float32([0, 0, 1, 1]), 0), np.float32(0))
+        boxes = np.where(
+            proper[:, None, None],
+            np.maximum(moved(rois[:, None, :], deltas, 1) - np.float32([0, 0, 1, 1]), 0),
+            np.float32(0),
+        )
         scores = np.where(proper[:, None], input_scores.astype(np.float32), np.float32(0))
         found: list[tuple[int, int]] = []
         for label in range(1, count):
             order = np.flatnonzero(scores[:, label] > np.float32(self.score_threshold))
             order = order[descending(scores[order, label])]
-            kept = greedy(order, boxes[:, label], self.nms_threshold, overlap=lambda box, others: touching_overlaps(box, others, 1))
-            found += [(index, label) for index in (kept if self.post_nms_count == -1 else kept[: self.post_nms_count])]
+            kept = greedy(
+                order,
+                boxes[:, label],
+                self.nms_threshold,
+                overlap=lambda box, others: touching_overlaps(box, others, 1),
+            )
+            found += [
+                (index, label)
+                for index in (kept if self.post_nms_count == -1 else kept[: self.post_nms_count])
+            ]
         if len(found) > self.max_detections_per_image:
-            found = sorted(found, key=lambda one: (-float(scores[one]), one[0]))[: self.max_detections_per_image]
+            found = sorted(found, key=lambda one: (-float(scores[one]), one[0]))[
+                : self.max_detections_per_image
+            ]
         where = tuple(np.array(found, dtype=np.int64).reshape(-1, 2).T)
         result = (
             np.zeros((self.max_detections_per_image, 4), np.float32),
@@ -100,23 +146,38 @@ class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
     pre_nms_count: int = attribute(INT, default=0, required=True)
     post_nms_count: int = attribute(INT, default=0, required=True)
 
-    def infer(self, input_im_info: Tensor, input_anchors: Tensor, input_deltas: Tensor, input_scores: Tensor) -> tuple[Tensor, ...]:
+    def infer(
+        self,
+        input_im_info: Tensor,
+        input_anchors: Tensor,
+        input_deltas: Tensor,
+        input_scores: Tensor,
+    ) -> tuple[Tensor, ...]:
         require_size("height, width and scale of the image", "input_im_info", input_im_info, 0, 3)
         require_size("the coordinates of an anchor", "input_anchors", input_anchors, 1, 4)
         require_same("rows", "input_deltas", input_deltas, 1, "input_scores", input_scores, 1)
         require_same("columns", "input_deltas", input_deltas, 2, "input_scores", input_scores, 2)
         rows = attribute_size(self.post_nms_count)
-        return Tensor(input_im_info.element_type, [rows, 4]), Tensor(input_im_info.element_type, [rows])
+        return Tensor(input_im_info.element_type, [rows, 4]), Tensor(
+            input_im_info.element_type, [rows]
+        )
 
-    def evaluate(self, input_im_info: Array, input_anchors: Array, input_deltas: Array, input_scores: Array) -> tuple[Array, Array]:
+    def evaluate(
+        self, input_im_info: Array, input_anchors: Array, input_deltas: Array, input_scores: Array
+    ) -> tuple[Array, Array]:
         info, deltas = input_im_info.astype(np.float32), input_deltas.astype(np.float32)
         count, rows, columns = input_scores.shape
         anchors = input_anchors.astype(np.float32).reshape(rows, columns, count, 4)
         boxes = refined(anchors, deltas, info[0], info[1], 1)
         scores = input_scores.astype(np.float32).transpose(1, 2, 0).ravel()
-        scores = scores * (boxes[:, 2:] - boxes[:, :2] + np.float32(1) >= np.float32(self.min_size)).all(axis=1)
+        scores = scores * (
+            boxes[:, 2:] - boxes[:, :2] + np.float32(1) >= np.float32(self.min_size)
+        ).all(axis=1)
         kept = best(boxes, scores, self.pre_nms_count, self.nms_threshold, self.post_nms_count, 0)
-        rois, marks = np.zeros((self.post_nms_count, 4), np.float32), np.zeros(self.post_nms_count, np.float32)
+        rois, marks = (
+            np.zeros((self.post_nms_count, 4), np.float32),
+            np.zeros(self.post_nms_count, np.float32),
+        )
         rois[: len(kept)], marks[: len(kept)] = boxes[kept], scores[kept]
         return rois.astype(input_im_info.dtype), marks.astype(input_im_info.dtype)
 
@@ -129,7 +190,9 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
     priors = operand(REAL, rank=2)
     feature_map = operand(REAL, rank=4, like="priors")
     im_data = operand(REAL, rank=4, like="priors")
-    flatten: bool = attribute(BOOLEAN, default=False)  # true by the specification, but OpenVINO takes what is absent for false
+    flatten: bool = attribute(
+        BOOLEAN, default=False
+    )  # true by the specification, but OpenVINO takes what is absent for false
     h: int = attribute(INT, default=0)
     w: int = attribute(INT, default=0)
     stride_x: float = attribute(FLOAT, default=0.0)
@@ -143,17 +206,28 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
         if not self.flatten:
             return Tensor(priors.element_type, [height, width, count, 4])
         cells: Dimension = height * width * count
-        return Tensor(priors.element_type, [DYNAMIC if priors.rank is None or feature_map.rank is None else cells, 4])
+        return Tensor(
+            priors.element_type,
+            [DYNAMIC if priors.rank is None or feature_map.rank is None else cells, 4],
+        )
 
     def evaluate(self, priors: Array, feature_map: Array, im_data: Array) -> Array:
         rows, columns = self.h or feature_map.shape[2], self.w or feature_map.shape[3]
         step_y, step_x = (
             np.float32(stride or np.float32(size) / np.float32(cells))
-            for stride, size, cells in ((self.stride_y, im_data.shape[2], rows), (self.stride_x, im_data.shape[3], columns))
+            for stride, size, cells in (
+                (self.stride_y, im_data.shape[2], rows),
+                (self.stride_x, im_data.shape[3], columns),
+            )
         )
-        y, x = (np.arange(rows, dtype=np.float32) + np.float32(0.5)) * step_y, (np.arange(columns, dtype=np.float32) + np.float32(0.5)) * step_x
+        y, x = (
+            (np.arange(rows, dtype=np.float32) + np.float32(0.5)) * step_y,
+            (np.arange(columns, dtype=np.float32) + np.float32(0.5)) * step_x,
+        )
         centers = np.stack(np.broadcast_arrays(x[None, :], y[:, None]), axis=-1)
-        boxes = (priors.astype(np.float32) + np.concatenate([centers, centers], axis=-1)[:, :, None, :]).astype(priors.dtype)
+        boxes = (
+            priors.astype(np.float32) + np.concatenate([centers, centers], axis=-1)[:, :, None, :]
+        ).astype(priors.dtype)
         result = np.zeros((*feature_map.shape[2:], len(priors), 4), priors.dtype)
         used = min(boxes.size, result.size)
         result.ravel()[:used] = boxes.ravel()[:used]
@@ -179,10 +253,17 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
         for tensor in input_pyramid:
             require_size("one batch item", "input_pyramid", tensor, 0, 1)
             if tensor.rank is not None:
-                channels = merged("the number of channels of the pyramid", channels, tensor.shape[1], at="input_pyramid")
+                channels = merged(
+                    "the number of channels of the pyramid",
+                    channels,
+                    tensor.shape[1],
+                    at="input_pyramid",
+                )
         regions = DYNAMIC if input_rois.rank is None else input_rois.shape[0]
         size = attribute_size(self.output_size)
-        return Tensor(input_rois.element_type, [regions, channels, size, size]), Tensor(input_rois.element_type, [regions, 4])
+        return Tensor(input_rois.element_type, [regions, channels, size, size]), Tensor(
+            input_rois.element_type, [regions, 4]
+        )
 
     def check(self, input_rois: Tensor, *input_pyramid: Tensor) -> Iterator[Violation]:
         if len(self.pyramid_scales) < len(input_pyramid):
@@ -196,17 +277,33 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
             )
 
     def evaluate(self, input_rois: Array, *input_pyramid: Array) -> tuple[Array, Array]:
-        rois, levels = input_rois.astype(np.float32), [level[0].astype(np.float32) for level in input_pyramid]
+        rois, levels = (
+            input_rois.astype(np.float32),
+            [level[0].astype(np.float32) for level in input_pyramid],
+        )
         areas = np.prod(rois[:, 2:] - rois[:, :2], axis=1)
         relative = np.sqrt(np.maximum(areas, np.float32(0))) / np.float32(224)
-        chosen = np.clip(np.floor(np.log2(relative + np.float32(1e-6)) + 2), 0, len(levels) - 1).astype(int)
+        chosen = np.clip(
+            np.floor(np.log2(relative + np.float32(1e-6)) + 2), 0, len(levels) - 1
+        ).astype(int)
         offset = np.float32(0.5 if self.aligned else 0)
-        result = np.zeros((len(rois), len(levels[0]), self.output_size, self.output_size), np.float32)
+        result = np.zeros(
+            (len(rois), len(levels[0]), self.output_size, self.output_size), np.float32
+        )
         for index in np.flatnonzero(areas > 0):
             level = chosen[index]
-            corners = rois[index] * (np.float32(1) / np.float32(self.pyramid_scales[level])) - offset
+            corners = (
+                rois[index] * (np.float32(1) / np.float32(self.pyramid_scales[level])) - offset
+            )
             size = np.maximum(corners[[3, 2]] - corners[[1, 0]], np.float32(1))
-            result[index] = aligned(levels[level], corners[[1, 0]], size, (self.output_size, self.output_size), max(self.sampling_ratio, 0), "avg")
+            result[index] = aligned(
+                levels[level],
+                corners[[1, 0]],
+                size,
+                (self.output_size, self.output_size),
+                max(self.sampling_ratio, 0),
+                "avg",
+            )
         return result.astype(input_rois.dtype), input_rois
 
 

@@ -15,7 +15,10 @@ def overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
     areas = sides[:, 0] * sides[:, 1]
     side = box[2:] - box[:2] + margin
     area = side[0] * side[1]
-    common = np.maximum(np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2]) + margin, np.float32(0))
+    common = np.maximum(
+        np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2]) + margin,
+        np.float32(0),
+    )
     shared = common[:, 0] * common[:, 1]
     return np.where((areas > 0) & (area > 0), shared / (areas + area - shared), np.float32(0))
 
@@ -28,7 +31,9 @@ def touching_overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
     shared = common[:, 0] * common[:, 1]
     both = np.concatenate([boxes, box[None]])
     sides = both[:, 2:] - both[:, :2]
-    areas = np.where((sides < 0).any(axis=1), np.float32(0), (sides[:, 0] + margin) * (sides[:, 1] + margin))
+    areas = np.where(
+        (sides < 0).any(axis=1), np.float32(0), (sides[:, 0] + margin) * (sides[:, 1] + margin)
+    )
     return np.where(apart, np.float32(0), shared / (areas[:-1] + areas[-1] - shared))
 
 
@@ -50,7 +55,14 @@ def descending(scores: Array) -> Array:
     return np.argsort(-scores, kind="stable")
 
 
-def greedy(order: Array, boxes: Array, threshold: float, *, limit: int | None = None, overlap: Callable[[Array, Array], Array] = overlaps) -> list[int]:
+def greedy(
+    order: Array,
+    boxes: Array,
+    threshold: float,
+    *,
+    limit: int | None = None,
+    overlap: Callable[[Array, Array], Array] = overlaps,
+) -> list[int]:
     """Takes the first of `order`, drops all that overlap it by more than the threshold, takes the next, up to `limit`."""
     threshold = np.float32(threshold)
     kept: list[int] = []
@@ -87,16 +99,23 @@ def rotated_overlaps(box: Array, boxes: Array) -> Array:
     absent = ~np.take_along_axis(present, turn, axis=1)
     ring = np.where(absent[..., None], ring[:, :1], ring)
     following = np.roll(ring, -1, axis=1)
-    shared = np.abs((ring[..., 0] * following[..., 1] - ring[..., 1] * following[..., 0]).sum(axis=1)) / 2
+    shared = (
+        np.abs((ring[..., 0] * following[..., 1] - ring[..., 1] * following[..., 0]).sum(axis=1))
+        / 2
+    )
     areas, area = boxes[:, 2].astype(np.float64) * boxes[:, 3], float(box[2]) * float(box[3])
-    return np.where((areas > 0) & (area > 0), shared / (areas + area - shared), 0).astype(np.float32)
+    return np.where((areas > 0) & (area > 0), shared / (areas + area - shared), 0).astype(
+        np.float32
+    )
 
 
 def _crossings(a: Array, b: Array) -> tuple[Array, Array]:
     """Where the sides of two quadrangles cross, for each pair of sides, and whether they do."""
     along, other = np.roll(a, -1, axis=1) - a, np.roll(b, -1, axis=1) - b
     between = b[:, None, :, :] - a[:, :, None, :]
-    cross = along[:, :, None, 0] * other[:, None, :, 1] - along[:, :, None, 1] * other[:, None, :, 0]
+    cross = (
+        along[:, :, None, 0] * other[:, None, :, 1] - along[:, :, None, 1] * other[:, None, :, 0]
+    )
     flat = np.where(np.abs(cross) > 1e-14, cross, np.inf)
     t = (between[..., 0] * other[:, None, :, 1] - between[..., 1] * other[:, None, :, 0]) / flat
     u = (between[..., 0] * along[:, :, None, 1] - between[..., 1] * along[:, :, None, 0]) / flat

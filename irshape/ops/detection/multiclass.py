@@ -36,11 +36,22 @@ class DetectionSuppression(Operation):
     def require_counts(self) -> None:
         for name in ("nms_top_k", "keep_top_k", "background_class"):
             seen = getattr(self, name)
-            require(seen >= -1, f"`{name}` is {seen}; expected -1 (all of them) or more", at=name, expected="-1 or more", seen=seen, rule="attribute-value")
+            require(
+                seen >= -1,
+                f"`{name}` is {seen}; expected -1 (all of them) or more",
+                at=name,
+                expected="-1 or more",
+                seen=seen,
+                rule="attribute-value",
+            )
 
     def outputs(self, boxes: Tensor, rows: Dimension, images: Dimension) -> tuple[Tensor, ...]:
         rows = Dimension(0, rows.high)
-        return Tensor(boxes.element_type, [rows, 6]), Tensor(self.output_type, [rows, 1]), Tensor(self.output_type, [images])
+        return (
+            Tensor(boxes.element_type, [rows, 6]),
+            Tensor(self.output_type, [rows, 1]),
+            Tensor(self.output_type, [images]),
+        )
 
     def choose(self, boxes: Array, scores: Array) -> tuple[Array, Array]:
         """The boxes of one class that stay, and their scores."""
@@ -50,33 +61,63 @@ class DetectionSuppression(Operation):
         """Of images given as boxes and scores for each class: the rows [image, class, box] in their final order, the scores, and the number of each image."""
         found: list[tuple[Array, Array]] = []
         for image, (boxes, scores) in enumerate(images):
-            parts = [(label, *self.choose(boxes[label], scores[label])) for label in range(len(scores)) if label != self.background_class]
-            where = np.array([(image, label, int(index)) for label, indices, _ in parts for index in indices], dtype=np.int64).reshape(-1, 3)
+            parts = [
+                (label, *self.choose(boxes[label], scores[label]))
+                for label in range(len(scores))
+                if label != self.background_class
+            ]
+            where = np.array(
+                [(image, label, int(index)) for label, indices, _ in parts for index in indices],
+                dtype=np.int64,
+            ).reshape(-1, 3)
             marks = np.concatenate([np.empty(0, np.float32), *(kept for _, _, kept in parts)])
-            order = np.lexsort((where[:, 2], where[:, 1], -marks))[: self.keep_top_k if self.keep_top_k > -1 else None]
+            order = np.lexsort((where[:, 2], where[:, 1], -marks))[
+                : self.keep_top_k if self.keep_top_k > -1 else None
+            ]
             found.append((where[order], marks[order]))
-        rows, marks = np.concatenate([np.empty((0, 3), np.int64), *(a for a, _ in found)]), np.concatenate([np.empty(0, np.float32), *(b for _, b in found)])
+        rows, marks = (
+            np.concatenate([np.empty((0, 3), np.int64), *(a for a, _ in found)]),
+            np.concatenate([np.empty(0, np.float32), *(b for _, b in found)]),
+        )
         image, label, box = rows.T
         if self.sort_result_type == "classid":
-            order = np.lexsort((box, -marks, image, label) if self.sort_result_across_batch else (box, -marks, label, image))
+            order = np.lexsort(
+                (box, -marks, image, label)
+                if self.sort_result_across_batch
+                else (box, -marks, label, image)
+            )
         elif self.sort_result_type == "score" and self.sort_result_across_batch:
             order = np.lexsort((box, label, image, -marks))
         else:
             order = np.arange(len(rows))
-        return [image[order], label[order], box[order]], marks[order], rows[order], np.array([len(a) for a, _ in found])
+        return (
+            [image[order], label[order], box[order]],
+            marks[order],
+            rows[order],
+            np.array([len(a) for a, _ in found]),
+        )
 
-    def as_outputs(self, boxes: Array, label: Array, marks: Array, chosen: Array, flat: Array, counts: Array) -> tuple[Array, Array, Array]:
+    def as_outputs(
+        self, boxes: Array, label: Array, marks: Array, chosen: Array, flat: Array, counts: Array
+    ) -> tuple[Array, Array, Array]:
         integer = self.output_type.name.replace("i", "int")
-        rows = np.concatenate([label[:, None].astype(np.float32), marks[:, None], chosen.reshape(-1, 4)], axis=1)
+        rows = np.concatenate(
+            [label[:, None].astype(np.float32), marks[:, None], chosen.reshape(-1, 4)], axis=1
+        )
         return rows.astype(boxes.dtype), flat.reshape(-1, 1).astype(integer), counts.astype(integer)
 
     def of_shared_boxes(self, boxes: Array, scores: Array) -> tuple[Array, Array, Array]:
         """Evaluation where every image has boxes of its own, which its classes share."""
         wide, marks = boxes.astype(np.float32), scores.astype(np.float32)
         (image, label, box), kept, _, counts = self.collect(
-            [(np.broadcast_to(here, (len(classes), *here.shape)), classes) for here, classes in zip(wide, marks, strict=True)]
+            [
+                (np.broadcast_to(here, (len(classes), *here.shape)), classes)
+                for here, classes in zip(wide, marks, strict=True)
+            ]
         )
-        return self.as_outputs(boxes, label, kept, wide[image, box], image * boxes.shape[1] + box, counts)
+        return self.as_outputs(
+            boxes, label, kept, wide[image, box], image * boxes.shape[1] + box, counts
+        )
 
 
 class MatrixNms(DetectionSuppression):
@@ -105,16 +146,22 @@ class MatrixNms(DetectionSuppression):
 
     def choose(self, boxes: Array, scores: Array) -> tuple[Array, Array]:
         candidates = np.flatnonzero(scores > np.float32(self.score_threshold))
-        order = candidates[descending(scores[candidates])][: self.nms_top_k if self.nms_top_k > -1 else None]
+        order = candidates[descending(scores[candidates])][
+            : self.nms_top_k if self.nms_top_k > -1 else None
+        ]
         boxes, marks = boxes[order], scores[order]
         faded = marks.copy()
         worst = np.zeros(len(order), np.float32)
         for position in range(1, len(order)):
-            common = touching_overlaps(boxes[position], boxes[:position], 0 if self.normalized else 1)
+            common = touching_overlaps(
+                boxes[position], boxes[:position], 0 if self.normalized else 1
+            )
             worst[position] = np.fmax.reduce(common, initial=np.float32(0))
             before = worst[:position]
             if self.decay_function == "gaussian":
-                factors = np.exp((before * before - common * common) * np.float32(self.gaussian_sigma))
+                factors = np.exp(
+                    (before * before - common * common) * np.float32(self.gaussian_sigma)
+                )
             else:
                 factors = (1 - common) / (1 - before + np.float32(1e-10))
             faded[position] *= np.fmin.reduce(factors, initial=np.float32(1))
@@ -130,7 +177,9 @@ class MulticlassNms_8(DetectionSuppression):
     iou_threshold: float = attribute(FLOAT, default=0.0)
     nms_eta: float = attribute(FLOAT, default=1.0)
 
-    def infer(self, boxes: Tensor, scores: Tensor, roisnum: Tensor | None = None) -> tuple[Tensor, ...]:
+    def infer(
+        self, boxes: Tensor, scores: Tensor, roisnum: Tensor | None = None
+    ) -> tuple[Tensor, ...]:
         self.require_counts()
         require(
             0 <= self.nms_eta <= 1,
@@ -173,13 +222,19 @@ class MulticlassNms_8(DetectionSuppression):
         wide, marks = boxes.astype(np.float32), scores.astype(np.float32)
         ends = np.cumsum(np.maximum(roisnum, 0))
         starts = ends - np.maximum(roisnum, 0)
-        (image, label, box), kept, _, counts = self.collect([(wide[:, a:b], marks[:, a:b]) for a, b in zip(starts, ends, strict=True)])
+        (image, label, box), kept, _, counts = self.collect(
+            [(wide[:, a:b], marks[:, a:b]) for a, b in zip(starts, ends, strict=True)]
+        )
         place = starts[image] + box
-        return self.as_outputs(boxes, label, kept, wide[label, place], place * len(boxes) + label, counts)
+        return self.as_outputs(
+            boxes, label, kept, wide[label, place], place * len(boxes) + label, counts
+        )
 
     def choose(self, boxes: Array, scores: Array) -> tuple[Array, Array]:
         candidates = np.flatnonzero(scores >= np.float32(self.score_threshold))
-        order = candidates[descending(scores[candidates])][: self.nms_top_k if self.nms_top_k > -1 else None]
+        order = candidates[descending(scores[candidates])][
+            : self.nms_top_k if self.nms_top_k > -1 else None
+        ]
         threshold, eta = np.float32(self.iou_threshold), np.float32(self.nms_eta)
         kept: list[int] = []
         while order.size:
@@ -187,7 +242,9 @@ class MulticlassNms_8(DetectionSuppression):
             kept.append(best)
             if eta < 1 and threshold > 0.5:
                 threshold *= eta
-            order = order[~(overlaps(boxes[best], boxes[order], 0 if self.normalized else 1) > threshold)]
+            order = order[
+                ~(overlaps(boxes[best], boxes[order], 0 if self.normalized else 1) > threshold)
+            ]
         return np.array(kept, dtype=np.int64), scores[kept]
 
 
@@ -199,7 +256,9 @@ class MulticlassNms_9(MulticlassNms_8):
     scores = operand(F32_F16_BF16, rank=(2, 3), like="boxes")
     roisnum = operand(I32_I64, rank=1, optional=True)
 
-    def infer(self, boxes: Tensor, scores: Tensor, roisnum: Tensor | None = None) -> tuple[Tensor, ...]:
+    def infer(
+        self, boxes: Tensor, scores: Tensor, roisnum: Tensor | None = None
+    ) -> tuple[Tensor, ...]:
         wanted = 3 if roisnum is None else 2
         require(
             scores.rank in (None, wanted),

@@ -39,29 +39,61 @@ class Suppression(Operation):
     sort_result_descending: bool = attribute(BOOLEAN, default=True)
 
     def select(
-        self, boxes: Array, scores: Array, limit: Any, overlap: Callable[[Array, Array], Array], iou_threshold: Any, score_threshold: Any, sigma: Any = 0
+        self,
+        boxes: Array,
+        scores: Array,
+        limit: Any,
+        overlap: Callable[[Array, Array], Array],
+        iou_threshold: Any,
+        score_threshold: Any,
+        sigma: Any = 0,
     ) -> tuple[Array, Array]:
         """The triplets [batch item, class, box] of the boxes that stay, and their scores."""
         triplets: list[tuple[int, int, int]] = []
         kept: list[float] = []
-        for item, (here, classes) in enumerate(zip(boxes, scores.astype(np.float32, copy=False), strict=True)):
+        for item, (here, classes) in enumerate(
+            zip(boxes, scores.astype(np.float32, copy=False), strict=True)
+        ):
             for label, marks in enumerate(classes):
                 if sigma > 0:
-                    found = self.fade(here, marks, int(limit), overlap, np.float32(iou_threshold), np.float32(score_threshold), np.float32(sigma))
+                    found = self.fade(
+                        here,
+                        marks,
+                        int(limit),
+                        overlap,
+                        np.float32(iou_threshold),
+                        np.float32(score_threshold),
+                        np.float32(sigma),
+                    )
                 else:
                     candidates = np.flatnonzero(marks > np.float32(score_threshold))
                     order = candidates[descending(marks[candidates])]
-                    found = [(index, marks[index]) for index in greedy(order, here, iou_threshold, limit=max(int(limit), 0), overlap=overlap)]
+                    found = [
+                        (index, marks[index])
+                        for index in greedy(
+                            order, here, iou_threshold, limit=max(int(limit), 0), overlap=overlap
+                        )
+                    ]
                 triplets += [(item, label, index) for index, _ in found]
                 kept += [mark for _, mark in found]
-        indices, marks = np.array(triplets, dtype=np.int64).reshape(-1, 3), np.array(kept, dtype=np.float32)
+        indices, marks = (
+            np.array(triplets, dtype=np.int64).reshape(-1, 3),
+            np.array(kept, dtype=np.float32),
+        )
         if self.sort_result_descending:
             order = np.lexsort((indices[:, 2], indices[:, 1], indices[:, 0], -marks))
             return indices[order], marks[order]
         return indices, marks
 
     def fade(
-        self, boxes: Array, scores: Array, limit: int, overlap: Callable[[Array, Array], Array], iou_threshold: Any, score_threshold: Any, sigma: Any
+        self,
+        boxes: Array,
+        scores: Array,
+        limit: int,
+        overlap: Callable[[Array, Array], Array],
+        iou_threshold: Any,
+        score_threshold: Any,
+        sigma: Any,
     ) -> list[tuple[int, Any]]:
         """Soft suppression: a box that overlaps one already taken has its score lowered."""
         left, marks = np.flatnonzero(scores > score_threshold), scores.copy()
@@ -89,7 +121,12 @@ class NonMaxSuppression_1(Suppression):
     output_type: ElementType = I64
 
     def infer(
-        self, boxes: Tensor, scores: Tensor, max_output_boxes_per_class: Tensor | None, iou_threshold: Tensor | None, score_threshold: Tensor | None
+        self,
+        boxes: Tensor,
+        scores: Tensor,
+        max_output_boxes_per_class: Tensor | None,
+        iou_threshold: Tensor | None,
+        score_threshold: Tensor | None,
     ) -> Tensor | tuple[Tensor, ...]:
         require_boxes_and_scores(boxes, scores)
         return Tensor(self.output_type, [self.rows(boxes, scores, max_output_boxes_per_class), 3])
@@ -103,10 +140,22 @@ class NonMaxSuppression_1(Suppression):
         return Dimension(min(boxes.shape[1].low, most.low)) if most.is_static else DYNAMIC
 
     def evaluate(
-        self, boxes: Array, scores: Array, max_output_boxes_per_class: Array | None, iou_threshold: Array | None, score_threshold: Array | None
+        self,
+        boxes: Array,
+        scores: Array,
+        max_output_boxes_per_class: Array | None,
+        iou_threshold: Array | None,
+        score_threshold: Array | None,
     ) -> Any:
         limit = max(int(number(max_output_boxes_per_class)), 0)
-        indices, _ = self.select(self.corners(boxes), scores, limit, overlaps, number(iou_threshold), number(score_threshold))
+        indices, _ = self.select(
+            self.corners(boxes),
+            scores,
+            limit,
+            overlaps,
+            number(iou_threshold),
+            number(score_threshold),
+        )
         rows = self.row_count(boxes.shape[1], limit, scores.shape[0], scores.shape[1])
         filled = np.full((rows, 3), -1, dtype=self.output_type.name.replace("i", "int"))
         filled[: len(indices)] = indices[:rows]
@@ -144,7 +193,12 @@ class NonMaxSuppression_4(NonMaxSuppression_3):
     since, until = 4, 4
 
     def rows(self, boxes: Tensor, scores: Tensor, limit: Tensor | None) -> Dimension:
-        if boxes.rank is None or scores.rank is None or boxes.shape[1].is_dynamic or (limit is not None and not limit.known):
+        if (
+            boxes.rank is None
+            or scores.rank is None
+            or boxes.shape[1].is_dynamic
+            or (limit is not None and not limit.known)
+        ):
             return DYNAMIC
         most = limit_of(limit)
         most = Dimension(min(boxes.shape[1].low, most.low)) if most.is_static else DYNAMIC
@@ -161,7 +215,9 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
     since, until = 5, 8
     boxes = operand(F32_F16_BF16, rank=3)
     scores = operand(F32_F16_BF16, rank=3)
-    max_output_boxes_per_class = operand(ANY, specified=INTEGER, rank=(0, 1), optional=True, value=True)
+    max_output_boxes_per_class = operand(
+        ANY, specified=INTEGER, rank=(0, 1), optional=True, value=True
+    )
     iou_threshold = operand(F32_F16_BF16, rank=(0, 1), optional=True)
     score_threshold = operand(F32_F16_BF16, rank=(0, 1), optional=True)
     soft_nms_sigma = operand(F32_F16_BF16, rank=(0, 1), optional=True)
@@ -177,12 +233,17 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
     ) -> tuple[Tensor, ...]:
         require_boxes_and_scores(boxes, scores)
         require_single(
-            max_output_boxes_per_class=max_output_boxes_per_class, iou_threshold=iou_threshold, score_threshold=score_threshold, soft_nms_sigma=soft_nms_sigma
+            max_output_boxes_per_class=max_output_boxes_per_class,
+            iou_threshold=iou_threshold,
+            score_threshold=score_threshold,
+            soft_nms_sigma=soft_nms_sigma,
         )
         return selected(self.output_type, boxes, scores, max_output_boxes_per_class)
 
     def fading(self, common: Array, iou_threshold: Any, sigma: Any) -> Array:
-        return np.where(common <= iou_threshold, super().fading(common, iou_threshold, sigma), np.float32(0))
+        return np.where(
+            common <= iou_threshold, super().fading(common, iou_threshold, sigma), np.float32(0)
+        )
 
     def evaluate(
         self,
@@ -194,7 +255,13 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
         soft_nms_sigma: Array | None = None,
     ) -> Any:
         found = self.select(
-            self.corners(boxes), scores, number(max_output_boxes_per_class), overlaps, number(iou_threshold), number(score_threshold), number(soft_nms_sigma)
+            self.corners(boxes),
+            scores,
+            number(max_output_boxes_per_class),
+            overlaps,
+            number(iou_threshold),
+            number(score_threshold),
+            number(soft_nms_sigma),
         )
         return as_outputs(self.output_type, *found)
 
@@ -215,7 +282,9 @@ def require_single(**inputs: Tensor | None) -> None:
             require_size("the only element", name, tensor, 0, 1)
 
 
-def selected(output_type: ElementType, boxes: Tensor, scores: Tensor, limit: Tensor | None) -> tuple[Tensor, ...]:
+def selected(
+    output_type: ElementType, boxes: Tensor, scores: Tensor, limit: Tensor | None
+) -> tuple[Tensor, ...]:
     """Types and shapes of triplets, scores and their number."""
     rows = DYNAMIC
     if boxes.rank is not None and scores.rank is not None:
@@ -227,7 +296,9 @@ def selected(output_type: ElementType, boxes: Tensor, scores: Tensor, limit: Ten
     return Tensor(output_type, [rows, 3]), Tensor(F32, [rows, 3]), Tensor(output_type, [1])
 
 
-def as_outputs(output_type: ElementType, indices: Array, marks: Array) -> tuple[Array, Array, Array]:
+def as_outputs(
+    output_type: ElementType, indices: Array, marks: Array
+) -> tuple[Array, Array, Array]:
     """Triplets, triplets with the score in place of the box, and their number."""
     integer = output_type.name.replace("i", "int")
     scored = np.concatenate([indices[:, :2].astype(np.float32), marks[:, None]], axis=1)
@@ -246,14 +317,37 @@ class NMSRotated(Suppression):
     output_type: ElementType = attribute(INDEX_TYPE, default=I64)
     clockwise: bool = attribute(BOOLEAN, default=True)
 
-    def infer(self, boxes: Tensor, scores: Tensor, max_output_boxes_per_class: Tensor, iou_threshold: Tensor, score_threshold: Tensor) -> tuple[Tensor, ...]:
+    def infer(
+        self,
+        boxes: Tensor,
+        scores: Tensor,
+        max_output_boxes_per_class: Tensor,
+        iou_threshold: Tensor,
+        score_threshold: Tensor,
+    ) -> tuple[Tensor, ...]:
         require_boxes_and_scores(boxes, scores, 5)
-        require_single(max_output_boxes_per_class=max_output_boxes_per_class, iou_threshold=iou_threshold, score_threshold=score_threshold)
+        require_single(
+            max_output_boxes_per_class=max_output_boxes_per_class,
+            iou_threshold=iou_threshold,
+            score_threshold=score_threshold,
+        )
         return selected(self.output_type, boxes, scores, max_output_boxes_per_class)
 
     def evaluate(
-        self, boxes: Array, scores: Array, max_output_boxes_per_class: Array, iou_threshold: Array, score_threshold: Array
+        self,
+        boxes: Array,
+        scores: Array,
+        max_output_boxes_per_class: Array,
+        iou_threshold: Array,
+        score_threshold: Array,
     ) -> tuple[Array, Array, Array]:
         turned = boxes.astype(np.float32) * np.float32([1, 1, 1, 1, 1 if self.clockwise else -1])
-        found = self.select(turned, scores, number(max_output_boxes_per_class), rotated_overlaps, number(iou_threshold), number(score_threshold))
+        found = self.select(
+            turned,
+            scores,
+            number(max_output_boxes_per_class),
+            rotated_overlaps,
+            number(iou_threshold),
+            number(score_threshold),
+        )
         return as_outputs(self.output_type, *found)

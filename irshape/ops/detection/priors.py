@@ -41,9 +41,18 @@ class PriorBoxes(Operation):
         if output_size.value is None:
             return Tensor(F32, [2, DYNAMIC])
         count = len(output_size.value)
-        require(count == 2, f"`output_size` holds height and width, but it has {count} elements", at="output_size", expected=2, seen=count, rule="input-shapes")
+        require(
+            count == 2,
+            f"`output_size` holds height and width, but it has {count} elements",
+            at="output_size",
+            expected=2,
+            seen=count,
+            rule="input-shapes",
+        )
         height, width = (output_size.value.dimension(index) or DYNAMIC for index in range(2))
-        return Tensor(F32, [2, height * width * attribute_size(max(self.priors_per_point(), 0)) * 4])
+        return Tensor(
+            F32, [2, height * width * attribute_size(max(self.priors_per_point(), 0)) * 4]
+        )
 
     def check(self, output_size: Tensor, image_size: Tensor) -> Iterator[Violation]:
         if len(self.variance) not in (0, 1, 4):
@@ -56,7 +65,13 @@ class PriorBoxes(Operation):
             )
         if image_size.rank == 1 and not image_size.shape[0].contains(2):
             size = image_size.shape[0]
-            yield Violation(f"`image_size` holds height and width, but it has {size} elements", at="image_size", expected=2, seen=size, rule="input-shapes")
+            yield Violation(
+                f"`image_size` holds height and width, but it has {size} elements",
+                at="image_size",
+                expected=2,
+                seen=size,
+                rule="input-shapes",
+            )
 
     def evaluate(self, output_size: Array, image_size: Array) -> Array:
         height, width = (int(size) for size in output_size)
@@ -65,7 +80,9 @@ class PriorBoxes(Operation):
         if self.clip:
             corners = np.clip(corners, np.float32(0), np.float32(1))
         if corners.shape[2] != self.priors_per_point():
-            raise ValueError(f"the attributes describe {corners.shape[2]} boxes a point, but make room for {self.priors_per_point()}")
+            raise ValueError(
+                f"the attributes describe {corners.shape[2]} boxes a point, but make room for {self.priors_per_point()}"
+            )
         variance = np.float32(self.variance or (0.1,))
         if len(variance) not in (1, 4):
             raise ValueError(f"`variance` has {len(variance)} numbers; expected none, one or four")
@@ -76,10 +93,14 @@ class PriorBoxes(Operation):
         raise NotImplementedError
 
 
-def boxes_around(x: Array, y: Array, half_widths: Array, half_heights: Array, image_height: int, image_width: int) -> Array:
+def boxes_around(
+    x: Array, y: Array, half_widths: Array, half_heights: Array, image_height: int, image_width: int
+) -> Array:
     """[rows, columns, boxes, 4]: boxes around the points of a grid, as fractions of the image. Centers are given for each point, or for each point and box."""
     x, y = np.broadcast_arrays(x, y)
-    corners = np.stack([x - half_widths, y - half_heights, x + half_widths, y + half_heights], axis=-1)
+    corners = np.stack(
+        [x - half_widths, y - half_heights, x + half_widths, y + half_heights], axis=-1
+    )
     return corners * np.float32([1 / np.float32(image_width), 1 / np.float32(image_height)] * 2)
 
 
@@ -99,11 +120,17 @@ class PriorBox_1(PriorBoxes):
 
     def priors_per_point(self) -> int:
         ratios = self.count_ratios()
-        count = ratios * len(self.min_size) + len(self.max_size) if self.scale_all_sizes else ratios + len(self.min_size) - 1
+        count = (
+            ratios * len(self.min_size) + len(self.max_size)
+            if self.scale_all_sizes
+            else ratios + len(self.min_size) - 1
+        )
         if self.fixed_size:
             count = ratios * len(self.fixed_size)
         for density in self.density:
-            count += (len(self.fixed_ratio) if self.fixed_ratio else ratios) * ((int(density) if math.isfinite(density) else 0) ** 2 - 1)
+            count += (len(self.fixed_ratio) if self.fixed_ratio else ratios) * (
+                (int(density) if math.isfinite(density) else 0) ** 2 - 1
+            )
         return count
 
     def count_ratios(self) -> int:
@@ -112,7 +139,11 @@ class PriorBox_1(PriorBoxes):
         for ratio in map(f32, self.aspect_ratio):
             for number in (ratio, f32(1 / ratio) if ratio else math.inf)[: 2 if self.flip else 1]:
                 millions = f32(number * 1e6)
-                found.add(f32(math.floor(abs(millions) + 0.5) / 1e6) * math.copysign(1, millions) if math.isfinite(millions) else millions)
+                found.add(
+                    f32(math.floor(abs(millions) + 0.5) / 1e6) * math.copysign(1, millions)
+                    if math.isfinite(millions)
+                    else millions
+                )
         return len(found)
 
     def ratios(self) -> Array:
@@ -126,7 +157,11 @@ class PriorBox_1(PriorBoxes):
     def corners(self, height: int, width: int, image_height: int, image_width: int) -> Array:
         step, sizes = np.float32(self.step), np.float32(self.min_size)
         if not self.scale_all_sizes:
-            step = np.float32(image_height) / np.float32(height) if step == -1 else step * np.float32(image_height)
+            step = (
+                np.float32(image_height) / np.float32(height)
+                if step == -1
+                else step * np.float32(image_height)
+            )
             sizes = sizes * np.float32(image_height)
         column, row = np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32)
         if step == 0:
@@ -141,8 +176,13 @@ class PriorBox_1(PriorBoxes):
         parts = [boxes_around(x, y, half_widths, half_heights, image_height, image_width)]
         for index in range(len(self.fixed_size)):
             shifts_x, shifts_y, half_widths, half_heights = self.fixed(index)
-            fixed = boxes_around(x + shifts_x, y + shifts_y, half_widths, half_heights, image_height, image_width)
-            fixed[..., :2], fixed[..., 2:] = np.maximum(fixed[..., :2], 0), np.minimum(fixed[..., 2:], 1)
+            fixed = boxes_around(
+                x + shifts_x, y + shifts_y, half_widths, half_heights, image_height, image_width
+            )
+            fixed[..., :2], fixed[..., 2:] = (
+                np.maximum(fixed[..., :2], 0),
+                np.minimum(fixed[..., 2:], 1),
+            )
             parts.insert(index, fixed)
         return np.concatenate(parts, axis=2)
 
@@ -153,10 +193,22 @@ class PriorBox_1(PriorBoxes):
         high: list[Array] = []
         for index, size in enumerate(sizes):
             half = np.float32([size * np.float32(0.5)])
-            largest = np.sqrt(size * np.float32(self.max_size[index : index + 1])) * np.float32(0.5) if self.scale_all_sizes else half[:0]
+            largest = (
+                np.sqrt(size * np.float32(self.max_size[index : index + 1])) * np.float32(0.5)
+                if self.scale_all_sizes
+                else half[:0]
+            )
             base = half if self.scale_all_sizes else sizes[:1] * np.float32(0.5)
-            stretched = (base * roots, base / roots) if self.scale_all_sizes or index == len(sizes) - 1 else (half[:0], half[:0])
-            order = [(half, half), (largest, largest), stretched] if self.min_max_aspect_ratios_order else [(half, half), stretched, (largest, largest)]
+            stretched = (
+                (base * roots, base / roots)
+                if self.scale_all_sizes or index == len(sizes) - 1
+                else (half[:0], half[:0])
+            )
+            order = (
+                [(half, half), (largest, largest), stretched]
+                if self.min_max_aspect_ratios_order
+                else [(half, half), stretched, (largest, largest)]
+            )
             wide += [across for across, _ in order]
             high += [down for _, down in order]
         empty = np.empty(0, np.float32)
@@ -165,14 +217,25 @@ class PriorBox_1(PriorBoxes):
     def fixed(self, index: int) -> tuple[Array, Array, Array, Array]:
         """The boxes of one fixed size: how far their centers are from the point, and half their widths and heights. Each is there density * density times."""
         size = np.float32(self.fixed_size[index])
-        ratios = np.float32(self.fixed_ratio) if self.fixed_ratio else np.concatenate([np.float32([1] if self.density else []), self.ratios()])
+        ratios = (
+            np.float32(self.fixed_ratio)
+            if self.fixed_ratio
+            else np.concatenate([np.float32([1] if self.density else []), self.ratios()])
+        )
         count = int(self.density[index]) if index < len(self.density) else 0
         if not count:
             return (np.empty(0, np.float32),) * 4
         shift = int(size / count)
-        steps = np.arange(count, dtype=np.float32) * shift + np.float32(shift / 2) - np.float32(int(size) // 2)
+        steps = (
+            np.arange(count, dtype=np.float32) * shift
+            + np.float32(shift / 2)
+            - np.float32(int(size) // 2)
+        )
         roots = np.repeat(np.sqrt(ratios), count * count)
-        across, down = np.tile(np.tile(steps, count), len(ratios)), np.tile(np.repeat(steps, count), len(ratios))
+        across, down = (
+            np.tile(np.tile(steps, count), len(ratios)),
+            np.tile(np.repeat(steps, count), len(ratios)),
+        )
         half = size * np.float32(0.5)
         return across, down, half * roots, half / roots
 
@@ -212,7 +275,10 @@ class PriorBoxClustered(PriorBoxes):
     def corners(self, height: int, width: int, image_height: int, image_width: int) -> Array:
         step_w, step_h = np.float32(self.step_w or self.step), np.float32(self.step_h or self.step)
         if step_w == 0 and step_h == 0:
-            step_w, step_h = np.float32(image_width) / np.float32(width), np.float32(image_height) / np.float32(height)
+            step_w, step_h = (
+                np.float32(image_width) / np.float32(width),
+                np.float32(image_height) / np.float32(height),
+            )
         x = (np.arange(width, dtype=np.float32) + np.float32(self.offset)) * step_w
         y = (np.arange(height, dtype=np.float32) + np.float32(self.offset)) * step_h
         halves = np.float32(self.width) / np.float32(2), np.float32(self.height) / np.float32(2)

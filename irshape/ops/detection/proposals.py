@@ -16,10 +16,18 @@ I64 = ElementType.of("i64")
 LARGEST_STRETCH = math.log(1000 / 16)
 
 
-def best(boxes: Array, scores: Array, first: int, threshold: float, limit: int, margin: float) -> list[int]:
+def best(
+    boxes: Array, scores: Array, first: int, threshold: float, limit: int, margin: float
+) -> list[int]:
     """Of the `first` best boxes, at most `limit` that do not overlap a better one by more than the threshold."""
     order = descending(scores)[: max(first, 0)]
-    return greedy(order, boxes, threshold, limit=max(limit, 0), overlap=lambda box, others: touching_overlaps(box, others, margin))
+    return greedy(
+        order,
+        boxes,
+        threshold,
+        limit=max(limit, 0),
+        overlap=lambda box, others: touching_overlaps(box, others, margin),
+    )
 
 
 class Proposal_1(Operation):
@@ -45,11 +53,17 @@ class Proposal_1(Operation):
     box_coordinate_scale: float = attribute(FLOAT, default=1.0)
     framework: str = attribute(STRING, default="")
 
-    def infer(self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor) -> Tensor | tuple[Tensor, ...]:
-        return Tensor(class_probs.element_type, [self.rows(class_probs, bbox_deltas, image_shape), 5])
+    def infer(
+        self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor
+    ) -> Tensor | tuple[Tensor, ...]:
+        return Tensor(
+            class_probs.element_type, [self.rows(class_probs, bbox_deltas, image_shape), 5]
+        )
 
     def rows(self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor) -> Dimension:
-        images = [tensor.shape[0] for tensor in (class_probs, bbox_deltas) if tensor.rank is not None]
+        images = [
+            tensor.shape[0] for tensor in (class_probs, bbox_deltas) if tensor.rank is not None
+        ]
         if len(images) == 2:
             wanted, seen = class_probs.shape[1] * 2, bbox_deltas.shape[1]
             require(
@@ -62,17 +76,25 @@ class Proposal_1(Operation):
             )
             require_same("images", "class_probs", class_probs, 0, "bbox_deltas", bbox_deltas, 0)
             images = [merged("the number of images", *images, at="class_probs")]
-        require_size("height, width and scale (or scales) of the image", "image_shape", image_shape, 0, 3, 4)
-        return (images[0] if images else DYNAMIC) * (self.post_nms_topn if self.post_nms_topn >= 0 else DYNAMIC)
+        require_size(
+            "height, width and scale (or scales) of the image", "image_shape", image_shape, 0, 3, 4
+        )
+        return (images[0] if images else DYNAMIC) * (
+            self.post_nms_topn if self.post_nms_topn >= 0 else DYNAMIC
+        )
 
     @property
     def tensorflow(self) -> bool:
         return self.framework == "tensorflow"
 
-    def evaluate(self, class_probs: Array, bbox_deltas: Array, image_shape: Array) -> Array | tuple[Array, ...]:
+    def evaluate(
+        self, class_probs: Array, bbox_deltas: Array, image_shape: Array
+    ) -> Array | tuple[Array, ...]:
         return self.propose(class_probs, bbox_deltas, image_shape)[0]
 
-    def propose(self, class_probs: Array, bbox_deltas: Array, image_shape: Array) -> tuple[Array, Array]:
+    def propose(
+        self, class_probs: Array, bbox_deltas: Array, image_shape: Array
+    ) -> tuple[Array, Array]:
         """The rows and their probabilities."""
         info = image_shape.astype(np.float32)
         width, height = (info[0], info[1]) if self.tensorflow else (info[1], info[0])
@@ -81,8 +103,19 @@ class Proposal_1(Operation):
         anchors = self.anchors(rows, columns)
         count = anchors.shape[2]
         scores = class_probs.astype(np.float32)[:, count:].transpose(0, 2, 3, 1).reshape(images, -1)
-        deltas = bbox_deltas.astype(np.float32).reshape(images, count, 4, rows, columns).transpose(0, 3, 4, 1, 2)
-        deltas = deltas / np.float32([self.box_coordinate_scale, self.box_coordinate_scale, self.box_size_scale, self.box_size_scale])
+        deltas = (
+            bbox_deltas.astype(np.float32)
+            .reshape(images, count, 4, rows, columns)
+            .transpose(0, 3, 4, 1, 2)
+        )
+        deltas = deltas / np.float32(
+            [
+                self.box_coordinate_scale,
+                self.box_coordinate_scale,
+                self.box_size_scale,
+                self.box_size_scale,
+            ]
+        )
         if self.tensorflow:
             anchors = within(anchors, height, width)
         boxes = moved(anchors, deltas, margin).reshape(images, -1, 4)
@@ -93,7 +126,14 @@ class Proposal_1(Operation):
         found = np.zeros((images, self.post_nms_topn, 5), np.float32)
         marks = np.zeros((images, self.post_nms_topn), np.float32)
         for image in range(images):
-            kept = best(boxes[image], scores[image], self.pre_nms_topn, self.nms_thresh, self.post_nms_topn, float(margin))
+            kept = best(
+                boxes[image],
+                scores[image],
+                self.pre_nms_topn,
+                self.nms_thresh,
+                self.post_nms_topn,
+                float(margin),
+            )
             chosen = boxes[image, kept]
             if self.clip_after_nms:
                 chosen = within(chosen, height, width)
@@ -103,7 +143,9 @@ class Proposal_1(Operation):
             marks[image, : len(kept)] = scores[image, kept]
             if len(kept) < self.post_nms_topn:
                 found[image, len(kept), 0] = -1
-        return found.reshape(-1, 5).astype(class_probs.dtype), marks.ravel().astype(class_probs.dtype)
+        return found.reshape(-1, 5).astype(class_probs.dtype), marks.ravel().astype(
+            class_probs.dtype
+        )
 
     def anchors(self, rows: int, columns: int) -> Array:
         """[rows, columns, anchors, 4]: boxes of every ratio and scale around the points of the feature map. TensorFlow's have no rounding, start at the origin, and
@@ -115,13 +157,22 @@ class Proposal_1(Operation):
         if not self.tensorflow:
             wide = rounded(wide)
             high = rounded(wide * ratios)
-        sides = np.stack([np.outer(wide, np.float32(self.scale)).ravel(), np.outer(high, np.float32(self.scale)).ravel()], axis=-1)
+        sides = np.stack(
+            [
+                np.outer(wide, np.float32(self.scale)).ravel(),
+                np.outer(high, np.float32(self.scale)).ravel(),
+            ],
+            axis=-1,
+        )
         halves = np.float32(0.5) * (sides - margin)
         center = np.float32(0.5) * (base - margin)
         boxes = np.concatenate([center - halves, center + halves], axis=-1)
         if self.tensorflow:
             boxes -= np.float32(0.5) * base
-        x, y = np.arange(columns, dtype=np.float32) * self.feat_stride, np.arange(rows, dtype=np.float32) * self.feat_stride
+        x, y = (
+            np.arange(columns, dtype=np.float32) * self.feat_stride,
+            np.arange(rows, dtype=np.float32) * self.feat_stride,
+        )
         across, down = np.meshgrid(x, y)
         if self.tensorflow:
             across, down = down, across
@@ -138,11 +189,15 @@ class Proposal_4(Proposal_1):
 
     since, until = 4, 16
 
-    def infer(self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor) -> tuple[Tensor, ...]:
+    def infer(
+        self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor
+    ) -> tuple[Tensor, ...]:
         rows = self.rows(class_probs, bbox_deltas, image_shape)
         return Tensor(class_probs.element_type, [rows, 5]), Tensor(class_probs.element_type, [rows])
 
-    def evaluate(self, class_probs: Array, bbox_deltas: Array, image_shape: Array) -> tuple[Array, ...]:
+    def evaluate(
+        self, class_probs: Array, bbox_deltas: Array, image_shape: Array
+    ) -> tuple[Array, ...]:
         return self.propose(class_probs, bbox_deltas, image_shape)
 
 
@@ -150,7 +205,9 @@ def refined(anchors: Array, deltas: Array, height: Array, width: Array, margin: 
     """Anchors [rows, columns, anchors, 4] moved by deltas [anchors * 4, rows, columns] and cut off at the border of the image, one to a row."""
     rows, columns, count, _ = anchors.shape
     placed = deltas.reshape(count, 4, rows, columns).transpose(2, 3, 0, 1)
-    placed = np.concatenate([placed[..., :2], np.minimum(placed[..., 2:], np.float32(LARGEST_STRETCH))], axis=-1)
+    placed = np.concatenate(
+        [placed[..., :2], np.minimum(placed[..., 2:], np.float32(LARGEST_STRETCH))], axis=-1
+    )
     boxes = moved(anchors, placed, margin).reshape(-1, 4) - np.float32([0, 0, margin, margin])
     return within(boxes, height - np.float32(margin), width - np.float32(margin))
 
@@ -171,12 +228,26 @@ class GenerateProposals(Operation):
     nms_eta: float = attribute(FLOAT, default=1.0)
     roi_num_type: ElementType = attribute(INDEX_TYPE, default=I64)
 
-    def infer(self, im_info: Tensor, anchors: Tensor, boxesdeltas: Tensor, scores: Tensor) -> tuple[Tensor, ...]:
+    def infer(
+        self, im_info: Tensor, anchors: Tensor, boxesdeltas: Tensor, scores: Tensor
+    ) -> tuple[Tensor, ...]:
         for name in ("pre_nms_count", "post_nms_count"):
             seen = getattr(self, name)
-            require(seen > 0, f"`{name}` is {seen}; expected at least 1", at=name, expected="1 or more", seen=seen, rule="attribute-value")
+            require(
+                seen > 0,
+                f"`{name}` is {seen}; expected at least 1",
+                at=name,
+                expected="1 or more",
+                seen=seen,
+                rule="attribute-value",
+            )
         require(
-            self.nms_eta == 1, f"`nms_eta` is {self.nms_eta:g}; OpenVINO takes 1 only", at="nms_eta", expected="1", seen=self.nms_eta, rule="attribute-value"
+            self.nms_eta == 1,
+            f"`nms_eta` is {self.nms_eta:g}; OpenVINO takes 1 only",
+            at="nms_eta",
+            expected="1",
+            seen=self.nms_eta,
+            rule="attribute-value",
         )
         require_size("height, width and scale (or scales) of an image", "im_info", im_info, 1, 3, 4)
         require_size("the coordinates of an anchor", "anchors", anchors, 3, 4)
@@ -197,27 +268,54 @@ class GenerateProposals(Operation):
         require_same("columns", "anchors", anchors, 1, "scores", scores, 3)
         require_same("anchors", "anchors", anchors, 2, "scores", scores, 1)
         images = DYNAMIC
-        for name, tensor in (("im_info", im_info), ("boxesdeltas", boxesdeltas), ("scores", scores)):
+        for name, tensor in (
+            ("im_info", im_info),
+            ("boxesdeltas", boxesdeltas),
+            ("scores", scores),
+        ):
             if tensor.rank is not None:
                 images = merged("the number of images", images, tensor.shape[0], at=name)
         rows = Dimension(0, (images * self.post_nms_count).high)
-        return Tensor(im_info.element_type, [rows, 4]), Tensor(im_info.element_type, [rows]), Tensor(self.roi_num_type, [images])
+        return (
+            Tensor(im_info.element_type, [rows, 4]),
+            Tensor(im_info.element_type, [rows]),
+            Tensor(self.roi_num_type, [images]),
+        )
 
-    def evaluate(self, im_info: Array, anchors: Array, boxesdeltas: Array, scores: Array) -> tuple[Array, Array, Array]:
+    def evaluate(
+        self, im_info: Array, anchors: Array, boxesdeltas: Array, scores: Array
+    ) -> tuple[Array, Array, Array]:
         margin = 0.0 if self.normalized else 1.0
         found: list[Array] = [np.empty((0, 4), np.float32)]
         marks: list[Array] = [np.empty(0, np.float32)]
         counts = []
         grid = anchors.astype(np.float32)
-        for info, deltas, score in zip(im_info.astype(np.float32), boxesdeltas.astype(np.float32), scores.astype(np.float32), strict=True):
+        for info, deltas, score in zip(
+            im_info.astype(np.float32),
+            boxesdeltas.astype(np.float32),
+            scores.astype(np.float32),
+            strict=True,
+        ):
             boxes = refined(grid, deltas, info[0], info[1], margin)
             flat = score.transpose(1, 2, 0).ravel()
             smallest = np.float32(self.min_size) * info[[3 if len(info) > 3 else 2, 2]]
             order = descending(flat)[: self.pre_nms_count]
-            order = order[(boxes[order, 2:] - boxes[order, :2] + np.float32(margin) >= smallest).all(axis=1)]
-            kept = greedy(order, boxes, self.nms_threshold, limit=self.post_nms_count, overlap=lambda box, others: touching_overlaps(box, others, margin))
+            order = order[
+                (boxes[order, 2:] - boxes[order, :2] + np.float32(margin) >= smallest).all(axis=1)
+            ]
+            kept = greedy(
+                order,
+                boxes,
+                self.nms_threshold,
+                limit=self.post_nms_count,
+                overlap=lambda box, others: touching_overlaps(box, others, margin),
+            )
             found.append(boxes[kept])
             marks.append(flat[kept])
             counts.append(len(kept))
         rois, kept_scores = np.concatenate(found), np.concatenate(marks)
-        return rois.astype(im_info.dtype), kept_scores.astype(im_info.dtype), np.array(counts, dtype=self.roi_num_type.name.replace("i", "int"))
+        return (
+            rois.astype(im_info.dtype),
+            kept_scores.astype(im_info.dtype),
+            np.array(counts, dtype=self.roi_num_type.name.replace("i", "int")),
+        )

@@ -27,14 +27,25 @@ def image(data: Array, index: float) -> Array:
 def interpolated(features: Array, y: Array, x: Array) -> Array:
     """Feature maps [channels, rows, columns] between their points; places must lie inside."""
     top, left = np.floor(y).astype(np.int64), np.floor(x).astype(np.int64)
-    bottom, right = np.minimum(top + 1, features.shape[1] - 1), np.minimum(left + 1, features.shape[2] - 1)
+    bottom, right = (
+        np.minimum(top + 1, features.shape[1] - 1),
+        np.minimum(left + 1, features.shape[2] - 1),
+    )
     down, across = (y - top).astype(np.float32), (x - left).astype(np.float32)
     upper = features[:, top, left] * (1 - across) + features[:, top, right] * across
     lower = features[:, bottom, left] * (1 - across) + features[:, bottom, right] * across
     return np.asarray(upper * (1 - down) + lower * down)
 
 
-def aligned(features: Array, start: Array, size: Array, pooled: tuple[int, int], sampling_ratio: int, mode: str, place: Place | None = None) -> Array:
+def aligned(
+    features: Array,
+    start: Array,
+    size: Array,
+    pooled: tuple[int, int],
+    sampling_ratio: int,
+    mode: str,
+    place: Place | None = None,
+) -> Array:
     """[channels, rows, columns]: a region cut into bins, each the average or maximum of a grid of samples. `start` and `size` are (y, x); `place` tells where a sample lies."""
     channels, height, width = features.shape
     bins = size / np.float32(pooled)
@@ -45,7 +56,8 @@ def aligned(features: Array, start: Array, size: Array, pooled: tuple[int, int],
         start[axis]
         + (
             np.arange(pooled[axis], dtype=np.float32)[:, None] * bins[axis]
-            + (np.arange(counts[axis], dtype=np.float32) + np.float32(0.5)) * (bins[axis] / np.float32(counts[axis]))
+            + (np.arange(counts[axis], dtype=np.float32) + np.float32(0.5))
+            * (bins[axis] / np.float32(counts[axis]))
         )
         for axis in (0, 1)
     ]
@@ -53,8 +65,14 @@ def aligned(features: Array, start: Array, size: Array, pooled: tuple[int, int],
     if place is not None:
         y, x = place(y, x)
     outside = (y < -1) | (y > height) | (x < -1) | (x > width)
-    samples = interpolated(features, np.clip(np.where(outside, 0, y), 0, height - 1), np.clip(np.where(outside, 0, x), 0, width - 1))
-    grid = np.where(outside, np.float32(0), samples).reshape(channels, pooled[0], counts[0], pooled[1], counts[1])
+    samples = interpolated(
+        features,
+        np.clip(np.where(outside, 0, y), 0, height - 1),
+        np.clip(np.where(outside, 0, x), 0, width - 1),
+    )
+    grid = np.where(outside, np.float32(0), samples).reshape(
+        channels, pooled[0], counts[0], pooled[1], counts[1]
+    )
     if mode == "max":
         return np.asarray(grid.max(axis=(2, 4), initial=0))
     return np.asarray(grid.sum(axis=(2, 4)) / np.float32(counts[0] * counts[1]))
@@ -80,12 +98,17 @@ class AlignedPooling(Operation):
             if tensor.rank is not None:
                 regions = regions.merge(tensor.shape[0]) or regions
         channels = DYNAMIC if data.rank is None else data.shape[1]
-        return Tensor(data.element_type, [regions, channels, attribute_size(self.pooled_h), attribute_size(self.pooled_w)])
+        return Tensor(
+            data.element_type,
+            [regions, channels, attribute_size(self.pooled_h), attribute_size(self.pooled_w)],
+        )
 
     def evaluate(self, data: Array, rois: Array, batch_indices: Array) -> Array:
         wide = data.astype(np.float32)
         result = np.empty((len(rois), data.shape[1], self.pooled_h, self.pooled_w), np.float32)
-        for index, (roi, item) in enumerate(zip(rois.astype(np.float32), batch_indices, strict=True)):
+        for index, (roi, item) in enumerate(
+            zip(rois.astype(np.float32), batch_indices, strict=True)
+        ):
             result[index] = self.pool(image(wide, item), roi)
         return result.astype(data.dtype)
 
@@ -108,14 +131,23 @@ class ROIAlign_3(AlignedPooling):
         size = corners[[3, 2]] - corners[[1, 0]]
         if self.aligned_mode == "asymmetric":
             size = np.maximum(size, np.float32(1))
-        return aligned(features, corners[[1, 0]], size, (self.pooled_h, self.pooled_w), self.sampling_ratio, self.mode)
+        return aligned(
+            features,
+            corners[[1, 0]],
+            size,
+            (self.pooled_h, self.pooled_w),
+            self.sampling_ratio,
+            self.mode,
+        )
 
 
 class ROIAlign_9(ROIAlign_3):
     """As ROIAlign-3, with a choice of where the points of the feature map lie. Specification: ROIAlign-9."""
 
     since, until = 9, 16
-    aligned_mode = attribute(Choice("asymmetric", "half_pixel_for_nn", "half_pixel"), default="asymmetric")
+    aligned_mode = attribute(
+        Choice("asymmetric", "half_pixel_for_nn", "half_pixel"), default="asymmetric"
+    )
 
 
 class ROIAlignRotated(AlignedPooling):
@@ -134,7 +166,15 @@ class ROIAlignRotated(AlignedPooling):
         def place(y: Array, x: Array) -> tuple[Array, Array]:
             return y * cos - x * sin + center[0], y * sin + x * cos + center[1]
 
-        return aligned(features, -size / np.float32(2), size, (self.pooled_h, self.pooled_w), self.sampling_ratio, "avg", place)
+        return aligned(
+            features,
+            -size / np.float32(2),
+            size,
+            (self.pooled_h, self.pooled_w),
+            self.sampling_ratio,
+            "avg",
+            place,
+        )
 
 
 def require_scale(scale: float) -> None:
@@ -173,7 +213,10 @@ class ROIPooling(Operation):
     def pooled(self) -> tuple[int, int]:
         """Rows and columns of the result: OpenVINO's writer gives them twice, older ones as pooled_h and pooled_w alone."""
         rows, columns = self.output_roi or (0, 0)
-        return rows if self.pooled_h is None else self.pooled_h, columns if self.pooled_w is None else self.pooled_w
+        return (
+            rows if self.pooled_h is None else self.pooled_h,
+            columns if self.pooled_w is None else self.pooled_w,
+        )
 
     def infer(self, data: Tensor, rois: Tensor) -> Tensor:
         require_size("the batch item and coordinates of a region", "rois", rois, 1, 5)
@@ -188,7 +231,14 @@ class ROIPooling(Operation):
                 rule="attribute-value",
             )
         for name, size in zip(("pooled_h", "pooled_w"), self.pooled, strict=True):
-            require(size, f"`{name}` is {size}; expected a positive number", at=name, expected="1 or more", seen=size, rule="attribute-value")
+            require(
+                size,
+                f"`{name}` is {size}; expected a positive number",
+                at=name,
+                expected="1 or more",
+                seen=size,
+                rule="attribute-value",
+            )
         require_scale(self.spatial_scale)
         regions = DYNAMIC if rois.rank is None else rois.shape[0]
         channels = DYNAMIC if data.rank is None else data.shape[1]
@@ -199,7 +249,11 @@ class ROIPooling(Operation):
         result = np.zeros((len(rois), data.shape[1], *self.pooled), np.float32)
         for index, roi in regions_of(rois):
             features = image(wide, roi[0])
-            result[index] = self.maxima(features, roi[1:]) if self.method == "max" else self.samples(features, roi[1:])
+            result[index] = (
+                self.maxima(features, roi[1:])
+                if self.method == "max"
+                else self.samples(features, roi[1:])
+            )
         return result.astype(data.dtype)
 
     def maxima(self, features: Array, roi: Array) -> Array:
@@ -231,7 +285,9 @@ def bin_edges(start: int, length: int, count: int, limit: int) -> list[tuple[int
     size = np.float32(length) / np.float32(count)
     first = np.floor(np.arange(count, dtype=np.float32) * size).astype(np.int64) + start
     last = np.ceil(np.arange(1, count + 1, dtype=np.float32) * size).astype(np.int64) + start
-    return list(zip(np.clip(first, 0, limit).tolist(), np.clip(last, 0, limit).tolist(), strict=True))
+    return list(
+        zip(np.clip(first, 0, limit).tolist(), np.clip(last, 0, limit).tolist(), strict=True)
+    )
 
 
 def spread(start: Array, end: Array, count: int, size: int) -> Array:
@@ -239,7 +295,10 @@ def spread(start: Array, end: Array, count: int, size: int) -> Array:
     last = np.float32(size - 1)
     if count == 1:
         return np.float32([np.float32(0.5) * (start + end) * last])
-    places = np.arange(count, dtype=np.float32) * ((end - start) * last / np.float32(count - 1)) + start * last
+    places = (
+        np.arange(count, dtype=np.float32) * ((end - start) * last / np.float32(count - 1))
+        + start * last
+    )
     places[-1] = end * last
     return places
 
@@ -247,7 +306,11 @@ def spread(start: Array, end: Array, count: int, size: int) -> Array:
 def inside_only(features: Array, y: Array, x: Array) -> Array:
     """Feature maps between their points, 0 outside."""
     outside = (y < 0) | (y > features.shape[1] - 1) | (x < 0) | (x > features.shape[2] - 1)
-    return np.where(outside, np.float32(0), interpolated(features, np.where(outside, 0, y), np.where(outside, 0, x)))
+    return np.where(
+        outside,
+        np.float32(0),
+        interpolated(features, np.where(outside, 0, y), np.where(outside, 0, x)),
+    )
 
 
 class PositionSensitivePooling(Operation):
@@ -260,7 +323,15 @@ class PositionSensitivePooling(Operation):
 
     def shape(self, data: Tensor, rois: Tensor, output_dim: int, group_size: int) -> Tensor:
         regions = DYNAMIC if rois.rank is None else rois.shape[0]
-        return Tensor(data.element_type, [regions, attribute_size(output_dim), attribute_size(group_size), attribute_size(group_size)])
+        return Tensor(
+            data.element_type,
+            [
+                regions,
+                attribute_size(output_dim),
+                attribute_size(group_size),
+                attribute_size(group_size),
+            ],
+        )
 
 
 class PSROIPooling(PositionSensitivePooling):
@@ -274,7 +345,14 @@ class PSROIPooling(PositionSensitivePooling):
     mode: str = attribute(Choice("average", "bilinear", case_sensitive=True))
 
     def infer(self, data: Tensor, rois: Tensor) -> Tensor:
-        require(self.group_size, "`group_size` is 0; expected at least 1", at="group_size", expected="1 or more", seen=0, rule="attribute-value")
+        require(
+            self.group_size,
+            "`group_size` is 0; expected at least 1",
+            at="group_size",
+            expected="1 or more",
+            seen=0,
+            rule="attribute-value",
+        )
         if self.mode == "bilinear":
             for name in ("spatial_bins_x", "spatial_bins_y"):
                 require(
@@ -306,38 +384,59 @@ class PSROIPooling(PositionSensitivePooling):
 
     def evaluate(self, data: Array, rois: Array) -> Array:
         wide = data.astype(np.float32)
-        result = np.zeros((len(rois), self.output_dim, self.group_size, self.group_size), np.float32)
+        result = np.zeros(
+            (len(rois), self.output_dim, self.group_size, self.group_size), np.float32
+        )
         for index, roi in regions_of(rois):
             features = image(wide, roi[0])
-            result[index] = self.averages(features, roi[1:]) if self.mode == "average" else self.samples(features, roi[1:])
+            result[index] = (
+                self.averages(features, roi[1:])
+                if self.mode == "average"
+                else self.samples(features, roi[1:])
+            )
         return result.astype(data.dtype)
 
     def averages(self, features: Array, roi: Array) -> Array:
         group = self.group_size
-        start, end = nearest(roi[:2]) * np.float32(self.spatial_scale), nearest(roi[2:] + np.float32(1)) * np.float32(self.spatial_scale)
+        start, end = (
+            nearest(roi[:2]) * np.float32(self.spatial_scale),
+            nearest(roi[2:] + np.float32(1)) * np.float32(self.spatial_scale),
+        )
         bins = np.maximum(end - start, np.float32(0.1)) / np.float32(group)
         steps = np.arange(group + 1, dtype=np.float32)
         limits = np.array([features.shape[2], features.shape[1]])
         places = steps[:, None] * bins + start
-        first, last = np.clip(np.floor(places[:-1]), 0, limits).astype(int), np.clip(np.ceil(places[1:]), 0, limits).astype(int)
+        first, last = (
+            np.clip(np.floor(places[:-1]), 0, limits).astype(int),
+            np.clip(np.ceil(places[1:]), 0, limits).astype(int),
+        )
         channels = features.reshape(self.output_dim, group, group, *features.shape[1:])
         result = np.zeros((self.output_dim, group, group), np.float32)
         for row in range(group):
             for column in range(group):
-                part = channels[:, row, column, first[row, 1] : last[row, 1], first[column, 0] : last[column, 0]]
+                part = channels[
+                    :, row, column, first[row, 1] : last[row, 1], first[column, 0] : last[column, 0]
+                ]
                 if part.size:
                     result[:, row, column] = part.mean(axis=(1, 2))
         return result
 
     def samples(self, features: Array, roi: Array) -> Array:
         x1, y1, x2, y2 = roi * np.float32(self.spatial_scale)
-        width, height = (x2 - x1) / np.float32(self.spatial_bins_x), (y2 - y1) / np.float32(self.spatial_bins_y)
-        channels = features.reshape(self.spatial_bins_y, self.spatial_bins_x, self.output_dim, *features.shape[1:])
+        width, height = (
+            (x2 - x1) / np.float32(self.spatial_bins_x),
+            (y2 - y1) / np.float32(self.spatial_bins_y),
+        )
+        channels = features.reshape(
+            self.spatial_bins_y, self.spatial_bins_x, self.output_dim, *features.shape[1:]
+        )
         total = np.zeros((self.output_dim, self.group_size, self.group_size), np.float32)
         for row in range(self.spatial_bins_y):
             y = spread_bins(y1 + row * height, height, self.group_size, features.shape[1])[:, None]
             for column in range(self.spatial_bins_x):
-                x = spread_bins(x1 + column * width, width, self.group_size, features.shape[2])[None, :]
+                x = spread_bins(x1 + column * width, width, self.group_size, features.shape[2])[
+                    None, :
+                ]
                 total += inside_only(channels[row, column], *np.broadcast_arrays(y, x))
         return total / np.float32(self.spatial_bins_x * self.spatial_bins_y)
 
@@ -347,7 +446,9 @@ def spread_bins(start: Array, length: Array, count: int, size: int) -> Array:
     last = np.float32(size - 1)
     if count == 1:
         return np.float32([np.float32(0.5) * (start + start + length) * last])
-    return np.asarray(np.arange(count, dtype=np.float32) * (length * last / np.float32(count - 1)) + start * last)
+    return np.asarray(
+        np.arange(count, dtype=np.float32) * (length * last / np.float32(count - 1)) + start * last
+    )
 
 
 class DeformablePSROIPooling(PositionSensitivePooling):
@@ -368,7 +469,14 @@ class DeformablePSROIPooling(PositionSensitivePooling):
     def infer(self, data: Tensor, rois: Tensor, offsets: Tensor | None) -> Tensor:
         for name in ("output_dim", "group_size"):
             size = getattr(self, name)
-            require(size > 0, f"`{name}` is {size}; expected at least 1", at=name, expected="1 or more", seen=size, rule="attribute-value")
+            require(
+                size > 0,
+                f"`{name}` is {size}; expected at least 1",
+                at=name,
+                expected="1 or more",
+                seen=size,
+                rule="attribute-value",
+            )
         return self.shape(data, rois, self.output_dim, self.group_size)
 
     def evaluate(self, data: Array, rois: Array, offsets: Array | None) -> Array:
@@ -378,30 +486,49 @@ class DeformablePSROIPooling(PositionSensitivePooling):
         for index, roi in regions_of(rois):
             features = image(wide, roi[0]).reshape(self.output_dim, group, group, *data.shape[2:])
             scale, half = np.float32(self.spatial_scale), np.float32(0.5)
-            start, end = nearest(roi[1:3]) * scale - half, (nearest(roi[3:]) + np.float32(1)) * scale - half
+            start, end = (
+                nearest(roi[1:3]) * scale - half,
+                (nearest(roi[3:]) + np.float32(1)) * scale - half,
+            )
             size = np.maximum(end - start, np.float32(0.1))
             bins = size / np.float32(group)
             for row in range(group):
                 for column in range(group):
                     corner = start + np.float32([column, row]) * bins
                     if offsets is None:
-                        result[index, :, row, column] = self.average(features[:, row, column], corner, bins)
+                        result[index, :, row, column] = self.average(
+                            features[:, row, column], corner, bins
+                        )
                         continue
-                    moves = offsets[index].astype(np.float32)[:, row * self.part_size // group, column * self.part_size // group].reshape(-1, 2)
+                    moves = (
+                        offsets[index]
+                        .astype(np.float32)[
+                            :, row * self.part_size // group, column * self.part_size // group
+                        ]
+                        .reshape(-1, 2)
+                    )
                     share = self.output_dim // len(moves)
                     for part, move in enumerate(moves):
                         channels = slice(part * share, (part + 1) * share)
                         moved = corner + move * np.float32(self.trans_std) * size
-                        result[index, channels, row, column] = self.average(features[channels, row, column], moved, bins)
+                        result[index, channels, row, column] = self.average(
+                            features[channels, row, column], moved, bins
+                        )
         return result.astype(data.dtype)
 
     def average(self, features: Array, corner: Array, bins: Array) -> Array:
         """Average over those samples of a bin that lie on the feature map."""
-        x = corner[0] + np.arange(self.spatial_bins_x, dtype=np.float32) * (bins[0] / np.float32(self.spatial_bins_x))
-        y = corner[1] + np.arange(self.spatial_bins_y, dtype=np.float32) * (bins[1] / np.float32(self.spatial_bins_y))
+        x = corner[0] + np.arange(self.spatial_bins_x, dtype=np.float32) * (
+            bins[0] / np.float32(self.spatial_bins_x)
+        )
+        y = corner[1] + np.arange(self.spatial_bins_y, dtype=np.float32) * (
+            bins[1] / np.float32(self.spatial_bins_y)
+        )
         height, width = features.shape[1:]
         x, y = x[(x >= -0.5) & (x <= width - 0.5)], y[(y >= -0.5) & (y <= height - 0.5)]
         if not x.size or not y.size:
             return np.zeros(len(features), np.float32)
-        places = np.broadcast_arrays(np.clip(y, 0, height - 1)[:, None], np.clip(x, 0, width - 1)[None, :])
+        places = np.broadcast_arrays(
+            np.clip(y, 0, height - 1)[:, None], np.clip(x, 0, width - 1)[None, :]
+        )
         return np.asarray(interpolated(features, *places).mean(axis=(1, 2)))

@@ -21,7 +21,9 @@ class RegionYolo(Operation):
     classes: int = attribute(INT, default=0, required=True)
     end_axis: int = attribute(INT, default=0, required=True)
     num: int = attribute(INT, default=0, required=True)
-    do_softmax: bool = attribute(BOOLEAN, default=False)  # true by the specification, but OpenVINO takes what is absent for false
+    do_softmax: bool = attribute(
+        BOOLEAN, default=False
+    )  # true by the specification, but OpenVINO takes what is absent for false
     mask: tuple[int, ...] = attribute(INTS, default=())
 
     @property
@@ -37,21 +39,33 @@ class RegionYolo(Operation):
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         if not self.do_softmax:
-            return Tensor(data.element_type, [data.shape[0], attribute_size(self.regions * self.per_region), *data.shape[2:]])
+            return Tensor(
+                data.element_type,
+                [data.shape[0], attribute_size(self.regions * self.per_region), *data.shape[2:]],
+            )
         for name, axis in (("axis", self.axis), ("end_axis", self.end_axis)):
             require(
-                -4 <= axis < 4, f"`{name}` is {axis}; expected -4 to 3 for `data` of rank 4", at=name, expected="[-4, 3]", seen=axis, rule="attribute-value"
+                -4 <= axis < 4,
+                f"`{name}` is {axis}; expected -4 to 3 for `data` of rank 4",
+                at=name,
+                expected="[-4, 3]",
+                seen=axis,
+                rule="attribute-value",
             )
         first, last = self.axis % 4, self.end_axis % 4
         flat = data.shape[first]
         for dim in data.shape[first + 1 : last + 1]:
             flat = flat * dim
-        return Tensor(data.element_type, [*data.shape[:first], flat, *data.shape[max(first, last) + 1 :]])
+        return Tensor(
+            data.element_type, [*data.shape[:first], flat, *data.shape[max(first, last) + 1 :]]
+        )
 
     def evaluate(self, data: Array) -> Array:
         regions, per = self.regions, self.per_region
         images, _, height, width = data.shape
-        values = data[:, : regions * per].astype(np.float32).reshape(images, regions, per, height, width)
+        values = (
+            data[:, : regions * per].astype(np.float32).reshape(images, regions, per, height, width)
+        )
         logistic = 1 / (1 + np.exp(-values))
         result = values.copy()
         last = self.coords + 1 if self.do_softmax else per
@@ -61,11 +75,19 @@ class RegionYolo(Operation):
             scores = values[:, :, self.coords + 1 :]
             powers = np.exp(scores - scores.max(axis=2, keepdims=True))
             result[:, :, self.coords + 1 :] = powers / powers.sum(axis=2, keepdims=True)
-        whole = np.concatenate([result.reshape(images, regions * per, height, width).astype(data.dtype), data[:, regions * per :]], axis=1)
+        whole = np.concatenate(
+            [
+                result.reshape(images, regions * per, height, width).astype(data.dtype),
+                data[:, regions * per :],
+            ],
+            axis=1,
+        )
         if not self.do_softmax:
             return whole[:, : regions * per]
         first, last = self.axis % 4, self.end_axis % 4
-        return whole.reshape(*data.shape[:first], int(np.prod(data.shape[first : last + 1])), *data.shape[last + 1 :])
+        return whole.reshape(
+            *data.shape[:first], int(np.prod(data.shape[first : last + 1])), *data.shape[last + 1 :]
+        )
 
 
 class ReorgYolo(Operation):
@@ -76,13 +98,27 @@ class ReorgYolo(Operation):
     stride: tuple[int, ...] = attribute(POSITIVES)
 
     def infer(self, data: Tensor) -> Tensor:
-        require(self.stride, "`stride` is empty; expected a positive number", at="stride", expected="1 or more", seen="", rule="attribute-value")
+        require(
+            self.stride,
+            "`stride` is empty; expected a positive number",
+            at="stride",
+            expected="1 or more",
+            seen="",
+            rule="attribute-value",
+        )
         stride = self.stride[0]
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         if not stride:
             return Tensor(data.element_type, [data.shape[0], 0, 0, 0])
-        require(stride > 0, f"`stride` is {stride}; expected a positive number", at="stride", expected="1 or more", seen=stride, rule="attribute-value")
+        require(
+            stride > 0,
+            f"`stride` is {stride}; expected a positive number",
+            at="stride",
+            expected="1 or more",
+            seen=stride,
+            rule="attribute-value",
+        )
         channels = data.shape[1]
         require(
             channels.is_dynamic or channels.low >= stride * stride,
@@ -109,5 +145,7 @@ class ReorgYolo(Operation):
         images, channels, height, width = data.shape
         stride = self.stride[0]
         area = stride * stride
-        blocks = data.reshape(images, channels // area, height, stride, width, stride).transpose(0, 3, 5, 1, 2, 4)
+        blocks = data.reshape(images, channels // area, height, stride, width, stride).transpose(
+            0, 3, 5, 1, 2, 4
+        )
         return blocks.reshape(images, channels * area, height // stride, width // stride)

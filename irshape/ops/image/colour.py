@@ -61,7 +61,9 @@ class FromPlanes(Operation):
             seen=1 + len(given),
             rule="input-count",
         )
-        known = [tensor.element_type for tensor in (y, *given) if tensor.element_type is not DYNAMIC_TYPE]
+        known = [
+            tensor.element_type for tensor in (y, *given) if tensor.element_type is not DYNAMIC_TYPE
+        ]
         batch, height, width = plane(y, "y", 1)
         if not given:
             third = height.divided(3)
@@ -79,7 +81,9 @@ class FromPlanes(Operation):
             small = plane(tensor, name, 2 // len(names))
             doubled = (small[0], small[1] * 2, small[2] * 2)
             merged = [a.merge(b) for a, b in zip((batch, height, width), doubled, strict=True)]
-            for what, ours, theirs, found in zip(AXES, (batch, height, width), doubled, merged, strict=True):
+            for what, ours, theirs, found in zip(
+                AXES, (batch, height, width), doubled, merged, strict=True
+            ):
                 require(
                     found is not None,
                     f"the planes disagree in {what}: `{name}` {tensor.shape} belongs to an image of {theirs}, the planes before it ({y.shape}) to one of {ours}",
@@ -91,16 +95,32 @@ class FromPlanes(Operation):
                 )
             batch, height, width = (found for found in merged if found is not None)
         require_even(height, width, "y")
-        return Tensor(known[0] if known else DYNAMIC_TYPE, PartialShape([batch, height, width, Dimension(3)]))
+        return Tensor(
+            known[0] if known else DYNAMIC_TYPE, PartialShape([batch, height, width, Dimension(3)])
+        )
 
     def coloured(self, y: Array, u: Array, v: Array) -> Array:
         """The image from its planes, the small ones of half the size."""
         real = np.float64 if y.dtype == np.float64 else np.float32
         luma = y.astype(real) - real(16)
-        d, e = (np.repeat(np.repeat(small.astype(real), 2, axis=1), 2, axis=2) - real(128) for small in (u, v))
+        d, e = (
+            np.repeat(np.repeat(small.astype(real), 2, axis=1), 2, axis=2) - real(128)
+            for small in (u, v)
+        )
         luma = real(1.164) * luma
-        red, green, blue = luma + real(1.596) * e, luma - real(0.391) * d - real(0.813) * e, luma + real(2.018) * d
-        return computed(np.clip(np.stack([blue, green, red] if self.blue_first else [red, green, blue], axis=-1), 0, 255), y)
+        red, green, blue = (
+            luma + real(1.596) * e,
+            luma - real(0.391) * d - real(0.813) * e,
+            luma + real(2.018) * d,
+        )
+        return computed(
+            np.clip(
+                np.stack([blue, green, red] if self.blue_first else [red, green, blue], axis=-1),
+                0,
+                255,
+            ),
+            y,
+        )
 
 
 def rounded_up(values: Array, like: Array) -> Array:
@@ -186,16 +206,26 @@ class RGBtoNV12(Operation):
         assert half_width is not None
         kind: ElementType = image.element_type
         if self.single_plane:
-            return Tensor(kind, PartialShape([batch, (height * 3).divided(2) or height, width, Dimension(1)]))
-        return Tensor(kind, PartialShape([batch, height, width, Dimension(1)])), Tensor(kind, PartialShape([batch, half_height, half_width, Dimension(2)]))
+            return Tensor(
+                kind, PartialShape([batch, (height * 3).divided(2) or height, width, Dimension(1)])
+            )
+        return Tensor(kind, PartialShape([batch, height, width, Dimension(1)])), Tensor(
+            kind, PartialShape([batch, half_height, half_width, Dimension(2)])
+        )
 
     def evaluate(self, image: Array) -> Array | tuple[Array, Array]:
-        red, green, blue = (image[..., channel].astype(np.float64) for channel in ((2, 1, 0) if self.blue_first else (0, 1, 2)))
+        red, green, blue = (
+            image[..., channel].astype(np.float64)
+            for channel in ((2, 1, 0) if self.blue_first else (0, 1, 2))
+        )
         y = rounded_up(0.257 * red + 0.504 * green + 0.098 * blue + 16, image)
         u = rounded_up(-0.148 * red - 0.291 * green + 0.439 * blue + 128, image)
         v = rounded_up(0.439 * red - 0.368 * green - 0.071 * blue + 128, image)
         batch, height, width = y.shape
-        means = [small.astype(np.float64).reshape(batch, height // 2, 2, width // 2, 2).mean(axis=(2, 4)) for small in (u, v)]
+        means = [
+            small.astype(np.float64).reshape(batch, height // 2, 2, width // 2, 2).mean(axis=(2, 4))
+            for small in (u, v)
+        ]
         uv = rounded_up(np.stack(means, axis=-1), image)
         if self.single_plane:
             return np.concatenate([y, uv.reshape(batch, height // 2, width)], axis=1)[..., None]

@@ -52,7 +52,10 @@ class GridSample(Operation):
 
     def evaluate(self, data: Array, grid: Array) -> Array:
         real = np.float64 if np.float64 in (data.dtype, grid.dtype) else np.float32
-        x, y = (self.denormalized(grid[..., which].astype(real), size) for which, size in ((0, data.shape[3]), (1, data.shape[2])))
+        x, y = (
+            self.denormalized(grid[..., which].astype(real), size)
+            for which, size in ((0, data.shape[3]), (1, data.shape[2]))
+        )
         if self.mode == "nearest":
             return self.pixels(data, np.rint(y), np.rint(x))
         work = plain(data).astype(real)
@@ -66,7 +69,9 @@ class GridSample(Operation):
                 line += self.pixels(work, top + row, left + column) * weight[:, None]
             total += line * down[:, None]
         # the CPU plugin cuts wide integers, and computes narrow ones as f32, which it rounds
-        return computed(np.trunc(total) if data.dtype.kind in "iu" and data.dtype.itemsize >= 4 else total, data)
+        return computed(
+            np.trunc(total) if data.dtype.kind in "iu" and data.dtype.itemsize >= 4 else total, data
+        )
 
     def denormalized(self, places: Array, size: int) -> Array:
         """Normalized places as places between pixels."""
@@ -87,7 +92,11 @@ class GridSample(Operation):
     def inside(self, places: Array, size: int) -> Array:
         """Whole places as indices into an axis."""
         limit = float(2**53)
-        whole = np.clip(np.nan_to_num(places.astype(np.float64), nan=-1, posinf=limit, neginf=-limit), -limit, limit).astype(np.int64)
+        whole = np.clip(
+            np.nan_to_num(places.astype(np.float64), nan=-1, posinf=limit, neginf=-limit),
+            -limit,
+            limit,
+        ).astype(np.int64)
         if self.padding_mode != "reflection":
             return np.clip(whole, 0, size - 1)
         if not self.align_corners:

@@ -36,7 +36,10 @@ def scaled(dim: Dimension, scale: float) -> Dimension:
     if not isfinite(scale):
         return Dimension(0)
     multiplier = rounded(scale + rounded(1e-6, F32), F32)
-    low, high = (UNBOUNDED if bound == UNBOUNDED else _whole(rounded(rounded(bound, F32) * multiplier, F32)) for bound in (dim.low, dim.high))
+    low, high = (
+        UNBOUNDED if bound == UNBOUNDED else _whole(rounded(rounded(bound, F32) * multiplier, F32))
+        for bound in (dim.low, dim.high)
+    )
     return Dimension(low, max(low, high)) if low <= high or dim.is_static else DYNAMIC
 
 
@@ -66,10 +69,21 @@ def require_axes(axes: tuple[int, ...], image: Tensor) -> None:
         )
 
 
-def resized(image: Tensor, axes: tuple[int, ...], given: Tensor, name: str, pads: tuple[tuple[int, int], ...]) -> PartialShape:
+def resized(
+    image: Tensor,
+    axes: tuple[int, ...],
+    given: Tensor,
+    name: str,
+    pads: tuple[tuple[int, int], ...],
+) -> PartialShape:
     """The shape of the image, padded, with the axes scaled by, or of the sizes, that `given` holds (`name`: its operand)."""
-    dims = [dim + (before + after) if before + after else dim for dim, (before, after) in zip(image.shape, pads, strict=True)]
-    scales = given.value.exact if given.value is not None and given.element_type in SCALE_TYPES else None
+    dims = [
+        dim + (before + after) if before + after else dim
+        for dim, (before, after) in zip(image.shape, pads, strict=True)
+    ]
+    scales = (
+        given.value.exact if given.value is not None and given.element_type in SCALE_TYPES else None
+    )
     sizes = wanted_dimensions(given) if given.element_type in SIZE_TYPES else None
     found = sizes if scales is None else scales
     require(
@@ -80,7 +94,13 @@ def resized(image: Tensor, axes: tuple[int, ...], given: Tensor, name: str, pads
         seen=given.shape.size,
     )
     for index, axis in enumerate(axes):
-        dims[axis] = scaled(dims[axis], scales[index]) if scales is not None else sizes[index] if sizes is not None else DYNAMIC
+        dims[axis] = (
+            scaled(dims[axis], scales[index])
+            if scales is not None
+            else sizes[index]
+            if sizes is not None
+            else DYNAMIC
+        )
     return PartialShape(dims)
 
 
@@ -90,14 +110,23 @@ def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> I
         yield duplicate_axes(axes)
     count = given.shape.size
     if axes is not None and count.low > len(axes):
-        yield Violation(f"`{name}` {given.shape} holds {count} elements for {len(axes)} axes; the rest are ignored", at=name, expected=len(axes), seen=count)
+        yield Violation(
+            f"`{name}` {given.shape} holds {count} elements for {len(axes)} axes; the rest are ignored",
+            at=name,
+            expected=len(axes),
+            seen=count,
+        )
     if given.element_type not in SCALE_TYPES:
         yield from negative_sizes(given, name)
     elif given.value is not None:
         for index, scale in enumerate(given.value.exact or ()):
             if not 0 < scale < float("inf"):
                 yield Violation(
-                    f"`{name}` holds {scale} at index {index}; a scale is a number above 0", at=name, expected="above 0", seen=scale, rule="input-value"
+                    f"`{name}` holds {scale} at index {index}; a scale is a number above 0",
+                    at=name,
+                    expected="above 0",
+                    seen=scale,
+                    rule="input-value",
                 )
 
 
@@ -105,12 +134,26 @@ class InterpolateAttributes(Operation):
     """What Interpolate-4 and -11 share."""
 
     image = operand(IMAGE_TYPES)
-    mode: str = attribute(Choice("nearest", "linear", "linear_onnx", "cubic"), default="nearest", required=True)
-    shape_calculation_mode: str = attribute(Choice("sizes", "scales"), default="sizes", required=True)
-    coordinate_transformation_mode: str = attribute(
-        Choice("half_pixel", "pytorch_half_pixel", "asymmetric", "tf_half_pixel_for_nn", "align_corners"), default="half_pixel"
+    mode: str = attribute(
+        Choice("nearest", "linear", "linear_onnx", "cubic"), default="nearest", required=True
     )
-    nearest_mode: str = attribute(Choice("round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"), default="round_prefer_floor")
+    shape_calculation_mode: str = attribute(
+        Choice("sizes", "scales"), default="sizes", required=True
+    )
+    coordinate_transformation_mode: str = attribute(
+        Choice(
+            "half_pixel",
+            "pytorch_half_pixel",
+            "asymmetric",
+            "tf_half_pixel_for_nn",
+            "align_corners",
+        ),
+        default="half_pixel",
+    )
+    nearest_mode: str = attribute(
+        Choice("round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "simple"),
+        default="round_prefer_floor",
+    )
     antialias: bool = attribute(BOOLEAN, default=False)
     pads_begin: tuple[int, ...] = attribute(PADS, default=())
     pads_end: tuple[int, ...] = attribute(PADS, default=())
@@ -122,7 +165,9 @@ class InterpolateAttributes(Operation):
 
     def pads(self, rank: int) -> tuple[tuple[int, int], ...]:
         """Padding before and after each axis; 0 where none is given."""
-        before, after = ((*pads[:rank], *(0,) * (rank - len(pads))) for pads in (self.pads_begin, self.pads_end))
+        before, after = (
+            (*pads[:rank], *(0,) * (rank - len(pads))) for pads in (self.pads_begin, self.pads_end)
+        )
         return tuple(zip(before, after, strict=True))
 
     def resized(self, image: Tensor, given: Tensor, name: str, axes: Tensor | None) -> Tensor:
@@ -154,13 +199,23 @@ class InterpolateAttributes(Operation):
 
     def resample(self, image: Array, given: Array, axes: Array | None) -> Array:
         along = list(range(image.ndim)) if axes is None else [int(axis) for axis in axes]
-        padded = np.pad(image, self.pads(image.ndim)) if any(self.pads_begin) or any(self.pads_end) else image
+        padded = (
+            np.pad(image, self.pads(image.ndim))
+            if any(self.pads_begin) or any(self.pads_end)
+            else image
+        )
         if self.by_scales:
             scales = [float(scale) for scale in given[: len(along)]]
-            sizes = [scaled(Dimension(padded.shape[axis]), scale).low for axis, scale in zip(along, scales, strict=True)]
+            sizes = [
+                scaled(Dimension(padded.shape[axis]), scale).low
+                for axis, scale in zip(along, scales, strict=True)
+            ]
         else:
             sizes = [int(size) for size in given[: len(along)]]
-            scales = [size / padded.shape[axis] if padded.shape[axis] else 1.0 for axis, size in zip(along, sizes, strict=True)]
+            scales = [
+                size / padded.shape[axis] if padded.shape[axis] else 1.0
+                for axis, size in zip(along, sizes, strict=True)
+            ]
         return interpolate(padded, along, sizes, scales, self)
 
 
@@ -189,20 +244,38 @@ class Interpolate_1(Operation):
     def check(self, image: Tensor, target_spatial_shape: Tensor) -> Iterator[Violation]:
         if self.mode not in ("nearest", "linear", "cubic", "area", "linear_onnx"):
             wanted = "nearest, linear, cubic or area"
-            yield Violation(f'`mode="{self.mode}"` is not {wanted}', at="mode", expected=wanted, seen=self.mode, rule="attribute-value")
+            yield Violation(
+                f'`mode="{self.mode}"` is not {wanted}',
+                at="mode",
+                expected=wanted,
+                seen=self.mode,
+                rule="attribute-value",
+            )
         count = target_spatial_shape.shape.size
         if count.high < len(set(self.axes)):
             message = f"`target_spatial_shape` {target_spatial_shape.shape} holds {count} elements for the {len(set(self.axes))} axes {list(self.axes)}; OpenVINO reads on past its end"
-            yield Violation(message, at="target_spatial_shape", expected=len(set(self.axes)), seen=count)
+            yield Violation(
+                message, at="target_spatial_shape", expected=len(set(self.axes)), seen=count
+            )
         yield from doubtful_values(self.axes, target_spatial_shape, "target_spatial_shape")
 
     def evaluate(self, image: Array, target_spatial_shape: Array) -> Array:
-        modes = {"nearest": "nearest", "linear": "linear_onnx" if image.ndim < 5 else "linear", "linear_onnx": "linear_onnx", "cubic": "cubic"}
+        modes = {
+            "nearest": "nearest",
+            "linear": "linear_onnx" if image.ndim < 5 else "linear",
+            "linear_onnx": "linear_onnx",
+            "cubic": "cubic",
+        }
         if self.mode not in modes:
             raise NotImplementedError(f"no rule is known for the mode '{self.mode}'")
         padded = any(self.pads_begin) or any(self.pads_end)
         transformation = "align_corners" if self.align_corners else "asymmetric"
-        if not self.align_corners and self.mode.startswith("linear") and not padded and not (image.ndim == 4 and set(self.axes) == {2, 3}):
+        if (
+            not self.align_corners
+            and self.mode.startswith("linear")
+            and not padded
+            and not (image.ndim == 4 and set(self.axes) == {2, 3})
+        ):
             transformation = "half_pixel"
         newer = Interpolate_11(
             mode=modes[self.mode],
@@ -212,7 +285,9 @@ class Interpolate_1(Operation):
             pads_begin=self.pads_begin,
             pads_end=self.pads_end,
         )
-        return newer.resample(image, target_spatial_shape.ravel(), np.array(sorted(set(self.axes)), np.int64))
+        return newer.resample(
+            image, target_spatial_shape.ravel(), np.array(sorted(set(self.axes)), np.int64)
+        )
 
 
 class Interpolate_4(InterpolateAttributes):
@@ -232,10 +307,18 @@ class Interpolate_4(InterpolateAttributes):
                 seen="dynamic",
                 rule="input-element-type",
             )
-        return self.resized(image, scales, "scales", axes) if self.by_scales else self.resized(image, sizes, "sizes", axes)
+        return (
+            self.resized(image, scales, "scales", axes)
+            if self.by_scales
+            else self.resized(image, sizes, "sizes", axes)
+        )
 
-    def check(self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None) -> Iterator[Violation]:
-        return doubtful_values(default_axes(image, axes), *((scales, "scales") if self.by_scales else (sizes, "sizes")))
+    def check(
+        self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None
+    ) -> Iterator[Violation]:
+        return doubtful_values(
+            default_axes(image, axes), *((scales, "scales") if self.by_scales else (sizes, "sizes"))
+        )
 
     def evaluate(self, image: Array, sizes: Array, scales: Array, axes: Array | None) -> Array:
         return self.resample(image, scales if self.by_scales else sizes, axes)
@@ -245,7 +328,11 @@ class Interpolate_11(InterpolateAttributes):
     """As Interpolate-4 with one input for sizes or scales, and the modes of Pillow. Specification: Interpolate-11."""
 
     since = 11
-    mode: str = attribute(Choice("nearest", "linear", "linear_onnx", "cubic", "bilinear_pillow", "bicubic_pillow"), default="nearest", required=True)
+    mode: str = attribute(
+        Choice("nearest", "linear", "linear_onnx", "cubic", "bilinear_pillow", "bicubic_pillow"),
+        default="nearest",
+        required=True,
+    )
     scales_or_sizes = operand(SIZE_TYPES | SCALE_TYPES, value=True)
     axes = operand(SIZE_TYPES, value=True, optional=True)
 
@@ -261,7 +348,9 @@ class Interpolate_11(InterpolateAttributes):
         )
         return self.resized(image, scales_or_sizes, "scales_or_sizes", axes)
 
-    def check(self, image: Tensor, scales_or_sizes: Tensor, axes: Tensor | None) -> Iterator[Violation]:
+    def check(
+        self, image: Tensor, scales_or_sizes: Tensor, axes: Tensor | None
+    ) -> Iterator[Violation]:
         return doubtful_values(default_axes(image, axes), scales_or_sizes, "scales_or_sizes")
 
     def evaluate(self, image: Array, scales_or_sizes: Array, axes: Array | None) -> Array:
@@ -282,21 +371,38 @@ class Taps(NamedTuple):
     weights: Array
 
 
-def interpolate(image: Array, axes: list[int], sizes: list[int], scales: list[float], attributes: InterpolateAttributes) -> Array:
+def interpolate(
+    image: Array,
+    axes: list[int],
+    sizes: list[int],
+    scales: list[float],
+    attributes: InterpolateAttributes,
+) -> Array:
     """The image with each of the axes resized, from the last given to the first."""
     mode = attributes.mode
     if not image.size or 0 in sizes:
         target = dict(zip(axes, sizes, strict=True))
-        return np.zeros([target.get(axis, before) for axis, before in enumerate(image.shape)], image.dtype)
+        return np.zeros(
+            [target.get(axis, before) for axis, before in enumerate(image.shape)], image.dtype
+        )
     if mode == "nearest":
         for axis, size, scale in zip(axes, sizes, scales, strict=True):
-            coordinates = original(attributes.coordinate_transformation_mode, size, image.shape[axis], np.float32(scale))
+            coordinates = original(
+                attributes.coordinate_transformation_mode,
+                size,
+                image.shape[axis],
+                np.float32(scale),
+            )
             nearest = NEAREST[attributes.nearest_mode](coordinates, scale < 1).astype(np.int64)
             image = np.take(image, np.clip(nearest, 0, image.shape[axis] - 1), axis=axis)
         return image
     stepwise = mode.endswith("pillow") and image.dtype.name in SMALL_INTEGERS
     numbers = plain(image)
-    data = numbers if numbers.dtype.kind == "f" else numbers.astype(np.float64 if numbers.dtype.itemsize > 1 else np.float32)
+    data = (
+        numbers
+        if numbers.dtype.kind == "f"
+        else numbers.astype(np.float64 if numbers.dtype.itemsize > 1 else np.float32)
+    )
     antialias = attributes.antialias and any(scale < 1 for scale in scales)
     for axis, size, scale in reversed(list(zip(axes, sizes, scales, strict=True))):
         before = image.shape[axis]
@@ -305,11 +411,17 @@ def interpolate(image: Array, axes: list[int], sizes: list[int], scales: list[fl
                 continue
             taps = pillow(size, before, mode, attributes.cube_coeff)
         else:
-            coordinates = original(attributes.coordinate_transformation_mode, size, before, np.float32(scale))
+            coordinates = original(
+                attributes.coordinate_transformation_mode, size, before, np.float32(scale)
+            )
             if mode == "linear":
                 taps = linear(coordinates, before, scale if antialias else 1.0)
             else:
-                taps = linear_onnx(coordinates, before) if mode == "linear_onnx" else cubic(coordinates, before, attributes.cube_coeff)
+                taps = (
+                    linear_onnx(coordinates, before)
+                    if mode == "linear_onnx"
+                    else cubic(coordinates, before, attributes.cube_coeff)
+                )
         data = mixed(data, axis, taps)
         if stepwise:
             data = computed(data, image).astype(data.dtype)
@@ -323,7 +435,9 @@ def mixed(data: Array, axis: int, taps: Taps) -> Array:
     form[axis] = len(positions)
     made = np.zeros((*data.shape[:axis], len(positions), *data.shape[axis + 1 :]), data.dtype)
     for tap in np.flatnonzero(weights.any(axis=0)):
-        made += np.take(data, positions[:, tap], axis=axis) * weights[:, tap].astype(data.dtype).reshape(form)
+        made += np.take(data, positions[:, tap], axis=axis) * weights[:, tap].astype(
+            data.dtype
+        ).reshape(form)
     return made
 
 
@@ -334,7 +448,11 @@ def original(transformation: str, size: int, before: int, scale: Any) -> Array:
     if scale == 1 or size == before:
         return places
     if transformation == "align_corners":
-        return np.zeros_like(places) if size == 1 else places * np.float32(before - 1) / np.float32(size - 1)
+        return (
+            np.zeros_like(places)
+            if size == 1
+            else places * np.float32(before - 1) / np.float32(size - 1)
+        )
     if transformation == "asymmetric":
         return places / scale
     if transformation == "tf_half_pixel_for_nn":
@@ -349,7 +467,9 @@ def _away_from_zero(numbers: Array) -> Array:
 
 
 def _prefer_floor(numbers: Array, _: bool) -> Array:
-    return np.where(numbers == np.trunc(numbers) + np.float32(0.5), np.floor(numbers), _away_from_zero(numbers))
+    return np.where(
+        numbers == np.trunc(numbers) + np.float32(0.5), np.floor(numbers), _away_from_zero(numbers)
+    )
 
 
 NEAREST: Final[dict[str, Callable[[Array, bool], Array]]] = {
@@ -364,11 +484,16 @@ NEAREST: Final[dict[str, Callable[[Array, bool], Array]]] = {
 def linear(coordinates: Array, before: int, stretch: float) -> Taps:
     """Triangles around each coordinate, `1 / stretch` wide to either side; what lies outside the image takes no part."""
     reach = int(np.ceil(1 / stretch + 0.5))
-    positions = _away_from_zero(coordinates).astype(np.int64)[:, None] + np.arange(-reach, reach + 1)
+    positions = _away_from_zero(coordinates).astype(np.int64)[:, None] + np.arange(
+        -reach, reach + 1
+    )
     weights = np.maximum(0, 1 - np.abs(np.float32(stretch) * (coordinates[:, None] - positions)))
     weights = np.where((positions >= 0) & (positions < before), weights, 0)
     total = weights.sum(axis=1, keepdims=True)
-    return Taps(np.clip(positions, 0, before - 1), np.where(total > 0, weights / np.where(total > 0, total, 1), 0))
+    return Taps(
+        np.clip(positions, 0, before - 1),
+        np.where(total > 0, weights / np.where(total > 0, total, 1), 0),
+    )
 
 
 def linear_onnx(coordinates: Array, before: int) -> Taps:
@@ -376,7 +501,10 @@ def linear_onnx(coordinates: Array, before: int) -> Taps:
     inside = np.clip(coordinates, 0, before - 1)
     left = inside.astype(np.int64)
     share = inside - left
-    return Taps(np.stack([left, np.minimum(left + 1, before - 1)], axis=1), np.stack([1 - share, share], axis=1))
+    return Taps(
+        np.stack([left, np.minimum(left + 1, before - 1)], axis=1),
+        np.stack([1 - share, share], axis=1),
+    )
 
 
 def cubic(coordinates: Array, before: int, a: float) -> Taps:
@@ -389,7 +517,10 @@ def cubic(coordinates: Array, before: int, a: float) -> Taps:
         (((-a - 2) * s + (2 * a + 3)) * s - a) * s,
         -a * s * s * (s - 1),
     ]
-    return Taps(np.clip(left.astype(np.int64)[:, None] + np.arange(-1, 3), 0, before - 1), np.stack(weights, axis=1))
+    return Taps(
+        np.clip(left.astype(np.int64)[:, None] + np.arange(-1, 3), 0, before - 1),
+        np.stack(weights, axis=1),
+    )
 
 
 def pillow(size: int, before: int, mode: str, a: float) -> Taps:
@@ -402,8 +533,14 @@ def pillow(size: int, before: int, mode: str, a: float) -> Taps:
     last = np.minimum(np.trunc(centers + support + 0.5), before)
     positions = first[:, None] + np.arange(int(np.ceil(support)) * 2 + 1)
     x = np.abs((positions - centers[:, None] + 0.5) / stretch)
-    near, far = (1 - x, np.zeros_like(x)) if mode == "bilinear_pillow" else (((a + 2) * x - (a + 3)) * x * x + 1, (((x - 5) * x + 8) * x - 4) * a)
+    near, far = (
+        (1 - x, np.zeros_like(x))
+        if mode == "bilinear_pillow"
+        else (((a + 2) * x - (a + 3)) * x * x + 1, (((x - 5) * x + 8) * x - 4) * a)
+    )
     weights = np.where(x < 1, near, np.where((x < 2) & (mode == "bicubic_pillow"), far, 0))
     weights = np.where(positions < last[:, None], weights, 0)
     total = weights.sum(axis=1, keepdims=True)
-    return Taps(np.minimum(positions.astype(np.int64), before - 1), weights / np.where(total == 0, 1, total))
+    return Taps(
+        np.minimum(positions.astype(np.int64), before - 1), weights / np.where(total == 0, 1, total)
+    )

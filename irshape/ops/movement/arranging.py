@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from ...types import DYNAMIC_SHAPE, PartialShape
 from ..axes import listed, normalized_axis, of_length, picked
-from ..declaration import ANY, BOOLEAN_TYPE, I32_I64, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
+from ..declaration import (
+    ANY,
+    BOOLEAN_TYPE,
+    I32_I64,
+    INTEGER,
+    NUMERIC,
+    Operation,
+    Violation,
+    attribute,
+    operand,
+    require,
+)
 from ..kinds import INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor, Value
@@ -53,7 +64,9 @@ class Transpose(Operation):
         sizes, known = data.shape.static, order.known
         if data.value is None or sizes is None or known is None:
             return None
-        return data.value.take(picked(sizes, [range(size) for size in sizes], self.axes(known, len(sizes))))
+        return data.value.take(
+            picked(sizes, [range(size) for size in sizes], self.axes(known, len(sizes)))
+        )
 
     def evaluate(self, data: Array, order: Array) -> Array:
         return np.transpose(data, self.axes(tuple(order.tolist()), data.ndim))
@@ -103,7 +116,11 @@ class Reverse(Operation):
         return Tensor(data.element_type, data.shape)
 
     def evaluate(self, data: Array, axis: Array) -> Array:
-        along = np.flatnonzero(axis).tolist() if self.mode == "mask" else sorted({max(int(index), 0) for index in axis})
+        along = (
+            np.flatnonzero(axis).tolist()
+            if self.mode == "mask"
+            else sorted({max(int(index), 0) for index in axis})
+        )
         return np.flip(data, along) if along else data
 
 
@@ -189,7 +206,13 @@ class ReverseSequence(Operation):
         lengths = seq_lengths.astype(np.int64)[:, None]
         order = np.where(place < lengths, lengths - 1 - place, place)
         if batch == along:
-            return np.take_along_axis(data, np.expand_dims(np.diagonal(order), tuple(i for i in range(data.ndim) if i != along)), along)
+            return np.take_along_axis(
+                data,
+                np.expand_dims(
+                    np.diagonal(order), tuple(i for i in range(data.ndim) if i != along)
+                ),
+                along,
+            )
         shape = [1] * data.ndim
         shape[batch], shape[along] = order.shape
         return np.take_along_axis(data, (order if batch < along else order.T).reshape(shape), along)
@@ -205,9 +228,18 @@ class ShuffleChannels(Operation):
     group: int = attribute(INT, default=1)
 
     def infer(self, data: Tensor) -> Tensor:
-        require(self.group >= 1, f"group is {self.group}; expected 1 or more", at="group", expected="1 or more", seen=self.group, rule="attribute-value")
+        require(
+            self.group >= 1,
+            f"group is {self.group}; expected 1 or more",
+            at="group",
+            expected="1 or more",
+            seen=self.group,
+            rule="attribute-value",
+        )
         if data.rank is not None:
-            channels = data.shape[normalized_axis(self.axis, data.rank, rule="operation-constraint")]
+            channels = data.shape[
+                normalized_axis(self.axis, data.rank, rule="operation-constraint")
+            ]
             require(
                 channels.is_dynamic or channels.low % self.group == 0,
                 f"dimension {self.axis} of `data` {data.shape} is {channels}, which cannot be split into {self.group} equal groups",
@@ -220,5 +252,7 @@ class ShuffleChannels(Operation):
     def evaluate(self, data: Array) -> Array:
         axis = self.axis % data.ndim
         size = data.shape[axis]
-        groups = data.reshape((*data.shape[:axis], self.group, size // self.group, *data.shape[axis + 1 :]))
+        groups = data.reshape(
+            (*data.shape[:axis], self.group, size // self.group, *data.shape[axis + 1 :])
+        )
         return np.swapaxes(groups, axis, axis + 1).reshape(data.shape)

@@ -21,7 +21,12 @@ def _divided(dim: Dimension, divisor: int, what: str, at: str) -> Dimension:
     """A dimension divided without rest. Raises `Violation` where it cannot be."""
     quotient = dim.divided(divisor)
     if quotient is None:
-        raise Violation(f"{what} is {dim}, which cannot be divided by {divisor}", at=at, expected=f"a multiple of {divisor}", seen=dim)
+        raise Violation(
+            f"{what} is {dim}, which cannot be divided by {divisor}",
+            at=at,
+            expected=f"a multiple of {divisor}",
+            seen=dim,
+        )
     return quotient
 
 
@@ -31,7 +36,9 @@ class DepthOrSpace(Operation):
     moves = ("data",)
     data = operand(ANY)
     block_size: int = attribute(INT)
-    mode: str = attribute(Choice("blocks_first", "depth_first"), default="blocks_first", required=True)
+    mode: str = attribute(
+        Choice("blocks_first", "depth_first"), default="blocks_first", required=True
+    )
 
     def infer(self, data: Tensor) -> Tensor:
         if data.rank is None:
@@ -45,7 +52,14 @@ class DepthOrSpace(Operation):
             rule="input-rank",
         )
         block = self.block_size
-        require(block > 0, f"block_size is {block}; expected 1 or more", at="block_size", expected="1 or more", seen=block, rule="attribute-value")
+        require(
+            block > 0,
+            f"block_size is {block}; expected 1 or more",
+            at="block_size",
+            expected="1 or more",
+            seen=block,
+            rule="attribute-value",
+        )
         return Tensor(data.element_type, self.moved(data.shape, block, block ** (data.rank - 2)))
 
     def moved(self, shape: PartialShape, block: int, count: int) -> list[Dimension]:
@@ -58,7 +72,9 @@ class DepthToSpace(DepthOrSpace):
     since = 1
 
     def moved(self, shape: PartialShape, block: int, count: int) -> list[Dimension]:
-        depth = _divided(shape[1], count, f"dimension 1 of `data` {shape}, the depth,", "block_size")
+        depth = _divided(
+            shape[1], count, f"dimension 1 of `data` {shape}, the depth,", "block_size"
+        )
         return [shape[0], depth, *(dim * block for dim in shape[2:])]
 
     def evaluate(self, data: Array) -> Array:
@@ -66,10 +82,18 @@ class DepthToSpace(DepthOrSpace):
         block, axes = self.block_size, len(space)
         blocks = [block] * axes
         depth //= block**axes
-        split = [batch, *blocks, depth, *space] if self.mode == "blocks_first" else [batch, depth, *blocks, *space]
+        split = (
+            [batch, *blocks, depth, *space]
+            if self.mode == "blocks_first"
+            else [batch, depth, *blocks, *space]
+        )
         first, depth_axis = (1, axes + 1) if self.mode == "blocks_first" else (2, 1)
         pairs = [axis for i in range(axes) for axis in (axes + 2 + i, first + i)]
-        return data.reshape(split).transpose([0, depth_axis, *pairs]).reshape([batch, depth, *(size * block for size in space)])
+        return (
+            data.reshape(split)
+            .transpose([0, depth_axis, *pairs])
+            .reshape([batch, depth, *(size * block for size in space)])
+        )
 
 
 class SpaceToDepth(DepthOrSpace):
@@ -78,7 +102,10 @@ class SpaceToDepth(DepthOrSpace):
     since = 1
 
     def moved(self, shape: PartialShape, block: int, count: int) -> list[Dimension]:
-        space = [_divided(dim, block, f"dimension {i} of `data` {shape}", "block_size") for i, dim in enumerate(shape[2:], 2)]
+        space = [
+            _divided(dim, block, f"dimension {i} of `data` {shape}", "block_size")
+            for i, dim in enumerate(shape[2:], 2)
+        ]
         return [shape[0], shape[1] * count, *space]
 
     def evaluate(self, data: Array) -> Array:
@@ -87,7 +114,11 @@ class SpaceToDepth(DepthOrSpace):
         split = [part for size in space for part in (size // block, block)]
         outer, inner = [2 + 2 * i for i in range(axes)], [3 + 2 * i for i in range(axes)]
         order = [0, *inner, 1, *outer] if self.mode == "blocks_first" else [0, 1, *inner, *outer]
-        return data.reshape([batch, depth, *split]).transpose(order).reshape([batch, depth * block**axes, *(size // block for size in space)])
+        return (
+            data.reshape([batch, depth, *split])
+            .transpose(order)
+            .reshape([batch, depth * block**axes, *(size // block for size in space)])
+        )
 
 
 def _require_same_lists(data: Tensor, lists: dict[str, Tensor], *, longer: bool = False) -> None:
@@ -114,7 +145,9 @@ def _require_same_lists(data: Tensor, lists: dict[str, Tensor], *, longer: bool 
             rule="input-rank",
         )
         require(
-            shared.rank is None or shared[0].contains(data.rank) or (longer and shared[0].low > data.rank),
+            shared.rank is None
+            or shared[0].contains(data.rank)
+            or (longer and shared[0].low > data.rank),
             f"the lists have {shared} elements, but `data` {data.shape} has {data.rank} dimensions",
             at=next(iter(lists)),
             expected=f"[{data.rank}]",
@@ -134,7 +167,12 @@ def _batch_itself(lists: dict[str, Tensor]) -> Iterator[Violation]:
 
 def _blocks_in_space(block_shape: Array) -> list[int]:
     """The sizes of the blocks but for the batch, whose own is 1."""
-    require(int(block_shape[0]) == 1, f"`block_shape` begins with {block_shape[0]}; expected 1 for the batch", at="block_shape", rule="input-value")
+    require(
+        int(block_shape[0]) == 1,
+        f"`block_shape` begins with {block_shape[0]}; expected 1 for the batch",
+        at="block_shape",
+        rule="input-value",
+    )
     return [int(size) for size in block_shape[1:]]
 
 
@@ -160,13 +198,26 @@ class BatchToSpace(Operation):
     crops_begin = operand(INTEGER, rank=1, like="block_shape", value=True)
     crops_end = operand(INTEGER, rank=1, like="block_shape", value=True)
 
-    def infer(self, data: Tensor, block_shape: Tensor, crops_begin: Tensor, crops_end: Tensor) -> Tensor:
-        _require_same_lists(data, {"block_shape": block_shape, "crops_begin": crops_begin, "crops_end": crops_end})
+    def infer(
+        self, data: Tensor, block_shape: Tensor, crops_begin: Tensor, crops_end: Tensor
+    ) -> Tensor:
+        _require_same_lists(
+            data, {"block_shape": block_shape, "crops_begin": crops_begin, "crops_end": crops_end}
+        )
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         _require_least(block_shape, "block_shape", 1)
         blocks, begin, end = block_shape.known, crops_begin.known, crops_end.known
-        batch = DYNAMIC if blocks is None else _divided(data.shape[0], prod(blocks), f"dimension 0 of `data` {data.shape}, the batch,", "block_shape")
+        batch = (
+            DYNAMIC
+            if blocks is None
+            else _divided(
+                data.shape[0],
+                prod(blocks),
+                f"dimension 0 of `data` {data.shape}, the batch,",
+                "block_shape",
+            )
+        )
         dims = [batch]
         if begin is not None and end is not None:
             _require_least(crops_begin, "crops_begin", 0)
@@ -188,10 +239,16 @@ class BatchToSpace(Operation):
             dims.append(full - crop)
         return Tensor(data.element_type, dims)
 
-    def check(self, data: Tensor, block_shape: Tensor, crops_begin: Tensor, crops_end: Tensor) -> Iterator[Violation]:
-        yield from _batch_itself({"block_shape": block_shape, "crops_begin": crops_begin, "crops_end": crops_end})
+    def check(
+        self, data: Tensor, block_shape: Tensor, crops_begin: Tensor, crops_end: Tensor
+    ) -> Iterator[Violation]:
+        yield from _batch_itself(
+            {"block_shape": block_shape, "crops_begin": crops_begin, "crops_end": crops_end}
+        )
 
-    def evaluate(self, data: Array, block_shape: Array, crops_begin: Array, crops_end: Array) -> Array:
+    def evaluate(
+        self, data: Array, block_shape: Array, crops_begin: Array, crops_end: Array
+    ) -> Array:
         blocks = _blocks_in_space(block_shape)
         axes = len(blocks)
         batch, *space = data.shape
@@ -199,7 +256,10 @@ class BatchToSpace(Operation):
         order = [axes, *(axis for i in range(axes) for axis in (axes + 1 + i, i))]
         sizes = [size * block for size, block in zip(space, blocks, strict=True)]
         spread = data.reshape([*blocks, batch, *space]).transpose(order).reshape([batch, *sizes])
-        keep = [slice(int(begin), size - int(end)) for begin, size, end in zip(crops_begin[1:], sizes, crops_end[1:], strict=True)]
+        keep = [
+            slice(int(begin), size - int(end))
+            for begin, size, end in zip(crops_begin[1:], sizes, crops_end[1:], strict=True)
+        ]
         return spread[(slice(None), *keep)]
 
 
@@ -212,8 +272,14 @@ class SpaceToBatch(Operation):
     pads_begin = operand(INTEGER, rank=1, value=True)
     pads_end = operand(INTEGER, rank=1, value=True)
 
-    def infer(self, data: Tensor, block_shape: Tensor, pads_begin: Tensor, pads_end: Tensor) -> Tensor:
-        _require_same_lists(data, {"block_shape": block_shape, "pads_begin": pads_begin, "pads_end": pads_end}, longer=True)
+    def infer(
+        self, data: Tensor, block_shape: Tensor, pads_begin: Tensor, pads_end: Tensor
+    ) -> Tensor:
+        _require_same_lists(
+            data,
+            {"block_shape": block_shape, "pads_begin": pads_begin, "pads_end": pads_end},
+            longer=True,
+        )
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         blocks, begin, end = block_shape.known, pads_begin.known, pads_end.known
@@ -233,26 +299,53 @@ class SpaceToBatch(Operation):
             )
             padded = data.shape[axis] + pad
             what = f"dimension {axis} of `data` {data.shape} with padding of {pad}"
-            dims.append(padded.ceil_div(block) if padded.high == UNBOUNDED else _divided(padded, block, what, "block_shape"))
+            dims.append(
+                padded.ceil_div(block)
+                if padded.high == UNBOUNDED
+                else _divided(padded, block, what, "block_shape")
+            )
         return Tensor(data.element_type, dims)
 
-    def check(self, data: Tensor, block_shape: Tensor, pads_begin: Tensor, pads_end: Tensor) -> Iterator[Violation]:
+    def check(
+        self, data: Tensor, block_shape: Tensor, pads_begin: Tensor, pads_end: Tensor
+    ) -> Iterator[Violation]:
         lists = {"block_shape": block_shape, "pads_begin": pads_begin, "pads_end": pads_end}
         yield from _batch_itself(lists)
         for name, tensor in lists.items():
             if data.rank is not None and tensor.rank == 1 and tensor.shape[0].low > data.rank:
                 message = f"`{name}` has {tensor.shape[0]} elements, but `data` {data.shape} has {data.rank} dimensions, though OpenVINO reads on"
-                yield Violation(message, at=name, expected=f"[{data.rank}]", seen=tensor.shape, rule="input-shapes")
+                yield Violation(
+                    message,
+                    at=name,
+                    expected=f"[{data.rank}]",
+                    seen=tensor.shape,
+                    rule="input-shapes",
+                )
         for name, tensor in (("pads_begin", pads_begin), ("pads_end", pads_end)):
             yield from negative_sizes(tensor, name)
 
-    def evaluate(self, data: Array, block_shape: Array, pads_begin: Array, pads_end: Array) -> Array:
+    def evaluate(
+        self, data: Array, block_shape: Array, pads_begin: Array, pads_end: Array
+    ) -> Array:
         blocks = _blocks_in_space(block_shape)
-        padded = blank([size + int(begin) + int(end) for size, begin, end in zip(data.shape, pads_begin, pads_end, strict=True)], data.dtype)
-        padded[tuple(slice(int(begin), int(begin) + size) for begin, size in zip(pads_begin, data.shape, strict=True))] = data
+        padded = blank(
+            [
+                size + int(begin) + int(end)
+                for size, begin, end in zip(data.shape, pads_begin, pads_end, strict=True)
+            ],
+            data.dtype,
+        )
+        padded[
+            tuple(
+                slice(int(begin), int(begin) + size)
+                for begin, size in zip(pads_begin, data.shape, strict=True)
+            )
+        ] = data
         batch, *sizes = padded.shape
         sizes = [size // block for size, block in zip(sizes, blocks, strict=True)]
-        split = padded.reshape([batch, *(part for pair in zip(sizes, blocks, strict=True) for part in pair)])
+        split = padded.reshape(
+            [batch, *(part for pair in zip(sizes, blocks, strict=True) for part in pair)]
+        )
         order = [*range(2, split.ndim, 2), 0, *range(1, split.ndim, 2)]
         return split.transpose(order).reshape([batch * prod(blocks), *sizes])
 
@@ -265,7 +358,11 @@ class ExtractImagePatches(Operation):
     sizes: tuple[int, ...] = attribute(POSITIVES, default=(), required=True)
     strides: tuple[int, ...] = attribute(POSITIVES, default=(), required=True)
     rates: tuple[int, ...] = attribute(POSITIVES, default=(), required=True)
-    auto_pad: str = attribute(Choice("valid", "same_upper", "same_lower", "explicit", synonyms={"notset": "explicit"}), default="explicit", required=True)
+    auto_pad: str = attribute(
+        Choice("valid", "same_upper", "same_lower", "explicit", synonyms={"notset": "explicit"}),
+        default="explicit",
+        required=True,
+    )
 
     def infer(self, data: Tensor) -> Tensor:
         for name in ("sizes", "strides", "rates"):
@@ -289,7 +386,14 @@ class ExtractImagePatches(Operation):
         if data.rank is None:
             return Tensor(data.element_type, PartialShape.of_rank(4))
         batch, depth, *image = data.shape
-        return Tensor(data.element_type, (batch, depth * prod(self.sizes), *(self.patches(axis, dim) for axis, dim in enumerate(image))))
+        return Tensor(
+            data.element_type,
+            (
+                batch,
+                depth * prod(self.sizes),
+                *(self.patches(axis, dim) for axis, dim in enumerate(image)),
+            ),
+        )
 
     def patches(self, axis: int, dim: Dimension) -> Dimension:
         """The number of patches along an axis."""
@@ -297,7 +401,11 @@ class ExtractImagePatches(Operation):
         return Dimension(counts[0], UNBOUNDED if dim.high == UNBOUNDED else counts[1])
 
     def count(self, axis: int, size: int) -> int:
-        room = size - 1 if self.auto_pad != "valid" else size - self.rates[axis] * (self.sizes[axis] - 1) - 1
+        room = (
+            size - 1
+            if self.auto_pad != "valid"
+            else size - self.rates[axis] * (self.sizes[axis] - 1) - 1
+        )
         return max(0, room // self.strides[axis] + 1)
 
     def evaluate(self, data: Array) -> Array:
@@ -305,12 +413,27 @@ class ExtractImagePatches(Operation):
         counts = [self.count(i, size) for i, size in enumerate(image)]
         if 0 in counts:
             return np.empty([batch, depth * prod(self.sizes), *counts], data.dtype)
-        spans = [(count - 1) * stride + (size - 1) * rate + 1 for count, stride, size, rate in zip(counts, self.strides, self.sizes, self.rates, strict=True)]
+        spans = [
+            (count - 1) * stride + (size - 1) * rate + 1
+            for count, stride, size, rate in zip(
+                counts, self.strides, self.sizes, self.rates, strict=True
+            )
+        ]
         before = [0, 0]
         if self.auto_pad != "valid":
             missing = [max(span - size, 0) for span, size in zip(spans, image, strict=True)]
             before = [(pad + (self.auto_pad == "same_lower")) // 2 for pad in missing]
-        padded = blank([batch, depth, *(max(span, size + begin) for span, size, begin in zip(spans, image, before, strict=True))], data.dtype)
+        padded = blank(
+            [
+                batch,
+                depth,
+                *(
+                    max(span, size + begin)
+                    for span, size, begin in zip(spans, image, before, strict=True)
+                ),
+            ],
+            data.dtype,
+        )
         padded[:, :, before[0] : before[0] + image[0], before[1] : before[1] + image[1]] = data
         result = np.empty([batch, *self.sizes, depth, *counts], data.dtype)
         for row in range(self.sizes[0]):
@@ -351,7 +474,8 @@ class Col2Im(Operation):
             values = getattr(self, name)
             require(
                 len(values) >= 2 and (name != "strides" or 0 not in values),
-                f"{name} is {listed(values)}; expected two numbers, for rows and columns" + (", above 0" if name == "strides" else ""),
+                f"{name} is {listed(values)}; expected two numbers, for rows and columns"
+                + (", above 0" if name == "strides" else ""),
                 at=name,
                 expected="two numbers",
                 seen=listed(values),
@@ -371,7 +495,12 @@ class Col2Im(Operation):
                 seen=listed(kernel),
                 rule="input-value",
             )
-            channels = _divided(block, prod(kernel), f"dimension {len(batch)} of `data` {data.shape}, channels times kernel,", "kernel_size")
+            channels = _divided(
+                block,
+                prod(kernel),
+                f"dimension {len(batch)} of `data` {data.shape}, channels times kernel,",
+                "kernel_size",
+            )
         image = size or [DYNAMIC, DYNAMIC]
         if kernel is not None and count.is_static and all(dim.is_static for dim in image):
             positions = self.positions([dim.low for dim in image], kernel)
@@ -390,20 +519,40 @@ class Col2Im(Operation):
             values = getattr(self, name)
             if len(values) != 2:
                 message = f"{name} is {listed(values)}; expected two numbers, for rows and columns, though OpenVINO takes the first two in silence"
-                yield Violation(message, at=name, expected="two numbers", seen=listed(values), rule="attribute-value")
+                yield Violation(
+                    message,
+                    at=name,
+                    expected="two numbers",
+                    seen=listed(values),
+                    rule="attribute-value",
+                )
         yield from negative_sizes(output_size, "output_size")
 
     def positions(self, image: Sequence[int], kernel: Sequence[int]) -> list[int]:
         """The number of places of the kernel along each axis."""
-        lists = zip(image, kernel, self.strides, self.dilations, self.pads_begin, self.pads_end, strict=False)
-        return [(size + begin + end - dilation * (extent - 1) - 1) // stride + 1 for size, extent, stride, dilation, begin, end in lists]
+        lists = zip(
+            image,
+            kernel,
+            self.strides,
+            self.dilations,
+            self.pads_begin,
+            self.pads_end,
+            strict=False,
+        )
+        return [
+            (size + begin + end - dilation * (extent - 1) - 1) // stride + 1
+            for size, extent, stride, dilation, begin, end in lists
+        ]
 
     def evaluate(self, data: Array, output_size: Array, kernel_size: Array) -> Array:
         image, kernel = [int(size) for size in output_size], [int(size) for size in kernel_size]
         counts = self.positions(image, kernel)
         batch, channels = data.shape[0] if data.ndim == 3 else 1, data.shape[-2] // prod(kernel)
         blocks = data.reshape([batch, channels, *kernel, *counts])
-        sizes = [size + begin + end for size, begin, end in zip(image, self.pads_begin, self.pads_end, strict=False)]
+        sizes = [
+            size + begin + end
+            for size, begin, end in zip(image, self.pads_begin, self.pads_end, strict=False)
+        ]
         numbers = plain(blocks)
         wide = np.zeros([batch, channels, *sizes], numbers.dtype)
         for row in range(kernel[0]):
@@ -412,5 +561,10 @@ class Col2Im(Operation):
                 rows = slice(top, top + (counts[0] - 1) * self.strides[0] + 1, self.strides[0])
                 columns = slice(left, left + (counts[1] - 1) * self.strides[1] + 1, self.strides[1])
                 wide[:, :, rows, columns] += numbers[:, :, row, column]
-        inside = wide[:, :, self.pads_begin[0] : self.pads_begin[0] + image[0], self.pads_begin[1] : self.pads_begin[1] + image[1]]
+        inside = wide[
+            :,
+            :,
+            self.pads_begin[0] : self.pads_begin[0] + image[0],
+            self.pads_begin[1] : self.pads_begin[1] + image[1],
+        ]
         return encoded(inside, element_type_of(data)).reshape((*data.shape[:-2], channels, *image))

@@ -19,7 +19,12 @@ def wanted_dimensions(sizes: Tensor, minus_one: Dimension = DYNAMIC) -> list[Dim
     if value is None:
         return None
     pairs = zip(value.lower, value.upper, strict=True)
-    return [minus_one if low == high == -1 else Dimension(max(int(min(low, UNBOUNDED)), 0), int(max(min(high, UNBOUNDED), 0))) for low, high in pairs]
+    return [
+        minus_one
+        if low == high == -1
+        else Dimension(max(int(min(low, UNBOUNDED)), 0), int(max(min(high, UNBOUNDED), 0)))
+        for low, high in pairs
+    ]
 
 
 def negative_sizes(sizes: Tensor, at: str) -> Iterator[Violation]:
@@ -97,11 +102,15 @@ class Broadcast(Operation):
             ours, theirs = data.shape[index - start], target[index]
             dim = theirs if ours == 1 else ours if theirs == 1 else ours.merge(theirs)
             if dim is None:
-                raise self.misfit(data, target_shape, target, f"equal from axis {start} on, or 1 on one side")
+                raise self.misfit(
+                    data, target_shape, target, f"equal from axis {start} on, or 1 on one side"
+                )
             dims[index] = dim
         return PartialShape(dims)
 
-    def require_mapping(self, data: Tensor, target: PartialShape, axes_mapping: Tensor, *, known: bool) -> None:
+    def require_mapping(
+        self, data: Tensor, target: PartialShape, axes_mapping: Tensor, *, known: bool
+    ) -> None:
         """Raises `Violation` unless each axis of `data` is mapped to one of the target, in ascending order."""
         require(
             axes_mapping.rank in (None, 1),
@@ -151,7 +160,11 @@ class Broadcast(Operation):
                 rule="input-value",
             )
             ours = data.shape[index] if data.rank else ONE
-            fits = target[axis].contains(1) if not data.rank else ours.contains(1) or ours.compatible(target[axis])
+            fits = (
+                target[axis].contains(1)
+                if not data.rank
+                else ours.contains(1) or ours.compatible(target[axis])
+            )
             require(
                 fits,
                 f"dimension {index} of `data` {data.shape} is mapped to axis {axis} of the target shape {target}, which is {target[axis]}; expected {ours}",
@@ -160,13 +173,21 @@ class Broadcast(Operation):
                 seen=target[axis],
             )
 
-    def check(self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None) -> Iterator[Violation]:
+    def check(
+        self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None
+    ) -> Iterator[Violation]:
         yield from negative_sizes(target_shape, "target_shape")
-        axes = axes_mapping.known if axes_mapping is not None and self.mode_for(axes_mapping) == "explicit" else None
+        axes = (
+            axes_mapping.known
+            if axes_mapping is not None and self.mode_for(axes_mapping) == "explicit"
+            else None
+        )
         if axes is not None and len(set(axes)) < len(axes):
             yield duplicate_axes(axes, "axes_mapping")
 
-    def laid_out(self, sizes: tuple[int, ...], rank: int, axes_mapping: Sequence[int] | None) -> list[int]:
+    def laid_out(
+        self, sizes: tuple[int, ...], rank: int, axes_mapping: Sequence[int] | None
+    ) -> list[int]:
         """The sizes of `data` with 1 for every axis of the result that it has not."""
         mode = self.mode_for(axes_mapping)
         if mode == "explicit":
@@ -178,13 +199,32 @@ class Broadcast(Operation):
         start = self.axis if mode == "pdpd" and self.axis != -1 else rank - len(sizes)
         return [1] * start + list(sizes) + [1] * (rank - start - len(sizes))
 
-    def infer_value(self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None, outputs: tuple[Tensor, ...]) -> Value | None:
+    def infer_value(
+        self,
+        data: Tensor,
+        target_shape: Tensor,
+        axes_mapping: Tensor | None,
+        outputs: tuple[Tensor, ...],
+    ) -> Value | None:
         sizes, result = data.shape.static, outputs[0].shape.static
         axes = None if axes_mapping is None else axes_mapping.known
-        if data.value is None or sizes is None or result is None or (axes_mapping is not None and axes is None):
+        if (
+            data.value is None
+            or sizes is None
+            or result is None
+            or (axes_mapping is not None and axes is None)
+        ):
             return None
         laid_out = self.laid_out(sizes, len(result), axes)
-        return data.value.take(picked(laid_out, [[0] * size if ours == 1 else range(size) for ours, size in zip(laid_out, result, strict=True)]))
+        return data.value.take(
+            picked(
+                laid_out,
+                [
+                    [0] * size if ours == 1 else range(size)
+                    for ours, size in zip(laid_out, result, strict=True)
+                ],
+            )
+        )
 
     def evaluate(self, data: Array, target_shape: Array, axes_mapping: Array | None) -> Array:
         target = [int(size) for size in target_shape]
@@ -220,14 +260,21 @@ class Broadcast_3(Broadcast):
     """`data` repeated to have the shape that `target_shape` names, or, in mode `bidirectional`, the shape that both make. Specification: Broadcast-3."""
 
     since = 3
-    mode: str = attribute(Choice("numpy", "explicit", "none", "bidirectional", "pdpd"), default="numpy")
+    mode: str = attribute(
+        Choice("numpy", "explicit", "none", "bidirectional", "pdpd"), default="numpy"
+    )
     axis: int = attribute(INT, default=0, name="mode.mode.axis")
 
     def mode_for(self, axes_mapping: object) -> str:
         explicit = self.mode in ("explicit", "none")
         require(
             explicit == (axes_mapping is not None),
-            f"mode {self.mode} " + ("needs the input `axes_mapping`, which is not there" if explicit else "takes no input `axes_mapping`"),
+            f"mode {self.mode} "
+            + (
+                "needs the input `axes_mapping`, which is not there"
+                if explicit
+                else "takes no input `axes_mapping`"
+            ),
             at="axes_mapping",
             expected=f"{2 + explicit} inputs",
             seen=f"{3 - explicit} inputs",
@@ -249,22 +296,36 @@ class Tile(Operation):
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         if times is None:
             unknown = of_length(repeats)
-            return Tensor(data.element_type, DYNAMIC_SHAPE if unknown.rank is None else PartialShape.of_rank(max(data.rank, unknown.rank)))
+            return Tensor(
+                data.element_type,
+                DYNAMIC_SHAPE
+                if unknown.rank is None
+                else PartialShape.of_rank(max(data.rank, unknown.rank)),
+            )
         rank = max(data.rank, len(times))
         sizes = [ONE] * (rank - data.rank) + list(data.shape)
         times = [ONE] * (rank - len(times)) + times
-        return Tensor(data.element_type, [size * time for size, time in zip(sizes, times, strict=True)])
+        return Tensor(
+            data.element_type, [size * time for size, time in zip(sizes, times, strict=True)]
+        )
 
     def check(self, data: Tensor, repeats: Tensor) -> Iterator[Violation]:
         yield from negative_sizes(repeats, "repeats")
 
-    def infer_value(self, data: Tensor, repeats: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+    def infer_value(
+        self, data: Tensor, repeats: Tensor, outputs: tuple[Tensor, ...]
+    ) -> Value | None:
         sizes, times = data.shape.static, repeats.known
         if data.value is None or sizes is None or times is None:
             return None
         rank = max(len(sizes), len(times))
         sizes, times = (1,) * (rank - len(sizes)) + sizes, (1,) * (rank - len(times)) + times
-        return data.value.take(picked(sizes, [list(range(size)) * max(time, 0) for size, time in zip(sizes, times, strict=True)]))
+        return data.value.take(
+            picked(
+                sizes,
+                [list(range(size)) * max(time, 0) for size, time in zip(sizes, times, strict=True)],
+            )
+        )
 
     def evaluate(self, data: Array, repeats: Array) -> Array:
         return np.tile(data, [max(int(time), 0) for time in repeats])

@@ -6,7 +6,18 @@ from collections.abc import Iterator
 
 from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, Dimension, PartialShape
 from ..axes import normalized_axis, picked, require_single, single
-from ..declaration import ANY, I32_I64, INTEGER, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand, require
+from ..declaration import (
+    ANY,
+    I32_I64,
+    INTEGER,
+    NUMERIC,
+    NUMERIC_OR_BOOLEAN,
+    Operation,
+    Violation,
+    attribute,
+    operand,
+    require,
+)
 from ..kinds import INT
 from ..lazy import Array, np
 from ..tensors import Tensor, Value
@@ -42,8 +53,14 @@ class Gather(Operation):
         )
         shared = self.shared(data, indices, batch)
         if index is None:
-            return Tensor(data.element_type, (*shared, *(DYNAMIC,) * (data.rank - 1 + indices.rank - 2 * batch)))
-        return Tensor(data.element_type, (*shared, *data.shape[batch:index], *indices.shape[batch:], *data.shape[index + 1 :]))
+            return Tensor(
+                data.element_type,
+                (*shared, *(DYNAMIC,) * (data.rank - 1 + indices.rank - 2 * batch)),
+            )
+        return Tensor(
+            data.element_type,
+            (*shared, *data.shape[batch:index], *indices.shape[batch:], *data.shape[index + 1 :]),
+        )
 
     def leading(self, rank: int | None, axis: int | None) -> int:
         """`batch_dims`, counted from the front; negative where it cannot be."""
@@ -69,10 +86,18 @@ class Gather(Operation):
     def shared(self, data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
         """The batch, which `data` and `indices` have in common."""
         assert data.rank is not None
-        require(batch <= data.rank, f"batch_dims is {batch}, but `data` has rank {data.rank}", at="batch_dims", expected=f"at most {data.rank}", seen=batch)
+        require(
+            batch <= data.rank,
+            f"batch_dims is {batch}, but `data` has rank {data.rank}",
+            at="batch_dims",
+            expected=f"at most {data.rank}",
+            seen=batch,
+        )
         return _merged(data, indices, batch)
 
-    def infer_value(self, data: Tensor, indices: Tensor, axis: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
+    def infer_value(
+        self, data: Tensor, indices: Tensor, axis: Tensor, outputs: tuple[Tensor, ...]
+    ) -> Value | None:
         sizes, known, along = data.shape.static, indices.known, single(axis)
         if data.value is None or known is None or along is None or not sizes or self.batch_dims:
             return None
@@ -81,7 +106,9 @@ class Gather(Operation):
         at = [index + size if index < 0 and self.counts_from_end else index for index in known]
         if not all(0 <= index < size for index in at):
             return None
-        return data.value.take(picked(sizes, [at if i == along else range(length) for i, length in enumerate(sizes)]))
+        return data.value.take(
+            picked(sizes, [at if i == along else range(length) for i, length in enumerate(sizes)])
+        )
 
     def evaluate(self, data: Array, indices: Array, axis: Array) -> Array:
         along = int(axis.ravel()[0]) % data.ndim
@@ -92,17 +119,31 @@ class Gather(Operation):
             at = np.where(at < 0, at + size, at)
         inside = (at >= 0) & (at < size)
         if not size and at.size:  # every index is out of range
-            return blank(data.shape[:along] + at.shape[batch:] + data.shape[along + 1 :], data.dtype)
+            return blank(
+                data.shape[:along] + at.shape[batch:] + data.shape[along + 1 :], data.dtype
+            )
         at = np.where(inside, at, 0)
         if batch:
             rows = np.arange(int(np.prod(at.shape[:batch])))[:, None]
-            blocks = data.reshape(len(rows), int(np.prod(data.shape[batch:along])), size, int(np.prod(data.shape[along + 1 :])))
+            blocks = data.reshape(
+                len(rows),
+                int(np.prod(data.shape[batch:along])),
+                size,
+                int(np.prod(data.shape[along + 1 :])),
+            )
             taken = np.swapaxes(blocks[rows, :, at.reshape(len(rows), -1)], 1, 2)
         else:
             taken = np.take(data, at, axis=along)
-        result = taken.reshape(data.shape[:along] + at.shape[batch:] + data.shape[along + 1 :]).view(data.dtype)
+        result = taken.reshape(
+            data.shape[:along] + at.shape[batch:] + data.shape[along + 1 :]
+        ).view(data.dtype)
         if not inside.all():
-            shape = at.shape[:batch] + (1,) * (along - batch) + at.shape[batch:] + (1,) * (data.ndim - along - 1)
+            shape = (
+                at.shape[:batch]
+                + (1,) * (along - batch)
+                + at.shape[batch:]
+                + (1,) * (data.ndim - along - 1)
+            )
             result = np.where(inside.reshape(shape), result, blank((), data.dtype)).view(data.dtype)
         return result
 
@@ -135,7 +176,13 @@ class Gather_1(Gather):
         for name, tensor in (("indices", indices), ("axis", axis)):
             if tensor.element_type not in INTEGER | {DYNAMIC_TYPE}:
                 message = f"`{name}` has element type {tensor.element_type}; expected an integer, though OpenVINO reads on"
-                yield Violation(message, at=name, expected="an integer", seen=tensor.element_type, rule="input-element-type")
+                yield Violation(
+                    message,
+                    at=name,
+                    expected="an integer",
+                    seen=tensor.element_type,
+                    rule="input-element-type",
+                )
 
 
 class Gather_7(Gather):
@@ -164,7 +211,14 @@ class GatherElements(Operation):
 
     def infer(self, data: Tensor, indices: Tensor) -> Tensor:
         for name, tensor in (("data", data), ("indices", indices)):
-            require(tensor.rank != 0, f"`{name}` is a scalar; expected rank 1 or more", at=name, expected="rank 1 or more", seen="rank 0", rule="input-rank")
+            require(
+                tensor.rank != 0,
+                f"`{name}` is a scalar; expected rank 1 or more",
+                at=name,
+                expected="rank 1 or more",
+                seen="rank 0",
+                rule="input-rank",
+            )
         if data.rank is None:
             return Tensor(data.element_type, indices.shape)
         axis = normalized_axis(self.axis, data.rank, rule="operation-constraint")
@@ -197,7 +251,14 @@ class GatherND(Operation):
         batch = self.batch_dims
         for name, tensor in (("data", data), ("indices", indices)):
             rank = tensor.rank
-            require(rank != 0, f"`{name}` is a scalar; expected rank 1 or more", at=name, expected="rank 1 or more", seen="rank 0", rule="input-rank")
+            require(
+                rank != 0,
+                f"`{name}` is a scalar; expected rank 1 or more",
+                at=name,
+                expected="rank 1 or more",
+                seen="rank 0",
+                rule="input-rank",
+            )
             require(
                 batch >= 0 and (rank is None or batch < rank),
                 f"batch_dims is {batch}, but `{name}` has shape {tensor.shape}: expected 0 or more, and less than the rank",
@@ -216,7 +277,14 @@ class GatherND(Operation):
             seen=length,
             rule="input-shapes",
         )
-        return Tensor(data.element_type, (*self.joined(_merged(data, indices, batch)), *indices.shape[batch:-1], *data.shape[batch + length :]))
+        return Tensor(
+            data.element_type,
+            (
+                *self.joined(_merged(data, indices, batch)),
+                *indices.shape[batch:-1],
+                *data.shape[batch + length :],
+            ),
+        )
 
     def joined(self, batch: list[Dimension]) -> list[Dimension]:
         """The batch as the result has it."""
@@ -233,7 +301,9 @@ class GatherND(Operation):
         shape = indices.shape[:-1] + data.shape[batch + length :]
         result = data[tuple(places)] if places else np.broadcast_to(data, shape)
         sizes = self.joined([Dimension(size) for size in data.shape[:batch]])
-        return np.ascontiguousarray(np.broadcast_to(result, shape)).reshape([size.low for size in sizes] + list(shape[batch:]))
+        return np.ascontiguousarray(np.broadcast_to(result, shape)).reshape(
+            [size.low for size in sizes] + list(shape[batch:])
+        )
 
 
 class GatherND_5(GatherND):
@@ -263,7 +333,9 @@ class GatherTree(Operation):
     max_seq_len = operand(NUMERIC, like="step_ids", rank=1)
     end_token = operand(NUMERIC, like="step_ids", rank=0)
 
-    def infer(self, step_ids: Tensor, parent_ids: Tensor, max_seq_len: Tensor, end_token: Tensor) -> Tensor:
+    def infer(
+        self, step_ids: Tensor, parent_ids: Tensor, max_seq_len: Tensor, end_token: Tensor
+    ) -> Tensor:
         result = step_ids.shape.merge(parent_ids.shape)
         if result is None or result.rank not in (None, 3):
             raise Violation(
@@ -287,7 +359,9 @@ class GatherTree(Operation):
         types = [tensor.element_type for tensor in (step_ids, parent_ids, max_seq_len, end_token)]
         return Tensor(next((found for found in types if not found.is_dynamic), types[0]), result)
 
-    def evaluate(self, step_ids: Array, parent_ids: Array, max_seq_len: Array, end_token: Array) -> Array:
+    def evaluate(
+        self, step_ids: Array, parent_ids: Array, max_seq_len: Array, end_token: Array
+    ) -> Array:
         steps, batch, beams = step_ids.shape
         lengths = np.minimum(max_seq_len.astype(np.int64), steps)[:, None]
         result = np.full(step_ids.shape, end_token, step_ids.dtype)

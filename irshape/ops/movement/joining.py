@@ -23,7 +23,10 @@ class Concat(Operation):
     axis: int = attribute(INT, default=0, required=True)
 
     def infer(self, *inputs: Tensor) -> Tensor:
-        element_type = next((tensor.element_type for tensor in inputs if not tensor.element_type.is_dynamic), DYNAMIC_TYPE)
+        element_type = next(
+            (tensor.element_type for tensor in inputs if not tensor.element_type.is_dynamic),
+            DYNAMIC_TYPE,
+        )
         result: PartialShape | None = DYNAMIC_SHAPE
         length = Dimension(0)
         for index, tensor in enumerate(inputs):
@@ -31,7 +34,9 @@ class Concat(Operation):
             if rank is None:
                 length = length + DYNAMIC
                 continue
-            axis = normalized_axis(self.axis, rank, of=f"inputs[{index}]", rule="operation-constraint")
+            axis = normalized_axis(
+                self.axis, rank, of=f"inputs[{index}]", rule="operation-constraint"
+            )
             length = length + tensor.shape[axis]
             assert result is not None
             merged = result.merge(_with(tensor.shape, axis, DYNAMIC))
@@ -45,7 +50,10 @@ class Concat(Operation):
                 )
             result = merged
         assert result is not None
-        return Tensor(element_type, _with(result, self.axis, length) if result.rank is not None else DYNAMIC_SHAPE)
+        return Tensor(
+            element_type,
+            _with(result, self.axis, length) if result.rank is not None else DYNAMIC_SHAPE,
+        )
 
     def infer_value(self, *inputs: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
         sizes = outputs[0].shape.static
@@ -59,7 +67,11 @@ class Concat(Operation):
             values.append(tensor.value or Value.unknown(product(static)))
         before = product(sizes[: self.axis % len(sizes)])
         rows = [len(value) // before if before else 0 for value in values]
-        return Value.joined(value.take(range(row * i, row * (i + 1))) for i in range(before) for value, row in zip(values, rows, strict=True))
+        return Value.joined(
+            value.take(range(row * i, row * (i + 1)))
+            for i in range(before)
+            for value, row in zip(values, rows, strict=True)
+        )
 
     def evaluate(self, *inputs: Array) -> Array:
         return np.concatenate(inputs, axis=self.axis).view(inputs[0].dtype)
@@ -78,13 +90,21 @@ def _parts(data: Tensor, axis: int | None, outputs: tuple[Tensor, ...]) -> tuple
     """The values of consecutive parts along an axis."""
     sizes = data.shape.static
     nothing: tuple[Value | None, ...] = (None,) * len(outputs)
-    if data.value is None or axis is None or not sizes or any(output.shape.static is None for output in outputs):
+    if (
+        data.value is None
+        or axis is None
+        or not sizes
+        or any(output.shape.static is None for output in outputs)
+    ):
         return nothing
     values = []
     start = 0
     for output in outputs:
         end = start + output.shape[axis].low
-        chosen = [range(start, end) if i == axis % len(sizes) else range(size) for i, size in enumerate(sizes)]
+        chosen = [
+            range(start, end) if i == axis % len(sizes) else range(size)
+            for i, size in enumerate(sizes)
+        ]
         values.append(data.value.take(picked(sizes, chosen)))
         start = end
     return tuple(values)
@@ -111,7 +131,11 @@ class Split(Operation):
         )
         index, rank = single(axis), data.rank
         if rank is None or index is None:
-            return (Tensor(data.element_type, DYNAMIC_SHAPE if rank is None else PartialShape.of_rank(rank)),) * count
+            return (
+                Tensor(
+                    data.element_type, DYNAMIC_SHAPE if rank is None else PartialShape.of_rank(rank)
+                ),
+            ) * count
         index = normalized_axis(index, rank)
         length = data.shape[index]
         require(
@@ -123,7 +147,9 @@ class Split(Operation):
         )
         return (Tensor(data.element_type, _with(data.shape, index, length // count)),) * count
 
-    def infer_value(self, data: Tensor, axis: Tensor, outputs: tuple[Tensor, ...]) -> tuple[Value | None, ...]:
+    def infer_value(
+        self, data: Tensor, axis: Tensor, outputs: tuple[Tensor, ...]
+    ) -> tuple[Value | None, ...]:
         return _parts(data, single(axis), outputs)
 
     def evaluate(self, data: Array, axis: Array) -> tuple[Array, ...]:
@@ -142,13 +168,22 @@ class VariadicSplit(Operation):
     def infer(self, data: Tensor, axis: Tensor, split_lengths: Tensor) -> tuple[Tensor, ...]:
         require_single(axis)
         count = split_lengths.shape[0] if split_lengths.rank is not None else DYNAMIC
-        if count.is_dynamic or count.low > MAX_OUTPUTS:  # OpenVINO goes on with one output of which nothing is known
+        if (
+            count.is_dynamic or count.low > MAX_OUTPUTS
+        ):  # OpenVINO goes on with one output of which nothing is known
             return (UNKNOWN,)
         rank, index = data.rank, single(axis)
         if rank is None or index is None:
-            return (Tensor(data.element_type, DYNAMIC_SHAPE if rank is None else PartialShape.of_rank(rank)),) * count.low
+            return (
+                Tensor(
+                    data.element_type, DYNAMIC_SHAPE if rank is None else PartialShape.of_rank(rank)
+                ),
+            ) * count.low
         index = normalized_axis(index, rank)
-        return tuple(Tensor(data.element_type, _with(data.shape, index, part)) for part in self.parts(data.shape[index], split_lengths, count.low))
+        return tuple(
+            Tensor(data.element_type, _with(data.shape, index, part))
+            for part in self.parts(data.shape[index], split_lengths, count.low)
+        )
 
     def parts(self, length: Dimension, split_lengths: Tensor, count: int) -> list[Dimension]:
         known = split_lengths.known
@@ -181,7 +216,9 @@ class VariadicSplit(Operation):
             seen=total,
             rule="input-value",
         )
-        left = Dimension(max(length.low - total, 0)) if -1 in known and length.is_static else DYNAMIC
+        left = (
+            Dimension(max(length.low - total, 0)) if -1 in known and length.is_static else DYNAMIC
+        )
         return [left if part == -1 else Dimension(min(part, UNBOUNDED)) for part in known]
 
     def check(self, data: Tensor, axis: Tensor, split_lengths: Tensor) -> Iterator[Violation]:
@@ -191,9 +228,17 @@ class VariadicSplit(Operation):
         length, total = data.shape[index], sum(part for part in known if part != -1)
         if total > length.high or (-1 not in known and total < length.low):
             message = f"`split_lengths` {listed(known)} add up to {total}, but the axis has length {length}, though OpenVINO reads on"
-            yield Violation(message, at="split_lengths", expected=f"a sum of {length}", seen=total, rule="input-value")
+            yield Violation(
+                message,
+                at="split_lengths",
+                expected=f"a sum of {length}",
+                seen=total,
+                rule="input-value",
+            )
 
-    def infer_value(self, data: Tensor, axis: Tensor, split_lengths: Tensor, outputs: tuple[Tensor, ...]) -> tuple[Value | None, ...]:
+    def infer_value(
+        self, data: Tensor, axis: Tensor, split_lengths: Tensor, outputs: tuple[Tensor, ...]
+    ) -> tuple[Value | None, ...]:
         return _parts(data, single(axis), outputs)
 
     def evaluate(self, data: Array, axis: Array, split_lengths: Array) -> tuple[Array, ...]:

@@ -26,9 +26,13 @@ class Pad(Operation):
     pads_begin = operand(INTEGER, rank=1, value=True)
     pads_end = operand(INTEGER, rank=1, value=True)
     pad_value = operand(ANY, optional=True)
-    pad_mode: str = attribute(Choice("constant", "edge", "reflect", "symmetric"), default="constant", required=True)
+    pad_mode: str = attribute(
+        Choice("constant", "edge", "reflect", "symmetric"), default="constant", required=True
+    )
 
-    def infer(self, data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None) -> Tensor:
+    def infer(
+        self, data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None
+    ) -> Tensor:
         element_type = data.element_type
         if pad_value is not None and self.pad_mode == "constant":
             require(
@@ -40,7 +44,8 @@ class Pad(Operation):
                 rule="input-rank",
             )
             require(
-                pad_value.element_type in (element_type, DYNAMIC_TYPE) or element_type is DYNAMIC_TYPE,
+                pad_value.element_type in (element_type, DYNAMIC_TYPE)
+                or element_type is DYNAMIC_TYPE,
                 f"`pad_value` has element type {pad_value.element_type}, `data` {element_type}; they must be the same",
                 at="pad_value",
                 expected=element_type,
@@ -74,12 +79,21 @@ class Pad(Operation):
             )
         if begin is None or end is None:
             return Tensor(element_type, PartialShape.of_rank(rank))
-        return Tensor(element_type, [self.padded(data.shape, axis, *begin[axis], *end[axis]) for axis in range(rank)])
+        return Tensor(
+            element_type,
+            [self.padded(data.shape, axis, *begin[axis], *end[axis]) for axis in range(rank)],
+        )
 
-    def padded(self, shape: PartialShape, axis: int, begin: int, most_begin: int, end: int, most_end: int) -> Dimension:
+    def padded(
+        self, shape: PartialShape, axis: int, begin: int, most_begin: int, end: int, most_end: int
+    ) -> Dimension:
         dim = shape[axis]
         if dim.is_static and self.pad_mode != "constant" and (begin > 0 or end > 0):
-            least = {"edge": 1, "reflect": max(2, begin + 1, end + 1), "symmetric": max(begin, end)}[self.pad_mode]
+            least = {
+                "edge": 1,
+                "reflect": max(2, begin + 1, end + 1),
+                "symmetric": max(begin, end),
+            }[self.pad_mode]
             require(
                 dim.low >= least,
                 f"dimension {axis} of `data` {shape} is {dim}, but mode {self.pad_mode} takes padding of {begin} and {end} from its elements, for which it needs {least}",
@@ -92,24 +106,43 @@ class Pad(Operation):
         high = UNBOUNDED if dim.high == UNBOUNDED else max(dim.high + most_begin + most_end, 0)
         return Dimension(max(dim.low + begin + end, 0), high)
 
-    def check(self, data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None) -> Iterator[Violation]:
+    def check(
+        self, data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None
+    ) -> Iterator[Violation]:
         begin, end = pads_begin.known, pads_end.known
         if data.rank is None or begin is None or end is None:
             return
         for axis, (dim, first, last) in enumerate(zip(data.shape, begin, end, strict=True)):
             if dim.high + first + last < 0:
                 message = f"padding of {first} and {last} cuts more off axis {axis} of `data` {data.shape} than there is, though OpenVINO reads on"
-                yield Violation(message, at="pads_begin", expected=f"at least {-dim.high} together", seen=first + last, rule="input-value")
+                yield Violation(
+                    message,
+                    at="pads_begin",
+                    expected=f"at least {-dim.high} together",
+                    seen=first + last,
+                    rule="input-value",
+                )
 
-    def evaluate(self, data: Array, pads_begin: Array, pads_end: Array, pad_value: Array | None) -> Array:
+    def evaluate(
+        self, data: Array, pads_begin: Array, pads_end: Array, pad_value: Array | None
+    ) -> Array:
         begin, end = [int(pad) for pad in pads_begin], [int(pad) for pad in pads_end]
-        sizes = [max(size + first + last, 0) for size, first, last in zip(data.shape, begin, end, strict=True)]
+        sizes = [
+            max(size + first + last, 0)
+            for size, first, last in zip(data.shape, begin, end, strict=True)
+        ]
         if self.pad_mode == "constant":
             result = blank(sizes, data.dtype)
             if pad_value is not None:
                 result[...] = pad_value
-            inside = [slice(max(first, 0), max(first + size, 0)) for first, size in zip(begin, data.shape, strict=True)]
-            taken = [slice(max(-first, 0), max(total - first, 0)) for first, total in zip(begin, sizes, strict=True)]
+            inside = [
+                slice(max(first, 0), max(first + size, 0))
+                for first, size in zip(begin, data.shape, strict=True)
+            ]
+            taken = [
+                slice(max(-first, 0), max(total - first, 0))
+                for first, total in zip(begin, sizes, strict=True)
+            ]
             result[tuple(inside)] = data[tuple(taken)]
             return result
         for axis, (size, total, first) in enumerate(zip(data.shape, sizes, begin, strict=True)):

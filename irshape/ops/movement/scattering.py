@@ -7,7 +7,17 @@ from collections.abc import Iterator
 from ...types import DYNAMIC_TYPE, PartialShape
 from ..axes import normalized_axis, require_single, single
 from ..conversion import encoded, plain
-from ..declaration import ANY, BOOLEAN_TYPE, I32_I64, INTEGER, Operation, Violation, attribute, operand, require
+from ..declaration import (
+    ANY,
+    BOOLEAN_TYPE,
+    I32_I64,
+    INTEGER,
+    Operation,
+    Violation,
+    attribute,
+    operand,
+    require,
+)
 from ..elementwise import element_type_of
 from ..kinds import BOOLEAN, Choice
 from ..lazy import Array, np
@@ -17,7 +27,9 @@ from .slicing import SlicedAxes, require_lists, runs_of
 
 def _shared_type(data: Tensor, updates: Tensor) -> Tensor:
     """The result: `data`, with the element type of `updates` where its own is dynamic."""
-    return Tensor(updates.element_type if data.element_type is DYNAMIC_TYPE else data.element_type, data.shape)
+    return Tensor(
+        updates.element_type if data.element_type is DYNAMIC_TYPE else data.element_type, data.shape
+    )
 
 
 def _from_start(indices: Array, size: int) -> Array:
@@ -26,7 +38,9 @@ def _from_start(indices: Array, size: int) -> Array:
     return np.where(at < 0, at + size, at)
 
 
-def combined(data: Array, at: tuple[Array, ...], updates: Array, reduction: str, *, initial: bool = True) -> Array:
+def combined(
+    data: Array, at: tuple[Array, ...], updates: Array, reduction: str, *, initial: bool = True
+) -> Array:
     """`data` with each update combined, one after the other, with the element at its place, or, without `initial`, with nothing but the other updates."""
     if reduction == "none":
         result = data.copy()
@@ -37,7 +51,14 @@ def combined(data: Array, at: tuple[Array, ...], updates: Array, reduction: str,
     numbers = plain(data).copy()
     if not initial:
         numbers[at] = _neutral(numbers.dtype, reduction)
-    function = {"sum": np.add, "sub": np.subtract, "prod": np.multiply, "min": np.minimum, "max": np.maximum, "xor": np.not_equal}[reduction]
+    function = {
+        "sum": np.add,
+        "sub": np.subtract,
+        "prod": np.multiply,
+        "min": np.minimum,
+        "max": np.maximum,
+        "xor": np.not_equal,
+    }[reduction]
     function.at(numbers, at, plain(updates))
     return encoded(numbers, element_type_of(data))
 
@@ -101,7 +122,14 @@ class ScatterNDUpdate(Operation):
 
     def infer(self, data: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
         for name, tensor in (("data", data), ("indices", indices)):
-            require(tensor.rank != 0, f"`{name}` is a scalar; expected rank 1 or more", at=name, expected="rank 1 or more", seen="rank 0", rule="input-rank")
+            require(
+                tensor.rank != 0,
+                f"`{name}` is a scalar; expected rank 1 or more",
+                at=name,
+                expected="rank 1 or more",
+                seen="rank 0",
+                rule="input-rank",
+            )
         result = _shared_type(data, updates)
         if data.rank is None or indices.rank is None or indices.shape[-1].is_dynamic:
             return result
@@ -116,7 +144,8 @@ class ScatterNDUpdate(Operation):
         )
         expected = PartialShape((*indices.shape[:-1], *data.shape[length:]))
         require(
-            updates.shape.compatible(expected) or (expected.rank == 0 and updates.shape.size.contains(1)),
+            updates.shape.compatible(expected)
+            or (expected.rank == 0 and updates.shape.size.contains(1)),
             f"`updates` has shape {updates.shape}; expected {expected}: a slice of `data` {data.shape} for each tuple of `indices` {indices.shape}",
             at="updates",
             expected=expected,
@@ -130,7 +159,12 @@ class ScatterNDUpdate(Operation):
         at = tuple(_from_start(indices[..., i], data.shape[i]) for i in range(length))
         places = indices.shape[:-1]
         if not length:  # empty tuples name all of `data`
-            return combined(data[None], (np.zeros(places, np.int64),), updates.reshape(places + data.shape), self.reduction)[0]
+            return combined(
+                data[None],
+                (np.zeros(places, np.int64),),
+                updates.reshape(places + data.shape),
+                self.reduction,
+            )[0]
         return combined(data, at, updates.reshape(places + data.shape[length:]), self.reduction)
 
 
@@ -190,10 +224,14 @@ class ScatterElementsUpdate(Operation):
             normalized_axis(index, data.rank)
         return _shared_type(data, updates)
 
-    def check(self, data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor) -> Iterator[Violation]:
+    def check(
+        self, data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor
+    ) -> Iterator[Violation]:
         if axis.rank not in (None, 0) and not axis.shape.size.contains(1):
             message = f"`axis` has shape {axis.shape}; expected a scalar or one element, though OpenVINO reads on"
-            yield Violation(message, at="axis", expected="[] or [1]", seen=axis.shape, rule="input-shapes")
+            yield Violation(
+                message, at="axis", expected="[] or [1]", seen=axis.shape, rule="input-shapes"
+            )
 
     def evaluate(self, data: Array, indices: Array, updates: Array, axis: Array) -> Array:
         along = int(axis.ravel()[0]) % data.ndim
@@ -217,7 +255,9 @@ class ScatterElementsUpdate(Operation):
         counts += self.use_init_val
         counts = np.maximum(counts, 1)
         means = np.sign(total) * (np.abs(total) // counts) if whole else total / counts
-        return encoded(np.where(touched, means.astype(numbers.dtype), numbers), element_type_of(data))
+        return encoded(
+            np.where(touched, means.astype(numbers.dtype), numbers), element_type_of(data)
+        )
 
 
 def _neutral(dtype: np.dtype[np.generic], reduction: str) -> float | int | bool:
@@ -257,9 +297,24 @@ class SliceScatter(Operation):
     step = operand(INTEGER, rank=1, value=True)
     axes = operand(INTEGER, rank=1, value=True, optional=True)
 
-    def infer(self, data: Tensor, updates: Tensor, start: Tensor, stop: Tensor, step: Tensor, axes: Tensor | None) -> Tensor:
+    def infer(
+        self,
+        data: Tensor,
+        updates: Tensor,
+        start: Tensor,
+        stop: Tensor,
+        step: Tensor,
+        axes: Tensor | None,
+    ) -> Tensor:
         for name, tensor in (("data", data), ("updates", updates)):
-            require(tensor.rank != 0, f"`{name}` is a scalar; expected rank 1 or more", at=name, expected="rank 1 or more", seen="rank 0", rule="input-rank")
+            require(
+                tensor.rank != 0,
+                f"`{name}` is a scalar; expected rank 1 or more",
+                at=name,
+                expected="rank 1 or more",
+                seen="rank 0",
+                rule="input-rank",
+            )
         rank = updates.rank if data.rank is None else data.rank
         require(
             updates.rank in (None, rank),
@@ -271,11 +326,20 @@ class SliceScatter(Operation):
         )
         require_lists(rank, start=start, stop=stop, step=step, axes=axes)
         for index, by in enumerate(step.known or ()):
-            require(by, f"`step` is 0 at index {index}; expected a step forwards or backwards", at="step", expected="not 0", seen=0, rule="input-value")
+            require(
+                by,
+                f"`step` is 0 at index {index}; expected a step forwards or backwards",
+                at="step",
+                expected="not 0",
+                seen=0,
+                rule="input-value",
+            )
         if rank is None:
             return _shared_type(data, updates)
         shape = data.shape if data.rank is not None else PartialShape.of_rank(rank)
-        expected = PartialShape(SlicedAxes(data.shape, start, axes).result(shape, start, stop, step))
+        expected = PartialShape(
+            SlicedAxes(data.shape, start, axes).result(shape, start, stop, step)
+        )
         require(
             updates.shape.compatible(expected),
             f"`updates` has shape {updates.shape}; the slice of `data` {shape} that it replaces has shape {expected}",
@@ -286,14 +350,43 @@ class SliceScatter(Operation):
         )
         return Tensor(_shared_type(data, updates).element_type, shape)
 
-    def check(self, data: Tensor, updates: Tensor, start: Tensor, stop: Tensor, step: Tensor, axes: Tensor | None) -> Iterator[Violation]:
+    def check(
+        self,
+        data: Tensor,
+        updates: Tensor,
+        start: Tensor,
+        stop: Tensor,
+        step: Tensor,
+        axes: Tensor | None,
+    ) -> Iterator[Violation]:
         ours, theirs = data.element_type, updates.element_type
         if ours is not theirs and DYNAMIC_TYPE not in (ours, theirs):
             message = f"`updates` has element type {theirs}, `data` {ours}; they must be the same, though OpenVINO reads on"
-            yield Violation(message, at="updates", expected=ours, seen=theirs, rule="input-element-type", help="insert a Convert")
+            yield Violation(
+                message,
+                at="updates",
+                expected=ours,
+                seen=theirs,
+                rule="input-element-type",
+                help="insert a Convert",
+            )
 
-    def evaluate(self, data: Array, updates: Array, start: Array, stop: Array, step: Array, axes: Array | None) -> Array:
-        runs = runs_of(data.shape, start.tolist(), stop.tolist(), step.tolist(), None if axes is None else axes.tolist())
+    def evaluate(
+        self,
+        data: Array,
+        updates: Array,
+        start: Array,
+        stop: Array,
+        step: Array,
+        axes: Array | None,
+    ) -> Array:
+        runs = runs_of(
+            data.shape,
+            start.tolist(),
+            stop.tolist(),
+            step.tolist(),
+            None if axes is None else axes.tolist(),
+        )
         result = data.copy()
         result[tuple(run.slice for run in runs)] = updates
         return result

@@ -22,8 +22,14 @@ def bounds_of(tensor: Tensor) -> list[Bounds] | None:
     if tensor.value is None:
         return None
     if tensor.element_type.name != "i32":
-        return [(int(low), int(high)) for low, high in zip(tensor.value.lower, tensor.value.upper, strict=True)]
-    return [(_end(int(low)), _end(int(high))) for low, high in zip(tensor.value.lower, tensor.value.upper, strict=True)]
+        return [
+            (int(low), int(high))
+            for low, high in zip(tensor.value.lower, tensor.value.upper, strict=True)
+        ]
+    return [
+        (_end(int(low)), _end(int(high)))
+        for low, high in zip(tensor.value.lower, tensor.value.upper, strict=True)
+    ]
 
 
 def _end(index: int) -> int:
@@ -61,18 +67,30 @@ _HUGE: Final = 1 << 66
 """A size that stands for one without bound."""
 
 
-def _extreme(of: Callable[[Iterable[int]], int], dim: Dimension, start: int, stop: int, step: int) -> int:
+def _extreme(
+    of: Callable[[Iterable[int]], int], dim: Dimension, start: int, stop: int, step: int
+) -> int:
     """The least or most elements that a slice takes of an axis: those that it takes at the bounds of the size, and where an end of the slice meets an end of the axis.
 
     In between, the number only grows or only falls.
     """
-    start, stop = (end if INT64_MIN < end < UNBOUNDED else 4 * _HUGE if end > 0 else -4 * _HUGE for end in (start, stop))
+    start, stop = (
+        end if INT64_MIN < end < UNBOUNDED else 4 * _HUGE if end > 0 else -4 * _HUGE
+        for end in (start, stop)
+    )
     high = _HUGE if dim.high == UNBOUNDED else dim.high
     turns = (abs(end) + off for end in (start, stop) for off in (-1, 0, 1))
-    found = of([Run.of(size, start, stop, step).taken for size in (dim.low, high, *(size for size in turns if dim.low < size < high))])
+    found = of(
+        [
+            Run.of(size, start, stop, step).taken
+            for size in (dim.low, high, *(size for size in turns if dim.low < size < high))
+        ]
+    )
     if of is min or high < _HUGE or Run.of(2 * _HUGE, start, stop, step).taken <= found:
         return found
-    to_the_beginning = step < 0 and -_HUGE < start < 0 and stop < -_HUGE  # here OpenVINO counts on the largest size that there is
+    to_the_beginning = (
+        step < 0 and -_HUGE < start < 0 and stop < -_HUGE
+    )  # here OpenVINO counts on the largest size that there is
     return -((UNBOUNDED + start + 1) // step) if to_the_beginning else UNBOUNDED
 
 
@@ -81,7 +99,9 @@ def _one_sided(bounds: Bounds, dim: Dimension, *, before_first: bool, past_last:
     low, high = bounds
     if low >= 0 or high < 0:
         return bounds
-    return (INT64_MIN if before_first and dim.low + low < 0 else 0), (UNBOUNDED if past_last and high >= dim.low else -1)
+    return (INT64_MIN if before_first and dim.low + low < 0 else 0), (
+        UNBOUNDED if past_last and high >= dim.low else -1
+    )
 
 
 def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
@@ -90,7 +110,10 @@ def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
     stop_low, stop_high = _one_sided(stop, dim, before_first=step < 0, past_last=True)
     if step < 0:
         start_low, start_high, stop_low, stop_high = start_high, start_low, stop_high, stop_low
-    return Dimension(_extreme(min, dim, start_high, stop_low, step), _extreme(max, dim, start_low, stop_high, step))
+    return Dimension(
+        _extreme(min, dim, start_high, stop_low, step),
+        _extreme(max, dim, start_low, stop_high, step),
+    )
 
 
 def up_to(dim: Dimension) -> Dimension:
@@ -120,7 +143,9 @@ class SlicedAxes:
         elif start.rank == 1 and start.shape[0].is_static:
             self.index = {axis: axis for axis in range(start.shape[0].low)}
 
-    def result(self, data: PartialShape, start: Tensor, stop: Tensor, step: Tensor) -> list[Dimension]:
+    def result(
+        self, data: PartialShape, start: Tensor, stop: Tensor, step: Tensor
+    ) -> list[Dimension]:
         begins, ends, steps = bounds_of(start), bounds_of(stop), step.known
         dims: list[Dimension] = []
         for axis, dim in enumerate(data):
@@ -170,7 +195,13 @@ def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
         )
 
 
-def runs_of(sizes: tuple[int, ...], start: list[int], stop: list[int], step: list[int], axes: list[int] | None) -> list[Run]:
+def runs_of(
+    sizes: tuple[int, ...],
+    start: list[int],
+    stop: list[int],
+    step: list[int],
+    axes: list[int] | None,
+) -> list[Run]:
     """What Slice takes of each axis."""
     runs = [Run(0, size, 1) for size in sizes]
     for position, axis in enumerate(axes if axes is not None else range(len(start))):
@@ -189,7 +220,9 @@ class Slice(Operation):
     step = operand(INTEGER, rank=1, value=True)
     axes = operand(INTEGER, rank=1, value=True, optional=True)
 
-    def infer(self, data: Tensor, start: Tensor, stop: Tensor, step: Tensor, axes: Tensor | None) -> Tensor:
+    def infer(
+        self, data: Tensor, start: Tensor, stop: Tensor, step: Tensor, axes: Tensor | None
+    ) -> Tensor:
         require(
             data.rank != 0,
             "`data` is a scalar, which cannot be sliced; expected rank 1 or more",
@@ -201,19 +234,47 @@ class Slice(Operation):
         require_lists(data.rank, start=start, stop=stop, step=step, axes=axes)
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
-        return Tensor(data.element_type, SlicedAxes(data.shape, start, axes).result(data.shape, start, stop, step))
+        return Tensor(
+            data.element_type,
+            SlicedAxes(data.shape, start, axes).result(data.shape, start, stop, step),
+        )
 
-    def infer_value(self, data: Tensor, start: Tensor, stop: Tensor, step: Tensor, axes: Tensor | None, outputs: tuple[Tensor, ...]) -> Value | None:
+    def infer_value(
+        self,
+        data: Tensor,
+        start: Tensor,
+        stop: Tensor,
+        step: Tensor,
+        axes: Tensor | None,
+        outputs: tuple[Tensor, ...],
+    ) -> Value | None:
         sizes = data.shape.static
         begins, ends, steps = start.known, stop.known, step.known
         along = None if axes is None else axes.known
-        if data.value is None or sizes is None or begins is None or ends is None or steps is None or (axes is not None and along is None):
+        if (
+            data.value is None
+            or sizes is None
+            or begins is None
+            or ends is None
+            or steps is None
+            or (axes is not None and along is None)
+        ):
             return None
-        runs = runs_of(sizes, list(begins), list(ends), list(steps), None if along is None else list(along))
+        runs = runs_of(
+            sizes, list(begins), list(ends), list(steps), None if along is None else list(along)
+        )
         return data.value.take(picked(sizes, [run.indices for run in runs]))
 
-    def evaluate(self, data: Array, start: Array, stop: Array, step: Array, axes: Array | None) -> Array:
-        runs = runs_of(data.shape, start.tolist(), stop.tolist(), step.tolist(), None if axes is None else axes.tolist())
+    def evaluate(
+        self, data: Array, start: Array, stop: Array, step: Array, axes: Array | None
+    ) -> Array:
+        runs = runs_of(
+            data.shape,
+            start.tolist(),
+            stop.tolist(),
+            step.tolist(),
+            None if axes is None else axes.tolist(),
+        )
         return data[tuple(run.slice for run in runs)]
 
 
@@ -255,16 +316,29 @@ class StridedSlice(Operation):
             else:
                 dims.append(
                     self.part(
-                        data.shape[axis], None if begins is None else begins[at], None if ends is None else ends[at], None if steps is None else steps[at], at
+                        data.shape[axis],
+                        None if begins is None else begins[at],
+                        None if ends is None else ends[at],
+                        None if steps is None else steps[at],
+                        at,
                     )
                 )
         return Tensor(data.element_type, dims)
 
-    def part(self, dim: Dimension, begin: Bounds | None, end: Bounds | None, step: int | None, at: int) -> Dimension:
+    def part(
+        self, dim: Dimension, begin: Bounds | None, end: Bounds | None, step: int | None, at: int
+    ) -> Dimension:
         """The size that is left of an axis, as far as it is known where the slice lies."""
         if step is None:
             return up_to(dim)
-        require(step, f"`strides` is 0 at index {at}; expected a step forwards or backwards", at="strides", expected="not 0", seen=0, rule="input-value")
+        require(
+            step,
+            f"`strides` is 0 at index {at}; expected a step forwards or backwards",
+            at="strides",
+            expected="not 0",
+            seen=0,
+            rule="input-value",
+        )
         first, last = self.ends(dim.high, begin, end, step, at)
         if first is None or last is None:
             return Dimension(0, up_to(dim).ceil_div(abs(step)).high)
@@ -307,7 +381,12 @@ class StridedSlice(Operation):
         """The number of elements of the lists, where it is known."""
         found: int | None = None
         for name, tensor in (("begin", begin), ("end", end), ("strides", strides)):
-            if tensor is None or tensor.rank is None or tensor.shape[0].is_dynamic or (name == "strides" and tensor.known is None):
+            if (
+                tensor is None
+                or tensor.rank is None
+                or tensor.shape[0].is_dynamic
+                or (name == "strides" and tensor.known is None)
+            ):
                 continue
             size = tensor.shape[0].low
             found = size if found is None else found
@@ -323,12 +402,16 @@ class StridedSlice(Operation):
 
     def plan(self, rank: int, count: int) -> Iterator[tuple[int | None, int | None]]:
         """Pairs, in the order of the result: an axis of `data` (None for a new one), and the position in the lists (None where the whole axis is taken)."""
-        added = sum(self.marked("new_axis_mask", at) and not self.marked("ellipsis_mask", at) for at in range(count))
+        added = sum(
+            self.marked("new_axis_mask", at) and not self.marked("ellipsis_mask", at)
+            for at in range(count)
+        )
         hidden = rank + added - count
         elided = any(self.marked("ellipsis_mask", at) for at in range(count))
         require(
             hidden >= (-1 if elided else 0),
-            f"the lists have {count} elements, but `data` has {rank} dimensions" + (f", and {added} are added" if added else ""),
+            f"the lists have {count} elements, but `data` has {rank} dimensions"
+            + (f", and {added} are added" if added else ""),
             at="begin",
             expected=f"at most {rank + added + elided} elements",
             seen=count,
@@ -348,12 +431,18 @@ class StridedSlice(Operation):
         for rest in range(axis, rank):
             yield rest, None
 
-    def ends(self, size: int, begin: Bounds | None, end: Bounds | None, step: int, at: int) -> tuple[Bounds | None, Bounds | None]:
+    def ends(
+        self, size: int, begin: Bounds | None, end: Bounds | None, step: int, at: int
+    ) -> tuple[Bounds | None, Bounds | None]:
         """Where the slice begins and ends, by the masks."""
         first, last = ((0, 0), (size, size)) if step > 0 else ((size, size), (-1 - size, -1 - size))
-        return (first if self.marked("begin_mask", at) else begin), (last if self.marked("end_mask", at) else end)
+        return (first if self.marked("begin_mask", at) else begin), (
+            last if self.marked("end_mask", at) else end
+        )
 
-    def runs(self, sizes: tuple[int, ...], begin: list[int], end: list[int], strides: list[int]) -> list[Run | None]:
+    def runs(
+        self, sizes: tuple[int, ...], begin: list[int], end: list[int], strides: list[int]
+    ) -> list[Run | None]:
         """What is taken of each axis of the result; None for a new axis. A dropped axis is taken at one index."""
         runs: list[Run | None] = []
         for axis, at in self.plan(len(sizes), len(begin)):
@@ -370,7 +459,9 @@ class StridedSlice(Operation):
                 runs.append(Run.of(size, first[0], last[0], strides[at]))
         return runs
 
-    def check(self, data: Tensor, begin: Tensor, end: Tensor, strides: Tensor | None) -> Iterator[Violation]:
+    def check(
+        self, data: Tensor, begin: Tensor, end: Tensor, strides: Tensor | None
+    ) -> Iterator[Violation]:
         begins = begin.known
         if data.rank is None or begins is None:
             return
@@ -380,15 +471,37 @@ class StridedSlice(Operation):
             size = data.shape[axis].high
             if not -size <= begins[at] < size:
                 message = f"shrink_axis_mask takes index {begins[at]} of dimension {axis} of `data` {data.shape}, which is out of range"
-                yield Violation(message, at="begin", expected=f"[{-size}, {size - 1}]", seen=begins[at], rule="input-value")
+                yield Violation(
+                    message,
+                    at="begin",
+                    expected=f"[{-size}, {size - 1}]",
+                    seen=begins[at],
+                    rule="input-value",
+                )
 
-    def infer_value(self, data: Tensor, begin: Tensor, end: Tensor, strides: Tensor | None, outputs: tuple[Tensor, ...]) -> Value | None:
+    def infer_value(
+        self,
+        data: Tensor,
+        begin: Tensor,
+        end: Tensor,
+        strides: Tensor | None,
+        outputs: tuple[Tensor, ...],
+    ) -> Value | None:
         sizes, begins, ends = data.shape.static, begin.known, end.known
         steps = strides.known if strides is not None else (1,) * len(begins or ())
         if data.value is None or sizes is None or begins is None or ends is None or steps is None:
             return None
-        chosen = [run.indices for run in self.runs(sizes, list(begins), list(ends), list(steps)) if run is not None]
-        if any(index < 0 or index >= size for indices, size in zip(chosen, sizes, strict=True) for ends in (indices[:1], indices[-1:]) for index in ends):
+        chosen = [
+            run.indices
+            for run in self.runs(sizes, list(begins), list(ends), list(steps))
+            if run is not None
+        ]
+        if any(
+            index < 0 or index >= size
+            for indices, size in zip(chosen, sizes, strict=True)
+            for ends in (indices[:1], indices[-1:])
+            for index in ends
+        ):
             return None
         return data.value.take(picked(sizes, chosen))
 
@@ -396,7 +509,9 @@ class StridedSlice(Operation):
         steps = [1] * len(begin) if strides is None else [int(step) for step in strides]
         keys: list[slice | int | None] = []
         plan = list(self.plan(data.ndim, len(begin)))
-        for run, (_, at) in zip(self.runs(data.shape, begin.tolist(), end.tolist(), steps), plan, strict=True):
+        for run, (_, at) in zip(
+            self.runs(data.shape, begin.tolist(), end.tolist(), steps), plan, strict=True
+        ):
             dropped = at is not None and self.marked("shrink_axis_mask", at)
             keys.append(None if run is None else run.first if dropped else run.slice)
         return data[tuple(keys)]

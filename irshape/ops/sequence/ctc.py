@@ -21,13 +21,23 @@ def outside(name: str, tensor: Tensor | None, most: int, what: str) -> Iterator[
     """A known number that is not from 0 to `most`."""
     for number in (tensor.known or ()) if tensor is not None else ():
         if not 0 <= number <= most:
-            yield Violation(f"`{name}` is {number}; expected 0 to {most}, {what}", at=name, expected=f"[0, {most}]", seen=number, rule="input-value")
+            yield Violation(
+                f"`{name}` is {number}; expected 0 to {most}, {what}",
+                at=name,
+                expected=f"[0, {most}]",
+                seen=number,
+                rule="input-value",
+            )
             return
 
 
 def decoded(classes: Array, lengths: Array, blank: int, *, merge: bool) -> tuple[Array, Array]:
     """The best paths `[N, T]` without blanks and, with `merge`, without repetitions, moved to the front; and how long each is."""
-    kept = (classes != blank) & (classes != NO_CLASS) & (np.arange(classes.shape[1]) < lengths[:, None])
+    kept = (
+        (classes != blank)
+        & (classes != NO_CLASS)
+        & (np.arange(classes.shape[1]) < lengths[:, None])
+    )
     if merge:
         kept[:, 1:] &= classes[:, 1:] != classes[:, :-1]
     return packed(classes, kept, NO_CLASS), kept.sum(axis=1)
@@ -36,7 +46,9 @@ def decoded(classes: Array, lengths: Array, blank: int, *, merge: bool) -> tuple
 def packed(numbers: Array, kept: Array, rest: int) -> Array:
     """The kept numbers of each row moved to its front, `rest` behind them."""
     order = np.argsort(~kept, axis=1, kind="stable")
-    return np.where(np.take_along_axis(kept, order, axis=1), np.take_along_axis(numbers, order, axis=1), rest)
+    return np.where(
+        np.take_along_axis(kept, order, axis=1), np.take_along_axis(numbers, order, axis=1), rest
+    )
 
 
 def best_path(logits: Array) -> Array:
@@ -53,12 +65,17 @@ class CTCGreedyDecoder(Operation):
     ctc_merge_repeated: bool = attribute(BOOLEAN, default=True)
 
     def infer(self, data: Tensor, sequence_mask: Tensor) -> Tensor:
-        time, batch = (agreed(what, [("data", data, axis), ("sequence_mask", sequence_mask, axis)]) for axis, what in enumerate(("T", "N")))
+        time, batch = (
+            agreed(what, [("data", data, axis), ("sequence_mask", sequence_mask, axis)])
+            for axis, what in enumerate(("T", "N"))
+        )
         return Tensor(data.element_type, PartialShape((batch, time, 1, 1)))
 
     def evaluate(self, data: Array, sequence_mask: Array) -> Array:
         lengths = np.logical_and.accumulate(sequence_mask.T != 0, axis=1).sum(axis=1)
-        classes, _ = decoded(best_path(data).T, lengths, data.shape[2] - 1, merge=self.ctc_merge_repeated)
+        classes, _ = decoded(
+            best_path(data).T, lengths, data.shape[2] - 1, merge=self.ctc_merge_repeated
+        )
         return classes[:, :, None, None].astype(data.dtype)
 
 
@@ -73,24 +90,38 @@ class CTCGreedyDecoderSeqLen(Operation):
     classes_index_type: ElementType = attribute(TypeName("i32", "i64"), default=I32)
     sequence_length_type: ElementType = attribute(TypeName("i32", "i64"), default=I32)
 
-    def infer(self, data: Tensor, sequence_length: Tensor, blank_index: Tensor | None) -> tuple[Tensor, ...]:
+    def infer(
+        self, data: Tensor, sequence_length: Tensor, blank_index: Tensor | None
+    ) -> tuple[Tensor, ...]:
         if blank_index is not None and blank_index.shape.is_static:
             require_single(blank_index, "blank_index")
         batch = agreed("N", [("data", data, 0), ("sequence_length", sequence_length, 0)])
         time = DYNAMIC if data.rank is None else data.shape[1]
-        return Tensor(self.classes_index_type, PartialShape((batch, time))), Tensor(self.sequence_length_type, PartialShape((batch,)))
+        return Tensor(self.classes_index_type, PartialShape((batch, time))), Tensor(
+            self.sequence_length_type, PartialShape((batch,))
+        )
 
-    def check(self, data: Tensor, sequence_length: Tensor, blank_index: Tensor | None) -> Iterator[Violation]:
+    def check(
+        self, data: Tensor, sequence_length: Tensor, blank_index: Tensor | None
+    ) -> Iterator[Violation]:
         _, time, classes = data.shape[:] if data.rank is not None else (DYNAMIC,) * 3
-        yield from outside("sequence_length", sequence_length, time.high, "for `data` has so many steps")
+        yield from outside(
+            "sequence_length", sequence_length, time.high, "for `data` has so many steps"
+        )
         yield from outside("blank_index", blank_index, classes.high - 1, "the number of a class")
 
-    def evaluate(self, data: Array, sequence_length: Array, blank_index: Array | None) -> tuple[Array, Array]:
+    def evaluate(
+        self, data: Array, sequence_length: Array, blank_index: Array | None
+    ) -> tuple[Array, Array]:
         from ...numpy_types import dtype_of
 
         blank = data.shape[2] - 1 if blank_index is None else int(blank_index.ravel()[0])
-        classes, lengths = decoded(best_path(data), sequence_length.astype(np.int64), blank, merge=self.merge_repeated)
-        return classes.astype(dtype_of(self.classes_index_type)), lengths.astype(dtype_of(self.sequence_length_type))
+        classes, lengths = decoded(
+            best_path(data), sequence_length.astype(np.int64), blank, merge=self.merge_repeated
+        )
+        return classes.astype(dtype_of(self.classes_index_type)), lengths.astype(
+            dtype_of(self.sequence_length_type)
+        )
 
 
 class CTCLoss(Operation):
@@ -106,7 +137,14 @@ class CTCLoss(Operation):
     ctc_merge_repeated: bool = attribute(BOOLEAN, default=True)
     unique: bool = attribute(BOOLEAN, default=False)
 
-    def infer(self, logits: Tensor, logit_length: Tensor, labels: Tensor, label_length: Tensor, blank_index: Tensor | None) -> Tensor:
+    def infer(
+        self,
+        logits: Tensor,
+        logit_length: Tensor,
+        labels: Tensor,
+        label_length: Tensor,
+        blank_index: Tensor | None,
+    ) -> Tensor:
         require(
             not logits.element_type.is_dynamic,
             "the element type of `logits` is dynamic; OpenVINO wants to know which floating-point type it is",
@@ -115,18 +153,35 @@ class CTCLoss(Operation):
             seen=logits.element_type,
             rule="input-element-type",
         )
-        named = (("logits", logits), ("logit_length", logit_length), ("labels", labels), ("label_length", label_length))
+        named = (
+            ("logits", logits),
+            ("logit_length", logit_length),
+            ("labels", labels),
+            ("label_length", label_length),
+        )
         batch = agreed("N", [(name, tensor, 0) for name, tensor in named])
         agreed("T", [("logits", logits, 1), ("labels", labels, 1)])
         return Tensor(logits.element_type, PartialShape((batch,)))
 
-    def check(self, logits: Tensor, logit_length: Tensor, labels: Tensor, label_length: Tensor, blank_index: Tensor | None) -> Iterator[Violation]:
-        time = min(tensor.shape[1].high if tensor.rank is not None else DYNAMIC.high for tensor in (logits, labels))
+    def check(
+        self,
+        logits: Tensor,
+        logit_length: Tensor,
+        labels: Tensor,
+        label_length: Tensor,
+        blank_index: Tensor | None,
+    ) -> Iterator[Violation]:
+        time = min(
+            tensor.shape[1].high if tensor.rank is not None else DYNAMIC.high
+            for tensor in (logits, labels)
+        )
         classes = DYNAMIC.high if logits.rank is None else logits.shape[2].high
         for name, tensor in (("logit_length", logit_length), ("label_length", label_length)):
             yield from outside(name, tensor, time, "for `logits` has so many steps")
         yield from outside("blank_index", blank_index, classes - 1, "the number of a class")
-        for index, (taken, given) in enumerate(zip(label_length.known or (), logit_length.known or (), strict=False)):
+        for index, (taken, given) in enumerate(
+            zip(label_length.known or (), logit_length.known or (), strict=False)
+        ):
             if taken > given:
                 yield Violation(
                     f"sequence {index} has {taken} labels for {given} steps; there are no more labels than steps",
@@ -137,7 +192,14 @@ class CTCLoss(Operation):
                 )
                 return
 
-    def evaluate(self, logits: Array, logit_length: Array, labels: Array, label_length: Array, blank_index: Array | None) -> Array:
+    def evaluate(
+        self,
+        logits: Array,
+        logit_length: Array,
+        labels: Array,
+        label_length: Array,
+        blank_index: Array | None,
+    ) -> Array:
         batch, time, classes = logits.shape
         blank = classes - 1 if blank_index is None else int(blank_index)
         targets, lengths = self.targets(labels.astype(np.int64), label_length.astype(np.int64))

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
-from ..declaration import ANY, BOOLEAN_TYPE, INTEGER, Operation, Violation, attribute, operand, require
+from ..declaration import (
+    ANY,
+    BOOLEAN_TYPE,
+    INTEGER,
+    Operation,
+    Violation,
+    attribute,
+    operand,
+    require,
+)
 from ..kinds import INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -40,7 +49,10 @@ class OneHot_1(Operation):
             seen=self.axis,
         )
         axis = self.axis % (rank + 1)
-        return Tensor(on_value.element_type, PartialShape((*indices.shape[:axis], self.size(depth), *indices.shape[axis:])))
+        return Tensor(
+            on_value.element_type,
+            PartialShape((*indices.shape[:axis], self.size(depth), *indices.shape[axis:])),
+        )
 
     def size(self, depth: Tensor) -> Dimension:
         """The size of the new axis."""
@@ -61,7 +73,9 @@ class OneHot_1(Operation):
         places = int(depth.astype(np.int64).item())
         axis = self.axis % (indices.ndim + 1)
         wanted = self.wanted(indices.astype(np.int64), places)
-        hot = np.expand_dims(wanted, axis) == np.arange(places).reshape((places,) + (1,) * (indices.ndim - axis))
+        hot = np.expand_dims(wanted, axis) == np.arange(places).reshape(
+            (places,) + (1,) * (indices.ndim - axis)
+        )
         result = np.full(hot.shape, off_value, dtype=on_value.dtype)
         result[hot] = on_value
         return result
@@ -75,7 +89,13 @@ class OneHot_16(OneHot_1):
     """OneHot in which negative indices may count from the end. Specification: OneHot-16."""
 
     since, until = 16, 16
-    negative_indices_mode: str = attribute(Choice("ignore_negative", "normalize"), default="ignore_negative")
+    negative_indices_mode: str = attribute(
+        Choice("ignore_negative", "normalize"), default="ignore_negative"
+    )
 
     def wanted(self, indices: Array, places: int) -> Array:
-        return np.where(indices < 0, indices + places, indices) if self.negative_indices_mode == "normalize" else indices
+        return (
+            np.where(indices < 0, indices + places, indices)
+            if self.negative_indices_mode == "normalize"
+            else indices
+        )

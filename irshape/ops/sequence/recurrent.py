@@ -57,11 +57,19 @@ class Recurrent(Operation):
         return self.gates
 
     def named(self, inputs: tuple[Tensor | None, ...]) -> dict[str, Tensor]:
-        return {declared.name: tensor for declared, tensor in zip(self.operands, inputs, strict=False) if tensor is not None}
+        return {
+            declared.name: tensor
+            for declared, tensor in zip(self.operands, inputs, strict=False)
+            if tensor is not None
+        }
 
     def states(self, named: dict[str, Tensor]) -> Places:
         """The states that go in, with the axis of their size."""
-        return [(name, named[name], self.directional + 1) for name in ("initial_hidden_state", "initial_cell_state") if name in named]
+        return [
+            (name, named[name], self.directional + 1)
+            for name in ("initial_hidden_state", "initial_cell_state")
+            if name in named
+        ]
 
     def hidden(self, named: dict[str, Tensor]) -> Dimension:
         """The size of the state, from the states and the weights. Raises `Violation`."""
@@ -69,15 +77,27 @@ class Recurrent(Operation):
         found = agreed("hidden_size", [*self.states(named), ("R", named["R"], axis + 1)])
         for name, many in (("W", self.gates), ("R", self.gates), ("B", self.bias_gates)):
             tensor = named.get(name)
-            if tensor is None or tensor.rank is None or not (found.is_static or (tensor.shape[0].is_static and name != "B")):
+            if (
+                tensor is None
+                or tensor.rank is None
+                or not (found.is_static or (tensor.shape[0].is_static and name != "B"))
+            ):
                 continue
             rows = tensor.shape[axis]
             size = rows.divided(many)
             both = None if size is None else found.merge(size)
             if both is None:
-                wanted = f"{found * many}, for {many} gates of hidden_size {found}" if not found.is_unbounded else f"a multiple of {many}, the number of gates"
+                wanted = (
+                    f"{found * many}, for {many} gates of hidden_size {found}"
+                    if not found.is_unbounded
+                    else f"a multiple of {many}, the number of gates"
+                )
                 raise Violation(
-                    f"axis {axis} of `{name}` {tensor.shape} is {rows}; expected {wanted}", at=name, expected=found * many, seen=rows, rule="input-shapes"
+                    f"axis {axis} of `{name}` {tensor.shape} is {rows}; expected {wanted}",
+                    at=name,
+                    expected=found * many,
+                    seen=rows,
+                    rule="input-shapes",
                 )
             found = both
         return found
@@ -91,14 +111,26 @@ class Recurrent(Operation):
             return None
         seen = ",".join(self.activations) or "(empty)"
         message = (
-            f"`activations` names '{wrong[0]}'; expected {', '.join(ACTIVATIONS)}" if wrong else f"`activations` is {seen}, but {count} functions are needed"
+            f"`activations` names '{wrong[0]}'; expected {', '.join(ACTIVATIONS)}"
+            if wrong
+            else f"`activations` is {seen}, but {count} functions are needed"
         )
-        return Violation(message, at="activations", expected=", ".join(ACTIVATIONS) if wrong else f"{count} names", seen=seen, rule="attribute-value")
+        return Violation(
+            message,
+            at="activations",
+            expected=", ".join(ACTIVATIONS) if wrong else f"{count} names",
+            seen=seen,
+            rule="attribute-value",
+        )
 
     def check(self, *inputs: Tensor | None) -> Iterator[Violation]:
         named = self.named(inputs)
         data, weights = named["X"], named["W"]
-        if data.rank is not None and weights.rank is not None and not data.shape[-1].compatible(weights.shape[-1]):
+        if (
+            data.rank is not None
+            and weights.rank is not None
+            and not data.shape[-1].compatible(weights.shape[-1])
+        ):
             yield Violation(
                 f"input_size is {data.shape[-1]} by `X` {data.shape}, but {weights.shape[-1]} by `W` {weights.shape}; OpenVINO sees it only when the layer runs",
                 at="W",
@@ -106,7 +138,11 @@ class Recurrent(Operation):
                 seen=weights.shape[-1],
                 rule="input-shapes",
             )
-        known = [tensor.shape[axis] for _, tensor, axis in self.states(named) if tensor.rank is not None and tensor.shape[axis].is_static]
+        known = [
+            tensor.shape[axis]
+            for _, tensor, axis in self.states(named)
+            if tensor.rank is not None and tensor.shape[axis].is_static
+        ]
         if known and known[0] != self.hidden_size != 0:
             yield Violation(
                 f"`hidden_size` is {self.hidden_size}, but the states have size {known[0]}; OpenVINO goes by the shapes",
@@ -140,20 +176,31 @@ class Recurrent(Operation):
         beta = self.activations_beta[index] if index < len(self.activations_beta) else 0.5
         return np.clip(gate * gate.dtype.type(alpha) + gate.dtype.type(beta), 0, 1)
 
-    def step(self, projected: Array, states: list[Array], recurrence: Array, bias: Array) -> list[Array]:
+    def step(
+        self, projected: Array, states: list[Array], recurrence: Array, bias: Array
+    ) -> list[Array]:
         """The states after one step; `projected` is the input times the weights."""
         raise NotImplementedError
 
 
 def result_type(named: dict[str, Tensor]) -> ElementType:
     """The element type that the inputs share."""
-    found = (tensor.element_type for name, tensor in named.items() if name not in ("sequence_lengths", "P"))
-    return next((element_type for element_type in found if not element_type.is_dynamic), DYNAMIC_TYPE)
+    found = (
+        tensor.element_type
+        for name, tensor in named.items()
+        if name not in ("sequence_lengths", "P")
+    )
+    return next(
+        (element_type for element_type in found if not element_type.is_dynamic), DYNAMIC_TYPE
+    )
 
 
 def computing(*arrays: Array) -> list[Array]:
     """The arrays in the type in which they are computed: f32 for the narrow ones."""
-    return [array if array.dtype in (np.float32, np.float64) else array.astype(np.float32) for array in arrays]
+    return [
+        array if array.dtype in (np.float32, np.float64) else array.astype(np.float32)
+        for array in arrays
+    ]
 
 
 class Cell(Recurrent):
@@ -165,19 +212,26 @@ class Cell(Recurrent):
             raise unfit
         named = self.named(inputs)
         states = self.states(named)
-        batch = agreed("batch_size", [("X", named["X"], 0), *((name, tensor, 0) for name, tensor, _ in states)])
+        batch = agreed(
+            "batch_size", [("X", named["X"], 0), *((name, tensor, 0) for name, tensor, _ in states)]
+        )
         shape = PartialShape((batch, self.hidden(named)))
         return tuple(Tensor(result_type(named), shape) for _ in states)
 
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
         data, *states, weights, recurrence, bias = computing(*inputs)
-        return tuple(state.astype(inputs[0].dtype) for state in self.step(data @ weights.T, states, recurrence, bias))
+        return tuple(
+            state.astype(inputs[0].dtype)
+            for state in self.step(data @ weights.T, states, recurrence, bias)
+        )
 
 
 class PlainStep(Recurrent):
     """H = f(X W + H R + B)."""
 
-    def step(self, projected: Array, states: list[Array], recurrence: Array, bias: Array) -> list[Array]:
+    def step(
+        self, projected: Array, states: list[Array], recurrence: Array, bias: Array
+    ) -> list[Array]:
         return [self.activate(0, self.clipped(projected + states[0] @ recurrence.T + bias))]
 
 
@@ -191,13 +245,26 @@ class GatedStep(Recurrent):
     def bias_gates(self) -> int:
         return 4 if self.linear_before_reset else 3
 
-    def step(self, projected: Array, states: list[Array], recurrence: Array, bias: Array) -> list[Array]:
+    def step(
+        self, projected: Array, states: list[Array], recurrence: Array, bias: Array
+    ) -> list[Array]:
         hidden = states[0]
         size = hidden.shape[-1]
-        both = self.activate(0, self.clipped(projected[:, : 2 * size] + hidden @ recurrence[: 2 * size].T + bias[: 2 * size]))
+        both = self.activate(
+            0,
+            self.clipped(
+                projected[:, : 2 * size] + hidden @ recurrence[: 2 * size].T + bias[: 2 * size]
+            ),
+        )
         update, reset = both[:, :size], both[:, size:]
-        recurrent = reset * (hidden @ recurrence[2 * size :].T + bias[3 * size :]) if self.linear_before_reset else reset * hidden @ recurrence[2 * size :].T
-        candidate = self.activate(1, self.clipped(projected[:, 2 * size :] + recurrent + bias[2 * size : 3 * size]))
+        recurrent = (
+            reset * (hidden @ recurrence[2 * size :].T + bias[3 * size :])
+            if self.linear_before_reset
+            else reset * hidden @ recurrence[2 * size :].T
+        )
+        candidate = self.activate(
+            1, self.clipped(projected[:, 2 * size :] + recurrent + bias[2 * size : 3 * size])
+        )
         return [(1 - update) * candidate + update * hidden]
 
 
@@ -206,7 +273,9 @@ class LongShortTermStep(Recurrent):
 
     gates = 4
 
-    def step(self, projected: Array, states: list[Array], recurrence: Array, bias: Array) -> list[Array]:
+    def step(
+        self, projected: Array, states: list[Array], recurrence: Array, bias: Array
+    ) -> list[Array]:
         hidden, cell = states
         size = hidden.shape[-1]
         gates = self.clipped(projected + hidden @ recurrence.T + bias)
@@ -293,7 +362,13 @@ class LSTMCell_1(LSTMCell_4):
             seen=self.hidden_size,
         )
         wanted = size * 3
-        seen = Dimension(3 * max(self.hidden_size, 0)) if peepholes is None else peepholes.shape[0] if peepholes.rank else None
+        seen = (
+            Dimension(3 * max(self.hidden_size, 0))
+            if peepholes is None
+            else peepholes.shape[0]
+            if peepholes.rank
+            else None
+        )
         require(
             peepholes is None or peepholes.rank != 0,
             "`P` is a scalar; expected a vector of 3 × hidden_size",
@@ -319,20 +394,34 @@ class LSTMCell_1(LSTMCell_4):
         peepholes = self.named(inputs).get("P")
         if peepholes is not None and peepholes.rank not in (None, 1):
             yield Violation(
-                f"`P` has shape {peepholes.shape}; expected a vector of 3 × hidden_size", at="P", expected="rank 1", seen=peepholes.rank, rule="input-rank"
+                f"`P` has shape {peepholes.shape}; expected a vector of 3 × hidden_size",
+                at="P",
+                expected="rank 1",
+                seen=peepholes.rank,
+                rule="input-rank",
             )
 
     def evaluate(self, *inputs: Array | None) -> tuple[Array, ...]:
-        data, hidden, cell, weights, recurrence = computing(*(array for array in inputs[:5] if array is not None))
+        data, hidden, cell, weights, recurrence = computing(
+            *(array for array in inputs[:5] if array is not None)
+        )
         given, peephole = (None if array is None else computing(array)[0] for array in inputs[5:7])
         size = hidden.shape[-1]
         bias = np.zeros(4 * size, data.dtype) if given is None else given
-        forget_peephole, enter_peephole, leave_peephole = np.zeros((3, size), data.dtype) if peephole is None else peephole.reshape(3, size)
+        forget_peephole, enter_peephole, leave_peephole = (
+            np.zeros((3, size), data.dtype) if peephole is None else peephole.reshape(3, size)
+        )
         rows = data @ weights.T + hidden @ recurrence.T + bias
         gates = {name: rows[:, i * size : (i + 1) * size] for i, name in enumerate("fico")}
         forget = self.activate(0, self.clipped(gates["f"] + forget_peephole * cell))
-        enter = 1 - forget if self.input_forget else self.activate(0, self.clipped(gates["i"] + enter_peephole * cell))
+        enter = (
+            1 - forget
+            if self.input_forget
+            else self.activate(0, self.clipped(gates["i"] + enter_peephole * cell))
+        )
         cell = forget * cell + enter * self.activate(1, self.clipped(gates["c"]))
         leave = self.activate(0, self.clipped(gates["o"] + leave_peephole * cell))
         assert inputs[0] is not None
-        return (leave * self.activate(2, cell)).astype(inputs[0].dtype), cell.astype(inputs[0].dtype)
+        return (leave * self.activate(2, cell)).astype(inputs[0].dtype), cell.astype(
+            inputs[0].dtype
+        )

@@ -9,14 +9,24 @@ from ..declaration import ANY, Violation, attribute, operand
 from ..kinds import BOOLEAN, STRINGS, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .recurrent import GatedStep, LongShortTermStep, PlainStep, Recurrent, agreed, computing, result_type
+from .recurrent import (
+    GatedStep,
+    LongShortTermStep,
+    PlainStep,
+    Recurrent,
+    agreed,
+    computing,
+    result_type,
+)
 
 
 class Recurrence(Recurrent):
     """A cell along time: every hidden state, and the last states. Beyond an item's `sequence_lengths` the output is zero and the states stay."""
 
     directional = 1
-    direction: str = attribute(Choice("forward", "reverse", "bidirectional"), default="forward", required=True)
+    direction: str = attribute(
+        Choice("forward", "reverse", "bidirectional"), default="forward", required=True
+    )
 
     @property
     def directions(self) -> int:
@@ -25,7 +35,17 @@ class Recurrence(Recurrent):
     def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
         named = self.named(inputs)
         states = [(name, tensor) for name, tensor, _ in self.states(named)]
-        batch = agreed("batch_size", [(name, tensor, 0) for name, tensor in (("X", named["X"]), *states, ("sequence_lengths", named["sequence_lengths"]))])
+        batch = agreed(
+            "batch_size",
+            [
+                (name, tensor, 0)
+                for name, tensor in (
+                    ("X", named["X"]),
+                    *states,
+                    ("sequence_lengths", named["sequence_lengths"]),
+                )
+            ],
+        )
         hidden = self.hidden(named)
         for name, axis in [*((name, 1) for name, _ in states), ("W", 0), ("R", 0), ("B", 0)]:
             tensor = named[name]
@@ -40,7 +60,10 @@ class Recurrence(Recurrent):
         time = DYNAMIC if named["X"].rank is None else named["X"].shape[1]
         element_type = result_type(named)
         last = Tensor(element_type, PartialShape((batch, self.directions, hidden)))
-        return (Tensor(element_type, PartialShape((batch, self.directions, time, hidden))), *(last for _ in states))
+        return (
+            Tensor(element_type, PartialShape((batch, self.directions, time, hidden))),
+            *(last for _ in states),
+        )
 
     def check(self, *inputs: Tensor | None) -> Iterator[Violation]:
         unfit = self.unfit_activations()
@@ -50,17 +73,43 @@ class Recurrence(Recurrent):
 
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
         data, *states, weights, recurrence, bias = computing(
-            *(array for array, declared in zip(inputs, self.operands, strict=True) if declared.name != "sequence_lengths")
+            *(
+                array
+                for array, declared in zip(inputs, self.operands, strict=True)
+                if declared.name != "sequence_lengths"
+            )
         )
         lengths = inputs[len(states) + 1].astype(np.int64).clip(0, data.shape[1])
-        backwards = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}[self.direction]
+        backwards = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}[
+            self.direction
+        ]
         runs = [
-            self.along_time(data, lengths, [state[:, i] for state in states], weights[i], recurrence[i], bias[i], backward=backward)
+            self.along_time(
+                data,
+                lengths,
+                [state[:, i] for state in states],
+                weights[i],
+                recurrence[i],
+                bias[i],
+                backward=backward,
+            )
             for i, backward in enumerate(backwards)
         ]
-        return tuple(np.stack(parts, axis=1).astype(inputs[0].dtype) for parts in zip(*runs, strict=True))
+        return tuple(
+            np.stack(parts, axis=1).astype(inputs[0].dtype) for parts in zip(*runs, strict=True)
+        )
 
-    def along_time(self, data: Array, lengths: Array, states: list[Array], weights: Array, recurrence: Array, bias: Array, *, backward: bool) -> list[Array]:
+    def along_time(
+        self,
+        data: Array,
+        lengths: Array,
+        states: list[Array],
+        weights: Array,
+        recurrence: Array,
+        bias: Array,
+        *,
+        backward: bool,
+    ) -> list[Array]:
         """One direction: all hidden states, then the last states."""
         batch, time = data.shape[:2]
         projected = data @ weights.T
@@ -68,7 +117,9 @@ class Recurrence(Recurrent):
         for moment in range(int(lengths.max(initial=0))):
             active = np.flatnonzero(moment < lengths)
             places = lengths[active] - 1 - moment if backward else np.full(len(active), moment)
-            made = self.step(projected[active, places], [state[active] for state in states], recurrence, bias)
+            made = self.step(
+                projected[active, places], [state[active] for state in states], recurrence, bias
+            )
             states = [state.copy() for state in states] if moment == 0 else states
             for state, new in zip(states, made, strict=True):
                 state[active] = new

@@ -64,7 +64,10 @@ class Transform(Operation):
             )
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
-        return Tensor(data.element_type, PartialShape(self.sizes(data.shape[:], self.along(data, axes), signal_size)))
+        return Tensor(
+            data.element_type,
+            PartialShape(self.sizes(data.shape[:], self.along(data, axes), signal_size)),
+        )
 
     def along(self, data: Tensor, axes: Tensor) -> tuple[int, ...] | None:
         """The axes counted from the front, where they are known."""
@@ -119,7 +122,9 @@ class Transform(Operation):
         )
         return found
 
-    def sizes(self, dims: Sequence[Dimension], along: tuple[int, ...] | None, signal_size: Tensor | None) -> list[Dimension]:
+    def sizes(
+        self, dims: Sequence[Dimension], along: tuple[int, ...] | None, signal_size: Tensor | None
+    ) -> list[Dimension]:
         """The shape of the result from that of `data`."""
         raise NotImplementedError
 
@@ -138,10 +143,18 @@ class Transform(Operation):
 
     def steps(self, data: Array, axes: Array, signal_size: Array | None) -> list[tuple[int, int]]:
         """The axes from the front, and the size of each (or -1), in the order given."""
-        self.infer(abstract(data), abstract(axes), None if signal_size is None else abstract(signal_size))
+        self.infer(
+            abstract(data), abstract(axes), None if signal_size is None else abstract(signal_size)
+        )
         count = data.ndim - self.pairs
         along = [int(axis) % count for axis in axes]
-        return list(zip(along, [FULL] * len(along) if signal_size is None else map(int, signal_size), strict=True))
+        return list(
+            zip(
+                along,
+                [FULL] * len(along) if signal_size is None else map(int, signal_size),
+                strict=True,
+            )
+        )
 
 
 def transformed(function: str, data: Array, axis: int, size: int) -> Array:
@@ -151,7 +164,9 @@ def transformed(function: str, data: Array, axis: int, size: int) -> Array:
     if 0 in shape:
         return np.zeros(shape, np.float64 if function == "irfft" else np.complex128)
     if 0 in data.shape:  # nothing but the zeros that fill it up
-        data = np.zeros([1 if at == axis else length for at, length in enumerate(data.shape)], data.dtype)
+        data = np.zeros(
+            [1 if at == axis else length for at, length in enumerate(data.shape)], data.dtype
+        )
     return getattr(np.fft, function)(data, n=size, axis=axis)
 
 
@@ -160,7 +175,9 @@ class ComplexTransform(Transform):
 
     function: ClassVar[str] = "fft"
 
-    def sizes(self, dims: Sequence[Dimension], along: tuple[int, ...] | None, signal_size: Tensor | None) -> list[Dimension]:
+    def sizes(
+        self, dims: Sequence[Dimension], along: tuple[int, ...] | None, signal_size: Tensor | None
+    ) -> list[Dimension]:
         made = list(dims)
         if signal_size is None:
             return made
@@ -168,7 +185,11 @@ class ComplexTransform(Transform):
             return [*(DYNAMIC for _ in made[:-1]), made[-1]]
         value = signal_size.value
         for index, axis in enumerate(along):
-            if value is None or len(value) != len(along) or value.lower[index] < 0 < value.upper[index]:
+            if (
+                value is None
+                or len(value) != len(along)
+                or value.lower[index] < 0 < value.upper[index]
+            ):
                 made[axis] = DYNAMIC
             elif value.upper[index] != FULL:
                 made[axis] = value.dimension(index) or Dimension(0)
@@ -177,7 +198,9 @@ class ComplexTransform(Transform):
     def evaluate(self, data: Array, axes: Array, signal_size: Array | None) -> Array:
         made = as_complex(data)
         for axis, size in self.steps(data, axes, signal_size):
-            made = transformed(self.function, made, axis, made.shape[axis] if size == FULL else size)
+            made = transformed(
+                self.function, made, axis, made.shape[axis] if size == FULL else size
+            )
         return as_pairs(made).astype(data.dtype)
 
 
@@ -199,7 +222,9 @@ class RealTransform(Transform):
 
     halves = True
 
-    def sizes(self, dims: Sequence[Dimension], along: tuple[int, ...] | None, signal_size: Tensor | None) -> list[Dimension]:
+    def sizes(
+        self, dims: Sequence[Dimension], along: tuple[int, ...] | None, signal_size: Tensor | None
+    ) -> list[Dimension]:
         made = list(dims[: len(dims) - self.pairs])
         if along is None:
             return [DYNAMIC for _ in made]
@@ -224,16 +249,22 @@ class RDFT(RealTransform):
     since = 9
     pairs = 0
 
-    def sizes(self, dims: Sequence[Dimension], along: tuple[int, ...] | None, signal_size: Tensor | None) -> list[Dimension]:
+    def sizes(
+        self, dims: Sequence[Dimension], along: tuple[int, ...] | None, signal_size: Tensor | None
+    ) -> list[Dimension]:
         return [*super().sizes(dims, along, signal_size), Dimension(2)]
 
     def last(self, dim: Dimension, *, full: bool) -> Dimension:
-        return Dimension(spectrum_size(dim.low), dim.high if dim.high == UNBOUNDED else spectrum_size(dim.high))
+        return Dimension(
+            spectrum_size(dim.low), dim.high if dim.high == UNBOUNDED else spectrum_size(dim.high)
+        )
 
     def evaluate(self, data: Array, axes: Array, signal_size: Array | None) -> Array:
         made = data.astype(np.float64)
         steps = self.steps(data, axes, signal_size)
-        for function, (axis, size) in zip(["rfft", *["fft"] * (len(steps) - 1)], steps[::-1], strict=True):
+        for function, (axis, size) in zip(
+            ["rfft", *["fft"] * (len(steps) - 1)], steps[::-1], strict=True
+        ):
             made = transformed(function, made, axis, made.shape[axis] if size == FULL else size)
         return as_pairs(made).astype(data.dtype)
 
@@ -251,4 +282,6 @@ class IRDFT(RealTransform):
         *others, (last, length) = self.steps(data, axes, signal_size)
         for axis, size in others:
             made = transformed("ifft", made, axis, made.shape[axis] if size == FULL else size)
-        return transformed("irfft", made, last, 2 * (made.shape[last] - 1) if length == FULL else length).astype(data.dtype)
+        return transformed(
+            "irfft", made, last, 2 * (made.shape[last] - 1) if length == FULL else length
+        ).astype(data.dtype)

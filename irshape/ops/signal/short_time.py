@@ -19,8 +19,19 @@ def frame_violations(window: Tensor, size: int | None, step: int | None) -> Iter
     """What is wrong with the frames, whatever the signal."""
     for name, number in (("frame_size", size), ("frame_step", step)):
         if number is not None and number < 1:
-            yield Violation(f"`{name}` is {number}; expected 1 or more", at=name, expected=">= 1", seen=number, rule="input-value")
-    if size is not None and size > 0 and window.rank == 1 and not window.shape[0].compatible(Dimension(1, size)):
+            yield Violation(
+                f"`{name}` is {number}; expected 1 or more",
+                at=name,
+                expected=">= 1",
+                seen=number,
+                rule="input-value",
+            )
+    if (
+        size is not None
+        and size > 0
+        and window.rank == 1
+        and not window.shape[0].compatible(Dimension(1, size))
+    ):
         yield Violation(
             f"`window` has {window.shape[0]} elements, a frame has {size}; a window has at least one, and no more than the frame",
             at="window",
@@ -60,8 +71,14 @@ class STFT(Operation):
     frame_step = operand(I32_I64, rank=0, value=True)
     transpose_frames: bool = attribute(BOOLEAN, default=False, required=True)
 
-    def infer(self, signal: Tensor, window: Tensor, frame_size: Tensor, frame_step: Tensor) -> Tensor:
-        element_type, size, step = merged_type(signal, window), single(frame_size), single(frame_step)
+    def infer(
+        self, signal: Tensor, window: Tensor, frame_size: Tensor, frame_step: Tensor
+    ) -> Tensor:
+        element_type, size, step = (
+            merged_type(signal, window),
+            single(frame_size),
+            single(frame_step),
+        )
         if signal.rank is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
         *batch, length = signal.shape[:]
@@ -77,9 +94,16 @@ class STFT(Operation):
             rule="input-value",
         )
         frames, spectrum = (length - size) // step + 1, Dimension(spectrum_size(size))
-        return Tensor(element_type, PartialShape([*batch, *((spectrum, frames) if self.transpose_frames else (frames, spectrum)), 2]))
+        return Tensor(
+            element_type,
+            PartialShape(
+                [*batch, *((spectrum, frames) if self.transpose_frames else (frames, spectrum)), 2]
+            ),
+        )
 
-    def check(self, signal: Tensor, window: Tensor, frame_size: Tensor, frame_step: Tensor) -> Iterator[Violation]:
+    def check(
+        self, signal: Tensor, window: Tensor, frame_size: Tensor, frame_step: Tensor
+    ) -> Iterator[Violation]:
         size, step = single(frame_size), single(frame_step)
         if signal.rank is not None and size is not None and step is not None:
             yield from frame_violations(window, size, step)
@@ -88,7 +112,11 @@ class STFT(Operation):
         self.infer(*map(abstract, (signal, window, frame_size, frame_step)))
         size, step = int(frame_size), int(frame_step)
         frames = np.lib.stride_tricks.sliding_window_view(signal, size, axis=-1)[..., ::step, :]
-        made = as_pairs(transformed("rfft", frames.astype(np.float64) * centred(window, size), frames.ndim - 1, size))
+        made = as_pairs(
+            transformed(
+                "rfft", frames.astype(np.float64) * centred(window, size), frames.ndim - 1, size
+            )
+        )
         return (np.swapaxes(made, -3, -2) if self.transpose_frames else made).astype(signal.dtype)
 
 
@@ -104,7 +132,14 @@ class ISTFT(Operation):
     center: bool = attribute(BOOLEAN, default=False, required=True)
     normalized: bool = attribute(BOOLEAN, default=False, required=True)
 
-    def infer(self, data: Tensor, window: Tensor, frame_size: Tensor, frame_step: Tensor, signal_length: Tensor | None) -> Tensor:
+    def infer(
+        self,
+        data: Tensor,
+        window: Tensor,
+        frame_size: Tensor,
+        frame_step: Tensor,
+        signal_length: Tensor | None,
+    ) -> Tensor:
         element_type, size, step = merged_type(data, window), single(frame_size), single(frame_step)
         refused(window, size, step)
         if data.rank is None:
@@ -119,37 +154,73 @@ class ISTFT(Operation):
         )
         if signal_length is not None:
             require_single(signal_length, "signal_length")
-        return Tensor(element_type, PartialShape([*data.shape[:-3], self.length(data.shape[-2], size, step, signal_length)]))
+        return Tensor(
+            element_type,
+            PartialShape(
+                [*data.shape[:-3], self.length(data.shape[-2], size, step, signal_length)]
+            ),
+        )
 
-    def length(self, frames: Dimension, size: int | None, step: int | None, signal_length: Tensor | None) -> Dimension:
+    def length(
+        self, frames: Dimension, size: int | None, step: int | None, signal_length: Tensor | None
+    ) -> Dimension:
         """The length of the signal: as given, or what the frames cover, without half a frame at both ends where it is centred."""
         if signal_length is not None:
             value = signal_length.value
             if value is None or len(value) != 1:
                 return DYNAMIC
-            return dimension_of(int(value.upper[0])) if value.upper[0] < 0 else value.dimension(0) or DYNAMIC
+            return (
+                dimension_of(int(value.upper[0]))
+                if value.upper[0] < 0
+                else value.dimension(0) or DYNAMIC
+            )
         if size is None or step is None:
             return DYNAMIC
         return (frames - 1) * step + size - (size // 2 * 2 if self.center else 0)
 
-    def check(self, data: Tensor, window: Tensor, frame_size: Tensor, frame_step: Tensor, signal_length: Tensor | None) -> Iterator[Violation]:
+    def check(
+        self,
+        data: Tensor,
+        window: Tensor,
+        frame_size: Tensor,
+        frame_step: Tensor,
+        signal_length: Tensor | None,
+    ) -> Iterator[Violation]:
         yield from frame_violations(window, single(frame_size), single(frame_step))
 
-    def evaluate(self, data: Array, window: Array, frame_size: Array, frame_step: Array, signal_length: Array | None) -> Array:
+    def evaluate(
+        self,
+        data: Array,
+        window: Array,
+        frame_size: Array,
+        frame_step: Array,
+        signal_length: Array | None,
+    ) -> Array:
         length_given = None if signal_length is None else abstract(signal_length)
-        self.infer(abstract(data), abstract(window), abstract(frame_size), abstract(frame_step), length_given)
+        self.infer(
+            abstract(data),
+            abstract(window),
+            abstract(frame_size),
+            abstract(frame_step),
+            length_given,
+        )
         size, step = int(frame_size), int(frame_step)
         frames = transformed("irfft", np.swapaxes(as_complex(data), -1, -2), data.ndim - 2, size)
         weights = centred(window, size)
         frames *= weights * (sqrt(size) if self.normalized else 1)
         covered = max(frames.shape[-2] - 1, 0) * step + size
-        total, weight = np.zeros((*frames.shape[:-2], covered), np.float64), np.zeros(covered, np.float64)
+        total, weight = (
+            np.zeros((*frames.shape[:-2], covered), np.float64),
+            np.zeros(covered, np.float64),
+        )
         for index in range(frames.shape[-2]):
             total[..., index * step : index * step + size] += frames[..., index, :]
             weight[index * step : index * step + size] += weights**2
         signal = np.divide(total, weight, out=np.zeros_like(total), where=weight != 0)
         margin = size // 2 if self.center else 0
-        length = covered - 2 * margin if signal_length is None else max(int(signal_length.ravel()[0]), 0)
+        length = (
+            covered - 2 * margin if signal_length is None else max(int(signal_length.ravel()[0]), 0)
+        )
         kept = signal[..., margin : margin + length]
         made = np.zeros((*signal.shape[:-1], length), data.dtype)
         made[..., : kept.shape[-1]] = kept

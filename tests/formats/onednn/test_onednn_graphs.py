@@ -34,14 +34,28 @@ INCONSISTENT = {"int8_maxpool_add_mul_fusion"}
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_declared_shapes_are_inferred(path: Path) -> None:
     """The graphs here are a part of those of oneDNN's own tests; `ONEDNN_GRAPHS` names a folder of more."""
-    found = [diagnostic for diagnostic in irshape.validate(path).diagnostics if diagnostic.severity != "info"]
-    assert {(diagnostic.layer or {}).get("type") for diagnostic in found if diagnostic.code == "IR602"} <= OPAQUE
-    assert [diagnostic for diagnostic in found if diagnostic.code != "IR602" and path.stem not in INCONSISTENT] == []
+    found = [
+        diagnostic
+        for diagnostic in irshape.validate(path).diagnostics
+        if diagnostic.severity != "info"
+    ]
+    assert {
+        (diagnostic.layer or {}).get("type") for diagnostic in found if diagnostic.code == "IR602"
+    } <= OPAQUE
+    assert [
+        diagnostic
+        for diagnostic in found
+        if diagnostic.code != "IR602" and path.stem not in INCONSISTENT
+    ] == []
 
 
 def codes(text: str, folder: Path, *, infos: bool = False) -> list[str]:
     (folder / "graph.json").write_text(text)
-    return [found.code for found in irshape.validate(folder / "graph.json").diagnostics if infos or found.severity != "info"]
+    return [
+        found.code
+        for found in irshape.validate(folder / "graph.json").diagnostics
+        if infos or found.severity != "info"
+    ]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -75,7 +89,9 @@ def test_reductions_run(kind: str, function: Any, tmp_path: Path, oracle: Oracle
     irshape.save(model, tmp_path / "model.xml", inference=irshape.infer(model))
     answer = oracle.ask_file(tmp_path / "model.xml", {"t0": x})
     assert answer.execution is not None
-    np.testing.assert_allclose(next(iter(answer.execution.results.values())).array, function(x), rtol=1e-5)
+    np.testing.assert_allclose(
+        next(iter(answer.execution.results.values())).array, function(x), rtol=1e-5
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,13 +109,28 @@ def test_reductions_run(kind: str, function: Any, tmp_path: Path, oracle: Oracle
     ],
 )
 def test_strides(change: dict[str, Any], expected: list[str], tmp_path: Path) -> None:
-    operation = {"kind": "ReLU", "attrs": {}, "inputs": [tensor(0, [2, 3, 4], **change)], "outputs": [tensor(1, [2, 3, 4])]}
+    operation = {
+        "kind": "ReLU",
+        "attrs": {},
+        "inputs": [tensor(0, [2, 3, 4], **change)],
+        "outputs": [tensor(1, [2, 3, 4])],
+    }
     assert codes(graph(operation), tmp_path) == expected
 
 
 def test_attributes(tmp_path: Path) -> None:
     def elu(attributes: dict[str, Any]) -> list[str]:
-        return codes(graph({"kind": "Elu", "attrs": attributes, "inputs": [tensor(0, [2])], "outputs": [tensor(1, [2])]}), tmp_path)
+        return codes(
+            graph(
+                {
+                    "kind": "Elu",
+                    "attrs": attributes,
+                    "inputs": [tensor(0, [2])],
+                    "outputs": [tensor(1, [2])],
+                }
+            ),
+            tmp_path,
+        )
 
     alpha = {"type": "f32", "value": 1.0}
     assert elu({"alpha": alpha}) == []
@@ -118,10 +149,29 @@ def test_places_are_those_of_the_file(tmp_path: Path) -> None:
 
 def test_unknown_shapes_are_inferred(tmp_path: Path) -> None:
     unknown = -(2**63)
-    output = {"id": 1, "dtype": "f32", "shape": [unknown], "stride": [unknown], "layout_type": "undef", "property_type": "undef"}
-    operation = {"kind": "StaticTranspose", "attrs": {"order": {"type": "s64[]", "value": [0, -1, 1]}}, "inputs": [tensor(0, [2, 3, 4])], "outputs": [output]}
+    output = {
+        "id": 1,
+        "dtype": "f32",
+        "shape": [unknown],
+        "stride": [unknown],
+        "layout_type": "undef",
+        "property_type": "undef",
+    }
+    operation = {
+        "kind": "StaticTranspose",
+        "attrs": {"order": {"type": "s64[]", "value": [0, -1, 1]}},
+        "inputs": [tensor(0, [2, 3, 4])],
+        "outputs": [output],
+    }
     assert codes(graph(operation), tmp_path) == []
-    assert str(irshape.infer(irshape.load(tmp_path / "graph.json")).to_dict()["layers"][-1]["outputs"][0]["shape"]) == "[2,4,3]"
+    assert (
+        str(
+            irshape.infer(irshape.load(tmp_path / "graph.json")).to_dict()["layers"][-1]["outputs"][
+                0
+            ]["shape"]
+        )
+        == "[2,4,3]"
+    )
 
 
 def test_a_cycle(tmp_path: Path) -> None:
@@ -131,7 +181,17 @@ def test_a_cycle(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "{}", '{"graph": 1}', '{"graph": [1]}', '{"graph": [{}]}', '{"graph": [{"kind": "Add", "inputs": [{}]}]}', "{" * 10, '{"a": ' + "[" * 100_000]
+    "text",
+    [
+        "{",
+        "{}",
+        '{"graph": 1}',
+        '{"graph": [1]}',
+        '{"graph": [{}]}',
+        '{"graph": [{"kind": "Add", "inputs": [{}]}]}',
+        "{" * 10,
+        '{"a": ' + "[" * 100_000,
+    ],
 )
 def test_json_that_is_no_graph(text: str, tmp_path: Path) -> None:
     (found,) = codes(text, tmp_path)
@@ -144,6 +204,8 @@ def test_any_bytes_give_diagnostics(seed: int, tmp_path: Path) -> None:
     generator = np.random.default_rng(seed)
     data = bytearray(reduce_mean([1], 1, [2, 1, 4]).encode())
     for _ in range(int(generator.integers(1, 6))):
-        data[int(generator.integers(len(data)))] = int(generator.choice(np.frombuffer(b'{}[],:"-0129ae', np.uint8)))
+        data[int(generator.integers(len(data)))] = int(
+            generator.choice(np.frombuffer(b'{}[],:"-0129ae', np.uint8))
+        )
     (tmp_path / "graph.json").write_bytes(bytes(data))
     irshape.validate(tmp_path / "graph.json")

@@ -42,15 +42,23 @@ def own(case: Case, folder: Path) -> set[str]:
     done = {"load"}
     try:
         for inputs, outputs in case.data:
-            shapes = {layer.id: PartialShape(array.shape) for layer, array in zip(model.parameters, inputs, strict=True)}
+            shapes = {
+                layer.id: PartialShape(array.shape)
+                for layer, array in zip(model.parameters, inputs, strict=True)
+            }
             inference = irshape.infer(model, shapes=shapes)
             results = [inference.outputs(layer)[0] for layer in model.results]
-            if not all(tensor.shape.encloses(PartialShape(array.shape)) for tensor, array in zip(results, outputs, strict=True)):
+            if not all(
+                tensor.shape.encloses(PartialShape(array.shape))
+                for tensor, array in zip(results, outputs, strict=True)
+            ):
                 return done
         done.add("infer")
         for inputs, outputs in case.data:
             made = list(irshape.run(model, inputs).values())
-            if len(made) != len(outputs) or not all(same(a, b, case) for a, b in zip(made, outputs, strict=True)):
+            if len(made) != len(outputs) or not all(
+                same(a, b, case) for a, b in zip(made, outputs, strict=True)
+            ):
                 return done
     except (RuntimeError, ValueError):
         return done
@@ -77,10 +85,14 @@ def theirs(ov: Any, core: Any, case: Case) -> set[str]:
         compiled = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
         done.add("infer")
         for inputs, outputs in case.data:
-            made = compiled([_tensor(ov, array, port) for array, port in zip(inputs, model.inputs, strict=True)])
+            made = compiled(
+                [_tensor(ov, array, port) for array, port in zip(inputs, model.inputs, strict=True)]
+            )
             found = [np.asarray(made[index]) for index in range(len(outputs))]
             typed = [
-                array.view(wanted.dtype) if array.dtype.itemsize == wanted.dtype.itemsize and array.dtype != wanted.dtype else array
+                array.view(wanted.dtype)
+                if array.dtype.itemsize == wanted.dtype.itemsize and array.dtype != wanted.dtype
+                else array
                 for array, wanted in zip(found, outputs, strict=True)
             ]
             if not all(same(a, b, case) for a, b in zip(typed, outputs, strict=True)):
@@ -105,7 +117,12 @@ def all_theirs() -> list[set[str]]:
     found: list[set[str]] = [set() for _ in cases()]
     first = 0
     while first < len(found):
-        with subprocess.Popen([sys.executable, str(HERE), "--worker", str(first)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as child:
+        with subprocess.Popen(
+            [sys.executable, str(HERE), "--worker", str(first)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as child:
             assert child.stdout is not None
             at = first
             for line in child.stdout:
@@ -126,7 +143,11 @@ def table() -> str:
 
     counts: dict[str, Counter[str]] = {}
     other = all_theirs()
-    with tempfile.TemporaryDirectory() as name, warnings.catch_warnings(), np.errstate(all="ignore"):
+    with (
+        tempfile.TemporaryDirectory() as name,
+        warnings.catch_warnings(),
+        np.errstate(all="ignore"),
+    ):
         warnings.simplefilter("ignore")
         for case, by_openvino in zip(cases(), other, strict=True):
             key = case.operators[0] if len(case.operators) == 1 else "(several nodes)"
@@ -142,7 +163,11 @@ def table() -> str:
     def line(label: str, row: Counter[str]) -> str:
         return f"| {label} | " + " | ".join(str(row[column]) for column in columns) + " |\n"
 
-    return head + line("**all**", total) + "".join(line(key, counts[key]) for key in sorted(counts, key=str.lower))
+    return (
+        head
+        + line("**all**", total)
+        + "".join(line(key, counts[key]) for key in sorted(counts, key=str.lower))
+    )
 
 
 if __name__ == "__main__":

@@ -31,10 +31,22 @@ def cases() -> tuple[Case, ...]:
 
 
 def _case(found: Any) -> Case:
-    data = [([_array(value) for value in inputs], [_array(value) for value in outputs]) for inputs, outputs in found.data_sets]
-    plain = all(isinstance(value, np.ndarray) for inputs, outputs in data for value in (*inputs, *outputs))
+    data = [
+        ([_array(value) for value in inputs], [_array(value) for value in outputs])
+        for inputs, outputs in found.data_sets
+    ]
+    plain = all(
+        isinstance(value, np.ndarray) for inputs, outputs in data for value in (*inputs, *outputs)
+    )
     operators = tuple(node.op_type for node in found.model.graph.node)
-    return Case(found.name, found.model.SerializeToString(), operators, tuple(data) if plain else None, found.rtol or 1e-3, found.atol or 1e-7)
+    return Case(
+        found.name,
+        found.model.SerializeToString(),
+        operators,
+        tuple(data) if plain else None,
+        found.rtol or 1e-3,
+        found.atol or 1e-7,
+    )
 
 
 def _array(value: Any) -> Any:
@@ -53,7 +65,10 @@ def of(*operators: str) -> list[Case]:
 def same(found: Any, expected: Any, case: Case) -> bool:
     """Whether an array has the type, the shape and the values that are expected."""
     if expected.dtype.kind in "OUS":
-        texts = [[item.decode() if isinstance(item, bytes) else str(item) for item in array.ravel()] for array in (found, expected)]
+        texts = [
+            [item.decode() if isinstance(item, bytes) else str(item) for item in array.ravel()]
+            for array in (found, expected)
+        ]
         return found.shape == expected.shape and texts[0] == texts[1]
     if found.shape != expected.shape or found.dtype != expected.dtype:
         return False

@@ -33,7 +33,10 @@ def test_what_the_runtime_refuses_is_a_problem(tmp_path: Path) -> None:
 def test_a_difference_is_found(tmp_path: Path) -> None:
     """Of no elements the CPU plugin and irshape take the mean 0, onnxruntime NaN."""
     node = helper.make_node("ReduceMean", ["x"], ["y"], axes=[1], keepdims=0)
-    comparison = irshape.crosscheck(irshape.load(written(model(node, ["x:f32[2,0]"], ["y:f32[2]"], 13), tmp_path)), [np.zeros((2, 0), np.float32)])
+    comparison = irshape.crosscheck(
+        irshape.load(written(model(node, ["x:f32[2,0]"], ["y:f32[2]"], 13), tmp_path)),
+        [np.zeros((2, 0), np.float32)],
+    )
     assert comparison.first is not None or comparison.problems
 
 
@@ -50,19 +53,30 @@ def test_a_device_that_the_format_has_not(capsys: pytest.CaptureFixture[str]) ->
 
 def test_convert(tmp_path: Path) -> None:
     assert run("convert", str(NETWORKS / "resnet50.onnx"), "-o", str(tmp_path / "net.xml")) == 0
-    assert [found for found in irshape.validate(tmp_path / "net.xml").diagnostics if found.severity != "info"] == []
+    assert [
+        found
+        for found in irshape.validate(tmp_path / "net.xml").diagnostics
+        if found.severity != "info"
+    ] == []
     x = np.random.default_rng(0).standard_normal((1, 3, 32, 32)).astype(np.float32)
-    a, b = (irshape.run(irshape.load(path), {"pixel_values": x})["logits"] for path in (NETWORKS / "resnet50.onnx", tmp_path / "net.xml"))
+    a, b = (
+        irshape.run(irshape.load(path), {"pixel_values": x})["logits"]
+        for path in (NETWORKS / "resnet50.onnx", tmp_path / "net.xml")
+    )
     np.testing.assert_array_equal(a, b)
 
 
 def test_convert_to_another_shape(tmp_path: Path) -> None:
-    found = written(model(helper.make_node("Relu", ["x"], ["y"]), ["x:f32[n,3]"], ["y:f32[n,3]"], 13), tmp_path)
+    found = written(
+        model(helper.make_node("Relu", ["x"], ["y"]), ["x:f32[n,3]"], ["y:f32[n,3]"], 13), tmp_path
+    )
     assert run("convert", str(found), "-o", str(tmp_path / "net.xml"), "-s", "x=[5,3]") == 0
     assert str(irshape.infer(irshape.load(tmp_path / "net.xml")).outputs("1")[0].shape) == "[5,3]"
 
 
-def test_nothing_is_written_of_a_model_that_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_written_of_a_model_that_cannot_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = written(reduction(10, axes=[-2]), tmp_path)
     assert run("convert", str(path), "-o", str(tmp_path / "net.xml")) == 1
     assert not (tmp_path / "net.xml").exists()

@@ -54,7 +54,10 @@ def test_shapes_are_those_of_onnx_or_tighter(path: Path) -> None:
     compared = 0
     for info in onnx.shape_inference.infer_shapes(onnx.load(path)).graph.value_info:
         if info.name in own and info.type.tensor_type.HasField("shape"):
-            sizes = [dim.dim_value if dim.HasField("dim_value") else -1 for dim in info.type.tensor_type.shape.dim]
+            sizes = [
+                dim.dim_value if dim.HasField("dim_value") else -1
+                for dim in info.type.tensor_type.shape.dim
+            ]
             assert PartialShape(sizes).encloses(own[info.name]), info.name
             compared += 1
     assert compared > len(model.layers) / 4
@@ -66,7 +69,9 @@ def test_values_are_those_of_onnxruntime(path: Path) -> None:
 
     model = irshape.load(path)
     fed = inputs_of(model)
-    expected = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, fed)
+    expected = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(
+        None, fed
+    )
     for (name, array), wanted in zip(irshape.run(model, fed).items(), expected, strict=True):
         np.testing.assert_allclose(array, wanted, rtol=1e-4, atol=1e-4, err_msg=name)
 
@@ -79,5 +84,7 @@ def test_converted_runs_on_openvino(path: Path, tmp_path: Path, oracle: Oracle) 
     answer = oracle.ask_file(tmp_path / "model.xml", fed)
     assert answer.execution is not None
     assert answer.execution.status == "done", answer.execution.message
-    for found, array in zip(answer.execution.results.values(), irshape.run(model, fed).values(), strict=True):
+    for found, array in zip(
+        answer.execution.results.values(), irshape.run(model, fed).values(), strict=True
+    ):
         np.testing.assert_allclose(found.array, array, rtol=1e-4, atol=1e-4)

@@ -22,7 +22,9 @@ def test_runs(case: Case, tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     path.write_bytes(case.model)
     model = irshape.load(path)
-    assert [found for found in irshape.validate(model).diagnostics if found.severity != "info"] == []
+    assert [
+        found for found in irshape.validate(model).diagnostics if found.severity != "info"
+    ] == []
     assert case.data is not None
     for inputs, outputs in case.data:
         made = list(irshape.run(model, inputs).values())
@@ -38,7 +40,10 @@ def test_converted_runs_on_openvino(case: Case, tmp_path: Path, oracle: Oracle) 
     irshape.save(model, tmp_path / "model.xml", inference=irshape.infer(model))
     assert case.data is not None
     for inputs, outputs in case.data:
-        named = {layer.name: np.array(array, order="C") for layer, array in zip(model.parameters, inputs, strict=True)}
+        named = {
+            layer.name: np.array(array, order="C")
+            for layer, array in zip(model.parameters, inputs, strict=True)
+        }
         answer = oracle.ask_file(tmp_path / "model.xml", named)
         assert answer.status == "accepted", answer.message
         assert answer.execution is not None
@@ -47,7 +52,11 @@ def test_converted_runs_on_openvino(case: Case, tmp_path: Path, oracle: Oracle) 
             assert same(found.array, expected, case), (found.array, expected)
 
 
-BRANCHES = [case for case in of("If", "Loop", "Scan") if case.data is not None and case.name not in ("test_if_opt", "test_scan_sum")]
+BRANCHES = [
+    case
+    for case in of("If", "Loop", "Scan")
+    if case.data is not None and case.name not in ("test_if_opt", "test_scan_sum")
+]
 """The others hold sequences and optionals; one is of the Scan of opset 8."""
 
 

@@ -36,10 +36,14 @@ X = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
         (18, {"x": "f32", "y": "f32", "keepdims": 0}, X.mean()),
     ],
 )
-def test_every_form_of_reduce_mean(opset: int, arguments: dict[str, Any], expected: Any, tmp_path: Path) -> None:
+def test_every_form_of_reduce_mean(
+    opset: int, arguments: dict[str, Any], expected: Any, tmp_path: Path
+) -> None:
     found = reduction(opset, **arguments)
     assert codes(found, tmp_path) == []
-    np.testing.assert_allclose(irshape.run(irshape.load(tmp_path / "model.onnx"), {"x": X})["y"], expected)
+    np.testing.assert_allclose(
+        irshape.run(irshape.load(tmp_path / "model.onnx"), {"x": X})["y"], expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -49,7 +53,11 @@ def test_every_form_of_reduce_mean(opset: int, arguments: dict[str, Any], expect
         (11, {"axes": [3]}, ["IR405"]),
         (11, {"axes": [-4]}, ["IR405"]),
         (18, {"axes": np.array([3])}, ["IR405"]),
-        (18, {"axes": [1]}, ["IR301"]),  # an input from 18 on: the attribute is unknown, and all axes are reduced
+        (
+            18,
+            {"axes": [1]},
+            ["IR301"],
+        ),  # an input from 18 on: the attribute is unknown, and all axes are reduced
         (13, {"axes": [1], "keepdims": 2}, ["IR304"]),
         (13, {"axes": [1], "keepdims": 1.5}, ["IR304"]),
         (13, {"axes": [1], "keep_dims": 1}, ["IR302"]),
@@ -69,17 +77,29 @@ def test_every_form_of_reduce_mean(opset: int, arguments: dict[str, Any], expect
         (12, {"kind": "Gelu", "y": "f32[2,3,4]"}, ["IR603"]),
     ],
 )
-def test_findings(opset: int, arguments: dict[str, Any], expected: list[str], tmp_path: Path) -> None:
-    found = [code for code in codes(reduction(opset, **arguments), tmp_path) if code != "IR201" or expected == ["IR201"]]
+def test_findings(
+    opset: int, arguments: dict[str, Any], expected: list[str], tmp_path: Path
+) -> None:
+    found = [
+        code
+        for code in codes(reduction(opset, **arguments), tmp_path)
+        if code != "IR201" or expected == ["IR201"]
+    ]
     assert found == expected
 
 
 def test_a_finding_names_the_node_and_its_attribute(tmp_path: Path) -> None:
-    nodes = [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("ReduceMean", ["r"], ["y"], name="mean", axes=[-2])]
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"]),
+        helper.make_node("ReduceMean", ["r"], ["y"], name="mean", axes=[-2]),
+    ]
     report = irshape.validate(written(model(nodes, ["x:f32[2,3]"], ["y:f32[1,3]"], 10), tmp_path))
     (found,) = report.diagnostics
     assert (found.line, found.layer and found.layer["name"]) == (2, "mean")
-    assert found.message == "`axes` holds -2: ReduceMean of version 1 counts axes from 0; negative ones came with opset 11"
+    assert (
+        found.message
+        == "`axes` holds -2: ReduceMean of version 1 counts axes from 0; negative ones came with opset 11"
+    )
     source = irshape.load(tmp_path / "model.onnx").source
     assert source.line(2) == '<ReduceMean name="mean" inputs="r" outputs="y" axes="-2"/>'
     assert source.line(2)[found.column - 1 :].startswith('axes="-2"')
@@ -94,64 +114,125 @@ def test_mean_of_several(opset: int, tmp_path: Path) -> None:
     assert codes(wide, tmp_path) == (["IR406"] if opset < 8 else [])
     if opset >= 8:
         a, b = np.ones((2, 3), np.float32), np.arange(3, dtype=np.float32)
-        np.testing.assert_allclose(irshape.run(irshape.load(tmp_path / "model.onnx"), [a, b])["y"], (a + b) / 2)
+        np.testing.assert_allclose(
+            irshape.run(irshape.load(tmp_path / "model.onnx"), [a, b])["y"], (a + b) / 2
+        )
 
 
 def test_mean_of_one(tmp_path: Path) -> None:
     found = model(helper.make_node("Mean", ["x"], ["y"]), ["x:f32[2]"], ["y:f32[2]"], 13)
     assert codes(found, tmp_path) == []
-    np.testing.assert_array_equal(irshape.run(irshape.load(tmp_path / "model.onnx"), [np.ones(2, np.float32)])["y"], [1, 1])
+    np.testing.assert_array_equal(
+        irshape.run(irshape.load(tmp_path / "model.onnx"), [np.ones(2, np.float32)])["y"], [1, 1]
+    )
 
 
 def test_value_info_is_held_against_what_is_inferred(tmp_path: Path) -> None:
     nodes = [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Neg", ["r"], ["y"])]
-    report = irshape.validate(written(model(nodes, ["x:f32[2,3]"], ["y:f32[2,3]"], 13, info=["r:f32[2,4]"]), tmp_path))
+    report = irshape.validate(
+        written(model(nodes, ["x:f32[2,3]"], ["y:f32[2,3]"], 13, info=["r:f32[2,4]"]), tmp_path)
+    )
     first = report.diagnostics[0]
-    assert (first.code, first.layer and first.layer["type"], first.expected, first.actual) == ("IR201", "ReLU", "[2,3]", "[2,4]")
+    assert (first.code, first.layer and first.layer["type"], first.expected, first.actual) == (
+        "IR201",
+        "ReLU",
+        "[2,3]",
+        "[2,4]",
+    )
 
 
 def test_a_node_that_cannot_be_read_is_reported_once(tmp_path: Path) -> None:
-    nodes = [helper.make_node("Mine", ["x"], ["m"], domain="own"), helper.make_node("Neg", ["m"], ["y"])]
+    nodes = [
+        helper.make_node("Mine", ["x"], ["m"], domain="own"),
+        helper.make_node("Neg", ["m"], ["y"]),
+    ]
     found = model(nodes, ["x:f32[2,3]"], ["y:f32[5]"], 13, info=["m:f32[5]"])
     found.opset_import.append(helper.make_opsetid("own", 1))
     assert codes(found, tmp_path) == ["IR604"]
     rows = irshape.infer(irshape.load(tmp_path / "model.onnx")).to_dict()["layers"]
-    assert [(row["type"], row["outputs"][0]["shape"]) for row in rows] == [("Parameter", "[2,3]"), ("Mine", "[5]"), ("Negative", "[5]"), ("Result", "[5]")]
+    assert [(row["type"], row["outputs"][0]["shape"]) for row in rows] == [
+        ("Parameter", "[2,3]"),
+        ("Mine", "[5]"),
+        ("Negative", "[5]"),
+        ("Result", "[5]"),
+    ]
 
 
 def test_names(tmp_path: Path) -> None:
     """An output that is an input, or another output, under a second name."""
-    nodes = [helper.make_node("Identity", ["x"], ["y"]), helper.make_node("Neg", ["x"], ["z"]), helper.make_node("Identity", ["z"], ["w,1"])]
-    found = irshape.load(written(model(nodes, ["x:f32[2]"], ["y:f32[2]", "z:f32[2]", "w,1:f32[2]"], 13), tmp_path))
+    nodes = [
+        helper.make_node("Identity", ["x"], ["y"]),
+        helper.make_node("Neg", ["x"], ["z"]),
+        helper.make_node("Identity", ["z"], ["w,1"]),
+    ]
+    found = irshape.load(
+        written(model(nodes, ["x:f32[2]"], ["y:f32[2]", "z:f32[2]", "w,1:f32[2]"], 13), tmp_path)
+    )
     made = irshape.run(found, {"x": np.ones(2, np.float32)})
-    assert {name: array.tolist() for name, array in made.items()} == {"y": [1, 1], "z": [-1, -1], "w,1": [-1, -1]}
+    assert {name: array.tolist() for name, array in made.items()} == {
+        "y": [1, 1],
+        "z": [-1, -1],
+        "w,1": [-1, -1],
+    }
 
 
 def test_functions_of_the_model_are_written_out(tmp_path: Path) -> None:
-    body = [helper.make_node("Mul", ["a", "a"], ["s"]), helper.make_node("ReduceSum", ["s"], ["b"], keepdims=0)]
+    body = [
+        helper.make_node("Mul", ["a", "a"], ["s"]),
+        helper.make_node("ReduceSum", ["s"], ["b"], keepdims=0),
+    ]
     body[1].attribute[0].ref_attr_name = "keep"
     body[1].attribute[0].ClearField("i")
-    function = helper.make_function("own", "Norm", ["a"], ["b"], body, [helper.make_opsetid("", 13)], ["keep"])
+    function = helper.make_function(
+        "own", "Norm", ["a"], ["b"], body, [helper.make_opsetid("", 13)], ["keep"]
+    )
     node = helper.make_node("Norm", ["x"], ["y"], domain="own", keep=1)
     found = model(node, ["x:f32[3]"], ["y:f32[1]"], 13, functions=[function])
     found.opset_import.append(helper.make_opsetid("own", 1))
     assert codes(found, tmp_path) == []
-    np.testing.assert_allclose(irshape.run(irshape.load(tmp_path / "model.onnx"), [np.array([1, 2, 2], np.float32)])["y"], [9])
+    np.testing.assert_allclose(
+        irshape.run(irshape.load(tmp_path / "model.onnx"), [np.array([1, 2, 2], np.float32)])["y"],
+        [9],
+    )
 
 
 def test_a_function_without_end(tmp_path: Path) -> None:
-    function = helper.make_function("own", "F", ["a"], ["b"], [helper.make_node("F", ["a"], ["b"], domain="own")], [helper.make_opsetid("own", 1)])
-    found = model(helper.make_node("F", ["x"], ["y"], domain="own"), ["x:f32[3]"], ["y:f32[3]"], 13, functions=[function])
+    function = helper.make_function(
+        "own",
+        "F",
+        ["a"],
+        ["b"],
+        [helper.make_node("F", ["a"], ["b"], domain="own")],
+        [helper.make_opsetid("own", 1)],
+    )
+    found = model(
+        helper.make_node("F", ["x"], ["y"], domain="own"),
+        ["x:f32[3]"],
+        ["y:f32[3]"],
+        13,
+        functions=[function],
+    )
     found.opset_import.append(helper.make_opsetid("own", 1))
     assert codes(found, tmp_path) == ["IR005"]
 
 
 def test_constants_of_all_types(tmp_path: Path) -> None:
     texts = helper.make_tensor("s", TensorProto.STRING, [2], [b"one", b"two"])
-    nodes = [helper.make_node("Constant", [], ["y"], value=texts), helper.make_node("Constant", [], ["z"], value_floats=[1.5, 2])]
-    nodes.append(helper.make_node("Constant", [], ["w"], value=helper.make_tensor("t", TensorProto.INT4, [3], [-8, 7, 1])))
+    nodes = [
+        helper.make_node("Constant", [], ["y"], value=texts),
+        helper.make_node("Constant", [], ["z"], value_floats=[1.5, 2]),
+    ]
+    nodes.append(
+        helper.make_node(
+            "Constant", [], ["w"], value=helper.make_tensor("t", TensorProto.INT4, [3], [-8, 7, 1])
+        )
+    )
     nodes.append(helper.make_node("Cast", ["w"], ["c"], to=TensorProto.INT32))
-    made = irshape.run(irshape.load(written(model(nodes, [], ["y:string[2]", "z:f32[2]", "c:i32[3]"], 21), tmp_path)))
+    made = irshape.run(
+        irshape.load(
+            written(model(nodes, [], ["y:string[2]", "z:f32[2]", "c:i32[3]"], 21), tmp_path)
+        )
+    )
     assert [array.tolist() for array in made.values()] == [[b"one", b"two"], [1.5, 2.0], [-8, 7, 1]]
 
 
@@ -176,7 +257,9 @@ def test_external_data(tmp_path: Path) -> None:
     assert irshape.validate(path).diagnostics == []
     assert irshape.run(irshape.load(path), [np.ones(2, np.float32)])["y"].tolist() == [2, 3]
     irshape.save(irshape.load(path), tmp_path / "model.xml")
-    assert irshape.run(irshape.load(tmp_path / "model.xml"), [np.ones(2, np.float32)])["y"].tolist() == [2, 3]
+    assert irshape.run(irshape.load(tmp_path / "model.xml"), [np.ones(2, np.float32)])[
+        "y"
+    ].tolist() == [2, 3]
 
 
 @pytest.mark.parametrize(
@@ -195,14 +278,18 @@ def test_external_data(tmp_path: Path) -> None:
         ({"length": "4"}, "IR502"),
     ],
 )
-def test_external_data_that_is_not_there(entries: dict[str, str], code: str, tmp_path: Path) -> None:
+def test_external_data_that_is_not_there(
+    entries: dict[str, str], code: str, tmp_path: Path
+) -> None:
     folder = tmp_path / "inner"
     folder.mkdir()
     (folder / "folder").mkdir()
     for place in (tmp_path, folder):
         (place / "w.data").write_bytes(b"\0" * 8)
     os.symlink(tmp_path / "w.data", folder / "link.data")
-    assert [found.code for found in irshape.validate(external(folder, **entries)).diagnostics] == [code]
+    assert [found.code for found in irshape.validate(external(folder, **entries)).diagnostics] == [
+        code
+    ]
 
 
 # files that are no model
@@ -215,7 +302,9 @@ def test_a_truncated_file(keep: int, tmp_path: Path) -> None:
     assert [found.code for found in irshape.validate(path).diagnostics] == ["IR003"]
 
 
-def test_recognised_by_content(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recognised_by_content(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = written(reduction(13, axes=[1]), tmp_path).read_bytes()
     (tmp_path / "model.bin").write_bytes(data)
     assert irshape.load(tmp_path / "model.bin").format == "onnx"
@@ -248,27 +337,47 @@ def test_any_bytes_give_diagnostics(seed: int, tmp_path: Path) -> None:
 
 
 def test_a_large_declared_shape_costs_nothing(tmp_path: Path) -> None:
-    found = model(helper.make_node("Neg", ["x"], ["y"]), ["x:f32[1000000000,1000000000]"], ["y:f32[1000000000,1000000000]"], 13)
+    found = model(
+        helper.make_node("Neg", ["x"], ["y"]),
+        ["x:f32[1000000000,1000000000]"],
+        ["y:f32[1000000000,1000000000]"],
+        13,
+    )
     save_model(found, tmp_path / "model.onnx")
-    assert [row.severity for row in irshape.validate(tmp_path / "model.onnx").diagnostics if row.severity == "error"] == []
+    assert [
+        row.severity
+        for row in irshape.validate(tmp_path / "model.onnx").diagnostics
+        if row.severity == "error"
+    ] == []
 
 
 # graphs inside nodes
 
 
 def branch(name: str, nodes: list[Any], output: str) -> Any:
-    return helper.make_graph(nodes, name, [], [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)])
+    return helper.make_graph(
+        nodes, name, [], [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)]
+    )
 
 
 def branching() -> Any:
     """If c: if d: x + w, else x - 1; else sum of x over the axes of a constant outside."""
     one = helper.make_node("Constant", [], ["one"], value_float=1.0)
-    inner = [branch("yes", [helper.make_node("Add", ["x", "w"], ["p"])], "p"), branch("no", [one, helper.make_node("Sub", ["x", "one"], ["m"])], "m")]
-    outer = branch("then", [helper.make_node("If", ["d"], ["q"], then_branch=inner[0], else_branch=inner[1])], "q")
+    inner = [
+        branch("yes", [helper.make_node("Add", ["x", "w"], ["p"])], "p"),
+        branch("no", [one, helper.make_node("Sub", ["x", "one"], ["m"])], "m"),
+    ]
+    outer = branch(
+        "then",
+        [helper.make_node("If", ["d"], ["q"], then_branch=inner[0], else_branch=inner[1])],
+        "q",
+    )
     other = branch("else", [helper.make_node("ReduceSum", ["x", "axes"], ["s"])], "s")
     node = helper.make_node("If", ["c"], ["y"], name="choice", then_branch=outer, else_branch=other)
     constants = {"w": np.array([10, 20], np.float32), "axes": np.array([0])}
-    return model(node, ["c:boolean[]", "d:boolean[]", "x:f32[2,2]"], ["y:f32[n,2]"], 13, constants=constants)
+    return model(
+        node, ["c:boolean[]", "d:boolean[]", "x:f32[2,2]"], ["y:f32[n,2]"], 13, constants=constants
+    )
 
 
 @pytest.mark.parametrize("converted", [False, True])
@@ -278,11 +387,21 @@ def test_branches_use_what_is_around_them(converted: bool, tmp_path: Path) -> No
     loaded = irshape.load(tmp_path / "model.onnx")
     if converted:
         irshape.save(loaded, tmp_path / "model.xml", inference=irshape.infer(loaded))
-        assert [row.code for row in irshape.validate(tmp_path / "model.xml").diagnostics if row.severity == "error"] == []
+        assert [
+            row.code
+            for row in irshape.validate(tmp_path / "model.xml").diagnostics
+            if row.severity == "error"
+        ] == []
         loaded = irshape.load(tmp_path / "model.xml")
     x = np.array([[1, 2], [3, 4]], np.float32)
-    for c, d, expected in ((True, True, x + np.array([10, 20])), (True, False, x - 1), (False, True, x.sum(0, keepdims=True))):
-        np.testing.assert_array_equal(irshape.run(loaded, {"c": np.array(c), "d": np.array(d), "x": x})["y"], expected)
+    for c, d, expected in (
+        (True, True, x + np.array([10, 20])),
+        (True, False, x - 1),
+        (False, True, x.sum(0, keepdims=True)),
+    ):
+        np.testing.assert_array_equal(
+            irshape.run(loaded, {"c": np.array(c), "d": np.array(d), "x": x})["y"], expected
+        )
 
 
 def test_a_finding_inside_a_branch(tmp_path: Path) -> None:
@@ -299,9 +418,21 @@ def test_functions_that_call_each_other_again_and_again(tmp_path: Path) -> None:
     """Written out it would be a million nodes."""
     functions = []
     for level in range(6):
-        callee = helper.make_node(f"F{level + 1}", ["a"], ["b"], domain="own") if level < 5 else helper.make_node("Neg", ["a"], ["b"])
+        callee = (
+            helper.make_node(f"F{level + 1}", ["a"], ["b"], domain="own")
+            if level < 5
+            else helper.make_node("Neg", ["a"], ["b"])
+        )
         opsets = [helper.make_opsetid("own", 1), helper.make_opsetid("", 13)]
-        functions.append(helper.make_function("own", f"F{level}", ["a"], ["b"], [callee] * 10, opsets))
-    found = model(helper.make_node("F0", ["x"], ["y"], domain="own"), ["x:f32[3]"], ["y:f32[3]"], 13, functions=functions)
+        functions.append(
+            helper.make_function("own", f"F{level}", ["a"], ["b"], [callee] * 10, opsets)
+        )
+    found = model(
+        helper.make_node("F0", ["x"], ["y"], domain="own"),
+        ["x:f32[3]"],
+        ["y:f32[3]"],
+        13,
+        functions=functions,
+    )
     found.opset_import.append(helper.make_opsetid("own", 1))
     assert codes(found, tmp_path) == ["IR004"]

@@ -12,13 +12,24 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from .... import __version__
+from ....version import __version__
 from ...report import SEVERITIES, Diagnostic, FileReport, Report
-from ..common import DEFAULTS, PLURALS, Options, RulePage, count, counted, excerpt, most_severe, rule_pages, tally
+from ..common import (
+    DEFAULTS,
+    PLURALS,
+    Options,
+    RulePage,
+    count,
+    counted,
+    excerpt,
+    most_severe,
+    rule_pages,
+    tally,
+)
 from .markup import message, prose, text
 
 if TYPE_CHECKING:
-    from ....model import Layer
+    from ....model.graph import Layer
     from ...neighbourhood import LayerKey
 
 MAX_FINDINGS = 5_000
@@ -32,8 +43,12 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
     return "".join(_page(report, kept, pages, options))
 
 
-def _page(report: Report, kept: list[list[int]], pages: list[RulePage], options: Options) -> Iterator[str]:
-    style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("report.css", "report.js"))
+def _page(
+    report: Report, kept: list[list[int]], pages: list[RulePage], options: Options
+) -> Iterator[str]:
+    style, script = (
+        files(__package__).joinpath(name).read_text("utf-8") for name in ("report.css", "report.js")
+    )
     failing = [(at, file) for at, file in enumerate(report.files) if file.diagnostics]
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{base64.b64encode(sha256(script.encode()).digest()).decode()}'"
     yield (
@@ -82,17 +97,36 @@ def _filters(pages: list[RulePage], failing: list[int]) -> str:
     lines = []
     for page in pages:
         chosen = f'body:has(#rule option[value="{text(page.code)}"]:checked)'
-        lines.append(f'{chosen} .finding:not([data-rule="{text(page.code)}"]), {chosen} .card:not(:has([data-rule="{text(page.code)}"])) {{ display: none }}')
-    lines += [f'body:has(#file option[value="{at}"]:checked) .file:not([data-file="{at}"]) {{ display: none }}' for at in failing] if len(failing) > 1 else []
+        lines.append(
+            f'{chosen} .finding:not([data-rule="{text(page.code)}"]), {chosen} .card:not(:has([data-rule="{text(page.code)}"])) {{ display: none }}'
+        )
+    lines += (
+        [
+            f'body:has(#file option[value="{at}"]:checked) .file:not([data-file="{at}"]) {{ display: none }}'
+            for at in failing
+        ]
+        if len(failing) > 1
+        else []
+    )
     return "".join(line + "\n" for line in lines)
 
 
 def _head(report: Report, options: Options) -> str:
-    fails = any(report.count(severity) for severity in SEVERITIES[: SEVERITIES.index(options.fail_level) + 1])
-    state, words = (
-        ("error", "does not pass") if fails else ("ok", "passes") if report.ok and not report.count("warning") else ("warning", "passes, with findings")
+    fails = any(
+        report.count(severity)
+        for severity in SEVERITIES[: SEVERITIES.index(options.fail_level) + 1]
     )
-    numbers = [("", len(report.files), "file"), ("", sum(file.layers for file in report.files), "layer")]
+    state, words = (
+        ("error", "does not pass")
+        if fails
+        else ("ok", "passes")
+        if report.ok and not report.count("warning")
+        else ("warning", "passes, with findings")
+    )
+    numbers = [
+        ("", len(report.files), "file"),
+        ("", sum(file.layers for file in report.files), "layer"),
+    ]
     numbers += [(severity, report.count(severity), severity) for severity in SEVERITIES]
     cells = "".join(
         f'<div class="number {kind}{"" if number else " zero"}"><b>{number:,}</b><span>{name}{"" if number == 1 else "s"}</span></div>'
@@ -107,12 +141,23 @@ def _bar(report: Report, pages: list[RulePage], failing: list[tuple[int, FileRep
         for severity in SEVERITIES
         if report.count(severity)
     ]
-    options = "".join(f'<option value="{text(page.code)}">{text(page.code)} {text(page.name)}</option>' for page in pages)
-    parts.append(f'<label>rule <select id="rule" autocomplete="off"><option value="">all</option>{options}</select></label>')
+    options = "".join(
+        f'<option value="{text(page.code)}">{text(page.code)} {text(page.name)}</option>'
+        for page in pages
+    )
+    parts.append(
+        f'<label>rule <select id="rule" autocomplete="off"><option value="">all</option>{options}</select></label>'
+    )
     if len(failing) > 1:
-        options = "".join(f'<option value="{at}">{text(file.path)}</option>' for at, file in failing)
-        parts.append(f'<label>file <select id="file" autocomplete="off"><option value="">all</option>{options}</select></label>')
-    parts.append('<label class="search" hidden="">search <input type="search" id="search" placeholder="layer, message, shape" autocomplete="off"/></label>')
+        options = "".join(
+            f'<option value="{at}">{text(file.path)}</option>' for at, file in failing
+        )
+        parts.append(
+            f'<label>file <select id="file" autocomplete="off"><option value="">all</option>{options}</select></label>'
+        )
+    parts.append(
+        '<label class="search" hidden="">search <input type="search" id="search" placeholder="layer, message, shape" autocomplete="off"/></label>'
+    )
     parts.append('<output id="shown"></output>')
     return f'<form class="bar" action="#">{"".join(parts)}</form>\n'
 
@@ -122,11 +167,22 @@ def _table(report: Report) -> str:
     rows = {False: "", True: ""}
     for at, file in enumerate(report.files):
         counts = [count(file, severity) for severity in SEVERITIES]
-        cells = "".join(f'<td class="{severity}">{number or ""}</td>' for severity, number in zip(SEVERITIES, counts, strict=True))
-        name = f'<a href="#file-{at}">{text(file.path)}</a>' if file.diagnostics else text(file.path)
-        rows[not file.diagnostics] += f'<tr><td class="path">{name}</td>{cells}<td class="count">{file.layers:,}</td></tr>\n'
+        cells = "".join(
+            f'<td class="{severity}">{number or ""}</td>'
+            for severity, number in zip(SEVERITIES, counts, strict=True)
+        )
+        name = (
+            f'<a href="#file-{at}">{text(file.path)}</a>' if file.diagnostics else text(file.path)
+        )
+        rows[not file.diagnostics] += (
+            f'<tr><td class="path">{name}</td>{cells}<td class="count">{file.layers:,}</td></tr>\n'
+        )
     head = f"<tr><th>file</th>{''.join(f'<th>{PLURALS[severity]}</th>' for severity in SEVERITIES)}<th>layers</th></tr>\n"
-    failing = f'<div class="list"><table class="files"><thead>{head}</thead><tbody>{rows[False]}</tbody></table></div>' if rows[False] else ""
+    failing = (
+        f'<div class="list"><table class="files"><thead>{head}</thead><tbody>{rows[False]}</tbody></table></div>'
+        if rows[False]
+        else ""
+    )
     clean = sum(not file.diagnostics for file in report.files)
     passed = (
         f'<details class="passed"{" open=" + chr(34) * 2 if clean <= 3 else ""}><summary>{counted(clean, "file")} without a finding</summary>'
@@ -137,7 +193,9 @@ def _table(report: Report) -> str:
     return f"<section>\n{failing}{passed}</section>\n"
 
 
-def _file(at: int, file: FileReport, kept: list[int], drawings: int, options: Options) -> tuple[str, int]:
+def _file(
+    at: int, file: FileReport, kept: list[int], drawings: int, options: Options
+) -> tuple[str, int]:
     """The section of a file, a card for each layer that has findings; and how many layers it draws, `drawings` at most."""
     from ...neighbourhood import layer_key, neighbourhoods
 
@@ -147,7 +205,10 @@ def _file(at: int, file: FileReport, kept: list[int], drawings: int, options: Op
         layer = file.diagnostics[index].layer
         cards.setdefault(None if layer is None else layer_key(layer), []).append(index)
     anchors = {key: f"layer-{at}-{number}" for number, key in enumerate(cards)}
-    severities = {key: min((file.diagnostics[index].severity for index in of_layer), key=SEVERITIES.index) for key, of_layer in cards.items()}
+    severities = {
+        key: min((file.diagnostics[index].severity for index in of_layer), key=SEVERITIES.index)
+        for key, of_layer in cards.items()
+    }
 
     def mark(layer: Layer) -> tuple[str, str]:
         key = (layer.path, layer.id, layer.type, layer.name)
@@ -162,20 +223,28 @@ def _file(at: int, file: FileReport, kept: list[int], drawings: int, options: Op
 
             drawn += 1
             picture = f'<div class="scroll">{drawing(around[key], mark)}</div>\n'
-        findings = "".join(_finding(file, file.diagnostics[index], f"finding-{at}-{index}") for index in of_layer)
+        findings = "".join(
+            _finding(file, file.diagnostics[index], f"finding-{at}-{index}") for index in of_layer
+        )
         parts.append(
             f'<article class="card {severities[key]}" id="{anchors[key]}">\n{_title(file.diagnostics[of_layer[0]].layer)}{findings}{picture}</article>\n'
         )
     found = tally({severity: count(file, severity) for severity in SEVERITIES})
     head = f'<h2><span class="path">{text(file.path)}</span> <small>{found} in {counted(file.layers, "layer")}</small></h2>\n'
-    return f'<section class="file" data-file="{at}" id="file-{at}">\n{head}{"".join(parts)}</section>\n', drawn
+    return (
+        f'<section class="file" data-file="{at}" id="file-{at}">\n{head}{"".join(parts)}</section>\n',
+        drawn,
+    )
 
 
 def _title(layer: dict[str, Any] | None) -> str:
     if layer is None:
         return "<h3>The file</h3>\n"
     name = f' <span class="layer">{text(layer["name"])}</span>' if layer["name"] else ""
-    details = [f"id {layer['id']}" if layer["id"] else "no id", *([layer["opset"]] if layer["opset"] else [])]
+    details = [
+        f"id {layer['id']}" if layer["id"] else "no id",
+        *([layer["opset"]] if layer["opset"] else []),
+    ]
     details += [f"inside {' / '.join(layer['path'])}"] if layer["path"] else []
     return f"<h3>{text(layer['type'] or 'no type')}{name} <small>{text(', '.join(details))}</small></h3>\n"
 
@@ -187,8 +256,14 @@ def _finding(file: FileReport, found: Diagnostic, anchor: str) -> str:
         f' <span class="rule">{text(found.rule)}</span><a class="place" href="#{anchor}">line {found.line}, column {found.column}{port}</a></p>\n',
         f'<p class="message">{message(found.message)}</p>\n',
     ]
-    if found.expected is not None and found.actual is not None and not (found.expected in found.message and found.actual in found.message):
-        parts.append(f'<dl><dt>found</dt><dd class="actual">{text(found.actual)}</dd><dt>expected</dt><dd class="expected">{text(found.expected)}</dd></dl>\n')
+    if (
+        found.expected is not None
+        and found.actual is not None
+        and not (found.expected in found.message and found.actual in found.message)
+    ):
+        parts.append(
+            f'<dl><dt>found</dt><dd class="actual">{text(found.actual)}</dd><dt>expected</dt><dd class="expected">{text(found.expected)}</dd></dl>\n'
+        )
     seen = excerpt(file, found)
     if seen is not None:
         token = _TOKEN.match(seen.after)
@@ -207,8 +282,15 @@ _TOKEN = re.compile(r"""<[^>]*>?|[^\s=<>]+\s*=\s*("[^"]*"|'[^']*')""")
 def _rules(pages: list[RulePage]) -> str:
     parts = []
     for page in pages:
-        sections = "".join(f"<h4>{text(heading)}</h4>{prose(content)}" for heading, content in page.sections.items())
+        sections = "".join(
+            f"<h4>{text(heading)}</h4>{prose(content)}"
+            for heading, content in page.sections.items()
+        )
         title = f'<span class="code">{text(page.code)}</span> <span class="rule">{text(page.name)}</span> <span class="summary">{text(" ".join(page.summary.split()))}</span>'
-        body = f'<details class="page"><summary>{title}</summary>{sections}</details>' if sections else f'<p class="page">{title}</p>'
+        body = (
+            f'<details class="page"><summary>{title}</summary>{sections}</details>'
+            if sections
+            else f'<p class="page">{title}</p>'
+        )
         parts.append(f'<li id="rule-{text(page.code)}">{body}</li>\n')
     return f'<section>\n<h2>Rules</h2>\n<ul class="rules">\n{"".join(parts)}</ul>\n</section>\n'

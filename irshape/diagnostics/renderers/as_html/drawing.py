@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from ....model import Layer
+from ....model.graph import Layer
 from ...neighbourhood import Edge, Neighbourhood
 from ..common import shortened
 from .markup import text
@@ -36,10 +36,15 @@ def drawing(found: Neighbourhood, mark: Marker) -> str:
     height = rows * ROW
     left = _breadth(inputs)
     width = left + BOX + _breadth(outputs)
-    parts = [_side(inputs, left, height, mark, incoming=True), _side(outputs, left + BOX, height, mark, incoming=False)]
+    parts = [
+        _side(inputs, left, height, mark, incoming=True),
+        _side(outputs, left + BOX, height, mark, incoming=False),
+    ]
     severity, _ = mark(found.layer)
     parts.append(_box(found.layer, left, SPACE / 2, height - SPACE, f"box centre {severity}", ""))
-    title = f"{found.layer.type or 'A layer'} {found.layer.name} with what feeds it and what it feeds"
+    title = (
+        f"{found.layer.type or 'A layer'} {found.layer.name} with what feeds it and what it feeds"
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing" role="img" viewBox="-2 0 {width + 4} {height}" width="{width + 4}" height="{height}">'
         f"<title>{text(title)}</title>{''.join(parts)}</svg>"
@@ -47,7 +52,10 @@ def drawing(found: Neighbourhood, mark: Marker) -> str:
 
 
 def _rows(edges: Sequence[Edge]) -> list[_Row]:
-    rows = [_Row(edge, index > 0 and edges[index - 1].port == edge.port and edge.other is not None) for index, edge in enumerate(edges[:MAX_ROWS])]
+    rows = [
+        _Row(edge, index > 0 and edges[index - 1].port == edge.port and edge.other is not None)
+        for index, edge in enumerate(edges[:MAX_ROWS])
+    ]
     return [*rows, _Row(None, left_out=len(edges) - MAX_ROWS)] if len(edges) > MAX_ROWS else rows
 
 
@@ -64,12 +72,23 @@ def _side(rows: list[_Row], centre: int, height: int, mark: Marker, *, incoming:
     for index, row in enumerate(rows):
         middle = top + (index + 0.5) * ROW
         if row.edge is None:
-            parts.append(f'<text class="more" x="{line_at + GAP / 2}" y="{middle + 4}">… and {row.left_out:,} more</text>')
+            parts.append(
+                f'<text class="more" x="{line_at + GAP / 2}" y="{middle + 4}">… and {row.left_out:,} more</text>'
+            )
         else:
             parts.append(_line(row, line_at, middle, incoming))
     for first, count, layer in _runs(rows):
         severity, anchor = mark(layer)
-        parts.append(_box(layer, box_at, top + first * ROW + SPACE / 2, count * ROW - SPACE, f"box {severity}", anchor))
+        parts.append(
+            _box(
+                layer,
+                box_at,
+                top + first * ROW + SPACE / 2,
+                count * ROW - SPACE,
+                f"box {severity}",
+                anchor,
+            )
+        )
     return "".join(parts)
 
 
@@ -93,9 +112,17 @@ def _line(row: _Row, start: float, y: float, incoming: bool) -> str:
     end = start + GAP
     loose = edge.other is None
     bad = edge.clash or edge.repeated is not None
-    tip = f'<path class="tip" d="M{end - 9} {y - 4.5}L{end} {y}L{end - 9} {y + 4.5}z"/>' if incoming or not loose else ""
+    tip = (
+        f'<path class="tip" d="M{end - 9} {y - 4.5}L{end} {y}L{end - 9} {y + 4.5}z"/>'
+        if incoming or not loose
+        else ""
+    )
     first, last = (start + 20 if loose and incoming else start), (end - 8 if tip else end - 20)
-    stop = f'<circle class="stop" cx="{first if incoming else last}" cy="{y}" r="3.5"/>' if loose else ""
+    stop = (
+        f'<circle class="stop" cx="{first if incoming else last}" cy="{y}" r="3.5"/>'
+        if loose
+        else ""
+    )
     labels = _labels(edge, row.repeated)
     heights = [y - 7, y + 15, y + 28]
     if len(labels) == 2 and labels[0][0] == "shape":
@@ -105,7 +132,11 @@ def _line(row: _Row, start: float, y: float, incoming: bool) -> str:
         for (kind, label), height in zip(labels, heights, strict=False)
     ]
     port_x, side = (end - 7, "in") if incoming else (start + 7, "out")
-    port = f'<text class="port {side}" x="{port_x}" y="{y - 21}">port {text(shortened(edge.port, 12))}</text>' if not row.repeated else ""
+    port = (
+        f'<text class="port {side}" x="{port_x}" y="{y - 21}">port {text(shortened(edge.port, 12))}</text>'
+        if not row.repeated
+        else ""
+    )
     return f'<g class="edge{" bad" if bad else ""}"><path class="line" d="M{first} {y}H{last}"/>{tip}{stop}{"".join(lines)}{port}</g>'
 
 
@@ -115,15 +146,28 @@ def _labels(edge: Edge, repeated: bool) -> list[tuple[str, str]]:
     if not repeated:
         same = edge.declared == edge.inferred or edge.inferred is None
         if edge.declared is None and edge.inferred is None:
-            labels.append(("absent", "nothing feeds it" if edge.other is None and edge.clash else "declares nothing"))
+            labels.append(
+                (
+                    "absent",
+                    "nothing feeds it" if edge.other is None and edge.clash else "declares nothing",
+                )
+            )
         elif edge.declared is None:
             labels.append(("shape", str(edge.inferred)))
         elif same:
             labels.append(("shape", edge.declared))
         else:
-            labels += [("declared" if edge.clash else "loose", f"declared {edge.declared}"), ("inferred", f"inferred {edge.inferred}")]
+            labels += [
+                ("declared" if edge.clash else "loose", f"declared {edge.declared}"),
+                ("inferred", f"inferred {edge.inferred}"),
+            ]
     if edge.repeated is not None:
-        labels.append(("inferred" if edge.repeated == edge.inferred else "declared", f"received as {edge.repeated}"))
+        labels.append(
+            (
+                "inferred" if edge.repeated == edge.inferred else "declared",
+                f"received as {edge.repeated}",
+            )
+        )
     elif edge.value is not None and not repeated:
         labels.append(("value", f"= {edge.value}"))
     return labels

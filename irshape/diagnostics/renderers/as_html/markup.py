@@ -9,7 +9,14 @@ from ..common import plain
 
 def text(content: str) -> str:
     """Foreign text as content or as an attribute's value in double quotes."""
-    return plain(content).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;").replace("'", "&#39;")
+    return (
+        plain(content)
+        .replace("&", "&amp;")
+        .replace("<", "&lt;")
+        .replace(">", "&gt;")
+        .replace('"', "&quot;")
+        .replace("'", "&#39;")
+    )
 
 
 def message(content: str) -> str:
@@ -17,7 +24,10 @@ def message(content: str) -> str:
     pieces = content.split("`")
     if len(pieces) % 2 == 0:
         return text(content)
-    return "".join(f"<code>{text(piece)}</code>" if index % 2 else text(piece) for index, piece in enumerate(pieces))
+    return "".join(
+        f"<code>{text(piece)}</code>" if index % 2 else text(piece)
+        for index, piece in enumerate(pieces)
+    )
 
 
 def prose(markdown: str) -> str:
@@ -27,7 +37,9 @@ def prose(markdown: str) -> str:
         if index % 2:
             parts.append(f"<pre>{chr(10).join(map(text, part.rstrip().split(chr(10))))}</pre>")
         else:
-            parts += [_block(block) for block in re.split(r"\n\s*\n", part.strip()) if block.strip()]
+            parts += [
+                _block(block) for block in re.split(r"\n\s*\n", part.strip()) if block.strip()
+            ]
     return "".join(parts)
 
 
@@ -42,7 +54,10 @@ def _block(block: str) -> str:
 
 def _inline(content: str) -> str:
     pieces = re.split(r"`([^`]+)`", " ".join(content.split()))
-    return "".join(f"<code>{text(piece)}</code>" if index % 2 else _emphasised(text(piece)) for index, piece in enumerate(pieces))
+    return "".join(
+        f"<code>{text(piece)}</code>" if index % 2 else _emphasised(text(piece))
+        for index, piece in enumerate(pieces)
+    )
 
 
 def _emphasised(escaped: str) -> str:

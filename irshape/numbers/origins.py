@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import Layer
+from ..model.graph import Layer
 from .statistics import is_real
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -27,13 +27,22 @@ def source_of_nan(layer: Layer, inputs: Sequence[Array], outputs: Sequence[Array
         return None
     reals = [array for array in inputs if is_real(array) and array.size]
     folded = layer.type.lower()
-    infinite = [index for index, array in enumerate(inputs) if is_real(array) and bool(np.isinf(array).any())]
+    infinite = [
+        index
+        for index, array in enumerate(inputs)
+        if is_real(array) and bool(np.isinf(array).any())
+    ]
     if folded in ("softmax", "logsoftmax") and reals:
         whole = np.isneginf(reals[0])
         axis = int(layer.attribute("axis") or 1)
         if axis < whole.ndim and bool(whole.all(axis=axis).any()):
             return f"a row of its input holds nothing but -inf along axis {axis} (all of it is masked out)"
-    if folded == "scaleddotproductattention" and len(inputs) > 3 and inputs[3].ndim and bool(_masked(inputs[3]).all(axis=-1).any()):
+    if (
+        folded == "scaleddotproductattention"
+        and len(inputs) > 3
+        and inputs[3].ndim
+        and bool(_masked(inputs[3]).all(axis=-1).any())
+    ):
         return "a row of its mask lets nothing through (false, or -inf, all along)"
     if folded in ("divide", "mod", "floormod") and len(reals) > 1 and bool((reals[1] == 0).any()):
         return "it divides 0 by 0"

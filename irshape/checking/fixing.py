@@ -11,17 +11,27 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from .diagnostics.report import Diagnostic, diagnostic
-from .formats.edits import Edit, Edited, add_attribute, read_dims, rename_attribute, set_attribute, set_dims
-from .formats.loading import open_source, read_source
-from .formats.weights import Weights
-from .inference.engine import BodyResult, declared, infer
-from .model import Layer, Model, NotReadable, Port, Problem, Source
-from .ops import registry
-from .ops.tensors import Tensor
-from .rules import Context, findings, rule_named
-from .settings.selection import PLAIN, Filter
-from .types import PartialShape
+from ..diagnostics.report import Diagnostic, diagnostic
+from ..formats.ir.edits import (
+    Edit,
+    Edited,
+    add_attribute,
+    read_dims,
+    rename_attribute,
+    set_attribute,
+    set_dims,
+)
+from ..formats.loading import open_source, read_source
+from ..inference.engine import BodyResult, declared, infer
+from ..model.graph import Layer, Model, NotReadable, Port, Problem
+from ..model.source import Source
+from ..model.weights import Weights
+from ..ops import registry
+from ..ops.tensors import Tensor
+from ..rules import Context, findings, rule_named
+from ..rules.settings import PLAIN
+from ..settings.selection import Filter
+from ..types import PartialShape
 
 MAX_ROUNDS = 100
 """How often a text is read again. Real ones need five."""
@@ -38,7 +48,14 @@ PORT_RULES = frozenset(
         "malformed-dim",
     )
 )
-_NAMES = frozenset(("misspelt-attribute", "unknown-layer-attribute", "unknown-port-attribute", "unknown-edge-attribute"))
+_NAMES = frozenset(
+    (
+        "misspelt-attribute",
+        "unknown-layer-attribute",
+        "unknown-port-attribute",
+        "unknown-edge-attribute",
+    )
+)
 _IDS = frozenset(("malformed-id", "malformed-edge"))
 FIXED_RULES = PORT_RULES | _NAMES | _IDS
 """The rules whose findings can be fixed, where one answer is right."""
@@ -58,7 +75,15 @@ _WIRING = frozenset(
     )
 )
 """With an error of these it is not clear who feeds whom, so no port is touched."""
-_ELSEWHERE = frozenset(("missing-weights", "constant-out-of-range", "unreachable-layer", "missing-result", "newer-than-target"))
+_ELSEWHERE = frozenset(
+    (
+        "missing-weights",
+        "constant-out-of-range",
+        "unreachable-layer",
+        "missing-result",
+        "newer-than-target",
+    )
+)
 """Errors that say nothing against the ports of their layer."""
 
 
@@ -98,13 +123,21 @@ class Fixes:
 
     def diff(self) -> str:
         """What changes, as a unified diff; nothing where nothing does."""
-        return "".join(_diff(self.path, self.original.decode(self.encoding, "replace"), self.text)) if self.edits else ""
+        return (
+            "".join(_diff(self.path, self.original.decode(self.encoding, "replace"), self.text))
+            if self.edits
+            else ""
+        )
 
 
 def fix(path: str | os.PathLike[str], weights: str | os.PathLike[str] = "beside") -> Fixes:
     """`irshape.fix`."""
     name = os.fspath(path)
-    beside = ("none" if name == "-" else os.path.splitext(name)[0] + ".bin") if weights == "beside" else weights
+    beside = (
+        ("none" if name == "-" else os.path.splitext(name)[0] + ".bin")
+        if weights == "beside"
+        else weights
+    )
     try:
         source = open_source(name)
         model = read_source(source, beside)
@@ -114,7 +147,9 @@ def fix(path: str | os.PathLike[str], weights: str | os.PathLike[str] = "beside"
         return fixes
     if model.format != "ir":
         raise ValueError(f"'{name}' is no IR; only the text of an IR can be fixed")
-    if model.source.data != source.data or any(problem.rule == "repaired-xml" for problem in model.problems):
+    if model.source.data != source.data or any(
+        problem.rule == "repaired-xml" for problem in model.problems
+    ):
         found, _ = _found(model)  # a layer that is not well-formed as it stands
         return _untouched(model.source, [diagnostic(problem, model.source) for problem in found])
     return _fixed(source, model)
@@ -132,21 +167,35 @@ def _fixed(source: Source, model: Model) -> Fixes:
     made: dict[tuple[object, ...], Problem] = {}
     for turn in range(MAX_ROUNDS + 1):
         found, context = _found(model)
-        step = next((step for phase in (_ids, _names, _ports) if (step := list(phase(context, found)))), None)
+        step = next(
+            (step for phase in (_ids, _names, _ports) if (step := list(phase(context, found)))),
+            None,
+        )
         if step is None or turn == MAX_ROUNDS:
             break
         places = [edited.origin(each.problem.offset) for each in step]
         edited.apply(edit for each in step for edit in each.edits)
         for each, place in zip(step, places, strict=True):
             made.setdefault(_key(each.problem, place), each.problem._replace(offset=place))
-        model = _read(Source(source.path, edited.data, "utf-8" if source.raw is None else "utf-8-sig"), model, weights)
+        model = _read(
+            Source(source.path, edited.data, "utf-8" if source.raw is None else "utf-8-sig"),
+            model,
+            weights,
+        )
     fixes = Fixes(source.path, *_raw(source))
     fixes.edits = _raw_edits(source, edited.edits)
     left = {_key(problem, edited.origin(problem.offset)) for problem in found}
-    fixes.fixed = [diagnostic(problem, source) for key, problem in sorted(made.items(), key=lambda item: item[1].offset) if key not in left]
+    fixes.fixed = [
+        diagnostic(problem, source)
+        for key, problem in sorted(made.items(), key=lambda item: item[1].offset)
+        if key not in left
+    ]
     after = model.source
     fixes.remaining = [diagnostic(problem, after) for problem in found]
-    fixes.remaining_before = [diagnostic(problem._replace(offset=edited.origin(problem.offset)), source) for problem in found]
+    fixes.remaining_before = [
+        diagnostic(problem._replace(offset=edited.origin(problem.offset)), source)
+        for problem in found
+    ]
     return fixes
 
 
@@ -167,7 +216,9 @@ def _found(model: Model) -> tuple[list[Problem], Context]:
     """What `validate` finds in a model, and what the rules have looked at."""
     context = Context(model, infer(model, compare=True))
     sieve = Filter(PLAIN, model.source)
-    found = [problem for problem in findings(context) if sieve.keep(rule_named(problem.rule), problem)]
+    found = [
+        problem for problem in findings(context) if sieve.keep(rule_named(problem.rule), problem)
+    ]
     found.sort(key=lambda problem: (problem.offset, problem.rule, problem.message))
     return found, context
 
@@ -215,7 +266,9 @@ def _ids(context: Context, found: list[Problem]) -> Iterator[Step]:
         if problem.rule not in _IDS or problem.severity != "warning" or problem.expected is None:
             continue
         if problem.rule == "malformed-id" and problem.layer is not None:
-            others = taken[(id(problem.layer), problem.port[0]) if problem.port else problem.layer.path]
+            others = taken[
+                (id(problem.layer), problem.port[0]) if problem.port else problem.layer.path
+            ]
             if problem.expected in others:
                 continue
             others.add(problem.expected)
@@ -232,8 +285,16 @@ def _names(context: Context, found: list[Problem]) -> Iterator[Step]:
     for problem in found:
         if problem.rule not in _NAMES or problem.actual is None or problem.expected is None:
             continue
-        name = problem.expected if problem.rule == "misspelt-attribute" else _structural(source, problem)
-        if name is None or (problem.rule == "misspelt-attribute" and problem.layer is not None and not _only_one(problem.layer, problem.actual, name)):
+        name = (
+            problem.expected
+            if problem.rule == "misspelt-attribute"
+            else _structural(source, problem)
+        )
+        if name is None or (
+            problem.rule == "misspelt-attribute"
+            and problem.layer is not None
+            and not _only_one(problem.layer, problem.actual, name)
+        ):
             continue
         edit = rename_attribute(source, problem.offset, problem.actual, name)
         if edit is not None:
@@ -246,7 +307,11 @@ def _names(context: Context, found: list[Problem]) -> Iterator[Step]:
 def _only_one(layer: Layer, name: str, meant: str) -> bool:
     """Whether no other attribute of the operation is as close to the name as the one that is taken to be meant."""
     try:
-        known = [declared.name for declared in registry.find(layer.type, layer.version).attributes.values() if layer.attribute(declared.name) is None]
+        known = [
+            declared.name
+            for declared in registry.find(layer.type, layer.version).attributes.values()
+            if layer.attribute(declared.name) is None
+        ]
     except registry.UnknownOperation:
         return True
     return all(other == meant or _alike(name, other) < _alike(name, meant) for other in known)
@@ -264,15 +329,33 @@ def _structural(source: Source, problem: Problem) -> str | None:
     there = {name for name, *_ in source.attributes(element)}
     absent = [name for name in (problem.expected or "").split(", ") if name not in there]
     close = get_close_matches(problem.actual or "", absent, 2, 0.75)
-    return close[0] if len(close) == 1 or (close and _alike(problem.actual or "", close[0]) > _alike(problem.actual or "", close[1])) else None
+    return (
+        close[0]
+        if len(close) == 1
+        or (
+            close
+            and _alike(problem.actual or "", close[0]) > _alike(problem.actual or "", close[1])
+        )
+        else None
+    )
 
 
 def _ports(context: Context, found: list[Problem]) -> Iterator[Step]:
     """Ports that declare something other than what they carry."""
-    errors = [problem for problem in found if (problem.severity or rule_named(problem.rule).severity) == "error"]
-    if not any(problem.rule in PORT_RULES for problem in found) or any(problem.rule in _WIRING for problem in errors):
+    errors = [
+        problem
+        for problem in found
+        if (problem.severity or rule_named(problem.rule).severity) == "error"
+    ]
+    if not any(problem.rule in PORT_RULES for problem in found) or any(
+        problem.rule in _WIRING for problem in errors
+    ):
         return
-    blocked = {id(problem.layer) for problem in errors if problem.layer is not None and problem.rule not in FIXED_RULES | _ELSEWHERE}
+    blocked = {
+        id(problem.layer)
+        for problem in errors
+        if problem.layer is not None and problem.rule not in FIXED_RULES | _ELSEWHERE
+    }
     sieve = Filter(PLAIN, context.model.source)
     for step in _Ports(context, blocked | context.doubtful | context.mistyped).steps():
         if sieve.keep(rule_named(step.problem.rule), step.problem):
@@ -309,14 +392,18 @@ class _Ports:
         for position in result.wiring.order:
             layer = layers[position]
             if id(layer) not in self.tainted and id(layer) not in self.blocked:
-                for port, tensor in zip(layer.outputs, self.tensors(result, position), strict=False):
+                for port, tensor in zip(
+                    layer.outputs, self.tensors(result, position), strict=False
+                ):
                     yield from self.output(layer, port, tensor, position not in result.unsure)
             for body in result.inner.get(position, {}).values():
                 yield from self.of(body)
         for position, row in enumerate(result.wiring.sources):
             for port, source in zip(layers[position].inputs, row, strict=True):
                 if source is not None and id(layers[source[0]]) not in self.tainted:
-                    yield from self.input(layers[position], port, layers[source[0]].outputs[source[1]])
+                    yield from self.input(
+                        layers[position], port, layers[source[0]].outputs[source[1]]
+                    )
 
     def tensors(self, result: BodyResult, position: int) -> tuple[Tensor, ...]:
         """What the outputs of a layer carry; a Parameter of a body says so itself."""
@@ -331,28 +418,47 @@ class _Ports:
             layer = layers[position]
             own = _own(layer)
             fed = result.outputs[position]
-            doubtful = whole or any(source is not None and id(layers[source[0]]) in self.tainted for source in result.wiring.sources[position])
-            doubtful = doubtful or (own is not None and bool(fed) and not own.shape.compatible(fed[0].shape))
+            doubtful = whole or any(
+                source is not None and id(layers[source[0]]) in self.tainted
+                for source in result.wiring.sources[position]
+            )
+            doubtful = doubtful or (
+                own is not None and bool(fed) and not own.shape.compatible(fed[0].shape)
+            )
             if id(layer) in self.blocked and not doubtful:
-                doubtful = any(_differ(port, tensor) for port, tensor in zip(layer.outputs, fed, strict=False))
+                doubtful = any(
+                    _differ(port, tensor) for port, tensor in zip(layer.outputs, fed, strict=False)
+                )
             inner = result.inner.get(position, {})
             for body in inner.values():
                 self.taint(body, doubtful)
-            if doubtful or any(id(inside) in self.tainted for body in inner.values() for inside in body.body.layers):
+            if doubtful or any(
+                id(inside) in self.tainted for body in inner.values() for inside in body.body.layers
+            ):
                 self.tainted.add(id(layer))
 
     def output(self, layer: Layer, port: Port, tensor: Tensor, certain: bool) -> Iterator[Step]:
         dims, precision = port.dims, port.precision
         shape = tensor.shape
-        form = None if shape.dims is None else tuple(dim.low if dim.is_static else -1 for dim in shape.dims)
+        form = (
+            None
+            if shape.dims is None
+            else tuple(dim.low if dim.is_static else -1 for dim in shape.dims)
+        )
         given = declared(port, tensor)
         element_type = tensor.element_type
         if port.element_type is None:
             rule = "missing-precision" if precision is None else "unknown-precision"
-            if (certain or not element_type.is_dynamic) and (precision is not None or self.context.model.kind == "net"):
+            if (certain or not element_type.is_dynamic) and (
+                precision is not None or self.context.model.kind == "net"
+            ):
                 precision = element_type.precision
                 yield from self.precision(rule, layer, port, "output", precision)
-        elif not element_type.is_dynamic and not given.element_type.is_dynamic and given.element_type is not element_type:
+        elif (
+            not element_type.is_dynamic
+            and not given.element_type.is_dynamic
+            and given.element_type is not element_type
+        ):
             precision = element_type.precision
             yield from self.precision("output-type-mismatch", layer, port, "output", precision)
         if dims is None:
@@ -360,13 +466,26 @@ class _Ports:
                 there = read_dims(self.source, port.offset)
                 dims = form
                 if not certain and len(there) == len(form):
-                    dims = _merged(tuple(form[i] if size is None else size for i, size in enumerate(there)), shape) or form
+                    dims = (
+                        _merged(
+                            tuple(
+                                form[i] if size is None else size for i, size in enumerate(there)
+                            ),
+                            shape,
+                        )
+                        or form
+                    )
                 yield from self.dims("malformed-dim", layer, port, "output", dims)
         elif form is not None and given.shape != shape:
             if not given.shape.compatible(shape):
                 dims = form if certain else _merged(dims, shape) or form
                 yield from self.dims("output-shape-mismatch", layer, port, "output", dims)
-            elif certain and dims != form and layer.type.lower() not in ("parameter", "readvalue") and given.shape.encloses(PartialShape(form)):
+            elif (
+                certain
+                and dims != form
+                and layer.type.lower() not in ("parameter", "readvalue")
+                and given.shape.encloses(PartialShape(form))
+            ):
                 dims = form
                 yield from self.dims("looser-declaration", layer, port, "output", dims)
         self.known[id(port)] = (dims, precision)
@@ -376,30 +495,83 @@ class _Ports:
         if not port.dims and port.dims is not None and port.precision is None:
             return  # it says nothing at all
         if dims is not None and port.dims != dims:
-            yield from self.dims("malformed-dim" if port.dims is None else "input-mismatch", layer, port, "input", dims)
+            yield from self.dims(
+                "malformed-dim" if port.dims is None else "input-mismatch",
+                layer,
+                port,
+                "input",
+                dims,
+            )
         there = declared(_as_port(dims, precision)).element_type
         if port.precision is None or there.is_dynamic:
             return
         here = port.element_type
         if here is None or (not here.is_dynamic and here is not there):
-            yield from self.precision("unknown-precision" if here is None else "input-type-mismatch", layer, port, "input", there.precision)
+            yield from self.precision(
+                "unknown-precision" if here is None else "input-type-mismatch",
+                layer,
+                port,
+                "input",
+                there.precision,
+            )
 
-    def dims(self, rule: str, layer: Layer, port: Port, way: str, wanted: tuple[int, ...]) -> Iterator[Step]:
+    def dims(
+        self, rule: str, layer: Layer, port: Port, way: str, wanted: tuple[int, ...]
+    ) -> Iterator[Step]:
         edits = set_dims(self.source, port.offset, wanted)
         if edits:
-            before = "malformed" if port.dims is None else str(PartialShape(port.dims)) if port.dims else "no dimensions"
+            before = (
+                "malformed"
+                if port.dims is None
+                else str(PartialShape(port.dims))
+                if port.dims
+                else "no dimensions"
+            )
             after = str(PartialShape(wanted)) if wanted else "no dimensions"
-            yield Step(Problem(rule, f"{way} port {port.id}: {before} becomes {after}", port.offset, layer, after, before, None, (way, port.id)), tuple(edits))
+            yield Step(
+                Problem(
+                    rule,
+                    f"{way} port {port.id}: {before} becomes {after}",
+                    port.offset,
+                    layer,
+                    after,
+                    before,
+                    None,
+                    (way, port.id),
+                ),
+                tuple(edits),
+            )
 
-    def precision(self, rule: str, layer: Layer, port: Port, way: str, wanted: str) -> Iterator[Step]:
+    def precision(
+        self, rule: str, layer: Layer, port: Port, way: str, wanted: str
+    ) -> Iterator[Step]:
         if port.precision is None:
-            edit, place = add_attribute(self.source, port.offset, "precision", wanted, after="id"), port.offset
+            edit, place = (
+                add_attribute(self.source, port.offset, "precision", wanted, after="id"),
+                port.offset,
+            )
         else:
             place = self.source.attribute(port.offset, "precision")
             edit = set_attribute(self.source, place, wanted)
         if edit is not None:
-            change = f"precision {wanted} is added" if port.precision is None else f"precision {port.precision} becomes {wanted}"
-            yield Step(Problem(rule, f"{way} port {port.id}: {change}", place, layer, wanted, port.precision, None, (way, port.id)), (edit,))
+            change = (
+                f"precision {wanted} is added"
+                if port.precision is None
+                else f"precision {port.precision} becomes {wanted}"
+            )
+            yield Step(
+                Problem(
+                    rule,
+                    f"{way} port {port.id}: {change}",
+                    place,
+                    layer,
+                    wanted,
+                    port.precision,
+                    None,
+                    (way, port.id),
+                ),
+                (edit,),
+            )
 
 
 def _as_port(dims: _Dims, precision: str | None) -> Port:
@@ -422,7 +594,11 @@ def _own(layer: Layer) -> Tensor | None:
 def _differ(port: Port, tensor: Tensor) -> bool:
     given = declared(port, tensor)
     types = (given.element_type, tensor.element_type)
-    return port.dims is None or given.shape != tensor.shape or (types[0] is not types[1] and not any(each.is_dynamic for each in types))
+    return (
+        port.dims is None
+        or given.shape != tensor.shape
+        or (types[0] is not types[1] and not any(each.is_dynamic for each in types))
+    )
 
 
 def _merged(dims: tuple[int, ...], shape: PartialShape) -> tuple[int, ...] | None:
@@ -452,7 +628,14 @@ def _diff(path: str, before: str, after: str, around: int = 3) -> Iterator[str]:
         tail = min(around, _lines(old) - last)
         counts = [last - first + lead + tail, last_new - first_new + lead + tail]
         starts = [first - lead + (counts[0] > 0), first_new - lead + (counts[1] > 0)]
-        yield "@@ -" + " +".join(f"{start},{count}" if count != 1 else str(start) for start, count in zip(starts, counts, strict=True)) + " @@\n"
+        yield (
+            "@@ -"
+            + " +".join(
+                f"{start},{count}" if count != 1 else str(start)
+                for start, count in zip(starts, counts, strict=True)
+            )
+            + " @@\n"
+        )
         at = first - lead
         for a, b, c, d in hunk:
             yield from (_line(" ", old, i) for i in range(at, a))
@@ -467,7 +650,11 @@ def _lines(lines: list[str]) -> int:
 
 
 def _line(mark: str, lines: list[str], at: int) -> str:
-    return f"{mark}{lines[at]}\n" if at < len(lines) - 1 else f"{mark}{lines[at]}\n\\ No newline at end of file\n"
+    return (
+        f"{mark}{lines[at]}\n"
+        if at < len(lines) - 1
+        else f"{mark}{lines[at]}\n\\ No newline at end of file\n"
+    )
 
 
 def _blocks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
@@ -480,8 +667,17 @@ def _blocks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int
         rest_old, rest_new, window = len(old) - a, len(new) - c, 4
         while True:  # the nearest place from which the lines agree again
             window = min(window * 2, max(rest_old, rest_new))
-            match = SequenceMatcher(None, old[a : a + window], new[c : c + window], autojunk=False).get_opcodes()
-            same = next(((i, j) for how, i, k, j, _ in match if how == "equal" and (k - i >= 3 or (a + k == len(old)))), None)
+            match = SequenceMatcher(
+                None, old[a : a + window], new[c : c + window], autojunk=False
+            ).get_opcodes()
+            same = next(
+                (
+                    (i, j)
+                    for how, i, k, j, _ in match
+                    if how == "equal" and (k - i >= 3 or (a + k == len(old)))
+                ),
+                None,
+            )
             if same is not None or window >= max(rest_old, rest_new):
                 i, j = same if same is not None else (rest_old, rest_new)
                 break
@@ -490,6 +686,6 @@ def _blocks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int
 
 
 def _shown(path: str) -> str:
-    from .diagnostics.renderers.common import plain
+    from ..diagnostics.renderers.common import plain
 
     return plain(path)

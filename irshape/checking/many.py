@@ -5,13 +5,16 @@ from __future__ import annotations
 import gc
 import os
 from collections import deque
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..diagnostics.report import Diagnostic, FileReport
-from ..model import Model, NotReadable, Source
+from ..diagnostics.report import Diagnostic, FileReport, Report
+from ..model.graph import Model, NotReadable
+from ..model.source import Source
+from ..rules.settings import Settings
 from ..settings.configuration import Configuration
-from ..settings.selection import Settings, settings
+from ..settings.selection import settings
+from .one import Target, not_readable, validate_model, validate_one
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -92,7 +95,10 @@ def validate_many(
     folder = cache or configuration.cache_dir
     here = os.getcwd() if executor is not None else None
     tasks = [
-        target if isinstance(target, Model) else Task(target, settings_for(target), os.fspath(weights), values or None, folder, here) for target in targets
+        target
+        if isinstance(target, Model)
+        else Task(target, settings_for(target), os.fspath(weights), values or None, folder, here)
+        for target in targets
     ]
     workable = [task for task in tasks if isinstance(task, Task) and task.path != "-"]
     several = len(workable) > 1
@@ -105,14 +111,16 @@ def validate_many(
     try:
         for task in tasks:
             if isinstance(task, Model):
-                from ..diagnostics.validation import validate_model
-
                 yield validate_model(task, settings=settings_for(task.path))
             elif task.path == "-":
                 yield check(task)
             else:
                 report = next(answers)
-                yield report._replace(source=StoredSource(os.path.join(here or "", task.path)) if report.diagnostics else None)
+                yield report._replace(
+                    source=StoredSource(os.path.join(here or "", task.path))
+                    if report.diagnostics
+                    else None
+                )
     finally:
         answers.close()
 
@@ -145,17 +153,20 @@ def shard(paths: list[str], index: int, count: int) -> list[str]:
 
 def check(task: Task) -> FileReport:
     """What is found in one file. Never raises, except with IRSHAPE_DEBUG set; runs in any process. For `-`, the text stays with the report."""
-    from ..diagnostics.validation import not_readable
-
     try:
-        path = os.path.join(task.folder, task.path) if task.folder and task.path != "-" else task.path
+        path = (
+            os.path.join(task.folder, task.path) if task.folder and task.path != "-" else task.path
+        )
         try:
             report = _checked(task, path)
         except NotReadable as unreadable:
             report = not_readable(unreadable, task.settings)
     except OSError as problem:
         report = failure(
-            task, "unreadable-file", f"the file cannot be opened: {problem.strerror or problem}", "correct the path or the permissions, or leave the file out"
+            task,
+            "unreadable-file",
+            f"the file cannot be opened: {problem.strerror or problem}",
+            "correct the path or the permissions, or leave the file out",
         )
     except Exception as problem:
         if os.environ.get("IRSHAPE_DEBUG"):
@@ -170,19 +181,20 @@ def check(task: Task) -> FileReport:
 
 
 def _checked(task: Task, path: str) -> FileReport:
-    from ..diagnostics.validation import validate_model, validate_one
 
     if task.cache is None or task.values or path == "-":
         return validate_one(path, task.weights, task.values, settings=task.settings)
     from ..formats.loading import load, open_source, read_source
-    from ..formats.weights import Weights
+    from ..model.weights import Weights
     from .cache import Entry
 
     if task.weights not in ("beside", "none") and not os.path.isfile(task.weights):
         load(path, task.weights)  # says what is wrong with it
     source = open_source(path)
     chosen = os.path.splitext(path)[0] + ".bin" if task.weights == "beside" else task.weights
-    entry = Entry(task.cache, source, Weights.open(None if chosen == "none" else chosen), task.settings)
+    entry = Entry(
+        task.cache, source, Weights.open(None if chosen == "none" else chosen), task.settings
+    )
     remembered = entry.get(task.path)
     if remembered is not None:
         return remembered
@@ -210,7 +222,13 @@ def failure(task: Task, rule: str, message: str, help: str) -> FileReport:
 
     found = rule_named(rule)
     ignored = found.code in task.settings.ignored
-    return FileReport(task.path, 0, [] if ignored else [Diagnostic(found.code, found.name, found.severity, message, 1, 1, help=help)])
+    return FileReport(
+        task.path,
+        0,
+        []
+        if ignored
+        else [Diagnostic(found.code, found.name, found.severity, message, 1, 1, help=help)],
+    )
 
 
 def _in_turn(tasks: Sequence[Task]) -> Generator[FileReport, None, None]:
@@ -256,7 +274,12 @@ def _with_processes(tasks: Sequence[Task], jobs: int) -> Generator[FileReport, N
                 yield from found
         except BrokenProcessPool:
             for batch, future in flying:
-                if future is not None and future.done() and not future.cancelled() and future.exception() is None:
+                if (
+                    future is not None
+                    and future.done()
+                    and not future.cancelled()
+                    and future.exception() is None
+                ):
                     yield from future.result()
                 else:
                     yield from map(_alone, batch)
@@ -320,4 +343,50 @@ def _with_executor(tasks: Sequence[Task], executor: Executor) -> Generator[FileR
 
 def _broken(problem: BaseException) -> bool:
     """Whether an executor says that a worker is gone, in its own words."""
-    return any("Broken" in kind.__name__ or kind.__name__ in ("KilledWorker", "CancelledError") for kind in type(problem).__mro__)
+    return any(
+        "Broken" in kind.__name__ or kind.__name__ in ("KilledWorker", "CancelledError")
+        for kind in type(problem).__mro__
+    )
+
+
+def validate(
+    target: Target | Iterable[Target],
+    weights: str | os.PathLike[str] = "beside",
+    *,
+    also: Collection[str] = (),
+    config: Configuration | str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+) -> Report:
+    """`irshape.validate`."""
+    alone = isinstance(target, (str, os.PathLike, Model))
+    targets: list[Target] = (
+        [target] if isinstance(target, (str, os.PathLike, Model)) else list(target)
+    )
+    chosen = (
+        config
+        if isinstance(config, Configuration)
+        else Configuration.read(config)
+        if config is not None
+        else Configuration()
+    )
+    paths = [target if isinstance(target, Model) else os.fspath(target) for target in targets]
+    if alone:
+        (one,) = paths
+        files = [
+            validate_one(
+                one,
+                weights,
+                settings=settings(chosen, one.path if isinstance(one, Model) else one, also=also),
+            )
+        ]
+    else:
+        from ..rules.plugins import check_plugins
+
+        check_plugins()
+        files = list(validate_many(paths, chosen, weights=weights, also=also, executor=executor))
+    report = Report(files)
+    if chosen.per_file_ignores or chosen.baseline or chosen.max_errors:
+        from .baseline import finish
+
+        return finish(report, chosen).report
+    return report

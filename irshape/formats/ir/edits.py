@@ -9,10 +9,13 @@ from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import NamedTuple
 
-from ..model import Source
+from ...model.source import Source
 
 _START_TAG = re.compile(rb"""<[^\s<>/="'!?]+(?:[^<>"'/]++|"[^"]*+"|'[^']*+'|/(?!>))*+(/?)>""")
-_TOKEN = re.compile(rb"<!--.*?-->|<rt_info\b[^>]*>.*?</rt_info\s*>|<!\[CDATA\[|<(/?)([^\s<>/!]+)[^<>]*?(/?)>", re.DOTALL)
+_TOKEN = re.compile(
+    rb"<!--.*?-->|<rt_info\b[^>]*>.*?</rt_info\s*>|<!\[CDATA\[|<(/?)([^\s<>/!]+)[^<>]*?(/?)>",
+    re.DOTALL,
+)
 _END_OF_DIM = re.compile(rb"([^<]*)</dim\s*>")
 _ATTRIBUTE = re.compile(rb"""[^\s=<>/"']+\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _SPACE = b" \t\r\n"
@@ -131,13 +134,19 @@ def add_attribute(source: Source, element: int, name: str, text: str, *, after: 
         place = match.end()
     if quote not in (b'"', b"'"):
         return None
-    return Edit(place, place, b" " + name.encode("ascii") + b"=" + quote + text.encode("ascii") + quote)
+    return Edit(
+        place, place, b" " + name.encode("ascii") + b"=" + quote + text.encode("ascii") + quote
+    )
 
 
 def rename_attribute(source: Source, offset: int, old: str, new: str) -> Edit | None:
     """Gives the attribute whose name stands at `offset` another name."""
     before = old.encode(source.encoding)
-    return Edit(offset, offset + len(before), new.encode("ascii")) if source.data.startswith(before, offset) else None
+    return (
+        Edit(offset, offset + len(before), new.encode("ascii"))
+        if source.data.startswith(before, offset)
+        else None
+    )
 
 
 # dimensions
@@ -186,14 +195,20 @@ def _inside(data: bytes, port: int) -> _Inside | None:
             return None
         at = text.end()
         left = match.end() + len(text[1]) - len(text[1].lstrip(_SPACE))
-        dims.append(_Dim(match.start(), at, (left, max(left, match.end() + len(text[1].rstrip(_SPACE))))))
+        dims.append(
+            _Dim(match.start(), at, (left, max(left, match.end() + len(text[1].rstrip(_SPACE)))))
+        )
     return None
 
 
 def read_dims(source: Source, port: int) -> list[int | None]:
     """The dimensions of the port that starts at `port`, None for one that is malformed."""
     inside = _inside(source.data, port)
-    texts = [source.data[slice(*dim.text)] if dim.text else b"" for dim in inside.dims] if inside else []
+    texts = (
+        [source.data[slice(*dim.text)] if dim.text else b"" for dim in inside.dims]
+        if inside
+        else []
+    )
     return [int(text) if _SIZE.fullmatch(text) else None for text in texts]
 
 
@@ -213,19 +228,27 @@ def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
     if not there:
         return _first_dims(data, port, inside, texts)
     edits: list[Edit] = []
-    gap = data[inside.opened : inside.dims[0].start] if len(there) == 1 else data[inside.dims[0].end : inside.dims[1].start]
+    gap = (
+        data[inside.opened : inside.dims[0].start]
+        if len(there) == 1
+        else data[inside.dims[0].end : inside.dims[1].start]
+    )
     gap = gap if not gap.strip(_SPACE) else b""
     for how, a, b, c, d in SequenceMatcher(None, there, texts, autojunk=False).get_opcodes():
         if how == "equal":
             continue
         both = min(b - a, d - c)
         for dim, text in zip(inside.dims[a : a + both], texts[c : c + both], strict=True):
-            edits.append(Edit(*dim.text, text) if dim.text else Edit(dim.start, dim.end, _dim(text)))
+            edits.append(
+                Edit(*dim.text, text) if dim.text else Edit(dim.start, dim.end, _dim(text))
+            )
         for dim in inside.dims[a + both : b]:
             edits.append(_removed(data, dim))
         if d > c + both:
             place = inside.dims[a + both - 1].end if a + both else inside.dims[0].start
-            new = b"".join(gap + _dim(text) if a + both else _dim(text) + gap for text in texts[c + both : d])
+            new = b"".join(
+                gap + _dim(text) if a + both else _dim(text) + gap for text in texts[c + both : d]
+            )
             edits.append(Edit(place, place, new))
     return edits
 
@@ -238,7 +261,13 @@ def _removed(data: bytes, dim: _Dim) -> Edit:
     """A dimension goes with the white space before it, unless that is what stands before the end tag too."""
     start = dim.start
     if data[dim.end : dim.end + 1] in (b" ", b"\t", b"\r", b"\n"):
-        start = len(data[:start].rstrip(_SPACE)) if start < 4096 else start - len(data[start - 4096 : start]) + len(data[start - 4096 : start].rstrip(_SPACE))
+        start = (
+            len(data[:start].rstrip(_SPACE))
+            if start < 4096
+            else start
+            - len(data[start - 4096 : start])
+            + len(data[start - 4096 : start].rstrip(_SPACE))
+        )
     return Edit(start, dim.end, b"")
 
 
@@ -246,11 +275,18 @@ def _without_dims(data: bytes, inside: _Inside) -> list[Edit]:
     if not inside.dims:
         return []
     left = data[inside.opened : inside.dims[0].start] + b"".join(
-        data[one.end : other] for one, other in zip(inside.dims, [*(dim.start for dim in inside.dims[1:]), inside.close], strict=True)
+        data[one.end : other]
+        for one, other in zip(
+            inside.dims, [*(dim.start for dim in inside.dims[1:]), inside.close], strict=True
+        )
     )
     if left.strip(_SPACE):
         return [_removed(data, dim) for dim in inside.dims]
-    blank = b" " if b'" />' in data and not data[inside.opened - 2 : inside.opened - 1].isspace() else b""
+    blank = (
+        b" "
+        if b'" />' in data and not data[inside.opened - 2 : inside.opened - 1].isspace()
+        else b""
+    )
     return [Edit(inside.opened - 1, inside.end, blank + b"/>")]
 
 
@@ -262,7 +298,13 @@ def _first_dims(data: bytes, port: int, inside: _Inside, texts: list[bytes]) -> 
         end = b"\r\n" if data[line - 2 : line] == b"\r\n" else b"\n"
         above = data[data.rfind(b"\n", 0, line - len(end)) + 1 : line - len(end)]
         outer = above[: len(above) - len(above.lstrip(b" \t"))]
-        unit = indent[len(outer) :] if indent.startswith(outer) and len(outer) < len(indent) else b"\t" if indent[:1] == b"\t" else b"  "
+        unit = (
+            indent[len(outer) :]
+            if indent.startswith(outer) and len(outer) < len(indent)
+            else b"\t"
+            if indent[:1] == b"\t"
+            else b"  "
+        )
         deeper, closing = end + indent + unit, end + indent
     new = b"".join(deeper + _dim(text) for text in texts)
     if inside.close >= 0:

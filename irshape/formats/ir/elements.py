@@ -6,12 +6,23 @@ import re
 from html import unescape
 from typing import Literal
 
-from ..model import Body, Edge, Layer, Model, NotReadable, Port, Problem, Source
-from .ids import lenient_id, plain_id
+from ...model.graph import Body, Edge, Layer, Model, NotReadable, Port, Problem
+from ...model.ids import lenient_id, plain_id
+from ...model.source import Source
 
 _MIN_DIM, _MAX_DIM = -1, 2**63 - 1
 
-OPAQUE = {"rt_info", "meta_data", "cli_parameters", "quantization_parameters", "statistics", "pre-process", "blobs", "weights", "biases"}
+OPAQUE = {
+    "rt_info",
+    "meta_data",
+    "cli_parameters",
+    "quantization_parameters",
+    "statistics",
+    "pre-process",
+    "blobs",
+    "weights",
+    "biases",
+}
 """Elements that hold what no reader of ports and layers looks at."""
 
 
@@ -33,23 +44,52 @@ class Elements:
         self.port_lists: dict[bytes, list[tuple[str, str | None, int, tuple[int, ...] | None]]] = {}
         """The ports in what an <input> or <output> holds, where they have no names: id, precision, offset from its beginning, dimensions."""
 
-    def problem(self, rule: str, message: str, offset: int, layer: Layer | None = None, **details: str | None) -> None:
+    def problem(
+        self,
+        rule: str,
+        message: str,
+        offset: int,
+        layer: Layer | None = None,
+        **details: str | None,
+    ) -> None:
         self.problems.append(Problem(rule, message, offset, layer, **details))  # type: ignore[arg-type]
 
     def stop(self, rule: str, message: str, offset: int, **details: str) -> NotReadable:
         return NotReadable(Problem(rule, message, offset, **details), self.source)  # type: ignore[arg-type]
 
     def layer(self, attributes: list[str], offset: int, body: Body, fragment: bool) -> Layer:
-        if len(attributes) == 8 and attributes[0] == "id" and attributes[2] == "name" and attributes[4] == "type" and attributes[6] == "version":
-            layer = Layer(attributes[1], attributes[3], attributes[5], attributes[7], offset, body.path)
+        if (
+            len(attributes) == 8
+            and attributes[0] == "id"
+            and attributes[2] == "name"
+            and attributes[4] == "type"
+            and attributes[6] == "version"
+        ):
+            layer = Layer(
+                attributes[1], attributes[3], attributes[5], attributes[7], offset, body.path
+            )
         else:
             found = dict(zip(attributes[::2], attributes[1::2], strict=True))
-            layer = Layer(found.pop("id", ""), found.pop("name", ""), found.pop("type", ""), found.pop("version", ""), offset, body.path)
+            layer = Layer(
+                found.pop("id", ""),
+                found.pop("name", ""),
+                found.pop("type", ""),
+                found.pop("version", ""),
+                offset,
+                body.path,
+            )
             if layer.type.lower() == "result" or fragment:
                 layer.output_names = found.pop("output_names", None)
             for name in ("type",) if fragment else ("id", "name", "type", "version"):
                 if name not in attributes[::2]:
-                    self.problem("missing-layer-attribute", f"the layer has no `{name}`", offset, layer, expected=name, help=f'add {name}="…" to this <layer>')
+                    self.problem(
+                        "missing-layer-attribute",
+                        f"the layer has no `{name}`",
+                        offset,
+                        layer,
+                        expected=name,
+                        help=f'add {name}="…" to this <layer>',
+                    )
             if not fragment:
                 for name in found:
                     self.problem(
@@ -70,19 +110,47 @@ class Elements:
             self.odd_id("layer", layer.id, offset, layer, None)
         return layer
 
-    def odd_id(self, what: str, text: str, offset: int, layer: Layer | None, port: tuple[str, str] | None) -> None:
+    def odd_id(
+        self, what: str, text: str, offset: int, layer: Layer | None, port: tuple[str, str] | None
+    ) -> None:
         read = lenient_id(text)
         message = f"{what} id '{text}' is not a whole number from 0 to 2^63-1"
         severity: Literal["warning"] | None = None
         if read is not None:
-            message, severity = f"{what} id '{text}' is written with a sign or leading zeros; OpenVINO reads it as {read}", "warning"
+            message, severity = (
+                f"{what} id '{text}' is written with a sign or leading zeros; OpenVINO reads it as {read}",
+                "warning",
+            )
         elif not text:
             message = f"the {what} has no id"
         place = self.source.attribute(offset, "id")
-        hint = f'write id="{read}"' if read is not None else "give it a number of its own; edges name it by that number"
-        self.problems.append(Problem("malformed-id", message, place, layer, read or "a whole number", text or None, hint, port, severity))
+        hint = (
+            f'write id="{read}"'
+            if read is not None
+            else "give it a number of its own; edges name it by that number"
+        )
+        self.problems.append(
+            Problem(
+                "malformed-id",
+                message,
+                place,
+                layer,
+                read or "a whole number",
+                text or None,
+                hint,
+                port,
+                severity,
+            )
+        )
 
-    def port(self, attributes: list[str], offset: int, layer: Layer | None, fragment: bool, incoming: bool) -> Port:
+    def port(
+        self,
+        attributes: list[str],
+        offset: int,
+        layer: Layer | None,
+        fragment: bool,
+        incoming: bool,
+    ) -> Port:
         port = Port("", None, None, offset)
         for i in range(0, len(attributes), 2):
             name = attributes[i]
@@ -94,19 +162,41 @@ class Elements:
                 port.names = attributes[i + 1]
             else:
                 message = f"<port> has no attribute `{name}`; OpenVINO passes over it"
-                number = next((attributes[j + 1] for j in range(0, len(attributes), 2) if attributes[j] == "id"), "")
+                number = next(
+                    (
+                        attributes[j + 1]
+                        for j in range(0, len(attributes), 2)
+                        if attributes[j] == "id"
+                    ),
+                    "",
+                )
                 where = ("input" if incoming else "output", number)
                 known, hint = "id, precision, names", "remove it, or correct its name"
-                self.problems.append(Problem("unknown-port-attribute", message, self.source.attribute(offset, name), layer, known, name, hint, where))
+                self.problems.append(
+                    Problem(
+                        "unknown-port-attribute",
+                        message,
+                        self.source.attribute(offset, name),
+                        layer,
+                        known,
+                        name,
+                        hint,
+                        where,
+                    )
+                )
         if port.id in self.port_ids:
             return port
         if plain_id(port.id):
             self.port_ids.add(port.id)
         elif port.id or not fragment:
-            self.odd_id("port", port.id, offset, layer, ("input" if incoming else "output", port.id))
+            self.odd_id(
+                "port", port.id, offset, layer, ("input" if incoming else "output", port.id)
+            )
         return port
 
-    def dims_of(self, inner: bytes, port: Port, layer: Layer | None, fragment: bool) -> tuple[int, ...] | None:
+    def dims_of(
+        self, inner: bytes, port: Port, layer: Layer | None, fragment: bool
+    ) -> tuple[int, ...] | None:
         """The same as `dims`, which is asked once for bytes that are in order."""
         found = self.shapes.get(inner)
         if found is None:
@@ -116,13 +206,17 @@ class Elements:
                 self.shapes[inner] = found
         return found
 
-    def dims(self, inner: bytes, port: Port, layer: Layer | None, fragment: bool) -> tuple[int, ...] | None:
+    def dims(
+        self, inner: bytes, port: Port, layer: Layer | None, fragment: bool
+    ) -> tuple[int, ...] | None:
         """The dimensions in what a <port> holds, or None where one of them is malformed."""
         start = self.source.data.find(b"<", port.offset + 1)
         found: list[int] = []
         well, broken = True, 0
         inner = _RT_INFO.sub(lambda info: b" " * len(info[0]), inner)
-        if b"<!" in inner or b"<?" in inner:  # comments, processing instructions, and CDATA around a number
+        if (
+            b"<!" in inner or b"<?" in inner
+        ):  # comments, processing instructions, and CDATA around a number
             inner = _COMMENT.sub(lambda comment: b" " * len(comment[0]), inner)
             inner = inner.replace(b"<![CDATA[", b" " * 9).replace(b"]]>", b" " * 3)
         for match in _INSIDE_PORT.finditer(inner):
@@ -131,7 +225,12 @@ class Elements:
                 continue  # a comment
             place = start + match.start()
             if tag == b"port":
-                raise self.stop("not-an-ir", "a <port> stands inside another", place, help="close the first <port> before the second")
+                raise self.stop(
+                    "not-an-ir",
+                    "a <port> stands inside another",
+                    place,
+                    help="close the first <port> before the second",
+                )
             if tag != b"dim":
                 name = tag.decode(errors="replace")
                 if name not in OPAQUE and match.start() >= broken:
@@ -140,13 +239,30 @@ class Elements:
             text = unescape((match["text"] or b"").decode(self.source.encoding, "replace")).strip()
             size = _size(text, fragment)
             if size is None:
-                message = f"dimension '{text[:40]}' is not a whole number from -1 up" if text else "the <dim> holds no number"
+                message = (
+                    f"dimension '{text[:40]}' is not a whole number from -1 up"
+                    if text
+                    else "the <dim> holds no number"
+                )
                 if (leading := _LEADING.match(text)) and _MIN_DIM <= int(leading[0]) <= _MAX_DIM:
                     message += f"; OpenVINO reads it as {int(leading[0])} in silence"
-                incoming = layer is not None and any(candidate is port for candidate in layer.inputs)
+                incoming = layer is not None and any(
+                    candidate is port for candidate in layer.inputs
+                )
                 where = ("input" if incoming else "output", port.id)
                 hint = "write a whole number, or -1 where the size is not known"
-                self.problems.append(Problem("malformed-dim", message, place, layer, "a size, or -1 for a dynamic dimension", text[:40], hint, where))
+                self.problems.append(
+                    Problem(
+                        "malformed-dim",
+                        message,
+                        place,
+                        layer,
+                        "a size, or -1 for a dynamic dimension",
+                        text[:40],
+                        hint,
+                        where,
+                    )
+                )
                 well, broken = False, inner.find(b"</dim", match.start())
             else:
                 found.append(size)
@@ -159,20 +275,45 @@ class Elements:
         for name in _EDGE_ATTRIBUTES:
             if not found.get(name):
                 ends = (found.get("to-layer"), found.get("from-layer"))
-                layer = next((layer for number in ends for layer in body.layers if layer.id == number), None)
-                self.problem("malformed-edge", f"the edge has no `{name}`", offset, layer, expected=name, help=f'add {name}="…"')
+                layer = next(
+                    (layer for number in ends for layer in body.layers if layer.id == number), None
+                )
+                self.problem(
+                    "malformed-edge",
+                    f"the edge has no `{name}`",
+                    offset,
+                    layer,
+                    expected=name,
+                    help=f'add {name}="…"',
+                )
         for name in found:
             if name not in _EDGE_ATTRIBUTES:
                 message = f"<edge> has no attribute `{name}`; OpenVINO passes over it"
                 known, hint = ", ".join(_EDGE_ATTRIBUTES), "remove it, or correct its name"
-                self.problem("unknown-edge-attribute", message, self.source.attribute(offset, name), expected=known, actual=name, help=hint)
-        return Edge(found.get("from-layer", ""), found.get("from-port", ""), found.get("to-layer", ""), found.get("to-port", ""), offset)
+                self.problem(
+                    "unknown-edge-attribute",
+                    message,
+                    self.source.attribute(offset, name),
+                    expected=known,
+                    actual=name,
+                    help=hint,
+                )
+        return Edge(
+            found.get("from-layer", ""),
+            found.get("from-port", ""),
+            found.get("to-layer", ""),
+            found.get("to-port", ""),
+            offset,
+        )
 
     def regular_ports(self, inner: bytes, begun: int, ports: list[Port], layer: Layer) -> None:
         """The ports in the bytes that an <input> or <output> of a layer holds, which begin at `begun`. Raises `Irregular`."""
         known = self.port_lists.get(inner)
         if known is not None:
-            ports += [Port(id, precision, None, begun + place, dims) for id, precision, place, dims in known]
+            ports += [
+                Port(id, precision, None, begun + place, dims)
+                for id, precision, place, dims in known
+            ]
             return
         problems, at = len(self.problems), 0
         while match := _PORT.match(inner, at):
@@ -197,22 +338,35 @@ class Elements:
         if inner[at:].strip():
             raise Irregular
         if b"names=" not in inner and len(self.problems) == problems:
-            self.port_lists[inner] = [(port.id, port.precision, port.offset - begun, port.dims) for port in ports]
+            self.port_lists[inner] = [
+                (port.id, port.precision, port.offset - begun, port.dims) for port in ports
+            ]
 
     def regular_edges(self, inner: bytes, begun: int) -> list[Edge]:
         """The edges in the bytes that an <edges> holds, which begin at `begun`. Raises `Irregular`."""
         text = inner.decode("latin-1")  # a character a byte
-        edges = [Edge(match[1], match[2], match[3], match[4], begun + match.start()) for match in _EDGE.finditer(text)]
+        edges = [
+            Edge(match[1], match[2], match[3], match[4], begun + match.start())
+            for match in _EDGE.finditer(text)
+        ]
         if len(edges) != inner.count(b"<"):
             raise Irregular
         return edges
 
-    def odd_element(self, tag: str, known: tuple[str, ...], offset: int, layer: Layer | None) -> None:
+    def odd_element(
+        self, tag: str, known: tuple[str, ...], offset: int, layer: Layer | None
+    ) -> None:
         """An element that is passed over: it stands there a second time, is misspelt, or means nothing there."""
         if tag in known:
             message = f"a second <{tag}>: OpenVINO reads the first and passes over this one and all that it holds"
             self.problem(
-                "repeated-element", message, offset, layer, expected=f"one <{tag}>", actual=tag, help=f"put what it holds into the first <{tag}>, or remove it"
+                "repeated-element",
+                message,
+                offset,
+                layer,
+                expected=f"one <{tag}>",
+                actual=tag,
+                help=f"put what it holds into the first <{tag}>, or remove it",
             )
             return
         from difflib import get_close_matches
@@ -220,11 +374,27 @@ class Elements:
         close = get_close_matches(tag.lower(), known, 1, 0.75)
         if close:
             message = f"<{tag}> looks like a misspelling of <{close[0]}>; OpenVINO passes over it and all that it holds"
-            self.problem("misspelt-element", message, offset, layer, expected=close[0], actual=tag, help=f"rename it to <{close[0]}>")
+            self.problem(
+                "misspelt-element",
+                message,
+                offset,
+                layer,
+                expected=close[0],
+                actual=tag,
+                help=f"rename it to <{close[0]}>",
+            )
         else:
             wanted = ", ".join(f"<{name}>" for name in known) or "no element"
             message = f"<{tag}> has no meaning here; OpenVINO passes over it in silence"
-            self.problem("unknown-element", message, offset, layer, expected=wanted, actual=tag, help="remove it, or correct its name")
+            self.problem(
+                "unknown-element",
+                message,
+                offset,
+                layer,
+                expected=wanted,
+                actual=tag,
+                help="remove it, or correct its name",
+            )
 
 
 _EDGE_ATTRIBUTES = ["from-layer", "from-port", "to-layer", "to-port"]
@@ -238,12 +408,16 @@ _PORT = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-_EDGE = re.compile(r'<edge from-layer="([0-9]+)" from-port="([0-9]+)" to-layer="([0-9]+)" to-port="([0-9]+)" ?/>')
+_EDGE = re.compile(
+    r'<edge from-layer="([0-9]+)" from-port="([0-9]+)" to-layer="([0-9]+)" to-port="([0-9]+)" ?/>'
+)
 """A port and an edge as writers put them."""
 _RT_INFO = re.compile(rb"<rt_info\b[^>]*>.*?</rt_info\s*>", re.DOTALL)
 _COMMENT = re.compile(rb"<!--.*?-->|<\?.*?\?>", re.DOTALL)
 _LEADING = re.compile(r"[+-]?[0-9]{1,19}")
-_INSIDE_PORT = re.compile(rb"<!--.*?-->|<(?P<tag>[^\s/>!]+)[^>]*?(?:/>|>(?P<text>[^<]*)(?:</dim\s*>)?)", re.DOTALL)
+_INSIDE_PORT = re.compile(
+    rb"<!--.*?-->|<(?P<tag>[^\s/>!]+)[^>]*?(?:/>|>(?P<text>[^<]*)(?:</dim\s*>)?)", re.DOTALL
+)
 """A comment, or an element with its text. Only a <dim> is taken with its end; the end of another element begins with `</`, which no tag name does."""
 
 

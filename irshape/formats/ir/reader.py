@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
-from ..model import NO_PORTS, BackEdge, Body, Layer, Model, NotReadable, Port, PortMap, Source
-from .ir_elements import OPAQUE, Elements, Irregular
+from ...model.graph import NO_PORTS, BackEdge, Body, Layer, Model, NotReadable, Port, PortMap
+from ...model.source import Source
+from .elements import OPAQUE, Elements, Irregular
 
 if TYPE_CHECKING:
     from .repair import Repaired
@@ -94,7 +95,9 @@ class _Reader(Elements):
         if repaired is None:
             parser.StartElementHandler, parser.EndElementHandler = self.handlers(parser, text)
         else:
-            parser.StartElementHandler, parser.EndElementHandler = self.handlers(_Origins(parser, repaired, self.shift), repaired.plain)
+            parser.StartElementHandler, parser.EndElementHandler = self.handlers(
+                _Origins(parser, repaired, self.shift), repaired.plain
+            )
         parser.StartDoctypeDeclHandler = self.refuse_doctype(parser)
         parser.XmlDeclHandler = self.declare
         try:
@@ -108,19 +111,28 @@ class _Reader(Elements):
             offset = offset if repaired is None else repaired.origin(offset)
             reason = expat.ErrorString(error.code)
             raise self.stop(
-                "malformed-xml", f"the file is not well-formed XML: {reason}", offset, help="repair the XML at this place; nothing past it was read"
+                "malformed-xml",
+                f"the file is not well-formed XML: {reason}",
+                offset,
+                help="repair the XML at this place; nothing past it was read",
             ) from None
         except (ValueError, LookupError) as error:  # an encoding that expat cannot take from Python
-            raise self.stop("malformed-xml", f"the file cannot be decoded: {error}", 0, help="save it as UTF-8") from None
+            raise self.stop(
+                "malformed-xml", f"the file cannot be decoded: {error}", 0, help="save it as UTF-8"
+            ) from None
         return self.model
 
     def declare(self, version: str, encoding: str | None, standalone: int) -> None:
         if encoding:
-            self.source.encoding = encoding if encoding.lower() not in ("utf-16", "utf16") else "utf-8"
+            self.source.encoding = (
+                encoding if encoding.lower() not in ("utf-16", "utf16") else "utf-8"
+            )
 
     def refuse_doctype(self, parser: expat.XMLParserType) -> Callable[..., None]:
         def refuse(*_: object) -> None:
-            offset = self.source.data.rfind(b"<!DOCTYPE", 0, parser.CurrentByteIndex - self.shift + len(b"<!DOCTYPE"))
+            offset = self.source.data.rfind(
+                b"<!DOCTYPE", 0, parser.CurrentByteIndex - self.shift + len(b"<!DOCTYPE")
+            )
             raise self.stop(
                 "doctype",
                 "the file has a DOCTYPE, which no IR has and which can define entities; OpenVINO reads past it in silence",
@@ -130,7 +142,9 @@ class _Reader(Elements):
 
         return refuse
 
-    def handlers(self, parser: expat.XMLParserType | _Origins, text: bytes | bytearray) -> tuple[Callable[[str, list[str]], None], Callable[[str], None]]:
+    def handlers(
+        self, parser: expat.XMLParserType | _Origins, text: bytes | bytearray
+    ) -> tuple[Callable[[str, list[str]], None], Callable[[str], None]]:
         """The two handlers, as closures: their state is local, which at a million events is worth it.
 
         Little is called for the elements inside an <input>, <output> or <edges>: as long as they are `regular`, ports and edges are read from the bytes between its
@@ -159,7 +173,13 @@ class _Reader(Elements):
             if port is not None:
                 return
             if state == _PORTS and tag == "port" and not skipping:
-                port = self.port(attributes, parser.CurrentByteIndex - shift, layer, fragment, layer is not None and ports is layer.inputs)
+                port = self.port(
+                    attributes,
+                    parser.CurrentByteIndex - shift,
+                    layer,
+                    fragment,
+                    layer is not None and ports is layer.inputs,
+                )
                 ports.append(port)
                 parser.StartElementHandler = None
                 return
@@ -175,7 +195,9 @@ class _Reader(Elements):
                     layer.items = kept.setdefault(items, items) if layer.type != "Const" else items
                     state = _DATA
                     return
-                if (tag == "input" and layer.inputs is NO_PORTS) or (tag == "output" and layer.outputs is NO_PORTS):
+                if (tag == "input" and layer.inputs is NO_PORTS) or (
+                    tag == "output" and layer.outputs is NO_PORTS
+                ):
                     ports = []
                     if tag == "input":
                         layer.inputs = ports
@@ -236,15 +258,29 @@ class _Reader(Elements):
                     return
             elif state == _PORT_MAP:
                 if tag == "input" or tag == "output":
-                    maps.append(PortMap(tag, dict(zip(attributes[::2], attributes[1::2], strict=True)), parser.CurrentByteIndex - shift))  # type: ignore[arg-type]
+                    maps.append(
+                        PortMap(
+                            tag,  # type: ignore[arg-type]
+                            dict(zip(attributes[::2], attributes[1::2], strict=True)),
+                            parser.CurrentByteIndex - shift,
+                        )
+                    )
                     state = _LEAF
                     return
             elif state == _BACK_EDGES:
                 if tag == "edge":
                     found = dict(zip(attributes[::2], attributes[1::2], strict=True))
                     place = parser.CurrentByteIndex - shift
-                    target = body if layer is None else next(iter(layer.bodies.values())) if layer.bodies else waiting
-                    target.back_edges.append(BackEdge(found.get("from-layer", ""), found.get("to-layer", ""), place))
+                    target = (
+                        body
+                        if layer is None
+                        else next(iter(layer.bodies.values()))
+                        if layer.bodies
+                        else waiting
+                    )
+                    target.back_edges.append(
+                        BackEdge(found.get("from-layer", ""), found.get("to-layer", ""), place)
+                    )
                     state = _LEAF
                     return
             elif state == _DOCUMENT:
@@ -254,8 +290,16 @@ class _Reader(Elements):
             if tag == "rt_info" and state in (_LAYER, _NET):
                 started = parser.CurrentByteIndex - shift
             elif tag not in OPAQUE:
-                holder = layer if state not in (_NET, _LAYERS, _EDGES) else outer[-1][1] if outer else None
-                self.odd_element(tag, _CHILDREN.get(state, ()), parser.CurrentByteIndex - shift, holder)
+                holder = (
+                    layer
+                    if state not in (_NET, _LAYERS, _EDGES)
+                    else outer[-1][1]
+                    if outer
+                    else None
+                )
+                self.odd_element(
+                    tag, _CHILDREN.get(state, ()), parser.CurrentByteIndex - shift, holder
+                )
             stack.pop()
             skipping = depth
 
@@ -276,7 +320,9 @@ class _Reader(Elements):
                 return
             if port is not None:
                 if tag == "port":
-                    inner = bytes(text[text.find(b"<", port.offset + 1) : parser.CurrentByteIndex - shift])
+                    inner = bytes(
+                        text[text.find(b"<", port.offset + 1) : parser.CurrentByteIndex - shift]
+                    )
                     if inner:
                         port.dims = self.dims_of(inner, port, layer, fragment)
                     port = None
@@ -288,7 +334,10 @@ class _Reader(Elements):
                     skipping = 0
                     if tag == "rt_info":
                         place = parser.CurrentByteIndex - shift
-                        span = (started, text.find(b">", place) + 1 if text.startswith(b"</", place) else place)  # `<rt_info />` ends where it is
+                        span = (
+                            started,
+                            text.find(b">", place) + 1 if text.startswith(b"</", place) else place,
+                        )  # `<rt_info />` ends where it is
                         if state == _LAYER and layer is not None:
                             layer.rt_info_span = span
                         elif state == _NET and not outer:
@@ -303,7 +352,12 @@ class _Reader(Elements):
         return start, end
 
     def too_deep(self, offset: int) -> NotReadable:
-        return self.stop("nesting-limit", f"elements are nested deeper than {MAX_DEPTH}", offset, help="no real IR needs this; check where the file came from")
+        return self.stop(
+            "nesting-limit",
+            f"elements are nested deeper than {MAX_DEPTH}",
+            offset,
+            help="no real IR needs this; check where the file came from",
+        )
 
     def root(self, tag: str, attributes: list[str], offset: int) -> int:
         if self.shift and tag == "layers":
@@ -321,7 +375,9 @@ class _Reader(Elements):
         found = dict(zip(attributes[::2], attributes[1::2], strict=True))
         self.model.name = found.get("name", "")
         text = found.get("version", "")
-        version = int(text) if re.fullmatch(r"\s*\+?[0-9]{1,5}", text) else -1  # as OpenVINO reads it
+        version = (
+            int(text) if re.fullmatch(r"\s*\+?[0-9]{1,5}", text) else -1
+        )  # as OpenVINO reads it
         self.model.version = version
         if version not in READ_VERSIONS:
             raise self.stop(
@@ -342,7 +398,11 @@ def _version_message(text: str, version: int) -> str:
         return f"IR version {version} is newer than any that this irshape knows (10 and 11)"
     if version in (8, 9):
         return f"IR version {version} was never released; OpenVINO reads versions 10 and 11"
-    return f"<net> has version '{text}'; OpenVINO reads versions 10 and 11" if text else "<net> has no version; OpenVINO reads versions 10 and 11"
+    return (
+        f"<net> has version '{text}'; OpenVINO reads versions 10 and 11"
+        if text
+        else "<net> has no version; OpenVINO reads versions 10 and 11"
+    )
 
 
 def _version_help(version: int) -> str:

@@ -13,7 +13,12 @@ Array = np.ndarray[Any, np.dtype[Any]]
 Hint = Literal["f32", "f16", "bf16"]
 """A precision in which a device is asked to compute, or says that it does."""
 
-TOLERANCE: dict[str, tuple[float, float]] = {"f64": (1e-4, 1e-5), "f32": (1e-4, 1e-5), "f16": (1e-2, 2e-3), "bf16": (4e-2, 1e-2)}
+TOLERANCE: dict[str, tuple[float, float]] = {
+    "f64": (1e-4, 1e-5),
+    "f32": (1e-4, 1e-5),
+    "f16": (1e-2, 2e-3),
+    "bf16": (4e-2, 1e-2),
+}
 """Relative tolerance, and absolute tolerance as a part of the largest magnitude in the tensor, by element type. f64 is compared as f32, in which the device computes it."""
 
 COMPUTED: dict[str, tuple[float, float]] = {"f16": (1e-2, 1e-2), "bf16": (4e-2, 4e-2)}
@@ -52,10 +57,18 @@ def difference(
     if mine.dtype.kind == "O" or theirs.dtype.kind == "O":
         return None, None, bool(np.array_equal(mine, theirs))
     if not is_real(mine):
-        same = np.asarray(mine).astype(object) == np.asarray(theirs).astype(object) if mine.dtype.itemsize == 8 else mine == theirs
+        same = (
+            np.asarray(mine).astype(object) == np.asarray(theirs).astype(object)
+            if mine.dtype.itemsize == 8
+            else mine == theirs
+        )
         if bool(np.all(same)):
             return 0.0, 0.0, True
-        return float(np.max(np.abs(mine.astype(np.float64) - theirs.astype(np.float64)))), 0.0, False
+        return (
+            float(np.max(np.abs(mine.astype(np.float64) - theirs.astype(np.float64)))),
+            0.0,
+            False,
+        )
     name = element_type_of(mine).name
     a, b = mine.astype(np.float64), theirs.astype(np.float64)
     relative, part = coarse or TOLERANCE.get(name, (0.3, 0.1))
@@ -63,8 +76,12 @@ def difference(
         relative, part = COMPUTED[kind]
     finite = np.isfinite(a) & np.isfinite(b)
     size = np.abs(a)
-    scale = float(np.max(size, where=finite & (size < (60_000 if name == "f16" else NO_SCALE)), initial=0.0))
-    bound = (relative if rtol is None else rtol) * size + (part * scale + 1e-6 if atol is None else atol)
+    scale = float(
+        np.max(size, where=finite & (size < (60_000 if name == "f16" else NO_SCALE)), initial=0.0)
+    )
+    bound = (relative if rtol is None else rtol) * size + (
+        part * scale + 1e-6 if atol is None else atol
+    )
     with np.errstate(all="ignore"):
         error = np.where(finite, np.abs(a - b), 0.0)
         alike = (a == b) | (np.isnan(a) & np.isnan(b)) | (finite & (error <= bound))
@@ -72,5 +89,9 @@ def difference(
         return 0.0, 0.0, True
     same = bool(np.all(alike))
     with np.errstate(all="ignore"):
-        worst = int(np.argmax(error if same or not finite.any() else np.where(finite & ~alike, error / bound, 0.0)))
+        worst = int(
+            np.argmax(
+                error if same or not finite.any() else np.where(finite & ~alike, error / bound, 0.0)
+            )
+        )
     return float(error.flat[worst]), float(np.where(finite, bound, 0.0).flat[worst]), same

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..diagnostics.report import Diagnostic, FileReport, Report
-from .configuration import Configuration, ConfigurationError, relative
-from .selection import ignored_in
+from ..settings.configuration import Configuration
+from ..settings.errors import ConfigurationError
+from ..settings.patterns import relative
+from ..settings.selection import ignored_in
 
 Key = tuple[str, str, str]
 """Code; layer, as `5/then_body/1`; port, as `output:2`. Empty where there is none."""
@@ -37,7 +39,9 @@ def finish(report: Report, configuration: Configuration, *, baseline: bool = Tru
     held = stale = 0
     if baseline and configuration.baseline:
         entries = read(configuration.baseline)
-        files, held, stale = _without(files, entries, os.path.dirname(os.path.abspath(configuration.baseline)))
+        files, held, stale = _without(
+            files, entries, os.path.dirname(os.path.abspath(configuration.baseline))
+        )
     cut = unchecked = 0
     if configuration.max_errors is not None:
         files, cut, unchecked = _limited(files, configuration.max_errors)
@@ -47,7 +51,11 @@ def finish(report: Report, configuration: Configuration, *, baseline: bool = Tru
 def without_ignored(file: FileReport, configuration: Configuration) -> FileReport:
     """A file without the findings that `per-file-ignores` takes out."""
     codes = ignored_in(file.path, configuration) if configuration.per_file_ignores else frozenset()
-    return file._replace(diagnostics=[found for found in file.diagnostics if found.code not in codes]) if codes else file
+    return (
+        file._replace(diagnostics=[found for found in file.diagnostics if found.code not in codes])
+        if codes
+        else file
+    )
 
 
 def _limited(files: list[FileReport], limit: int) -> tuple[list[FileReport], int, int]:
@@ -59,13 +67,21 @@ def _limited(files: list[FileReport], limit: int) -> tuple[list[FileReport], int
                 if left == 0:
                     rest = len(file.diagnostics) - at - 1
                     after = len(files) - position - 1
-                    return [*files[:position], file._replace(diagnostics=file.diagnostics[: at + 1])], rest, after
+                    return (
+                        [*files[:position], file._replace(diagnostics=file.diagnostics[: at + 1])],
+                        rest,
+                        after,
+                    )
     return files, 0, 0
 
 
 def key(found: Diagnostic) -> Key:
     layer = "/".join([*found.layer["path"], found.layer["id"]]) if found.layer is not None else ""
-    return found.code, layer, f"{found.port['direction']}:{found.port['id']}" if found.port is not None else ""
+    return (
+        found.code,
+        layer,
+        f"{found.port['direction']}:{found.port['id']}" if found.port is not None else "",
+    )
 
 
 def read(path: str) -> dict[str, Counter[Key]]:
@@ -75,22 +91,32 @@ def read(path: str) -> dict[str, Counter[Key]]:
     try:
         data = json.loads(Path(path).read_bytes())
         if data["version"] != 1:
-            raise ConfigurationError(f"the baseline '{path}' has version {data['version']!r}; this irshape reads 1")
+            raise ConfigurationError(
+                f"the baseline '{path}' has version {data['version']!r}; this irshape reads 1"
+            )
         found: dict[str, Counter[Key]] = {}
         for name, rows in data["files"].items():
             entries = found[name] = Counter()
             for row in rows:
-                entries[str(row["code"]), str(row.get("layer", "")), str(row.get("port", ""))] += int(row.get("count", 1))
+                entries[str(row["code"]), str(row.get("layer", "")), str(row.get("port", ""))] += (
+                    int(row.get("count", 1))
+                )
     except FileNotFoundError:
-        raise ConfigurationError(f"there is no baseline '{path}'; --update-baseline writes one") from None
+        raise ConfigurationError(
+            f"there is no baseline '{path}'; --update-baseline writes one"
+        ) from None
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         if isinstance(problem, ConfigurationError):
             raise
-        raise ConfigurationError(f"'{path}' is no baseline of irshape: {type(problem).__name__}: {problem}") from None
+        raise ConfigurationError(
+            f"'{path}' is no baseline of irshape: {type(problem).__name__}: {problem}"
+        ) from None
     return found
 
 
-def _without(files: list[FileReport], entries: dict[str, Counter[Key]], folder: str) -> tuple[list[FileReport], int, int]:
+def _without(
+    files: list[FileReport], entries: dict[str, Counter[Key]], folder: str
+) -> tuple[list[FileReport], int, int]:
     kept, held, stale = [], 0, 0
     for file in files:
         known = entries.get(relative(file.path, folder))
@@ -116,19 +142,35 @@ def update(report: Report, path: str) -> int:
 
     folder = os.path.dirname(os.path.abspath(path))
     entries = read(path) if os.path.exists(path) else {}
-    checked = {relative(file.path, folder): Counter(map(key, file.diagnostics)) for file in report.files}
+    checked = {
+        relative(file.path, folder): Counter(map(key, file.diagnostics)) for file in report.files
+    }
     for name in list(entries):
-        if name not in checked and name != "<stdin>" and not os.path.exists(os.path.join(folder, name)):
+        if (
+            name not in checked
+            and name != "<stdin>"
+            and not os.path.exists(os.path.join(folder, name))
+        ):
             del entries[name]
     entries |= checked
     rows: dict[str, list[dict[str, Any]]] = {}
     for name in sorted(entries):
         rows[name] = [
-            {"code": code} | ({"layer": layer} if layer else {}) | ({"port": port} if port else {}) | ({"count": count} if count > 1 else {})
+            {"code": code}
+            | ({"layer": layer} if layer else {})
+            | ({"port": port} if port else {})
+            | ({"count": count} if count > 1 else {})
             for (code, layer, port), count in sorted(entries[name].items())
             if count > 0
         ]
-    text = json.dumps({"version": 1, "files": {name: found for name, found in rows.items() if found}}, indent=1, ensure_ascii=False) + "\n"
+    text = (
+        json.dumps(
+            {"version": 1, "files": {name: found for name, found in rows.items() if found}},
+            indent=1,
+            ensure_ascii=False,
+        )
+        + "\n"
+    )
     from ..formats.atomic import write_atomically
 
     write_atomically(Path(path), text.encode("utf-8", "surrogatepass"))

@@ -8,76 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from .types import ElementType, PartialShape
-
-if TYPE_CHECKING:
-    from .formats.weights import Weights
-
-
-class Source:
-    """The bytes of a file, and where in them an offset lies."""
-
-    __slots__ = ("_column", "_counted", "_starts", "data", "encoding", "path", "raw")
-
-    def __init__(self, path: str, data: bytes, encoding: str = "utf-8", raw: bytes | None = None) -> None:
-        self.path = path
-        self.data = data
-        self.encoding = encoding
-        self.raw = raw
-        """The bytes as they lie on disk, where `data` is not those: a file in UTF-16."""
-        self._counted = (0, 1)
-        """An offset and the line it lies in: counting goes on from there, so asking in file order costs one pass over the file."""
-        self._column = (0, 0, 0)
-        """The start of a line, an offset in it, and the characters between: one endless line takes no longer than many short ones."""
-        self._starts: dict[int, int] = {}
-
-    def place(self, offset: int) -> tuple[int, int]:
-        """Line and column of a byte offset; both start at 1, the column counts characters."""
-        at, line = self._counted
-        if offset < at:
-            at, line = 0, 1
-        line += self.data.count(b"\n", at, offset)
-        self._counted = (offset, line)
-        start, done, characters = self._column
-        if done > offset or self.data.find(b"\n", done, offset) >= 0:
-            start = done = self.data.rfind(b"\n", 0, offset) + 1
-            characters = 0
-        self._starts[line] = start
-        characters += len(self.data[done:offset].decode(self.encoding, "replace"))
-        self._column = (start, offset, characters)
-        return line, characters + 1
-
-    def line(self, number: int) -> str:
-        """The text of a line, without its end; nothing for a line that is not there."""
-        start = self._starts.get(number)
-        if start is None:
-            start = 0
-            for _ in range(number - 1):
-                start = self.data.find(b"\n", start) + 1
-                if not start:
-                    return ""
-        end = self.data.find(b"\n", start)
-        raw = self.data[start : end if end >= 0 else len(self.data)]
-        return raw.decode(self.encoding, "replace").rstrip("\r")
-
-    def attribute(self, element: int, name: str) -> int:
-        """Offset of the name of an attribute of the element that starts at `element`; the element's own offset if it has none of that name."""
-        return next((start for found, start, _, _ in self.attributes(element) if found == name), element)
-
-    def attributes(self, element: int) -> Iterator[tuple[str, int, int, int]]:
-        """The attributes of the start tag at `element`: name, its offset, and where the value begins and ends."""
-        position = element + 1
-        while match := _ATTRIBUTE.match(self.data, position):
-            group = match.lastindex or 0
-            yield match[2].decode(self.encoding, "replace"), match.start(2), match.start(group), match.end(group)
-            position = match.end()
-
-
-_ATTRIBUTE = re.compile(rb"""((?:[^\s<>/="']*+\s++)+?)([^\s=<>/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>/]+))""")
-"""The name of an attribute behind the name of its element, or behind the attribute before it; a value without quotes occurs in layers on their own."""
+from ..types import ElementType
+from .source import Source
+from .weights import Constant, Weights
 
 
 class Port:
@@ -85,7 +20,14 @@ class Port:
 
     __slots__ = ("dims", "id", "names", "offset", "precision", "value")
 
-    def __init__(self, id: str, precision: str | None, names: str | None, offset: int, dims: tuple[int, ...] | None = ()) -> None:
+    def __init__(
+        self,
+        id: str,
+        precision: str | None,
+        names: str | None,
+        offset: int,
+        dims: tuple[int, ...] | None = (),
+    ) -> None:
         self.id = id
         self.precision = precision
         self.names = names
@@ -102,7 +44,9 @@ class Port:
     @property
     def tensor_names(self) -> list[str]:
         """The tensor names, with `\\,` inside a name unescaped."""
-        return [part.replace("\\,", ",") for part in _NAMES.findall(self.names)] if self.names else []
+        return (
+            [part.replace("\\,", ",") for part in _NAMES.findall(self.names)] if self.names else []
+        )
 
 
 _NAMES = re.compile(r"(?:\\,|[^,])+")
@@ -128,7 +72,9 @@ class Edge:
 
     __slots__ = ("from_layer", "from_port", "offset", "to_layer", "to_port")
 
-    def __init__(self, from_layer: str, from_port: str, to_layer: str, to_port: str, offset: int) -> None:
+    def __init__(
+        self, from_layer: str, from_port: str, to_layer: str, to_port: str, offset: int
+    ) -> None:
         self.from_layer = from_layer
         self.from_port = from_port
         self.to_layer = to_layer
@@ -163,7 +109,9 @@ class Layer:
         "version",
     )
 
-    def __init__(self, id: str, name: str, type: str, version: str, offset: int, path: tuple[str, ...]) -> None:
+    def __init__(
+        self, id: str, name: str, type: str, version: str, offset: int, path: tuple[str, ...]
+    ) -> None:
         self.id = id
         self.name = name
         self.type = type
@@ -308,57 +256,13 @@ class Model:
     @property
     def rt_info(self) -> dict[str, object]:
         """The net's `rt_info` as nested dictionaries; the leaves are texts."""
-        from .formats.rt_info import parse
+        from .rt_info import parse
 
         return parse(self.source, self.rt_info_span)
 
     def constant(self, layer: Layer) -> Constant:
         """The constant that a Const layer describes. Raises `ValueError` where its attributes are no description of one."""
-        return Constant.of(layer, self.weights)
+        return Constant.of(layer.items, self.weights)
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r} of {len(self.net.layers)} layers, {self.path}>"
-
-
-@lru_cache(maxsize=4096)
-def _sizes(text: str) -> tuple[int, ...]:
-    text = text.strip()
-    return tuple(map(int, text.split(","))) if text else ()
-
-
-def _number(text: str) -> int:
-    """A whole number; one of very many digits, which Python will not read, as one that is past any limit. Raises `ValueError`."""
-    if len(text) > 1000 and re.fullmatch(r"\s*[-+]?[0-9]+\s*", text):
-        return -(10**30) if "-" in text else 10**30
-    return int(text)
-
-
-class Constant(NamedTuple):
-    """A constant: what it is, and where in the .bin it lies."""
-
-    element_type: ElementType
-    shape: tuple[int, ...]
-    offset: int
-    size: int
-    weights: Weights | None
-
-    @staticmethod
-    def of(layer: Layer, weights: Weights | None) -> Constant:
-        items = layer.items
-        if len(items) == 8 and items[0] == "element_type" and items[2] == "shape" and items[4] == "offset" and items[6] == "size":
-            name, shape, offset, size = items[1::2]  # as OpenVINO writes it
-        else:
-            values = layer.attributes
-            name, shape, offset, size = (values.get(key, "") for key in ("element_type", "shape", "offset", "size"))
-        return Constant(ElementType.of(name), _sizes(shape), _number(offset), _number(size), weights)
-
-    @property
-    def partial_shape(self) -> PartialShape:
-        return PartialShape(self.shape)
-
-    @property
-    def elements(self) -> int:
-        count = 1
-        for size in self.shape:
-            count *= size
-        return count

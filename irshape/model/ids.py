@@ -11,7 +11,12 @@ _LENIENT = re.compile(r"\+?0*([0-9]{1,19})")
 
 def plain_id(text: str) -> bool:
     """Whether a text is an id as it is usually written."""
-    return text.isdigit() and text.isascii() and (text[0] != "0" or len(text) == 1) and (len(text) < 19 or (len(text) == 19 and int(text) <= MAX_ID))
+    return (
+        text.isdigit()
+        and text.isascii()
+        and (text[0] != "0" or len(text) == 1)
+        and (len(text) < 19 or (len(text) == 19 and int(text) <= MAX_ID))
+    )
 
 
 def lenient_id(text: str) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.parsers import expat
 
-from ..model import Source
+from .source import Source
 
 _MAX_DEPTH = 64
 

@@ -13,13 +13,13 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import __version__
 from ..diagnostics.report import Diagnostic, FileReport
+from ..version import __version__
 
 if TYPE_CHECKING:
-    from ..formats.weights import Weights
-    from ..model import Source
-    from ..settings.selection import Settings
+    from ..model.source import Source
+    from ..model.weights import Weights
+    from ..rules.settings import Settings
 
 
 def default_folder() -> str:
@@ -28,8 +28,13 @@ def default_folder() -> str:
     if given:
         return given
     if os.name == "nt":
-        return os.path.join(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "irshape", "cache")
-    return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"), "irshape")
+        return os.path.join(
+            os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "irshape", "cache"
+        )
+    return os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"),
+        "irshape",
+    )
 
 
 @lru_cache(maxsize=1)
@@ -51,7 +56,9 @@ def _program() -> bytes:
         for rule in plugin_rules():
             file = getattr(sys.modules.get(rule.__module__), "__file__", None)
             if file and os.path.exists(file):
-                digest.update(f"{file} {os.stat(file).st_size} {os.stat(file).st_mtime_ns};".encode())
+                digest.update(
+                    f"{file} {os.stat(file).st_size} {os.stat(file).st_mtime_ns};".encode()
+                )
     return digest.digest()
 
 
@@ -60,8 +67,20 @@ class Entry:
 
     def __init__(self, folder: str, source: Source, weights: Weights, settings: Settings) -> None:
         digest = blake2b(_program(), digest_size=24)
-        told = [tuple(sorted(value)) if isinstance(value, frozenset) else value for value in settings]
-        digest.update(repr((told, weights.state, os.path.basename(weights.path or ""), weights.detail, source.encoding)).encode("utf-8", "surrogatepass"))
+        told = [
+            tuple(sorted(value)) if isinstance(value, frozenset) else value for value in settings
+        ]
+        digest.update(
+            repr(
+                (
+                    told,
+                    weights.state,
+                    os.path.basename(weights.path or ""),
+                    weights.detail,
+                    source.encoding,
+                )
+            ).encode("utf-8", "surrogatepass")
+        )
         digest.update(source.data)
         name = digest.hexdigest()
         self.path = Path(folder) / name[:2] / f"{name[2:]}.json"
@@ -76,7 +95,9 @@ class Entry:
                 self.weights, None if reads is None else [(start, size) for start, size in reads]
             ):
                 return None
-            return FileReport(shown, data["layers"], [Diagnostic(**found) for found in data["diagnostics"]])
+            return FileReport(
+                shown, data["layers"], [Diagnostic(**found) for found in data["diagnostics"]]
+            )
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -85,7 +106,12 @@ class Entry:
         from ..formats.atomic import write_atomically
 
         reads = None if whole else sorted(self.weights.reads or ())
-        data = {"layers": report.layers, "diagnostics": [found.to_dict() for found in report.diagnostics], "size": self.weights.size, "reads": reads}
+        data = {
+            "layers": report.layers,
+            "diagnostics": [found.to_dict() for found in report.diagnostics],
+            "size": self.weights.size,
+            "reads": reads,
+        }
         try:
             data["digest"] = _digest(self.weights, reads)
             self.path.parent.mkdir(parents=True, exist_ok=True)

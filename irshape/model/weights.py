@@ -8,21 +8,34 @@ from __future__ import annotations
 
 import mmap
 import os
+import re
 import struct
+from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..types import ElementType
+from ..types import ElementType, PartialShape
 from .pieces import Pieces
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..model import Constant
-
 State = Literal["ready", "absent", "missing", "empty", "lfs", "unreadable"]
 _LFS = b"version https://git-lfs.github.com/spec/"
-_FORMATS = {"i64": "q", "u64": "Q", "i32": "i", "u32": "I", "i16": "h", "u16": "H", "i8": "b", "u8": "B", "boolean": "B", "f32": "f", "f64": "d", "f16": "e"}
+_FORMATS = {
+    "i64": "q",
+    "u64": "Q",
+    "i32": "i",
+    "u32": "I",
+    "i16": "h",
+    "u16": "H",
+    "i8": "b",
+    "u8": "B",
+    "boolean": "B",
+    "f32": "f",
+    "f64": "d",
+    "f16": "e",
+}
 
 
 class Weights:
@@ -31,7 +44,13 @@ class Weights:
     `state`: `ready`; `absent`, asked for none; `missing`, no such file; `empty`; `lfs`, a Git-LFS pointer in its place; `unreadable`.
     """
 
-    def __init__(self, path: str | None, data: bytes | mmap.mmap | Pieces | None, state: State, detail: str = "") -> None:
+    def __init__(
+        self,
+        path: str | None,
+        data: bytes | mmap.mmap | Pieces | None,
+        state: State,
+        detail: str = "",
+    ) -> None:
         self.path = path
         self.data = data
         self.state = state
@@ -48,13 +67,17 @@ class Weights:
         try:
             if not os.path.isfile(text):
                 state: State = "unreadable" if os.path.exists(text) else "missing"
-                return Weights(text, None, state, "not a regular file" if state == "unreadable" else "")
+                return Weights(
+                    text, None, state, "not a regular file" if state == "unreadable" else ""
+                )
             with open(text, "rb") as file:
                 if os.fstat(file.fileno()).st_size == 0:
                     return Weights(text, b"", "empty")
                 data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as problem:
-            return Weights(text, None, "unreadable", getattr(problem, "strerror", None) or str(problem))
+            return Weights(
+                text, None, "unreadable", getattr(problem, "strerror", None) or str(problem)
+            )
         if data[: len(_LFS)] == _LFS:
             data.close()
             return Weights(text, None, "lfs")
@@ -68,21 +91,36 @@ class Weights:
         """Whether so many bytes lie there."""
         if isinstance(self.data, Pieces):
             return self.data.holds(offset, size)
-        return self.data is not None and offset >= 0 and size >= 0 and offset + size <= len(self.data)
+        return (
+            self.data is not None and offset >= 0 and size >= 0 and offset + size <= len(self.data)
+        )
 
     def view(self, offset: int, size: int) -> memoryview:
         """Those bytes, not copied."""
         assert self.data is not None
         if self.reads is not None:
             self.reads.add((offset, size))
-        return self.data.view(offset, size) if isinstance(self.data, Pieces) else memoryview(self.data)[offset : offset + size]
+        return (
+            self.data.view(offset, size)
+            if isinstance(self.data, Pieces)
+            else memoryview(self.data)[offset : offset + size]
+        )
 
 
 def raw_bytes(constant: Constant) -> bytes | None:
     """The bytes of a constant, None where the .bin does not hold as many as its shape needs."""
     weights = constant.weights
-    needed = constant.size if constant.element_type.name == "string" else constant.element_type.byte_size(constant.elements)
-    if weights is None or weights.data is None or any(size < 0 for size in constant.shape) or not weights.holds(constant.offset, needed):
+    needed = (
+        constant.size
+        if constant.element_type.name == "string"
+        else constant.element_type.byte_size(constant.elements)
+    )
+    if (
+        weights is None
+        or weights.data is None
+        or any(size < 0 for size in constant.shape)
+        or not weights.holds(constant.offset, needed)
+    ):
         return None
     if weights.reads is not None:
         weights.reads.add((constant.offset, needed))
@@ -98,12 +136,18 @@ def small_values(constant: Constant) -> tuple[int | float, ...] | None:
     code = _FORMATS.get(element_type.name)
     if code is not None:
         numbers: tuple[int | float, ...] = struct.unpack(f"<{constant.elements}{code}", raw)
-        return tuple(1 if number else 0 for number in numbers) if element_type.kind == "boolean" else numbers
+        return (
+            tuple(1 if number else 0 for number in numbers)
+            if element_type.kind == "boolean"
+            else numbers
+        )
     if element_type.name in ("u4", "i4"):
         halves = [half for byte in raw for half in (byte & 15, byte >> 4)][: constant.elements]
         return tuple(half - 16 if half > 7 and element_type.signed else half for half in halves)
     if element_type.name == "bf16":
-        return tuple(struct.unpack("<f", b"\0\0" + raw[i : i + 2])[0] for i in range(0, len(raw), 2))
+        return tuple(
+            struct.unpack("<f", b"\0\0" + raw[i : i + 2])[0] for i in range(0, len(raw), 2)
+        )
     values = array(constant)
     return None if values is None else tuple(values.ravel().tolist())
 
@@ -122,16 +166,27 @@ def array(constant: Constant) -> np.ndarray | None:
             return None
         if element_type.name == "string":
             strings = _strings(raw, constant.elements)
-            return None if strings is None else np.array(strings, dtype=object).reshape(constant.shape)
-        unpacked: np.ndarray = unpack(np.frombuffer(raw, np.uint8), element_type, constant.elements).reshape(constant.shape)
+            return (
+                None if strings is None else np.array(strings, dtype=object).reshape(constant.shape)
+            )
+        unpacked: np.ndarray = unpack(
+            np.frombuffer(raw, np.uint8), element_type, constant.elements
+        ).reshape(constant.shape)
         return unpacked
     weights = constant.weights
     needed = element_type.byte_size(constant.elements)
-    if weights is None or weights.data is None or any(size < 0 for size in constant.shape) or not weights.holds(constant.offset, needed):
+    if (
+        weights is None
+        or weights.data is None
+        or any(size < 0 for size in constant.shape)
+        or not weights.holds(constant.offset, needed)
+    ):
         return None
     if not needed:
         return np.empty(constant.shape, dtype_of(element_type))
-    viewed: np.ndarray = np.frombuffer(weights.view(constant.offset, needed), np.uint8).view(dtype_of(element_type))
+    viewed: np.ndarray = np.frombuffer(weights.view(constant.offset, needed), np.uint8).view(
+        dtype_of(element_type)
+    )
     return viewed.reshape(constant.shape)
 
 
@@ -173,4 +228,60 @@ def strings_fault(constant: Constant) -> str | None:
 
 def packed_types() -> tuple[ElementType, ...]:
     """The element types that share bytes."""
-    return tuple(ElementType.of(name) for name in ("u1", "u2", "u3", "u4", "u6", "i4", "nf4", "f4e2m1"))
+    return tuple(
+        ElementType.of(name) for name in ("u1", "u2", "u3", "u4", "u6", "i4", "nf4", "f4e2m1")
+    )
+
+
+@lru_cache(maxsize=4096)
+def _sizes(text: str) -> tuple[int, ...]:
+    text = text.strip()
+    return tuple(map(int, text.split(","))) if text else ()
+
+
+def _number(text: str) -> int:
+    """A whole number; one of very many digits, which Python will not read, as one that is past any limit. Raises `ValueError`."""
+    if len(text) > 1000 and re.fullmatch(r"\s*[-+]?[0-9]+\s*", text):
+        return -(10**30) if "-" in text else 10**30
+    return int(text)
+
+
+class Constant(NamedTuple):
+    """A constant: what it is, and where in the .bin it lies."""
+
+    element_type: ElementType
+    shape: tuple[int, ...]
+    offset: int
+    size: int
+    weights: Weights | None
+
+    @staticmethod
+    def of(items: tuple[str, ...], weights: Weights | None) -> Constant:
+        """The constant that the attributes of a Const describe: name, value, name, value … Raises `ValueError` where they do not."""
+        if (
+            len(items) == 8
+            and items[0] == "element_type"
+            and items[2] == "shape"
+            and items[4] == "offset"
+            and items[6] == "size"
+        ):
+            name, shape, offset, size = items[1::2]  # as OpenVINO writes it
+        else:
+            values = dict(zip(items[::2], items[1::2], strict=True))
+            name, shape, offset, size = (
+                values.get(key, "") for key in ("element_type", "shape", "offset", "size")
+            )
+        return Constant(
+            ElementType.of(name), _sizes(shape), _number(offset), _number(size), weights
+        )
+
+    @property
+    def partial_shape(self) -> PartialShape:
+        return PartialShape(self.shape)
+
+    @property
+    def elements(self) -> int:
+        count = 1
+        for size in self.shape:
+            count *= size
+        return count

@@ -42,7 +42,13 @@ class Errors(NamedTuple):
 
 def plain_number(value: Any) -> Any:
     """A number as JSON can hold it."""
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else list(value) if isinstance(value, tuple) else value
+    return (
+        str(value)
+        if isinstance(value, float) and not math.isfinite(value)
+        else list(value)
+        if isinstance(value, tuple)
+        else value
+    )
 
 
 def is_real(array: Array) -> bool:
@@ -146,14 +152,30 @@ def values(array: Array) -> Values | None:
     zeros = int((finite == 0).sum())
     if not finite.size:
         return Values(array.size, None, None, None, nan, inf, zeros, subnormals, beyond, lost)
-    return Values(array.size, float(finite.min()), float(finite.max()), float(finite.mean(dtype=np.float64)), nan, inf, zeros, subnormals, beyond, lost)
+    return Values(
+        array.size,
+        float(finite.min()),
+        float(finite.max()),
+        float(finite.mean(dtype=np.float64)),
+        nan,
+        inf,
+        zeros,
+        subnormals,
+        beyond,
+        lost,
+    )
 
 
 def merged(first: Values, second: Values) -> Values:
     """What two arrays hold together."""
     counts = [found.elements - found.nan - found.inf for found in (first, second)]
     parts = [found for found, count in zip((first, second), counts, strict=True) if count]
-    mean = sum((found.mean or 0.0) * (found.elements - found.nan - found.inf) for found in parts) / sum(counts) if parts else None
+    mean = (
+        sum((found.mean or 0.0) * (found.elements - found.nan - found.inf) for found in parts)
+        / sum(counts)
+        if parts
+        else None
+    )
     return Values(
         first.elements + second.elements,
         min((found.lowest for found in parts if found.lowest is not None), default=None),
@@ -167,7 +189,12 @@ def smallest_normal(array: Array) -> float:
     """The smallest normal number of an array's real type; 0 where it has none."""
     limits: Any = np.finfo
     try:
-        if array.dtype.kind == "f" and array.dtype.name.startswith("float") and array.dtype.itemsize in (2, 4, 8) and "_" not in array.dtype.name:
+        if (
+            array.dtype.kind == "f"
+            and array.dtype.name.startswith("float")
+            and array.dtype.itemsize in (2, 4, 8)
+            and "_" not in array.dtype.name
+        ):
             return float(limits(array.dtype).smallest_normal)
         import ml_dtypes
 
@@ -183,8 +210,26 @@ def range_of(array: Array) -> str:
         return f"{list(array.shape)}"
     found = values(array)
     assert found is not None
-    odd = "".join(f", {count} {word}" for word, count in (("NaN", found.nan), ("inf", found.inf)) if count)
-    return f"{list(array.shape)}{odd}" if found.lowest is None else f"{list(array.shape)} {found.lowest:.6g} to {found.highest:.6g}{odd}"
+    odd = "".join(
+        f", {count} {word}" for word, count in (("NaN", found.nan), ("inf", found.inf)) if count
+    )
+    return (
+        f"{list(array.shape)}{odd}"
+        if found.lowest is None
+        else f"{list(array.shape)} {found.lowest:.6g} to {found.highest:.6g}{odd}"
+    )
 
 
-__all__ = ["F16_MAX", "F16_TINY", "Errors", "Values", "errors", "is_real", "merged", "ordinals", "plain_number", "range_of", "values"]
+__all__ = [
+    "F16_MAX",
+    "F16_TINY",
+    "Errors",
+    "Values",
+    "errors",
+    "is_real",
+    "merged",
+    "ordinals",
+    "plain_number",
+    "range_of",
+    "values",
+]

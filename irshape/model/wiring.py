@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .formats.ids import lenient_id
-from .model import Body, Port
+from .graph import Body, Port
+from .ids import lenient_id
 
 Source = tuple[int, int]
 """An output port: the position of its layer in the body, and of the port in the layer."""
@@ -26,7 +26,10 @@ def wire(body: Body) -> Wiring:
     Ids are compared as they stand, and where that finds nothing, as the numbers that OpenVINO reads in them.
     """
     layers = body.layers
-    positions = {layer.id: i for i, layer in zip(range(len(layers) - 1, -1, -1), reversed(layers), strict=True)}
+    positions = {
+        layer.id: i
+        for i, layer in zip(range(len(layers) - 1, -1, -1), reversed(layers), strict=True)
+    }
     numbers: dict[str | None, int] = {}
     sources: list[list[Source | None]] = [[None] * len(layer.inputs) for layer in layers]
     forward = True
@@ -34,8 +37,12 @@ def wire(body: Body) -> Wiring:
         producer = positions.get(edge.from_layer)
         consumer = positions.get(edge.to_layer)
         if producer is None or consumer is None:
-            numbers = numbers or {lenient_id(layer.id): i for i, layer in reversed(list(enumerate(layers)))} | {None: -1}
-            producer = numbers.get(lenient_id(edge.from_layer), -1) if producer is None else producer
+            numbers = numbers or {
+                lenient_id(layer.id): i for i, layer in reversed(list(enumerate(layers)))
+            } | {None: -1}
+            producer = (
+                numbers.get(lenient_id(edge.from_layer), -1) if producer is None else producer
+            )
             consumer = numbers.get(lenient_id(edge.to_layer), -1) if consumer is None else consumer
             if producer < 0 or consumer < 0:
                 continue

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from typing import NamedTuple
 
-from ..model import Problem
+from ...model.graph import Problem
 
 _BODIES = frozenset({"body", "then_body", "else_body"})
 _PORT_MAPS = frozenset({"port_map", "then_port_map", "else_port_map"})
@@ -39,7 +39,9 @@ _TAG = re.compile(rb"""<(/?)([^\s<>/="'\\]*)((?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+
 _DOTS = re.compile(rb"\.{3,}|\xe2\x80\xa6|\\")
 _QUOTED = re.compile(rb"""("[^"]*"|'[^']*')""")
 _TYPOGRAPHIC = re.compile(rb"\xe2\x80[\x9c\x9d\x9e\x9f]")
-_ATTRIBUTE = re.compile(rb"""(?<![^\s=/>"'])([^\s=/>"']+)\s*=\s*(?:("[^"]*"|'[^']*')|([^\s"'=<>/]+(?:/[^\s"'=<>/]+)*))""")
+_ATTRIBUTE = re.compile(
+    rb"""(?<![^\s=/>"'])([^\s=/>"']+)\s*=\s*(?:("[^"]*"|'[^']*')|([^\s"'=<>/]+(?:/[^\s"'=<>/]+)*))"""
+)
 _MAX_DEPTH = 300
 _MAX_LINE = 4096
 _TEXT = re.compile(rb"\s*[^\s<]")
@@ -151,8 +153,12 @@ class _Walk:
         while len(self.open) > 1:
             self.close(len(plain), "the end of the file")
 
-    def report(self, message: str, offset: int, expected: str | None, actual: str | None, help: str) -> None:
-        self.repaired.problems.append(Problem("repaired-xml", message, offset, None, expected, actual, help))
+    def report(
+        self, message: str, offset: int, expected: str | None, actual: str | None, help: str
+    ) -> None:
+        self.repaired.problems.append(
+            Problem("repaired-xml", message, offset, None, expected, actual, help)
+        )
 
     def between(self, start: int, end: int) -> None:
         """Text between tags: an end tag that has lost its `<`, `...` for what is left out, backslashes."""
@@ -164,7 +170,13 @@ class _Walk:
             at, seen = half.start(), half[0].decode()
             plain[at : half.end()] = b" " * len(seen)
             self.put.append((at, f"</{top.name}>".encode()))
-            self.report(f"the end tag of <{top.name}> lacks its `<`", at, f"</{top.name}>", seen, f"write </{top.name}>")
+            self.report(
+                f"the end tag of <{top.name}> lacks its `<`",
+                at,
+                f"</{top.name}>",
+                seen,
+                f"write </{top.name}>",
+            )
             self.open.pop()
             self.closed = None
         if (dots := _DOTS.search(plain, start, end)) is not None:
@@ -176,7 +188,13 @@ class _Walk:
                 message = f"`{dots[0].decode()}` stands for ports that are left out"
                 self.repaired.problems.append(
                     Problem(
-                        "left-out", message, dots.start(), None, f"the ports of the <{top.name}>", "...", "write the ports, so that the layer can be checked"
+                        "left-out",
+                        message,
+                        dots.start(),
+                        None,
+                        f"the ports of the <{top.name}>",
+                        "...",
+                        "write the ports, so that the layer can be checked",
                     )
                 )
 
@@ -193,10 +211,17 @@ class _Walk:
         attributes = (match.start(3), match.end(3))
         name = self.tag_name(name, match.start(2), attributes)
         top = self.open[-1]
-        if name == top.name == "dim" and not closes and self.plain[top.end : start].strip() and not _TEXT.match(self.plain, match.end()):
+        if (
+            name == top.name == "dim"
+            and not closes
+            and self.plain[top.end : start].strip()
+            and not _TEXT.match(self.plain, match.end())
+        ):
             self.plain[start:end] = b" " * (end - start)
             self.put.append((start, b"</dim>"))
-            self.report("the end tag of <dim> lacks its slash", start, "</dim>", "<dim>", "write </dim>")
+            self.report(
+                "the end tag of <dim> lacks its slash", start, "</dim>", "<dim>", "write </dim>"
+            )
             self.open.pop()
             self.closed = None
             return
@@ -205,11 +230,19 @@ class _Walk:
         self.make_room(name, start)
         self.attributes(*attributes)
         top = self.open[-1]
-        children = _CHILDREN.get(name) if top.children is not None and top.name not in _PORT_MAPS else _NOTHING if top.name in _PORT_MAPS else None
+        children = (
+            _CHILDREN.get(name)
+            if top.children is not None and top.name not in _PORT_MAPS
+            else _NOTHING
+            if top.name in _PORT_MAPS
+            else None
+        )
         element = _Element(name, start, end, children)
         if name == "port" and top.name in ("input", "output"):
             self.port = start
-            self.repaired.comments += [Comment(start, text, offset, False) for text, offset in self.waiting]
+            self.repaired.comments += [
+                Comment(start, text, offset, False) for text, offset in self.waiting
+            ]
         elif name in ("input", "output"):
             self.port = -1
         self.waiting = []
@@ -219,7 +252,9 @@ class _Walk:
             self.open.append(element)
             self.closed = None
 
-    def goes_on(self, name: str, start: int, end: int, ended: tuple[_Element, int, int] | None) -> bool:
+    def goes_on(
+        self, name: str, start: int, end: int, ended: tuple[_Element, int, int] | None
+    ) -> bool:
         """Takes a second <input> or <output> right behind the first, or inside it, for the same one: documents write one for each port."""
         if ended is not None and ended[0].name == name:
             self.plain[ended[1] : ended[2]] = b" " * (ended[2] - ended[1])
@@ -227,7 +262,13 @@ class _Walk:
         elif self.open[-1].name != name:
             return False
         self.plain[start:end] = b" " * (end - start)
-        self.report(f"a second <{name}>; read as if its ports stood in the first", start, f"one <{name}>", f"<{name}>", f"put all ports into one <{name}>")
+        self.report(
+            f"a second <{name}>; read as if its ports stood in the first",
+            start,
+            f"one <{name}>",
+            f"<{name}>",
+            f"put all ports into one <{name}>",
+        )
         return True
 
     def tag_name(self, name: str, start: int, attributes: tuple[int, int]) -> str:
@@ -235,7 +276,9 @@ class _Walk:
         end = start + len(name.encode())
         if name.strip(".…") == "" and (name or b"\\" in self.plain[start : start + 1]):
             self.plain[start:end] = b" " * (end - start)
-            if b"type" in self.plain[slice(*attributes)] and "layer" in (self.open[-1].children or ()):
+            if b"type" in self.plain[slice(*attributes)] and "layer" in (
+                self.open[-1].children or ()
+            ):
                 self.put.append((start, b"layer"))
                 self.report(
                     "the name of the element is left out; read as <layer>, since it has a type and stands where a layer does",
@@ -256,13 +299,21 @@ class _Walk:
             slash = self.plain.rfind(b"/", last.offset, last.end)
             self.plain[slash : slash + 1] = b" "
             self.report(
-                "the port closes itself (`/>`), yet dimensions follow; read as if it held them", last.offset, "<port …>", "<port …/>", "write > in place of />"
+                "the port closes itself (`/>`), yet dimensions follow; read as if it held them",
+                last.offset,
+                "<port …>",
+                "<port …/>",
+                "write > in place of />",
             )
             self.open.append(last)
             return
         if top.children is None or name in top.children:
             return
-        holders = [i for i, element in enumerate(self.open) if element.children is not None and name in element.children]
+        holders = [
+            i
+            for i, element in enumerate(self.open)
+            if element.children is not None and name in element.children
+        ]
         if not holders:
             return
         while len(self.open) - 1 > holders[-1]:
@@ -284,7 +335,9 @@ class _Walk:
     def end_tag(self, name: str, start: int, end: int) -> None:
         last, self.closed, self.ended = self.closed, None, None
         if self.port >= 0 and name in ("input", "output"):
-            self.repaired.comments += [Comment(self.port, text, offset, False) for text, offset in self.waiting]
+            self.repaired.comments += [
+                Comment(self.port, text, offset, False) for text, offset in self.waiting
+            ]
         self.waiting = []
         if name and name == self.open[-1].name:
             element = self.open.pop()
@@ -294,13 +347,23 @@ class _Walk:
                 self.plain[element.end - 1 : element.end] = b" "
                 self.plain[start:end] = b"/>".ljust(end - start)
                 self.report(
-                    "the attributes stand behind <data>; read as if inside it", element.offset, "<data …/>", "<data>…</data>", "put them inside the tag"
+                    "the attributes stand behind <data>; read as if inside it",
+                    element.offset,
+                    "<data …/>",
+                    "<data>…</data>",
+                    "put them inside the tag",
                 )
             return
         if last is not None and last.name == name:
             slash = self.plain.rfind(b"/", last.offset, last.end)
             self.plain[slash : slash + 1] = b" "
-            self.report(f"<{name} …/> closes itself and has an end tag too", last.offset, f"<{name} …>", f"<{name} …/>", "write > in place of />")
+            self.report(
+                f"<{name} …/> closes itself and has an end tag too",
+                last.offset,
+                f"<{name} …>",
+                f"<{name} …/>",
+                "write > in place of />",
+            )
             return
         if name and any(element.name == name for element in self.open):
             while self.open[-1].name != name:
@@ -308,7 +371,9 @@ class _Walk:
             self.open.pop()
             return
         self.plain[start:end] = b" " * (end - start)
-        self.report(f"</{name}> closes nothing; passed over", start, None, f"</{name}>", "remove it")
+        self.report(
+            f"</{name}> closes nothing; passed over", start, None, f"</{name}>", "remove it"
+        )
 
     def attributes(self, start: int, end: int) -> None:
         """Blanks `...` and backslashes outside quotes, and puts in quotes and blanks that are missing."""
@@ -317,7 +382,13 @@ class _Walk:
         if b"\xe2\x80" in inside and _TYPOGRAPHIC.search(_QUOTED.sub(b"", inside)):
             first = _TYPOGRAPHIC.search(inside)
             assert first is not None
-            self.report("typographic quotes around the value of an attribute", start + first.start(), '"', first[0].decode(), 'write " in their place')
+            self.report(
+                "typographic quotes around the value of an attribute",
+                start + first.start(),
+                '"',
+                first[0].decode(),
+                'write " in their place',
+            )
             opened = False
 
             def straight(match: re.Match[bytes]) -> bytes:
@@ -327,17 +398,34 @@ class _Walk:
 
             inside = _TYPOGRAPHIC.sub(straight, inside)
         if b"..." in inside or b"\\" in inside or b"\xe2" in inside:
-            inside = b"".join(piece if piece[:1] in (b'"', b"'") else _DOTS.sub(lambda dots: b" " * len(dots[0]), piece) for piece in _QUOTED.split(inside))
+            inside = b"".join(
+                piece
+                if piece[:1] in (b'"', b"'")
+                else _DOTS.sub(lambda dots: b" " * len(dots[0]), piece)
+                for piece in _QUOTED.split(inside)
+            )
         plain[start:end] = inside
         for match in _ATTRIBUTE.finditer(inside):
             name = match[1].decode("utf-8", "replace")
             if inside[match.start() - 1 : match.start()] in (b'"', b"'"):
                 self.put.append((start + match.start(), b" "))
-                self.report(f"no blank before the attribute `{name}`", start + match.start(), None, None, "put a blank there")
+                self.report(
+                    f"no blank before the attribute `{name}`",
+                    start + match.start(),
+                    None,
+                    None,
+                    "put a blank there",
+                )
             if match[3] is not None:
                 value = match[3].decode("utf-8", "replace")
                 self.put += [(start + match.start(3), b'"'), (start + match.end(3), b'"')]
-                self.report(f"the value of `{name}` has no quotes", start + match.start(), f'{name}="{value}"', f"{name}={value}", f'write {name}="{value}"')
+                self.report(
+                    f"the value of `{name}` has no quotes",
+                    start + match.start(),
+                    f'{name}="{value}"',
+                    f"{name}={value}",
+                    f'write {name}="{value}"',
+                )
 
     # comments
 
@@ -345,10 +433,14 @@ class _Walk:
         plain = self.plain
         text = plain[start + 4 : end].decode("utf-8", "replace")
         if b"--" in plain[start + 4 : end + 1]:  # not allowed inside a comment
-            plain[start + 4 : end] = plain[start + 4 : end].replace(b"--", b"- ").rstrip(b"-").ljust(end - start - 4)
+            plain[start + 4 : end] = (
+                plain[start + 4 : end].replace(b"--", b"- ").rstrip(b"-").ljust(end - start - 4)
+            )
         names = [element.name for element in self.open[-2:]]
         if names[-1] == "port" or names[0] == "port":
-            self.repaired.comments.append(Comment(self.port, text, start, b"<dim>" in self.line_before(start)))
+            self.repaired.comments.append(
+                Comment(self.port, text, start, b"<dim>" in self.line_before(start))
+            )
         elif names[-1] in ("input", "output"):
             if self.line_before(start).strip():
                 if self.port >= 0:

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from ..inference.engine import BodyResult, Inference
-from ..model import Body, Constant, Layer, Model, Port
-from ..ops.tensors import Tensor
-from ..types import PartialShape
-from .atomic import write_together
-from .ir_reader import MAX_DEPTH
-from .weights import Weights
+from ...inference.engine import BodyResult, Inference
+from ...model.graph import Body, Layer, Model, Port
+from ...model.weights import Constant, Weights
+from ...ops.tensors import Tensor
+from ...types import PartialShape
+from ..atomic import write_together
+from .reader import MAX_DEPTH
 
 _INDENT = "\t"
 
@@ -55,7 +55,9 @@ class _Layout:
         found = self.places.get(key)
         if found is None:
             if constant.size and (self.weights is None or not self.weights.holds(*key)):
-                raise ValueError(f"the constant at byte {constant.offset} has no bytes to write: the .bin is missing or too short")
+                raise ValueError(
+                    f"the constant at byte {constant.offset} has no bytes to write: the .bin is missing or too short"
+                )
             found = self.places[key] = self.end
             if constant.size:
                 self.chunks.append(key)
@@ -83,7 +85,9 @@ def _raw(model: Model, span: tuple[int, int]) -> str:
     return model.source.data[span[0] : span[1]].decode(model.source.encoding, "replace")
 
 
-def _body(model: Model, body: Body, layout: _Layout, result: BodyResult | None, depth: int) -> Iterator[str]:
+def _body(
+    model: Model, body: Body, layout: _Layout, result: BodyResult | None, depth: int
+) -> Iterator[str]:
     if depth > MAX_DEPTH:
         raise ValueError("bodies are nested too deeply")
     tab = _INDENT * depth
@@ -93,18 +97,37 @@ def _body(model: Model, body: Body, layout: _Layout, result: BodyResult | None, 
     yield f"{tab}</layers>"
     yield f"{tab}<edges>"
     for edge in body.edges:
-        ends = (("from-layer", edge.from_layer), ("from-port", edge.from_port), ("to-layer", edge.to_layer), ("to-port", edge.to_port))
+        ends = (
+            ("from-layer", edge.from_layer),
+            ("from-port", edge.from_port),
+            ("to-layer", edge.to_layer),
+            ("to-port", edge.to_port),
+        )
         yield f"{tab}{_INDENT}<edge {_attributes(ends)} />"
     yield f"{tab}</edges>"
 
 
-def _attributes(pairs: Iterator[tuple[str, str]] | tuple[tuple[str, str], ...] | list[tuple[str, str]]) -> str:
+def _attributes(
+    pairs: Iterator[tuple[str, str]] | tuple[tuple[str, str], ...] | list[tuple[str, str]],
+) -> str:
     return " ".join(f"{name}={quoteattr(value)}" for name, value in pairs)
 
 
-def _layer(model: Model, layer: Layer, layout: _Layout, result: BodyResult | None, position: int, depth: int) -> Iterator[str]:
+def _layer(
+    model: Model,
+    layer: Layer,
+    layout: _Layout,
+    result: BodyResult | None,
+    position: int,
+    depth: int,
+) -> Iterator[str]:
     tab, inner = _INDENT * depth, _INDENT * (depth + 1)
-    head = [("id", layer.id), ("name", layer.name), ("type", layer.type), ("version", layer.version)]
+    head = [
+        ("id", layer.id),
+        ("name", layer.name),
+        ("type", layer.type),
+        ("version", layer.version),
+    ]
     if layer.output_names is not None:
         head.append(("output_names", layer.output_names))
     yield f"{tab}<layer {_attributes(head)}>"
@@ -114,35 +137,51 @@ def _layer(model: Model, layer: Layer, layout: _Layout, result: BodyResult | Non
     if kind in ("const", "constant"):
         values["offset"] = str(layout.place(_constant(model, layer)))
     if kind == "parameter" and tensors:
-        values["shape"] = "..." if tensors[0].shape.dims is None else str(tensors[0].shape).strip("[]")
+        values["shape"] = (
+            "..." if tensors[0].shape.dims is None else str(tensors[0].shape).strip("[]")
+        )
     if values:
         yield f"{inner}<data {_attributes(list(values.items()))} />"
     if layer.rt_info_span:
         yield inner + _raw(model, layer.rt_info_span)
     for tag, entries in (layer.port_maps or {}).items():
         yield f"{inner}<{tag}>"
-        yield from (f"{inner}{_INDENT}<{entry.direction} {_attributes(list(entry.attributes.items()))} />" for entry in entries)
+        yield from (
+            f"{inner}{_INDENT}<{entry.direction} {_attributes(list(entry.attributes.items()))} />"
+            for entry in entries
+        )
         yield f"{inner}</{tag}>"
     back_edges = [edge for body in (layer.bodies or {}).values() for edge in body.back_edges]
     if back_edges:
         yield f"{inner}<back_edges>"
-        yield from (f"{inner}{_INDENT}<edge from-layer={quoteattr(edge.from_layer)} to-layer={quoteattr(edge.to_layer)} />" for edge in back_edges)
+        yield from (
+            f"{inner}{_INDENT}<edge from-layer={quoteattr(edge.from_layer)} to-layer={quoteattr(edge.to_layer)} />"
+            for edge in back_edges
+        )
         yield f"{inner}</back_edges>"
     fed = _fed(result, position) if result is not None else {}
     yield from _ports(model, "input", layer.inputs, fed, depth + 1)
     yield from _ports(model, "output", layer.outputs, dict(enumerate(tensors)), depth + 1)
     for tag, body in (layer.bodies or {}).items():
         yield f"{inner}<{tag}>"
-        yield from _body(model, body, layout, result.inner.get(position, {}).get(tag) if result is not None else None, depth + 2)
+        yield from _body(
+            model,
+            body,
+            layout,
+            result.inner.get(position, {}).get(tag) if result is not None else None,
+            depth + 2,
+        )
         yield f"{inner}</{tag}>"
     yield f"{tab}</layer>"
 
 
 def _constant(model: Model, layer: Layer) -> Constant:
     try:
-        return Constant.of(layer, model.weights)
+        return Constant.of(layer.items, model.weights)
     except ValueError:
-        raise ValueError(f"the attributes of the constant '{layer.name}' (id {layer.id}) describe none") from None
+        raise ValueError(
+            f"the attributes of the constant '{layer.name}' (id {layer.id}) describe none"
+        ) from None
 
 
 def _fed(result: BodyResult, position: int) -> dict[int, Tensor]:
@@ -154,7 +193,9 @@ def _fed(result: BodyResult, position: int) -> dict[int, Tensor]:
     return found
 
 
-def _ports(model: Model, direction: str, ports: list[Port], inferred: dict[int, Tensor], depth: int) -> Iterator[str]:
+def _ports(
+    model: Model, direction: str, ports: list[Port], inferred: dict[int, Tensor], depth: int
+) -> Iterator[str]:
     if not ports:
         return
     tab = _INDENT * depth
@@ -198,4 +239,6 @@ def _rt_info(model: Model, port: Port) -> str:
 
 
 def _dims(shape: PartialShape) -> tuple[int, ...]:
-    return () if shape.dims is None else tuple(dim.low if dim.is_static else -1 for dim in shape.dims)
+    return (
+        () if shape.dims is None else tuple(dim.low if dim.is_static else -1 for dim in shape.dims)
+    )

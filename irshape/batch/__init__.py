@@ -1,1 +1,0 @@
-"""Many files at a time: processes, executors, and what is remembered."""

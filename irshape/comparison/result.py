@@ -1,0 +1,222 @@
+"""The result of a cross-check: one row for each output port, and what was found inside a blamed layer."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ..model.graph import Layer, Model
+from ..model.wiring import wire
+from ..numbers.statistics import Errors
+from .runtime import Answer
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+Verdict = Literal["equal", "tighter", "differs", "explained", "not compared"]
+
+
+class Row(NamedTuple):
+    """One output port: what irshape infers and computes, what the runtime does, and how they agree.
+
+    `value_verdict` holds the tensors of two whole runs against each other, and so includes what each inherits from its inputs. `own_verdict` holds the layer alone:
+    irshape computes it from the device's own values of its inputs.
+    """
+
+    layer: Layer
+    port: int
+    inferred: str
+    runtime: str | None
+    shape_verdict: Verdict
+    value_verdict: Verdict
+    error: float | None
+    """The largest absolute difference of two finite values."""
+    allowed: float | None
+    reason: str | None
+    ranges: dict[str, str]
+    """Ranges of the inputs, of irshape's output and of OpenVINO's, where the values differ."""
+    errors: Errors = Errors()
+    own_verdict: Verdict = "not compared"
+    own_errors: Errors | None = None
+    """None where the layer's inputs agree, and so `errors` are its own."""
+    own_reason: str | None = None
+
+    @property
+    def differs(self) -> bool:
+        return "differs" in (self.shape_verdict, self.value_verdict)
+
+    @property
+    def inherited(self) -> bool:
+        """Whether the tensor departs though the layer itself does not."""
+        return self.value_verdict == "differs" and self.own_verdict in ("equal", "explained")
+
+    @property
+    def excess(self) -> float:
+        """By how much the error exceeds what is allowed, as a factor; infinite where the values cannot be subtracted."""
+        if self.error is None or self.allowed is None:
+            return math.inf if self.value_verdict == "differs" else 0.0
+        if not self.allowed:
+            return math.inf if self.error or self.value_verdict == "differs" else 0.0
+        return self.error / self.allowed
+
+
+class Comparison:
+    """The rows of a cross-check in topological order, and what kept it from being complete."""
+
+    def __init__(
+        self, model: Model, device: str, answer: Answer, rows: list[Row], problems: list[str]
+    ) -> None:
+        self.model = model
+        self.device = device
+        self.version = answer.version
+        self.runtime = f"OpenVINO {answer.version}" if model.format == "ir" else answer.version
+        self.device_name = answer.device
+        self.rows = rows
+        self.problems = problems
+        """Why some of it could not be done: OpenVINO refused the model, crashed, or cannot run it; irshape cannot evaluate a layer."""
+        self.notes: list[str] = []
+        """What a reader should know beside the numbers, such as where the first NaN comes from."""
+        self.hint: str | None = None
+        self.inside: Inside | None = None
+        """What was found inside the blamed layer, where it holds bodies."""
+        self.saved: Path | None = None
+        """The IR of the blamed layer, where it was asked for."""
+
+    @property
+    def first(self) -> Row | None:
+        """The first output that departs in a way that counts, see `ok`: that of the blamed layer where there is one."""
+        return self.blamed or next((row for row in self.rows if self.counts(row)), None)
+
+    @property
+    def blamed(self) -> Row | None:
+        """The first output that departs though its layer is given the device's own inputs."""
+        return next((row for row in self.rows if row.own_verdict == "differs"), None)
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything could be compared, no layer by itself differs, and no output of the model does. What inner tensors only inherit does not count."""
+        return self.first is None and not self.problems
+
+    def counts(self, row: Row) -> bool:
+        """Whether a row decides on `ok`."""
+        if row.shape_verdict == "differs" or row.own_verdict == "differs":
+            return True
+        return row.value_verdict == "differs" and (
+            row.own_verdict == "not compared" or (id(row.layer), row.port) in self.outputs
+        )
+
+    @cached_property
+    def outputs(self) -> set[tuple[int, int]]:
+        """What feeds the Results."""
+        layers, wiring = self.model.net.layers, wire(self.model.net)
+        sources = [
+            source
+            for position, layer in enumerate(layers)
+            if layer.type.lower() == "result"
+            for source in wiring.sources[position]
+            if source is not None
+        ]
+        return {(id(layers[position]), port) for position, port in sources}
+
+    def worst(self, count: int = 5) -> list[Row]:
+        """The rows of the largest errors, measured by what is allowed."""
+        rows = [
+            row
+            for row in self.rows
+            if row.value_verdict != "not compared"
+            and (row.excess > 0 or row.differs)
+            and (row.error is not None or not row.inherited)
+        ]
+        return sorted(rows, key=lambda row: row.excess, reverse=True)[:count]
+
+    def count(self, verdict: Verdict, *, values: bool = True) -> int:
+        return sum(
+            (row.value_verdict if values else row.shape_verdict) == verdict for row in self.rows
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `irshape crosscheck --format json` prints."""
+        rows = []
+        for row in self.rows:
+            reference = {
+                "id": row.layer.id,
+                "name": row.layer.name,
+                "type": row.layer.type,
+                "opset": row.layer.version,
+                "path": list(row.layer.path),
+            }
+            fields = {
+                key: value.to_dict() if isinstance(value, Errors) else value
+                for key, value in row._asdict().items()
+                if key != "layer"
+            }
+            rows.append({"layer": reference, **fields})
+        blamed = self.blamed
+        return {
+            "version": 1,
+            "model": self.model.path,
+            "device": self.device,
+            "openvino": self.version,
+            "hint": self.hint,
+            "ok": self.ok,
+            "blamed": None
+            if blamed is None
+            else {
+                "id": blamed.layer.id,
+                "name": blamed.layer.name,
+                "type": blamed.layer.type,
+                "port": blamed.port,
+            },
+            "inside": None if self.inside is None else self.inside.to_dict(),
+            "problems": self.problems,
+            "notes": self.notes,
+            "outputs": rows,
+        }
+
+
+class Inside(NamedTuple):
+    """What was found inside a layer. tag: of the body. iteration: the run of it that is told about, from 0. looked_at: how many runs were compared.
+
+    comparison: of the body as a model of its own, with what irshape feeds it in that iteration. Its layers have the ids and names that they have in the body.
+    """
+
+    layer: Layer
+    tag: str
+    iteration: int
+    looked_at: int
+    comparison: Comparison
+
+    @property
+    def blamed(self) -> Row | None:
+        """The first output in the body that departs though its layer is given the device's own inputs; None where the body agrees in all runs looked at."""
+        return self.comparison.blamed
+
+    @property
+    def path(self) -> list[str]:
+        """The path of the layers of the body."""
+        return [*self.layer.path, self.layer.id, self.tag]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        found = self.blamed
+        layer = None
+        if found is not None:
+            layer = {
+                "id": found.layer.id,
+                "name": found.layer.name,
+                "type": found.layer.type,
+                "port": found.port,
+            }
+        inner = self.comparison.inside
+        return {
+            "path": self.path,
+            "iteration": self.iteration,
+            "looked_at": self.looked_at,
+            "blamed": layer,
+            "errors": None if found is None else (found.own_errors or found.errors).to_dict(),
+            "inside": None if inner is None else inner.to_dict(),
+        }

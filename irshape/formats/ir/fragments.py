@@ -1,0 +1,265 @@
+"""Layers on their own: files whose root is `<layer>`, as operation documents print them.
+
+The shapes of the inputs come from the ports, their values from comments at the ports (`<!-- value is [2, 3] that means … -->`, `<!-- axes: [0, 1] -->`,
+`<!-- k = 3 -->`, `<!-- The tensor contains 2 elements: 0, -1 -->`, `<!-- 10 -->`), element types from `precision` or comments such as `<!-- type: i32 -->`;
+what nothing is said about stays dynamic. A layer without a version is held to the newest one that its attributes and ports fit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from ...inference.fragments import _MAX_VALUE_TEXT, _product, parse_value
+from ...model.graph import Layer, Model, NotReadable, Port, Problem
+from ...model.source import Source
+from ...types import ElementType
+from .reader import read
+
+_ENCODING = re.compile(rb"\A\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([A-Za-z][\w.\-]*)[\"']")
+
+
+def read_layers(source: Source) -> Model:
+    """Reads a file of one layer or several. Raises `NotReadable` where it cannot be repaired."""
+    from .repair import Repaired
+
+    source = _in_utf8(source)
+    repaired = Repaired(source.data)
+    model = read(source, prefix=b"<layers>", repaired=repaired)
+    layers = sorted(model.walk(), key=lambda layer: layer.offset)
+    for problem in repaired.problems:
+        holder = next((layer for layer in reversed(layers) if layer.offset <= problem.offset), None)
+        model.problems.append(problem._replace(layer=holder))
+    said: dict[int, list[tuple[str, bool]]] = {}
+    for comment in repaired.comments:
+        said.setdefault(comment.port, []).append((comment.text, comment.at_dim))
+    for layer in layers:
+        if layer.type.lower() in ("parameter", "const", "constant"):
+            _complete(model, layer)
+        for port in layer.inputs:
+            if port.offset in repaired.vague:
+                port.dims = None
+            if port.offset in said:
+                note_comments(port, said[port.offset])
+        for port in layer.outputs:
+            if port.offset in repaired.vague:
+                port.dims = None
+            _note_type(port, (text for text, _ in said.get(port.offset, ())))
+    return model
+
+
+def _complete(model: Model, layer: Layer) -> None:
+    """Gives a Parameter or constant without `shape` or `element_type` those of the port it feeds: documents leave them out inside bodies."""
+    if not layer.outputs:
+        return
+    port = layer.outputs[0]
+    said = {
+        "shape": "..." if port.dims is None else ",".join(map(str, port.dims)),
+        "element_type": port.element_type.name if port.element_type is not None else None,
+    }
+    absent = {
+        name: text
+        for name, text in said.items()
+        if text is not None and layer.attribute(name) is None
+    }
+    for name, text in absent.items():
+        layer.items = (*layer.items, name, text)
+    if absent:
+        place = layer.data_offset if layer.data_offset >= 0 else layer.offset
+        names = " and ".join(f"`{name}`" for name in absent)
+        message = f"the {layer.type} has no {names}; taken from its output port"
+        model.problems.append(
+            Problem(
+                "left-out", message, place, layer, names, None, f"write {names} into its <data>"
+            )
+        )
+
+
+def _in_utf8(source: Source) -> Source:
+    """The source in UTF-8, where its XML declaration names something else."""
+    declared = _ENCODING.match(source.data)
+    encoding = declared[1].decode().lower() if declared else "utf-8"
+    if encoding in ("utf-8", "utf8", "utf-16", "utf16", "us-ascii", "ascii"):
+        return source
+    try:
+        return Source(source.path, source.data.decode(encoding).encode())
+    except (LookupError, UnicodeError) as problem:
+        raise NotReadable(
+            Problem(
+                "malformed-xml",
+                f"the file cannot be decoded: {problem}",
+                0,
+                help="save it as UTF-8",
+            ),
+            source,
+        ) from None
+
+
+# What comments say
+
+_NO_VALUE = re.compile(
+    r"\b(?:outputs?|result)\b|\bundefined\b|\bshouldn't\b|\.shape\b|\b(?:min|max)\(|\d\s*=\s*-?\d|=\s*-?\d+\s*[-+*/]|^\s*\d+\s*[-+*/]\s*\d"
+    r"|\b(?:to|from|of shape|with shape)\s+[\[({]",
+    re.IGNORECASE,
+)
+_LEADING_LIST = re.compile(
+    r"\s*\[[^\[\]]*\]\s*,?\s*(?:will|that|which|means?|is|are|stands?|promoted|broadcast)\b"
+)
+"""A value, whatever else the comment goes on to tell."""
+_LIST = re.compile(r"(?:^|(?<=[\s:=#]))\[")
+_NUMBER = r"(?:[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?f?|true|false)"
+_NUMBERS = re.compile(
+    rf"\belements?\s*(?::|are|is)?\s*({_NUMBER}(?:\s*,\s*{_NUMBER})*)\s*\.?\s*$", re.IGNORECASE
+)
+_ALONE = re.compile(rf"^\s*({_NUMBER})\s*$", re.IGNORECASE)
+_WITH_VALUE = re.compile(rf"value\s*(?:is|are|of)?\s*[:=#]?\s*({_NUMBER})(?![\w.])", re.IGNORECASE)
+_NAMED = re.compile(rf"^\s*[A-Za-z][\w ]*?\s*(?:[:=]|\bis)\s*({_NUMBER})(?![\w.])", re.IGNORECASE)
+_EMPTY = re.compile(
+    r"\bempty (?:1D |1-D |one-dimensional )?(?:tensor|list|array|vector)\b|\bvalue is empty\b|[:=]\s*empty\s*$",
+    re.IGNORECASE,
+)
+_TYPE = re.compile(
+    r"^\s*(?:result |output |element |data )*type\s*(?:[:=]|is)\s*`?([A-Za-z]\w*)`?\s*\.?\s*$",
+    re.IGNORECASE,
+)
+_LONG_NAMES = {
+    "float64": "f64",
+    "double": "f64",
+    "float32": "f32",
+    "float": "f32",
+    "float16": "f16",
+    "half": "f16",
+    "bfloat16": "bf16",
+    "bool": "boolean",
+}
+
+
+def note_comments(port: Port, comments: list[tuple[str, bool]]) -> None:
+    """Keeps what the comments at an input port say of its element type and its value. With each comment: whether it stands behind a dimension."""
+    _note_type(port, (text for text, _ in comments))
+    texts = deque((text.replace("{", "[").replace("}", "]"), at_dim) for text, at_dim in comments)
+    found: list[str] = []
+    while texts:
+        text, at_dim = texts.popleft()
+        while (
+            texts
+            and len(text) <= _MAX_VALUE_TEXT
+            and text.count("[") > text.count("]")
+            and texts[0][0].lstrip().startswith("[")
+        ):
+            text = text.rstrip() + " " + texts.popleft()[0].lstrip()  # one value on several lines
+        value = value_in(text, port.dims, at_dim=at_dim)
+        if value is not None:
+            found.append(value)
+    if found:
+        port.value = next(
+            (value for value in (*found, f"[{', '.join(found)}]") if _fits(value, port.dims)),
+            found[0],
+        )
+
+
+def _fits(value: str, dims: tuple[int, ...] | None) -> bool:
+    """Whether a value has as many elements as the dimensions ask for."""
+    numbers = parse_value(value)
+    return not dims or min(dims) < 0 or (numbers is not None and len(numbers) == _product(dims))
+
+
+def _note_type(port: Port, comments: Iterator[str]) -> None:
+    if port.precision is None:
+        for text in comments:
+            match = _TYPE.match(text)
+            found = _named_type(match[1]) if match else None
+            if found is not None:
+                port.precision = found.precision
+
+
+def _named_type(name: str) -> ElementType | None:
+    """The element type that a document means by `i32`, `int32`, `float`, `FP16` and the like."""
+    short = re.sub(r"^(u?)int(?=\d)", lambda found: found[1] or "i", name.lower())
+    try:
+        return ElementType.of(_LONG_NAMES.get(short, short))
+    except ValueError:
+        return ElementType.of_precision(name.upper())
+
+
+def value_in(
+    comment: str, dims: tuple[int, ...] | None = (), *, at_dim: bool = False
+) -> str | None:
+    """The list or number that a comment states as the value of an input with those dimensions, as text; None where it says something else.
+
+    at_dim: it stands behind a dimension, which a number that does not call itself a value may then describe.
+    """
+    if len(comment) > _MAX_VALUE_TEXT:
+        return None
+    comment = comment.replace("\\", " ").replace("`", " ")
+    elements = _product(dims) if dims is not None and all(size >= 0 for size in dims) else None
+    if _NO_VALUE.search(comment):
+        leading = _balanced(comment, comment.index("[")) if _LEADING_LIST.match(comment) else None
+        numbers = parse_value(leading) if leading is not None else None
+        return leading if numbers is not None and len(numbers) == elements else None
+    for start in islice(_LIST.finditer(comment), _MAX_LISTS):
+        text = _balanced(comment, start.start())
+        numbers = None if text is None else parse_value(text)
+        if text is None or numbers is None:
+            continue
+        before = comment[: start.start()].lower()
+        if (
+            re.search(r"\b(?:shape|dims|dimensions|size|layout)\s*(?:is|of|:|=)?\s*$", before)
+            and "value" not in before
+            and (len(dims or ()) != 1 or len(numbers) != elements or numbers == dims)
+        ):
+            continue  # more likely a shape than the value
+        return text
+    if _EMPTY.search(comment):
+        return "[]"
+    if match := _NUMBERS.search(comment):
+        return f"[{match[1]}]"
+    if match := _WITH_VALUE.search(comment):
+        return match[1]
+    if (match := _ALONE.match(comment) or _NAMED.match(comment)) and (
+        elements == 1 or (dims is None and not at_dim)
+    ):
+        return match[1]
+    return None
+
+
+def _balanced(text: str, start: int) -> str | None:
+    """The list that begins there, brackets inside it included."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += (text[at] == "[") - (text[at] == "]")
+        if not depth:
+            return text[start : at + 1]
+    return None
+
+
+def give_values(model: Model, values: Mapping[str, str]) -> None:
+    """Gives the inputs of layers on their own a value, by port id, else by position.
+
+    Raises `ValueError` for a port that no layer has, or a text that is no value.
+    """
+    if model.kind != "layers":
+        raise ValueError(
+            "values can be given to layers on their own; a whole model takes its own constants"
+        )
+    for name, text in values.items():
+        if parse_value(text) is None:
+            raise ValueError(f"'{text}' is no value: expected numbers, such as 7 or [2, 3]")
+        found = False
+        for layer in model.layers:
+            at = next((port for port in layer.inputs if port.id == name), None)
+            if at is None and name.isdigit() and int(name) < len(layer.inputs):
+                at = layer.inputs[int(name)]
+            if at is not None:
+                at.value, found = text, True
+        if not found:
+            raise ValueError(f"no layer has an input port {name}")
+
+
+_MAX_LISTS = 16
+"""Lists in one comment that are looked at."""
+
+
+# Which version a layer is of

@@ -1,0 +1,80 @@
+"""The bytes of a file, and the line and column of an offset in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+
+class Source:
+    """The bytes of a file, and where in them an offset lies."""
+
+    __slots__ = ("_column", "_counted", "_starts", "data", "encoding", "path", "raw")
+
+    def __init__(
+        self, path: str, data: bytes, encoding: str = "utf-8", raw: bytes | None = None
+    ) -> None:
+        self.path = path
+        self.data = data
+        self.encoding = encoding
+        self.raw = raw
+        """The bytes as they lie on disk, where `data` is not those: a file in UTF-16."""
+        self._counted = (0, 1)
+        """An offset and the line it lies in: counting goes on from there, so asking in file order costs one pass over the file."""
+        self._column = (0, 0, 0)
+        """The start of a line, an offset in it, and the characters between: one endless line takes no longer than many short ones."""
+        self._starts: dict[int, int] = {}
+
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of a byte offset; both start at 1, the column counts characters."""
+        at, line = self._counted
+        if offset < at:
+            at, line = 0, 1
+        line += self.data.count(b"\n", at, offset)
+        self._counted = (offset, line)
+        start, done, characters = self._column
+        if done > offset or self.data.find(b"\n", done, offset) >= 0:
+            start = done = self.data.rfind(b"\n", 0, offset) + 1
+            characters = 0
+        self._starts[line] = start
+        characters += len(self.data[done:offset].decode(self.encoding, "replace"))
+        self._column = (start, offset, characters)
+        return line, characters + 1
+
+    def line(self, number: int) -> str:
+        """The text of a line, without its end; nothing for a line that is not there."""
+        start = self._starts.get(number)
+        if start is None:
+            start = 0
+            for _ in range(number - 1):
+                start = self.data.find(b"\n", start) + 1
+                if not start:
+                    return ""
+        end = self.data.find(b"\n", start)
+        raw = self.data[start : end if end >= 0 else len(self.data)]
+        return raw.decode(self.encoding, "replace").rstrip("\r")
+
+    def attribute(self, element: int, name: str) -> int:
+        """Offset of the name of an attribute of the element that starts at `element`; the element's own offset if it has none of that name."""
+        return next(
+            (start for found, start, _, _ in self.attributes(element) if found == name), element
+        )
+
+    def attributes(self, element: int) -> Iterator[tuple[str, int, int, int]]:
+        """The attributes of the start tag at `element`: name, its offset, and where the value begins and ends."""
+        position = element + 1
+        while match := _ATTRIBUTE.match(self.data, position):
+            group = match.lastindex or 0
+            yield (
+                match[2].decode(self.encoding, "replace"),
+                match.start(2),
+                match.start(group),
+                match.end(group),
+            )
+            position = match.end()
+
+
+_ATTRIBUTE = re.compile(
+    rb"""((?:[^\s<>/="']*+\s++)+?)([^\s=<>/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>/]+))"""
+)
+"""The name of an attribute behind the name of its element, or behind the attribute before it; a value without quotes occurs in layers on their own."""

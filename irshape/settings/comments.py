@@ -1,0 +1,212 @@
+"""Comments in a file that silence findings: `<!-- irshape: disable=IR305 -->`."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from ..model.graph import Problem
+from ..model.source import Source
+from ..rules import all_rules
+from ..spelling import suggestion
+from .selectors import covered
+
+MARK = b"irshape:"
+
+
+@cache
+def _token() -> re.Pattern[bytes]:
+    """Comments, and the tags of layers. What is not closed takes the rest of the file, so a search is one pass."""
+    return re.compile(
+        rb"""<!--(?:(?P<comment>.*?)-->|.*+)|<!\[CDATA\[(?:.*?\]\]>|.*+)|<\?(?:.*?\?>|.*+)|(?P<end></layer\s*+>)"""
+        rb"""|<(?P<layer>layer)(?=[\s/>])(?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+>|<(?P<element>[A-Za-z.])""",
+        re.DOTALL,
+    )
+
+
+@cache
+def _directive() -> re.Pattern[str]:
+    return re.compile(
+        r"\s*+irshape:\s*+(?P<verb>[\w-]*+)\s*+(?:=\s*+(?P<codes>[\w-]++(?:\s*+,\s*+[\w-]++)*+)\s*+)?(?::.*)?",
+        re.DOTALL,
+    )
+
+
+class Suppression(NamedTuple):
+    """A comment that silences: `<!-- irshape: disable=IR305,IR2: the reason -->`. codes: each selector, and the codes of the rules that it covers."""
+
+    offset: int
+    codes: list[tuple[str, frozenset[str]]]
+
+
+class Scope:
+    """What the comments of one layer, or of the whole file, silence; `end` is None where the layer has none. hits: the codes of what they have silenced."""
+
+    __slots__ = ("codes", "comments", "end", "hits", "outer", "start")
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+        self.end: int | None = None
+        self.comments: list[Suppression] = []
+        self.codes: set[str] = set()
+        self.hits: set[str] = set()
+        self.outer: Scope | None = None
+
+    def add(self, comment: Suppression) -> None:
+        self.comments.append(comment)
+        for _, covers in comment.codes:
+            self.codes |= covers
+
+    def silences(self, code: str) -> bool:
+        """Whether it silences a finding of a code; notes that it has."""
+        if code not in self.codes:
+            return False
+        self.hits.add(code)
+        return True
+
+
+class Comments:
+    """The comments of a file that silence findings, and what is wrong with some. A file without the word costs one search."""
+
+    def __init__(self, source: Source) -> None:
+        self.problems: list[Problem] = []
+        self.whole = Scope(0)
+        self.layers: list[Scope] = []
+        """By where they start; an inner one comes after the one around it."""
+        if MARK in source.data:
+            self._read(source)
+            self.layers.sort(key=lambda scope: scope.start)
+            outer: Scope | None = None
+            for scope in self.layers:
+                while outer is not None and outer.end is not None and outer.end <= scope.start:
+                    outer = outer.outer
+                scope.outer, outer = outer, scope
+        self._starts = [scope.start for scope in self.layers]
+
+    def __bool__(self) -> bool:
+        return bool(self.whole.comments or self.layers or self.problems)
+
+    def _read(self, source: Source) -> None:
+        layers: list[tuple[int, Scope | None]] = []
+        inside = False
+        for token in _token().finditer(source.data):
+            if token["layer"]:
+                inside = True
+                if not token[0].endswith(b"/>"):
+                    layers.append((token.start(), None))
+            elif token["end"]:
+                scope = layers.pop()[1] if layers else None
+                if scope is not None:
+                    scope.end = token.end()
+            elif token["element"]:
+                inside = True
+            elif token["comment"] is not None and token["comment"].lstrip().startswith(MARK):
+                comment, wide = self._parsed(
+                    token["comment"].decode(source.encoding, "replace"), token.start()
+                )
+                if comment is None:
+                    continue
+                if wide or not inside:
+                    self.whole.add(comment)
+                elif layers:
+                    start, scope = layers[-1]
+                    if scope is None:
+                        scope = Scope(start)
+                        layers[-1] = (start, scope)
+                        self.layers.append(scope)
+                    scope.add(comment)
+                else:
+                    message = "this comment silences nothing: it stands in no layer"
+                    hint = "put it inside the layer it is meant for; for the whole file, before the first element, or write disable-file"
+                    self.problems.append(
+                        Problem("misplaced-suppression", message, token.start(), help=hint)
+                    )
+
+    def _parsed(self, text: str, offset: int) -> tuple[Suppression | None, bool]:
+        """A comment, and whether it is for the whole file wherever it stands; notes what is wrong with it."""
+        match = _directive().fullmatch(text)
+        if match is None or match["verb"] not in ("disable", "disable-file") or not match["codes"]:
+            hint = "write <!-- irshape: disable=IR305 --> inside a layer, or <!-- irshape: disable-file=IR305 -->"
+            message = f"the comment '{_short(text)}' says nothing that irshape knows"
+            self.problems.append(
+                Problem("unknown-suppression", message, offset, actual=_short(text), help=hint)
+            )
+            return None, False
+        codes = []
+        for name in match["codes"].split(","):
+            selector = name.strip()
+            covers = frozenset(covered(selector))
+            if covers:
+                codes.append((selector, covers))
+            else:
+                self.problems.append(
+                    _unknown(selector, offset, len(self.problems) < MAX_SUGGESTIONS)
+                )
+        return Suppression(offset, codes), match["verb"] == "disable-file"
+
+    def silence(self, code: str, problem: Problem) -> bool:
+        """Whether a comment silences a finding: one of the file, or of a layer that the finding is about or stands in."""
+        silenced = self.whole.silences(code)
+        if self.layers:
+            places = (
+                {problem.offset}
+                if problem.layer is None
+                else {problem.offset, problem.layer.offset}
+            )
+            for place in places:
+                at = bisect_right(self._starts, place) - 1
+                scope = self.layers[at] if at >= 0 else None
+                while scope is not None:
+                    if scope.end is None or place < scope.end:
+                        silenced |= scope.silences(code)
+                    scope = scope.outer
+        return silenced
+
+    def unused(self, enabled: frozenset[str] | None) -> Iterator[Problem]:
+        """The selectors in comments that silence nothing, where their rules are asked at all."""
+        asked = (
+            enabled
+            if enabled is not None
+            else frozenset(rule.code for rule in all_rules() if rule.default)
+        )
+        for scope in (self.whole, *self.layers):
+            where = "in this file" if scope is self.whole else "in this layer"
+            for comment in scope.comments:
+                for text, covers in comment.codes:
+                    if not covers & scope.hits and covers & asked:
+                        message = f"there is no {text} {where} to silence"
+                        yield Problem(
+                            "unused-suppression",
+                            message,
+                            comment.offset,
+                            actual=text,
+                            help="remove it from the comment",
+                        )
+
+
+MAX_SUGGESTIONS = 50
+"""Misspelt codes in one file for which a similar one is looked for."""
+
+
+def _short(text: str) -> str:
+    text = " ".join(text[:200].split())
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _unknown(name: str, offset: int, suggest: bool) -> Problem:
+    close = (
+        suggestion(name, [text for rule in all_rules() for text in (rule.code, rule.name)])
+        if suggest and len(name) < 60
+        else ""
+    )
+    message = f"there is no rule '{_short(name)}'{close}"
+    return Problem(
+        "unknown-suppression",
+        message,
+        offset,
+        actual=_short(name),
+        help="correct the code; `irshape rule` lists them",
+    )

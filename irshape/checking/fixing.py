@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ..diagnostics.report import Diagnostic, diagnostic
+from ..faults import Fault
 from ..formats.ir.edits import (
     Edit,
     Edited,
@@ -23,12 +24,43 @@ from ..formats.ir.edits import (
 )
 from ..formats.loading import open_source, read_source
 from ..inference.engine import BodyResult, declared, infer
-from ..model.graph import Layer, Model, NotReadable, Port, Problem
+from ..model.graph import Finding, Layer, Model, NotReadable, Port
 from ..model.source import Source
 from ..model.weights import Weights
 from ..ops import registry
 from ..ops.tensors import Tensor
-from ..rules import Context, findings, rule_named
+from ..rule_ids import (
+    CONSTANT_OUT_OF_RANGE,
+    CYCLE,
+    DANGLING_EDGE,
+    DUPLICATE_EDGE,
+    DUPLICATE_ID,
+    DUPLICATE_PORT,
+    INPUT_MISMATCH,
+    INPUT_TYPE_MISMATCH,
+    LOOSER_DECLARATION,
+    MALFORMED_DIM,
+    MALFORMED_EDGE,
+    MALFORMED_ID,
+    MISSING_EDGE,
+    MISSING_PRECISION,
+    MISSING_RESULT,
+    MISSING_WEIGHTS,
+    MISSPELT_ATTRIBUTE,
+    MISSPELT_ELEMENT,
+    NEWER_THAN_TARGET,
+    OUTPUT_SHAPE_MISMATCH,
+    OUTPUT_TYPE_MISMATCH,
+    REPAIRED_XML,
+    REPEATED_ELEMENT,
+    UNKNOWN_EDGE_ATTRIBUTE,
+    UNKNOWN_LAYER_ATTRIBUTE,
+    UNKNOWN_PORT_ATTRIBUTE,
+    UNKNOWN_PRECISION,
+    UNREACHABLE_LAYER,
+    RuleId,
+)
+from ..rules import Context, findings
 from ..rules.settings import PLAIN
 from ..settings.selection import Filter
 from ..types import PartialShape
@@ -38,50 +70,50 @@ MAX_ROUNDS = 100
 
 PORT_RULES = frozenset(
     (
-        "output-shape-mismatch",
-        "output-type-mismatch",
-        "looser-declaration",
-        "input-mismatch",
-        "input-type-mismatch",
-        "missing-precision",
-        "unknown-precision",
-        "malformed-dim",
+        OUTPUT_SHAPE_MISMATCH,
+        OUTPUT_TYPE_MISMATCH,
+        LOOSER_DECLARATION,
+        INPUT_MISMATCH,
+        INPUT_TYPE_MISMATCH,
+        MISSING_PRECISION,
+        UNKNOWN_PRECISION,
+        MALFORMED_DIM,
     )
 )
 _NAMES = frozenset(
     (
-        "misspelt-attribute",
-        "unknown-layer-attribute",
-        "unknown-port-attribute",
-        "unknown-edge-attribute",
+        MISSPELT_ATTRIBUTE,
+        UNKNOWN_LAYER_ATTRIBUTE,
+        UNKNOWN_PORT_ATTRIBUTE,
+        UNKNOWN_EDGE_ATTRIBUTE,
     )
 )
-_IDS = frozenset(("malformed-id", "malformed-edge"))
+_IDS = frozenset((MALFORMED_ID, MALFORMED_EDGE))
 FIXED_RULES = PORT_RULES | _NAMES | _IDS
 """The rules whose findings can be fixed, where one answer is right."""
 
 _WIRING = frozenset(
     (
-        "duplicate-id",
-        "malformed-id",
-        "duplicate-port",
-        "dangling-edge",
-        "malformed-edge",
-        "duplicate-edge",
-        "missing-edge",
-        "cycle",
-        "misspelt-element",
-        "repeated-element",
+        DUPLICATE_ID,
+        MALFORMED_ID,
+        DUPLICATE_PORT,
+        DANGLING_EDGE,
+        MALFORMED_EDGE,
+        DUPLICATE_EDGE,
+        MISSING_EDGE,
+        CYCLE,
+        MISSPELT_ELEMENT,
+        REPEATED_ELEMENT,
     )
 )
 """With an error of these it is not clear who feeds whom, so no port is touched."""
 _ELSEWHERE = frozenset(
     (
-        "missing-weights",
-        "constant-out-of-range",
-        "unreachable-layer",
-        "missing-result",
-        "newer-than-target",
+        MISSING_WEIGHTS,
+        CONSTANT_OUT_OF_RANGE,
+        UNREACHABLE_LAYER,
+        MISSING_RESULT,
+        NEWER_THAN_TARGET,
     )
 )
 """Errors that say nothing against the ports of their layer."""
@@ -142,13 +174,13 @@ def fix(path: str | os.PathLike[str], weights: str | os.PathLike[str] = "beside"
         source = open_source(name)
         model = read_source(source, beside)
     except NotReadable as unreadable:
-        fixes = _untouched(unreadable.source, [diagnostic(unreadable.problem, unreadable.source)])
+        fixes = _untouched(unreadable.source, [diagnostic(unreadable.finding, unreadable.source)])
         fixes.readable = False
         return fixes
     if model.format != "ir":
         raise ValueError(f"'{name}' is no IR; only the text of an IR can be fixed")
     if model.source.data != source.data or any(
-        problem.rule == "repaired-xml" for problem in model.problems
+        problem.rule == REPAIRED_XML for problem in model.findings
     ):
         found, _ = _found(model)  # a layer that is not well-formed as it stands
         return _untouched(model.source, [diagnostic(problem, model.source) for problem in found])
@@ -164,7 +196,7 @@ def _untouched(source: Source, found: list[Diagnostic]) -> Fixes:
 def _fixed(source: Source, model: Model) -> Fixes:
     edited = Edited(source.data)
     weights = model.weights
-    made: dict[tuple[object, ...], Problem] = {}
+    made: dict[tuple[object, ...], Finding] = {}
     for turn in range(MAX_ROUNDS + 1):
         found, context = _found(model)
         step = next(
@@ -207,19 +239,17 @@ def _read(source: Source, before: Model, weights: Weights | None) -> Model:
     return model
 
 
-def _key(problem: Problem, place: int) -> tuple[object, ...]:
+def _key(problem: Finding, place: int) -> tuple[object, ...]:
     layer = problem.layer
     return (problem.rule, place, layer.path if layer is not None else None, problem.port)
 
 
-def _found(model: Model) -> tuple[list[Problem], Context]:
+def _found(model: Model) -> tuple[list[Finding], Context]:
     """What `validate` finds in a model, and what the rules have looked at."""
     context = Context(model, infer(model, compare=True))
     sieve = Filter(PLAIN, model.source)
-    found = [
-        problem for problem in findings(context) if sieve.keep(rule_named(problem.rule), problem)
-    ]
-    found.sort(key=lambda problem: (problem.offset, problem.rule, problem.message))
+    found = [problem for problem in findings(context) if sieve.keep(problem)]
+    found.sort(key=lambda problem: (problem.offset, problem.rule.name, problem.message))
     return found, context
 
 
@@ -249,11 +279,11 @@ def _raw_edits(source: Source, edits: list[Edit]) -> list[Edit]:
 class Step(NamedTuple):
     """A finding and the edits that put it right."""
 
-    problem: Problem
+    problem: Finding
     edits: tuple[Edit, ...]
 
 
-def _ids(context: Context, found: list[Problem]) -> Iterator[Step]:
+def _ids(context: Context, found: list[Finding]) -> Iterator[Step]:
     """Ids with a sign or leading zeros, which OpenVINO reads."""
     source = context.model.source
     taken: dict[tuple[object, ...], set[str]] = {}
@@ -265,7 +295,7 @@ def _ids(context: Context, found: list[Problem]) -> Iterator[Step]:
     for problem in found:
         if problem.rule not in _IDS or problem.severity != "warning" or problem.expected is None:
             continue
-        if problem.rule == "malformed-id" and problem.layer is not None:
+        if problem.rule == MALFORMED_ID and problem.layer is not None:
             others = taken[
                 (id(problem.layer), problem.port[0]) if problem.port else problem.layer.path
             ]
@@ -277,7 +307,7 @@ def _ids(context: Context, found: list[Problem]) -> Iterator[Step]:
             yield Step(problem, (edit,))
 
 
-def _names(context: Context, found: list[Problem]) -> Iterator[Step]:
+def _names(context: Context, found: list[Finding]) -> Iterator[Step]:
     """Misspelt names of attributes, where one name alone is close."""
     source = context.model.source
     meant: dict[tuple[int, str], int] = {}
@@ -286,12 +316,10 @@ def _names(context: Context, found: list[Problem]) -> Iterator[Step]:
         if problem.rule not in _NAMES or problem.actual is None or problem.expected is None:
             continue
         name = (
-            problem.expected
-            if problem.rule == "misspelt-attribute"
-            else _structural(source, problem)
+            problem.expected if problem.rule == MISSPELT_ATTRIBUTE else _structural(source, problem)
         )
         if name is None or (
-            problem.rule == "misspelt-attribute"
+            problem.rule == MISSPELT_ATTRIBUTE
             and problem.layer is not None
             and not _only_one(problem.layer, problem.actual, name)
         ):
@@ -321,7 +349,7 @@ def _alike(name: str, other: str) -> float:
     return SequenceMatcher(None, other, name).ratio()
 
 
-def _structural(source: Source, problem: Problem) -> str | None:
+def _structural(source: Source, problem: Finding) -> str | None:
     """The attribute of a <layer>, <port> or <edge> that a name is close to and that the element lacks."""
     from difflib import get_close_matches
 
@@ -340,13 +368,9 @@ def _structural(source: Source, problem: Problem) -> str | None:
     )
 
 
-def _ports(context: Context, found: list[Problem]) -> Iterator[Step]:
+def _ports(context: Context, found: list[Finding]) -> Iterator[Step]:
     """Ports that declare something other than what they carry."""
-    errors = [
-        problem
-        for problem in found
-        if (problem.severity or rule_named(problem.rule).severity) == "error"
-    ]
+    errors = [problem for problem in found if problem.severity == "error"]
     if not any(problem.rule in PORT_RULES for problem in found) or any(
         problem.rule in _WIRING for problem in errors
     ):
@@ -358,7 +382,7 @@ def _ports(context: Context, found: list[Problem]) -> Iterator[Step]:
     }
     sieve = Filter(PLAIN, context.model.source)
     for step in _Ports(context, blocked | context.doubtful | context.mistyped).steps():
-        if sieve.keep(rule_named(step.problem.rule), step.problem):
+        if sieve.keep(step.problem):
             yield step
 
 
@@ -448,7 +472,7 @@ class _Ports:
         given = declared(port, tensor)
         element_type = tensor.element_type
         if port.element_type is None:
-            rule = "missing-precision" if precision is None else "unknown-precision"
+            rule = MISSING_PRECISION if precision is None else UNKNOWN_PRECISION
             if (certain or not element_type.is_dynamic) and (
                 precision is not None or self.context.model.kind == "net"
             ):
@@ -460,7 +484,7 @@ class _Ports:
             and given.element_type is not element_type
         ):
             precision = element_type.precision
-            yield from self.precision("output-type-mismatch", layer, port, "output", precision)
+            yield from self.precision(OUTPUT_TYPE_MISMATCH, layer, port, "output", precision)
         if dims is None:
             if form is not None:
                 there = read_dims(self.source, port.offset)
@@ -475,11 +499,11 @@ class _Ports:
                         )
                         or form
                     )
-                yield from self.dims("malformed-dim", layer, port, "output", dims)
+                yield from self.dims(MALFORMED_DIM, layer, port, "output", dims)
         elif form is not None and given.shape != shape:
             if not given.shape.compatible(shape):
                 dims = form if certain else _merged(dims, shape) or form
-                yield from self.dims("output-shape-mismatch", layer, port, "output", dims)
+                yield from self.dims(OUTPUT_SHAPE_MISMATCH, layer, port, "output", dims)
             elif (
                 certain
                 and dims != form
@@ -487,7 +511,7 @@ class _Ports:
                 and given.shape.encloses(PartialShape(form))
             ):
                 dims = form
-                yield from self.dims("looser-declaration", layer, port, "output", dims)
+                yield from self.dims(LOOSER_DECLARATION, layer, port, "output", dims)
         self.known[id(port)] = (dims, precision)
 
     def input(self, layer: Layer, port: Port, feeding: Port) -> Iterator[Step]:
@@ -496,7 +520,7 @@ class _Ports:
             return  # it says nothing at all
         if dims is not None and port.dims != dims:
             yield from self.dims(
-                "malformed-dim" if port.dims is None else "input-mismatch",
+                MALFORMED_DIM if port.dims is None else INPUT_MISMATCH,
                 layer,
                 port,
                 "input",
@@ -508,7 +532,7 @@ class _Ports:
         here = port.element_type
         if here is None or (not here.is_dynamic and here is not there):
             yield from self.precision(
-                "unknown-precision" if here is None else "input-type-mismatch",
+                UNKNOWN_PRECISION if here is None else INPUT_TYPE_MISMATCH,
                 layer,
                 port,
                 "input",
@@ -516,7 +540,7 @@ class _Ports:
             )
 
     def dims(
-        self, rule: str, layer: Layer, port: Port, way: str, wanted: tuple[int, ...]
+        self, rule: RuleId, layer: Layer, port: Port, way: str, wanted: tuple[int, ...]
     ) -> Iterator[Step]:
         edits = set_dims(self.source, port.offset, wanted)
         if edits:
@@ -529,21 +553,22 @@ class _Ports:
             )
             after = str(PartialShape(wanted)) if wanted else "no dimensions"
             yield Step(
-                Problem(
-                    rule,
-                    f"{way} port {port.id}: {before} becomes {after}",
+                Finding(
+                    Fault(
+                        rule,
+                        f"{way} port {port.id}: {before} becomes {after}",
+                        expected=after,
+                        actual=before,
+                    ),
                     port.offset,
                     layer,
-                    after,
-                    before,
-                    None,
-                    (way, port.id),
+                    port=(way, port.id),
                 ),
                 tuple(edits),
             )
 
     def precision(
-        self, rule: str, layer: Layer, port: Port, way: str, wanted: str
+        self, rule: RuleId, layer: Layer, port: Port, way: str, wanted: str
     ) -> Iterator[Step]:
         if port.precision is None:
             edit, place = (
@@ -560,15 +585,16 @@ class _Ports:
                 else f"precision {port.precision} becomes {wanted}"
             )
             yield Step(
-                Problem(
-                    rule,
-                    f"{way} port {port.id}: {change}",
+                Finding(
+                    Fault(
+                        rule,
+                        f"{way} port {port.id}: {change}",
+                        expected=wanted,
+                        actual=port.precision,
+                    ),
                     place,
                     layer,
-                    wanted,
-                    port.precision,
-                    None,
-                    (way, port.id),
+                    port=(way, port.id),
                 ),
                 (edit,),
             )

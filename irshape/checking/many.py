@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..diagnostics.report import Diagnostic, FileReport, Report
 from ..model.graph import Model, NotReadable
 from ..model.source import Source
+from ..rule_ids import INTERNAL_ERROR, UNREADABLE_FILE, RuleId
 from ..rules.settings import Settings
 from ..settings.configuration import Configuration
 from ..settings.selection import settings
@@ -164,7 +165,7 @@ def check(task: Task) -> FileReport:
     except OSError as problem:
         report = failure(
             task,
-            "unreadable-file",
+            UNREADABLE_FILE,
             f"the file cannot be opened: {problem.strerror or problem}",
             "correct the path or the permissions, or leave the file out",
         )
@@ -173,7 +174,7 @@ def check(task: Task) -> FileReport:
             raise
         report = failure(
             task,
-            "internal-error",
+            INTERNAL_ERROR,
             f"irshape failed on this file: {type(problem).__name__}: {problem}",
             "a bug in irshape: please report it; IRSHAPE_DEBUG=1 shows where",
         )
@@ -216,18 +217,15 @@ def _foreign_rules() -> bool:
     return bool(plugin_rules())
 
 
-def failure(task: Task, rule: str, message: str, help: str) -> FileReport:
+def failure(task: Task, rule: RuleId, message: str, help: str) -> FileReport:
     """The report on a file that could not be checked."""
-    from ..rules import rule_named
-
-    found = rule_named(rule)
-    ignored = found.code in task.settings.ignored
+    ignored = rule.code in task.settings.ignored
     return FileReport(
         task.path,
         0,
         []
         if ignored
-        else [Diagnostic(found.code, found.name, found.severity, message, 1, 1, help=help)],
+        else [Diagnostic(rule.code, rule.name, rule.severity, message, 1, 1, help=help)],
     )
 
 
@@ -309,7 +307,7 @@ def _alone(task: Task) -> FileReport:
 def died(task: Task) -> FileReport:
     return failure(
         task,
-        "internal-error",
+        INTERNAL_ERROR,
         "the process that checked this file died; the file has not been checked",
         "check it alone; if it has enough memory, please report it",
     )

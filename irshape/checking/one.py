@@ -46,7 +46,7 @@ def _settings(also: Collection[str]) -> Settings:
 def not_readable(unreadable: NotReadable, chosen: Settings) -> FileReport:
     """The report on a file that holds no model."""
     source = unreadable.source
-    found = diagnostic(unreadable.problem, source)
+    found = diagnostic(unreadable.finding, source)
     return FileReport(source.path, 0, [] if found.code in chosen.ignored else [found], source)
 
 
@@ -55,19 +55,15 @@ def validate_model(
 ) -> FileReport:
     """Everything that is wrong with a model, in file order."""
     from ..inference.engine import infer
-    from ..rules import Context, findings, rule_named
+    from ..rules import Context, findings
 
     chosen = settings if settings is not None else _settings(also)
     context = Context(model, infer(model, compare=True), chosen)
     source: Source = model.source
     sieve = Filter(chosen, source if model.format == "ir" else None)
-    found = [
-        problem
-        for problem in findings(context, chosen.also)
-        if sieve.keep(rule_named(problem.rule), problem)
-    ]
+    found = [problem for problem in findings(context, chosen.also) if sieve.keep(problem)]
     found += sieve.about_comments()
-    found.sort(key=lambda problem: (problem.offset, problem.rule, problem.message))
+    found.sort(key=lambda problem: (problem.offset, problem.rule.name, problem.message))
     return FileReport(
         model.path,
         len(context.every_layer),

@@ -14,7 +14,8 @@ from .common import wants_colour
 
 if TYPE_CHECKING:
     from ..diagnostics.renderers import Options
-    from ..diagnostics.report import Report, Severity
+    from ..diagnostics.report import Report
+    from ..rule_ids import Severity
 
     ParamType = click.ParamType["Form"]
 else:

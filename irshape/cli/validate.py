@@ -49,7 +49,7 @@ def command(
 
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input.
     """
-    from ..diagnostics.report import SEVERITIES
+    from ..rule_ids import SEVERITIES
 
     gc.disable()  # nothing here is cyclic garbage worth looking for; the process is short
     given = pairs(values, "--value")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from ..model.graph import Layer, Model, NotReadable, Problem
+from ..model.graph import Finding, Layer, Model, NotReadable
 from ..model.source import Source
-
-Severity = Literal["error", "warning", "info"]
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+from ..rule_ids import Severity
 
 
 class Diagnostic(NamedTuple):
@@ -99,24 +97,21 @@ def layer_reference(layer: Layer) -> dict[str, Any]:
     }
 
 
-def diagnostic(problem: Problem, source: Source) -> Diagnostic:
-    """A problem with the code and severity of its rule, and its line and column."""
-    from ..rules import rule_named
-
-    rule = rule_named(problem.rule)
-    line, column = source.place(problem.offset)
+def diagnostic(finding: Finding, source: Source) -> Diagnostic:
+    """A finding as users see it: with its code, and the line and column of its place."""
+    line, column = source.place(finding.offset)
     return Diagnostic(
-        rule.code,
-        rule.name,
-        problem.severity or rule.severity,
-        problem.message,
+        finding.rule.code,
+        finding.rule.name,
+        finding.severity,
+        finding.message,
         line,
         column,
-        layer_reference(problem.layer) if problem.layer is not None else None,
-        {"direction": problem.port[0], "id": problem.port[1]} if problem.port else None,
-        problem.expected,
-        problem.actual,
-        problem.help,
+        layer_reference(finding.layer) if finding.layer is not None else None,
+        {"direction": finding.port[0], "id": finding.port[1]} if finding.port else None,
+        finding.expected,
+        finding.actual,
+        finding.help,
     )
 
 
@@ -129,5 +124,5 @@ def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] = "beside
     except NotReadable as unreadable:
         source = unreadable.source
         raise LoadError(
-            FileReport(source.path, 0, [diagnostic(unreadable.problem, source)], source)
+            FileReport(source.path, 0, [diagnostic(unreadable.finding, source)], source)
         ) from None

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..faults import Violation
 from ..inference.bodies import bind
 from ..inference.engine import BodyResult, Engine, Inference, infer
 from ..model.graph import Body, Layer, Model
@@ -15,7 +16,7 @@ from ..model.weights import Constant
 from ..model.wiring import wire
 from ..numpy_types import dtype_of, element_type_of
 from ..ops.bodies import BodyView
-from ..ops.declaration import Operation, Violation, check_inputs
+from ..ops.declaration import Operation, check_inputs
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..types import PartialShape
@@ -392,10 +393,10 @@ class Session:
         found = self.engine.operation(layer)
         if isinstance(found, UnknownOperation):
             raise ExecutionError(str(found), layer)
-        operation, problems = found
-        for problem in problems:
-            if not problem.silent:
-                raise ExecutionError(problem.message, layer)
+        operation, faults = found
+        for met in faults:
+            if not met.silent:
+                raise ExecutionError(met.fault.message, layer)
         if operation.evaluate is None:
             raise ExecutionError(
                 f"irshape cannot evaluate {operation.type_name()} of {layer.version}", layer
@@ -444,7 +445,7 @@ class Session:
                 context["wanted"] = wanted
             made = operation.evaluate(*arrays, **context)
         except Violation as violation:
-            raise ExecutionError(violation.message, layer) from None
+            raise ExecutionError(violation.fault.message, layer) from None
         except (
             MemoryError,
             NotImplementedError,

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations, product
 from typing import NamedTuple
 
+from ..faults import Fault
 from ..inference.engine import BodyResult, Engine
 from ..model.graph import Layer, Model
-from ..ops.declaration import Violation
+from ..rule_ids import DUPLICATE_VALUES
 from ..types import PartialShape
 
 Sizes = dict[str, tuple[int, ...]]
@@ -149,14 +150,10 @@ def _refused(result: BodyResult) -> dict[int, str]:
     """The layers of a body that what reaches them does not fit, with the reason."""
     positions = {id(layer): position for position, layer in enumerate(result.body.layers)}
     found: dict[int, str] = {}
-    for finding in result.findings:
-        position = positions.get(id(finding.layer))
-        if (
-            isinstance(finding.subject, Violation)
-            and finding.subject.rule != "duplicate-values"
-            and position is not None
-        ):
-            found.setdefault(position, finding.subject.message)
+    for layer, subject in result.observations:
+        position = positions.get(id(layer))
+        if isinstance(subject, Fault) and subject.rule != DUPLICATE_VALUES and position is not None:
+            found.setdefault(position, subject.message)
     return found
 
 

@@ -6,38 +6,18 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Any
 
+from ..faults import Fault, Violation
 from ..inference.engine import BodyResult, Engine
-from ..model.graph import BackEdge, Body, Edge, Layer, Model, Port, PortMap, Problem
+from ..model.graph import BackEdge, Body, Edge, Finding, Layer, Model, Port, PortMap
 from ..model.pieces import Pieces
 from ..model.source import Source
 from ..model.weights import Weights
 from ..model.wiring import Wiring
 from ..ops import registry
-from ..ops.declaration import Attribute, Violation
+from ..ops.declaration import Attribute
 from ..ops.tensors import UNKNOWN, Tensor
+from ..rule_ids import INPUT_ELEMENT_TYPE, RuleId, Severity
 from ..types import ElementType, PartialShape
-
-
-class Refusal(Exception):
-    """A node that its own format's rules do not allow, or that cannot be said in OpenVINO's operations. `at` is the attribute to blame."""
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        rule: str = "operation-constraint",
-        at: str = "",
-        expected: object = None,
-        seen: object = None,
-        help: str = "",
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.rule = rule
-        self.at = at
-        self.expected = None if expected is None else str(expected)
-        self.seen = None if seen is None else str(seen)
-        self.help = help
 
 
 class Value:
@@ -131,11 +111,11 @@ class Builder:
         name: str = "",
         **attributes: Any,
     ) -> tuple[Value, ...]:
-        """Adds a layer; its outputs. version: the first opset that has the type, where none is given. Attributes go by their Python names. Raises `Refusal` where it cannot be inferred."""
+        """Adds a layer; its outputs. version: the first opset that has the type, where none is given. Attributes go by their Python names. Raises `Violation` where it cannot be inferred."""
         made = self._added(type, inputs, version, name, attributes)
-        if isinstance(made, Violation):  # nobody knows how many outputs there are
-            raise Refusal(
-                made.message, rule=made.rule, expected=made.expected, seen=made.seen, help=made.help
+        if isinstance(made, Fault):  # nobody knows how many outputs there are
+            raise Violation.of(
+                Fault(made.rule, made.message, "", made.expected, made.actual, made.help)
             )
         return made
 
@@ -149,9 +129,7 @@ class Builder:
     ) -> Value:
         """Adds a layer; its first output. Where it cannot be inferred, that is reported when the model is inferred as a whole."""
         made = self._added(type, inputs, version, name, attributes)
-        return (
-            self.output(self.body.layers[-1], UNKNOWN) if isinstance(made, Violation) else made[0]
-        )
+        return self.output(self.body.layers[-1], UNKNOWN) if isinstance(made, Fault) else made[0]
 
     def _added(
         self,
@@ -160,7 +138,7 @@ class Builder:
         version: str | None,
         name: str,
         attributes: dict[str, Any],
-    ) -> tuple[Value, ...] | Violation:
+    ) -> tuple[Value, ...] | Fault:
         known = registry.versions(type)
         operation = registry.find(type, version) if version else known[0]
         items: list[str] = []
@@ -175,7 +153,7 @@ class Builder:
         made, _ = self.engine.work_out(found[0], tuple(value.tensor for value in inputs), True)
         return (
             made
-            if isinstance(made, Violation)
+            if isinstance(made, Fault)
             else tuple(self.output(layer, tensor) for tensor in made)
         )
 
@@ -228,9 +206,7 @@ class Builder:
             tuple(value.tensor for value in inputs),
             True,
         )
-        if not isinstance(
-            made, Violation
-        ):  # which is reported when the model is inferred as a whole
+        if not isinstance(made, Fault):  # which is reported when the model is inferred as a whole
             for value, port, tensor in zip(values, layer.outputs, made, strict=False):
                 value.tensor = tensor
                 declare(port, tensor)
@@ -240,7 +216,7 @@ class Builder:
 
     def finish(self) -> None:
         """Drops the layers that came with a node and that nothing uses: not inputs, not what bears a name of the file, not what a problem was noted of."""
-        noted = {id(problem.layer) for problem in self.model.problems}
+        noted = {id(problem.layer) for problem in self.model.findings}
         _tidy(self.model.net, (), noted)
 
     # constants
@@ -283,16 +259,16 @@ class Builder:
     def numbers(
         self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None
     ) -> Value:
-        """A constant from Python numbers: a scalar, or a list of rank 1 where no shape is given. The same one is added once. Raises `Refusal` for a dynamic type."""
+        """A constant from Python numbers: a scalar, or a list of rank 1 where no shape is given. The same one is added once. Raises `Violation` for a dynamic type."""
         import numpy as np
 
         from ..numpy_types import dtype_of, pack
 
         kind = ElementType.of(element_type)
         if kind.is_dynamic:
-            raise Refusal(
+            raise Violation(
                 "the node cannot be read without the element type of its input, which is not known",
-                rule="input-element-type",
+                rule=INPUT_ELEMENT_TYPE,
                 expected="a known type",
             )
         array = (
@@ -309,12 +285,26 @@ class Builder:
 
     # what is wrong
 
-    def problem(
-        self, rule: str, message: str, layer: Layer | None = None, *, at: str = "", **details: Any
+    def report(
+        self,
+        rule: RuleId,
+        message: str,
+        layer: Layer | None = None,
+        *,
+        at: str = "",
+        expected: str | None = None,
+        actual: str | None = None,
+        help: str | None = None,
+        severity: Severity | None = None,
     ) -> None:
-        """Notes something about the node at hand; `at` is the attribute to blame."""
-        offset = self.model.source.attribute(self.offset, at) if at else self.offset
-        self.model.problems.append(Problem(rule, message, offset, layer, **details))
+        """Reports a fault of the node at hand; `at` is the attribute to blame."""
+        self.place(Fault(rule, message, at, expected, actual, help, severity), layer)
+
+    def place(self, fault: Fault, layer: Layer | None = None) -> None:
+        """Reports a fault at the node at hand, or at its attribute that the fault names."""
+        source = self.model.source
+        offset = source.attribute(self.offset, fault.at) if fault.at else self.offset
+        self.model.findings.append(Finding(fault, offset, layer))
 
 
 def written(declared: Attribute, value: Any) -> str:

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-from ..model.graph import Model, NotReadable, Problem
+from ..faults import Fault
+from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
 from ..model.weights import Weights
+from ..rule_ids import MALFORMED_XML, NOT_AN_IR, SIZE_LIMIT
 from .foreign import read_foreign, recognised
 from .ir.reader import MAX_XML_BYTES, read
 
@@ -79,13 +81,15 @@ def open_source(name: str) -> Source:
     if len(data) > MAX_XML_BYTES:
         source.data = data[:_PEEK]
         raise NotReadable(
-            Problem(
-                "size-limit",
-                f"the file is larger than {MAX_XML_BYTES} bytes, the limit for an .xml",
+            Finding(
+                Fault(
+                    SIZE_LIMIT,
+                    f"the file is larger than {MAX_XML_BYTES} bytes, the limit for an .xml",
+                    expected=f"at most {MAX_XML_BYTES} bytes",
+                    actual="more",
+                    help="check what the file is; constants belong into the .bin",
+                ),
                 0,
-                expected=f"at most {MAX_XML_BYTES} bytes",
-                actual="more",
-                help="check what the file is; constants belong into the .bin",
             ),
             source,
         )
@@ -96,34 +100,40 @@ def open_source(name: str) -> Source:
             source = Source(shown, data.decode("utf-16").encode(), "utf-8-sig", data)
         except UnicodeDecodeError as error:
             raise NotReadable(
-                Problem(
-                    "malformed-xml",
-                    f"the file begins as UTF-16 and is not: {error.reason}",
+                Finding(
+                    Fault(
+                        MALFORMED_XML,
+                        f"the file begins as UTF-16 and is not: {error.reason}",
+                        help="save it as UTF-8",
+                    ),
                     0,
-                    help="save it as UTF-8",
                 ),
                 source,
             ) from None
     elif not data.strip():
         raise NotReadable(
-            Problem(
-                "not-an-ir",
-                "the file is empty",
+            Finding(
+                Fault(
+                    NOT_AN_IR,
+                    "the file is empty",
+                    expected="<net> or <layer>",
+                    actual="nothing",
+                    help="give the .xml of a model",
+                ),
                 0,
-                expected="<net> or <layer>",
-                actual="nothing",
-                help="give the .xml of a model",
             ),
             source,
         )
     elif b"\0" in data[:_PEEK] or not data[:_PEEK].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         raise NotReadable(
-            Problem(
-                "not-an-ir",
-                _not_xml(data),
+            Finding(
+                Fault(
+                    NOT_AN_IR,
+                    _not_xml(data),
+                    expected="<net> or <layer>",
+                    help=_HELP_LFS if data.startswith(_LFS) else _HELP,
+                ),
                 0,
-                expected="<net> or <layer>",
-                help=_HELP_LFS if data.startswith(_LFS) else _HELP,
             ),
             source,
         )

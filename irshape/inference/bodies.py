@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..faults import Violation
 from ..model.graph import Body, Layer, PortMap
 from ..ops.bodies import BodyView, PortBinding, T
-from ..ops.declaration import Violation
+from ..rule_ids import PORT_MAP
 
 _PORT_MAP_OF = {"body": "port_map", "then_body": "then_port_map", "else_body": "else_port_map"}
 
@@ -45,8 +46,8 @@ def bind(layer: Layer, tag: str, run: Callable[[dict[str, T]], dict[str, T]]) ->
                 raise Violation(
                     f"a back edge of `{tag}` names {end} as its {kind}, but {found} there",
                     expected=f"the id of a {kind} layer",
-                    seen=end,
-                    rule="port-map",
+                    actual=end,
+                    rule=PORT_MAP,
                 )
         edges.append((edge.from_layer, edge.to_layer))
     return BodyView(tag, body, bound["input"], bound["output"], edges, run)
@@ -65,8 +66,8 @@ def _external(entry: PortMap) -> int:
         raise Violation(
             f"{seen}; expected the id of an {entry.direction} port, or -1",
             expected="a whole number",
-            seen=text,
-            rule="port-map",
+            actual=text,
+            rule=PORT_MAP,
         ) from None
 
 
@@ -83,8 +84,8 @@ def _input_position(layer: Layer, number: int) -> int:
             else "the layer has no input port of that id"
         ),
         expected=", ".join(ids) or "none",
-        seen=number,
-        rule="port-map",
+        actual=number,
+        rule=PORT_MAP,
     )
 
 
@@ -99,16 +100,16 @@ def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
         raise Violation(
             f"the port map names internal_layer_id {internal or '(none)'} as a {kind}, but {found}",
             expected=f"the id of a {kind} layer of the body",
-            seen=internal,
-            rule="port-map",
+            actual=internal,
+            rule=PORT_MAP,
         )
     axis = entry.number("axis", 0) if "axis" in entry.attributes else None
     if kind == "parameter" and axis is not None and axis < 0:
         raise Violation(
             f'the port map slices Parameter {internal} along axis="{axis}"; OpenVINO reads no negative axis here',
             expected=">= 0",
-            seen=axis,
-            rule="port-map",
+            actual=axis,
+            rule=PORT_MAP,
         )
     return PortBinding(
         position,

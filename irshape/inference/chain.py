@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ..faults import Fault
 from ..model.graph import Layer
-from ..ops.declaration import AttributeProblem, Violation
+from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
-from .engine import BodyResult, Finding, Inference
+from ..rule_ids import DUPLICATE_VALUES
+from .engine import BodyResult, Inference, Observation
 
 MAX_STEPS = 40
 
@@ -14,35 +16,37 @@ def refusals(inference: Inference) -> list[str]:
     """For each layer that could not be inferred: what it says, and the chain of shapes that leads there."""
     messages = []
     noted = {
-        id(problem.layer): problem.message
-        for problem in inference.model.problems
-        if problem.layer is not None
+        id(finding.layer): finding.message
+        for finding in inference.model.findings
+        if finding.layer is not None
     }
-    for finding in inference.findings:
-        if not _refuses(finding):
+    for observation in inference.observations:
+        if not _refuses(observation):
             continue
-        layer = finding.layer
+        layer = observation.layer
         line, column = inference.model.source.place(layer.offset)
-        head = f"{inference.model.path}:{line}:{column}: {layer.type} '{layer.name}' (id {layer.id}): {_text(finding, noted)}"
+        head = f"{inference.model.path}:{line}:{column}: {layer.type} '{layer.name}' (id {layer.id}): {_text(observation, noted)}"
         messages.append("\n".join([head, *(f"  {step}" for step in chain(inference, layer))]))
     return messages
 
 
-def _refuses(finding: Finding) -> bool:
-    subject = finding.subject
-    if isinstance(subject, Violation):
-        return subject.rule != "duplicate-values"
+def _refuses(observation: Observation) -> bool:
+    subject = observation.subject
+    if isinstance(subject, Fault):
+        return subject.rule != DUPLICATE_VALUES
     return isinstance(subject, UnknownOperation) or (
-        isinstance(subject, AttributeProblem) and not subject.silent
+        isinstance(subject, AttributeFault) and not subject.silent
     )
 
 
-def _text(finding: Finding, noted: dict[int, str]) -> str:
-    """What a finding says; of a node in another format that could not be read, what its reader noted."""
-    subject = finding.subject
-    if isinstance(subject, UnknownOperation) and id(finding.layer) in noted:
-        return noted[id(finding.layer)]
-    return subject.message if isinstance(subject, (Violation, AttributeProblem)) else str(subject)
+def _text(observation: Observation, noted: dict[int, str]) -> str:
+    """What an observation says; of a node in another format that could not be read, what its reader noted."""
+    subject = observation.subject
+    if isinstance(subject, UnknownOperation) and id(observation.layer) in noted:
+        return noted[id(observation.layer)]
+    if isinstance(subject, AttributeFault):
+        return subject.fault.message
+    return subject.message if isinstance(subject, Fault) else str(subject)
 
 
 def chain(inference: Inference, layer: Layer) -> list[str]:

@@ -10,13 +10,15 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..faults import Fault, Violation, fault
 from ..model.graph import Body, Layer, Model, Port
 from ..model.weights import Constant
 from ..model.wiring import Source, Wiring, wire
 from ..ops import registry
 from ..ops.bodies import BodyView
-from ..ops.declaration import AttributeProblem, Operation, Violation, check_inputs, check_specified
+from ..ops.declaration import AttributeFault, Operation, check_inputs, check_specified
 from ..ops.tensors import MAX_VALUE_ELEMENTS, UNKNOWN, Tensor, Value
+from ..rule_ids import INPUT_ELEMENT_TYPE, INTERNAL_ERROR, LEFT_OUT, PORT_MAP, UNKNOWN_ATTRIBUTE
 from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, PartialShape, ShapeLike
 from .bodies import bind
 from .folding import fold
@@ -46,24 +48,24 @@ class OutputCount(NamedTuple):
     inferred: int
 
 
-class Finding(NamedTuple):
+class Observation(NamedTuple):
     """Something about one layer, met while inferring it."""
 
     layer: Layer
-    subject: Violation | AttributeProblem | registry.UnknownOperation | Mismatch | OutputCount
+    subject: Fault | AttributeFault | registry.UnknownOperation | Mismatch | OutputCount
 
 
 class BodyResult:
     """What was inferred of one body: the outputs of each layer by position, the findings, and the results of the bodies inside."""
 
-    __slots__ = ("body", "findings", "inner", "inputs", "outputs", "unsure", "wiring")
+    __slots__ = ("body", "inner", "inputs", "observations", "outputs", "unsure", "wiring")
 
     def __init__(self, body: Body, wiring: Wiring) -> None:
         self.body = body
         self.wiring = wiring
         self.outputs: list[tuple[Tensor, ...]] = [()] * len(body.layers)
         self.inputs: dict[int, tuple[Tensor | None, ...]] = {}
-        self.findings: list[Finding] = []
+        self.observations: list[Observation] = []
         self.inner: dict[int, dict[str, BodyResult]] = {}
         self.unsure: set[int] = set()
         """Layers whose outputs rest on what some layer declares, not on inference alone."""
@@ -77,9 +79,9 @@ class Inference:
         self.result = result
 
     @property
-    def findings(self) -> list[Finding]:
+    def observations(self) -> list[Observation]:
         """What was met on the way, in file order, bodies included."""
-        return list(_findings(self.result))
+        return list(_observations(self.result))
 
     def outputs(self, layer: Layer | str) -> tuple[Tensor, ...]:
         """The outputs of a layer of the net, by layer or id. Raises `KeyError`."""
@@ -94,14 +96,14 @@ class Inference:
         return {"version": 1, "model": self.model.path, "layers": list(_rows(self.result))}
 
 
-def _findings(result: BodyResult) -> Iterable[Finding]:
-    by_layer: dict[int, list[Finding]] = {}
-    for finding in result.findings:
+def _observations(result: BodyResult) -> Iterable[Observation]:
+    by_layer: dict[int, list[Observation]] = {}
+    for finding in result.observations:
         by_layer.setdefault(id(finding.layer), []).append(finding)
     for position, layer in enumerate(result.body.layers):
         yield from by_layer.get(id(layer), ())
         for inner in result.inner.get(position, {}).values():
-            yield from _findings(inner)
+            yield from _observations(inner)
 
 
 def _rows(result: BodyResult) -> Iterable[dict[str, Any]]:
@@ -159,10 +161,10 @@ def _overrides(model: Model, shapes: Mapping[str, ShapeLike]) -> dict[str, Parti
     return found
 
 
-Declared = tuple[Operation, tuple[AttributeProblem, ...]] | registry.UnknownOperation
+Declared = tuple[Operation, tuple[AttributeFault, ...]] | registry.UnknownOperation
 """What a layer is: the declaration of its operation with its attributes, and what is wrong with those."""
 
-_Memo = tuple[tuple[Tensor, ...] | Violation, tuple[Violation, ...]]
+_Memo = tuple[tuple[Tensor, ...] | Fault, tuple[Fault, ...]]
 
 
 class Engine:
@@ -234,7 +236,7 @@ class Engine:
 
         body = self.model.net
         left_out = {
-            id(problem.layer) for problem in self.model.problems if problem.rule == "left-out"
+            id(finding.layer) for finding in self.model.findings if finding.rule == LEFT_OUT
         }
         result = BodyResult(
             body,
@@ -249,11 +251,11 @@ class Engine:
             inputs = input_tensors(
                 layer, () if isinstance(found, registry.UnknownOperation) else found[0].operands
             )
-            before = len(result.findings)
+            before = len(result.observations)
             tensors = self.infer_layer(result, position, found, inputs, needed=False)
-            subjects = [finding.subject for finding in result.findings[before:]]
+            subjects = [finding.subject for finding in result.observations[before:]]
             if any(
-                isinstance(subject, Violation) and subject.rule == "input-element-type"
+                isinstance(subject, Fault) and subject.rule == INPUT_ELEMENT_TYPE
                 for subject in subjects
             ):
                 assumed = with_assumed_types(
@@ -264,15 +266,15 @@ class Engine:
                 if (
                     assumed is not None
                 ):  # the document does not say which type it is, and the operation wants to know
-                    del result.findings[before:]
+                    del result.observations[before:]
                     tensors = self.infer_layer(result, position, found, assumed, needed=False)
             result.outputs[position] = tensors
             if id(layer) in left_out:
                 result.unsure.add(position)  # nothing can be said of ports that are not there
-                result.findings = [
+                result.observations = [
                     found
-                    for found in result.findings
-                    if found.layer is not layer or isinstance(found.subject, AttributeProblem)
+                    for found in result.observations
+                    if found.layer is not layer or isinstance(found.subject, AttributeFault)
                 ]
             if not isinstance(found, registry.UnknownOperation) and any(
                 index < len(inputs) and inputs[index].value is None for index, _ in found[0].valued
@@ -385,15 +387,15 @@ class Engine:
         result.unsure.add(position)
         found = self.operation(layer)
         if isinstance(found, registry.UnknownOperation):
-            result.findings.append(Finding(layer, found))
+            result.observations.append(Observation(layer, found))
         else:
-            result.findings += [Finding(layer, problem) for problem in found[1]]
+            result.observations += [Observation(layer, problem) for problem in found[1]]
         inner = result.inner.setdefault(position, {})
         for tag, body in (layer.bodies or {}).items():
             try:
                 inner[tag] = self.run_body(body, {})
             except Violation as violation:
-                result.findings.append(Finding(layer, violation))
+                result.observations.append(Observation(layer, violation.fault))
                 inner[tag] = self.as_declared(body)
         return self.declared_outputs(layer)
 
@@ -410,13 +412,13 @@ class Engine:
         layer = result.body.layers[position]
         if isinstance(found, registry.UnknownOperation):
             return self.pass_over(result, position)
-        operation, problems = found
+        operation, faults = found
         result.inputs[position] = inputs
-        if problems:
-            if not all(problem.silent for problem in problems):
+        if faults:
+            if not all(met.silent for met in faults):
                 return self.pass_over(result, position)
-            result.findings += [Finding(layer, problem) for problem in problems]
-            if any(problem.rule != "unknown-attribute" for problem in problems):
+            result.observations += [Observation(layer, met) for met in faults]
+            if any(met.fault.rule != UNKNOWN_ATTRIBUTE for met in faults):
                 result.unsure.add(position)
         if override is not None:
             tensor = (
@@ -437,9 +439,9 @@ class Engine:
             outcome = kept
         tensors, checks = outcome
         if checks:
-            result.findings += [Finding(layer, violation) for violation in checks]
-        if isinstance(tensors, Violation):
-            result.findings.append(Finding(layer, tensors))
+            result.observations += [Observation(layer, fault) for fault in checks]
+        if isinstance(tensors, Fault):
+            result.observations.append(Observation(layer, tensors))
             result.unsure.add(position)
             return self.declared_outputs(layer)
         if needed and operation.reads_weights:
@@ -451,7 +453,9 @@ class Engine:
         if len(layer.outputs) > len(tensors) or (
             tensors and not layer.outputs and layer.type.lower() not in _WITHOUT_OUTPUTS
         ):
-            result.findings.append(Finding(layer, OutputCount(len(layer.outputs), len(tensors))))
+            result.observations.append(
+                Observation(layer, OutputCount(len(layer.outputs), len(tensors)))
+            )
         return tensors
 
     def work_out(self, operation: Operation, inputs: tuple[Tensor, ...], needed: bool) -> _Memo:
@@ -464,7 +468,7 @@ class Engine:
                 tensors = self.valued(operation, ordered, tensors)
             return tensors, (*check_specified(operation, ordered), *operation.check(*ordered))
         except Violation as violation:
-            return violation, ()
+            return violation.fault, ()
         except Exception as error:
             return internal_error(operation, error), ()
 
@@ -550,7 +554,7 @@ class Engine:
                 tuple(operation.check(*ordered, bodies=views)),
             )
         except Violation as violation:
-            outcome = violation, ()
+            outcome = violation.fault, ()
         except Exception as error:
             outcome = internal_error(operation, error), ()
         for tag, body in bodies.items():
@@ -558,7 +562,7 @@ class Engine:
                 try:
                     inner[tag] = self.run_body(body, given.get(tag, {}))
                 except Violation as violation:
-                    outcome = violation, ()
+                    outcome = violation.fault, ()
                     inner[tag] = self.as_declared(body)
         if any(
             at.type.lower() == "result" and index in found.unsure
@@ -578,7 +582,7 @@ class Engine:
                 raise Violation(
                     f"the bodies within bodies take more than {MAX_WORK:,} steps to work out",
                     expected="bodies whose shapes settle",
-                    rule="port-map",
+                    rule=PORT_MAP,
                 )
             found = self.runs[key] = self.infer_body(body, parameters, value_of_results=True)
         return found
@@ -624,7 +628,7 @@ class Engine:
             ):
                 continue
             given = declared(port, tensor)
-            result.findings.append(Finding(layer, Mismatch(index, given, tensor)))
+            result.observations.append(Observation(layer, Mismatch(index, given, tensor)))
             contradicted[position, index] = (port.dims, given)
 
     def hold_parameter(
@@ -647,20 +651,20 @@ class Engine:
             or fed.element_type.is_dynamic
         )
         if not types or not own.shape.compatible(fed.shape):
-            result.findings.append(Finding(layer, Mismatch(0, own, fed)))
+            result.observations.append(Observation(layer, Mismatch(0, own, fed)))
         else:
             self.hold_declared(result, position, layer, (own,), contradicted)
 
 
-def internal_error(operation: Operation, error: Exception) -> Violation:
+def internal_error(operation: Operation, error: Exception) -> Fault:
     """A bug in the declaration of an operation, told as a finding about the layer that brought it out; with IRSHAPE_DEBUG set, raised."""
     if os.environ.get("IRSHAPE_DEBUG"):
         raise error
     kind = type(operation)
     said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return Violation(
+    return fault(
         f"irshape failed on this layer ({said}); what its ports declare is taken",
-        rule="internal-error",
+        rule=INTERNAL_ERROR,
         help=f"a bug in irshape's {kind.type_name()} of {kind.version_name()}: please report it with this layer; IRSHAPE_DEBUG=1 shows where it happens",
     )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ops.declaration import Operation, Violation
+from ..faults import Violation
+from ..ops.declaration import Operation
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..types import INT64_MIN, UNBOUNDED
 

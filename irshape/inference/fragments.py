@@ -6,19 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 
+from ..faults import Violation
 from ..model.graph import Layer, Port
 from ..ops import registry
-from ..ops.declaration import (
-    BOOLEAN_TYPE,
-    I32_I64,
-    INTEGER,
-    REAL,
-    Operand,
-    Operation,
-    Violation,
-    check_inputs,
-)
+from ..ops.declaration import BOOLEAN_TYPE, I32_I64, INTEGER, REAL, Operand, Operation, check_inputs
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
+from ..rule_ids import INPUT_COUNT
 from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType, PartialShape
 
 
@@ -186,20 +179,20 @@ def newest_fitting(layer: Layer) -> type[Operation]:
 
 def _misfits(cls: type[Operation], layer: Layer) -> tuple[int, ...]:
     """What of a layer does not fit a version: attributes, number of inputs, number of outputs, shapes of the outputs."""
-    operation, problems = cls.read(layer.items)
-    refused = any(not problem.silent for problem in problems)
+    operation, faults = cls.read(layer.items)
+    refused = any(not met.silent for met in faults)
     try:
         ordered = check_inputs(operation, input_tensors(layer, cls.operands))
         if cls.has_bodies or refused:
-            return len(problems), 0, int(refused), 0
+            return len(faults), 0, int(refused), 0
         made = operation.infer(*ordered)
     except Violation as violation:
-        return len(problems), int(violation.rule == "input-count"), 1, 1
+        return len(faults), int(violation.fault.rule == INPUT_COUNT), 1, 1
     tensors = made if isinstance(made, tuple) else (made,)
     other = sum(
         _differs(port, tensor) for port, tensor in zip(layer.outputs, tensors, strict=False)
     )
-    return len(problems), 0, int(len(tensors) != len(layer.outputs)), other
+    return len(faults), 0, int(len(tensors) != len(layer.outputs)), other
 
 
 def _differs(port: Port, tensor: Tensor) -> bool:

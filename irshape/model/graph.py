@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+from ..faults import Fault
+from ..rule_ids import RuleId, Severity
 from ..types import ElementType
 from .source import Source
 from .weights import Constant, Weights
@@ -134,6 +136,40 @@ class Layer:
         """The attributes of `<data>`, in file order."""
         return dict(zip(self.items[::2], self.items[1::2], strict=True))
 
+    @property
+    def folded_type(self) -> str:
+        """The type as OpenVINO's reader compares it: in lower case, `const` for both spellings of Const."""
+        folded = self.type.lower()
+        return "const" if folded == "constant" else folded
+
+    @property
+    def is_parameter(self) -> bool:
+        return self.type.lower() == "parameter"
+
+    @property
+    def is_result(self) -> bool:
+        return self.type.lower() == "result"
+
+    @property
+    def is_constant(self) -> bool:
+        return self.type.lower() in ("const", "constant")
+
+    @property
+    def label(self) -> str:
+        """The layer as messages name it: type, name and id."""
+        return f"{self.type} '{self.name}' (id {self.id})"
+
+    @property
+    def reference(self) -> dict[str, Any]:
+        """The layer as reports and listings name it in JSON."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "type": self.type,
+            "opset": self.version,
+            "path": list(self.path),
+        }
+
     def attribute(self, name: str) -> str | None:
         """The value of one attribute of `<data>`."""
         items = self.items
@@ -189,28 +225,46 @@ class Body:
                     yield from body.all_bodies()
 
 
-class Problem(NamedTuple):
-    """Something that the reader could not take as it stands; a rule turns it into a diagnostic."""
+class Finding(NamedTuple):
+    """A fault and the place where it stands: a byte offset, and the layer and port that it is about."""
 
-    rule: str
-    message: str
+    fault: Fault
     offset: int
     layer: Layer | None = None
-    expected: str | None = None
-    actual: str | None = None
-    help: str | None = None
     port: tuple[str, str] | None = None
     """Direction and id."""
-    severity: Literal["error", "warning", "info"] | None = None
-    """Where it is not that of the rule."""
+
+    @property
+    def rule(self) -> RuleId:
+        return self.fault.rule
+
+    @property
+    def message(self) -> str:
+        return self.fault.message
+
+    @property
+    def expected(self) -> str | None:
+        return self.fault.expected
+
+    @property
+    def actual(self) -> str | None:
+        return self.fault.actual
+
+    @property
+    def help(self) -> str | None:
+        return self.fault.help or self.fault.rule.help
+
+    @property
+    def severity(self) -> Severity:
+        return self.fault.severity or self.fault.rule.severity
 
 
 class NotReadable(Exception):
-    """There is no model to return; carries the one problem that says why."""
+    """There is no model to return; carries the one finding that says why."""
 
-    def __init__(self, problem: Problem, source: Source) -> None:
-        super().__init__(problem.message)
-        self.problem = problem
+    def __init__(self, finding: Finding, source: Source) -> None:
+        super().__init__(finding.message)
+        self.finding = finding
         self.source = source
 
 
@@ -226,7 +280,8 @@ class Model:
         self.format: Literal["ir", "onnx", "onednn"] = "ir"
         """What the file holds; another format than the IR is read into OpenVINO's operations."""
         self.net = Body()
-        self.problems: list[Problem] = []
+        self.findings: list[Finding] = []
+        """What was met while reading."""
         self.weights: Weights | None = None
         self.rt_info_span: tuple[int, int] | None = None
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from ..faults import Fault, fault, require
+from ..rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, OPERATION_CONSTRAINT
 from .axes import normalized_axis
 from .conversion import plain
-from .declaration import ANY, NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand, require
+from .declaration import ANY, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from .elementwise import FLOATING, Unary, UnaryWithValue, computed
 from .error_function import erf
 from .kinds import FLOAT, INT, Choice
@@ -48,7 +50,7 @@ class Clamp(UnaryWithValue):
             f"`min` is {self.min:g} and `max` {self.max:g}; min must not be above max",
             at="min",
             expected=f"at most {self.max:g}",
-            seen=f"{self.min:g}",
+            actual=f"{self.min:g}",
         )
         return super().infer(data)
 
@@ -97,18 +99,18 @@ class PReLU(Operation):
     def infer(self, data: Tensor, slope: Tensor) -> Tensor:
         return Tensor(data.element_type, data.shape)
 
-    def check(self, data: Tensor, slope: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, slope: Tensor) -> Iterator[Fault]:
         if (
             data.element_type is not slope.element_type
             and not data.element_type.is_dynamic
             and not slope.element_type.is_dynamic
         ):
-            yield Violation(
+            yield fault(
                 f"`slope` has element type {slope.element_type}, `data` has {data.element_type}; they must be the same",
                 at="slope",
                 expected=data.element_type,
-                seen=slope.element_type,
-                rule="input-element-type",
+                actual=slope.element_type,
+                rule=INPUT_ELEMENT_TYPE,
                 help="insert a Convert",
             )
         if data.rank is None or slope.rank is None or slope.shape.size == 1:
@@ -119,12 +121,12 @@ class PReLU(Operation):
         )
         spread = slope.shape.broadcast(data.shape)
         if not along_channels and (spread is None or not spread.compatible(data.shape)):
-            yield Violation(
+            yield fault(
                 f"`slope` has shape {slope.shape}, which cannot be broadcast to {data.shape} of `data`; expected one element, one for each channel, or a shape that NumPy would broadcast",
                 at="slope",
                 expected=f"a shape that goes with {data.shape}",
-                seen=slope.shape,
-                rule="input-shapes",
+                actual=slope.shape,
+                rule=INPUT_SHAPES,
             )
 
     def evaluate(self, data: Array, slope: Array) -> Array:
@@ -153,15 +155,15 @@ class Selu(Operation):
         ]
         return Tensor(known[0] if known else data.element_type, data.shape)
 
-    def check(self, data: Tensor, alpha: Tensor, lambda_: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, alpha: Tensor, lambda_: Tensor) -> Iterator[Fault]:
         for name, tensor in (("alpha", alpha), ("lambda_", lambda_)):
             if not tensor.shape.size.contains(1):
-                yield Violation(
+                yield fault(
                     f"`{name.strip('_')}` has shape {tensor.shape}; expected one element",
                     at=name,
                     expected="[1]",
-                    seen=tensor.shape,
-                    rule="input-shapes",
+                    actual=tensor.shape,
+                    rule=INPUT_SHAPES,
                 )
 
     def evaluate(self, data: Array, alpha: Array, lambda_: Array) -> Array:
@@ -189,20 +191,20 @@ class HardSigmoid(Operation):
                 f"`{name}` has shape {tensor.shape}; expected a scalar",
                 at=name,
                 expected="[]",
-                seen=tensor.shape,
-                rule="input-rank",
+                actual=tensor.shape,
+                rule=INPUT_RANK,
             )
         return Tensor(data.element_type, data.shape)
 
-    def check(self, data: Tensor, alpha: Tensor, beta: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, alpha: Tensor, beta: Tensor) -> Iterator[Fault]:
         for name, tensor in (("alpha", alpha), ("beta", beta)):
             if tensor.rank:
-                yield Violation(
+                yield fault(
                     f"`{name}` has shape {tensor.shape}; expected a scalar",
                     at=name,
                     expected="[]",
-                    seen=tensor.shape,
-                    rule="input-rank",
+                    actual=tensor.shape,
+                    rule=INPUT_RANK,
                 )
         yield from not_floating("data", data)
 
@@ -213,15 +215,15 @@ class HardSigmoid(Operation):
         return computed(np.clip(made, 0, 1, out=made).reshape(data.shape), data)
 
 
-def not_floating(name: str, tensor: Tensor) -> Iterator[Violation]:
+def not_floating(name: str, tensor: Tensor) -> Iterator[Fault]:
     """A violation if the element type is not floating-point, where OpenVINO does not look."""
     if not tensor.element_type.is_dynamic and not tensor.element_type.is_real:
-        yield Violation(
+        yield fault(
             f"`{name}` has element type {tensor.element_type}; the specification wants a floating-point type, though OpenVINO takes others in silence",
             at=name,
             expected="a floating-point type",
-            seen=tensor.element_type,
-            rule="input-element-type",
+            actual=tensor.element_type,
+            rule=INPUT_ELEMENT_TYPE,
         )
 
 
@@ -382,7 +384,7 @@ class AlongAxis(Operation):
         return Tensor(data.element_type, data.shape)
 
     def along(self, rank: int) -> int:
-        return normalized_axis(self.axis, rank, rule="operation-constraint", of_scalar=True)
+        return normalized_axis(self.axis, rank, rule=OPERATION_CONSTRAINT, of_scalar=True)
 
     def evaluate(self, data: Array) -> Array:
         axis = self.along(data.ndim)
@@ -413,7 +415,7 @@ class SoftMax_1(AlongAxis):
             f"axis {self.axis} counts from the end, which SoftMax of opset1 to opset7 does not know",
             at="axis",
             expected="0 or more",
-            seen=self.axis,
+            actual=self.axis,
         )
         return super().infer(data)
 

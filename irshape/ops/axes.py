@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from ..faults import Fault, Violation, fault, require
+from ..rule_ids import DUPLICATE_VALUES, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE, RuleId
 from ..types import DYNAMIC, DYNAMIC_SHAPE, PartialShape
-from .declaration import Violation, require
 from .tensors import Tensor
 
 
@@ -16,7 +17,7 @@ def normalized_axis(
     *,
     at: str = "axis",
     of: str = "data",
-    rule: str = "input-value",
+    rule: RuleId = INPUT_VALUE,
     of_scalar: bool = False,
 ) -> int:
     """An axis counted from the front. Raises `Violation` where it is out of range. `of_scalar`: a scalar has the axes 0 and -1, as OpenVINO counts."""
@@ -25,8 +26,8 @@ def normalized_axis(
             f"`{of}` is a scalar, which has no axis {axis}",
             at=of if of != "result" else at,
             expected="at least one dimension",
-            seen="[]",
-            rule="input-rank",
+            actual="[]",
+            rule=INPUT_RANK,
         )
     count = rank or 1
     require(
@@ -34,7 +35,7 @@ def normalized_axis(
         f"axis {axis} is out of range for `{of}` of rank {rank}: expected {-count} to {count - 1}",
         at=at,
         expected=f"[{-count}, {count - 1}]",
-        seen=axis,
+        actual=axis,
         rule=rule,
     )
     return axis % count
@@ -54,23 +55,23 @@ def require_single(tensor: Tensor, at: str = "axis") -> None:
         f"`{at}` has shape {tensor.shape}; expected a scalar or one element",
         at=at,
         expected="[] or [1]",
-        seen=tensor.shape,
-        rule="input-shapes",
+        actual=tensor.shape,
+        rule=INPUT_SHAPES,
     )
 
 
 def duplicate_axes(
     axes: Sequence[int], at: str = "axes", why: str = "though OpenVINO takes them in silence"
-) -> Violation:
-    """The finding that a list names an axis twice."""
+) -> Fault:
+    """The fault that a list names an axis twice."""
     seen = listed(axes)
-    return Violation(
+    return fault(
         f"`{at}` {seen} names an axis twice; the specification wants each axis once"
         + (f", {why}" if why else ""),
         at=at,
         expected="unique axes",
-        seen=seen,
-        rule="duplicate-values",
+        actual=seen,
+        rule=DUPLICATE_VALUES,
         help="name each axis once",
     )
 

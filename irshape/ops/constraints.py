@@ -11,6 +11,7 @@ from functools import cache
 from types import FunctionType
 from typing import Any, NamedTuple
 
+from ..rule_ids import OPERATION_CONSTRAINT, RuleId
 from .declaration import Operation
 
 GAP = "…"
@@ -47,10 +48,10 @@ def _follow(
     seen.add(function)
     for call in _calls(function):
         if isinstance(call.func, ast.Name):
-            if call.func.id in ("require", "Violation"):
+            if call.func.id in ("require", "Violation", "fault"):
                 at = call.func.id == "require"
                 if len(call.args) > at and (message := _text(call.args[at])).strip(GAP + " "):
-                    found.setdefault(Constraint(message, _rule(call)))
+                    found.setdefault(Constraint(message, _rule(call, function)))
                 continue
             target = function.__globals__.get(call.func.id)
         elif isinstance(call.func, ast.Attribute):
@@ -108,8 +109,10 @@ def _parts(node: ast.expr) -> Iterator[str]:
         yield GAP
 
 
-def _rule(call: ast.Call) -> str:
+def _rule(call: ast.Call, function: FunctionType) -> str:
     for given in call.keywords:
-        if given.arg == "rule" and isinstance(given.value, ast.Constant):
-            return str(given.value.value)
-    return "operation-constraint"
+        if given.arg == "rule" and isinstance(given.value, ast.Name):
+            rule = function.__globals__.get(given.value.id)
+            if isinstance(rule, RuleId):
+                return rule.name
+    return OPERATION_CONSTRAINT.name

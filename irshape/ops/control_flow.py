@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ..faults import Fault, Violation, fault, require
+from ..rule_ids import INPUT_ELEMENT_TYPE, INPUT_SHAPES, INPUT_VALUE, PORT_MAP
 from ..types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, UNBOUNDED, Dimension, PartialShape
-from .declaration import ANY, Operation, Violation, operand, require
+from .declaration import ANY, Operation, operand
 from .lazy import Array, np
 from .tensors import UNKNOWN, Tensor
 
@@ -25,14 +27,14 @@ def truth(tensor: Tensor, what: str, at: str) -> bool | None:
         f"{what} has shape {tensor.shape}; expected a single value",
         at=at,
         expected="one element",
-        seen=tensor.shape,
-        rule="input-shapes",
+        actual=tensor.shape,
+        rule=INPUT_SHAPES,
     )
     return None if known is None or tensor.value is None else bool(tensor.value.lower[0])
 
 
 def body_of(bodies: dict[str, BodyView[Any]], tag: str) -> BodyView[Any]:
-    require(tag in bodies, f"the layer has no <{tag}>", expected=f"<{tag}>", rule="port-map")
+    require(tag in bodies, f"the layer has no <{tag}>", expected=f"<{tag}>", rule=PORT_MAP)
     return bodies[tag]
 
 
@@ -60,7 +62,7 @@ class ControlFlow(Operation):
 
     has_bodies = True
 
-    def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Violation]:
+    def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Fault]:
         for view in bodies.values():
             used = {edge.from_layer for edge in view.body.edges}
             lines: dict[int, str] = {}
@@ -81,7 +83,7 @@ class ControlFlow(Operation):
                         ),
                         None,
                     )
-                    yield Violation(
+                    yield fault(
                         f"nothing feeds Parameter {parameter.id} of `{view.tag}`"
                         + (
                             f": of the lines of the port map for input {twice} OpenVINO keeps the first, which feeds Parameter {lines[twice]}"
@@ -89,7 +91,7 @@ class ControlFlow(Operation):
                             else "; OpenVINO goes on with what it declares, and zeros"
                         ),
                         expected="a line of its own in the port map",
-                        rule="port-map",
+                        rule=PORT_MAP,
                         help="feed it, or let one Parameter feed all layers that use the input",
                     )
 
@@ -125,8 +127,8 @@ class If(ControlFlow):
             len(made[0]) == len(made[1]),
             f"`then_body` gives {len(made[0])} outputs, `else_body` {len(made[1])}; which of them runs is known only at run time, so each must give every output",
             expected=len(made[0]),
-            seen=len(made[1]),
-            rule="port-map",
+            actual=len(made[1]),
+            rule=PORT_MAP,
         )
         return tuple(
             self.either(index, *pair) for index, pair in enumerate(zip(*made, strict=True))
@@ -139,8 +141,8 @@ class If(ControlFlow):
             other.element_type in (element_type, DYNAMIC_TYPE),
             f"output {index} has element type {then.element_type} from `then_body`, but {other.element_type} from `else_body`; they must be the same",
             expected=then.element_type,
-            seen=other.element_type,
-            rule="input-element-type",
+            actual=other.element_type,
+            rule=INPUT_ELEMENT_TYPE,
             help="insert a Convert",
         )
         if {then.rank, other.rank} == {0, 1}:
@@ -169,8 +171,8 @@ class Iteration(ControlFlow):
             binding.part_size > 0,
             f"the port map slices input {binding.external} into parts of {binding.part_size}",
             expected="part_size >= 1",
-            seen=binding.part_size,
-            rule="port-map",
+            actual=binding.part_size,
+            rule=PORT_MAP,
         )
         if rank is None:
             return DYNAMIC_SHAPE
@@ -178,8 +180,8 @@ class Iteration(ControlFlow):
             axis < rank,
             f"the port map slices input {binding.external}, of shape {tensor.shape}, along axis {axis}; expected an axis below its rank",
             expected=f"0 to {rank - 1}" if rank else "an input with axes",
-            seen=axis,
-            rule="port-map",
+            actual=axis,
+            rule=PORT_MAP,
         )
         return PartialShape((*tensor.shape[:axis], binding.part_size, *tensor.shape[axis + 1 :]))
 
@@ -191,8 +193,8 @@ class Iteration(ControlFlow):
             -rank <= axis < rank,
             f"the port map concatenates the results of shape {result.shape} in output {binding.external} along axis {axis}; expected {-rank} to {rank - 1}",
             expected=f"[{-rank}, {rank - 1}]",
-            seen=axis,
-            rule="port-map",
+            actual=axis,
+            rule=PORT_MAP,
         )
         return axis % rank
 
@@ -203,27 +205,27 @@ class Iteration(ControlFlow):
                 position in mapped,
                 f"no line of the port map gives input {position} to the body; every input needs one",
                 expected=f"{inputs - first} inputs in the port map",
-                seen=len(mapped - {None, *range(first)}),
-                rule="port-map",
+                actual=len(mapped - {None, *range(first)}),
+                rule=PORT_MAP,
             )
 
-    def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Violation]:
+    def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Fault]:
         yield from super().check(*inputs, bodies=bodies)
         view = bodies["body"]
         states = {parameter for _, parameter in view.back_edges}
         for binding in view.inputs:
             if binding.axis is not None and binding.internal in states:
-                yield Violation(
+                yield fault(
                     f"Parameter {binding.internal} gets slices of input {binding.external} and a back edge; OpenVINO ignores the back edge",
                     expected="either slices or a state",
-                    rule="port-map",
+                    rule=PORT_MAP,
                 )
             if binding.axis is not None and abs(binding.stride) != binding.part_size:
-                yield Violation(
+                yield fault(
                     f"the port map slices input {binding.external} into parts of {binding.part_size}, {binding.stride} apart; OpenVINO counts iterations as if `stride` were ±`part_size`, and cannot run others",
                     expected=f"stride {binding.part_size} or {-binding.part_size}",
-                    seen=binding.stride,
-                    rule="port-map",
+                    actual=binding.stride,
+                    rule=PORT_MAP,
                 )
 
     def iterate(
@@ -372,7 +374,7 @@ class Loop(Iteration):
             raise Violation(
                 'no output line of the port map has purpose="execution_condition"; the body must say whether to go on',
                 expected='purpose="execution_condition"',
-                rule="port-map",
+                rule=PORT_MAP,
                 help='add <output external_port_id="-1" internal_layer_id="…" purpose="execution_condition"/>',
             )
         return condition, next(
@@ -394,8 +396,8 @@ class Loop(Iteration):
             counter_shape.rank in (None, 0, 1),
             f"the Parameter for the current iteration has shape {counter_shape}; expected a scalar or one element",
             expected="rank 0 or 1",
-            seen=counter_shape,
-            rule="port-map",
+            actual=counter_shape,
+            rule=PORT_MAP,
         )
         starts = truth(execution_condition, "`execution_condition`", "execution_condition")
         given = (trip_count, execution_condition, *inputs)
@@ -432,8 +434,8 @@ class Loop(Iteration):
             made.rank in (None, 0, 1),
             f"the body's condition has shape {made.shape}; expected a scalar or one element",
             expected="rank 0 or 1",
-            seen=made.shape,
-            rule="port-map",
+            actual=made.shape,
+            rule=PORT_MAP,
         )
         feeder = view.feeder(condition)
         if feeder is not None and feeder.type.lower() == "parameter":
@@ -456,8 +458,8 @@ class Loop(Iteration):
             f"`trip_count` has shape {trip_count.shape}; expected a single value",
             at="trip_count",
             expected="one element",
-            seen=trip_count.shape,
-            rule="input-shapes",
+            actual=trip_count.shape,
+            rule=INPUT_SHAPES,
         )
         if goes_on is False:
             return 1
@@ -530,16 +532,16 @@ class Loop(Iteration):
         dims[axis] = DYNAMIC if count is None else dims[axis] * count
         return Tensor(result.element_type, dims)
 
-    def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Violation]:
+    def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Fault]:
         yield from super().check(*inputs, bodies=bodies)
         known = inputs[0].known
         if known is not None and known[0] < -1:
-            yield Violation(
+            yield fault(
                 f"`trip_count` is {known[0]}; expected a number of iterations, or -1 for no limit",
                 at="trip_count",
                 expected=">= -1",
-                seen=known[0],
-                rule="input-value",
+                actual=known[0],
+                rule=INPUT_VALUE,
             )
 
     def evaluate(
@@ -573,7 +575,7 @@ class TensorIterator(Iteration):
             all(layer.type.lower() != "tensoriterator" for layer in view.body.layers),
             "the body holds another TensorIterator; OpenVINO takes none inside one",
             expected="no TensorIterator in the body",
-            rule="port-map",
+            rule=PORT_MAP,
             help="use Loop",
         )
         self.require_all_connected(view, 0, len(inputs))
@@ -623,8 +625,8 @@ class TensorIterator(Iteration):
             output.part_size > 0,
             f"the port map concatenates output {output.external} of parts of {output.part_size}",
             expected="part_size >= 1",
-            seen=output.part_size,
-            rule="port-map",
+            actual=output.part_size,
+            rule=PORT_MAP,
         )
         return abs(output.end - output.start) // output.part_size
 
@@ -637,7 +639,7 @@ class TensorIterator(Iteration):
         dims[axis] = DYNAMIC if count is None else Dimension(max(count * binding.part_size, 0))
         return Tensor(result.element_type, dims)
 
-    def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Violation]:
+    def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Fault]:
         yield from super().check(*inputs, bodies=bodies)
         view = bodies["body"]
         for binding in view.inputs:
@@ -648,20 +650,20 @@ class TensorIterator(Iteration):
                 view.declared_type(binding.internal),
             )
             if seen is not declared and not seen.is_dynamic and not declared.is_dynamic:
-                yield Violation(
+                yield fault(
                     f"input {binding.external} has element type {seen}, but Parameter {binding.internal} of the body declares {declared}; OpenVINO goes by the Parameter",
                     expected=declared,
-                    seen=seen,
-                    rule="input-element-type",
+                    actual=seen,
+                    rule=INPUT_ELEMENT_TYPE,
                 )
         known = self.counts(view, inputs)
         for binding, count in known[1:]:
             if count != known[0][1]:
-                yield Violation(
+                yield fault(
                     f"input {binding.external} has slices for {count} iterations, but input {known[0][0].external} for {known[0][1]}",
                     expected=known[0][1],
-                    seen=count,
-                    rule="port-map",
+                    actual=count,
+                    rule=PORT_MAP,
                 )
 
     def evaluate(

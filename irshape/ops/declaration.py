@@ -20,6 +20,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Final, NamedTuple
 
+from ..faults import Fault, Violation, fault
+from ..rule_ids import (
+    ATTRIBUTE_VALUE,
+    INPUT_COUNT,
+    INPUT_ELEMENT_TYPE,
+    INPUT_RANK,
+    MISSING_ATTRIBUTE,
+    MISSPELT_ATTRIBUTE,
+    UNKNOWN_ATTRIBUTE,
+)
 from ..types import DYNAMIC_TYPE, ElementType
 from .kinds import THE_DEFAULT, Kind, Malformed
 from .tensors import Tensor, Value
@@ -46,55 +56,6 @@ ANY: Final = NUMERIC_OR_BOOLEAN | _types("string")
 def types(*names: str) -> frozenset[ElementType]:
     """A set of element types by name, for `operand`."""
     return _types(*names)
-
-
-class Violation(Exception):
-    """A condition that an operation puts on its inputs or attributes, and what broke it.
-
-    `at` names the operand or attribute. `rule` names the kind of violation (see `rules/constraints.py`).
-    """
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        at: str = "",
-        expected: object = None,
-        seen: object = None,
-        rule: str = "operation-constraint",
-        help: str = "",
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.at = at
-        self.expected = None if expected is None else str(expected)
-        self.seen = None if seen is None else str(seen)
-        self.rule = rule
-        self.help = help
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_violation, (self.message, self.at, self.expected, self.seen, self.rule, self.help))
-
-
-def _violation(
-    message: str, at: str, expected: object, seen: object, rule: str, help: str
-) -> Violation:
-    return Violation(message, at=at, expected=expected, seen=seen, rule=rule, help=help)
-
-
-def require(
-    condition: object,
-    message: str,
-    *,
-    at: str = "",
-    expected: object = None,
-    seen: object = None,
-    rule: str = "operation-constraint",
-    help: str = "",
-) -> None:
-    """Raises a `Violation` unless the condition holds."""
-    if not condition:
-        raise Violation(message, at=at, expected=expected, seen=seen, rule=rule, help=help)
 
 
 class Operand:
@@ -174,16 +135,11 @@ def attribute(
     return Attribute(kind, default=default, required=required, name=name)
 
 
-class AttributeProblem(NamedTuple):
-    """What is wrong with an attribute of a layer. `silent`: OpenVINO goes on; otherwise it refuses the layer."""
+class AttributeFault(NamedTuple):
+    """A fault of an attribute. `silent`: OpenVINO goes on; otherwise it refuses the layer."""
 
-    rule: str
-    name: str
-    message: str
-    expected: str | None
-    actual: str | None
+    fault: Fault
     silent: bool
-    help: str
 
 
 class Operation:
@@ -264,39 +220,39 @@ class Operation:
         return f"opset{cls.written or cls.since}"
 
     @classmethod
-    def read(cls, items: tuple[str, ...]) -> tuple[Operation, tuple[AttributeProblem, ...]]:
+    def read(cls, items: tuple[str, ...]) -> tuple[Operation, tuple[AttributeFault, ...]]:
         """An instance from `<data>` (name, value, name, value …) and what is wrong with its attributes. Never raises."""
         given = dict(zip(items[::2], items[1::2], strict=True))
-        problems: list[AttributeProblem] = []
+        faults: list[AttributeFault] = []
         made = cls.__new__(cls)
         for name, declared in cls.attributes.items():
             text = given.pop(declared.name, None)
             value = None if declared.refused_when_absent else declared.default
             if text is None:
                 if declared.required or declared.refused_when_absent:
-                    problems.append(_missing(declared))
+                    faults.append(_missing(declared))
             else:
                 try:
                     value = declared.kind.read(text)
                 except Malformed as malformed:
                     if malformed.value is THE_DEFAULT:
                         malformed.value = not declared.refused_when_absent and declared.default
-                    problems.append(_malformed(declared, text, malformed))
+                    faults.append(_malformed(declared, text, malformed))
                     if malformed.silent:
                         value = malformed.value
             setattr(made, name, value)
         for name, text in given.items():
             if name not in cls.tolerated:
-                problems.append(
+                faults.append(
                     _unknown(cls, name, text, set(zip(items[::2], items[1::2], strict=True)))
                 )
-        return made, tuple(problems)
+        return made, tuple(faults)
 
     def infer(self, *inputs: Any, **context: Any) -> Tensor | tuple[Tensor, ...]:
         """Element types and shapes of the outputs from those of the inputs (an optional one that is absent is None). Raises `Violation`."""
         raise NotImplementedError
 
-    def check(self, *inputs: Any, **context: Any) -> Iterator[Violation]:
+    def check(self, *inputs: Any, **context: Any) -> Iterator[Fault]:
         """Conditions that the specification states and OpenVINO passes over; inference goes on whatever comes of them. With bodies, it takes them as `bodies=`."""
         return iter(())
 
@@ -319,7 +275,7 @@ class Operation:
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self.attributes)})"
 
 
-def _missing(declared: Attribute) -> AttributeProblem:
+def _missing(declared: Attribute) -> AttributeFault:
     silent = not declared.refused_when_absent
     goes_on = (
         f"; OpenVINO goes on with {declared.kind.write(declared.default)!r} in silence"
@@ -327,18 +283,13 @@ def _missing(declared: Attribute) -> AttributeProblem:
         else ""
     )
     message = f"the attribute `{declared.name}` is missing{goes_on}"
-    return AttributeProblem(
-        "missing-attribute",
-        declared.name,
-        message,
-        declared.kind.describe(),
-        None,
-        silent,
-        f'add {declared.name}="…" to <data>: {declared.kind.describe()}',
-    )
+    wanted = declared.kind.describe()
+    hint = f'add {declared.name}="…" to <data>: {wanted}'
+    fault = Fault(MISSING_ATTRIBUTE, message, declared.name, expected=wanted, help=hint)
+    return AttributeFault(fault, silent)
 
 
-def _malformed(declared: Attribute, text: str, malformed: Malformed) -> AttributeProblem:
+def _malformed(declared: Attribute, text: str, malformed: Malformed) -> AttributeFault:
     shown = text if len(text) <= 60 else text[:57] + "…"
     message = (
         f'`{declared.name}="{shown}"` is not {malformed.expected}'
@@ -347,15 +298,9 @@ def _malformed(declared: Attribute, text: str, malformed: Malformed) -> Attribut
     )
     if malformed.silent:
         message += "; OpenVINO goes on with " + _written(declared.kind, malformed.value)
-    return AttributeProblem(
-        "attribute-value",
-        declared.name,
-        message,
-        malformed.expected,
-        shown,
-        malformed.silent,
-        f"give `{declared.name}` a value that is {declared.kind.describe()}",
-    )
+    hint = f"give `{declared.name}` a value that is {declared.kind.describe()}"
+    fault = Fault(ATTRIBUTE_VALUE, message, declared.name, malformed.expected, shown, hint)
+    return AttributeFault(fault, malformed.silent)
 
 
 def _written(kind: Kind, value: Any) -> str:
@@ -367,7 +312,7 @@ def _written(kind: Kind, value: Any) -> str:
 
 def _unknown(
     cls: type[Operation], name: str, text: str, given: set[tuple[str, str]]
-) -> AttributeProblem:
+) -> AttributeFault:
     from difflib import get_close_matches
 
     known = [declared.name for declared in cls.attributes.values()]
@@ -377,21 +322,13 @@ def _unknown(
     ]
     if close:
         message = f"`{name}` looks like a misspelling of `{close[0]}`; OpenVINO ignores it and takes the default of `{close[0]}`"
-        return AttributeProblem(
-            "misspelt-attribute", name, message, close[0], name, True, f"rename it to `{close[0]}`"
-        )
+        hint = f"rename it to `{close[0]}`"
+        return AttributeFault(Fault(MISSPELT_ATTRIBUTE, message, name, close[0], name, hint), True)
     message = (
         f"{cls.type_name()} of {cls.version_name()} has no attribute `{name}`; OpenVINO ignores it"
     )
-    return AttributeProblem(
-        "unknown-attribute",
-        name,
-        message,
-        ", ".join(known) or "no attributes",
-        name,
-        True,
-        "remove it, or correct its name",
-    )
+    wanted, hint = ", ".join(known) or "no attributes", "remove it, or correct its name"
+    return AttributeFault(Fault(UNKNOWN_ATTRIBUTE, message, name, wanted, name, hint), True)
 
 
 def _fold(name: str) -> str:
@@ -416,8 +353,8 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
         raise Violation(
             f"{operation.type_name()} takes {wanted} input{'' if wanted == '1' else 's'} ({names}), got {len(inputs)}",
             expected=wanted,
-            seen=len(inputs),
-            rule="input-count",
+            actual=len(inputs),
+            rule=INPUT_COUNT,
         )
     groups = {declared.like for declared in operands}
     shared: dict[str, ElementType] = {}
@@ -430,8 +367,8 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
                 f"`{declared.name}` (input {index}) has element type {element_type}; expected {allowed}",
                 at=declared.name,
                 expected=allowed,
-                seen=element_type,
-                rule="input-element-type",
+                actual=element_type,
+                rule=INPUT_ELEMENT_TYPE,
             )
         if (
             declared.ranks is not None
@@ -443,8 +380,8 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
                 f"`{declared.name}` (input {index}) has shape {tensor.shape}, of rank {tensor.rank}; expected rank {wanted}",
                 at=declared.name,
                 expected=f"rank {wanted}",
-                seen=f"rank {tensor.rank}",
-                rule="input-rank",
+                actual=f"rank {tensor.rank}",
+                rule=INPUT_RANK,
             )
         group = declared.like or (declared.name if declared.name in groups else None)
         if group is None or element_type is DYNAMIC_TYPE:
@@ -455,8 +392,8 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
                 f"`{declared.name}` (input {index}) has element type {element_type}, but `{group}` has {other}; they must be the same",
                 at=declared.name,
                 expected=other,
-                seen=element_type,
-                rule="input-element-type",
+                actual=element_type,
+                rule=INPUT_ELEMENT_TYPE,
                 help="insert a Convert",
             )
     return (
@@ -466,7 +403,7 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
     )
 
 
-def check_specified(operation: Operation, inputs: tuple[Tensor | None, ...]) -> Iterator[Violation]:
+def check_specified(operation: Operation, inputs: tuple[Tensor | None, ...]) -> Iterator[Fault]:
     """Element types that OpenVINO reads in silence and the specification does not allow."""
     for index, tensor in enumerate(inputs):
         declared = (
@@ -480,12 +417,12 @@ def check_specified(operation: Operation, inputs: tuple[Tensor | None, ...]) -> 
         ):
             continue
         wanted = describe_types(declared.specified)
-        yield Violation(
+        yield fault(
             f"`{declared.name}` (input {index}) has element type {tensor.element_type}; the specification wants {wanted}, though OpenVINO reads on",
             at=declared.name,
             expected=wanted,
-            seen=tensor.element_type,
-            rule="input-element-type",
+            actual=tensor.element_type,
+            rule=INPUT_ELEMENT_TYPE,
         )
 
 

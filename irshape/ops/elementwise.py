@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..faults import Violation
+from ..rule_ids import INPUT_SHAPES
 from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType, PartialShape
 from .conversion import encoded, is_plain, nearest, plain
-from .declaration import NUMERIC, REAL, Operation, Violation, attribute, operand, types
+from .declaration import NUMERIC, REAL, Operation, attribute, operand, types
 from .intervals import Interval, corners, mapped
 from .kinds import INT, Choice, Malformed
 from .lazy import Array, np
@@ -57,8 +59,8 @@ class Broadcasting(Operation):
             f"`{at}` has shape {there}, which does not go with {here} of `{of}`: dimensions must {rule[self.auto_broadcast]}",
             at=at,
             expected=f"a shape that goes with {here}",
-            seen=there,
-            rule="input-shapes",
+            actual=there,
+            rule=INPUT_SHAPES,
         )
 
     def merged_along(self, here: PartialShape, there: PartialShape) -> PartialShape | None:

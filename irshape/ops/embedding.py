@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..faults import Fault, fault, require
+from ..rule_ids import (
+    INPUT_ELEMENT_TYPE,
+    INPUT_RANK,
+    INPUT_SHAPES,
+    INPUT_VALUE,
+    OPERATION_CONSTRAINT,
+)
 from ..types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from .conversion import plain
-from .declaration import ANY, I32_I64, Operation, Violation, attribute, operand, require
+from .declaration import ANY, I32_I64, Operation, attribute, operand
 from .elementwise import computed
 from .kinds import Choice
 from .lazy import Array, np
@@ -23,8 +31,8 @@ def require_known_type(**operands: Tensor | None) -> None:
             f"`{name}` has a dynamic element type; it must be i32 or i64",
             at=name,
             expected="i32 or i64",
-            seen="dynamic",
-            rule="input-element-type",
+            actual="dynamic",
+            rule=INPUT_ELEMENT_TYPE,
         )
 
 
@@ -34,12 +42,12 @@ def require_same_shape(name: str, tensor: Tensor, other: str, like: Tensor) -> N
         f"`{name}` {tensor.shape} and `{other}` {like.shape} must have the same shape: one for each index",
         at=name,
         expected=like.shape,
-        seen=tensor.shape,
-        rule="input-shapes",
+        actual=tensor.shape,
+        rule=INPUT_SHAPES,
     )
 
 
-def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[Violation]:
+def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[Fault]:
     """Known indices must name rows of the table; -1 as a default index stands for zeros."""
     known = None if index is None else index.known
     if known is None or not table.rank:
@@ -47,12 +55,12 @@ def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[V
     for number in known:
         if not (0 <= number < table.shape[0].high or (name == "default_index" and number == -1)):
             rows = table.shape[0]
-            yield Violation(
+            yield fault(
                 f"`{name}` holds {number}, but `emb_table` {table.shape} has {rows} rows",
                 at=name,
                 expected=f"[0, {rows.high - 1}]",
-                seen=number,
-                rule="input-value",
+                actual=number,
+                rule=INPUT_VALUE,
             )
             return
 
@@ -70,8 +78,8 @@ class EmbeddingLookup(Operation):
             "`emb_table` is a scalar; it must have a row for each index",
             at="emb_table",
             expected="rank 1 or more",
-            seen="rank 0",
-            rule="input-rank",
+            actual="rank 0",
+            rule=INPUT_RANK,
         )
         shape = (
             DYNAMIC_SHAPE if emb_table.rank is None else PartialShape([rows, *emb_table.shape[1:]])
@@ -86,8 +94,8 @@ class EmbeddingLookup(Operation):
             '`per_sample_weights` is only taken with `reduction="sum"`',
             at="per_sample_weights",
             expected='no weights, or reduction="sum"',
-            seen=f'reduction="{self.reduction}"',
-            rule="operation-constraint",
+            actual=f'reduction="{self.reduction}"',
+            rule=OPERATION_CONSTRAINT,
         )
         require_same_shape("per_sample_weights", weights, "indices", indices)
 
@@ -147,7 +155,7 @@ class OffsetsLookup(EmbeddingLookup):
         offsets: Tensor,
         default_index: Tensor | None,
         per_sample_weights: Tensor | None,
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         yield from doubtful_index(emb_table, "indices", indices)
         yield from doubtful_index(emb_table, "default_index", default_index)
 
@@ -202,7 +210,7 @@ class PackedLookup(EmbeddingLookup):
 
     def check(
         self, emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         return doubtful_index(emb_table, "indices", indices)
 
     def evaluate(self, emb_table: Array, indices: Array, per_sample_weights: Array | None) -> Array:
@@ -268,7 +276,7 @@ class EmbeddingSegmentsSum(EmbeddingLookup):
         num_segments: Tensor,
         default_index: Tensor | None,
         per_sample_weights: Tensor | None,
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         yield from doubtful_index(emb_table, "indices", indices)
         yield from doubtful_index(emb_table, "default_index", default_index)
 

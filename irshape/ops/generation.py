@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil, isfinite, trunc
 
+from ..faults import Fault, Violation, fault, require
+from ..rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_SHAPES, INPUT_VALUE
 from ..types import (
     DYNAMIC,
     DYNAMIC_SHAPE,
@@ -15,18 +17,7 @@ from ..types import (
     ElementType,
     PartialShape,
 )
-from .declaration import (
-    I32_I64,
-    INTEGER,
-    NUMERIC,
-    REAL,
-    Operation,
-    Violation,
-    attribute,
-    operand,
-    require,
-    types,
-)
+from .declaration import I32_I64, INTEGER, NUMERIC, REAL, Operation, attribute, operand, types
 from .kinds import BOOLEAN, NATURAL, TYPE_NAME, Choice
 from .lazy import Array, np
 from .tensors import MAX_VALUE_ELEMENTS, Number, Tensor, Value
@@ -81,16 +72,16 @@ class RangeBase(Operation):
                 f"`{name}` is {exact[0]}; a range has finite ends and a finite step",
                 at=name,
                 expected="a finite number",
-                seen=exact[0],
-                rule="input-value",
+                actual=exact[0],
+                rule=INPUT_VALUE,
             )
             require(
                 name != "step" or exact[0],
                 "`step` is 0; a range with that step never reaches its end",
                 at=name,
                 expected="not 0",
-                seen=exact[0],
-                rule="input-value",
+                actual=exact[0],
+                rule=INPUT_VALUE,
             )
         return Tensor(element_type, PartialShape([self.size(self.bounds(start, stop, step))]))
 
@@ -200,28 +191,28 @@ class Range_4(RangeBase):
             "`output_type` is boolean; a range is of numbers",
             at="output_type",
             expected="a numeric type",
-            seen="boolean",
-            rule="attribute-value",
+            actual="boolean",
+            rule=ATTRIBUTE_VALUE,
         )
         return super().infer(start, stop, step)
 
-    def check(self, start: Tensor, stop: Tensor, step: Tensor) -> Iterator[Violation]:
+    def check(self, start: Tensor, stop: Tensor, step: Tensor) -> Iterator[Fault]:
         if self.output_type.kind == "string":
-            yield Violation(
+            yield fault(
                 "`output_type` is string; a range is of numbers",
                 at="output_type",
                 expected="a numeric type",
-                seen="string",
-                rule="attribute-value",
+                actual="string",
+                rule=ATTRIBUTE_VALUE,
             )
         bounds = self.bounds(start, stop, step)
         if bounds is not None and bounds[2] == (0, 0):
-            yield Violation(
+            yield fault(
                 f"`step` is {step.value.lower[0] if step.value else 0}, which is 0 as {self.output_type}",
                 at="step",
                 expected="not 0",
-                seen=0,
-                rule="input-value",
+                actual=0,
+                rule=INPUT_VALUE,
             )
 
 
@@ -244,16 +235,16 @@ def sizes(tensor: Tensor, *, longest: bool = False) -> PartialShape:
     return PartialShape.of_rank(count.high) if count is not None and known else DYNAMIC_SHAPE
 
 
-def negative_sizes(tensor: Tensor, name: str) -> Iterator[Violation]:
+def negative_sizes(tensor: Tensor, name: str) -> Iterator[Fault]:
     """What is wrong with sizes that are surely negative."""
     if tensor.value is not None and any(high < 0 for high in tensor.value.upper):
         seen = next(high for high in tensor.value.upper if high < 0)
-        yield Violation(
+        yield fault(
             f"`{name}` holds {seen}; a size cannot be negative",
             at=name,
             expected=">= 0",
-            seen=seen,
-            rule="input-value",
+            actual=seen,
+            rule=INPUT_VALUE,
         )
 
 
@@ -265,8 +256,8 @@ def require_single(tensor: Tensor, name: str) -> None:
         f"`{name}` has shape {tensor.shape}; expected a scalar or one element",
         at=name,
         expected="[] or [1]",
-        seen=tensor.shape,
-        rule="input-shapes",
+        actual=tensor.shape,
+        rule=INPUT_SHAPES,
     )
 
 
@@ -300,8 +291,8 @@ class Eye(Operation):
                 f"the element type of `{name}` is not known; expected i32 or i64",
                 at=name,
                 expected="i32 or i64",
-                seen="dynamic",
-                rule="input-element-type",
+                actual="dynamic",
+                rule=INPUT_ELEMENT_TYPE,
             )
             if tensor.shape.is_static and name != "batch_shape":
                 require_single(tensor, name)
@@ -321,8 +312,8 @@ class Eye(Operation):
                 f"`{name}` is {tensor.value.upper[0]}; expected a number of {name[4:]}",
                 at=name,
                 expected=">= 0",
-                seen=tensor.value.upper[0],
-                rule="input-value",
+                actual=tensor.value.upper[0],
+                rule=INPUT_VALUE,
             )
         return found
 
@@ -332,7 +323,7 @@ class Eye(Operation):
         num_columns: Tensor,
         diagonal_index: Tensor,
         batch_shape: Tensor | None,
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         if batch_shape is not None:
             yield from negative_sizes(batch_shape, "batch_shape")
 
@@ -407,8 +398,8 @@ class RandomUniform(Operation):
                 f"`{name}` has element type {tensor.element_type}, but `output_type` is {self.output_type}; they must be the same",
                 at=name,
                 expected=self.output_type,
-                seen=tensor.element_type,
-                rule="input-element-type",
+                actual=tensor.element_type,
+                rule=INPUT_ELEMENT_TYPE,
             )
             require_single(tensor, name)
         low, high = (
@@ -421,12 +412,12 @@ class RandomUniform(Operation):
                 f"`min_val` is {low.lower[0]}, `max_val` {high.lower[0]}; expected the former below the latter",
                 at="min_val",
                 expected=f"< {high.lower[0]}",
-                seen=low.lower[0],
-                rule="input-value",
+                actual=low.lower[0],
+                rule=INPUT_VALUE,
             )
         return Tensor(self.output_type, sizes(out_shape, longest=True))
 
-    def check(self, out_shape: Tensor, min_val: Tensor, max_val: Tensor) -> Iterator[Violation]:
+    def check(self, out_shape: Tensor, min_val: Tensor, max_val: Tensor) -> Iterator[Fault]:
         yield from negative_sizes(out_shape, "out_shape")
 
     def evaluate(self, out_shape: Array, min_val: Array, max_val: Array) -> Array:
@@ -508,15 +499,15 @@ class Multinomial(Operation):
         )
         return Tensor(self.convert_type, (probs.shape[0], samples))
 
-    def check(self, probs: Tensor, num_samples: Tensor) -> Iterator[Violation]:
+    def check(self, probs: Tensor, num_samples: Tensor) -> Iterator[Fault]:
         yield from negative_sizes(num_samples, "num_samples")
         if self.convert_type.name not in ("i32", "i64", "dynamic"):
-            yield Violation(
+            yield fault(
                 f"`convert_type` is {self.convert_type}; expected i32 or i64",
                 at="convert_type",
                 expected="i32 or i64",
-                seen=self.convert_type,
-                rule="attribute-value",
+                actual=self.convert_type,
+                rule=ATTRIBUTE_VALUE,
             )
         known, classes = num_samples.known, None if probs.rank is None else probs.shape[1]
         if (
@@ -525,12 +516,12 @@ class Multinomial(Operation):
             and classes is not None
             and known[0] > classes.high
         ):
-            yield Violation(
+            yield fault(
                 f"`num_samples` is {known[0]}, but there are {classes} classes; without replacement each is drawn once at most",
                 at="num_samples",
                 expected=f"<= {classes}",
-                seen=known[0],
-                rule="input-value",
+                actual=known[0],
+                rule=INPUT_VALUE,
             )
 
     def evaluate(self, probs: Array, num_samples: Array) -> Array:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ..faults import require
+from ..rule_ids import INPUT_ELEMENT_TYPE
 from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, UNBOUNDED, ElementType, PartialShape
-from .declaration import ANY, Operation, attribute, operand, require
+from .declaration import ANY, Operation, attribute, operand
 from .kinds import NATURAL, NATURALS, SHAPE, STRING, TYPE_NAME, Malformed, TypeName
 from .lazy import Array, np
 from .tensors import Tensor, Value
@@ -53,7 +55,7 @@ class Const(Operation):
             f"the constant has shape {list(self.shape)}; the dimensions of a constant are sizes, within 64 bits",
             at="shape",
             expected="sizes from 0 to 2^63-2",
-            seen=list(self.shape),
+            actual=list(self.shape),
         )
         return Tensor(self.element_type, PartialShape(self.shape))
 
@@ -114,8 +116,8 @@ class ReadValue_6(Operation):
                 f"the variable '{self.variable_id}' holds {element_type}, but its initial value has element type {init_value.element_type}",
                 at="init_value",
                 expected=element_type,
-                seen=init_value.element_type,
-                rule="input-element-type",
+                actual=init_value.element_type,
+                rule=INPUT_ELEMENT_TYPE,
             )
             require(
                 shape.encloses(init_value.shape)
@@ -123,7 +125,7 @@ class ReadValue_6(Operation):
                 f"the variable '{self.variable_id}' has shape {shape}, but its initial value has shape {init_value.shape}",
                 at="init_value",
                 expected=shape,
-                seen=init_value.shape,
+                actual=init_value.shape,
                 help="widen variable_shape, or give an initial value of that shape",
             )
             if element_type is DYNAMIC_TYPE and shape.rank is None:

@@ -6,20 +6,12 @@ import math
 import re
 from typing import Final
 
+from ..faults import Violation, require
+from ..rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
 from ..types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, ONE, Dimension, ElementType, PartialShape
 from .accumulation import narrowed, widened
 from .conversion import plain
-from .declaration import (
-    ANY,
-    I32_I64,
-    NUMERIC,
-    NUMERIC_OR_BOOLEAN,
-    Operation,
-    Violation,
-    attribute,
-    operand,
-    require,
-)
+from .declaration import ANY, I32_I64, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from .elementwise import FLOATING, common_type, computed
 from .kinds import BOOLEAN, STRING
 from .lazy import Array, np
@@ -48,8 +40,8 @@ class MatMul(Operation):
                 f"`{name}` is a scalar; expected a vector or matrices",
                 at=name,
                 expected="rank 1 or more",
-                seen="rank 0",
-                rule="input-rank",
+                actual="rank 0",
+                rule=INPUT_RANK,
             )
         here, there = list(a.shape), list(b.shape)
         if self.transpose_a and len(here) > 1:
@@ -70,8 +62,8 @@ class MatMul(Operation):
                 f"{names[0]} {PartialShape(here)} has {inner} columns, but {names[1]} {PartialShape(there)} has {other} rows; a product needs as many",
                 at="b",
                 expected=inner,
-                seen=other,
-                rule="input-shapes",
+                actual=other,
+                rule=INPUT_SHAPES,
             )
         batch = self.batch(here[:-2], there[:-2])
         return Tensor(
@@ -91,8 +83,8 @@ class MatMul(Operation):
                 f"the batch of `a` is {left} and that of `b` {right} at axis {axis} of the result; they must be equal, or one of them 1",
                 at="b",
                 expected=f"{left} or 1",
-                seen=right,
-                rule="input-shapes",
+                actual=right,
+                rule=INPUT_SHAPES,
             )
             made.append(dim or DYNAMIC)
         return made
@@ -127,16 +119,16 @@ class GroupedMatMul(Operation):
             f"`mat_a` {here} and `mat_b` {there} have ranks {here.rank} and {there.rank}; expected 2 and 3, or 3 and 3",
             at="mat_b" if here.rank in (2, 3) else "mat_a",
             expected="ranks 2 and 3, or 3 and 3",
-            seen=f"ranks {here.rank} and {there.rank}",
-            rule="input-rank",
+            actual=f"ranks {here.rank} and {there.rank}",
+            rule=INPUT_RANK,
         )
         require(
             here[-1].compatible(there[-1]),
             f"`mat_a` {here} has {here[-1]} columns, but the matrices of `mat_b` {there}, which are transposed, have {there[-1]}",
             at="mat_b",
             expected=here[-1],
-            seen=there[-1],
-            rule="input-shapes",
+            actual=there[-1],
+            rule=INPUT_SHAPES,
         )
         if here.rank == 3:
             groups = here[0].merge(there[0])
@@ -145,8 +137,8 @@ class GroupedMatMul(Operation):
                     f"`mat_a` {here} has {here[0]} groups, but `mat_b` {there} has {there[0]}",
                     at="mat_b",
                     expected=here[0],
-                    seen=there[0],
-                    rule="input-shapes",
+                    actual=there[0],
+                    rule=INPUT_SHAPES,
                 )
             return Tensor(element_type, (groups, here[1], there[1]))
         if offsets is None:
@@ -154,15 +146,15 @@ class GroupedMatMul(Operation):
                 f"the rows of `mat_a` {here} belong to no group without `offsets`",
                 at="offsets",
                 expected="a third input",
-                rule="input-count",
+                rule=INPUT_COUNT,
             )
         require(
             offsets.rank in (None, 1),
             f"`offsets` has shape {offsets.shape}; expected the end of each group's rows, a list",
             at="offsets",
             expected="rank 1",
-            seen=f"rank {offsets.rank}",
-            rule="input-rank",
+            actual=f"rank {offsets.rank}",
+            rule=INPUT_RANK,
         )
         return Tensor(element_type, (here[0], there[1]))
 
@@ -200,8 +192,8 @@ class Einsum(Operation):
                 f"`equation` '{self.equation}': the subscript '{part}' is not made of letters with at most one ellipsis",
                 at="equation",
                 expected="letters, and at most one ...",
-                seen=part,
-                rule="attribute-value",
+                actual=part,
+                rule=ATTRIBUTE_VALUE,
             )
         labels = [_LABEL.findall(part) for part in parts]
         if arrow:
@@ -222,7 +214,7 @@ class Einsum(Operation):
             f"`equation` '{self.equation}' has {len(subscripts)} input subscript{'s' * (len(subscripts) != 1)}, but there {'is 1 input' if len(inputs) == 1 else f'are {len(inputs)} inputs'}",
             at="equation",
             expected=f"{len(inputs)} subscripts",
-            seen=len(subscripts),
+            actual=len(subscripts),
         )
         found: dict[str, PartialShape] = {}
         for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):
@@ -240,8 +232,8 @@ class Einsum(Operation):
                         f"`equation` '{self.equation}': input {index} has {_bare(shape)} where '{label}' stands, but an input before it has {_bare(found[label])}",
                         at="inputs",
                         expected=_bare(found[label]),
-                        seen=_bare(shape),
-                        rule="input-shapes",
+                        actual=_bare(shape),
+                        rule=INPUT_SHAPES,
                     )
                 found[label] = merged
         made: list[Dimension] = []
@@ -252,8 +244,8 @@ class Einsum(Operation):
                     f"`equation` '{self.equation}': the output has the label '{label}', which no input has",
                     at="equation",
                     expected="labels of the inputs",
-                    seen=label,
-                    rule="attribute-value",
+                    actual=label,
+                    rule=ATTRIBUTE_VALUE,
                 )
             elif found[label].rank is None:
                 return Tensor(inputs[0].element_type, DYNAMIC_SHAPE)
@@ -276,8 +268,8 @@ class Einsum(Operation):
             f"`equation` '{self.equation}': the subscript '{''.join(labels)}' of input {index} has {len(labels)} labels, but its shape is {shape}, of rank {shape.rank}",
             at="inputs",
             expected=f"rank {len(labels)}",
-            seen=f"rank {shape.rank}",
-            rule="input-rank",
+            actual=f"rank {shape.rank}",
+            rule=INPUT_RANK,
         )
         made: dict[str, PartialShape] = {}
         at = 0
@@ -290,8 +282,8 @@ class Einsum(Operation):
                     f"`equation` '{self.equation}': '{label}' stands for two axes of input {index}, but they are {_bare(made[label])} and {_bare(own)} of {shape}",
                     at="inputs",
                     expected=_bare(made[label]),
-                    seen=_bare(own),
-                    rule="input-shapes",
+                    actual=_bare(own),
+                    rule=INPUT_SHAPES,
                 )
             made[label] = merged
             at += width
@@ -352,16 +344,16 @@ class Inverse(Operation):
                 f"`data` has shape {shape}; expected matrices, so rank 2 or more",
                 at="data",
                 expected="rank 2 or more",
-                seen=f"rank {shape.rank}",
-                rule="input-rank",
+                actual=f"rank {shape.rank}",
+                rule=INPUT_RANK,
             )
             require(
                 shape[-1].is_dynamic or shape[-2].is_dynamic or shape[-1] == shape[-2],
                 f"`data` {shape} has matrices of {shape[-2]} rows and {shape[-1]} columns; only square ones have an inverse",
                 at="data",
                 expected=f"{shape[-2]} columns",
-                seen=shape[-1],
-                rule="input-shapes",
+                actual=shape[-1],
+                rule=INPUT_SHAPES,
             )
         return Tensor(data.element_type, shape)
 
@@ -409,8 +401,8 @@ class ScaledDotProductAttention(Operation):
                 f"`{name}` has shape {tensor.shape}, of rank {tensor.rank}; expected 3 or more (batch axes, sequence, embedding)",
                 at=name,
                 expected="rank 3 or more",
-                seen=f"rank {tensor.rank}",
-                rule="input-rank",
+                actual=f"rank {tensor.rank}",
+                rule=INPUT_RANK,
             )
         batch, length, embedding = _split(query.shape)
         batch, keys, _ = self.joined("key", key.shape, batch, DYNAMIC, embedding, "queries")
@@ -423,8 +415,8 @@ class ScaledDotProductAttention(Operation):
                 f"`scale` has shape {scale.shape}; expected one number",
                 at="scale",
                 expected="[] or [1]",
-                seen=scale.shape,
-                rule="input-shapes",
+                actual=scale.shape,
+                rule=INPUT_SHAPES,
             )
         if sink is not None:
             self.check_sink(sink.shape, query.shape, batch, length)
@@ -451,8 +443,8 @@ class ScaledDotProductAttention(Operation):
             + ("a floating-point type" if found is DYNAMIC_TYPE else f"{found}, as `query` has"),
             at="attention_mask",
             expected=f"boolean or {'a floating-point type' if found is DYNAMIC_TYPE else found}",
-            seen=own,
-            rule="input-element-type",
+            actual=own,
+            rule=INPUT_ELEMENT_TYPE,
             help="insert a Convert",
         )
         return own
@@ -485,8 +477,8 @@ class ScaledDotProductAttention(Operation):
                     f"`{name}` {shape} has {what} {seen}, which do not go with {expected} of the {of}",
                     at=name,
                     expected=expected,
-                    seen=seen,
-                    rule="input-shapes",
+                    actual=seen,
+                    rule=INPUT_SHAPES,
                 )
         return batch if merged is None else merged, long or DYNAMIC, wide or DYNAMIC
 
@@ -502,8 +494,8 @@ class ScaledDotProductAttention(Operation):
             f"`attention_mask` has shape {mask}; expected rank 2 or more, to go with the scores {scores}",
             at="attention_mask",
             expected=scores,
-            seen=mask,
-            rule="input-rank",
+            actual=mask,
+            rule=INPUT_RANK,
         )
         merged = (
             batch
@@ -516,8 +508,8 @@ class ScaledDotProductAttention(Operation):
                 f"`attention_mask` has shape {mask}, which does not go with the scores {batch} × {scores} of queries × keys",
                 at="attention_mask",
                 expected=scores,
-                seen=mask,
-                rule="input-shapes",
+                actual=mask,
+                rule=INPUT_SHAPES,
             )
         return merged, longer
 
@@ -537,8 +529,8 @@ class ScaledDotProductAttention(Operation):
             f"`sink` has shape {sink}; expected one that is broadcast to {wanted}, of the rank of `query`",
             at="sink",
             expected=wanted,
-            seen=sink,
-            rule="input-shapes",
+            actual=sink,
+            rule=INPUT_SHAPES,
         )
 
     def evaluate(

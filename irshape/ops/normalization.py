@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..faults import Fault, Violation, require
+from ..rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
 from ..types import DYNAMIC_TYPE, Dimension, PartialShape
 from .axes import duplicate_axes, normalized_axis
 from .conversion import plain
-from .declaration import (
-    INTEGER,
-    NUMERIC,
-    NUMERIC_OR_BOOLEAN,
-    Operation,
-    Violation,
-    attribute,
-    operand,
-    require,
-)
+from .declaration import INTEGER, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from .elementwise import FLOATING, computed
 from .kinds import BOOLEAN, FLOAT, INT, NATURALS, POSITIVE, Choice
 from .lazy import Array, np
@@ -68,20 +61,20 @@ def listed_axes(axes: Tensor, data: PartialShape) -> None:
         f"`axes` has shape {axes.shape}; expected a list of axes",
         at="axes",
         expected="rank 1",
-        seen=f"rank {axes.rank}",
-        rule="input-rank",
+        actual=f"rank {axes.rank}",
+        rule=INPUT_RANK,
     )
     require(
         data.rank is None or given[0] <= data.rank,
         f"`axes` has {given[0]} elements, but `data` {data} has only rank {data.rank}",
         at="axes",
         expected=f"at most {data.rank} elements",
-        seen=given[0],
-        rule="input-shapes",
+        actual=given[0],
+        rule=INPUT_SHAPES,
     )
 
 
-def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Violation]:
+def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
     """The findings that OpenVINO passes over until it runs: an axis out of range, or named twice."""
     known = axes.known
     if known is None or rank is None:
@@ -89,7 +82,7 @@ def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Violation]:
     try:
         counted = {normalized_axis(axis, rank, at="axes") for axis in known}
     except Violation as violation:
-        yield violation
+        yield violation.fault
         return
     if len(counted) < len(known):
         yield duplicate_axes(known)
@@ -106,8 +99,8 @@ class BatchNormalization(Operation):
             f"`epsilon` is {self.epsilon:g}; expected 0 or more",
             at="epsilon",
             expected="0 or more",
-            seen=f"{self.epsilon:g}",
-            rule="attribute-value",
+            actual=f"{self.epsilon:g}",
+            rule=ATTRIBUTE_VALUE,
         )
         shape = data.shape
         require(
@@ -115,8 +108,8 @@ class BatchNormalization(Operation):
             f"`data` has shape {shape}; expected rank 2 or more: batch, channels, …",
             at="data",
             expected="rank 2 or more",
-            seen=f"rank {shape.rank}",
-            rule="input-rank",
+            actual=f"rank {shape.rank}",
+            rule=INPUT_RANK,
         )
         count: Dimension | None = None if shape.rank is None else shape[1]
         for name, tensor in channels.items():
@@ -125,8 +118,8 @@ class BatchNormalization(Operation):
                 f"`{name}` has shape {tensor.shape}; expected a value for each channel",
                 at=name,
                 expected="rank 1",
-                seen=f"rank {tensor.rank}",
-                rule="input-rank",
+                actual=f"rank {tensor.rank}",
+                rule=INPUT_RANK,
             )
             if tensor.rank is None:
                 continue
@@ -136,8 +129,8 @@ class BatchNormalization(Operation):
                     f"`{name}` has {tensor.shape[0]} elements, but `data` {shape} and the other inputs have {count} channels",
                     at=name,
                     expected=count,
-                    seen=tensor.shape[0],
-                    rule="input-shapes",
+                    actual=tensor.shape[0],
+                    rule=INPUT_SHAPES,
                 )
             count = merged
         require(
@@ -145,8 +138,8 @@ class BatchNormalization(Operation):
             f"`data` {shape} has no channels (axis 1)",
             at="data",
             expected="1 or more",
-            seen=0,
-            rule="input-shapes",
+            actual=0,
+            rule=INPUT_SHAPES,
         )
         if shape.rank is not None and count is not None:
             shape = PartialShape((shape[0], count, *shape[2:]))
@@ -253,7 +246,7 @@ class MVN_6(Operation):
         listed_axes(axes, data.shape)
         return Tensor(data.element_type, data.shape)
 
-    def check(self, data: Tensor, axes: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, axes: Tensor) -> Iterator[Fault]:
         return doubtful_axes(axes, data.rank)
 
     def evaluate(self, data: Array, axes: Array) -> Array:
@@ -290,7 +283,7 @@ class LRN(Operation):
                 normalized_axis(axis, data.rank, at="axes")
         return Tensor(data.element_type, data.shape)
 
-    def check(self, data: Tensor, axes: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, axes: Tensor) -> Iterator[Fault]:
         return doubtful_axes(axes, data.rank)
 
     def evaluate(self, data: Array, axes: Array) -> Array:
@@ -330,7 +323,7 @@ class NormalizeL2(Operation):
                 normalized_axis(axis, data.rank, at="axes")
         return Tensor(data.element_type, data.shape)
 
-    def check(self, data: Tensor, axes: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, axes: Tensor) -> Iterator[Fault]:
         return doubtful_axes(axes, data.rank)
 
     def evaluate(self, data: Array, axes: Array) -> Array:
@@ -363,8 +356,8 @@ class GroupNormalization(Operation):
             f"`num_groups` is {groups}; expected 1 or more",
             at="num_groups",
             expected="1 or more",
-            seen=groups,
-            rule="attribute-value",
+            actual=groups,
+            rule=ATTRIBUTE_VALUE,
         )
         if shape.rank is not None:
             require(
@@ -372,8 +365,8 @@ class GroupNormalization(Operation):
                 f"`data` has shape {shape}; expected rank 2 or more: batch, channels, …",
                 at="data",
                 expected="rank 2 or more",
-                seen=f"rank {shape.rank}",
-                rule="input-rank",
+                actual=f"rank {shape.rank}",
+                rule=INPUT_RANK,
             )
             channels = shape[1]
             for name, tensor in (("scale", scale), ("bias", bias)):
@@ -382,23 +375,23 @@ class GroupNormalization(Operation):
                     f"`{name}` has {tensor.shape[0] if tensor.rank else 0} elements, but `data` {shape} has {channels} channels (axis 1)",
                     at=name,
                     expected=channels,
-                    seen=tensor.shape,
-                    rule="input-shapes",
+                    actual=tensor.shape,
+                    rule=INPUT_SHAPES,
                 )
             require(
                 channels.is_dynamic or (channels.low >= groups and channels.low % groups == 0),
                 f"`data` {shape} has {channels} channels (axis 1), which do not fall into {groups} groups of one size",
                 at="num_groups",
                 expected=f"a divisor of {channels}",
-                seen=groups,
+                actual=groups,
             )
         require(
             scale.shape.compatible(bias.shape),
             f"`scale` {scale.shape} and `bias` {bias.shape} differ in length",
             at="bias",
             expected=scale.shape,
-            seen=bias.shape,
-            rule="input-shapes",
+            actual=bias.shape,
+            rule=INPUT_SHAPES,
         )
         return Tensor(data.element_type, shape)
 

@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from ..faults import Fault, fault, require
+from ..rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
 from ..types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
 from .conversion import plain
-from .declaration import (
-    INTEGER,
-    NUMERIC,
-    NUMERIC_OR_BOOLEAN,
-    Operation,
-    Violation,
-    attribute,
-    operand,
-    require,
-)
+from .declaration import INTEGER, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from .elementwise import computed
 from .kinds import BOOLEAN, INDEX_TYPE, INT, NATURALS, Choice, TypeName
 from .lazy import Array, np
@@ -77,8 +70,8 @@ class Pooling(Operation):
                 f"`data` {data} has a {what} of 0 (axis {axis}); expected 1 or more",
                 at="data",
                 expected="1 or more",
-                seen=0,
-                rule="input-shapes",
+                actual=0,
+                rule=INPUT_SHAPES,
             )
         return PartialShape(
             (
@@ -94,7 +87,7 @@ class Pooling(Operation):
             f"`kernel` {_shown(self.kernel)} has {axes} value{'s' * (axes != 1)}, but `data` {data} has {0 if data.rank is None else data.rank - 2} spatial axes",
             at="kernel",
             expected=None if data.rank is None else f"{data.rank - 2} values",
-            seen=_shown(self.kernel),
+            actual=_shown(self.kernel),
         )
         for name in ("strides", "pads_begin", "pads_end", "dilations"):
             sizes: Sizes = getattr(self, name)
@@ -106,7 +99,7 @@ class Pooling(Operation):
                 f"`{name}` {_shown(sizes)} has {len(sizes)} value{'s' * (len(sizes) != 1)}, but `kernel` {_shown(self.kernel)} has {axes}",
                 at=name,
                 expected=f"{axes} value{'s' * (axes != 1)}",
-                seen=_shown(sizes),
+                actual=_shown(sizes),
             )
         for name in ("kernel", "strides", "dilations"):
             given = getattr(self, name) or ()
@@ -115,8 +108,8 @@ class Pooling(Operation):
                 f"`{name}` {_shown(given)} has a 0; expected 1 or more",
                 at=name,
                 expected="1 or more",
-                seen=_shown(given),
-                rule="attribute-value",
+                actual=_shown(given),
+                rule=ATTRIBUTE_VALUE,
             )
 
     def along(self, axis: int, size: int) -> Along:
@@ -156,7 +149,7 @@ class Pooling(Operation):
                 f"the window spans {along.span} along axis {axis + 2} (kernel {along.kernel}, dilation {along.dilation}), but `data` {data} has only {room} there{padding}",
                 at="kernel",
                 expected=f"at most {room}",
-                seen=along.span,
+                actual=along.span,
             )
             if self.avoids_padding:
                 require(
@@ -164,7 +157,7 @@ class Pooling(Operation):
                     f"a window of {along.span} along axis {axis + 2} can lie in the padding of {along.begin} and {along.end} alone; with exclude-pad it would be the mean of nothing",
                     at="pads_begin" if along.begin >= along.span else "pads_end",
                     expected=f"less than {along.span}",
-                    seen=max(along.begin, along.end),
+                    actual=max(along.begin, along.end),
                 )
         if along.stride < 1:
             return (
@@ -339,8 +332,8 @@ class MaxPool_8(Pooling):
             f"`axis` is {self.axis}, but `data` {data.shape} has rank {rank}: expected {-(rank or 0)} to {(rank or 0) - 1}",
             at="axis",
             expected=f"[{-(rank or 0)}, {(rank or 0) - 1}]",
-            seen=self.axis,
-            rule="attribute-value",
+            actual=self.axis,
+            rule=ATTRIBUTE_VALUE,
         )
         shape = self.pooled(data.shape)
         return Tensor(data.element_type, shape), Tensor(self.index_element_type, shape)
@@ -441,8 +434,8 @@ class AdaptivePooling(Operation):
             f"`output_shape` has shape {output_shape.shape}; expected a list of {axes}",
             at="output_shape",
             expected="rank 1",
-            seen=f"rank {given}",
-            rule="input-rank",
+            actual=f"rank {given}",
+            rule=INPUT_RANK,
         )
         count = DYNAMIC if given is None else output_shape.shape[0]
         require(
@@ -450,8 +443,8 @@ class AdaptivePooling(Operation):
             f"`output_shape` has {count} elements, but `data` {data} has {axes} spatial axes; it gives the size of each spatial axis, without batch and channels",
             at="output_shape",
             expected=f"{axes} element{'s' * (axes != 1)}",
-            seen=count,
-            rule="input-shapes",
+            actual=count,
+            rule=INPUT_SHAPES,
         )
         value = output_shape.value
         if value is None:
@@ -464,15 +457,15 @@ class AdaptivePooling(Operation):
         ]
         return PartialShape((*data[:2], *sizes))
 
-    def check(self, data: Tensor, output_shape: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, output_shape: Tensor) -> Iterator[Fault]:
         for size in output_shape.known or ():
             if size < 0:
-                yield Violation(
+                yield fault(
                     f"`output_shape` has {size}; a size cannot be negative",
                     at="output_shape",
                     expected="0 or more",
-                    seen=size,
-                    rule="input-value",
+                    actual=size,
+                    rule=INPUT_VALUE,
                 )
 
 

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..faults import Fault, fault, require
+from ..rule_ids import INPUT_SHAPES
 from ..types import ONE, ElementType
 from .conversion import encoded, plain
-from .declaration import (
-    NUMERIC_OR_BOOLEAN,
-    Operation,
-    Violation,
-    attribute,
-    operand,
-    require,
-    types,
-)
+from .declaration import NUMERIC_OR_BOOLEAN, Operation, attribute, operand, types
 from .elementwise import Broadcasting, common_type, computed
 from .kinds import Integer, TypeName
 from .lazy import Array, np
@@ -43,7 +37,7 @@ class FakeQuantize(Broadcasting):
             merged = self.merged(merged, limit.shape, name, "data")
         return Tensor(data.element_type, data.shape)
 
-    def check(self, data: Tensor, *limits: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, *limits: Tensor) -> Iterator[Fault]:
         if data.shape.dims is None or self.auto_broadcast != "numpy":
             return
         for name, limit in zip(LIMITS, limits, strict=True):
@@ -53,12 +47,12 @@ class FakeQuantize(Broadcasting):
                 here == 1 and not dim.contains(1)
                 for here, dim in zip(aligned, limit.shape.dims or (), strict=False)
             ):
-                yield Violation(
+                yield fault(
                     f"`{name}` has shape {limit.shape}, which is not broadcast to {data.shape} of `data`; OpenVINO takes it in silence",
                     at=name,
                     expected=f"a shape that is broadcast to {data.shape}",
-                    seen=limit.shape,
-                    rule="input-shapes",
+                    actual=limit.shape,
+                    rule=INPUT_SHAPES,
                 )
 
     def evaluate(self, data: Array, *limits: Array) -> Array:
@@ -104,8 +98,8 @@ class FakeConvert(Operation):
                 f"`shift` has shape {shift.shape}, `scale` {factor}; they must be the same",
                 at="shift",
                 expected=factor,
-                seen=shift.shape,
-                rule="input-shapes",
+                actual=shift.shape,
+                rule=INPUT_SHAPES,
             )
         result = data.shape.broadcast(factor)
         require(
@@ -113,8 +107,8 @@ class FakeConvert(Operation):
             f"`scale` has shape {factor}, which is not broadcast to `data` {data.shape}: dimensions must be equal from the last on, or 1",
             at="scale",
             expected=f"a shape that is broadcast to {data.shape}",
-            seen=factor,
-            rule="input-shapes",
+            actual=factor,
+            rule=INPUT_SHAPES,
         )
         return Tensor(element_type, result)
 

@@ -5,18 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from ..faults import Fault, fault, require
+from ..rule_ids import DUPLICATE_VALUES, INPUT_ELEMENT_TYPE, INPUT_VALUE
 from ..types import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, PartialShape
-from .declaration import (
-    BOOLEAN_TYPE,
-    INTEGER,
-    NUMERIC,
-    Operation,
-    Violation,
-    attribute,
-    operand,
-    require,
-    types,
-)
+from .declaration import BOOLEAN_TYPE, INTEGER, NUMERIC, Operation, attribute, operand, types
 from .kinds import BOOLEAN
 from .lazy import Array, np
 from .tensors import Tensor, Value
@@ -41,8 +33,8 @@ def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
             + (f": expected {-rank} to {rank - 1}" if rank else ", which has no axes"),
             at="axes",
             expected=f"[{-rank}, {rank - 1}]" if rank else "no axes",
-            seen=axis,
-            rule="input-value",
+            actual=axis,
+            rule=INPUT_VALUE,
         )
     gone = {axis % rank for axis in known} if rank else set()
     if keep_dims:
@@ -70,33 +62,33 @@ class Reduction(Operation):
     def infer(self, data: Tensor, axes: Tensor) -> Tensor:
         return Tensor(data.element_type, reduced_shape(data, axes, self.keep_dims))
 
-    def check(self, data: Tensor, axes: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, axes: Tensor) -> Iterator[Fault]:
         if data.element_type.kind == "string":
-            yield Violation(
+            yield fault(
                 "`data` has element type string, of which there is no reduction, though OpenVINO reads it",
                 at="data",
                 expected="a number",
-                seen="string",
-                rule="input-element-type",
+                actual="string",
+                rule=INPUT_ELEMENT_TYPE,
             )
         known, rank = axes.known, data.rank
         if known and rank == 0:
-            yield Violation(
+            yield fault(
                 f"axis {known[0]} of `data`, which is a scalar and has no axes, though OpenVINO takes it in silence",
                 at="axes",
                 expected="no axes",
-                seen=known[0],
-                rule="input-value",
+                actual=known[0],
+                rule=INPUT_VALUE,
             )
         if known is None or not rank or len(known) == len({axis % rank for axis in known}):
             return
         seen = "[" + ",".join(map(str, known)) + "]"
-        yield Violation(
+        yield fault(
             f"axes {seen} name an axis twice; the specification wants unique axes, though OpenVINO takes them in silence",
             at="axes",
             expected="unique axes",
-            seen=seen,
-            rule="duplicate-values",
+            actual=seen,
+            rule=DUPLICATE_VALUES,
             help="name each axis once",
         )
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ..faults import Fault, Violation, fault, require
+from ..rule_ids import INPUT_VALUE
 from ..types import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, ElementType, PartialShape
 from .axes import listed, normalized_axis, of_length, product
-from .declaration import ANY, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
+from .declaration import ANY, INTEGER, NUMERIC, Operation, attribute, operand
 from .kinds import BOOLEAN, INDEX_TYPE
 from .lazy import Array, np
 from .tensors import Tensor, Value
@@ -92,8 +94,8 @@ class Reshape(Reinterpretation):
                         f"pattern {shown(pattern)} has 0 at index {index}, which stands for that dimension of `data`, but `data` {data.shape} has {data.rank} dimensions",
                         at="pattern",
                         expected=f"a size, or 0 at an index below {data.rank}",
-                        seen=0,
-                        rule="input-value",
+                        actual=0,
+                        rule=INPUT_VALUE,
                     )
                     ours[index] = ONE
                 dims.append(data.shape[index] if data.rank is not None else DYNAMIC)
@@ -118,7 +120,7 @@ class Reshape(Reinterpretation):
                 f"`data` {data.shape} has {data.shape.size} elements, the pattern {shown(pattern)} makes a shape {result} of {result.size}",
                 at="pattern",
                 expected=f"{data.shape.size} elements",
-                seen=f"{result.size} elements",
+                actual=f"{result.size} elements",
             )
         return Tensor(data.element_type, result)
 
@@ -130,7 +132,7 @@ class Reshape(Reinterpretation):
             known.fixed != 0 or total.fixed == 0,
             f"pattern {shown(pattern)} has a dimension of 0 beside -1, but `data` {data.shape} is not empty, so nothing can stand for -1",
             at="pattern",
-            seen=shown(pattern),
+            actual=shown(pattern),
         )
         there, taken = total.all, known.all
         if there.is_static and taken.is_static:
@@ -146,19 +148,19 @@ class Reshape(Reinterpretation):
                 f"-1 in the pattern {shown(pattern)} has no size that fits `data` {data.shape}: {taken}, which the other dimensions take, does not divide the {there} that are there",
                 at="pattern",
                 expected=f"dimensions whose product divides {there}",
-                seen=str(taken),
+                actual=str(taken),
             )
         return size
 
-    def check(self, data: Tensor, pattern: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, pattern: Tensor) -> Iterator[Fault]:
         sizes, made = data.shape.static, self.infer(data, pattern).shape.static
         if sizes is not None and made is not None and product(sizes) not in (0, product(made)):
             message = f"`data` {data.shape} has {product(sizes)} elements, the result {listed(made)} {product(made)}; OpenVINO notices only when it runs"
-            yield Violation(
+            yield fault(
                 message,
                 at="pattern",
                 expected=f"{product(sizes)} elements",
-                seen=f"{product(made)} elements",
+                actual=f"{product(made)} elements",
             )
 
     def evaluate(self, data: Array, pattern: Array) -> Array:
@@ -208,8 +210,8 @@ def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
                 minus_one is None,
                 f"pattern {shown(pattern)} has more than one -1; only one dimension can be what is left over",
                 at="pattern",
-                seen=shown(pattern),
-                rule="input-value",
+                actual=shown(pattern),
+                rule=INPUT_VALUE,
             )
             minus_one = index
         require(
@@ -217,8 +219,8 @@ def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
             f"pattern {shown(pattern)} has {low if low == high else f'{low} to {high}'} at index {index}; expected -1 or a size",
             at="pattern",
             expected="-1, 0 or a size",
-            seen=low if low == high else f"{low}..{high}",
-            rule="input-value",
+            actual=low if low == high else f"{low}..{high}",
+            rule=INPUT_VALUE,
         )
         dims.append(
             DYNAMIC
@@ -319,8 +321,8 @@ class Unsqueeze(Reinterpretation):
             "`axes` is empty; expected at least one axis to put in",
             at="axes",
             expected="at least one axis",
-            seen="[]",
-            rule="input-value",
+            actual="[]",
+            rule=INPUT_VALUE,
         )
         unique = set(known)
         rank = data.rank + len(unique)

@@ -7,21 +7,12 @@ from itertools import pairwise
 from math import isnan
 from typing import Any, Final
 
+from ..faults import Fault, fault, require
+from ..rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
 from ..types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
 from .axes import normalized_axis, product, require_single
 from .conversion import plain
-from .declaration import (
-    ANY,
-    I32_I64,
-    INTEGER,
-    NUMERIC,
-    Operation,
-    Violation,
-    attribute,
-    operand,
-    require,
-    types,
-)
+from .declaration import ANY, I32_I64, INTEGER, NUMERIC, Operation, attribute, operand, types
 from .kinds import BOOLEAN, INDEX_TYPE, INT, Choice
 from .lazy import Array, np
 from .tensors import Tensor, Value
@@ -57,11 +48,11 @@ class TopK(Operation):
             "`data` is a scalar; TopK needs an axis to choose from",
             at="data",
             expected="rank 1 or more",
-            seen="rank 0",
-            rule="input-rank",
+            actual="rank 0",
+            rule=INPUT_RANK,
         )
         dims = list(data.shape)
-        axis = normalized_axis(self.axis, len(dims), rule="operation-constraint")
+        axis = normalized_axis(self.axis, len(dims), rule=OPERATION_CONSTRAINT)
         dims[axis] = self.chosen(dims[axis], k.value)
         shape = PartialShape(dims)
         return Tensor(data.element_type, shape), Tensor(self.index_element_type, shape)
@@ -76,23 +67,23 @@ class TopK(Operation):
             f"`k` is {high}; TopK cannot choose fewer than 0 elements",
             at="k",
             expected="0 or more",
-            seen=high,
-            rule="input-value",
+            actual=high,
+            rule=INPUT_VALUE,
         )
         if low == high:
             return Dimension(high)
         return Dimension(max(0, min(available.low, low)), min(available.high, high))
 
-    def check(self, data: Tensor, k: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, k: Tensor) -> Iterator[Fault]:
         known, available = k.known, data.shape[self.axis] if data.rank else DYNAMIC
         if known is not None and known[0] > available.high > 0:
             message = f"`k` is {known[0]}, but axis {self.axis} of `data` {data.shape} has only {available} elements to choose from"
-            yield Violation(
+            yield fault(
                 message,
                 at="k",
                 expected=f"at most {available.high}",
-                seen=known[0],
-                rule="input-value",
+                actual=known[0],
+                rule=INPUT_VALUE,
             )
 
     def evaluate(self, data: Array, k: Array) -> tuple[Array, Array]:
@@ -140,8 +131,8 @@ class TopK_11(TopK):
             '`stable="true"` keeps equal elements in their order, which `sort="none"` leaves open; set sort to "value" or "index"',
             at="sort",
             expected="value or index",
-            seen="none",
-            rule="attribute-value",
+            actual="none",
+            rule=ATTRIBUTE_VALUE,
         )
         return super().infer(data, k)
 
@@ -291,16 +282,16 @@ class Bucketize(Operation):
     def infer(self, data: Tensor, buckets: Tensor) -> Tensor:
         return Tensor(self.output_type, data.shape)
 
-    def check(self, data: Tensor, buckets: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, buckets: Tensor) -> Iterator[Fault]:
         for place, (low, high) in enumerate(pairwise(exact(buckets) or ())):
             if low >= high:
                 seen = f"{low}, then {high}"
-                yield Violation(
+                yield fault(
                     f"`buckets` must ascend, but holds {seen} (elements {place} and {place + 1})",
                     at="buckets",
                     expected="ascending boundaries",
-                    seen=seen,
-                    rule="input-value",
+                    actual=seen,
+                    rule=INPUT_VALUE,
                 )
                 return
 
@@ -329,8 +320,8 @@ class SearchSorted(Operation):
             "`sorted_sequence` is a scalar; it must be a sequence, of rank 1 or more",
             at="sorted_sequence",
             expected="rank 1 or more",
-            seen="rank 0",
-            rule="input-rank",
+            actual="rank 0",
+            rule=INPUT_RANK,
         )
         if rank is None or rank == 1:
             return Tensor(self.output_type, values.shape)
@@ -340,8 +331,8 @@ class SearchSorted(Operation):
             f"`sorted_sequence` {sorted_sequence.shape} has rank {rank}, `values` {values.shape} has rank {values.rank}; the ranks must be equal, or the sequence a single one",
             at="values",
             expected=f"rank {rank}",
-            seen=f"rank {values.rank}",
-            rule="input-shapes",
+            actual=f"rank {values.rank}",
+            rule=INPUT_SHAPES,
         )
         shape = rows.merge(values.shape)
         require(
@@ -349,8 +340,8 @@ class SearchSorted(Operation):
             f"`sorted_sequence` {sorted_sequence.shape} and `values` {values.shape} must agree in all axes but the last",
             at="values",
             expected=rows,
-            seen=values.shape,
-            rule="input-shapes",
+            actual=values.shape,
+            rule=INPUT_SHAPES,
         )
         return Tensor(self.output_type, shape)
 

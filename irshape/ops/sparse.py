@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..faults import Fault, Violation, fault, require
+from ..rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
 from ..types import DYNAMIC, DYNAMIC_SHAPE, Dimension, ElementType, PartialShape
 from .conversion import plain
-from .declaration import ANY, I32_I64, Operation, Violation, attribute, operand, require
+from .declaration import ANY, I32_I64, Operation, attribute, operand
 from .elementwise import computed, element_type_of
 from .kinds import Choice
 from .lazy import Array, np
@@ -30,8 +32,8 @@ class SegmentMax(Operation):
             "`data` is a scalar; it must have rows",
             at="data",
             expected="rank 1 or more",
-            seen="rank 0",
-            rule="input-rank",
+            actual="rank 0",
+            rule=INPUT_RANK,
         )
         if data.rank and segment_ids.rank:
             require(
@@ -39,8 +41,8 @@ class SegmentMax(Operation):
                 f"`segment_ids` {segment_ids.shape} must name a segment for each row of `data` {data.shape}",
                 at="segment_ids",
                 expected=data.shape[0],
-                seen=segment_ids.shape[0],
-                rule="input-shapes",
+                actual=segment_ids.shape[0],
+                rule=INPUT_SHAPES,
             )
         known = segment_ids.known
         if known is not None:
@@ -53,8 +55,8 @@ class SegmentMax(Operation):
                     f"`segment_ids` must be sorted, but holds {seen} (elements {fall - 1} and {fall})",
                     at="segment_ids",
                     expected="ascending",
-                    seen=seen,
-                    rule="input-value",
+                    actual=seen,
+                    rule=INPUT_VALUE,
                 )
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
@@ -67,16 +69,16 @@ class SegmentMax(Operation):
 
     def check(
         self, data: Tensor, segment_ids: Tensor, num_segments: Tensor | None
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         for name, tensor in (("segment_ids", segment_ids), ("num_segments", num_segments)):
             known = None if tensor is None else tensor.known
             if known and min(known) < (-1 if name == "num_segments" else 0):
-                yield Violation(
+                yield fault(
                     f"`{name}` holds {min(known)}; it must not be negative",
                     at=name,
                     expected="0 or more",
-                    seen=min(known),
-                    rule="input-value",
+                    actual=min(known),
+                    rule=INPUT_VALUE,
                 )
 
     def evaluate(self, data: Array, segment_ids: Array, num_segments: Array | None) -> Array:
@@ -123,8 +125,8 @@ class SparseFillEmptyRows(Operation):
             f"`dense_shape` has shape {dense_shape.shape}; it holds the rows and columns of a matrix, 2 elements",
             at="dense_shape",
             expected=2,
-            seen=dense_shape.shape.size,
-            rule="input-shapes",
+            actual=dense_shape.shape.size,
+            rule=INPUT_SHAPES,
         )
         if indices.rank is not None:
             places = PartialShape(
@@ -135,8 +137,8 @@ class SparseFillEmptyRows(Operation):
                 f"`indices` has shape {indices.shape}; it must hold a row and a column for each element of `values` {values.shape}",
                 at="indices",
                 expected=places,
-                seen=indices.shape,
-                rule="input-shapes",
+                actual=indices.shape,
+                rule=INPUT_SHAPES,
             )
         rows, _ = wanted_dimensions(dense_shape) or (DYNAMIC, DYNAMIC)
         filled = self.filled(rows, dense_shape, indices)
@@ -161,8 +163,8 @@ class SparseFillEmptyRows(Operation):
                 f"`indices` names {what} {outside}, but `dense_shape` says that there are {size} {what}s",
                 at="indices",
                 expected=f"[0, {size - 1}]",
-                seen=outside,
-                rule="input-value",
+                actual=outside,
+                rule=INPUT_VALUE,
             )
         return Dimension(len(known) // 2 + rows.low - len(set(known[::2])))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ..faults import require
+from ..rule_ids import INPUT_ELEMENT_TYPE, INPUT_SHAPES, INPUT_VALUE
 from ..types import DYNAMIC, Dimension, ElementType, PartialShape
-from .declaration import I32_I64, Operation, operand, require, types
+from .declaration import I32_I64, Operation, operand, types
 from .embedding import require_known_type
 from .lazy import Array, np
 from .tensors import Tensor
@@ -24,8 +26,8 @@ class StringTensorPack(Operation):
             "`symbols` has a dynamic element type; it must be u8",
             at="symbols",
             expected="u8",
-            seen="dynamic",
-            rule="input-element-type",
+            actual="dynamic",
+            rule=INPUT_ELEMENT_TYPE,
         )
         shape = begins.shape.merge(ends.shape)
         require(
@@ -33,8 +35,8 @@ class StringTensorPack(Operation):
             f"`begins` {begins.shape} and `ends` {ends.shape} must have the same shape: one of each for a string",
             at="ends",
             expected=begins.shape,
-            seen=ends.shape,
-            rule="input-shapes",
+            actual=ends.shape,
+            rule=INPUT_SHAPES,
         )
         most = symbols.shape.size.high
         for name, tensor in (("begins", begins), ("ends", ends)):
@@ -44,8 +46,8 @@ class StringTensorPack(Operation):
                     f"`{name}` holds {number}, outside `symbols` {symbols.shape}",
                     at=name,
                     expected=f"[0, {most}]",
-                    seen=number,
-                    rule="input-value",
+                    actual=number,
+                    rule=INPUT_VALUE,
                 )
         return Tensor(ElementType.of("string"), shape)
 
@@ -71,8 +73,8 @@ class StringTensorUnpack(Operation):
             "`data` has a dynamic element type; it must be string",
             at="data",
             expected="string",
-            seen="dynamic",
-            rule="input-element-type",
+            actual="dynamic",
+            rule=INPUT_ELEMENT_TYPE,
         )
         places = Tensor(ElementType.of("i32"), data.shape)
         count = Dimension(0) if data.shape.size == 0 else DYNAMIC

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from functools import partial
 
+from ..faults import require
 from ..types import DYNAMIC_TYPE, INT64_MIN, UNBOUNDED, ElementType
 from .conversion import converted
-from .declaration import ANY, Operation, attribute, operand, require, types
+from .declaration import ANY, Operation, attribute, operand, types
 from .elementwise import element_type_of
 from .intervals import Interval, corners, mapped
 from .kinds import BOOLEAN, TYPE_NAME
@@ -124,7 +125,7 @@ class ConvertPromoteTypes(Operation):
             f"neither of {a} and {b} holds the other; promote_unsafe would take the next wider type",
             at="promote_unsafe",
             expected="true",
-            seen="false",
+            actual="false",
         )
         return ElementType.of("f16" if a.bits == 8 else "f32")
 

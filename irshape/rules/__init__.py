@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from importlib import import_module
 
-from ..model.graph import Problem
+from ..model.graph import Finding
 from .base import HEADINGS, Rule
 from .context import Context
 
-__all__ = ["HEADINGS", "Context", "Rule", "all_rules", "findings", "rule_named"]
+__all__ = ["HEADINGS", "Context", "Finding", "Rule", "all_rules", "findings", "rule_named"]
 
 FAMILIES = (
     "file",
@@ -56,9 +56,9 @@ def rule_named(name: str) -> type[Rule]:
     return _by_name()[name]
 
 
-def findings(context: Context, also: Collection[str] = ()) -> Iterator[Problem]:
+def findings(context: Context, also: Collection[str] = ()) -> Iterator[Finding]:
     """What the rules find in a model, in no particular order. `also`: the names or codes of those to ask that are not asked by default."""
-    yield from context.model.problems
+    yield from context.model.findings
     for rule in all_rules():
         if rule.default or rule.name in also or rule.code in also:
             yield from rule.check(context)

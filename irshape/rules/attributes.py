@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model.graph import Problem
-from ..ops.declaration import AttributeProblem
+from ..model.graph import Finding
+from ..ops.declaration import AttributeFault
+from ..rule_ids import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE, MISSPELT_ATTRIBUTE, UNKNOWN_ATTRIBUTE
 from .base import Rule
 from .context import Context
 
@@ -36,28 +37,24 @@ class UnknownAttribute(Rule):
     ```
     """
 
-    code, name, severity = "IR301", "unknown-attribute", "warning"
+    id = UNKNOWN_ATTRIBUTE
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         source = context.model.source
         meant = {
-            (id(layer), found.expected)
-            for layer, found in context.met(AttributeProblem)
-            if found.rule == "misspelt-attribute"
+            (id(layer), found.fault.expected)
+            for layer, found in context.met(AttributeFault)
+            if found.fault.rule == MISSPELT_ATTRIBUTE
         }
-        for layer, found in context.met(AttributeProblem):
-            if found.rule == "missing-attribute" and (id(layer), found.name) in meant:
+        for layer, found in context.met(AttributeFault):
+            if found.fault.rule == MISSING_ATTRIBUTE and (id(layer), found.fault.at) in meant:
                 continue  # it is there, misspelt
             element = layer.data_offset if layer.data_offset >= 0 else layer.offset
-            yield Problem(
-                found.rule,
-                found.message,
-                source.attribute(element, found.name),
+            yield Finding(
+                found.fault,
+                source.attribute(element, found.fault.at),
                 layer,
-                found.expected,
-                found.actual,
-                found.help,
             )
 
 
@@ -87,7 +84,7 @@ class MisspeltAttribute(Rule):
     ```
     """
 
-    code, name, severity = "IR302", "misspelt-attribute", "error"
+    id = MISSPELT_ATTRIBUTE
 
 
 class MissingAttribute(Rule):
@@ -116,7 +113,7 @@ class MissingAttribute(Rule):
     ```
     """
 
-    code, name, severity = "IR303", "missing-attribute", "error"
+    id = MISSING_ATTRIBUTE
 
 
 class AttributeValue(Rule):
@@ -146,4 +143,4 @@ class AttributeValue(Rule):
     ```
     """
 
-    code, name, severity = "IR304", "attribute-value", "error"
+    id = ATTRIBUTE_VALUE

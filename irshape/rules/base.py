@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, NamedTuple
 
-from ..model.graph import Problem
+from ..faults import Fault
+from ..model.graph import Finding, Layer
+from ..rule_ids import RuleId, Severity
 from .context import Context
 
 
@@ -29,20 +31,45 @@ HEADINGS = (
 
 
 class Rule:
-    """A rule. `check` finds its problems; one that has none is met while reading or inferring, and reported under its name.
+    """A rule. `check` finds what it is about; one that has none is met while reading or inferring, and reported under its name.
 
     The docstring is the documentation: a sentence, then a `##` line for each of `HEADINGS`.
     """
 
+    id: ClassVar[RuleId]
     code: ClassVar[str]
     name: ClassVar[str]
-    severity: ClassVar[Literal["error", "warning", "info"]]
+    severity: ClassVar[Severity]
     default: ClassVar[bool] = True
     """Whether the rule is asked without being named: not one that reads all of the .bin."""
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "id" in vars(cls):
+            cls.code, cls.name, cls.severity = cls.id[:3]
+        elif {"code", "name", "severity"} <= vars(cls).keys():
+            cls.id = RuleId(cls.code, cls.name, cls.severity)
+
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         return iter(())
+
+    @classmethod
+    def finding(
+        cls,
+        message: str,
+        offset: int,
+        layer: Layer | None = None,
+        *,
+        port: tuple[str, str] | None = None,
+        expected: str | None = None,
+        actual: str | None = None,
+        help: str | None = None,
+        severity: Severity | None = None,
+    ) -> Finding:
+        """A finding of this rule. offset: of the element or attribute. port: direction and id."""
+        fault = Fault(cls.id, message, "", expected, actual, help, severity)
+        return Finding(fault, offset, layer, port)
 
     @classmethod
     def page(cls) -> Page:

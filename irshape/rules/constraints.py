@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model.graph import Problem
-from ..ops.declaration import Violation
+from ..faults import Fault
+from ..model.graph import Finding
+from ..rule_ids import (
+    DUPLICATE_VALUES,
+    INPUT_COUNT,
+    INPUT_ELEMENT_TYPE,
+    INPUT_RANK,
+    INPUT_SHAPES,
+    INPUT_VALUE,
+    OPERATION_CONSTRAINT,
+    PORT_MAP,
+)
 from .base import Rule
 from .context import Context
 
@@ -36,11 +46,11 @@ class OperationConstraint(Rule):
     ```
     """
 
-    code, name, severity = "IR401", "operation-constraint", "error"
+    id = OPERATION_CONSTRAINT
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
-        for layer, violation in context.met(Violation):
+    def check(cls, context: Context) -> Iterator[Finding]:
+        for layer, violation in context.met(Fault):
             port, offset = None, layer.offset
             position = _operand_position(layer.type, layer.version, violation.at)
             if position is not None and position < len(layer.inputs):
@@ -49,21 +59,12 @@ class OperationConstraint(Rule):
             elif violation.at and layer.data_offset >= 0:
                 offset = context.model.source.attribute(layer.data_offset, violation.at)
                 offset = layer.offset if offset == layer.data_offset else offset
-            yield Problem(
-                violation.rule,
-                violation.message,
-                offset,
-                layer,
-                violation.expected,
-                violation.seen,
-                violation.help or _HINT[violation.rule],
-                port,
-            )
+            yield Finding(violation, offset, layer, port)
         if context.model.kind != "layers":
             yield from _not_constant(context)
 
 
-def _not_constant(context: Context) -> Iterator[Problem]:
+def _not_constant(context: Context) -> Iterator[Finding]:
     """Inputs that a Const must feed, and another layer does."""
     from ..ops import registry
 
@@ -87,30 +88,18 @@ def _not_constant(context: Context) -> Iterator[Problem]:
                     port = layer.inputs[index]
                     message = f"`{wanted}` of {layer.type} must come from a Const; {producer.type} '{producer.name}' (id {producer.id}) feeds it"
                     hint = "replace what feeds it by a constant"
-                    yield Problem(
-                        OperationConstraint.name,
-                        message,
+                    yield Finding(
+                        Fault(
+                            OperationConstraint.id,
+                            message,
+                            expected="a Const",
+                            actual=producer.type,
+                            help=hint,
+                        ),
                         port.offset,
                         layer,
-                        "a Const",
-                        producer.type,
-                        hint,
-                        ("input", port.id),
+                        port=("input", port.id),
                     )
-
-
-_HINT = {
-    "operation-constraint": "correct the inputs or the attributes of the layer",
-    "input-count": "add the inputs that are missing, or remove those that are too many",
-    "input-element-type": "insert a Convert, or connect the layer that was meant",
-    "input-rank": "insert a Reshape, Squeeze or Unsqueeze, or connect the layer that was meant",
-    "input-value": "correct the constant, or the layers that work the value out",
-    "input-shapes": "correct the shape that is wrong, or connect the layer that was meant",
-    "duplicate-values": "remove the value that stands there again",
-    "port-map": "name ports and layers by the ids that they have",
-    "attribute-value": "write a value that is allowed",
-    "internal-error": "please report it",
-}
 
 
 def _operand_position(type_name: str, version: str, at: str) -> int | None:
@@ -164,7 +153,7 @@ class InputCount(Rule):
     ```
     """
 
-    code, name, severity = "IR402", "input-count", "error"
+    id = INPUT_COUNT
 
 
 class InputElementType(Rule):
@@ -193,7 +182,7 @@ class InputElementType(Rule):
     ```
     """
 
-    code, name, severity = "IR403", "input-element-type", "error"
+    id = INPUT_ELEMENT_TYPE
 
 
 class InputRank(Rule):
@@ -222,7 +211,7 @@ class InputRank(Rule):
     ```
     """
 
-    code, name, severity = "IR404", "input-rank", "error"
+    id = INPUT_RANK
 
 
 class InputValue(Rule):
@@ -251,7 +240,7 @@ class InputValue(Rule):
     ```
     """
 
-    code, name, severity = "IR405", "input-value", "error"
+    id = INPUT_VALUE
 
 
 class InputShapes(Rule):
@@ -280,7 +269,7 @@ class InputShapes(Rule):
     ```
     """
 
-    code, name, severity = "IR406", "input-shapes", "error"
+    id = INPUT_SHAPES
 
 
 class DuplicateValues(Rule):
@@ -309,7 +298,7 @@ class DuplicateValues(Rule):
     ```
     """
 
-    code, name, severity = "IR407", "duplicate-values", "error"
+    id = DUPLICATE_VALUES
 
 
 class PortMapRule(Rule):
@@ -343,4 +332,4 @@ class PortMapRule(Rule):
     ```
     """
 
-    code, name, severity = "IR408", "port-map", "error"
+    id = PORT_MAP

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TypeVar
 
-from ..inference.engine import BodyResult, Finding, Inference, Mismatch, OutputCount
+from ..faults import Fault
+from ..inference.engine import BodyResult, Inference, Mismatch, Observation, OutputCount
 from ..model.graph import Body, Layer, Model
 from ..model.weights import Constant
 from ..model.wiring import Wiring, wire
-from ..ops.declaration import AttributeProblem, Violation
+from ..ops.declaration import AttributeFault
+from ..rule_ids import INPUT_COUNT, MISSPELT_ELEMENT, REPEATED_ELEMENT, UNKNOWN_ATTRIBUTE, RuleId
 from ..types import DYNAMIC_TYPE, UNBOUNDED
 from .links import Links
 from .settings import PLAIN, Settings
@@ -100,10 +102,10 @@ class Context:
                 yield body.layers[position]
 
     @cached_property
-    def noted(self) -> dict[int, set[str]]:
+    def noted(self) -> dict[int, set[RuleId]]:
         """The rules under which reading met something, by layer."""
-        found: dict[int, set[str]] = {}
-        for problem in self.model.problems:
+        found: dict[int, set[RuleId]] = {}
+        for problem in self.model.findings:
             if problem.layer is not None:
                 found.setdefault(id(problem.layer), set()).add(problem.rule)
         return found
@@ -112,23 +114,21 @@ class Context:
     def torn(self) -> bool:
         """Whether <layers> or <edges> stand somewhere twice or misspelt: what they hold is not all there, so nothing is said of what is missing."""
         return any(
-            problem.rule in ("misspelt-element", "repeated-element")
+            problem.rule in (MISSPELT_ELEMENT, REPEATED_ELEMENT)
             and {problem.expected, problem.actual} & {"layers", "edges"}
-            for problem in self.model.problems
+            for problem in self.model.findings
         )
 
     @cached_property
     def doubtful(self) -> set[int]:
         """Layers whose attributes are in doubt: what is inferred with a default in the place of what was meant says nothing against their ports."""
         found = {
-            key
-            for key, rules in self.noted.items()
-            if rules & {"misspelt-element", "repeated-element"}
+            key for key, rules in self.noted.items() if rules & {MISSPELT_ELEMENT, REPEATED_ELEMENT}
         }
         return found | {
             id(layer)
-            for layer, problem in self.met(AttributeProblem)
-            if problem.rule != "unknown-attribute"
+            for layer, problem in self.met(AttributeFault)
+            if problem.fault.rule != UNKNOWN_ATTRIBUTE
         }
 
     @cached_property
@@ -162,9 +162,7 @@ class Context:
     @cached_property
     def miscounted(self) -> set[int]:
         """Layers with a wrong number of inputs."""
-        return {
-            id(layer) for layer, violation in self.met(Violation) if violation.rule == "input-count"
-        }
+        return {id(layer) for layer, violation in self.met(Fault) if violation.rule == INPUT_COUNT}
 
     def links(self, body: Body) -> Links:
         """What is wrong with the edges of a body."""
@@ -187,9 +185,9 @@ class Context:
         return found
 
     @cached_property
-    def _findings(self) -> dict[type, list[Finding]]:
-        grouped: dict[type, list[Finding]] = {}
-        for finding in self.inference.findings:
+    def _findings(self) -> dict[type, list[Observation]]:
+        grouped: dict[type, list[Observation]] = {}
+        for finding in self.inference.observations:
             grouped.setdefault(type(finding.subject), []).append(finding)
         return grouped
 

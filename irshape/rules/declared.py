@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
+from ..faults import Fault
 from ..inference.engine import BodyResult, Mismatch, declared
 from ..inference.fragments import parse_value
-from ..model.graph import Layer, Problem
+from ..model.graph import Finding, Layer
 from ..ops.tensors import Tensor
+from ..rule_ids import (
+    INPUT_MISMATCH,
+    INPUT_TYPE_MISMATCH,
+    LOOSER_DECLARATION,
+    OUTPUT_SHAPE_MISMATCH,
+    OUTPUT_TYPE_MISMATCH,
+    UNPROVEN_DIMENSION,
+    VALUE_MISMATCH,
+)
 from ..types import PartialShape
 from .base import Rule
 from .context import Context
@@ -55,10 +65,10 @@ class OutputShapeMismatch(Rule):
     ```
     """
 
-    code, name, severity = "IR201", "output-shape-mismatch", "error"
+    id = OUTPUT_SHAPE_MISMATCH
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         unsure = _unsure(context.inference.result)
         written = context.model.format == "ir"
         for layer, found in context.met(Mismatch):
@@ -74,17 +84,21 @@ class OutputShapeMismatch(Rule):
             ):
                 kind = inferred.element_type
                 hint = f'write precision="{kind.precision}"; OpenVINO ignores what stands here and goes on with {kind}'
-                yield Problem(
-                    OutputTypeMismatch.name,
-                    f"declared precision {port.precision}, inferred {kind.precision}"
-                    if written
-                    else f"declared {given.element_type}, inferred {kind}",
+                yield Finding(
+                    Fault(
+                        OutputTypeMismatch.id,
+                        f"declared precision {port.precision}, inferred {kind.precision}"
+                        if written
+                        else f"declared {given.element_type}, inferred {kind}",
+                        expected=kind.precision if written else str(kind),
+                        actual=port.precision if written else str(given.element_type),
+                        help=hint
+                        if written
+                        else f"declare {kind}, or convert what the node is given",
+                    ),
                     context.model.source.attribute(port.offset, "precision"),
                     layer,
-                    kind.precision if written else str(kind),
-                    port.precision if written else str(given.element_type),
-                    hint if written else f"declare {kind}, or convert what the node is given",
-                    ("output", port.id),
+                    port=("output", port.id),
                 )
             if given.shape == inferred.shape or port.dims is None:
                 continue
@@ -95,15 +109,17 @@ class OutputShapeMismatch(Rule):
                 message = (
                     f"declared {actual}, inferred {expected}{_reason(given.shape, inferred.shape)}"
                 )
-                yield Problem(
-                    cls.name,
-                    message,
+                yield Finding(
+                    Fault(
+                        cls.id,
+                        message,
+                        expected=expected,
+                        actual=actual,
+                        help=f"{declare}, or correct what the layer is given",
+                    ),
                     port.offset,
                     layer,
-                    expected,
-                    actual,
-                    f"{declare}, or correct what the layer is given",
-                    where,
+                    port=where,
                 )
             elif id(layer) in unsure:
                 continue
@@ -112,30 +128,34 @@ class OutputShapeMismatch(Rule):
                 severity: Literal["info"] | None = (
                     None if written else "info"
                 )  # elsewhere a declared shape is a promise of the exporter
-                yield Problem(
-                    UnprovenDimension.name,
-                    message,
+                yield Finding(
+                    Fault(
+                        UnprovenDimension.id,
+                        message,
+                        expected=expected,
+                        actual=actual,
+                        help=declare,
+                        severity=severity,
+                    ),
                     port.offset,
                     layer,
-                    expected,
-                    actual,
-                    declare,
-                    where,
-                    severity,
+                    port=where,
                 )
             elif layer.type.lower() not in ("parameter", "readvalue") and _as_port(
                 given.shape
             ) != _as_port(inferred.shape):
                 message = f"declared {actual}, though {expected} is certain"
-                yield Problem(
-                    LooserDeclaration.name,
-                    message,
+                yield Finding(
+                    Fault(
+                        LooserDeclaration.id,
+                        message,
+                        expected=expected,
+                        actual=actual,
+                        help=declare,
+                    ),
                     port.offset,
                     layer,
-                    expected,
-                    actual,
-                    declare,
-                    where,
+                    port=where,
                 )
 
 
@@ -212,7 +232,7 @@ class OutputTypeMismatch(Rule):
     ```
     """
 
-    code, name, severity = "IR202", "output-type-mismatch", "error"
+    id = OUTPUT_TYPE_MISMATCH
 
 
 class UnprovenDimension(Rule):
@@ -247,7 +267,7 @@ class UnprovenDimension(Rule):
     ```
     """
 
-    code, name, severity = "IR203", "unproven-dimension", "warning"
+    id = UNPROVEN_DIMENSION
 
 
 class LooserDeclaration(Rule):
@@ -282,7 +302,7 @@ class LooserDeclaration(Rule):
     ```
     """
 
-    code, name, severity = "IR204", "looser-declaration", "info"
+    id = LOOSER_DECLARATION
 
 
 class InputMismatch(Rule):
@@ -318,10 +338,10 @@ class InputMismatch(Rule):
     ```
     """
 
-    code, name, severity = "IR205", "input-mismatch", "error"
+    id = INPUT_MISMATCH
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers":
             return
         reported = {(id(layer), found.position) for layer, found in context.met(Mismatch)}
@@ -367,7 +387,7 @@ def _held(
     port: str,
     dims: tuple[int, ...] | None,
     fed: tuple[int, ...] | None,
-) -> Iterator[Problem]:
+) -> Iterator[Finding]:
     where = ("input", port)
     if (
         not here.element_type.is_dynamic
@@ -376,15 +396,17 @@ def _held(
     ):
         message = f"input port {port} declares precision {here.element_type.precision}, but {producer.type} '{producer.name}' (id {producer.id}) feeds it {there.element_type.precision}"
         place = context.model.source.attribute(offset, "precision")
-        yield Problem(
-            InputTypeMismatch.name,
-            message,
+        yield Finding(
+            Fault(
+                InputTypeMismatch.id,
+                message,
+                expected=there.element_type.precision,
+                actual=here.element_type.precision,
+                help="declare what feeds the port, or connect another layer",
+            ),
             place,
             layer,
-            there.element_type.precision,
-            here.element_type.precision,
-            "declare what feeds the port, or connect another layer",
-            where,
+            port=where,
         )
     if dims == fed or dims is None or fed is None:
         return
@@ -396,15 +418,17 @@ def _held(
         message = f"input port {port} declares {here.shape}, but {producer.type} '{producer.name}' (id {producer.id}) feeds it {there.shape}"
     else:
         message = f"input port {port} declares {here.shape}, though {producer.type} '{producer.name}' (id {producer.id}) declares {there.shape}"
-    yield Problem(
-        InputMismatch.name,
-        message,
+    yield Finding(
+        Fault(
+            InputMismatch.id,
+            message,
+            expected=str(there.shape) if fed else "no dimensions",
+            actual=str(here.shape) if dims else "no dimensions",
+            help="declare what feeds the port, or connect another layer",
+        ),
         offset,
         layer,
-        str(there.shape) if fed else "no dimensions",
-        str(here.shape) if dims else "no dimensions",
-        "declare what feeds the port, or connect another layer",
-        where,
+        port=where,
     )
 
 
@@ -441,7 +465,7 @@ class InputTypeMismatch(Rule):
     ```
     """
 
-    code, name, severity = "IR206", "input-type-mismatch", "error"
+    id = INPUT_TYPE_MISMATCH
 
 
 class ValueMismatch(Rule):
@@ -484,10 +508,10 @@ class ValueMismatch(Rule):
     ```
     """
 
-    code, name, severity = "IR207", "value-mismatch", "error"
+    id = VALUE_MISMATCH
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind != "layers":
             return
         for layer in context.model.layers:
@@ -501,13 +525,15 @@ class ValueMismatch(Rule):
                     and shape.size != len(numbers)
                 ):
                     message = f"input port {port.id} declares {shape}, but the value given for it, {port.value}, has {len(numbers)} element{'' if len(numbers) == 1 else 's'}"
-                    yield Problem(
-                        cls.name,
-                        message,
+                    yield Finding(
+                        Fault(
+                            cls.id,
+                            message,
+                            expected=str(shape),
+                            actual=str(len(numbers)),
+                            help="correct the port or the value",
+                        ),
                         port.offset,
                         layer,
-                        str(shape),
-                        str(len(numbers)),
-                        "correct the port or the value",
-                        ("input", port.id),
+                        port=("input", port.id),
                     )

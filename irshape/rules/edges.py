@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model.graph import Problem
+from ..faults import Fault
+from ..model.graph import Finding
 from ..model.ids import lenient_id
 from ..model.wiring import Source
+from ..rule_ids import (
+    CYCLE,
+    DANGLING_EDGE,
+    DUPLICATE_EDGE,
+    MALFORMED_EDGE,
+    MISSING_EDGE,
+    MISSING_RESULT,
+    UNKNOWN_EDGE_ATTRIBUTE,
+    UNREACHABLE_LAYER,
+)
 from .base import Rule
 from .context import Context
 from .links import SINKS
@@ -40,10 +51,10 @@ class DanglingEdge(Rule):
     ```
     """
 
-    code, name, severity = "IR110", "dangling-edge", "error"
+    id = DANGLING_EDGE
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         place = context.model.source.attribute
         for body in context.bodies:
             for fault in context.links(body).faults:
@@ -53,14 +64,16 @@ class DanglingEdge(Rule):
                 read = lenient_id(text)
                 if read is None:
                     message = f"`{fault.attribute}` of the edge is '{text}', which is not a whole number from 0 to 2^63-1"
-                    yield Problem(
-                        MalformedEdge.name,
-                        message,
+                    yield Finding(
+                        Fault(
+                            MalformedEdge.id,
+                            message,
+                            expected="a whole number",
+                            actual=text,
+                            help=_IDS,
+                        ),
                         at,
                         layer or other,
-                        "a whole number",
-                        text,
-                        _IDS,
                     )
                     continue
                 ports = (
@@ -70,27 +83,37 @@ class DanglingEdge(Rule):
                     read in body.by_id if layer is None else any(port.id == read for port in ports)
                 ):
                     message = f"`{fault.attribute}` of the edge is '{text}', written with a sign or leading zeros; OpenVINO reads it as {read}"
-                    yield Problem(
-                        MalformedEdge.name,
-                        message,
+                    yield Finding(
+                        Fault(
+                            MalformedEdge.id,
+                            message,
+                            expected=read,
+                            actual=text,
+                            help=f'write {fault.attribute}="{read}"',
+                            severity="warning",
+                        ),
                         at,
                         layer or other,
-                        read,
-                        text,
-                        f'write {fault.attribute}="{read}"',
-                        severity="warning",
                     )
                 elif layer is None:
                     where = "comes from" if fault.side == "from" else "leads into"
                     message = f"the edge {where} layer {text}, which does not exist" + (
                         f" in this `{body.path[-1]}`" if body.path else ""
                     )
-                    yield Problem(cls.name, message, at, other, "the id of a layer", text, _IDS)
+                    yield Finding(
+                        Fault(
+                            cls.id, message, expected="the id of a layer", actual=text, help=_IDS
+                        ),
+                        at,
+                        other,
+                    )
                 else:
                     kind = "output" if fault.side == "from" else "input"
                     known = ", ".join(port.id for port in ports) or "none"
                     message = f"the edge names {kind} port {text} of {layer.type} '{layer.name}' (id {layer.id}), which has no such port (its {kind} ports: {known})"
-                    yield Problem(cls.name, message, at, layer, known, text, _IDS)
+                    yield Finding(
+                        Fault(cls.id, message, expected=known, actual=text, help=_IDS), at, layer
+                    )
 
 
 _IDS = "edges name layers and ports by their ids"
@@ -123,7 +146,7 @@ class MalformedEdge(Rule):
     ```
     """
 
-    code, name, severity = "IR111", "malformed-edge", "error"
+    id = MALFORMED_EDGE
 
 
 class UnknownEdgeAttribute(Rule):
@@ -152,7 +175,7 @@ class UnknownEdgeAttribute(Rule):
     ```
     """
 
-    code, name, severity = "IR121", "unknown-edge-attribute", "warning"
+    id = UNKNOWN_EDGE_ATTRIBUTE
 
 
 class DuplicateEdge(Rule):
@@ -182,24 +205,26 @@ class DuplicateEdge(Rule):
     ```
     """
 
-    code, name, severity = "IR112", "duplicate-edge", "error"
+    id = DUPLICATE_EDGE
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         for body in context.bodies:
             for edge in context.links(body).duplicates:
                 layer = body.by_id.get(edge.to_layer)
                 message = f"another edge leads into input port {edge.to_port} of layer {edge.to_layer} already"
                 where = ("input", edge.to_port)
-                yield Problem(
-                    cls.name,
-                    message,
+                yield Finding(
+                    Fault(
+                        cls.id,
+                        message,
+                        expected="one edge for each input port",
+                        actual="two",
+                        help="remove one of the two edges",
+                    ),
                     edge.offset,
                     layer,
-                    "one edge for each input port",
-                    "two",
-                    "remove one of the two edges",
-                    where,
+                    port=where,
                 )
 
 
@@ -232,22 +257,24 @@ class MissingEdge(Rule):
     ```
     """
 
-    code, name, severity = "IR113", "missing-edge", "error"
+    id = MISSING_EDGE
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         for body in context.bodies:
             for layer, port in context.links(body).missing:
                 hint = f'add <edge from-layer="…" from-port="…" to-layer="{layer.id}" to-port="{port.id}"/>'
-                yield Problem(
-                    cls.name,
-                    f"no edge leads into input port {port.id}",
+                yield Finding(
+                    Fault(
+                        cls.id,
+                        f"no edge leads into input port {port.id}",
+                        expected="one edge",
+                        actual="none",
+                        help=hint,
+                    ),
                     port.offset,
                     layer,
-                    "one edge",
-                    "none",
-                    hint,
-                    ("input", port.id),
+                    port=("input", port.id),
                 )
 
 
@@ -279,10 +306,10 @@ class Cycle(Rule):
     ```
     """
 
-    code, name, severity = "IR114", "cycle", "error"
+    id = CYCLE
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         for body in context.bodies:
             cyclic = context.wiring(body).cyclic
             if cyclic:
@@ -293,14 +320,16 @@ class Cycle(Rule):
                 )
                 layer = body.layers[circle[0]]
                 hint = "remove or redirect one of the edges on the way"
-                yield Problem(
-                    cls.name,
-                    f"the layer depends on itself: {shown}",
+                yield Finding(
+                    Fault(
+                        cls.id,
+                        f"the layer depends on itself: {shown}",
+                        expected="no cycles",
+                        actual=shown,
+                        help=hint,
+                    ),
                     layer.offset,
                     layer,
-                    "no cycles",
-                    shown,
-                    hint,
                 )
 
 
@@ -348,24 +377,26 @@ class UnreachableLayer(Rule):
     ```
     """
 
-    code, name, severity = "IR115", "unreachable-layer", "warning"
+    id = UNREACHABLE_LAYER
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers":
             return
         for body in context.bodies:
             for layer, behind in context.links(body).unused():
                 if layer.type.lower() == "parameter":
-                    yield Problem(
-                        cls.name,
-                        "the input is not used",
+                    yield Finding(
+                        Fault(
+                            cls.id,
+                            "the input is not used",
+                            expected="a consumer",
+                            actual="none",
+                            help="connect it, or remove it",
+                            severity="info",
+                        ),
                         layer.offset,
                         layer,
-                        "a consumer",
-                        "none",
-                        "connect it, or remove it",
-                        severity="info",
                     )
                     continue
                 lonely = not behind and layer.type.lower() in ("const", "constant")
@@ -377,15 +408,17 @@ class UnreachableLayer(Rule):
                     else f" and the {behind} layers that only it uses"
                 )
                 message = f"no path leads from this layer to a Result or an Assign; OpenVINO drops it{others} without a word"
-                yield Problem(
-                    cls.name,
-                    message,
+                yield Finding(
+                    Fault(
+                        cls.id,
+                        message,
+                        expected="a path to a Result or an Assign",
+                        actual="none",
+                        help="connect it, or remove it",
+                        severity="info" if lonely or context.model.format != "ir" else None,
+                    ),
                     layer.offset,
                     layer,
-                    "a path to a Result or an Assign",
-                    "none",
-                    "connect it, or remove it",
-                    severity="info" if lonely or context.model.format != "ir" else None,
                 )
 
 
@@ -421,10 +454,10 @@ class MissingResult(Rule):
     ```
     """
 
-    code, name, severity = "IR122", "missing-result", "warning"
+    id = MISSING_RESULT
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers" or context.torn:
             return
         for body in context.bodies:
@@ -434,14 +467,15 @@ class MissingResult(Rule):
                 offset = (
                     body.offset if body.path else max(context.model.source.data.find(b"<net"), 0)
                 )
-                yield Problem(
-                    cls.name,
-                    f"{what} has no layers",
+                yield Finding(
+                    Fault(
+                        cls.id,
+                        f"{what} has no layers",
+                        expected="layers, and a Result",
+                        actual="none",
+                        help="add the layers, or remove the file",
+                    ),
                     offset,
-                    None,
-                    "layers, and a Result",
-                    "none",
-                    "add the layers, or remove the file",
                 )
                 continue
             if types & set(SINKS):
@@ -455,13 +489,15 @@ class MissingResult(Rule):
                 else ": OpenVINO drops all of its layers but the Parameters without a word"
             )
             first = body.layers[0]
-            yield Problem(
-                cls.name,
-                message,
+            yield Finding(
+                Fault(
+                    cls.id,
+                    message,
+                    expected="a Result",
+                    actual="none",
+                    help="add a Result for each output",
+                    severity="info" if only else None,
+                ),
                 first.offset,
                 first,
-                "a Result",
-                "none",
-                "add a Result for each output",
-                severity="info" if only else None,
             )

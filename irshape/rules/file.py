@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+from ..rule_ids import (
+    DOCTYPE,
+    INTERNAL_ERROR,
+    LEFT_OUT,
+    MALFORMED_XML,
+    MISSPELT_ELEMENT,
+    NESTING_LIMIT,
+    NOT_AN_IR,
+    REPAIRED_XML,
+    REPEATED_ELEMENT,
+    SIZE_LIMIT,
+    UNKNOWN_ELEMENT,
+)
 from .base import Rule
 
 
@@ -33,7 +46,7 @@ class MalformedXml(Rule):
     ```
     """
 
-    code, name, severity = "IR001", "malformed-xml", "error"
+    id = MALFORMED_XML
 
 
 class Doctype(Rule):
@@ -59,7 +72,7 @@ class Doctype(Rule):
     Delete the declaration. If you did not put it there, ask where the file came from.
     """
 
-    code, name, severity = "IR002", "doctype", "error"
+    id = DOCTYPE
 
 
 class NotAnIr(Rule):
@@ -88,7 +101,7 @@ class NotAnIr(Rule):
     ```
     """
 
-    code, name, severity = "IR003", "not-an-ir", "error"
+    id = NOT_AN_IR
 
 
 class SizeLimit(Rule):
@@ -112,7 +125,7 @@ class SizeLimit(Rule):
     Check what the file is and where it came from. Constants belong into the .bin.
     """
 
-    code, name, severity = "IR004", "size-limit", "error"
+    id = SIZE_LIMIT
 
 
 class NestingLimit(Rule):
@@ -136,7 +149,7 @@ class NestingLimit(Rule):
     No real network needs this; check where the file came from.
     """
 
-    code, name, severity = "IR005", "nesting-limit", "error"
+    id = NESTING_LIMIT
 
 
 class UnknownElement(Rule):
@@ -167,7 +180,7 @@ class UnknownElement(Rule):
     ```
     """
 
-    code, name, severity = "IR006", "unknown-element", "warning"
+    id = UNKNOWN_ELEMENT
 
 
 class RepairedXml(Rule):
@@ -199,7 +212,7 @@ class RepairedXml(Rule):
     ```
     """
 
-    code, name, severity = "IR007", "repaired-xml", "error"
+    id = REPAIRED_XML
 
 
 class LeftOut(Rule):
@@ -227,7 +240,7 @@ class LeftOut(Rule):
     Write the ports, or the attributes.
     """
 
-    code, name, severity = "IR008", "left-out", "warning"
+    id = LEFT_OUT
 
 
 class MisspeltElement(Rule):
@@ -258,7 +271,7 @@ class MisspeltElement(Rule):
     ```
     """
 
-    code, name, severity = "IR009", "misspelt-element", "error"
+    id = MISSPELT_ELEMENT
 
 
 class RepeatedElement(Rule):
@@ -290,7 +303,7 @@ class RepeatedElement(Rule):
     ```
     """
 
-    code, name, severity = "IR010", "repeated-element", "error"
+    id = REPEATED_ELEMENT
 
 
 class InternalError(Rule):
@@ -316,4 +329,4 @@ class InternalError(Rule):
     Please report it with the layer. With `IRSHAPE_DEBUG=1` in the environment, the failure is raised where it happens.
     """
 
-    code, name, severity = "IR011", "internal-error", "error"
+    id = INTERNAL_ERROR

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..rule_ids import STRIDE_MISMATCH
 from .base import Rule
 
 
@@ -27,4 +28,4 @@ class StrideMismatch(Rule):
     Write the strides of the layout that is meant; where the tensor is dense, those that the finding names.
     """
 
-    code, name, severity = "IR211", "stride-mismatch", "error"
+    id = STRIDE_MISMATCH

@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..model.graph import Body, Layer, Port, Problem
+from ..faults import Fault
+from ..model.graph import Body, Finding, Layer, Port
+from ..rule_ids import (
+    DUPLICATE_TENSOR_NAME,
+    MISSING_TENSOR_NAME,
+    RUNTIME_INFO,
+    UNASSIGNED_VARIABLE,
+    UNKNOWN_VARIABLE,
+)
 from ..types import ElementType
 from .base import Rule
 from .context import Context
@@ -39,10 +47,10 @@ class UnknownVariable(Rule):
     ```
     """
 
-    code, name, severity = "IR120", "unknown-variable", "error"
+    id = UNKNOWN_VARIABLE
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers":
             return
         read = {layer.attribute("variable_id") for layer in context.layers("readvalue")}
@@ -54,14 +62,16 @@ class UnknownVariable(Rule):
                 message = (
                     f"no ReadValue reads the variable '{variable}' (those that are read: {known})"
                 )
-                yield Problem(
-                    cls.name,
-                    message,
+                yield Finding(
+                    Fault(
+                        cls.id,
+                        message,
+                        expected=known,
+                        actual=variable,
+                        help="give both the same variable_id",
+                    ),
                     place,
                     layer,
-                    known,
-                    variable,
-                    "give both the same variable_id",
                 )
 
 
@@ -92,10 +102,10 @@ class UnassignedVariable(Rule):
     ```
     """
 
-    code, name, severity = "IR123", "unassigned-variable", "info"
+    id = UNASSIGNED_VARIABLE
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers":
             return
         assigned = {layer.attribute("variable_id") for layer in context.layers("assign")}
@@ -105,14 +115,16 @@ class UnassignedVariable(Rule):
             if variable is not None and variable not in assigned:
                 place = context.model.source.attribute(layer.data_offset, "variable_id")
                 message = f"the variable '{variable}' is read and never assigned: it keeps its initial value (those that are assigned: {known})"
-                yield Problem(
-                    cls.name,
-                    message,
+                yield Finding(
+                    Fault(
+                        cls.id,
+                        message,
+                        expected="an Assign of this variable",
+                        actual="none",
+                        help="add the Assign, or use the initial value itself",
+                    ),
                     place,
                     layer,
-                    "an Assign of this variable",
-                    "none",
-                    "add the Assign, or use the initial value itself",
                 )
 
 
@@ -144,10 +156,10 @@ class DuplicateTensorName(Rule):
     ```
     """
 
-    code, name, severity = "IR124", "duplicate-tensor-name", "info"
+    id = DUPLICATE_TENSOR_NAME
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers":
             return
         hint = "rename one of the two"
@@ -164,15 +176,17 @@ class DuplicateTensorName(Rule):
                         if where
                         else source.attribute(layer.offset, "output_names")
                     )
-                    yield Problem(
-                        cls.name,
-                        _taken(name, *held),
+                    yield Finding(
+                        Fault(
+                            cls.id,
+                            _taken(name, *held),
+                            expected="a name of its own",
+                            actual=name,
+                            help=hint,
+                        ),
                         place,
                         layer,
-                        "a name of its own",
-                        name,
-                        hint,
-                        where,
+                        port=where,
                     )
 
 
@@ -257,10 +271,10 @@ class MissingTensorName(Rule):
     ```
     """
 
-    code, name, severity = "IR125", "missing-tensor-name", "info"
+    id = MISSING_TENSOR_NAME
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         model = context.model
         if model.kind == "layers" or model.version < 11:
             return
@@ -283,29 +297,33 @@ class MissingTensorName(Rule):
         if lacking and not any(port.names for layer in net.layers for port in layer.outputs):
             layer, producer, port = lacking[0]
             message = "no tensor of the model has a name: a program can ask for its inputs and outputs by number only"
-            yield Problem(
-                cls.name,
-                message,
+            yield Finding(
+                Fault(
+                    cls.id,
+                    message,
+                    expected="names",
+                    actual="none",
+                    help=f'add names="{_name(layer)}", and so on',
+                ),
                 port.offset,
                 producer,
-                "names",
-                "none",
-                f'add names="{_name(layer)}", and so on',
-                ("output", port.id),
+                port=("output", port.id),
             )
             return
         for layer, producer, port in lacking:
             what = "input" if layer is producer else "output"
             message = f"the {what} '{layer.name}' of the model has no tensor name"
-            yield Problem(
-                cls.name,
-                message,
+            yield Finding(
+                Fault(
+                    cls.id,
+                    message,
+                    expected="names",
+                    actual="none",
+                    help=f'add names="{_name(layer)}" to this port',
+                ),
                 port.offset,
                 producer,
-                "names",
-                "none",
-                f'add names="{_name(layer)}" to this port',
-                ("output", port.id),
+                port=("output", port.id),
             )
 
 
@@ -346,10 +364,10 @@ class RuntimeInfo(Rule):
     ```
     """
 
-    code, name, severity = "IR126", "runtime-info", "error"
+    id = RUNTIME_INFO
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.version < 11 or context.model.kind == "layers":
             return
         source = context.model.source
@@ -385,29 +403,33 @@ class RuntimeInfo(Rule):
                         f"a second `{name}` in the rt_info of the layer, after that in line {line}"
                         + ("; OpenVINO refuses it" if known else "")
                     )
-                    yield Problem(
-                        cls.name,
-                        message,
+                    yield Finding(
+                        Fault(
+                            cls.id,
+                            message,
+                            expected=f"one {name}",
+                            actual="two",
+                            help="join the two, or remove one",
+                            severity=None if known else "warning",
+                        ),
                         offset,
                         layer,
-                        f"one {name}",
-                        "two",
-                        "join the two, or remove one",
-                        severity=None if known else "warning",
                     )
                     continue
                 wanted = _unreadable(name, given.get("value", ""))
                 if wanted:
                     place = source.attribute(offset, "value")
                     message = f"`{name}` in the rt_info of the layer is '{given.get('value', '')}', which is not {wanted}"
-                    yield Problem(
-                        cls.name,
-                        message,
+                    yield Finding(
+                        Fault(
+                            cls.id,
+                            message,
+                            expected=wanted,
+                            actual=given.get("value"),
+                            help="correct the value, or remove the attribute",
+                        ),
                         place,
                         layer,
-                        wanted,
-                        given.get("value"),
-                        "correct the value, or remove the attribute",
                     )
 
 

@@ -6,8 +6,10 @@ import struct
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..model.graph import Layer, Problem
+from ..faults import Fault
+from ..model.graph import Finding, Layer
 from ..model.weights import Constant
+from ..rule_ids import F16_OVERFLOW, F16_SUBNORMAL, INFINITE_WEIGHTS, NAN_WEIGHTS
 from .base import Rule
 from .context import Context
 
@@ -48,11 +50,11 @@ class NanWeights(Rule):
     Look at the original model; export it again from a checkpoint that is sound.
     """
 
-    code, name, severity = "IR701", "nan-weights", "warning"
+    id = NAN_WEIGHTS
     default = False
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         for layer, constant, pieces in _streams(context, _EXPONENTS):
             found = _first(constant, _not_finite(constant, pieces, nan=True))
             if found.number:
@@ -89,11 +91,11 @@ class InfiniteWeights(Rule):
     Where it is not meant, look at the original model: often it was converted to a type that is too narrow.
     """
 
-    code, name, severity = "IR702", "infinite-weights", "info"
+    id = INFINITE_WEIGHTS
     default = False
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         for layer, constant, pieces in _streams(context, _EXPONENTS):
             found = _first(constant, _not_finite(constant, pieces, nan=False))
             if found.number:
@@ -130,11 +132,11 @@ class HalfOverflow(Rule):
     Keep the layer at f32, or scale: fold the factor into the layers before and after. For a mask, -65504 does what -3.4e38 does.
     """
 
-    code, name, severity = "IR703", "f16-overflow", "info"
+    id = F16_OVERFLOW
     default = False
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         for layer, constant, pieces in _streams(context, ("f32",)):
             found = _first(constant, _too_large(pieces))
             if found.number:
@@ -171,11 +173,11 @@ class HalfSubnormal(Rule):
     Keep the layer at f32, or scale: fold the factor into the layers before and after.
     """
 
-    code, name, severity = "IR704", "f16-subnormal", "info"
+    id = F16_SUBNORMAL
     default = False
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         for layer, constant, pieces in _streams(context, ("f32",)):
             lost = 0
             tiny = Odd(0, -1, 0.0)
@@ -206,7 +208,7 @@ def _problem(
     what: str,
     expected: str,
     hint: str,
-) -> Problem:
+) -> Finding:
     several = (
         f"{found.number:,} of {constant.elements:,} elements are"
         if constant.elements > 1
@@ -217,15 +219,11 @@ def _problem(
         if constant.elements > 1
         else f": {found.value:g}"
     )
-    return Problem(
-        rule.name,
-        message,
+    return Finding(
+        Fault(rule.id, message, expected=expected, actual=f"{found.value:g}", help=hint),
         layer.offset,
         layer,
-        expected,
-        f"{found.value:g}",
-        hint,
-        ("output", layer.outputs[0].id) if layer.outputs else None,
+        port=("output", layer.outputs[0].id) if layer.outputs else None,
     )
 
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ..model.graph import Layer, Model, Problem
+from ..faults import Fault
+from ..model.graph import Finding, Layer, Model
+from ..rule_ids import (
+    EXPECTED_INPUTS,
+    EXPECTED_OUTPUTS,
+    FORBIDDEN_ELEMENT_TYPE,
+    FORBIDDEN_OPERATION,
+    LAYERS_LIMIT,
+    REQUIRED_OPERATION,
+    STATIC_BATCH,
+    WEIGHTS_LIMIT,
+    RuleId,
+)
 from .base import Rule
 from .context import Context
 
@@ -51,20 +63,22 @@ class RequiredOperation(Rule):
     Convert the model so that it has the operation, or change the policy.
     """
 
-    code, name, severity = "IR901", "required-operation", "error"
+    id = REQUIRED_OPERATION
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         for policy in context.settings.policies:
             for operation in policy.required_operations:
                 kind = operation.partition("@")[0].lower()
                 if not any(_is(layer, operation) for layer in context.layers(kind)):
-                    yield Problem(
-                        cls.name,
-                        f"the policy requires {operation}, and no layer is one",
+                    yield Finding(
+                        Fault(
+                            cls.id,
+                            f"the policy requires {operation}, and no layer is one",
+                            expected=operation,
+                            actual="none",
+                        ),
                         _start(context.model),
-                        expected=operation,
-                        actual="none",
                     )
 
 
@@ -90,22 +104,24 @@ class ForbiddenOperation(Rule):
     Replace the operation in the original model, or change the policy.
     """
 
-    code, name, severity = "IR902", "forbidden-operation", "error"
+    id = FORBIDDEN_OPERATION
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         place = context.model.source.attribute
         for policy in context.settings.policies:
             for operation in policy.forbidden_operations:
                 for layer in context.layers(operation.partition("@")[0].lower()):
                     if _is(layer, operation):
-                        yield Problem(
-                            cls.name,
-                            f"the policy forbids {operation}",
+                        yield Finding(
+                            Fault(
+                                cls.id,
+                                f"the policy forbids {operation}",
+                                expected=f"no {operation}",
+                                actual=f"{layer.type} of {layer.version}",
+                            ),
                             place(layer.offset, "type"),
                             layer,
-                            f"no {operation}",
-                            f"{layer.type} of {layer.version}",
                         )
 
 
@@ -131,10 +147,10 @@ class AllowedElementTypes(Rule):
     Convert the model to the types that are allowed, or change the policy.
     """
 
-    code, name, severity = "IR903", "forbidden-element-type", "error"
+    id = FORBIDDEN_ELEMENT_TYPE
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         for policy in context.settings.policies:
             if policy.allowed_element_types:
                 allowed = ", ".join(policy.allowed_element_types)
@@ -148,13 +164,10 @@ class AllowedElementTypes(Rule):
                         message = (
                             f"output {port.id} is {element_type.name}; the policy allows {allowed}"
                         )
-                        yield Problem(
-                            cls.name,
-                            message,
+                        yield Finding(
+                            Fault(cls.id, message, expected=allowed, actual=element_type.name),
                             port.offset,
                             layer,
-                            allowed,
-                            element_type.name,
                             port=("output", port.id),
                         )
 
@@ -194,14 +207,14 @@ class ExpectedInputs(Rule):
     Convert the model with the inputs that are expected, or change the policy.
     """
 
-    code, name, severity = "IR904", "expected-inputs", "error"
+    id = EXPECTED_INPUTS
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         for policy in context.settings.policies:
             if policy.inputs is not None:
                 yield from _compare(
-                    context, cls.name, "input", context.model.parameters, policy.inputs
+                    context, cls.id, "input", context.model.parameters, policy.inputs
                 )
 
 
@@ -228,20 +241,20 @@ class ExpectedOutputs(Rule):
     Convert the model with the outputs that are expected, or change the policy.
     """
 
-    code, name, severity = "IR905", "expected-outputs", "error"
+    id = EXPECTED_OUTPUTS
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         for policy in context.settings.policies:
             if policy.outputs is not None:
                 yield from _compare(
-                    context, cls.name, "output", context.model.results, policy.outputs
+                    context, cls.id, "output", context.model.results, policy.outputs
                 )
 
 
 def _compare(
-    context: Context, rule: str, what: str, layers: list[Layer], expected: Iterable[ExpectedPort]
-) -> Iterator[Problem]:
+    context: Context, rule: RuleId, what: str, layers: list[Layer], expected: Iterable[ExpectedPort]
+) -> Iterator[Finding]:
     if context.model.kind != "net":
         return
     known = {id(layer): _names(context, layer, what) for layer in layers}
@@ -259,13 +272,15 @@ def _compare(
                 name for other in layers if id(other) not in met for name in known[id(other)][:-1]
             ]
             message = f"the policy expects the {what} '{port.name}', and the model has none of that name{suggestion(port.name, free)}"
-            yield Problem(
-                rule,
-                message,
+            yield Finding(
+                Fault(
+                    rule,
+                    message,
+                    expected=port.name,
+                    actual=", ".join(dict.fromkeys(known[id(other)][0] for other in layers))
+                    or f"no {what}s",
+                ),
                 _start(context.model),
-                expected=port.name,
-                actual=", ".join(dict.fromkeys(known[id(other)][0] for other in layers))
-                or f"no {what}s",
             )
             continue
         met.add(id(layer))
@@ -273,33 +288,39 @@ def _compare(
         if tensor is None:
             continue
         if port.type is not None and tensor.element_type.name != port.type:
-            yield Problem(
-                rule,
-                f"the policy expects {port.type} for the {what} '{port.name}', it is {tensor.element_type}",
+            yield Finding(
+                Fault(
+                    rule,
+                    f"the policy expects {port.type} for the {what} '{port.name}', it is {tensor.element_type}",
+                    expected=port.type,
+                    actual=str(tensor.element_type),
+                ),
                 layer.offset,
                 layer,
-                port.type,
-                str(tensor.element_type),
             )
         if port.shape is not None and str(tensor.shape) != port.shape:
-            yield Problem(
-                rule,
-                f"the policy expects {port.shape} for the {what} '{port.name}', it is {tensor.shape}",
+            yield Finding(
+                Fault(
+                    rule,
+                    f"the policy expects {port.shape} for the {what} '{port.name}', it is {tensor.shape}",
+                    expected=port.shape,
+                    actual=str(tensor.shape),
+                ),
                 layer.offset,
                 layer,
-                port.shape,
-                str(tensor.shape),
             )
     for layer in layers:
         if id(layer) not in met:
             name = known[id(layer)][0]
-            yield Problem(
-                rule,
-                f"the policy lists no {what} '{name}'",
+            yield Finding(
+                Fault(
+                    rule,
+                    f"the policy lists no {what} '{name}'",
+                    expected=", ".join(port.name for port in listed) or f"no {what}s",
+                    actual=name,
+                ),
                 layer.offset,
                 layer,
-                ", ".join(port.name for port in listed) or f"no {what}s",
-                name,
             )
 
 
@@ -369,10 +390,10 @@ class StaticBatch(Rule):
     Convert the model with a dynamic first dimension: `irshape infer MODEL --shape x=[?,3,224,224]` tells whether the rest of it allows that.
     """
 
-    code, name, severity = "IR906", "static-batch", "error"
+    id = STATIC_BATCH
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         if any(policy.dynamic_batch for policy in context.settings.policies):
             for layer in context.model.parameters:
                 tensor = _tensor(context, layer, "input")
@@ -383,7 +404,11 @@ class StaticBatch(Rule):
                         else layer.offset
                     )
                     message = f"the policy wants dynamic batches, and the first dimension of {tensor.shape} is {tensor.shape.dims[0]}"
-                    yield Problem(cls.name, message, place, layer, "?", str(tensor.shape.dims[0]))
+                    yield Finding(
+                        Fault(cls.id, message, expected="?", actual=str(tensor.shape.dims[0])),
+                        place,
+                        layer,
+                    )
 
 
 class TooManyWeights(Rule):
@@ -408,10 +433,10 @@ class TooManyWeights(Rule):
     Compress the weights (f16, int8, int4), or change the policy.
     """
 
-    code, name, severity = "IR907", "weights-limit", "error"
+    id = WEIGHTS_LIMIT
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         limits = [
             policy.max_weights
             for policy in context.settings.policies
@@ -426,12 +451,14 @@ class TooManyWeights(Rule):
             total += max(0, end - max(start, reached))
             reached = max(reached, end)
         if total > min(limits):
-            yield Problem(
-                cls.name,
-                f"the weights take {total} bytes; the policy allows {min(limits)}",
+            yield Finding(
+                Fault(
+                    cls.id,
+                    f"the weights take {total} bytes; the policy allows {min(limits)}",
+                    expected=f"at most {min(limits)}",
+                    actual=str(total),
+                ),
                 _start(context.model),
-                expected=f"at most {min(limits)}",
-                actual=str(total),
             )
 
 
@@ -457,10 +484,10 @@ class TooManyLayers(Rule):
     Convert the model so that it stays below, or change the policy.
     """
 
-    code, name, severity = "IR908", "layers-limit", "error"
+    id = LAYERS_LIMIT
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         limits = [
             policy.max_layers
             for policy in context.settings.policies
@@ -469,10 +496,12 @@ class TooManyLayers(Rule):
         if limits:
             count = len(context.every_layer)
             if count > min(limits):
-                yield Problem(
-                    cls.name,
-                    f"the model has {count} layers; the policy allows {min(limits)}",
+                yield Finding(
+                    Fault(
+                        cls.id,
+                        f"the model has {count} layers; the policy allows {min(limits)}",
+                        expected=f"at most {min(limits)}",
+                        actual=str(count),
+                    ),
                     _start(context.model),
-                    expected=f"at most {min(limits)}",
-                    actual=str(count),
                 )

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from ..rule_ids import (
+    MISPLACED_SUPPRESSION,
+    UNKNOWN_SUPPRESSION,
+    UNREADABLE_FILE,
+    UNUSED_SUPPRESSION,
+)
 from .base import Rule
 
 
@@ -27,7 +33,7 @@ class UnreadableFile(Rule):
     Correct the path or the permissions, or leave the file out.
     """
 
-    code, name, severity = "IR012", "unreadable-file", "error"
+    id = UNREADABLE_FILE
 
 
 class UnusedSuppression(Rule):
@@ -58,7 +64,7 @@ class UnusedSuppression(Rule):
     ```
     """
 
-    code, name, severity = "IR013", "unused-suppression", "warning"
+    id = UNUSED_SUPPRESSION
 
 
 class UnknownSuppression(Rule):
@@ -87,7 +93,7 @@ class UnknownSuppression(Rule):
     ```
     """
 
-    code, name, severity = "IR014", "unknown-suppression", "warning"
+    id = UNKNOWN_SUPPRESSION
 
 
 class MisplacedSuppression(Rule):
@@ -120,4 +126,4 @@ class MisplacedSuppression(Rule):
     ```
     """
 
-    code, name, severity = "IR015", "misplaced-suppression", "warning"
+    id = MISPLACED_SUPPRESSION

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..faults import Fault
 from ..inference.engine import BodyResult
-from ..model.graph import Body, Layer, Problem
+from ..model.graph import Body, Finding, Layer
 from ..ops import registry
 from ..ops.tensors import Tensor
+from ..rule_ids import HUGE_TENSOR, LITERAL_BATCH, PINNED_DIMENSION
 from ..types import Dimension, PartialShape
 from .base import Rule
 from .context import Context
@@ -44,25 +46,21 @@ class LiteralBatch(Rule):
     ```
     """
 
-    code, name, severity = "IR208", "literal-batch", "info"
+    id = LITERAL_BATCH
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers":
             return
         for layer, data, pattern, literal in _reshapes(context):
             if literal:
                 message = f"the pattern {list(pattern)} holds the first dimension of {data.shape} as the literal {literal}: the model works for this batch only"
                 hint = 'write 0 in its place, with special_zero="true"'
-                yield Problem(
-                    cls.name,
-                    message,
+                yield Finding(
+                    Fault(cls.id, message, expected="0 or -1", actual=str(literal), help=hint),
                     layer.offset,
                     layer,
-                    "0 or -1",
-                    str(literal),
-                    hint,
-                    ("input", layer.inputs[1].id),
+                    port=("input", layer.inputs[1].id),
                 )
 
 
@@ -89,10 +87,10 @@ class PinnedDimension(Rule):
     Work the size out (ShapeOf, Slice), or declare the input with the size that it can only have.
     """
 
-    code, name, severity = "IR209", "pinned-dimension", "info"
+    id = PINNED_DIMENSION
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers" or not _any_dynamic(context.inference.result):
             return
         for layer, data, pattern, literal in _reshapes(context):
@@ -162,10 +160,10 @@ class HugeTensor(Rule):
     ```
     """
 
-    code, name, severity = "IR210", "huge-tensor", "warning"
+    id = HUGE_TENSOR
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         for result in context.results.values():
             sizes = {
                 shape: shape.size.low
@@ -190,15 +188,17 @@ class HugeTensor(Rule):
                     if not before:
                         message = f"the tensor {shape} has {'' if shape.is_static else 'at least '}{size:.3g} elements, more than any memory holds"
                         hint = "correct the size, or declare the dimension as dynamic"
-                        yield Problem(
-                            cls.name,
-                            message,
+                        yield Finding(
+                            Fault(
+                                cls.id,
+                                message,
+                                expected=f"fewer than {HUGE} elements",
+                                actual=str(size),
+                                help=hint,
+                            ),
                             port.offset,
                             layer,
-                            f"fewer than {HUGE} elements",
-                            str(size),
-                            hint,
-                            ("output", port.id),
+                            port=("output", port.id),
                         )
 
 
@@ -212,7 +212,7 @@ def _broadcast(
     left: Tensor | None,
     right: Tensor | None,
     broadcast: bool,
-) -> Iterator[Problem]:
+) -> Iterator[Finding]:
     """A layer with two inputs, of which a Const feeds one."""
     if left is None or right is None:
         return
@@ -249,13 +249,17 @@ def _broadcast(
         yield from _pinned(layer, data.shape, what, axis)
 
 
-def _pinned(layer: Layer, shape: PartialShape, what: str, axis: int | None) -> Iterator[Problem]:
+def _pinned(layer: Layer, shape: PartialShape, what: str, axis: int | None) -> Iterator[Finding]:
     if axis is not None:
         assert shape.dims is not None
         message = f"dimension {axis} of {shape} is dynamic, but {what} fits one size of it only"
         hint = "work the size out of the input's shape, or declare the input with the size that it can only have"
-        yield Problem(
-            PinnedDimension.name, message, layer.offset, layer, str(shape.dims[axis]), what, hint
+        yield Finding(
+            Fault(
+                PinnedDimension.id, message, expected=str(shape.dims[axis]), actual=what, help=hint
+            ),
+            layer.offset,
+            layer,
         )
 
 

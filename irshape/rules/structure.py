@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..faults import Fault
 from ..inference import engine
-from ..model.graph import Layer, Problem
+from ..model.graph import Finding, Layer
 from ..model.ids import lenient_id
+from ..rule_ids import (
+    DUPLICATE_ID,
+    DUPLICATE_PORT,
+    MALFORMED_DIM,
+    MALFORMED_ID,
+    MISSING_BODY,
+    MISSING_LAYER_ATTRIBUTE,
+    MISSING_PRECISION,
+    MISSPELT_ELEMENT,
+    OUTPUT_COUNT,
+    UNKNOWN_LAYER_ATTRIBUTE,
+    UNKNOWN_PORT_ATTRIBUTE,
+    UNKNOWN_PRECISION,
+)
 from ..types import ElementType
 from .base import Rule
 from .context import Context
@@ -40,13 +55,13 @@ class DuplicateId(Rule):
     ```
     """
 
-    code, name, severity = "IR101", "duplicate-id", "error"
+    id = DUPLICATE_ID
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers":
             return
-        loose = any("malformed-id" in rules for rules in context.noted.values())
+        loose = any(MALFORMED_ID in rules for rules in context.noted.values())
         for body in context.bodies:
             if len(body.by_id) == len(body.layers) and not loose:
                 continue
@@ -58,14 +73,16 @@ class DuplicateId(Rule):
                 if first is not layer and layer.id:
                     line, _ = context.model.source.place(first.offset)
                     message = f"layer id {layer.id} is taken by {first.type} '{first.name}' in line {line}; in some such files OpenVINO keeps the last layer without a word"
-                    yield Problem(
-                        cls.name,
-                        message,
+                    yield Finding(
+                        Fault(
+                            cls.id,
+                            message,
+                            expected="an id of its own",
+                            actual=layer.id,
+                            help="give the layer an id that no other has, and its edges with it",
+                        ),
                         layer.offset,
                         layer,
-                        "an id of its own",
-                        layer.id,
-                        "give the layer an id that no other has, and its edges with it",
                     )
 
 
@@ -95,7 +112,7 @@ class MissingLayerAttribute(Rule):
     ```
     """
 
-    code, name, severity = "IR102", "missing-layer-attribute", "error"
+    id = MISSING_LAYER_ATTRIBUTE
 
 
 class MalformedId(Rule):
@@ -124,7 +141,7 @@ class MalformedId(Rule):
     ```
     """
 
-    code, name, severity = "IR103", "malformed-id", "error"
+    id = MALFORMED_ID
 
 
 class MalformedDim(Rule):
@@ -157,7 +174,7 @@ class MalformedDim(Rule):
     ```
     """
 
-    code, name, severity = "IR104", "malformed-dim", "error"
+    id = MALFORMED_DIM
 
 
 class UnknownLayerAttribute(Rule):
@@ -186,7 +203,7 @@ class UnknownLayerAttribute(Rule):
     ```
     """
 
-    code, name, severity = "IR105", "unknown-layer-attribute", "warning"
+    id = UNKNOWN_LAYER_ATTRIBUTE
 
 
 class UnknownPortAttribute(Rule):
@@ -219,7 +236,7 @@ class UnknownPortAttribute(Rule):
     ```
     """
 
-    code, name, severity = "IR106", "unknown-port-attribute", "warning"
+    id = UNKNOWN_PORT_ATTRIBUTE
 
 
 class DuplicatePort(Rule):
@@ -254,10 +271,10 @@ class DuplicatePort(Rule):
     ```
     """
 
-    code, name, severity = "IR107", "duplicate-port", "error"
+    id = DUPLICATE_PORT
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         noted = context.noted
         for layer in context.every_layer:
             for direction, ports in (("input", layer.inputs), ("output", layer.outputs)):
@@ -271,20 +288,22 @@ class DuplicatePort(Rule):
                     )
                 ):
                     continue
-                loose = "malformed-id" in noted.get(id(layer), ())
+                loose = MALFORMED_ID in noted.get(id(layer), ())
                 seen: set[str] = set()
                 for port in ports:
                     number = lenient_id(port.id) or port.id if loose else port.id
                     if number in seen and number:
-                        yield Problem(
-                            cls.name,
-                            f"two {direction} ports have the id {port.id}, so an edge cannot tell them apart",
+                        yield Finding(
+                            Fault(
+                                cls.id,
+                                f"two {direction} ports have the id {port.id}, so an edge cannot tell them apart",
+                                expected="an id of its own",
+                                actual=port.id,
+                                help="number the ports through, inputs first",
+                            ),
                             port.offset,
                             layer,
-                            "an id of its own",
-                            port.id,
-                            "number the ports through, inputs first",
-                            (direction, port.id),
+                            port=(direction, port.id),
                         )
                     seen.add(number)
 
@@ -320,41 +339,45 @@ class OutputCount(Rule):
     ```
     """
 
-    code, name, severity = "IR116", "output-count", "error"
+    id = OUTPUT_COUNT
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         alone = context.model.kind == "layers"
         for layer, found in context.met(engine.OutputCount):
-            if not found.declared and "misspelt-element" in context.noted.get(id(layer), ()):
+            if not found.declared and MISSPELT_ELEMENT in context.noted.get(id(layer), ()):
                 continue  # its <output> is there, under another name
             has = f"the operation has {found.inferred} output{'' if found.inferred == 1 else 's'}"
             if not found.declared:
-                yield Problem(
-                    cls.name,
-                    f"the layer has no output port; {has}",
+                yield Finding(
+                    Fault(
+                        cls.id,
+                        f"the layer has no output port; {has}",
+                        expected=str(found.inferred),
+                        actual="0",
+                        help="add its <output>",
+                        severity=None
+                        if alone
+                        or any(id(layer) in context.links(body).used for body in context.bodies)
+                        else "warning",
+                    ),
                     layer.offset,
                     layer,
-                    str(found.inferred),
-                    "0",
-                    "add its <output>",
-                    severity=None
-                    if alone
-                    or any(id(layer) in context.links(body).used for body in context.bodies)
-                    else "warning",
                 )
                 continue
             port = layer.outputs[found.inferred]
             message = f"the layer has {found.declared} output ports; {has}"
-            yield Problem(
-                cls.name,
-                message,
+            yield Finding(
+                Fault(
+                    cls.id,
+                    message,
+                    expected=str(found.inferred),
+                    actual=str(found.declared),
+                    help="remove the ports that are too many",
+                ),
                 port.offset,
                 layer,
-                str(found.inferred),
-                str(found.declared),
-                "remove the ports that are too many",
-                ("output", port.id),
+                port=("output", port.id),
             )
 
 
@@ -388,24 +411,25 @@ class MissingPrecision(Rule):
     ```
     """
 
-    code, name, severity = "IR117", "missing-precision", "error"
+    id = MISSING_PRECISION
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers" or None not in context.precisions:
             return
         for layer in context.every_layer:
             for port in layer.outputs:
                 if port.precision is None:
-                    yield Problem(
-                        cls.name,
-                        f"output port {port.id} has no precision",
+                    yield Finding(
+                        Fault(
+                            cls.id,
+                            f"output port {port.id} has no precision",
+                            expected="precision",
+                            help='add precision="…", such as FP32',
+                        ),
                         port.offset,
                         layer,
-                        "precision",
-                        None,
-                        'add precision="…", such as FP32',
-                        ("output", port.id),
+                        port=("output", port.id),
                     )
 
 
@@ -439,10 +463,10 @@ class UnknownPrecision(Rule):
     ```
     """
 
-    code, name, severity = "IR118", "unknown-precision", "error"
+    id = UNKNOWN_PRECISION
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         if not any(
             precision is not None and ElementType.of_precision(precision) is None
             for precision in context.precisions
@@ -453,21 +477,25 @@ class UnknownPrecision(Rule):
                 for port in ports:
                     if port.precision is not None and port.element_type is None:
                         close = _close_precision(port.precision)
-                        yield Problem(
-                            cls.name,
-                            f"'{port.precision}' is the precision of no element type"
-                            + (
-                                "" if direction == "output" else "; OpenVINO ignores it on an input"
+                        yield Finding(
+                            Fault(
+                                cls.id,
+                                f"'{port.precision}' is the precision of no element type"
+                                + (
+                                    ""
+                                    if direction == "output"
+                                    else "; OpenVINO ignores it on an input"
+                                ),
+                                expected=close or "FP32, FP16, I64, I32, U8, BOOL …",
+                                actual=port.precision,
+                                help=f'write precision="{close}"'
+                                if close
+                                else "write OpenVINO's name of the type",
+                                severity=None if direction == "output" else "warning",
                             ),
                             context.model.source.attribute(port.offset, "precision"),
                             layer,
-                            close or "FP32, FP16, I64, I32, U8, BOOL …",
-                            port.precision,
-                            f'write precision="{close}"'
-                            if close
-                            else "write OpenVINO's name of the type",
-                            (direction, port.id),
-                            None if direction == "output" else "warning",
+                            port=(direction, port.id),
                         )
 
 
@@ -513,33 +541,36 @@ class MissingBody(Rule):
     Add the body with its `<layers>` and `<edges>`, or remove the one that is too many.
     """
 
-    code, name, severity = "IR119", "missing-body", "error"
+    id = MISSING_BODY
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         wanted = {"loop": ("body",), "tensoriterator": ("body",), "if": ("then_body", "else_body")}
         for layer in context.layers(*wanted) if context.model.format == "ir" else ():
             expected = wanted[layer.type.lower()]
             held = layer.bodies or {}
             for tag in expected:
                 if tag not in held and context.model.kind != "layers":
-                    yield Problem(
-                        cls.name,
-                        f"the layer has no <{tag}>",
+                    yield Finding(
+                        Fault(
+                            cls.id,
+                            f"the layer has no <{tag}>",
+                            expected=tag,
+                            help=f"add its <{tag}>",
+                        ),
                         layer.offset,
                         layer,
-                        tag,
-                        None,
-                        f"add its <{tag}>",
                     )
             for tag, body in held.items():
                 if tag not in expected:
-                    yield Problem(
-                        cls.name,
-                        f"{layer.type} has no use for a <{tag}>",
+                    yield Finding(
+                        Fault(
+                            cls.id,
+                            f"{layer.type} has no use for a <{tag}>",
+                            expected=" and ".join(expected),
+                            actual=tag,
+                            help="remove it",
+                        ),
                         body.offset,
                         layer,
-                        " and ".join(expected),
-                        tag,
-                        "remove it",
                     )

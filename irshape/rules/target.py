@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..model.graph import Layer, Problem
+from ..faults import Fault
+from ..model.graph import Finding, Layer
+from ..rule_ids import NEWER_THAN_TARGET
 from .base import Rule
 from .context import Context
 
@@ -37,10 +39,10 @@ class NewerThanTarget(Rule):
     Convert the model with the release that it is meant for, or raise the target. Where the target has the same operation under an earlier opset, write that one.
     """
 
-    code, name, severity = "IR605", "newer-than-target", "error"
+    id = NEWER_THAN_TARGET
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         target = context.settings.target
         if target is None or context.model.format != "ir":
             return
@@ -55,14 +57,15 @@ class NewerThanTarget(Rule):
             if layer is None:
                 offset = max(context.model.source.data.find(b"<net"), 0)
                 message = f"IR version {found.name} needs OpenVINO {written(found.release)} or newer; the target is {written(target)}"
-                yield Problem(
-                    cls.name,
-                    message,
+                yield Finding(
+                    Fault(
+                        cls.id,
+                        message,
+                        expected=f"readable by {written(target)}",
+                        actual=written(found.release),
+                        help=_advice(found.release),
+                    ),
                     place(offset, "version"),
-                    None,
-                    f"readable by {written(target)}",
-                    written(found.release),
-                    _advice(found.release),
                 )
             elif found.kind == "opset":
                 same, nearest = _nearest(layer, target)
@@ -79,31 +82,35 @@ class NewerThanTarget(Rule):
                     if same
                     else _advice(found.release)
                 )
-                yield Problem(
-                    cls.name,
-                    message,
+                yield Finding(
+                    Fault(
+                        cls.id,
+                        message,
+                        expected=f"readable by {written(target)}",
+                        actual=written(found.release),
+                        help=hint,
+                    ),
                     place(layer.offset, "version"),
                     layer,
-                    f"readable by {written(target)}",
-                    written(found.release),
-                    hint,
                 )
             else:
                 yield cls._of_type(found, layer, target)
 
     @classmethod
-    def _of_type(cls, found: Requirement, layer: Layer, target: Release) -> Problem:
+    def _of_type(cls, found: Requirement, layer: Layer, target: Release) -> Finding:
         from ..releases import written
 
         message = f"element type {found.name} needs OpenVINO {written(found.release)} or newer; the target is {written(target)}"
-        return Problem(
-            cls.name,
-            message,
+        return Finding(
+            Fault(
+                cls.id,
+                message,
+                expected=f"readable by {written(target)}",
+                actual=written(found.release),
+                help=_advice(found.release),
+            ),
             layer.offset,
             layer,
-            f"readable by {written(target)}",
-            written(found.release),
-            _advice(found.release),
         )
 
 

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..model.graph import Layer, Problem
+from ..faults import Fault
+from ..model.graph import Finding, Layer
 from ..ops.registry import UnknownOperation, from_plugin
+from ..rule_ids import (
+    CUSTOM_OPERATION,
+    IR_VERSION,
+    MISSING_LAYER_ATTRIBUTE,
+    UNKNOWN_TYPE,
+    UNKNOWN_VERSION,
+)
 from .base import Rule
 from .context import Context
 
@@ -36,7 +44,7 @@ class IrVersion(Rule):
     ```
     """
 
-    code, name, severity = "IR601", "ir-version", "error"
+    id = IR_VERSION
 
 
 class UnknownType(Rule):
@@ -65,55 +73,59 @@ class UnknownType(Rule):
     ```
     """
 
-    code, name, severity = "IR602", "unknown-type", "error"
+    id = UNKNOWN_TYPE
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         for layer, unknown in context.met(UnknownOperation):
             if context.model.format != "ir":
                 continue  # the reader has said which node it is
-            if "missing-layer-attribute" in context.noted.get(id(layer), ()):
+            if MISSING_LAYER_ATTRIBUTE in context.noted.get(id(layer), ()):
                 continue  # without a type or version no operation can be found
             place = context.model.source.attribute
             if _is_extension(layer, context.settings.extensions):
                 message = f"{layer.type} of '{layer.version}' is an extension; its declared ports are taken"
                 hint = "it needs its own library: Core.add_extension"
-                yield Problem(
-                    CustomOperation.name,
-                    message,
+                yield Finding(
+                    Fault(
+                        CustomOperation.id,
+                        message,
+                        actual=f"{layer.type} of {layer.version}",
+                        help=hint,
+                        severity="info",
+                    ),
                     place(layer.offset, "type"),
                     layer,
-                    actual=f"{layer.type} of {layer.version}",
-                    help=hint,
-                    severity="info",
                 )
                 continue
             if unknown.custom:
                 rule, at, hint = (
-                    CustomOperation.name,
+                    CustomOperation.id,
                     "version",
                     f"name it with --extension {layer.type}@{layer.version}, or in the configuration (extensions), and its declared ports are taken; "
                     "or declare it in a plugin (entry point group irshape.operations)",
                 )
             elif unknown.known or (not unknown.close and "opset" in str(unknown).split(" ")[0]):
                 newest = unknown.known[-1].version_name() if unknown.known else "opset1"
-                rule, at, hint = UnknownVersion.name, "version", f'write version="{newest}"'
+                rule, at, hint = UnknownVersion.id, "version", f'write version="{newest}"'
             else:
                 rule, at, hint = (
-                    cls.name,
+                    cls.id,
                     "type",
                     f"did you mean {unknown.close}?"
                     if unknown.close
                     else f"correct the type; if the operation is your own, name it with --extension {layer.type}",
                 )
-            yield Problem(
-                rule,
-                str(unknown),
+            yield Finding(
+                Fault(
+                    rule,
+                    str(unknown),
+                    expected=unknown.close,
+                    actual=f"{layer.type} of {layer.version or 'no version'}",
+                    help=hint,
+                ),
                 place(layer.offset, at),
                 layer,
-                expected=unknown.close,
-                actual=f"{layer.type} of {layer.version or 'no version'}",
-                help=hint,
             )
 
 
@@ -143,7 +155,7 @@ class UnknownVersion(Rule):
     ```
     """
 
-    code, name, severity = "IR603", "unknown-version", "error"
+    id = UNKNOWN_VERSION
 
 
 class CustomOperation(Rule):
@@ -169,10 +181,10 @@ class CustomOperation(Rule):
     point group `irshape.operations`), then its shapes are inferred too.
     """
 
-    code, name, severity = "IR604", "custom-operation", "error"
+    id = CUSTOM_OPERATION
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         """Those that plugins declare."""
         for folded, places in context.by_type.items():
             if not from_plugin(folded):
@@ -180,14 +192,16 @@ class CustomOperation(Rule):
             for body, position in places:
                 layer = body.layers[position]
                 message = f"{layer.type} of '{layer.version}' is declared by a plugin of irshape; OpenVINO needs its library"
-                yield Problem(
-                    cls.name,
-                    message,
+                yield Finding(
+                    Fault(
+                        cls.id,
+                        message,
+                        actual=f"{layer.type} of {layer.version}",
+                        help="Core.add_extension",
+                        severity="info",
+                    ),
                     layer.offset,
                     layer,
-                    actual=f"{layer.type} of {layer.version}",
-                    help="Core.add_extension",
-                    severity="info",
                 )
 
 

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..faults import Fault
 from ..inference.engine import Mismatch
-from ..model.graph import Problem
+from ..model.graph import Finding
 from ..model.weights import Weights, strings_fault
+from ..rule_ids import (
+    CONSTANT_OUT_OF_RANGE,
+    CONSTANT_SIZE,
+    CONSTANT_TYPE,
+    MISALIGNED_CONSTANT,
+    MISSING_WEIGHTS,
+    OVERLAPPING_CONSTANTS,
+    UNUSED_WEIGHTS,
+)
 from .base import Rule
 from .context import Context
 
@@ -33,10 +43,10 @@ class MissingWeights(Rule):
     Put the .bin beside the .xml, under the same name, or give it with `--weights FILE`; for a Git-LFS pointer, run `git lfs pull`. `--weights none` checks the .xml alone.
     """
 
-    code, name, severity = "IR501", "missing-weights", "error"
+    id = MISSING_WEIGHTS
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         model = context.model
         weights = model.weights
         if weights is None or weights.state in ("ready", "absent"):
@@ -57,14 +67,10 @@ class MissingWeights(Rule):
             if weights.state == "lfs"
             else "give it with --weights FILE, or check without values by --weights none"
         )
-        yield Problem(
-            cls.name,
-            what,
+        yield Finding(
+            Fault(cls.id, what, expected=f"{total} bytes", actual=weights.state, help=hint),
             needing[0][0].offset,
             needing[0][0],
-            f"{total} bytes",
-            weights.state,
-            hint,
         )
 
 
@@ -99,10 +105,10 @@ class ConstantOutOfRange(Rule):
     ```
     """
 
-    code, name, severity = "IR502", "constant-out-of-range", "error"
+    id = CONSTANT_OUT_OF_RANGE
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         weights = context.model.weights
         if weights is None or weights.state != "ready":
             return
@@ -111,14 +117,16 @@ class ConstantOutOfRange(Rule):
                 end = constant.offset + constant.size
                 short = end - weights.size
                 message = f"the constant ends at byte {end}, but {_name(weights)} has {weights.size} bytes: {short} too few"
-                yield Problem(
-                    cls.name,
-                    message,
+                yield Finding(
+                    Fault(
+                        cls.id,
+                        message,
+                        expected=f"at most {weights.size}",
+                        actual=str(end),
+                        help="the .bin is truncated or belongs to another model, or offset and size are wrong",
+                    ),
                     layer.data_offset,
                     layer,
-                    f"at most {weights.size}",
-                    str(end),
-                    "the .bin is truncated or belongs to another model, or offset and size are wrong",
                 )
 
 
@@ -150,23 +158,19 @@ class ConstantSize(Rule):
     ```
     """
 
-    code, name, severity = "IR503", "constant-size", "error"
+    id = CONSTANT_SIZE
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         for layer, constant in context.constants:
             if constant.element_type.kind == "string":
                 fault = strings_fault(constant)
                 if fault is not None:
                     hint = "the .bin belongs to another model, or offset, size or shape are wrong"
-                    yield Problem(
-                        cls.name,
-                        fault,
+                    yield Finding(
+                        Fault(cls.id, fault, expected=f"{constant.elements} strings", help=hint),
                         layer.data_offset,
                         layer,
-                        f"{constant.elements} strings",
-                        None,
-                        hint,
                     )
                 continue
             if constant.element_type.kind == "dynamic":
@@ -180,14 +184,16 @@ class ConstantSize(Rule):
                 + ("; OpenVINO takes the first of them in silence" if more else "")
             )
             place = context.model.source.attribute(layer.data_offset, "size")
-            yield Problem(
-                cls.name,
-                message,
+            yield Finding(
+                Fault(
+                    cls.id,
+                    message,
+                    expected=str(needed),
+                    actual=str(constant.size),
+                    help=f'write size="{needed}", or correct shape or element_type',
+                ),
                 place,
                 layer,
-                str(needed),
-                str(constant.size),
-                f'write size="{needed}", or correct shape or element_type',
             )
 
 
@@ -213,24 +219,25 @@ class UnusedTail(Rule):
     Check that the two files belong together; reading and saving the model with OpenVINO drops what is not used.
     """
 
-    code, name, severity = "IR504", "unused-weights", "info"
+    id = UNUSED_WEIGHTS
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         weights = context.model.weights
         if weights is None or weights.state != "ready":
             return
         end = max((constant.offset + constant.size for _, constant in context.constants), default=0)
         if end < weights.size:
             message = f"{_name(weights)} has {weights.size} bytes, its constants end at {end}: {weights.size - end} bytes are not used"
-            yield Problem(
-                cls.name,
-                message,
+            yield Finding(
+                Fault(
+                    cls.id,
+                    message,
+                    expected=str(end),
+                    actual=str(weights.size),
+                    help="check that the .bin belongs to this .xml",
+                ),
                 0,
-                None,
-                str(end),
-                str(weights.size),
-                "check that the .bin belongs to this .xml",
             )
 
 
@@ -261,10 +268,10 @@ class Misaligned(Rule):
     ```
     """
 
-    code, name, severity = "IR505", "misaligned-constant", "info"
+    id = MISALIGNED_CONSTANT
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         found = [
             (layer, constant)
             for layer, constant in context.constants
@@ -279,14 +286,16 @@ class Misaligned(Rule):
                 context.model.source.attribute(layer.data_offset, "offset"),
                 "nothing need be done; whoever writes the file can pad the .bin",
             )
-            yield Problem(
-                cls.name,
-                message,
+            yield Finding(
+                Fault(
+                    cls.id,
+                    message,
+                    expected=f"a multiple of {width}",
+                    actual=str(constant.offset),
+                    help=hint,
+                ),
                 place,
                 layer,
-                f"a multiple of {width}",
-                str(constant.offset),
-                hint,
             )
 
 
@@ -318,10 +327,10 @@ class Overlap(Rule):
     ```
     """
 
-    code, name, severity = "IR506", "overlapping-constants", "info"
+    id = OVERLAPPING_CONSTANTS
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         users = {
             (constant.offset, constant.size): layer
             for layer, constant in reversed(context.constants)
@@ -332,14 +341,16 @@ class Overlap(Rule):
             if offset < end and holder is not None:
                 message = f"the constant's bytes {offset} to {offset + size} overlap those of '{holder.name}' (id {holder.id}), which end at {end}"
                 place = context.model.source.attribute(layer.data_offset, "offset")
-                yield Problem(
-                    cls.name,
-                    message,
+                yield Finding(
+                    Fault(
+                        cls.id,
+                        message,
+                        expected=f"{end} or more, or the same bytes",
+                        actual=str(offset),
+                        help="correct the offset that is wrong",
+                    ),
                     place,
                     layer,
-                    f"{end} or more, or the same bytes",
-                    str(offset),
-                    "correct the offset that is wrong",
                 )
             if offset + size > end:
                 end, holder = offset + size, layer
@@ -377,10 +388,10 @@ class ConstantType(Rule):
     ```
     """
 
-    code, name, severity = "IR507", "constant-type", "error"
+    id = CONSTANT_TYPE
 
     @classmethod
-    def check(cls, context: Context) -> Iterator[Problem]:
+    def check(cls, context: Context) -> Iterator[Finding]:
         if not context.mistyped:
             return
         for layer, found in context.met(Mismatch):
@@ -388,13 +399,15 @@ class ConstantType(Rule):
                 given, meant = found.inferred.element_type, found.declared.element_type
                 place = context.model.source.attribute(layer.data_offset, "element_type")
                 message = f"element_type is {given}, but the constant's port and what it feeds declare {meant.precision}"
-                yield Problem(
-                    cls.name,
-                    message,
+                yield Finding(
+                    Fault(
+                        cls.id,
+                        message,
+                        expected=str(meant),
+                        actual=str(given),
+                        help=f'write element_type="{meant}"',
+                    ),
                     place,
                     layer,
-                    str(meant),
-                    str(given),
-                    f'write element_type="{meant}"',
-                    ("output", layer.outputs[found.position].id),
+                    port=("output", layer.outputs[found.position].id),
                 )

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from ..model.graph import Problem
+from ..faults import Fault
+from ..model.graph import Finding
 from ..model.source import Source
+from ..rule_ids import MISPLACED_SUPPRESSION, UNKNOWN_SUPPRESSION, UNUSED_SUPPRESSION
 from ..rules import all_rules
 from ..spelling import suggestion
 from .selectors import covered
@@ -72,7 +74,7 @@ class Comments:
     """The comments of a file that silence findings, and what is wrong with some. A file without the word costs one search."""
 
     def __init__(self, source: Source) -> None:
-        self.problems: list[Problem] = []
+        self.findings: list[Finding] = []
         self.whole = Scope(0)
         self.layers: list[Scope] = []
         """By where they start; an inner one comes after the one around it."""
@@ -87,7 +89,7 @@ class Comments:
         self._starts = [scope.start for scope in self.layers]
 
     def __bool__(self) -> bool:
-        return bool(self.whole.comments or self.layers or self.problems)
+        return bool(self.whole.comments or self.layers or self.findings)
 
     def _read(self, source: Source) -> None:
         layers: list[tuple[int, Scope | None]] = []
@@ -121,8 +123,8 @@ class Comments:
                 else:
                     message = "this comment silences nothing: it stands in no layer"
                     hint = "put it inside the layer it is meant for; for the whole file, before the first element, or write disable-file"
-                    self.problems.append(
-                        Problem("misplaced-suppression", message, token.start(), help=hint)
+                    self.findings.append(
+                        Finding(Fault(MISPLACED_SUPPRESSION, message, help=hint), token.start())
                     )
 
     def _parsed(self, text: str, offset: int) -> tuple[Suppression | None, bool]:
@@ -131,8 +133,8 @@ class Comments:
         if match is None or match["verb"] not in ("disable", "disable-file") or not match["codes"]:
             hint = "write <!-- irshape: disable=IR305 --> inside a layer, or <!-- irshape: disable-file=IR305 -->"
             message = f"the comment '{_short(text)}' says nothing that irshape knows"
-            self.problems.append(
-                Problem("unknown-suppression", message, offset, actual=_short(text), help=hint)
+            self.findings.append(
+                Finding(Fault(UNKNOWN_SUPPRESSION, message, actual=_short(text), help=hint), offset)
             )
             return None, False
         codes = []
@@ -142,12 +144,12 @@ class Comments:
             if covers:
                 codes.append((selector, covers))
             else:
-                self.problems.append(
-                    _unknown(selector, offset, len(self.problems) < MAX_SUGGESTIONS)
+                self.findings.append(
+                    _unknown(selector, offset, len(self.findings) < MAX_SUGGESTIONS)
                 )
         return Suppression(offset, codes), match["verb"] == "disable-file"
 
-    def silence(self, code: str, problem: Problem) -> bool:
+    def silence(self, code: str, problem: Finding) -> bool:
         """Whether a comment silences a finding: one of the file, or of a layer that the finding is about or stands in."""
         silenced = self.whole.silences(code)
         if self.layers:
@@ -165,7 +167,7 @@ class Comments:
                     scope = scope.outer
         return silenced
 
-    def unused(self, enabled: frozenset[str] | None) -> Iterator[Problem]:
+    def unused(self, enabled: frozenset[str] | None) -> Iterator[Finding]:
         """The selectors in comments that silence nothing, where their rules are asked at all."""
         asked = (
             enabled
@@ -178,12 +180,14 @@ class Comments:
                 for text, covers in comment.codes:
                     if not covers & scope.hits and covers & asked:
                         message = f"there is no {text} {where} to silence"
-                        yield Problem(
-                            "unused-suppression",
-                            message,
+                        yield Finding(
+                            Fault(
+                                UNUSED_SUPPRESSION,
+                                message,
+                                actual=text,
+                                help="remove it from the comment",
+                            ),
                             comment.offset,
-                            actual=text,
-                            help="remove it from the comment",
                         )
 
 
@@ -196,17 +200,19 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def _unknown(name: str, offset: int, suggest: bool) -> Problem:
+def _unknown(name: str, offset: int, suggest: bool) -> Finding:
     close = (
         suggestion(name, [text for rule in all_rules() for text in (rule.code, rule.name)])
         if suggest and len(name) < 60
         else ""
     )
     message = f"there is no rule '{_short(name)}'{close}"
-    return Problem(
-        "unknown-suppression",
-        message,
+    return Finding(
+        Fault(
+            UNKNOWN_SUPPRESSION,
+            message,
+            actual=_short(name),
+            help="correct the code; `irshape rule` lists them",
+        ),
         offset,
-        actual=_short(name),
-        help="correct the code; `irshape rule` lists them",
     )

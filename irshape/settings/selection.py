@@ -10,6 +10,17 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ..rule_ids import (
+    DOCTYPE,
+    INTERNAL_ERROR,
+    IR_VERSION,
+    MALFORMED_XML,
+    NESTING_LIMIT,
+    NOT_AN_IR,
+    SIZE_LIMIT,
+    UNREADABLE_FILE,
+    RuleId,
+)
 from ..rules.settings import Settings
 from .comments import Comments
 from .configuration import Configuration
@@ -17,21 +28,20 @@ from .patterns import matches
 from .selectors import _PREFIX, check_selectors, covered
 
 if TYPE_CHECKING:
-    from ..model.graph import Problem
+    from ..model.graph import Finding
     from ..model.source import Source
-    from ..rules.base import Rule
 
 
 FATAL = frozenset(
     (
-        "malformed-xml",
-        "doctype",
-        "not-an-ir",
-        "size-limit",
-        "nesting-limit",
-        "ir-version",
-        "unreadable-file",
-        "internal-error",
+        MALFORMED_XML,
+        DOCTYPE,
+        NOT_AN_IR,
+        SIZE_LIMIT,
+        NESTING_LIMIT,
+        IR_VERSION,
+        UNREADABLE_FILE,
+        INTERNAL_ERROR,
     )
 )
 """Rules about a file that was not checked: selecting others does not turn them off, ignoring them does."""
@@ -118,38 +128,28 @@ def ignored_in(path: str, configuration: Configuration) -> frozenset[str]:
     )
 
 
-# Comments in a file
-
-
 class Filter:
-    """Applies selection and comments to the problems of one file."""
+    """Applies selection and comments to the findings of one file."""
 
     def __init__(self, chosen: Settings, source: Source | None) -> None:
         self.enabled = chosen.enabled
         self.ignored = chosen.ignored
         self.comments = Comments(source) if chosen.comments and source is not None else None
 
-    def keep(self, rule: type[Rule], problem: Problem) -> bool:
-        """Whether a problem is reported."""
-        silenced = (
-            bool(self.comments)
-            and self.comments is not None
-            and self.comments.silence(rule.code, problem)
-        )
-        return not silenced and self.selected(rule)
+    def keep(self, finding: Finding) -> bool:
+        """Whether a finding is reported."""
+        code = finding.rule.code
+        silenced = self.comments is not None and self.comments.silence(code, finding)
+        return not silenced and self.selected(finding.rule)
 
-    def selected(self, rule: type[Rule]) -> bool:
-        return (
-            self.enabled is None
-            or rule.code in self.enabled
-            or (rule.name in FATAL and rule.code not in self.ignored)
-        )
+    def selected(self, rule: RuleId) -> bool:
+        if self.enabled is None or rule.code in self.enabled:
+            return True
+        return rule in FATAL and rule.code not in self.ignored
 
-    def about_comments(self) -> list[Problem]:
-        """What is wrong with the comments themselves, once every problem has been asked about."""
-        from ..rules import rule_named
-
+    def about_comments(self) -> list[Finding]:
+        """What is wrong with the comments themselves, once every finding has been asked about."""
         if not self.comments:
             return []
-        found = [*self.comments.problems, *self.comments.unused(self.enabled)]
-        return [problem for problem in found if self.selected(rule_named(problem.rule))]
+        findings = [*self.comments.findings, *self.comments.unused(self.enabled)]
+        return [finding for finding in findings if self.selected(finding.rule)]

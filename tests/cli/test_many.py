@@ -221,7 +221,7 @@ def test_the_cache_goes_by_content(
     assert errors(folder, cache) == []
     assert entries(cache) == 1
     asked: list[str] = []
-    from irshape.checking import one as validation
+    from irshape.checking import many as validation
 
     real = validation.validate_model
     monkeypatch.setattr(

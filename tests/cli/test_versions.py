@@ -301,7 +301,6 @@ class {name}(Operation):
 '''
 
 RULE = '''
-from irshape.model import Problem
 from irshape.rules import Rule
 
 class NoLayerNamedLayer(Rule):
@@ -316,7 +315,7 @@ class NoLayerNamedLayer(Rule):
     def check(cls, context):
         for layer in context.model.walk():
             if layer.name == "layer":
-                yield Problem(cls.name, "this name says nothing", layer.offset, layer)
+                yield cls.finding("this name says nothing", layer.offset, layer)
 '''
 
 

@@ -337,7 +337,7 @@ def told(model: irshape.Model) -> list[object]:
             [(edge.from_layer, edge.from_port, edge.to_layer, edge.to_port) for edge in body.edges]
             for body in model.net.all_bodies()
         ],
-        sorted(problem.rule for problem in model.problems),
+        sorted(finding.rule.name for finding in model.findings),
     ]
 
 
@@ -402,8 +402,8 @@ def test_faults_keep_their_places_in_any_manner(usual: str, instead: str, tmp_pa
     text = text[:at] + "+" + text[at:]
     (tmp_path / "m.xml").write_text(text)
     expected = [
-        (problem.rule, problem.offset, problem.port)
-        for problem in irshape.load(tmp_path / "m.xml").problems
+        (finding.rule.name, finding.offset, finding.port)
+        for finding in irshape.load(tmp_path / "m.xml").findings
     ]
     assert [rule for rule, _, _ in expected] == [
         "malformed-dim",
@@ -415,14 +415,14 @@ def test_faults_keep_their_places_in_any_manner(usual: str, instead: str, tmp_pa
         text if at < 0 else text[:at] + instead + text[at + len(usual) :]
     )
     assert [
-        (problem.rule, problem.offset, problem.port)
-        for problem in irshape.load(tmp_path / "m.xml").problems
+        (finding.rule.name, finding.offset, finding.port)
+        for finding in irshape.load(tmp_path / "m.xml").findings
     ] == expected
 
 
 def test_the_same_fault_in_two_ports_is_told_twice(tmp_path: Path) -> None:
     text = (EXAMPLES / "control_flow.xml").read_text().replace("</port>", "<odd/></port>", 3)
     (tmp_path / "m.xml").write_text(text)
-    assert [problem.rule for problem in irshape.load(tmp_path / "m.xml").problems] == [
+    assert [finding.rule.name for finding in irshape.load(tmp_path / "m.xml").findings] == [
         "unknown-element"
     ] * 3

@@ -59,7 +59,7 @@ def check(name: str, changes: list[Mutation], folder: Path) -> None:
             model = irshape.load(path)
         except irshape.LoadError:
             return
-        assert all(diagnostic(problem, model.source).line > 0 for problem in model.problems)
+        assert all(diagnostic(finding, model.source).line > 0 for finding in model.findings)
         irshape.infer(model).to_dict()
         if name in SMALL:
             run(model)

@@ -107,7 +107,7 @@ REDUCTION = """<layer id="1" type="ReduceMean" ...>
 def test_values_in_comments(comment: str, tmp_path: Path) -> None:
     model = load(tmp_path, REDUCTION.replace("{comment}", f" <!--{comment}-->"))
     assert shapes(model) == [["[1,5,1]"]]
-    assert model.problems == []
+    assert model.findings == []
 
 
 @pytest.mark.parametrize(

@@ -361,7 +361,7 @@ def test_loss_is_that_of_all_paths(labels: list[int], steps: int, merge: bool) -
 
 
 def test_labels_are_classes() -> None:
-    from irshape.ops.declaration import Violation
+    from irshape.faults import Violation
     from irshape.ops.sequence.ctc import CTCLoss
 
     with pytest.raises(Violation):

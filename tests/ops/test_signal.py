@@ -254,7 +254,7 @@ def test_of_nothing() -> None:
 
 def test_axes_at_run_time() -> None:
     """What is refused of known axes is refused of those that come at run time."""
-    from irshape.ops.declaration import Violation
+    from irshape.faults import Violation
     from irshape.ops.signal.fourier import DFT
 
     pairs = np.zeros((3, 4, 2), np.float32)
@@ -498,7 +498,7 @@ def test_short_time_back(case: Case, oracle: Oracle) -> None:
 
 def test_frames_at_run_time() -> None:
     """What is refused of known frame sizes is refused of those that come at run time."""
-    from irshape.ops.declaration import Violation
+    from irshape.faults import Violation
     from irshape.ops.signal.short_time import ISTFT, STFT
 
     signal, window = np.zeros((1, 20), np.float32), np.ones(4, np.float32)

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from network import found, validate
 
+from irshape import rule_ids
 from irshape.cli.rule import command, fields, markdown
 from irshape.rules import HEADINGS, Rule, all_rules, rule_named
 
@@ -44,18 +45,11 @@ def test_headings(code: str) -> None:
         assert page.sections.get(heading, "``````").count("```") == 2
 
 
-def test_every_problem_has_a_rule() -> None:
-    """The names under which reading and inference report."""
-    root = Path(__file__).resolve().parents[2] / "irshape"
-    texts = "".join(
-        path.read_text()
-        for folder in ("formats", "ops", "inference")
-        for path in (root / folder).rglob("*.py")
-    )
-    named = set(re.findall(r'rule="([a-z0-9-]+)"', texts)) | set(
-        re.findall(r'(?:Problem|self\.problem|self\.stop)\(\s*"([a-z0-9-]+)"', texts)
-    )
-    assert named <= {rule.name for rule in all_rules()}
+def test_every_rule_id_has_a_page() -> None:
+    """Whatever is reported under a constant of `rule_ids` has a rule, and each code and name stands for one."""
+    ids = [value for value in vars(rule_ids).values() if isinstance(value, rule_ids.RuleId)]
+    assert sorted(ids) == sorted(rule.id for rule in all_rules())
+    assert len({rule.code for rule in ids}) == len({rule.name for rule in ids}) == len(ids)
 
 
 # the command

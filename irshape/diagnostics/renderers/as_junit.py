@@ -5,7 +5,8 @@ Only elements and attributes that the strictest of readers knows (the schema of 
 
 from __future__ import annotations
 
-from ..report import SEVERITIES, Diagnostic, FileReport, Report
+from ...rule_ids import SEVERITIES
+from ..report import Diagnostic, FileReport, Report
 from .common import DEFAULTS, Options, layer_phrase, plain
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'

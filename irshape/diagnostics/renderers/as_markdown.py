@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..report import SEVERITIES, Diagnostic, Report
+from ...rule_ids import SEVERITIES
+from ..report import Diagnostic, Report
 from .common import DEFAULTS, PLURALS, Options, count, counted, plain, tally
 
 SIGNS = {"error": "❌", "warning": "⚠️", "info": "ℹ️"}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..report import SEVERITIES, Diagnostic, FileReport, Report
+from ...rule_ids import SEVERITIES
+from ..report import Diagnostic, FileReport, Report
 from .colours import painter
 from .common import (
     DEFAULTS,

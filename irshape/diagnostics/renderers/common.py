@@ -7,7 +7,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..report import SEVERITIES, Diagnostic, FileReport, Report, Severity
+from ...rule_ids import SEVERITIES, Severity
+from ..report import Diagnostic, FileReport, Report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

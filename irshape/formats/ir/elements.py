@@ -6,9 +6,24 @@ import re
 from html import unescape
 from typing import Literal
 
-from ...model.graph import Body, Edge, Layer, Model, NotReadable, Port, Problem
+from ...faults import Fault
+from ...model.graph import Body, Edge, Finding, Layer, Model, NotReadable, Port
 from ...model.ids import lenient_id, plain_id
 from ...model.source import Source
+from ...rule_ids import (
+    MALFORMED_DIM,
+    MALFORMED_EDGE,
+    MALFORMED_ID,
+    MISSING_LAYER_ATTRIBUTE,
+    MISSPELT_ELEMENT,
+    NOT_AN_IR,
+    REPEATED_ELEMENT,
+    UNKNOWN_EDGE_ATTRIBUTE,
+    UNKNOWN_ELEMENT,
+    UNKNOWN_LAYER_ATTRIBUTE,
+    UNKNOWN_PORT_ATTRIBUTE,
+    RuleId,
+)
 
 _MIN_DIM, _MAX_DIM = -1, 2**63 - 1
 
@@ -36,7 +51,7 @@ class Elements:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.model = Model(source)
-        self.problems = self.model.problems
+        self.findings = self.model.findings
         self.port_ids: set[str] = set()
         """Those met that are well-formed: there are few, and they come again and again."""
         self.shapes: dict[bytes, tuple[int, ...]] = {}
@@ -44,18 +59,32 @@ class Elements:
         self.port_lists: dict[bytes, list[tuple[str, str | None, int, tuple[int, ...] | None]]] = {}
         """The ports in what an <input> or <output> holds, where they have no names: id, precision, offset from its beginning, dimensions."""
 
-    def problem(
+    def report(
         self,
-        rule: str,
+        rule: RuleId,
         message: str,
         offset: int,
         layer: Layer | None = None,
-        **details: str | None,
+        *,
+        expected: str | None = None,
+        actual: str | None = None,
+        help: str | None = None,
     ) -> None:
-        self.problems.append(Problem(rule, message, offset, layer, **details))  # type: ignore[arg-type]
+        fault = Fault(rule, message, expected=expected, actual=actual, help=help)
+        self.findings.append(Finding(fault, offset, layer))
 
-    def stop(self, rule: str, message: str, offset: int, **details: str) -> NotReadable:
-        return NotReadable(Problem(rule, message, offset, **details), self.source)  # type: ignore[arg-type]
+    def stop(
+        self,
+        rule: RuleId,
+        message: str,
+        offset: int,
+        *,
+        expected: str | None = None,
+        actual: str | None = None,
+        help: str | None = None,
+    ) -> NotReadable:
+        fault = Fault(rule, message, expected=expected, actual=actual, help=help)
+        return NotReadable(Finding(fault, offset), self.source)
 
     def layer(self, attributes: list[str], offset: int, body: Body, fragment: bool) -> Layer:
         if (
@@ -82,8 +111,8 @@ class Elements:
                 layer.output_names = found.pop("output_names", None)
             for name in ("type",) if fragment else ("id", "name", "type", "version"):
                 if name not in attributes[::2]:
-                    self.problem(
-                        "missing-layer-attribute",
+                    self.report(
+                        MISSING_LAYER_ATTRIBUTE,
                         f"the layer has no `{name}`",
                         offset,
                         layer,
@@ -92,8 +121,8 @@ class Elements:
                     )
             if not fragment:
                 for name in found:
-                    self.problem(
-                        "unknown-layer-attribute",
+                    self.report(
+                        UNKNOWN_LAYER_ATTRIBUTE,
                         f"<layer> has no attribute `{name}`; OpenVINO passes over it",
                         self.source.attribute(offset, name),
                         layer,
@@ -129,17 +158,19 @@ class Elements:
             if read is not None
             else "give it a number of its own; edges name it by that number"
         )
-        self.problems.append(
-            Problem(
-                "malformed-id",
-                message,
+        self.findings.append(
+            Finding(
+                Fault(
+                    MALFORMED_ID,
+                    message,
+                    expected=read or "a whole number",
+                    actual=text or None,
+                    help=hint,
+                    severity=severity,
+                ),
                 place,
                 layer,
-                read or "a whole number",
-                text or None,
-                hint,
-                port,
-                severity,
+                port=port,
             )
         )
 
@@ -172,16 +203,14 @@ class Elements:
                 )
                 where = ("input" if incoming else "output", number)
                 known, hint = "id, precision, names", "remove it, or correct its name"
-                self.problems.append(
-                    Problem(
-                        "unknown-port-attribute",
-                        message,
+                self.findings.append(
+                    Finding(
+                        Fault(
+                            UNKNOWN_PORT_ATTRIBUTE, message, expected=known, actual=name, help=hint
+                        ),
                         self.source.attribute(offset, name),
                         layer,
-                        known,
-                        name,
-                        hint,
-                        where,
+                        port=where,
                     )
                 )
         if port.id in self.port_ids:
@@ -200,9 +229,9 @@ class Elements:
         """The same as `dims`, which is asked once for bytes that are in order."""
         found = self.shapes.get(inner)
         if found is None:
-            problems = len(self.problems)
+            problems = len(self.findings)
             found = self.dims(inner, port, layer, fragment)
-            if found is not None and len(self.problems) == problems:
+            if found is not None and len(self.findings) == problems:
                 self.shapes[inner] = found
         return found
 
@@ -226,7 +255,7 @@ class Elements:
             place = start + match.start()
             if tag == b"port":
                 raise self.stop(
-                    "not-an-ir",
+                    NOT_AN_IR,
                     "a <port> stands inside another",
                     place,
                     help="close the first <port> before the second",
@@ -251,16 +280,18 @@ class Elements:
                 )
                 where = ("input" if incoming else "output", port.id)
                 hint = "write a whole number, or -1 where the size is not known"
-                self.problems.append(
-                    Problem(
-                        "malformed-dim",
-                        message,
+                self.findings.append(
+                    Finding(
+                        Fault(
+                            MALFORMED_DIM,
+                            message,
+                            expected="a size, or -1 for a dynamic dimension",
+                            actual=text[:40],
+                            help=hint,
+                        ),
                         place,
                         layer,
-                        "a size, or -1 for a dynamic dimension",
-                        text[:40],
-                        hint,
-                        where,
+                        port=where,
                     )
                 )
                 well, broken = False, inner.find(b"</dim", match.start())
@@ -278,8 +309,8 @@ class Elements:
                 layer = next(
                     (layer for number in ends for layer in body.layers if layer.id == number), None
                 )
-                self.problem(
-                    "malformed-edge",
+                self.report(
+                    MALFORMED_EDGE,
                     f"the edge has no `{name}`",
                     offset,
                     layer,
@@ -290,8 +321,8 @@ class Elements:
             if name not in _EDGE_ATTRIBUTES:
                 message = f"<edge> has no attribute `{name}`; OpenVINO passes over it"
                 known, hint = ", ".join(_EDGE_ATTRIBUTES), "remove it, or correct its name"
-                self.problem(
-                    "unknown-edge-attribute",
+                self.report(
+                    UNKNOWN_EDGE_ATTRIBUTE,
                     message,
                     self.source.attribute(offset, name),
                     expected=known,
@@ -315,7 +346,7 @@ class Elements:
                 for id, precision, place, dims in known
             ]
             return
-        problems, at = len(self.problems), 0
+        problems, at = len(self.findings), 0
         while match := _PORT.match(inner, at):
             _, id, early, precision, names, content = match.groups()
             names = early if names is None else names
@@ -337,7 +368,7 @@ class Elements:
             at = match.end()
         if inner[at:].strip():
             raise Irregular
-        if b"names=" not in inner and len(self.problems) == problems:
+        if b"names=" not in inner and len(self.findings) == problems:
             self.port_lists[inner] = [
                 (port.id, port.precision, port.offset - begun, port.dims) for port in ports
             ]
@@ -359,8 +390,8 @@ class Elements:
         """An element that is passed over: it stands there a second time, is misspelt, or means nothing there."""
         if tag in known:
             message = f"a second <{tag}>: OpenVINO reads the first and passes over this one and all that it holds"
-            self.problem(
-                "repeated-element",
+            self.report(
+                REPEATED_ELEMENT,
                 message,
                 offset,
                 layer,
@@ -374,8 +405,8 @@ class Elements:
         close = get_close_matches(tag.lower(), known, 1, 0.75)
         if close:
             message = f"<{tag}> looks like a misspelling of <{close[0]}>; OpenVINO passes over it and all that it holds"
-            self.problem(
-                "misspelt-element",
+            self.report(
+                MISSPELT_ELEMENT,
                 message,
                 offset,
                 layer,
@@ -386,8 +417,8 @@ class Elements:
         else:
             wanted = ", ".join(f"<{name}>" for name in known) or "no element"
             message = f"<{tag}> has no meaning here; OpenVINO passes over it in silence"
-            self.problem(
-                "unknown-element",
+            self.report(
+                UNKNOWN_ELEMENT,
                 message,
                 offset,
                 layer,

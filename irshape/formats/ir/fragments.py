@@ -12,9 +12,11 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
+from ...faults import Fault
 from ...inference.fragments import _MAX_VALUE_TEXT, _product, parse_value
-from ...model.graph import Layer, Model, NotReadable, Port, Problem
+from ...model.graph import Finding, Layer, Model, NotReadable, Port
 from ...model.source import Source
+from ...rule_ids import LEFT_OUT, MALFORMED_XML
 from ...types import ElementType
 from .reader import read
 
@@ -31,7 +33,7 @@ def read_layers(source: Source) -> Model:
     layers = sorted(model.walk(), key=lambda layer: layer.offset)
     for problem in repaired.problems:
         holder = next((layer for layer in reversed(layers) if layer.offset <= problem.offset), None)
-        model.problems.append(problem._replace(layer=holder))
+        model.findings.append(problem._replace(layer=holder))
     said: dict[int, list[tuple[str, bool]]] = {}
     for comment in repaired.comments:
         said.setdefault(comment.port, []).append((comment.text, comment.at_dim))
@@ -70,9 +72,11 @@ def _complete(model: Model, layer: Layer) -> None:
         place = layer.data_offset if layer.data_offset >= 0 else layer.offset
         names = " and ".join(f"`{name}`" for name in absent)
         message = f"the {layer.type} has no {names}; taken from its output port"
-        model.problems.append(
-            Problem(
-                "left-out", message, place, layer, names, None, f"write {names} into its <data>"
+        model.findings.append(
+            Finding(
+                Fault(LEFT_OUT, message, expected=names, help=f"write {names} into its <data>"),
+                place,
+                layer,
             )
         )
 
@@ -87,11 +91,11 @@ def _in_utf8(source: Source) -> Source:
         return Source(source.path, source.data.decode(encoding).encode())
     except (LookupError, UnicodeError) as problem:
         raise NotReadable(
-            Problem(
-                "malformed-xml",
-                f"the file cannot be decoded: {problem}",
+            Finding(
+                Fault(
+                    MALFORMED_XML, f"the file cannot be decoded: {problem}", help="save it as UTF-8"
+                ),
                 0,
-                help="save it as UTF-8",
             ),
             source,
         ) from None

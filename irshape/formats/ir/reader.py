@@ -13,6 +13,7 @@ from xml.parsers import expat
 
 from ...model.graph import NO_PORTS, BackEdge, Body, Layer, Model, NotReadable, Port, PortMap
 from ...model.source import Source
+from ...rule_ids import DOCTYPE, IR_VERSION, MALFORMED_XML, NESTING_LIMIT, NOT_AN_IR
 from .elements import OPAQUE, Elements, Irregular
 
 if TYPE_CHECKING:
@@ -111,14 +112,14 @@ class _Reader(Elements):
             offset = offset if repaired is None else repaired.origin(offset)
             reason = expat.ErrorString(error.code)
             raise self.stop(
-                "malformed-xml",
+                MALFORMED_XML,
                 f"the file is not well-formed XML: {reason}",
                 offset,
                 help="repair the XML at this place; nothing past it was read",
             ) from None
         except (ValueError, LookupError) as error:  # an encoding that expat cannot take from Python
             raise self.stop(
-                "malformed-xml", f"the file cannot be decoded: {error}", 0, help="save it as UTF-8"
+                MALFORMED_XML, f"the file cannot be decoded: {error}", 0, help="save it as UTF-8"
             ) from None
         return self.model
 
@@ -134,7 +135,7 @@ class _Reader(Elements):
                 b"<!DOCTYPE", 0, parser.CurrentByteIndex - self.shift + len(b"<!DOCTYPE")
             )
             raise self.stop(
-                "doctype",
+                DOCTYPE,
                 "the file has a DOCTYPE, which no IR has and which can define entities; OpenVINO reads past it in silence",
                 max(offset, 0),
                 help="delete the DOCTYPE declaration",
@@ -353,7 +354,7 @@ class _Reader(Elements):
 
     def too_deep(self, offset: int) -> NotReadable:
         return self.stop(
-            "nesting-limit",
+            NESTING_LIMIT,
             f"elements are nested deeper than {MAX_DEPTH}",
             offset,
             help="no real IR needs this; check where the file came from",
@@ -365,7 +366,7 @@ class _Reader(Elements):
             return _LAYERS
         if tag != "net":
             raise self.stop(
-                "not-an-ir",
+                NOT_AN_IR,
                 f"the root element is <{tag}>; an IR begins with <net>, a layer on its own with <layer>",
                 offset,
                 expected="net",
@@ -381,7 +382,7 @@ class _Reader(Elements):
         self.model.version = version
         if version not in READ_VERSIONS:
             raise self.stop(
-                "ir-version",
+                IR_VERSION,
                 _version_message(text, version),
                 self.source.attribute(offset, "version"),
                 expected="10 or 11",

@@ -12,7 +12,9 @@ import re
 from bisect import bisect_right
 from typing import NamedTuple
 
-from ...model.graph import Problem
+from ...faults import Fault
+from ...model.graph import Finding
+from ...rule_ids import LEFT_OUT, REPAIRED_XML
 
 _BODIES = frozenset({"body", "then_body", "else_body"})
 _PORT_MAPS = frozenset({"port_map", "then_port_map", "else_port_map"})
@@ -66,7 +68,7 @@ class Repaired:
         self.plain = bytearray(data)
         """The text with what was blanked, every byte in its place."""
         self.insertions: list[tuple[int, bytes]] = []
-        self.problems: list[Problem] = []
+        self.problems: list[Finding] = []
         self.comments: list[Comment] = []
         self.vague: set[int] = set()
         """The starts of ports whose dimensions are left out."""
@@ -157,7 +159,9 @@ class _Walk:
         self, message: str, offset: int, expected: str | None, actual: str | None, help: str
     ) -> None:
         self.repaired.problems.append(
-            Problem("repaired-xml", message, offset, None, expected, actual, help)
+            Finding(
+                Fault(REPAIRED_XML, message, expected=expected, actual=actual, help=help), offset
+            )
         )
 
     def between(self, start: int, end: int) -> None:
@@ -187,14 +191,15 @@ class _Walk:
             elif top.name in ("input", "output"):
                 message = f"`{dots[0].decode()}` stands for ports that are left out"
                 self.repaired.problems.append(
-                    Problem(
-                        "left-out",
-                        message,
+                    Finding(
+                        Fault(
+                            LEFT_OUT,
+                            message,
+                            expected=f"the ports of the <{top.name}>",
+                            actual="...",
+                            help="write the ports, so that the layer can be checked",
+                        ),
                         dots.start(),
-                        None,
-                        f"the ports of the <{top.name}>",
-                        "...",
-                        "write the ports, so that the layer can be checked",
                     )
                 )
 

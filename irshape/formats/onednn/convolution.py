@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .declaration import FORMAT, Made, Operation, Refusal, Value, flag, integer, ints, kind, word
+from ...faults import Violation
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
+from .declaration import FORMAT, Made, Operation, Value, flag, integer, ints, kind, word
 from .elementwise import same_type
 
 AUTO_PAD = {
@@ -39,19 +41,19 @@ def matmul(operation: Operation) -> Made:
 
 
 def window(operation: Operation, rank: int) -> dict[str, Any]:
-    """Strides, pads and dilations over `rank` spatial axes. Raises `Refusal` for lists of another length."""
+    """Strides, pads and dilations over `rank` spatial axes. Raises `Violation` for lists of another length."""
     found: dict[str, Any] = {"auto_pad": AUTO_PAD[operation["auto_pad"]]}
     for name in ("strides", "pads_begin", "pads_end", "dilations"):
         listed = operation[name]
         if listed is None:
             listed = [1] * rank
         if len(listed) != rank or (name in ("strides", "dilations") and min(listed, default=1) < 1):
-            raise Refusal(
+            raise Violation(
                 f"`{name}` is {listed}; it takes {rank} numbers",
-                rule="attribute-value",
+                rule=ATTRIBUTE_VALUE,
                 at=name,
                 expected=f"{rank} numbers",
-                seen=listed,
+                actual=listed,
             )
         found[name] = listed
     return found
@@ -83,11 +85,11 @@ def filters(operation: Operation, weights: Value, *, order: str) -> Value:
         return made if given == order else operation.transpose(made, [1, 0, *range(2, rank)])
     sizes = made.shape.static
     if sizes is None or sizes[0] % groups:
-        raise Refusal(
+        raise Violation(
             f"weights of shape {weights.shape} do not make {groups} groups",
-            rule="input-shapes",
+            rule=INPUT_SHAPES,
             at="groups",
-            seen=weights.shape,
+            actual=weights.shape,
         )
     made = operation.reshaped(made, [groups, sizes[0] // groups, *sizes[1:]])
     return made if given == order else operation.transpose(made, [0, 2, 1, *range(3, rank + 1)])
@@ -214,12 +216,12 @@ POOL: dict[str, Any] = {
 def _pool(operation: Operation, rank: int) -> dict[str, Any]:
     kernel = operation["kernel"]
     if len(kernel) != rank:
-        raise Refusal(
+        raise Violation(
             f"`kernel` is {kernel}; it takes {rank} numbers",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="kernel",
             expected=f"{rank} numbers",
-            seen=kernel,
+            actual=kernel,
         )
     return {
         **window(operation, rank),

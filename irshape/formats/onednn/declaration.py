@@ -7,9 +7,11 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from ...faults import Violation
 from ...ops.tensors import Tensor
+from ...rule_ids import INPUT_RANK, INPUT_VALUE, OPERATION_CONSTRAINT
 from ...types import ElementType
-from ..builder import Builder, Refusal, Value
+from ..builder import Builder, Value
 
 Made = Value | tuple[Value, ...]
 Function = Callable[["Operation"], Made]
@@ -185,25 +187,25 @@ class Operation:
         )
 
     def rank(self, value: Value | None = None) -> int:
-        """The rank of a value. Raises `Refusal` where it is not known."""
+        """The rank of a value. Raises `Violation` where it is not known."""
         found = (self.x if value is None else value).rank
         if found is None:
-            raise Refusal(
+            raise Violation(
                 f"{self.kind} cannot be read without the rank of its input",
-                rule="input-rank",
+                rule=INPUT_RANK,
                 expected="a known rank",
             )
         return found
 
     def axis(self, name: str = "axis") -> int:
-        """An axis attribute, counted from the front. Raises `Refusal`."""
+        """An axis attribute, counted from the front. Raises `Violation`."""
         rank, axis = self.rank(), self[name]
         if not -rank <= axis < rank:
-            raise Refusal(
+            raise Violation(
                 f"`{name}` is {axis}, outside [{-rank}, {rank - 1}] for an input of rank {rank}",
-                rule="input-value",
+                rule=INPUT_VALUE,
                 at=name,
-                seen=axis,
+                actual=axis,
             )
         return int(axis % rank)
 
@@ -235,7 +237,7 @@ class Operation:
 
     def note(self, message: str, *, at: str = "") -> None:
         """Something worth knowing of what the library does with this operation."""
-        self.builder.problem("operation-constraint", message, at=at, severity="info")
+        self.builder.report(OPERATION_CONSTRAINT, message, at=at, severity="info")
 
 
 FORMAT = word("NXC", "NXC", "NCX")
@@ -248,8 +250,8 @@ __all__ = [
     "Declaration",
     "Made",
     "Operation",
-    "Refusal",
     "Value",
+    "Violation",
     "declarations",
     "flag",
     "floats",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ...faults import Violation
+from ...rule_ids import ATTRIBUTE_VALUE
 from ...types import ElementType
-from .declaration import FORMAT, Made, Operation, Refusal, flag, floats, integer, ints, kind, word
+from .declaration import FORMAT, Made, Operation, flag, floats, integer, ints, kind, word
 
 
 @kind("StaticReshape", 1, shape=ints(required=True), special_zero=flag(0))
@@ -21,12 +23,12 @@ def static_reshape(operation: Operation) -> Made:
 def static_transpose(operation: Operation) -> Made:
     rank, order = operation.rank(), operation["order"]
     if sorted(axis + rank if axis < 0 else axis for axis in order) != list(range(rank)):
-        raise Refusal(
+        raise Violation(
             f"`order` is {order}, no order of {rank} axes",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="order",
             expected=f"an order of {rank} axes",
-            seen=order,
+            actual=order,
         )
     return operation.transpose(operation.x, [axis % rank for axis in order])
 
@@ -70,12 +72,12 @@ def interpolate(operation: Operation) -> Made:
     """Exactly one of sizes and scales; the other one may be there and empty."""
     sizes, scales = operation["sizes"], operation["scales"]
     if bool(sizes) == bool(scales) or len(operation.inputs) > 1:
-        raise Refusal(
+        raise Violation(
             "exactly one of `sizes` and `scales` is given",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="sizes",
             expected="sizes or scales",
-            seen=[sizes, scales],
+            actual=[sizes, scales],
         )
     x = operation.channels_second(operation.x)
     axes = list(range(2, operation.rank(x)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .declaration import Made, Operation, Refusal, Value, floats, integer, ints, kind, word
+from ...faults import Violation
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
+from .declaration import Made, Operation, Value, floats, integer, ints, kind, word
 
 _RANGE = {"u8": (0, 255), "i8": (-128, 127), "u4": (0, 15), "i4": (-8, 7)}
 PER = word("per_tensor", "per_tensor", "per_channel", "per_group")
@@ -15,12 +17,12 @@ def _lying(
     x = operation.x
     if operation["qtype"] == "per_tensor":
         if len(values) != 1:
-            raise Refusal(
+            raise Violation(
                 f"`{name}` holds {len(values)} numbers; per tensor it takes 1",
-                rule="attribute-value",
+                rule=ATTRIBUTE_VALUE,
                 at=name,
                 expected=1,
-                seen=len(values),
+                actual=len(values),
             )
         return operation.numbers(values[0], element_type)
     axis, rank = operation.axis(), operation.rank()
@@ -45,12 +47,12 @@ def _lying(
         ]
         return operation.numbers(spread, element_type, shape=(*sizes[:2], *([1] * (rank - 2))))
     if dim is not None and not dim.contains(len(values)):
-        raise Refusal(
+        raise Violation(
             f"`{name}` holds {len(values)} numbers; axis {axis} has size {dim}",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at=name,
             expected=dim,
-            seen=len(values),
+            actual=len(values),
         )
     return operation.numbers(
         values,
@@ -112,11 +114,11 @@ def _given(operation: Operation, index: int) -> Value | None:
     groups, sizes = operation["group_shape"], value.shape.static
     rank = operation.rank()
     if not groups or len(groups) != rank or sizes is None or len(sizes) != rank:
-        raise Refusal(
+        raise Violation(
             f"`group_shape` is {groups} for data {operation.x.shape}, with {value.shape}",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="group_shape",
-            seen=groups,
+            actual=groups,
         )
     whole = operation.x.shape.static
     if whole is not None and any(
@@ -124,12 +126,12 @@ def _given(operation: Operation, index: int) -> Value | None:
         for count, size, extent in zip(sizes, groups, whole, strict=True)
         if size != extent or count != 1
     ):
-        raise Refusal(
+        raise Violation(
             f"groups of {groups} do not divide {operation.x.shape} into {value.shape}",
-            rule="input-shapes",
+            rule=INPUT_SHAPES,
             at="group_shape",
             expected=whole,
-            seen=sizes,
+            actual=sizes,
         )
     for axis, group in enumerate(groups):
         if group > 1 and sizes[axis] > 1:

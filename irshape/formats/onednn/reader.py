@@ -7,11 +7,30 @@ import os
 from difflib import get_close_matches
 from typing import Any
 
-from ...model.graph import Model, NotReadable, Problem
+from ...faults import Fault, Violation
+from ...model.graph import Finding, Model, NotReadable
 from ...model.source import Source
 from ...ops.tensors import Tensor
+from ...rule_ids import (
+    ATTRIBUTE_VALUE,
+    CYCLE,
+    DUPLICATE_TENSOR_NAME,
+    INPUT_COUNT,
+    INPUT_ELEMENT_TYPE,
+    INPUT_MISMATCH,
+    INPUT_TYPE_MISMATCH,
+    INTERNAL_ERROR,
+    MISSING_ATTRIBUTE,
+    MISSPELT_ATTRIBUTE,
+    NESTING_LIMIT,
+    NOT_AN_IR,
+    OUTPUT_COUNT,
+    STRIDE_MISMATCH,
+    UNKNOWN_ATTRIBUTE,
+    UNKNOWN_TYPE,
+)
 from ...types import DYNAMIC_TYPE, ElementType, PartialShape
-from ..builder import Builder, Refusal, Value, declare
+from ..builder import Builder, Value, declare
 from .declaration import TYPES, Declaration, Operation, declarations
 
 UNKNOWN_SIZE = -(2**63)
@@ -49,36 +68,42 @@ def read(source: Source) -> Model:
         return _Reader(source, [(offset(position), found) for position, found in operations]).read()
     except UnicodeDecodeError as problem:
         raise NotReadable(
-            Problem("not-an-ir", f"the file begins as JSON and is not UTF-8: {problem.reason}", 0),
+            Finding(
+                Fault(NOT_AN_IR, f"the file begins as JSON and is not UTF-8: {problem.reason}"), 0
+            ),
             source,
         ) from None
     except json.JSONDecodeError as problem:
         place = len(text[: problem.pos].encode())
         raise NotReadable(
-            Problem(
-                "not-an-ir",
-                f"the file is not well-formed JSON: {problem.msg}",
+            Finding(
+                Fault(
+                    NOT_AN_IR,
+                    f"the file is not well-formed JSON: {problem.msg}",
+                    expected="a oneDNN graph",
+                ),
                 place,
-                expected="a oneDNN graph",
             ),
             source,
         ) from None
     except ValueError as problem:  # a whole number of thousands of digits
         raise NotReadable(
-            Problem("not-an-ir", f"the file is JSON that cannot be read: {problem}", 0), source
+            Finding(Fault(NOT_AN_IR, f"the file is JSON that cannot be read: {problem}"), 0), source
         ) from None
     except RecursionError:
         raise NotReadable(
-            Problem("nesting-limit", "the JSON is nested too deeply", 0), source
+            Finding(Fault(NESTING_LIMIT, "the JSON is nested too deeply"), 0), source
         ) from None
     except _Malformed as problem:
         place = len(text[: problem.position].encode())
         raise NotReadable(
-            Problem(
-                "not-an-ir",
-                f"the file is JSON and no oneDNN graph: {problem}",
+            Finding(
+                Fault(
+                    NOT_AN_IR,
+                    f"the file is JSON and no oneDNN graph: {problem}",
+                    expected="a `graph` of operations",
+                ),
                 place,
-                expected="a `graph` of operations",
             ),
             source,
         ) from None
@@ -222,7 +247,7 @@ class _Reader:
         for position, entry in self.operations:
             if not isinstance(entry.get("kind"), str):
                 raise NotReadable(
-                    Problem("not-an-ir", "an operation has no `kind`", position),
+                    Finding(Fault(NOT_AN_IR, "an operation has no `kind`"), position),
                     builder.model.source,
                 )
             try:
@@ -230,7 +255,7 @@ class _Reader:
                 self.outputs.append([LogicalTensor(tensor) for tensor in entry.get("outputs", [])])
             except (ValueError, TypeError) as problem:
                 raise NotReadable(
-                    Problem("not-an-ir", f"{entry['kind']}: {problem}", position),
+                    Finding(Fault(NOT_AN_IR, f"{entry['kind']}: {problem}"), position),
                     builder.model.source,
                 ) from None
         producers: dict[int, int] = {}
@@ -238,8 +263,8 @@ class _Reader:
             for tensor in tensors:
                 if tensor.id in producers:
                     builder.offset = self.operations[number][0]
-                    builder.problem(
-                        "duplicate-tensor-name",
+                    builder.report(
+                        DUPLICATE_TENSOR_NAME,
                         f"the logical tensor {tensor.id} is the output of two operations",
                         severity="error",
                     )
@@ -288,8 +313,8 @@ class _Reader:
                 str(self.operations[number][1].get("name") or self.operations[number][1]["kind"])
                 for number in left[:4]
             )
-            self.builder.problem(
-                "cycle",
+            self.builder.report(
+                CYCLE,
                 f"{len(left)} operations wait for each other: {names}",
                 expected="operations without a cycle",
             )
@@ -316,28 +341,20 @@ class _Reader:
         try:
             made = self.made(entry, inputs, declared)
         except Exception as error:
-            if not isinstance(error, Refusal) and os.environ.get("IRSHAPE_DEBUG"):
+            if not isinstance(error, Violation) and os.environ.get("IRSHAPE_DEBUG"):
                 raise
             refusal = (
                 error
-                if isinstance(error, Refusal)
-                else Refusal(
+                if isinstance(error, Violation)
+                else Violation(
                     f"irshape failed on this operation ({type(error).__name__}: {error})",
-                    rule="internal-error",
+                    rule=INTERNAL_ERROR,
                 )
             )
             layer, made = builder.opaque(kind, "onednn", inputs, declared, name=builder.name)
-            place = self.attribute_place(number, refusal.at)
-            problem = Problem(
-                refusal.rule,
-                refusal.message,
-                place,
-                layer,
-                refusal.expected,
-                refusal.seen,
-                refusal.help or None,
-            )
-            builder.model.problems.append(problem)
+            place = self.attribute_place(number, refusal.fault.at)
+            problem = Finding(refusal.fault, place, layer)
+            builder.model.findings.append(problem)
         for index, (value, tensor) in enumerate(zip(made, self.outputs[number], strict=False)):
             if (
                 int(value.layer.id) < first
@@ -362,25 +379,25 @@ class _Reader:
     def made(
         self, entry: dict[str, Any], inputs: list[Value], declared: list[Tensor]
     ) -> tuple[Value, ...]:
-        """The outputs of an operation. Raises `Refusal`."""
+        """The outputs of an operation. Raises `Violation`."""
         kind = entry["kind"]
         found = declarations().get(kind)
         if found is None:
             close = get_close_matches(kind, list(declarations()), 1, 0.8)
-            raise Refusal(
+            raise Violation(
                 f"irshape has no declaration of oneDNN Graph's {kind}",
-                rule="unknown-type",
+                rule=UNKNOWN_TYPE,
                 expected=close[0] if close else None,
-                seen=kind,
+                actual=kind,
                 help="what the file declares of its outputs is taken; docs/onednn.md lists the kinds that are read",
             )
         given = entry.get("attrs", {})
         if not isinstance(given, dict):
-            raise Refusal(
+            raise Violation(
                 "`attrs` is no object of attributes",
-                rule="attribute-value",
+                rule=ATTRIBUTE_VALUE,
                 expected="an object",
-                seen=type(given).__name__,
+                actual=type(given).__name__,
             )
         attributes = self.attributes(kind, found, given)
         for what, count, (least, most) in (
@@ -395,19 +412,19 @@ class _Reader:
                     if most < 100
                     else f"{least} or more"
                 )
-                raise Refusal(
+                raise Violation(
                     f"{kind} takes {wanted} {what}s, got {count}",
-                    rule=f"{what}-count",
+                    rule=INPUT_COUNT if what == "input" else OUTPUT_COUNT,
                     expected=wanted,
-                    seen=count,
+                    actual=count,
                 )
         if found.types and inputs and inputs[0].element_type.name not in (*found.types, "dynamic"):
             words = ", ".join(found.types)
-            raise Refusal(
+            raise Violation(
                 f"{kind} takes {words}, got {inputs[0].element_type}",
-                rule="input-element-type",
+                rule=INPUT_ELEMENT_TYPE,
                 expected=words,
-                seen=inputs[0].element_type,
+                actual=inputs[0].element_type,
             )
         made = found.function(
             Operation(self.builder, kind, inputs, attributes, declared, frozenset(given))
@@ -415,7 +432,7 @@ class _Reader:
         return made if isinstance(made, tuple) else (made,)
 
     def attributes(self, kind: str, found: Declaration, given: dict[str, Any]) -> dict[str, Any]:
-        """The attributes with their defaults. Raises `Refusal`; one that the kind has not is noted only."""
+        """The attributes with their defaults. Raises `Violation`; one that the kind has not is noted only."""
         values = {name: declared.default for name, declared in found.attributes.items()}
         for name, entry in given.items():
             declared = found.attributes.get(name)
@@ -423,9 +440,9 @@ class _Reader:
                 close = get_close_matches(
                     name, [other for other in found.attributes if other not in given], 1, 0.75
                 )
-                rule = "misspelt-attribute" if close else "unknown-attribute"
+                rule = MISSPELT_ATTRIBUTE if close else UNKNOWN_ATTRIBUTE
                 wanted = close[0] if close else ", ".join(found.attributes) or "no attributes"
-                self.builder.problem(
+                self.builder.report(
                     rule, f"{kind} has no attribute `{name}`", expected=wanted, actual=name
                 )
                 continue
@@ -433,47 +450,47 @@ class _Reader:
                 (entry.get("type"), entry.get("value")) if isinstance(entry, dict) else (None, None)
             )
             if type != declared.type or not isinstance(value, _PYTHON[declared.type]):
-                raise Refusal(
+                raise Violation(
                     f"`{name}` is of the type {type}; {kind} takes {declared.type}",
-                    rule="attribute-value",
+                    rule=ATTRIBUTE_VALUE,
                     at=name,
                     expected=declared.type,
-                    seen=type,
+                    actual=type,
                 )
             element = int if declared.type == "s64[]" else (int, float)
             if isinstance(value, list) and not all(isinstance(item, element) for item in value):
-                raise Refusal(
+                raise Violation(
                     f"`{name}` holds something else than numbers",
-                    rule="attribute-value",
+                    rule=ATTRIBUTE_VALUE,
                     at=name,
                     expected=declared.type,
-                    seen=value,
+                    actual=value,
                 )
             for item in value if isinstance(value, list) else [value]:
                 if isinstance(item, (int, float)) and not abs(item) < (
                     1 << 63 if declared.type[0] == "s" else _LARGEST
                 ):
-                    raise Refusal(
+                    raise Violation(
                         f"`{name}` holds a number past the range of {declared.type}",
-                        rule="attribute-value",
+                        rule=ATTRIBUTE_VALUE,
                         at=name,
                         expected=declared.type,
                     )
             if declared.choices and value not in declared.choices:
                 words = ", ".join(map(str, declared.choices))
-                raise Refusal(
+                raise Violation(
                     f"`{name}` is {value!r}; it is one of {words}",
-                    rule="attribute-value",
+                    rule=ATTRIBUTE_VALUE,
                     at=name,
                     expected=words,
-                    seen=value,
+                    actual=value,
                 )
             values[name] = value
         for name, declared in found.attributes.items():
             if declared.required and name not in given:
-                raise Refusal(
+                raise Violation(
                     f"the attribute `{name}` is missing",
-                    rule="missing-attribute",
+                    rule=MISSING_ATTRIBUTE,
                     expected=declared.type,
                     help=f"give {kind} its `{name}`",
                 )
@@ -494,13 +511,13 @@ class _Reader:
         layer = self.values[tensor.id].layer if tensor.id in self.values else None
         if first.dtype != tensor.dtype and "undef" not in (first.dtype, tensor.dtype):
             message = f"the logical tensor {tensor.id} is {tensor.dtype} here and {first.dtype} where it is first named"
-            self.builder.problem(
-                "input-type-mismatch", message, layer, expected=first.dtype, actual=tensor.dtype
+            self.builder.report(
+                INPUT_TYPE_MISMATCH, message, layer, expected=first.dtype, actual=tensor.dtype
             )
         if not first.tensor.shape.compatible(tensor.tensor.shape):
             message = f"the logical tensor {tensor.id} has shape {tensor.tensor.shape} here and {first.tensor.shape} where it is first named"
-            self.builder.problem(
-                "input-mismatch",
+            self.builder.report(
+                INPUT_MISMATCH,
                 message,
                 layer,
                 expected=str(first.tensor.shape),
@@ -510,8 +527,8 @@ class _Reader:
     def check_strides(self, tensor: LogicalTensor) -> None:
         found = tensor.stride_problem()
         if found is not None:
-            self.builder.problem(
-                "stride-mismatch",
+            self.builder.report(
+                STRIDE_MISMATCH,
                 f"the logical tensor {tensor.id}: {found[0]}",
                 expected=found[1],
                 actual=str(tensor.stride),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .declaration import FLOATS, Made, Operation, Refusal, flag, ints, kind
+from ...faults import Violation
+from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_VALUE, MISSING_ATTRIBUTE
+from .declaration import FLOATS, Made, Operation, flag, ints, kind
 
 KINDS = ("ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum")
 
@@ -13,9 +15,9 @@ def _reduce(operation: Operation) -> Made:
     listed = operation["axes"]
     if len(operation.inputs) == 2:
         if "axes" in operation.given:
-            raise Refusal(
+            raise Violation(
                 "the axes are given twice, as an attribute and as an input",
-                rule="attribute-value",
+                rule=ATTRIBUTE_VALUE,
                 at="axes",
                 expected="one of the two",
             )
@@ -26,37 +28,37 @@ def _reduce(operation: Operation) -> Made:
             operation.kind, x, operation.inputs[1], keep_dims=bool(operation["keep_dims"])
         )
     if listed is None:
-        raise Refusal(
+        raise Violation(
             "the axes are missing",
-            rule="missing-attribute",
+            rule=MISSING_ATTRIBUTE,
             expected="the attribute or the input `axes`",
             help="give the attribute `axes`",
         )
     if not listed:
-        raise Refusal(
+        raise Violation(
             "the list of axes is empty: the library supports no such reduction",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="axes",
             expected="one axis or more",
-            seen=[],
+            actual=[],
         )
     if x.rank is not None:
         outside = [axis for axis in listed if not -x.rank <= axis < x.rank]
         if outside:
-            raise Refusal(
+            raise Violation(
                 f"`axes` holds {outside[0]}, outside [{-x.rank}, {x.rank - 1}] for an input of rank {x.rank}",
-                rule="input-value",
+                rule=INPUT_VALUE,
                 at="axes",
                 expected=f"[{-x.rank}, {x.rank - 1}]",
-                seen=outside[0],
+                actual=outside[0],
             )
         if len({axis % x.rank for axis in listed}) < len(listed):
-            raise Refusal(
+            raise Violation(
                 f"`axes` holds an axis twice: {listed}",
-                rule="duplicate-values",
+                rule=DUPLICATE_VALUES,
                 at="axes",
                 expected="distinct axes",
-                seen=listed,
+                actual=listed,
             )
         kept = [
             dim

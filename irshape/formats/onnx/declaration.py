@@ -10,9 +10,11 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from ...faults import Violation
 from ...ops.tensors import Tensor
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_RANK, INPUT_VALUE, MISSING_ATTRIBUTE
 from ...types import ElementType
-from ..builder import Builder, Refusal, Value
+from ..builder import Builder, Value
 
 Made = Value | tuple[Value | None, ...]
 Function = Callable[["Node"], Made]
@@ -81,14 +83,14 @@ class Node:
         return self.inputs[index] if index < len(self.inputs) else None
 
     def need(self, index: int) -> Value:
-        """An input that is there. Raises `Refusal`."""
+        """An input that is there. Raises `Violation`."""
         found = self.input(index)
         if found is None:
-            raise Refusal(
+            raise Violation(
                 f"{self.operator} needs its input {index}",
-                rule="input-count",
+                rule=INPUT_COUNT,
                 expected=f"{index + 1} or more",
-                seen=len(self.inputs),
+                actual=len(self.inputs),
             )
         return found
 
@@ -132,11 +134,11 @@ class Node:
         return self.add("Convert", value, destination_type=ElementType.of(str(element_type)))
 
     def rank(self, value: Value, what: str) -> int:
-        """The rank of a value. Raises `Refusal` where it is not known: then it cannot be said in OpenVINO's operations."""
+        """The rank of a value. Raises `Violation` where it is not known: then it cannot be said in OpenVINO's operations."""
         if value.rank is None:
-            raise Refusal(
+            raise Violation(
                 f"{self.operator} {what} cannot be read without the rank of its input, which is not known",
-                rule="input-rank",
+                rule=INPUT_RANK,
                 expected="a known rank",
             )
         return value.rank
@@ -144,12 +146,12 @@ class Node:
     def axis(
         self, name: str, rank: int | None, *, end: bool = False, negative_since: int = 11
     ) -> int:
-        """An axis attribute, held against the rank where that is known; `end`: one past the last axis is allowed. Raises `Refusal`."""
+        """An axis attribute, held against the rank where that is known; `end`: one past the last axis is allowed. Raises `Violation`."""
         axis = self[name]
         if axis is None:
-            raise Refusal(
+            raise Violation(
                 f"the attribute `{name}` is missing",
-                rule="missing-attribute",
+                rule=MISSING_ATTRIBUTE,
                 expected="INT",
                 help=f"give {self.operator} its `{name}`",
             )
@@ -167,20 +169,20 @@ class Node:
         """Axes held against the rank; negative ones are refused before the version that brought them, and counted from the front where the rank is known."""
         for axis in axes:
             if axis < 0 and self.version < negative_since:
-                raise Refusal(
+                raise Violation(
                     f"`{name}` holds {axis}: {self.operator} of version {self.version} counts axes from 0; negative ones came with opset {negative_since}",
-                    rule="attribute-value",
+                    rule=ATTRIBUTE_VALUE,
                     at=name,
                     expected="an axis from 0 up",
-                    seen=axis,
+                    actual=axis,
                 )
             if rank is not None and not -rank <= axis < rank + end:
-                raise Refusal(
+                raise Violation(
                     f"`{name}` holds {axis}, outside [{-rank}, {rank - 1 + end}] for an input of rank {rank}",
-                    rule="input-value",
+                    rule=INPUT_VALUE,
                     at=name,
                     expected=f"[{-rank}, {rank - 1 + end}]",
-                    seen=axis,
+                    actual=axis,
                 )
         return [axis + rank if axis < 0 and rank is not None else axis for axis in axes]
 
@@ -196,17 +198,17 @@ class Node:
         return self.add("Reshape", value, wanted, special_zero=zero)
 
     def flag(self, name: str) -> bool:
-        """An attribute that is 0 or 1. Raises `Refusal`."""
+        """An attribute that is 0 or 1. Raises `Violation`."""
         found = self[name]
         if found not in (0, 1):
-            raise Refusal(
+            raise Violation(
                 f"`{name}` is {found}; it is 0 or 1",
-                rule="attribute-value",
+                rule=ATTRIBUTE_VALUE,
                 at=name,
                 expected="0 or 1",
-                seen=found,
+                actual=found,
             )
         return bool(found)
 
 
-__all__ = ["Made", "Node", "Refusal", "Tensor", "Value", "declarations", "operator"]
+__all__ = ["Made", "Node", "Tensor", "Value", "Violation", "declarations", "operator"]

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from ...faults import Violation
+from ...rule_ids import (
+    ATTRIBUTE_VALUE,
+    INPUT_ELEMENT_TYPE,
+    INPUT_RANK,
+    INPUT_SHAPES,
+    OPERATION_CONSTRAINT,
+)
 from ...types import ElementType
-from .declaration import Made, Node, Refusal, Value, operator
+from .declaration import Made, Node, Value, operator
 
 UNARY: dict[str, tuple[str, tuple[int, ...]]] = {
     "Abs": ("Abs", (1, 6, 13)),
@@ -79,11 +87,11 @@ def broadcast(node: Node) -> tuple[Value, Value]:
         return a, b
     if not node["broadcast"]:
         if not a.shape.compatible(b.shape):
-            raise Refusal(
+            raise Violation(
                 f"{node.operator} of version {node.version} takes inputs of one shape unless `broadcast` is 1, got {a.shape} and {b.shape}",
-                rule="input-shapes",
+                rule=INPUT_SHAPES,
                 expected=a.shape,
-                seen=b.shape,
+                actual=b.shape,
             )
         return a, b
     if node["axis"] is None:
@@ -92,11 +100,11 @@ def broadcast(node: Node) -> tuple[Value, Value]:
     axis = node.axis("axis", rank, negative_since=1)
     after = rank - axis - own
     if after < 0:
-        raise Refusal(
+        raise Violation(
             f"an input of rank {own} does not fit under one of rank {rank} from axis {axis} on",
-            rule="input-rank",
+            rule=INPUT_RANK,
             at="axis",
-            seen=own,
+            actual=own,
         )
     return a, (
         node.add("Unsqueeze", b, node.numbers([own + index for index in range(after)]))
@@ -141,12 +149,12 @@ def mod(node: Node) -> Made:
     a, b = node.need(0), node.need(1)
     if not node.flag("fmod"):
         if a.element_type.is_real and node.version < 28:
-            raise Refusal(
+            raise Violation(
                 "Mod of floating-point numbers needs `fmod` to be 1",
-                rule="attribute-value",
+                rule=ATTRIBUTE_VALUE,
                 at="fmod",
                 expected=1,
-                seen=0,
+                actual=0,
             )
         return node.add("FloorMod", a, b)
     return node.add("Mod", a, b)
@@ -156,12 +164,12 @@ def mod(node: Node) -> Made:
 def bit_shift(node: Node) -> Made:
     types = {"LEFT": "BitwiseLeftShift", "RIGHT": "BitwiseRightShift"}
     if node["direction"] not in types:
-        raise Refusal(
+        raise Violation(
             f"`direction` is '{node['direction']}'; it is LEFT or RIGHT",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="direction",
             expected="LEFT or RIGHT",
-            seen=node["direction"],
+            actual=node["direction"],
         )
     return node.add(types[node["direction"]], node.need(0), node.need(1))
 
@@ -220,10 +228,10 @@ def cast_like(node: Node) -> Made:
 def converted(node: Node, kind: ElementType) -> Value:
     x = node.x
     if "string" in (x.element_type.name, kind.name) and x.element_type is not kind:
-        raise Refusal(
+        raise Violation(
             "OpenVINO has no conversion from or to strings",
-            rule="input-element-type",
-            seen=f"{x.element_type} to {kind}",
+            rule=INPUT_ELEMENT_TYPE,
+            actual=f"{x.element_type} to {kind}",
         )
     greatest = SATURATED.get(kind.name)
     if (
@@ -305,11 +313,11 @@ def hard_sigmoid(node: Node) -> Made:
 def gelu(node: Node) -> Made:
     modes = {"none": "ERF", "tanh": "TANH"}
     if node["approximate"] not in modes:
-        raise Refusal(
+        raise Violation(
             f"`approximate` is '{node['approximate']}'; it is none or tanh",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="approximate",
-            seen=node["approximate"],
+            actual=node["approximate"],
         )
     return node.add("Gelu", node.x, version="opset7", approximation_mode=modes[node["approximate"]])
 
@@ -365,9 +373,9 @@ def dropout(node: Node) -> Made:
     training, ratio = node.input(2), node.input(1)
     trains = node.version >= 12 and training is not None and training.known != (0,)
     if trains and (ratio is None or ratio.tensor.value is None or any(ratio.tensor.value.upper)):
-        raise Refusal(
+        raise Violation(
             "Dropout in training draws at random; OpenVINO runs inference only",
-            rule="operation-constraint",
+            rule=OPERATION_CONSTRAINT,
         )
     made = node.add("Identity", node.x)
     if not node.wants(1):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...faults import Violation
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, MISSING_ATTRIBUTE
 from ...types import ElementType
-from .declaration import Made, Node, Refusal, Value, operator
+from .declaration import Made, Node, Value, operator
 from .package import onnx
 from .tensors import Tensors, element_type
 
@@ -18,10 +20,10 @@ def constant(node: Node) -> Made:
     given = [(name, value) for name, value in node.attributes.items() if value is not None]
     if len(given) != 1:
         names = ", ".join(name for name, _ in given) or "none"
-        raise Refusal(
+        raise Violation(
             f"Constant takes exactly one attribute, got {names}",
-            rule="missing-attribute" if not given else "attribute-value",
-            seen=names,
+            rule=MISSING_ATTRIBUTE if not given else ATTRIBUTE_VALUE,
+            actual=names,
         )
     name, value = given[0]
     name_of_layer = node.builder.name
@@ -34,7 +36,7 @@ def constant(node: Node) -> Made:
         )
     kinds = {"value_float": "f32", "value_floats": "f32", "value_int": "i64", "value_ints": "i64"}
     if name not in kinds:
-        raise Refusal("OpenVINO has no sparse constants", at=name)
+        raise Violation("OpenVINO has no sparse constants", at=name)
     return own_numbers(node, value, kinds[name])
 
 
@@ -60,12 +62,12 @@ def constant_of_shape(node: Node) -> Made:
         kind = element_type(given.data_type)
         array = onnx().numpy_helper.to_array(given)
         if array.size != 1:
-            raise Refusal(
+            raise Violation(
                 f"`value` has {array.size} elements; it takes one",
-                rule="attribute-value",
+                rule=ATTRIBUTE_VALUE,
                 at="value",
                 expected=1,
-                seen=array.size,
+                actual=array.size,
             )
         value = node.builder.constant(kind, (), pack(array.reshape(()), kind))
     return node.add("Broadcast", value, node.x, version="opset3", mode="numpy")
@@ -104,9 +106,9 @@ def range_(node: Node) -> Made:
     start, stop, step = (_scalar(node, node.need(index)) for index in range(3))
     kind = start.element_type
     if kind.is_dynamic:
-        raise Refusal(
+        raise Violation(
             "Range cannot be read without the element type of its inputs, which is not known",
-            rule="input-element-type",
+            rule=INPUT_ELEMENT_TYPE,
         )
     return node.add("Range", start, stop, step, version="opset4", output_type=kind)
 
@@ -118,11 +120,11 @@ def _scalar(node: Node, value: Value) -> Value:
 @operator("EyeLike", 9, 22)
 def eye_like(node: Node) -> Made:
     if node.x.rank not in (2, None):
-        raise Refusal(
+        raise Violation(
             f"EyeLike takes a tensor of rank 2, got {node.x.shape}",
-            rule="input-rank",
+            rule=INPUT_RANK,
             expected="rank 2",
-            seen=f"rank {node.x.rank}",
+            actual=f"rank {node.x.rank}",
         )
     kind = node.x.element_type if node["dtype"] is None else element_type(node["dtype"])
     sizes = node.shape_of(node.x)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...faults import Violation
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_RANK, INPUT_SHAPES
 from ...types import ElementType
-from .declaration import Made, Node, Refusal, Value, operator
+from .declaration import Made, Node, Value, operator
 from .matrix import _window, biased, spatial
 
 COORDINATES = (
@@ -21,12 +23,12 @@ I64 = ElementType.of("i64")
 
 def _one_of(node: Node, name: str, allowed: tuple[str, ...]) -> str:
     if node[name] not in allowed:
-        raise Refusal(
+        raise Violation(
             f"`{name}` is '{node[name]}'; OpenVINO has {', '.join(allowed)}",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at=name,
             expected=", ".join(allowed),
-            seen=node[name],
+            actual=node[name],
         )
     return str(node[name])
 
@@ -43,14 +45,14 @@ def resize(node: Node) -> Made:
     nearest = "floor" if old else _one_of(node, "nearest_mode", NEAREST)
     for name in ("exclude_outside",):
         if node[name]:
-            raise Refusal(
+            raise Violation(
                 f"Resize with `{name}` has no counterpart in OpenVINO",
                 at=name,
                 expected=0,
-                seen=node[name],
+                actual=node[name],
             )
     if node["keep_aspect_ratio_policy"] not in (None, "stretch"):
-        raise Refusal(
+        raise Violation(
             "Resize that keeps the ratio of the sides has no counterpart in OpenVINO",
             at="keep_aspect_ratio_policy",
             expected="stretch",
@@ -97,7 +99,7 @@ def _interpolated(
 ) -> Made:
     given = sizes if sizes is not None else scales
     if given is None:
-        raise Refusal(f"{node.operator} needs its scales or its sizes", rule="input-count")
+        raise Violation(f"{node.operator} needs its scales or its sizes", rule=INPUT_COUNT)
     rank = node.rank(x, "with its axes")
     axes = node.axes("axes", node["axes"], rank) if node["axes"] else list(range(rank))
     kept = list(range(len(axes)))
@@ -138,11 +140,11 @@ def _interpolated(
 @operator("GridSample", 16, 20, 22)
 def grid_sample(node: Node) -> Made:
     if node.x.rank not in (4, None):
-        raise Refusal(
+        raise Violation(
             f"OpenVINO samples images of rank 4, got {node.x.shape}",
-            rule="input-rank",
+            rule=INPUT_RANK,
             expected="rank 4",
-            seen=f"rank {node.x.rank}",
+            actual=f"rank {node.x.rank}",
         )
     modes = {
         "bilinear": "bilinear",
@@ -219,11 +221,11 @@ def non_max_suppression(node: Node) -> Made:
 def col2im(node: Node) -> Made:
     block = node.need(2).shape.static
     if block != (2,):
-        raise Refusal(
+        raise Violation(
             f"OpenVINO's Col2Im makes images of two axes, got {node.need(2).shape} of them",
-            rule="input-shapes",
+            rule=INPUT_SHAPES,
             expected="[2]",
-            seen=node.need(2).shape,
+            actual=node.need(2).shape,
         )
     window = spatial(node, 2)
     window.pop("auto_pad")

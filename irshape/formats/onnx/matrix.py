@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .declaration import Made, Node, Refusal, Value, operator
+from ...faults import Violation
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
+from .declaration import Made, Node, Value, operator
 
 
 @operator("MatMul", 1, 9, 13)
@@ -17,11 +19,11 @@ def gemm(node: Node) -> Made:
     """alpha * A * B + beta * C."""
     for index in (0, 1):
         if node.need(index).rank not in (2, None):
-            raise Refusal(
+            raise Violation(
                 f"input {index} of Gemm is a matrix, got {node.need(index).shape}",
-                rule="input-rank",
+                rule=INPUT_RANK,
                 expected="rank 2",
-                seen=node.need(index).shape,
+                actual=node.need(index).shape,
             )
     made = node.add(
         "MatMul",
@@ -89,35 +91,35 @@ AUTO_PAD = {
 
 
 def spatial(node: Node, rank: int) -> dict[str, Any]:
-    """Strides, pads and dilations of a window over `rank` spatial axes, each held against that number. Raises `Refusal`."""
+    """Strides, pads and dilations of a window over `rank` spatial axes, each held against that number. Raises `Violation`."""
     auto = node["auto_pad"] or "NOTSET"
     if auto not in AUTO_PAD:
-        raise Refusal(
+        raise Violation(
             f"`auto_pad` is '{auto}'; it is one of {', '.join(AUTO_PAD)}",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="auto_pad",
-            seen=auto,
+            actual=auto,
         )
     found: dict[str, Any] = {"auto_pad": AUTO_PAD[auto]}
     for name, least in (("strides", 1), ("dilations", 1)):
         listed = node[name] or [1] * rank
         if len(listed) != rank or min(listed) < least:
-            raise Refusal(
+            raise Violation(
                 f"`{name}` is {listed}; it takes {rank} numbers from {least} up",
-                rule="attribute-value",
+                rule=ATTRIBUTE_VALUE,
                 at=name,
                 expected=f"{rank} numbers",
-                seen=listed,
+                actual=listed,
             )
         found[name] = listed
     pads = node["pads"] or [0] * (2 * rank)
     if len(pads) != 2 * rank:
-        raise Refusal(
+        raise Violation(
             f"`pads` is {pads}; it takes {2 * rank} numbers",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="pads",
             expected=f"{2 * rank} numbers",
-            seen=pads,
+            actual=pads,
         )
     found["pads_begin"], found["pads_end"] = pads[:rank], pads[rank:]
     return found
@@ -126,11 +128,11 @@ def spatial(node: Node, rank: int) -> dict[str, Any]:
 def _window(node: Node, x: Value, w: Value) -> dict[str, Any]:
     rank = w.rank if w.rank is not None else node.rank(x, "with its window")
     if rank < 3 or x.rank not in (rank, None):
-        raise Refusal(
+        raise Violation(
             f"data {x.shape} and filter {w.shape} do not make a convolution",
-            rule="input-rank",
+            rule=INPUT_RANK,
             expected="equal ranks from 3 up",
-            seen=x.shape,
+            actual=x.shape,
         )
     kernel = node["kernel_shape"]
     if (
@@ -138,12 +140,12 @@ def _window(node: Node, x: Value, w: Value) -> dict[str, Any]:
         and w.shape.dims is not None
         and not all(dim.contains(size) for dim, size in zip(w.shape.dims[2:], kernel, strict=False))
     ):
-        raise Refusal(
+        raise Violation(
             f"`kernel_shape` is {kernel}; the filter is {w.shape}",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="kernel_shape",
             expected=w.shape,
-            seen=kernel,
+            actual=kernel,
         )
     return spatial(node, rank - 2)
 
@@ -152,12 +154,12 @@ def grouped(node: Node, w: Value, groups: int) -> Value:
     """The filter with the groups as an axis of its own in front."""
     first = w.shape.dims[0] if w.shape.dims is not None else None
     if first is not None and first.is_static and first.low % groups:
-        raise Refusal(
+        raise Violation(
             f"`group` is {groups}; the filter has {first} channels",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="group",
             expected=f"a divisor of {first}",
-            seen=groups,
+            actual=groups,
         )
     tail = node.add(
         "Slice",
@@ -187,12 +189,12 @@ def conv(node: Node) -> Made:
     rank = len(window["strides"]) + 2
     groups = node["group"]
     if groups < 1:
-        raise Refusal(
+        raise Violation(
             f"`group` is {groups}",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="group",
             expected="a whole number from 1 up",
-            seen=groups,
+            actual=groups,
         )
     made = (
         node.add("Convolution", x, w, **window)
@@ -226,9 +228,9 @@ def _sized(node: Node, window: dict[str, Any], x: Value, w: Value, rank: int) ->
         value.shape.dims[2:] if value.shape.dims is not None else () for value in (x, w)
     )
     if not sizes or not all(dim.is_static for dim in (*sizes, *kernel)):
-        raise Refusal(
+        raise Violation(
             "ConvTranspose to a size that is asked for cannot be read without the sizes of its input",
-            rule="input-shapes",
+            rule=INPUT_SHAPES,
             at="auto_pad",
         )
     wanted = (

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ...faults import Violation
+from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_VALUE, MISSING_ATTRIBUTE
 from ...types import ElementType
-from .declaration import Made, Node, Refusal, Value, operator
+from .declaration import Made, Node, Value, operator
 
 I64 = ElementType.of("i64")
 LONG = (21, 23, 24, 25)
@@ -65,7 +67,7 @@ def squeeze(node: Node) -> Made:
 def unsqueeze(node: Node) -> Made:
     axes = _axes(node, added=True)
     if axes is None:
-        raise Refusal("Unsqueeze needs its axes", rule="missing-attribute")
+        raise Violation("Unsqueeze needs its axes", rule=MISSING_ATTRIBUTE)
     return node.add("Unsqueeze", node.x, axes)
 
 
@@ -77,11 +79,11 @@ def _axes(node: Node, *, added: bool = False) -> Value | None:
         rank = node.x.rank + (len(listed) if added else 0)
         node.axes("axes", listed, rank)
         if len({axis % max(rank, 1) for axis in listed}) < len(listed):
-            raise Refusal(
+            raise Violation(
                 f"`axes` holds an axis twice: {listed}",
-                rule="duplicate-values",
+                rule=DUPLICATE_VALUES,
                 at="axes",
-                seen=listed,
+                actual=listed,
             )
     return given if given is not None else None if listed is None else node.numbers(listed)
 
@@ -113,12 +115,12 @@ def split(node: Node) -> Made:
         return node.all("VariadicSplit", x, where, node.numbers(sizes))
     count = len(node.outputs)
     if node["num_outputs"] not in (None, count):
-        raise Refusal(
+        raise Violation(
             f"`num_outputs` is {node['num_outputs']}; the node has {count} outputs",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="num_outputs",
             expected=count,
-            seen=node["num_outputs"],
+            actual=node["num_outputs"],
         )
     dim = (
         None if x.shape.dims is None or not x.shape.dims[axis].is_static else x.shape.dims[axis].low
@@ -242,11 +244,11 @@ def scatter_nd(node: Node) -> Made:
 def _reduction(node: Node, modes: dict[str, str]) -> str:
     wanted = node["reduction"] or "none"
     if wanted not in modes:
-        raise Refusal(
+        raise Violation(
             f"`reduction` is '{wanted}'; it is one of {', '.join(modes)}",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="reduction",
-            seen=wanted,
+            actual=wanted,
         )
     return modes[wanted]
 
@@ -259,7 +261,7 @@ def expand(node: Node) -> Made:
 @operator("Tile", 1, 6, 13)
 def tile(node: Node) -> Made:
     if node.version == 1:
-        raise Refusal(
+        raise Violation(
             "Tile of version 1 repeats along an axis that is an input; later versions take the number of repeats for each axis"
         )
     return node.add("Tile", node.x, node.need(1))
@@ -272,11 +274,11 @@ def pad(node: Node) -> Made:
     modes = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wrap": None}
     mode = modes.get(node["mode"], "")
     if mode == "":
-        raise Refusal(
+        raise Violation(
             f"`mode` is '{node['mode']}'; it is one of {', '.join(modes)}",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="mode",
-            seen=node["mode"],
+            actual=node["mode"],
         )
     value = (
         node.input(2) if node.version >= 11 else node.numbers(node["value"], x.element_type.name)
@@ -291,23 +293,23 @@ def pad(node: Node) -> Made:
     elif (known := node.need(1).known) is not None:
         axes = node.input(3)
         if axes is not None and axes.known is None:
-            raise Refusal(
+            raise Violation(
                 "Pad cannot be read without its axes, which are not known",
-                rule="input-value",
+                rule=INPUT_VALUE,
                 at="axes",
             )
         begins, ends = _padding(node, list(known), None if axes is None else list(axes.known or ()))
     else:
         if node.input(3) is not None:
-            raise Refusal(
+            raise Violation(
                 "Pad with axes cannot be read where its pads are not known",
-                rule="input-value",
+                rule=INPUT_VALUE,
                 at="pads",
             )
         if mode is None:
-            raise Refusal(
+            raise Violation(
                 "Pad that wraps around cannot be read where its pads are not known",
-                rule="input-value",
+                rule=INPUT_VALUE,
                 at="pads",
             )
         begins_value, ends_value = node.all("Split", node.need(1), node.numbers(0), num_splits=2)
@@ -324,11 +326,11 @@ def _padding(node: Node, pads: list[int], axes: list[int] | None) -> tuple[list[
     half = len(pads) // 2
     if axes is None:
         if node.x.rank is not None and len(pads) != 2 * node.x.rank:
-            raise Refusal(
+            raise Violation(
                 f"`pads` has {len(pads)} elements; an input of rank {node.x.rank} takes {2 * node.x.rank}",
-                rule="input-value",
+                rule=INPUT_VALUE,
                 at="pads",
-                seen=len(pads),
+                actual=len(pads),
             )
         return pads[:half], pads[half:]
     rank = node.rank(node.x, "with axes")
@@ -343,8 +345,8 @@ def _wrapped(node: Node, begins: list[int], ends: list[int]) -> Value:
     made = node.x
     for axis, (begin, end) in enumerate(zip(begins, ends, strict=True)):
         if begin < 0 or end < 0:
-            raise Refusal(
-                "Pad that wraps around takes no negative pads here", rule="input-value", at="pads"
+            raise Violation(
+                "Pad that wraps around takes no negative pads here", rule=INPUT_VALUE, at="pads"
             )
         parts = [made]
         if begin:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ...faults import Violation
+from ...rule_ids import ATTRIBUTE_VALUE
 from ...types import ElementType
-from .declaration import Made, Node, Refusal, Value, operator
+from .declaration import Made, Node, Value, operator
 
 
 def _along(node: Node, type: str) -> Made:
@@ -71,18 +73,18 @@ def batch_normalization(node: Node) -> Made:
     if node["training_mode"]:
         return _training(node)
     if node.version < 7 and not node["is_test"]:
-        raise Refusal(
+        raise Violation(
             f"BatchNormalization of version {node.version} trains unless `is_test` is 1; OpenVINO runs inference only",
             at="is_test",
             expected=1,
-            seen=0,
+            actual=0,
         )
     if node.version < 9 and node["spatial"] == 0:
-        raise Refusal(
+        raise Violation(
             "BatchNormalization for each element by itself has no counterpart in OpenVINO",
             at="spatial",
             expected=1,
-            seen=0,
+            actual=0,
         )
     x, *others = (node.need(index) for index in range(5))
     scale, bias, mean, variance = (
@@ -209,12 +211,12 @@ def lrn(node: Node) -> Made:
 def lp_normalization(node: Node) -> Made:
     """What has the norm 0 stays 0."""
     if node["p"] not in (1, 2):
-        raise Refusal(
+        raise Violation(
             f"`p` is {node['p']}; it is 1 or 2",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="p",
             expected="1 or 2",
-            seen=node["p"],
+            actual=node["p"],
         )
     axis = node.axis("axis", node.x.rank, negative_since=1)
     norm = node.add(f"ReduceL{node['p']}", node.x, node.numbers([axis]), keep_dims=True)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...faults import Violation
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK
 from ...types import ElementType
-from .declaration import Made, Node, Refusal, Value, operator
+from .declaration import Made, Node, Value, operator
 from .matrix import spatial
 
 
 def _pool(node: Node) -> dict[str, Any]:
     kernel = node["kernel_shape"]
     if node.x.rank is not None and len(kernel) != node.x.rank - 2:
-        raise Refusal(
+        raise Violation(
             f"`kernel_shape` is {kernel}; an input of shape {node.x.shape} has {node.x.rank - 2} spatial axes",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="kernel_shape",
-            seen=kernel,
+            actual=kernel,
         )
     found: dict[str, Any] = spatial(node, len(kernel))
     found["kernel"] = kernel
@@ -28,7 +30,7 @@ def _pool(node: Node) -> dict[str, Any]:
 @operator("MaxPool", 1, 8, 10, 11, 12, 22)
 def max_pool(node: Node) -> Made:
     if node["storage_order"]:
-        raise Refusal(
+        raise Violation(
             "MaxPool that numbers its elements by columns has no counterpart in OpenVINO",
             at="storage_order",
         )
@@ -59,10 +61,10 @@ def average_pool(node: Node) -> Made:
 def _spatial_axes(node: Node) -> Value:
     rank = node.rank(node.x, "over all spatial axes")
     if rank < 3:
-        raise Refusal(
+        raise Violation(
             f"{node.operator} takes a batch of channels of at least one axis, got {node.x.shape}",
-            rule="input-rank",
-            seen=f"rank {rank}",
+            rule=INPUT_RANK,
+            actual=f"rank {rank}",
         )
     return node.numbers(list(range(2, rank)))
 

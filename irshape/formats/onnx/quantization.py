@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ...faults import Violation
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_SHAPES
 from ...types import ElementType
-from .declaration import Made, Node, Refusal, Value, operator
+from .declaration import Made, Node, Value, operator
 from .elementwise import SATURATED
 from .matrix import _window, grouped
 from .tensors import element_type
@@ -36,15 +38,15 @@ def _lying(node: Node, value: Value | None, x: Value) -> Value | None:
         return node.reshaped(value, [-1 if index == axis else 1 for index in range(rank)])
     size = x.shape.dims[axis] if x.shape.dims is not None else None
     if size is None or not size.is_static:
-        raise Refusal(
+        raise Violation(
             f"{node.operator} in blocks cannot be read without the size of axis {axis}",
-            rule="input-shapes",
+            rule=INPUT_SHAPES,
             at="block_size",
         )
     if block < 0 or size.low > MAX_BLOCKED:
-        raise Refusal(
+        raise Violation(
             f"{node.operator} in blocks of {block} along {size} elements",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="block_size",
             expected=f"at most {MAX_BLOCKED} elements",
         )
@@ -53,8 +55,8 @@ def _lying(node: Node, value: Value | None, x: Value) -> Value | None:
         message = (
             f"axis {axis} of size {size} has {wanted} blocks of {block}; the scale is {value.shape}"
         )
-        raise Refusal(
-            message, rule="input-shapes", at="block_size", expected=wanted, seen=value.shape
+        raise Violation(
+            message, rule=INPUT_SHAPES, at="block_size", expected=wanted, actual=value.shape
         )
     return node.add(
         "Gather",
@@ -102,7 +104,9 @@ def quantized(node: Node, scaled: Value, zero: Value | None, kind: ElementType) 
     low, high = RANGE.get(kind.name, (0, 0)) if greatest is None else (-greatest, greatest)
     if kind.name not in RANGE:
         if greatest is None:
-            raise Refusal(f"{node.operator} makes no {kind}", rule="input-element-type", seen=kind)
+            raise Violation(
+                f"{node.operator} makes no {kind}", rule=INPUT_ELEMENT_TYPE, actual=kind
+            )
         made = scaled if zero is None else node.add("Add", scaled, zero)
         if node["saturate"] == 0:
             return node.convert(made, kind)

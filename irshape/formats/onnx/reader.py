@@ -12,11 +12,31 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ...model.graph import BackEdge, Body, Layer, Model, NotReadable, PortMap, Problem
+from ...faults import Fault, Violation
+from ...model.graph import BackEdge, Body, Finding, Layer, Model, NotReadable, PortMap
 from ...model.source import Source
 from ...ops.tensors import UNKNOWN, Tensor
+from ...rule_ids import (
+    ATTRIBUTE_VALUE,
+    CUSTOM_OPERATION,
+    DANGLING_EDGE,
+    INPUT_COUNT,
+    INPUT_ELEMENT_TYPE,
+    INPUT_RANK,
+    INTERNAL_ERROR,
+    IR_VERSION,
+    MISSING_ATTRIBUTE,
+    MISSPELT_ATTRIBUTE,
+    NESTING_LIMIT,
+    NOT_AN_IR,
+    SIZE_LIMIT,
+    UNKNOWN_ATTRIBUTE,
+    UNKNOWN_PRECISION,
+    UNKNOWN_TYPE,
+    UNKNOWN_VERSION,
+)
 from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, ElementType, PartialShape
-from ..builder import PORT_MAPS, Builder, Refusal, Value, declare
+from ..builder import PORT_MAPS, Builder, Value, declare
 from .declaration import Node, declarations
 from .messages import (
     function_body,
@@ -46,7 +66,7 @@ def read(source: Source) -> Model:
         package = onnx()
     except ImportError as problem:
         raise NotReadable(
-            Problem("not-an-ir", str(problem), 0, help="pip install 'irshape[onnx]'"),
+            Finding(Fault(NOT_AN_IR, str(problem), help="pip install 'irshape[onnx]'"), 0),
             Source(source.path, b""),
         ) from None
     proto = package.ModelProto()
@@ -55,13 +75,18 @@ def read(source: Source) -> Model:
     except Exception as problem:
         message = f"the file looks like an ONNX model and cannot be parsed: {problem}"
         raise NotReadable(
-            Problem("not-an-ir", message, 0, help="it may be truncated; nothing of it was read"),
+            Finding(
+                Fault(NOT_AN_IR, message, help="it may be truncated; nothing of it was read"), 0
+            ),
             Source(source.path, b""),
         ) from None
     if any(isinstance(text, bytes) for text in names(proto)):
         raise NotReadable(
-            Problem(
-                "not-an-ir", "the file looks like an ONNX model, and a name in it is not UTF-8", 0
+            Finding(
+                Fault(
+                    NOT_AN_IR, "the file looks like an ONNX model, and a name in it is not UTF-8"
+                ),
+                0,
             ),
             Source(source.path, b""),
         )
@@ -117,8 +142,8 @@ class _Reader:
             opsets[""] = 1
         newest = onnx().defs.onnx_opset_version()
         if opsets.get("", 1) > newest:
-            builder.problem(
-                "ir-version",
+            builder.report(
+                IR_VERSION,
                 f"the model is of opset {opsets['']}; the onnx package that is installed knows opsets up to {newest}",
                 expected=f"at most {newest}",
                 actual=str(opsets[""]),
@@ -142,8 +167,8 @@ class _Reader:
                     or info.type.tensor_type.elem_type not in TYPES
                 ):
                     kind = kind_in_words(info.type)
-                    builder.problem(
-                        "unknown-precision",
+                    builder.report(
+                        UNKNOWN_PRECISION,
                         f"the input '{info.name}' is a {kind}, which OpenVINO has not",
                         value.layer,
                         actual=kind,
@@ -154,8 +179,8 @@ class _Reader:
             builder.name, builder.offset = name, 0
             output = self.value(name, scope)
             if output is None:
-                builder.problem(
-                    "dangling-edge",
+                builder.report(
+                    DANGLING_EDGE,
                     f"the output '{name}' of the graph is made by no node",
                     expected="the name of a value",
                     actual=name,
@@ -212,11 +237,9 @@ class _Reader:
         builder = self.builder
         try:
             value = self.tensors.constant(tensor, name)
-        except Refusal as refusal:
+        except Violation as refusal:
             layer, values = builder.opaque("Initializer", "ai.onnx", (), (UNKNOWN,), name=name)
-            builder.problem(
-                refusal.rule, refusal.message, layer, expected=refusal.expected, actual=refusal.seen
-            )
+            builder.place(refusal.fault._replace(at="", help=None), layer)
             value = values[0]
         value.layer.outputs[0].names = _escaped(name)
         return value
@@ -295,10 +318,10 @@ class _Reader:
                 return self.call(function, proto, inputs, self.attributes(proto, scope), scope)
             opset = scope.opsets.get(domain)
             if opset is None:
-                raise Refusal(
+                raise Violation(
                     f"the model imports no opset of '{domain or 'ai.onnx'}', of which {proto.op_type} is",
-                    rule="unknown-version",
-                    seen=domain or "ai.onnx",
+                    rule=UNKNOWN_VERSION,
+                    actual=domain or "ai.onnx",
                 )
             found = schema(proto.op_type, opset, domain)
             if found is None:
@@ -324,7 +347,7 @@ class _Reader:
             if body is None:
                 raise _Undeclared(proto.op_type, domain, found.since_version)
             return self.call(body, proto, inputs, attributes, scope)
-        except Refusal as refusal:
+        except Violation as refusal:
             return self.opaque(proto, inputs, refusal)
         except NotReadable:
             raise
@@ -336,14 +359,16 @@ class _Reader:
             return self.opaque(
                 proto,
                 inputs,
-                Refusal(
+                Violation(
                     f"irshape failed on this node ({type(error).__name__}: {error})",
-                    rule="internal-error",
+                    rule=INTERNAL_ERROR,
                     help=_REPORT,
                 ),
             )
 
-    def opaque(self, proto: Any, inputs: list[Value | None], refusal: Refusal) -> tuple[Value, ...]:
+    def opaque(
+        self, proto: Any, inputs: list[Value | None], refusal: Violation
+    ) -> tuple[Value, ...]:
         """A node that could not be read: reported once; what the model declares of its outputs is taken."""
         outputs = [self.declared.get(name, UNKNOWN) for name in proto.output]
         given = [value for value in inputs if value is not None]
@@ -354,15 +379,7 @@ class _Reader:
             outputs,
             name=self.builder.name,
         )
-        self.builder.problem(
-            refusal.rule,
-            refusal.message,
-            layer,
-            at=refusal.at,
-            expected=refusal.expected,
-            actual=refusal.seen,
-            help=refusal.help or None,
-        )
+        self.builder.place(refusal.fault, layer)
         return values
 
     def attributes(self, proto: Any, scope: _Scope) -> dict[str, Any]:
@@ -379,7 +396,7 @@ class _Reader:
     def check(
         self, found: Any, attributes: dict[str, Any], inputs: list[Value | None], proto: Any
     ) -> None:
-        """Holds a node against the schema of its operator. Raises `Refusal`; an attribute that has no meaning is noted only."""
+        """Holds a node against the schema of its operator. Raises `Violation`; an attribute that has no meaning is noted only."""
         _check_attributes(
             self.builder,
             found,
@@ -399,11 +416,11 @@ class _Reader:
                 else f"{least} to {most}"
             )
             seen = sum(value is not None for value in inputs)
-            raise Refusal(
+            raise Violation(
                 f"{proto.op_type} of version {found.since_version} takes {wanted} inputs, got {seen}",
-                rule="input-count",
+                rule=INPUT_COUNT,
                 expected=wanted,
-                seen=seen,
+                actual=seen,
             )
         kinds: dict[str, tuple[str, str]] = {}
         for index, value in enumerate(inputs):
@@ -418,21 +435,21 @@ class _Reader:
             kind = value.element_type.name
             if allowed and kind not in allowed and formal.types:
                 words = ", ".join(sorted(name for name in allowed if name))
-                raise Refusal(
+                raise Violation(
                     f"`{formal.name}` (input {index}) has element type {kind}; {proto.op_type} of version {found.since_version} takes {words}",
-                    rule="input-element-type",
+                    rule=INPUT_ELEMENT_TYPE,
                     expected=words,
-                    seen=kind,
+                    actual=kind,
                 )
             if "(" in formal.type_str or not formal.is_homogeneous:
                 continue
             other = kinds.setdefault(formal.type_str, (kind, formal.name))
             if other[0] != kind:
-                raise Refusal(
+                raise Violation(
                     f"`{formal.name}` (input {index}) has element type {kind}, but `{other[1]}` has {other[0]}; they must be the same",
-                    rule="input-element-type",
+                    rule=INPUT_ELEMENT_TYPE,
                     expected=other[0],
-                    seen=kind,
+                    actual=kind,
                     help="insert a Cast",
                 )
 
@@ -446,9 +463,9 @@ class _Reader:
     ) -> tuple[Value | None, ...]:
         """The outputs of a function: its nodes take the place of the one that calls it."""
         if scope.depth >= _MAX_NESTING:
-            raise Refusal(
+            raise Violation(
                 f"functions call each other more than {_MAX_NESTING} deep",
-                rule="nesting-limit",
+                rule=NESTING_LIMIT,
                 expected=f"at most {_MAX_NESTING}",
             )
         opsets = {
@@ -460,11 +477,9 @@ class _Reader:
                 f"the functions of the model, written out, are more than {_MAX_WRITTEN_OUT} nodes"
             )
             raise NotReadable(
-                Problem(
-                    "size-limit",
-                    message,
+                Finding(
+                    Fault(SIZE_LIMIT, message, expected=f"at most {_MAX_WRITTEN_OUT} nodes"),
                     self.builder.offset,
-                    expected=f"at most {_MAX_WRITTEN_OUT} nodes",
                 ),
                 self.builder.model.source,
             )
@@ -495,9 +510,9 @@ class _Reader:
     ) -> _Graph:
         """A graph inside a node as a body. given: its inputs. sliced: those that come in slices, with the axis of 1 that is taken off. stacked: the outputs that get such an axis."""
         if scope.depth >= _MAX_NESTING:
-            raise Refusal(
+            raise Violation(
                 f"graphs are nested more than {_MAX_NESTING} deep",
-                rule="nesting-limit",
+                rule=NESTING_LIMIT,
                 expected=f"at most {_MAX_NESTING}",
             )
         child = self.builder.inner()
@@ -563,8 +578,8 @@ class _Reader:
             or len(padded) != 2 + len(states)
         ):
             message = f"the body takes {len(graph.input)} inputs and gives {len(graph.output)} outputs; the Loop has {len(padded) - 2} states"
-            raise Refusal(
-                message, rule="input-count", expected=2 + len(states), seen=len(graph.input)
+            raise Violation(
+                message, rule=INPUT_COUNT, expected=2 + len(states), actual=len(graph.input)
             )
         trips, condition = (
             padded[0] or builder.numbers(-1),
@@ -616,33 +631,35 @@ class _Reader:
         number = len(values) - count
         outputs = len(graph.output) - number
         if "directions" in attributes or len(values) != len(inputs):
-            raise Refusal(
+            raise Violation(
                 "Scan of version 8 goes over a batch; OpenVINO has no such layer",
-                rule="unknown-version",
+                rule=UNKNOWN_VERSION,
                 expected="opset 9 or later",
             )
         if count < 1 or number < 0 or len(graph.input) != len(values) or outputs < 0:
             message = f"the body takes {len(graph.input)} inputs and gives {len(graph.output)} outputs; the Scan has {number} states and {count} inputs to slice"
-            raise Refusal(message, rule="input-count", expected=len(values), seen=len(graph.input))
+            raise Violation(
+                message, rule=INPUT_COUNT, expected=len(values), actual=len(graph.input)
+            )
 
         def listed(name: str, length: int) -> list[int]:
             found = list(attributes[name].ints) if name in attributes else [0] * length
             if len(found) != length:
-                raise Refusal(
+                raise Violation(
                     f"`{name}` holds {len(found)} numbers; it takes {length}",
-                    rule="attribute-value",
+                    rule=ATTRIBUTE_VALUE,
                     at=name,
                     expected=length,
-                    seen=len(found),
+                    actual=len(found),
                 )
             return found
 
         axes = []
         for value, axis in zip(values[number:], listed("scan_input_axes", count), strict=True):
             if axis < 0 and value.rank is None:
-                raise Refusal(
+                raise Violation(
                     "Scan along a negative axis cannot be read without the rank of its input",
-                    rule="input-rank",
+                    rule=INPUT_RANK,
                     at="scan_input_axes",
                 )
             axes.append(axis + (value.rank or 0) if axis < 0 else axis)
@@ -739,18 +756,18 @@ class _Graph(NamedTuple):
     captured: list[tuple[Value, Layer]]
 
 
-class _Undefined(Refusal):
+class _Undefined(Violation):
     def __init__(self, name: str) -> None:
         super().__init__(
             f"the input '{name}' is no value that an earlier node, an input or an initializer makes",
-            rule="dangling-edge",
+            rule=DANGLING_EDGE,
             expected="the name of a value",
-            seen=name,
+            actual=name,
             help="the nodes of an ONNX model stand in the order in which they run",
         )
 
 
-class _Unknown(Refusal):
+class _Unknown(Violation):
     def __init__(self, name: str, domain: str, opset: int) -> None:
         every = [found for found in onnx().defs.get_all_schemas() if found.domain == domain]
         if any(found.name == name for found in every):
@@ -761,29 +778,29 @@ class _Unknown(Refusal):
             )
             super().__init__(
                 f"opset {opset} does not contain {name}, which came with opset {since}",
-                rule="unknown-version",
+                rule=UNKNOWN_VERSION,
                 expected=f"opset {since} or later",
-                seen=opset,
+                actual=opset,
             )
             return
         close = get_close_matches(name, [found.name for found in every], 1, 0.7)
         super().__init__(
             f"no opset of {domain or 'ai.onnx'} contains an operator {name}",
-            rule="unknown-type" if domain == "" else "custom-operation",
+            rule=UNKNOWN_TYPE if domain == "" else CUSTOM_OPERATION,
             expected=close[0] if close else None,
-            seen=name,
+            actual=name,
             help=f"did you mean {close[0]}?"
             if close
             else "what the model declares of its outputs is taken",
         )
 
 
-class _Undeclared(Refusal):
+class _Undeclared(Violation):
     def __init__(self, name: str, domain: str, version: int) -> None:
         super().__init__(
             f"irshape has no declaration of {domain or 'ai.onnx'} {name}-{version}",
-            rule="unknown-type",
-            seen=f"{name}-{version}",
+            rule=UNKNOWN_TYPE,
+            actual=f"{name}-{version}",
             help="what the model declares of its outputs is taken; docs/onnx.md lists the operators that are read",
         )
 
@@ -799,7 +816,7 @@ def _escaped(name: str) -> str:
 def _check_attributes(
     builder: Builder, found: Any, attributes: dict[str, Any], given: set[str], name: str
 ) -> None:
-    """Drops those that have no meaning, and notes it. Raises `Refusal` for one of the wrong type and one that is missing."""
+    """Drops those that have no meaning, and notes it. Raises `Violation` for one of the wrong type and one that is missing."""
     known = found.attributes
     kinds = onnx().AttributeProto.AttributeType
     for key, attribute in list(attributes.items()):
@@ -809,9 +826,9 @@ def _check_attributes(
                 key, [other for other in known if other not in given], 1, 0.75
             )
             rule, hint = (
-                ("misspelt-attribute", f"rename it to `{close[0]}`")
+                (MISSPELT_ATTRIBUTE, f"rename it to `{close[0]}`")
                 if close
-                else ("unknown-attribute", "remove it, or correct its name")
+                else (UNKNOWN_ATTRIBUTE, "remove it, or correct its name")
             )
             message = (
                 f"`{key}` looks like a misspelling of `{close[0]}`"
@@ -819,7 +836,7 @@ def _check_attributes(
                 else f"{name} of version {found.since_version} has no attribute `{key}`"
             )
             wanted = close[0] if close else ", ".join(sorted(known)) or "no attributes"
-            builder.problem(
+            builder.report(
                 rule, message, at=key, expected=wanted, actual=key, help=hint, severity="error"
             )
             del attributes[key]
@@ -829,18 +846,18 @@ def _check_attributes(
             kinds.Name(attribute.type) if attribute.type in kinds.values() else str(attribute.type)
         )
         if seen != wanted:
-            raise Refusal(
+            raise Violation(
                 f"`{key}` is of the type {seen}; {name} takes {wanted}",
-                rule="attribute-value",
+                rule=ATTRIBUTE_VALUE,
                 at=key,
                 expected=wanted,
-                seen=seen,
+                actual=seen,
             )
     for key, declared in known.items():
         if declared.required and key not in attributes:
-            raise Refusal(
+            raise Violation(
                 f"the attribute `{key}` is missing",
-                rule="missing-attribute",
+                rule=MISSING_ATTRIBUTE,
                 expected=declared.type.name,
                 help=f"give {name} its `{key}`",
             )

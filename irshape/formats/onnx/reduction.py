@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from math import inf
 
+from ...faults import Violation
+from ...rule_ids import INPUT_SHAPES
 from ...types import ElementType
-from .declaration import Made, Node, Refusal, Value, operator
+from .declaration import Made, Node, Value, operator
 
 
 def axes_of(node: Node) -> Value | None:
@@ -122,11 +124,11 @@ def _joined(node: Node) -> Made:
     if node.version < 8:
         for other in others:
             if not other.shape.compatible(first.shape):
-                raise Refusal(
+                raise Violation(
                     f"{node.operator} of version {node.version} takes inputs of one shape, got {first.shape} and {other.shape}; they broadcast from opset 8 on",
-                    rule="input-shapes",
+                    rule=INPUT_SHAPES,
                     expected=first.shape,
-                    seen=other.shape,
+                    actual=other.shape,
                 )
     type = JOINED[node.operator][0]
     broadcast = "none" if node.version < 8 else "numpy"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .declaration import Made, Node, Refusal, Value, operator
+from ...faults import Violation
+from ...rule_ids import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE
+from .declaration import Made, Node, Value, operator
 
 ACTIVATIONS = {"RNN": ["tanh"], "GRU": ["sigmoid", "tanh"], "LSTM": ["sigmoid", "tanh", "tanh"]}
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
@@ -19,8 +21,8 @@ def _parts(node: Node) -> tuple[list[Value], dict[str, Any], bool]:
     if hidden is None and sizes is not None:
         hidden = sizes[1] // GATES[node.operator]
     if not hidden:
-        raise Refusal(
-            f"{node.operator} cannot be read without its `hidden_size`", rule="missing-attribute"
+        raise Violation(
+            f"{node.operator} cannot be read without its `hidden_size`", rule=MISSING_ATTRIBUTE
         )
     data = x if batch_first else node.add("Transpose", x, node.numbers([1, 0, 2]))
     shape = node.shape_of(data)
@@ -55,11 +57,11 @@ def _parts(node: Node) -> tuple[list[Value], dict[str, Any], bool]:
             if len(listed) > len(set(range(len(listed) // directions))) and listed[
                 : len(listed) // directions
             ] * directions != list(listed):
-                raise Refusal(
+                raise Violation(
                     f"`{name}` differs by direction; OpenVINO has one list for both",
-                    rule="attribute-value",
+                    rule=ATTRIBUTE_VALUE,
                     at=name,
-                    seen=listed,
+                    actual=listed,
                 )
             own = list(listed[: len(listed) // directions])
             attributes[name.replace("activation_", "activations_")] = (
@@ -71,12 +73,12 @@ def _parts(node: Node) -> tuple[list[Value], dict[str, Any], bool]:
     known = {"sigmoid", "tanh", "relu"}
     odd = [name for name in attributes.get("activations", []) if name not in known]
     if odd:
-        raise Refusal(
+        raise Violation(
             f"OpenVINO has no recurrent layer with {odd[0]}",
-            rule="attribute-value",
+            rule=ATTRIBUTE_VALUE,
             at="activations",
             expected="sigmoid, tanh or relu",
-            seen=odd[0],
+            actual=odd[0],
         )
     bias = _bias(node, directions, hidden, kind)
     return (
@@ -153,11 +155,11 @@ def gru(node: Node) -> Made:
 @operator("LSTM", 1, 7, 14, 22)
 def lstm(node: Node) -> Made:
     if node["input_forget"]:
-        raise Refusal(
+        raise Violation(
             "LSTM that couples its input and forget gates has no counterpart in OpenVINO",
             at="input_forget",
             expected=0,
-            seen=1,
+            actual=1,
         )
     peepholes = node.input(7)
     if peepholes is not None and (
@@ -165,7 +167,7 @@ def lstm(node: Node) -> Made:
         or any(peepholes.tensor.value.lower)
         or any(peepholes.tensor.value.upper)
     ):
-        raise Refusal("LSTM with peepholes has no counterpart in OpenVINO")
+        raise Violation("LSTM with peepholes has no counterpart in OpenVINO")
     inputs, attributes, batch_first = _parts(node)
     return _made(
         node, node.all("LSTMSequence", *inputs, version="opset5", **attributes), batch_first

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .declaration import Made, Node, Refusal, Value, operator
+from ...faults import Violation
+from ...rule_ids import INPUT_SHAPES
+from .declaration import Made, Node, Value, operator
 
 
 @operator("DFT", 17, 20)
@@ -31,11 +33,11 @@ def dft(node: Node) -> Made:
         )
     last = x.shape.dims[-1] if x.shape.dims is not None else None
     if last is None or last.low not in (1, 2) or not last.is_static or axis == rank - 1:
-        raise Refusal(
+        raise Violation(
             f"DFT takes real or complex numbers along the last axis, of size 1 or 2, got {x.shape}",
-            rule="input-shapes",
+            rule=INPUT_SHAPES,
             expected="1 or 2",
-            seen=last,
+            actual=last,
         )
     real, inverse, half = last.low == 1, node.flag("inverse"), node.flag("onesided")
     sizes = (
@@ -51,12 +53,12 @@ def dft(node: Node) -> Made:
         )
     if half and not inverse:
         if not real:
-            raise Refusal(
+            raise Violation(
                 "a one-sided DFT takes real numbers",
-                rule="input-shapes",
+                rule=INPUT_SHAPES,
                 at="onesided",
                 expected="a last axis of 1",
-                seen=last,
+                actual=last,
             )
         return node.add("RDFT", node.add("Squeeze", x, node.numbers([rank - 1])), axes, *sizes)
     return node.add("IDFT" if inverse else "DFT", _complex(node, x, real), axes, *sizes)

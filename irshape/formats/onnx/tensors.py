@@ -9,19 +9,28 @@ import struct
 from pathlib import Path
 from typing import Any
 
+from ...faults import Violation
 from ...ops.tensors import Tensor
+from ...rule_ids import (
+    CONSTANT_OUT_OF_RANGE,
+    CONSTANT_SIZE,
+    MALFORMED_DIM,
+    MISSING_WEIGHTS,
+    UNKNOWN_PRECISION,
+    RuleId,
+)
 from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType, PartialShape
-from ..builder import Builder, Refusal, Value
+from ..builder import Builder, Value
 from .package import TYPES, onnx
 
 
 def element_type(number: int) -> ElementType:
-    """An element type by ONNX's number. Raises `Refusal` for those that OpenVINO has not."""
+    """An element type by ONNX's number. Raises `Violation` for those that OpenVINO has not."""
     if number not in TYPES:
         names = onnx().TensorProto.DataType
         name = names.Name(number) if number in names.values() else str(number)
-        raise Refusal(
-            f"OpenVINO has no element type for ONNX's {name}", rule="unknown-precision", seen=name
+        raise Violation(
+            f"OpenVINO has no element type for ONNX's {name}", rule=UNKNOWN_PRECISION, actual=name
         )
     return ElementType.of(TYPES[number])
 
@@ -50,15 +59,15 @@ class Tensors:
         self._mapped: dict[str, mmap.mmap | bytes] = {}
 
     def constant(self, tensor: Any, name: str) -> Value:
-        """A Const layer of a TensorProto. Raises `Refusal`."""
+        """A Const layer of a TensorProto. Raises `Violation`."""
         kind = element_type(tensor.data_type)
         shape = tuple(tensor.dims)
         if any(size < 0 for size in shape):
-            raise Refusal(
+            raise Violation(
                 f"the tensor '{name}' has the dimensions {list(shape)}",
-                rule="malformed-dim",
+                rule=MALFORMED_DIM,
                 expected="sizes from 0 up",
-                seen=list(shape),
+                actual=list(shape),
             )
         elements = 1
         for size in shape:
@@ -74,11 +83,11 @@ class Tensors:
             else self.listed(tensor, kind, elements, name)
         )
         if len(data) != needed:
-            raise Refusal(
+            raise Violation(
                 f"the tensor '{name}' holds {len(data)} bytes; {kind} {PartialShape(shape)} takes {needed}",
-                rule="constant-size",
+                rule=CONSTANT_SIZE,
                 expected=needed,
-                seen=len(data),
+                actual=len(data),
             )
         return self.builder.constant(kind, shape, data, name=name)
 
@@ -90,22 +99,22 @@ class Tensors:
         stored = len(getattr(tensor, field))
         per = {4: 2, 2: 4}.get(kind.bits, 1)
         if stored != -(-elements // per):
-            raise Refusal(
+            raise Violation(
                 f"the tensor '{name}' holds {stored} numbers; its shape takes {elements}",
-                rule="constant-size",
+                rule=CONSTANT_SIZE,
                 expected=elements,
-                seen=stored,
+                actual=stored,
             )
         return pack(onnx().numpy_helper.to_array(tensor), kind)
 
     def strings(self, texts: Any, shape: tuple[int, ...], elements: int, name: str) -> Value:
         """A constant of texts, laid out as in a .bin."""
         if len(texts) != elements:
-            raise Refusal(
+            raise Violation(
                 f"the tensor '{name}' holds {len(texts)} texts; its shape takes {elements}",
-                rule="constant-size",
+                rule=CONSTANT_SIZE,
                 expected=elements,
-                seen=len(texts),
+                actual=len(texts),
             )
         offsets = [0]
         for text in texts:
@@ -122,29 +131,29 @@ class Tensors:
             start, length = int(entries.get("offset", 0)), int(entries.get("length", needed))
             view = self.file(entries.get("location", ""))
             if length != needed or start < 0 or start + needed > len(view):
-                raise Refusal(
+                raise Violation(
                     f"the tensor '{name}' takes {needed} bytes at {start} of '{entries.get('location')}', which has {len(view)}",
-                    rule="constant-out-of-range",
+                    rule=CONSTANT_OUT_OF_RANGE,
                     expected=f"at most {len(view)}",
-                    seen=start + needed,
+                    actual=start + needed,
                 )
             place = self.builder.bytes.add(view[start : start + needed])
         except ValueError:
             place = self.missing(
                 f"the tensor '{name}' has no place that could be read: {entries}",
-                "constant-out-of-range",
+                CONSTANT_OUT_OF_RANGE,
                 needed,
             )
-        except Refusal as refusal:
-            place = self.missing(refusal.message, refusal.rule, needed)
+        except Violation as refusal:
+            place = self.missing(refusal.fault.message, refusal.fault.rule, needed)
         return self.builder.constant_at(kind, shape, place, needed, name=name)
 
-    def missing(self, message: str, rule: str, size: int) -> int:
-        self.builder.problem(rule, message, help="put the file with the data beside the model")
+    def missing(self, message: str, rule: RuleId, size: int) -> int:
+        self.builder.report(rule, message, help="put the file with the data beside the model")
         return self.builder.bytes.miss(size)
 
     def file(self, location: str) -> memoryview:
-        """The bytes of a file in the model's folder. Nothing outside it is opened, and nothing that is no file of its own. Raises `Refusal`."""
+        """The bytes of a file in the model's folder. Nothing outside it is opened, and nothing that is no file of its own. Raises `Violation`."""
         if (
             self.folder is None
             or not location
@@ -152,26 +161,26 @@ class Tensors:
             or "\0" in location
             or ".." in Path(location.replace("\\", "/")).parts
         ):
-            raise Refusal(
+            raise Violation(
                 f"the data lies in '{location}', which is no file in the folder of the model; it is not opened",
-                rule="missing-weights",
+                rule=MISSING_WEIGHTS,
             )
         path = self.folder / location
         found = self._mapped.get(location)
         if found is None:
             folder = os.path.realpath(self.folder)
             if os.path.commonpath([folder, os.path.realpath(path)]) != folder:
-                raise Refusal(
+                raise Violation(
                     f"the data lies in '{location}', a link out of the folder of the model; it is not opened",
-                    rule="missing-weights",
+                    rule=MISSING_WEIGHTS,
                 )
             try:
                 with open(path, "rb") as file:
                     status = os.fstat(file.fileno())
                     if not stat.S_ISREG(status.st_mode):
-                        raise Refusal(
+                        raise Violation(
                             f"the data lies in '{location}', which is no regular file",
-                            rule="missing-weights",
+                            rule=MISSING_WEIGHTS,
                         )
                     found = (
                         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -179,9 +188,9 @@ class Tensors:
                         else b""
                     )
             except OSError as problem:
-                raise Refusal(
+                raise Violation(
                     f"the data lies in '{location}', which cannot be opened: {problem.strerror}",
-                    rule="missing-weights",
+                    rule=MISSING_WEIGHTS,
                 ) from None
             self._mapped[location] = found
         return memoryview(found)

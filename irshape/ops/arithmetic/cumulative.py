@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...faults import Fault, Violation, fault
+from ...rule_ids import INPUT_SHAPES
 from ..axes import normalized_axis, single
 from ..conversion import plain
-from ..declaration import I32_I64, NUMERIC_OR_BOOLEAN, Operation, Violation, attribute, operand
+from ..declaration import I32_I64, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from ..elementwise import computed
 from ..kinds import BOOLEAN
 from ..lazy import Array, np
@@ -29,17 +31,17 @@ class CumSum(Operation):
     def infer(self, data: Tensor, axis: Tensor) -> Tensor:
         return Tensor(data.element_type, data.shape)
 
-    def check(self, data: Tensor, axis: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, axis: Tensor) -> Iterator[Fault]:
         if not axis.shape.size.contains(1):
             message = f"`axis` has shape {axis.shape}; the specification wants a scalar, though OpenVINO reads others in silence"
-            yield Violation(message, at="axis", expected="[]", seen=axis.shape, rule="input-shapes")
+            yield fault(message, at="axis", expected="[]", actual=axis.shape, rule=INPUT_SHAPES)
         known = single(axis)
         if known is None or data.rank is None:
             return
         try:
             normalized_axis(known, data.rank, of_scalar=True)
         except Violation as violation:
-            yield violation
+            yield violation.fault
 
     def evaluate(self, data: Array, axis: Array) -> Array:
         numbers = plain(data)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ...faults import Violation, require
+from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
 from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
-from ..declaration import INTEGER, Violation, attribute, operand, require
+from ..declaration import INTEGER, attribute, operand
 from ..elementwise import common_type
 from ..kinds import NATURALS
 from ..lazy import Array
@@ -35,8 +37,8 @@ class BackwardConvolution(Convolving):
             "it gives the size of each spatial axis, without batch and channels",
             at="output_shape",
             expected=f"{axes} element{'s' * (axes != 1)}",
-            seen=count,
-            rule="input-shapes",
+            actual=count,
+            rule=INPUT_SHAPES,
         )
         self.check_sizes(axes)
         batch = DYNAMIC if data.rank is None else data.shape[0]
@@ -67,8 +69,8 @@ class BackwardConvolution(Convolving):
                     f"`output_shape` has {value.upper[index]} for spatial axis {index}; a size cannot be negative",
                     at="output_shape",
                     expected="0 or more",
-                    seen=value.upper[index],
-                    rule="input-value",
+                    actual=value.upper[index],
+                    rule=INPUT_VALUE,
                 )
             made.append(size)
         return made

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ...faults import Violation, require
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
 from ...types import DYNAMIC, Dimension, PartialShape
-from ..declaration import NUMERIC, Operation, Violation, attribute, operand, require
+from ..declaration import NUMERIC, Operation, attribute, operand
 from ..kinds import NATURALS
 from ..windows import (
     PAD_TYPES,
@@ -50,8 +52,8 @@ class Sliding(Operation):
                 f"`data` has shape {data}, of rank {data.rank}; expected rank {wanted} (batch, channels, spatial axes)",
                 at="data",
                 expected=f"rank {wanted}",
-                seen=f"rank {data.rank}",
-                rule="input-rank",
+                actual=f"rank {data.rank}",
+                rule=INPUT_RANK,
             )
             count = data.rank - 2
             require(
@@ -59,8 +61,8 @@ class Sliding(Operation):
                 f"`filters` {filters} have rank {filters.rank}; for `data` {data} with {count} spatial ax{'is' if count == 1 else 'es'} expected rank {count + self.filter_lead}",
                 at="filters",
                 expected=f"rank {count + self.filter_lead}",
-                seen=f"rank {filters.rank}",
-                rule="input-rank",
+                actual=f"rank {filters.rank}",
+                rule=INPUT_RANK,
             )
             return count
         if filters.rank is not None:
@@ -69,8 +71,8 @@ class Sliding(Operation):
                 f"`filters` have shape {filters}, without spatial axes; expected rank {self.filter_lead + 1} or more",
                 at="filters",
                 expected=f"rank of at least {self.filter_lead + 1}",
-                seen=f"rank {filters.rank}",
-                rule="input-rank",
+                actual=f"rank {filters.rank}",
+                rule=INPUT_RANK,
             )
             return filters.rank - self.filter_lead
         given = [
@@ -92,7 +94,7 @@ class Sliding(Operation):
                 f"`{name}` {seen} has {len(sizes)} value{'s' * (len(sizes) != 1)}, but there {'is 1 spatial axis' if axes == 1 else f'are {axes} spatial axes'}",
                 at=name,
                 expected=f"{axes} value{'s' * (axes != 1)}",
-                seen=seen,
+                actual=seen,
             )
             if name in ("strides", "dilations"):
                 require(
@@ -100,8 +102,8 @@ class Sliding(Operation):
                     f"`{name}` {seen} has a 0; expected 1 or more",
                     at=name,
                     expected="1 or more",
-                    seen=seen,
-                    rule="attribute-value",
+                    actual=seen,
+                    rule=ATTRIBUTE_VALUE,
                 )
 
     def steps(self, axes: int) -> tuple[int, ...]:
@@ -151,8 +153,8 @@ class Sliding(Operation):
                     + (" there with its padding" if begin + end else " there"),
                     at="filters",
                     expected=f"at most {room}",
-                    seen=span,
-                    rule="input-shapes",
+                    actual=span,
+                    rule=INPUT_SHAPES,
                 )
             made.append(divided_down(room - span, stride) + 1)
         return made
@@ -173,8 +175,8 @@ def channels_agree(data: PartialShape, filters: PartialShape, axis: int) -> None
             f"`data` {data} has {data[1]} channels (axis 1), but `filters` {filters} take {filters[axis]} (their axis {axis})",
             at="filters",
             expected=data[1],
-            seen=filters[axis],
-            rule="input-shapes",
+            actual=filters[axis],
+            rule=INPUT_SHAPES,
         )
 
 
@@ -198,7 +200,7 @@ def grouped_channels(data: PartialShape, filters: PartialShape, made: int, taken
             f"`data` {data} has {data[1]} channels (axis 1), but `filters` {filters} take {filters[0]} groups of {per_group}",
             at="filters",
             expected=f"groups × {per_group} = {data[1]}",
-            seen=filters,
-            rule="input-shapes",
+            actual=filters,
+            rule=INPUT_SHAPES,
         )
     return groups * filters[made]

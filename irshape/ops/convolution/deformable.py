@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...faults import Violation, require
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
 from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
-from ..declaration import NUMERIC, Violation, attribute, operand, require
+from ..declaration import NUMERIC, attribute, operand
 from ..kinds import BOOLEAN, INT
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -42,8 +44,8 @@ class DeformableConvolution_1(Sliding):
                 f"`{name}` is {number}; expected 1 or more",
                 at=name,
                 expected="1 or more",
-                seen=number,
-                rule="attribute-value",
+                actual=number,
+                rule=ATTRIBUTE_VALUE,
             )
         if data.rank is None and offsets.rank is None and filters.rank is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
@@ -66,8 +68,8 @@ class DeformableConvolution_1(Sliding):
                 f"`{name}` {shape} has {shape[axis] if shape.rank else 0} channels on axis {axis}, which do not fall into {group} groups",
                 at=name,
                 expected=f"a multiple of {group}",
-                seen=shape,
-                rule="input-shapes",
+                actual=shape,
+                rule=INPUT_SHAPES,
             )
         if data.rank is not None and filters.rank is not None:
             require(
@@ -75,8 +77,8 @@ class DeformableConvolution_1(Sliding):
                 f"`data` {data} has {data[1]} channels (axis 1), but `filters` {filters} take {group} groups of {filters[1]}",
                 at="filters",
                 expected=data[1],
-                seen=filters[1] * group,
-                rule="input-shapes",
+                actual=filters[1] * group,
+                rule=INPUT_SHAPES,
             )
 
     def check_moves(
@@ -98,16 +100,16 @@ class DeformableConvolution_1(Sliding):
                 f"`{name}` {shape} has {shape[1]} channels (axis 1); expected {wanted} = {points} for `filters` {filters}",
                 at=name,
                 expected=wanted,
-                seen=shape[1],
-                rule="input-shapes",
+                actual=shape[1],
+                rule=INPUT_SHAPES,
             )
         require(
             _divisible(shape[1], groups),
             f"`{name}` {shape} has {shape[1]} channels (axis 1), which do not fall into {groups} deformable groups",
             at=name,
             expected=f"a multiple of {groups}",
-            seen=shape[1],
-            rule="input-shapes",
+            actual=shape[1],
+            rule=INPUT_SHAPES,
         )
         merged = batch.merge(shape[0])
         if merged is None:
@@ -115,8 +117,8 @@ class DeformableConvolution_1(Sliding):
                 f"`{name}` {shape} has a batch of {shape[0]}, `data` one of {batch}",
                 at=name,
                 expected=batch,
-                seen=shape[0],
-                rule="input-shapes",
+                actual=shape[0],
+                rule=INPUT_SHAPES,
             )
         result = PartialShape(spatial)
         require(
@@ -124,8 +126,8 @@ class DeformableConvolution_1(Sliding):
             f"`{name}` {shape} has the spatial sizes {PartialShape(shape[2:])}, but the result has {result}",
             at=name,
             expected=result,
-            seen=PartialShape(shape[2:]),
-            rule="input-shapes",
+            actual=PartialShape(shape[2:]),
+            rule=INPUT_SHAPES,
         )
         return merged
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ...faults import require
+from ...rule_ids import INPUT_SHAPES
 from ...types import DYNAMIC, UNBOUNDED, Dimension
-from ..declaration import require
 from ..tensors import Tensor
 
 
@@ -19,8 +20,8 @@ def require_same(
         f"`{name}` {tensor.shape} has {size} {what} (axis {axis % len(tensor.shape)}), but `{other}` {like.shape} has {wanted} (axis {like_axis % len(like.shape)}); they must be equal",
         at=name,
         expected=wanted,
-        seen=size,
-        rule="input-shapes",
+        actual=size,
+        rule=INPUT_SHAPES,
     )
 
 
@@ -35,8 +36,8 @@ def require_size(what: str, name: str, tensor: Tensor, axis: int, *wanted: int) 
         f"axis {axis % len(tensor.shape)} of `{name}` holds {what}: expected size {expected}, but its shape is {tensor.shape}",
         at=name,
         expected=expected,
-        seen=size,
-        rule="input-shapes",
+        actual=size,
+        rule=INPUT_SHAPES,
     )
 
 
@@ -55,8 +56,8 @@ def merged(what: str, first: Dimension, second: Dimension, *, at: str) -> Dimens
         f"{what}: {first} in one input, {second} in another; they must be equal",
         at=at,
         expected=second,
-        seen=first,
-        rule="input-shapes",
+        actual=first,
+        rule=INPUT_SHAPES,
     )
     assert found is not None
     return found

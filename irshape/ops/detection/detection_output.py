@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ...faults import require
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_SHAPES
 from ...types import DYNAMIC, Dimension
-from ..declaration import REAL, Operation, attribute, operand, require
+from ..declaration import REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -79,16 +81,16 @@ class DetectionOutputs(Operation):
             (aux_class_preds is None) == (aux_box_preds is None),
             "`aux_class_preds` comes without `aux_box_preds`; expected 3 or 5 inputs",
             expected="3 or 5",
-            seen=4,
-            rule="input-count",
+            actual=4,
+            rule=INPUT_COUNT,
         )
         require(
             self.keep_top_k,
             "`keep_top_k` is empty; expected how many boxes to keep for each image, or -1",
             at="keep_top_k",
             expected="a number",
-            seen="",
-            rule="attribute-value",
+            actual="",
+            rule=ATTRIBUTE_VALUE,
         )
         classes, priors = self.counts(
             box_logits, class_preds, proposals, aux_class_preds, aux_box_preds
@@ -103,7 +105,7 @@ class DetectionOutputs(Operation):
                     "neither `box_logits` nor the other inputs tell the number of classes",
                     at="box_logits",
                     expected="a known number of classes",
-                    seen=box_logits.shape,
+                    actual=box_logits.shape,
                 )
                 priors = divided(
                     "box_logits",
@@ -340,8 +342,8 @@ def divided(name: str, tensor: Tensor, axis: int, divisor: int, holds: str) -> i
         f"axis {axis} of `{name}` {tensor.shape} holds {holds}: expected a multiple of {divisor}",
         at=name,
         expected=f"a multiple of {divisor}",
-        seen=size,
-        rule="input-shapes",
+        actual=size,
+        rule=INPUT_SHAPES,
     )
     return size // divisor
 
@@ -353,8 +355,8 @@ def require_length(name: str, tensor: Tensor, axis: int, wanted: int, holds: str
         f"axis {axis} of `{name}` {tensor.shape} holds {holds}: expected {wanted}",
         at=name,
         expected=wanted,
-        seen=size,
-        rule="input-shapes",
+        actual=size,
+        rule=INPUT_SHAPES,
     )
 
 
@@ -366,8 +368,8 @@ def require_images(name: str, tensor: Tensor, images: Dimension) -> None:
         f"`{name}` {tensor.shape} is for {size} images; the other inputs are for {images}",
         at=name,
         expected=f"{images}{also}",
-        seen=size,
-        rule="input-shapes",
+        actual=size,
+        rule=INPUT_SHAPES,
     )
 
 
@@ -390,8 +392,8 @@ class DetectionOutput_1(DetectionOutputs):
             f"`num_classes` is {self.num_classes}; expected at least 1",
             at="num_classes",
             expected="1 or more",
-            seen=self.num_classes,
-            rule="attribute-value",
+            actual=self.num_classes,
+            rule=ATTRIBUTE_VALUE,
         )
         return self.num_classes, 0
 
@@ -419,8 +421,8 @@ class DetectionOutput_8(DetectionOutputs):
                 f"`proposals` {proposals.shape} holds no prior boxes",
                 at="proposals",
                 expected="at least one",
-                seen=0,
-                rule="input-shapes",
+                actual=0,
+                rule=INPUT_SHAPES,
             )
         elif aux_class_preds is not None and known(aux_class_preds, 1):
             priors = divided("aux_class_preds", aux_class_preds, 1, 2, "2 scores a prior box")
@@ -429,8 +431,8 @@ class DetectionOutput_8(DetectionOutputs):
                 f"`aux_class_preds` {aux_class_preds.shape} is for no prior boxes",
                 at="aux_class_preds",
                 expected="at least one",
-                seen=0,
-                rule="input-shapes",
+                actual=0,
+                rule=INPUT_SHAPES,
             )
         if priors and known(class_preds, 1):
             classes = divided(

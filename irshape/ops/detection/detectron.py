@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...faults import Fault, fault
+from ...rule_ids import ATTRIBUTE_VALUE
 from ...types import DYNAMIC, Dimension, ElementType
-from ..declaration import REAL, Operation, Violation, attribute, operand
+from ..declaration import REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, FLOATS, INT, INTS
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -77,15 +79,15 @@ class ExperimentalDetectronDetectionOutput(Operation):
 
     def check(
         self, input_rois: Tensor, input_deltas: Tensor, input_scores: Tensor, input_im_info: Tensor
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         if self.deltas_weights and len(self.deltas_weights) != 4:
             seen = len(self.deltas_weights)
-            yield Violation(
+            yield fault(
                 f"`deltas_weights` has {seen} numbers; expected one for each of 4 deltas",
                 at="deltas_weights",
                 expected="4 numbers",
-                seen=seen,
-                rule="attribute-value",
+                actual=seen,
+                rule=ATTRIBUTE_VALUE,
             )
 
     def evaluate(
@@ -265,15 +267,15 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
             input_rois.element_type, [regions, 4]
         )
 
-    def check(self, input_rois: Tensor, *input_pyramid: Tensor) -> Iterator[Violation]:
+    def check(self, input_rois: Tensor, *input_pyramid: Tensor) -> Iterator[Fault]:
         if len(self.pyramid_scales) < len(input_pyramid):
             seen, levels = len(self.pyramid_scales), len(input_pyramid)
-            yield Violation(
+            yield fault(
                 f"`pyramid_scales` has {seen} numbers for {levels} feature maps",
                 at="pyramid_scales",
                 expected=f"{levels} numbers",
-                seen=seen,
-                rule="attribute-value",
+                actual=seen,
+                rule=ATTRIBUTE_VALUE,
             )
 
     def evaluate(self, input_rois: Array, *input_pyramid: Array) -> tuple[Array, Array]:

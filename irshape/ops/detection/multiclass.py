@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...faults import require
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK
 from ...types import DYNAMIC, UNBOUNDED, Dimension, ElementType
-from ..declaration import I32_I64, Operation, attribute, operand, require
+from ..declaration import I32_I64, Operation, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, INDEX_TYPE, INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -41,8 +43,8 @@ class DetectionSuppression(Operation):
                 f"`{name}` is {seen}; expected -1 (all of them) or more",
                 at=name,
                 expected="-1 or more",
-                seen=seen,
-                rule="attribute-value",
+                actual=seen,
+                rule=ATTRIBUTE_VALUE,
             )
 
     def outputs(self, boxes: Tensor, rows: Dimension, images: Dimension) -> tuple[Tensor, ...]:
@@ -186,8 +188,8 @@ class MulticlassNms_8(DetectionSuppression):
             f"`nms_eta` is {self.nms_eta:g}; expected a number from 0 to 1",
             at="nms_eta",
             expected="0 to 1",
-            seen=self.nms_eta,
-            rule="attribute-value",
+            actual=self.nms_eta,
+            rule=ATTRIBUTE_VALUE,
         )
         if boxes.rank is None:
             return self.outputs(boxes, DYNAMIC, DYNAMIC)
@@ -196,8 +198,8 @@ class MulticlassNms_8(DetectionSuppression):
             f"`boxes` {boxes.shape} has a rank but `scores` has not; OpenVINO compares their first dimensions and fails",
             at="scores",
             expected=f"rank {3 if roisnum is None else 2}",
-            seen=scores.shape,
-            rule="input-rank",
+            actual=scores.shape,
+            rule=INPUT_RANK,
             help="give `scores` a rank",
         )
         if roisnum is None:
@@ -265,7 +267,7 @@ class MulticlassNms_9(MulticlassNms_8):
             f"`scores` has shape {scores.shape}, of rank {scores.rank}; {'without' if roisnum is None else 'with'} `roisnum` it must have rank {wanted}",
             at="scores",
             expected=f"rank {wanted}",
-            seen=f"rank {scores.rank}",
-            rule="input-rank",
+            actual=f"rank {scores.rank}",
+            rule=INPUT_RANK,
         )
         return super().infer(boxes, scores, roisnum)

@@ -6,8 +6,10 @@ import math
 import struct
 from collections.abc import Iterator
 
+from ...faults import Fault, fault, require
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
 from ...types import DYNAMIC, ElementType
-from ..declaration import INTEGER, Operation, Violation, attribute, operand, require
+from ..declaration import INTEGER, Operation, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, FLOATS
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -46,31 +48,31 @@ class PriorBoxes(Operation):
             f"`output_size` holds height and width, but it has {count} elements",
             at="output_size",
             expected=2,
-            seen=count,
-            rule="input-shapes",
+            actual=count,
+            rule=INPUT_SHAPES,
         )
         height, width = (output_size.value.dimension(index) or DYNAMIC for index in range(2))
         return Tensor(
             F32, [2, height * width * attribute_size(max(self.priors_per_point(), 0)) * 4]
         )
 
-    def check(self, output_size: Tensor, image_size: Tensor) -> Iterator[Violation]:
+    def check(self, output_size: Tensor, image_size: Tensor) -> Iterator[Fault]:
         if len(self.variance) not in (0, 1, 4):
-            yield Violation(
+            yield fault(
                 f"`variance` has {len(self.variance)} numbers; expected none, one for all coordinates, or four",
                 at="variance",
                 expected="0, 1 or 4 numbers",
-                seen=len(self.variance),
-                rule="attribute-value",
+                actual=len(self.variance),
+                rule=ATTRIBUTE_VALUE,
             )
         if image_size.rank == 1 and not image_size.shape[0].contains(2):
             size = image_size.shape[0]
-            yield Violation(
+            yield fault(
                 f"`image_size` holds height and width, but it has {size} elements",
                 at="image_size",
                 expected=2,
-                seen=size,
-                rule="input-shapes",
+                actual=size,
+                rule=INPUT_SHAPES,
             )
 
     def evaluate(self, output_size: Array, image_size: Array) -> Array:
@@ -267,8 +269,8 @@ class PriorBoxClustered(PriorBoxes):
             f"`width` has {len(self.width)} numbers and `height` {len(self.height)}; every box needs one of each",
             at="height",
             expected=f"{len(self.width)} numbers",
-            seen=len(self.height),
-            rule="attribute-value",
+            actual=len(self.height),
+            rule=ATTRIBUTE_VALUE,
         )
         return super().infer(output_size, image_size)
 

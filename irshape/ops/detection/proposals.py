@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+from ...faults import require
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
 from ...types import DYNAMIC, Dimension, ElementType
-from ..declaration import ANY, REAL, Operation, attribute, operand, require
+from ..declaration import ANY, REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, FLOATS, INDEX_TYPE, INT, POSITIVE, STRING
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -71,8 +73,8 @@ class Proposal_1(Operation):
                 f"`bbox_deltas` {bbox_deltas.shape} has {seen} channels; with {class_probs.shape[1]} of `class_probs`, 2 for each anchor, it needs {wanted}, 4 for each",
                 at="bbox_deltas",
                 expected=wanted,
-                seen=seen,
-                rule="input-shapes",
+                actual=seen,
+                rule=INPUT_SHAPES,
             )
             require_same("images", "class_probs", class_probs, 0, "bbox_deltas", bbox_deltas, 0)
             images = [merged("the number of images", *images, at="class_probs")]
@@ -238,16 +240,16 @@ class GenerateProposals(Operation):
                 f"`{name}` is {seen}; expected at least 1",
                 at=name,
                 expected="1 or more",
-                seen=seen,
-                rule="attribute-value",
+                actual=seen,
+                rule=ATTRIBUTE_VALUE,
             )
         require(
             self.nms_eta == 1,
             f"`nms_eta` is {self.nms_eta:g}; OpenVINO takes 1 only",
             at="nms_eta",
             expected="1",
-            seen=self.nms_eta,
-            rule="attribute-value",
+            actual=self.nms_eta,
+            rule=ATTRIBUTE_VALUE,
         )
         require_size("height, width and scale (or scales) of an image", "im_info", im_info, 1, 3, 4)
         require_size("the coordinates of an anchor", "anchors", anchors, 3, 4)
@@ -259,8 +261,8 @@ class GenerateProposals(Operation):
                 f"`boxesdeltas` {boxesdeltas.shape} has {seen} channels; 4 for each of the {scores.shape[1]} anchors of `scores` are {wanted}",
                 at="boxesdeltas",
                 expected=wanted,
-                seen=seen,
-                rule="input-shapes",
+                actual=seen,
+                rule=INPUT_SHAPES,
             )
         require_same("rows", "boxesdeltas", boxesdeltas, 2, "scores", scores, 2)
         require_same("columns", "boxesdeltas", boxesdeltas, 3, "scores", scores, 3)

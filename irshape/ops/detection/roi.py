@@ -6,8 +6,10 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 
+from ...faults import require
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
 from ...types import DYNAMIC
-from ..declaration import ANY, INTEGER, REAL, Operation, attribute, operand, require
+from ..declaration import ANY, INTEGER, REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, NATURAL, POSITIVE, STRING, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -183,8 +185,8 @@ def require_scale(scale: float) -> None:
         f"`spatial_scale` is {scale:g}; expected a positive number",
         at="spatial_scale",
         expected="a positive number",
-        seen=scale,
-        rule="attribute-value",
+        actual=scale,
+        rule=ATTRIBUTE_VALUE,
     )
 
 
@@ -227,8 +229,8 @@ class ROIPooling(Operation):
                 f"`output_roi` has {count} numbers; expected rows and columns",
                 at="output_roi",
                 expected="2 numbers",
-                seen=count,
-                rule="attribute-value",
+                actual=count,
+                rule=ATTRIBUTE_VALUE,
             )
         for name, size in zip(("pooled_h", "pooled_w"), self.pooled, strict=True):
             require(
@@ -236,8 +238,8 @@ class ROIPooling(Operation):
                 f"`{name}` is {size}; expected a positive number",
                 at=name,
                 expected="1 or more",
-                seen=size,
-                rule="attribute-value",
+                actual=size,
+                rule=ATTRIBUTE_VALUE,
             )
         require_scale(self.spatial_scale)
         regions = DYNAMIC if rois.rank is None else rois.shape[0]
@@ -350,8 +352,8 @@ class PSROIPooling(PositionSensitivePooling):
             "`group_size` is 0; expected at least 1",
             at="group_size",
             expected="1 or more",
-            seen=0,
-            rule="attribute-value",
+            actual=0,
+            rule=ATTRIBUTE_VALUE,
         )
         if self.mode == "bilinear":
             for name in ("spatial_bins_x", "spatial_bins_y"):
@@ -360,8 +362,8 @@ class PSROIPooling(PositionSensitivePooling):
                     f"`{name}` is {getattr(self, name)}; expected at least 1",
                     at=name,
                     expected="1 or more",
-                    seen=getattr(self, name),
-                    rule="attribute-value",
+                    actual=getattr(self, name),
+                    rule=ATTRIBUTE_VALUE,
                 )
         require_scale(self.spatial_scale)
         if data.rank is not None:
@@ -376,8 +378,8 @@ class PSROIPooling(PositionSensitivePooling):
                 f"`data` {data.shape} has {data.shape[1]} channels; output_dim * {parts} is {wanted}",
                 at="data",
                 expected=wanted,
-                seen=data.shape[1],
-                rule="input-shapes",
+                actual=data.shape[1],
+                rule=INPUT_SHAPES,
             )
         require_size("the batch item and coordinates of a region", "rois", rois, 1, 5)
         return self.shape(data, rois, self.output_dim, self.group_size)
@@ -474,8 +476,8 @@ class DeformablePSROIPooling(PositionSensitivePooling):
                 f"`{name}` is {size}; expected at least 1",
                 at=name,
                 expected="1 or more",
-                seen=size,
-                rule="attribute-value",
+                actual=size,
+                rule=ATTRIBUTE_VALUE,
             )
         return self.shape(data, rois, self.output_dim, self.group_size)
 

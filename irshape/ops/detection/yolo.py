@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ...faults import require
+from ...rule_ids import ATTRIBUTE_VALUE
 from ...types import DYNAMIC_SHAPE
-from ..declaration import ANY, REAL, Operation, attribute, operand, require
+from ..declaration import ANY, REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, FLOATS, INT, INTS, POSITIVES
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -49,8 +51,8 @@ class RegionYolo(Operation):
                 f"`{name}` is {axis}; expected -4 to 3 for `data` of rank 4",
                 at=name,
                 expected="[-4, 3]",
-                seen=axis,
-                rule="attribute-value",
+                actual=axis,
+                rule=ATTRIBUTE_VALUE,
             )
         first, last = self.axis % 4, self.end_axis % 4
         flat = data.shape[first]
@@ -103,8 +105,8 @@ class ReorgYolo(Operation):
             "`stride` is empty; expected a positive number",
             at="stride",
             expected="1 or more",
-            seen="",
-            rule="attribute-value",
+            actual="",
+            rule=ATTRIBUTE_VALUE,
         )
         stride = self.stride[0]
         if data.rank is None:
@@ -116,8 +118,8 @@ class ReorgYolo(Operation):
             f"`stride` is {stride}; expected a positive number",
             at="stride",
             expected="1 or more",
-            seen=stride,
-            rule="attribute-value",
+            actual=stride,
+            rule=ATTRIBUTE_VALUE,
         )
         channels = data.shape[1]
         require(
@@ -125,7 +127,7 @@ class ReorgYolo(Operation):
             f"`data` {data.shape} has {channels} channels; with stride {stride} it needs at least {stride * stride}",
             at="data",
             expected=f"{stride * stride} or more",
-            seen=channels,
+            actual=channels,
         )
         sides = []
         for axis, name in ((2, "height"), (3, "width")):
@@ -135,7 +137,7 @@ class ReorgYolo(Operation):
                 f"the {name} of `data` {data.shape} is no multiple of the stride {stride}",
                 at="data",
                 expected=f"a multiple of {stride}",
-                seen=data.shape[axis],
+                actual=data.shape[axis],
             )
             assert side is not None
             sides.append(side)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from ...faults import require
+from ...rule_ids import INPUT_COUNT, INPUT_SHAPES
 from ...types import DYNAMIC_TYPE, Dimension, ElementType, PartialShape
-from ..declaration import REAL, Operation, attribute, operand, require, types
+from ..declaration import REAL, Operation, attribute, operand, types
 from ..elementwise import computed
 from ..kinds import BOOLEAN
 from ..lazy import Array, np
@@ -25,8 +27,8 @@ def plane(tensor: Tensor, name: str, channels: int) -> tuple[Dimension, Dimensio
         f"`{name}` {tensor.shape} has {found} channels (axis 3); it must have {channels}",
         at=name,
         expected=channels,
-        seen=found,
-        rule="input-shapes",
+        actual=found,
+        rule=INPUT_SHAPES,
     )
     return batch, height, width
 
@@ -39,8 +41,8 @@ def require_even(height: Dimension, width: Dimension, name: str) -> None:
             f"the image of `{name}` has a {what} of {size}; it must be even",
             at=name,
             expected=f"an even {what}",
-            seen=size,
-            rule="input-shapes",
+            actual=size,
+            rule=INPUT_SHAPES,
         )
 
 
@@ -58,8 +60,8 @@ class FromPlanes(Operation):
             len(given) in (0, len(names)),
             f"{self.type_name()} takes {wanted} inputs, got {1 + len(given)}",
             expected=wanted,
-            seen=1 + len(given),
-            rule="input-count",
+            actual=1 + len(given),
+            rule=INPUT_COUNT,
         )
         known = [
             tensor.element_type for tensor in (y, *given) if tensor.element_type is not DYNAMIC_TYPE
@@ -72,8 +74,8 @@ class FromPlanes(Operation):
                 f"`y` {y.shape} holds all planes, so its height is 3/2 of the image's; {height} is not divisible by 3",
                 at="y",
                 expected="a multiple of 3",
-                seen=height,
-                rule="input-shapes",
+                actual=height,
+                rule=INPUT_SHAPES,
             )
             assert third is not None
             height = third * 2
@@ -89,8 +91,8 @@ class FromPlanes(Operation):
                     f"the planes disagree in {what}: `{name}` {tensor.shape} belongs to an image of {theirs}, the planes before it ({y.shape}) to one of {ours}",
                     at=name,
                     expected=ours,
-                    seen=theirs,
-                    rule="input-shapes",
+                    actual=theirs,
+                    rule=INPUT_SHAPES,
                     help="a chroma plane is half as high and half as wide as the luma plane",
                 )
             batch, height, width = (found for found in merged if found is not None)
@@ -199,8 +201,8 @@ class RGBtoNV12(Operation):
             half_height is not None and half_width is not None,
             f"`image` {image.shape} can have no even height and width",
             at="image",
-            seen=image.shape,
-            rule="input-shapes",
+            actual=image.shape,
+            rule=INPUT_SHAPES,
         )
         assert half_height is not None
         assert half_width is not None

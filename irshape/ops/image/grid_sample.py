@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...faults import require
+from ...rule_ids import INPUT_SHAPES
 from ...types import DYNAMIC, PartialShape
 from ..conversion import plain
-from ..declaration import ANY, REAL, Operation, attribute, operand, require, types
+from ..declaration import ANY, REAL, Operation, attribute, operand, types
 from ..elementwise import computed
 from ..kinds import BOOLEAN, Choice
 from ..lazy import Array, np
@@ -35,8 +37,8 @@ class GridSample(Operation):
             f"the last axis of `grid` {grid.shape} holds x and y of each place: expected size 2, got {pair}",
             at="grid",
             expected=2,
-            seen=pair,
-            rule="input-shapes",
+            actual=pair,
+            rule=INPUT_SHAPES,
         )
         both = batch.merge(batches)
         require(
@@ -44,8 +46,8 @@ class GridSample(Operation):
             f"`data` {data.shape} and `grid` {grid.shape} must agree in their batch (axis 0)",
             at="grid",
             expected=batch,
-            seen=batches,
-            rule="input-shapes",
+            actual=batches,
+            rule=INPUT_SHAPES,
         )
         assert both is not None
         return Tensor(data.element_type, PartialShape([both, channels, height, width]))

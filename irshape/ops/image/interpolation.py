@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator
 from math import isfinite
 from typing import Any, Final, NamedTuple
 
+from ...faults import Fault, fault, require
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_VALUE
 from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
 from ..axes import duplicate_axes
 from ..conversion import plain
-from ..declaration import ANY, INTEGER, Operation, Violation, attribute, operand, require, types
+from ..declaration import ANY, INTEGER, Operation, attribute, operand, types
 from ..elementwise import computed
 from ..intervals import rounded
 from ..kinds import BOOLEAN, FLOAT, NATURALS, STRING, Choice, Integer, ListOf
@@ -64,8 +66,8 @@ def require_axes(axes: tuple[int, ...], image: Tensor) -> None:
             f"axis {axis} is out of range for `image` {image.shape} of rank {rank}; Interpolate wants non-negative axes",
             at="axes",
             expected=f"[0, {rank - 1}]",
-            seen=axis,
-            rule="input-value",
+            actual=axis,
+            rule=INPUT_VALUE,
         )
 
 
@@ -91,7 +93,7 @@ def resized(
         f"`{name}` {given.shape} must hold a number for each of the {len(axes)} axes",
         at=name,
         expected=len(axes),
-        seen=given.shape.size,
+        actual=given.shape.size,
     )
     for index, axis in enumerate(axes):
         dims[axis] = (
@@ -104,29 +106,29 @@ def resized(
     return PartialShape(dims)
 
 
-def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> Iterator[Violation]:
+def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> Iterator[Fault]:
     """What the specification forbids of axes and sizes or scales, and OpenVINO takes."""
     if axes is not None and len(set(axes)) < len(axes):
         yield duplicate_axes(axes)
     count = given.shape.size
     if axes is not None and count.low > len(axes):
-        yield Violation(
+        yield fault(
             f"`{name}` {given.shape} holds {count} elements for {len(axes)} axes; the rest are ignored",
             at=name,
             expected=len(axes),
-            seen=count,
+            actual=count,
         )
     if given.element_type not in SCALE_TYPES:
         yield from negative_sizes(given, name)
     elif given.value is not None:
         for index, scale in enumerate(given.value.exact or ()):
             if not 0 < scale < float("inf"):
-                yield Violation(
+                yield fault(
                     f"`{name}` holds {scale} at index {index}; a scale is a number above 0",
                     at=name,
                     expected="above 0",
-                    seen=scale,
-                    rule="input-value",
+                    actual=scale,
+                    rule=INPUT_VALUE,
                 )
 
 
@@ -178,16 +180,16 @@ class InterpolateAttributes(Operation):
                 not tensor.element_type.is_dynamic,
                 f"`{at}` has a dynamic element type; it must be known here",
                 at=at,
-                seen="dynamic",
-                rule="input-element-type",
+                actual="dynamic",
+                rule=INPUT_ELEMENT_TYPE,
             )
             require(
                 tensor.rank in (None, 1),
                 f"`{at}` has shape {tensor.shape}; it must be a list, of rank 1",
                 at=at,
                 expected="rank 1",
-                seen=tensor.shape,
-                rule="input-rank",
+                actual=tensor.shape,
+                rule=INPUT_RANK,
             )
         if image.rank is None:
             return Tensor(image.element_type, DYNAMIC_SHAPE)
@@ -241,21 +243,21 @@ class Interpolate_1(Operation):
             dims[axis] = sizes[index] if index < len(sizes) else DYNAMIC
         return Tensor(image.element_type, PartialShape(dims))
 
-    def check(self, image: Tensor, target_spatial_shape: Tensor) -> Iterator[Violation]:
+    def check(self, image: Tensor, target_spatial_shape: Tensor) -> Iterator[Fault]:
         if self.mode not in ("nearest", "linear", "cubic", "area", "linear_onnx"):
             wanted = "nearest, linear, cubic or area"
-            yield Violation(
+            yield fault(
                 f'`mode="{self.mode}"` is not {wanted}',
                 at="mode",
                 expected=wanted,
-                seen=self.mode,
-                rule="attribute-value",
+                actual=self.mode,
+                rule=ATTRIBUTE_VALUE,
             )
         count = target_spatial_shape.shape.size
         if count.high < len(set(self.axes)):
             message = f"`target_spatial_shape` {target_spatial_shape.shape} holds {count} elements for the {len(set(self.axes))} axes {list(self.axes)}; OpenVINO reads on past its end"
-            yield Violation(
-                message, at="target_spatial_shape", expected=len(set(self.axes)), seen=count
+            yield fault(
+                message, at="target_spatial_shape", expected=len(set(self.axes)), actual=count
             )
         yield from doubtful_values(self.axes, target_spatial_shape, "target_spatial_shape")
 
@@ -304,8 +306,8 @@ class Interpolate_4(InterpolateAttributes):
                 not tensor.element_type.is_dynamic,
                 f"`{name}` has a dynamic element type; it must be known here",
                 at=name,
-                seen="dynamic",
-                rule="input-element-type",
+                actual="dynamic",
+                rule=INPUT_ELEMENT_TYPE,
             )
         return (
             self.resized(image, scales, "scales", axes)
@@ -315,7 +317,7 @@ class Interpolate_4(InterpolateAttributes):
 
     def check(
         self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         return doubtful_values(
             default_axes(image, axes), *((scales, "scales") if self.by_scales else (sizes, "sizes"))
         )
@@ -343,14 +345,12 @@ class Interpolate_11(InterpolateAttributes):
             f'`scales_or_sizes` has element type {seen}, but with shape_calculation_mode="{self.shape_calculation_mode}" it holds {self.shape_calculation_mode}: {_names(allowed)}',
             at="scales_or_sizes",
             expected=_names(allowed),
-            seen=seen,
-            rule="input-element-type",
+            actual=seen,
+            rule=INPUT_ELEMENT_TYPE,
         )
         return self.resized(image, scales_or_sizes, "scales_or_sizes", axes)
 
-    def check(
-        self, image: Tensor, scales_or_sizes: Tensor, axes: Tensor | None
-    ) -> Iterator[Violation]:
+    def check(self, image: Tensor, scales_or_sizes: Tensor, axes: Tensor | None) -> Iterator[Fault]:
         return doubtful_values(default_axes(image, axes), scales_or_sizes, "scales_or_sizes")
 
     def evaluate(self, image: Array, scales_or_sizes: Array, axes: Array | None) -> Array:

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from ...faults import Violation, require
+from ...rule_ids import (
+    ATTRIBUTE_VALUE,
+    INPUT_ELEMENT_TYPE,
+    INPUT_RANK,
+    INPUT_SHAPES,
+    INPUT_VALUE,
+    OPERATION_CONSTRAINT,
+)
 from ...types import DYNAMIC_SHAPE, PartialShape
 from ..axes import listed, normalized_axis, of_length, picked
 from ..declaration import (
@@ -11,10 +20,8 @@ from ..declaration import (
     INTEGER,
     NUMERIC,
     Operation,
-    Violation,
     attribute,
     operand,
-    require,
 )
 from ..kinds import INT, Choice
 from ..lazy import Array, np
@@ -37,8 +44,8 @@ class Transpose(Operation):
             f"`order` has {count} elements, but `data` {data.shape} has {rank} dimensions",
             at="order",
             expected=f"{rank} elements",
-            seen=count,
-            rule="input-shapes",
+            actual=count,
+            rule=INPUT_SHAPES,
         )
         if rank is None:
             return Tensor(data.element_type, of_length(order) if known else DYNAMIC_SHAPE)
@@ -55,8 +62,8 @@ class Transpose(Operation):
             f"`order` {listed(order)} is no order of the axes 0 to {rank - 1}: each must be there once",
             at="order",
             expected=f"a permutation of 0 to {rank - 1}",
-            seen=listed(order),
-            rule="input-value",
+            actual=listed(order),
+            rule=INPUT_VALUE,
         )
         return order
 
@@ -90,8 +97,8 @@ class Reverse(Operation):
             f"`axis` has element type {axis.element_type}; mode {self.mode} takes {'a boolean for each axis' if masked else 'axes, which are integers'}",
             at="axis",
             expected="boolean" if masked else "an integer",
-            seen=axis.element_type,
-            rule="input-element-type",
+            actual=axis.element_type,
+            rule=INPUT_ELEMENT_TYPE,
         )
         if data.rank is None:
             return Tensor(data.element_type, data.shape)
@@ -101,8 +108,8 @@ class Reverse(Operation):
                 f"`axis` has {axis.shape} elements, but `data` {data.shape} has {data.rank} dimensions; mode mask takes a boolean for each",
                 at="axis",
                 expected=f"[{data.rank}]",
-                seen=axis.shape,
-                rule="input-shapes",
+                actual=axis.shape,
+                rule=INPUT_SHAPES,
             )
         for index in () if masked else axis.known or ():
             require(
@@ -110,8 +117,8 @@ class Reverse(Operation):
                 f"axis {index} is out of range for `data` of rank {data.rank}",
                 at="axis",
                 expected=f"[0, {data.rank - 1}]",
-                seen=index,
-                rule="input-value",
+                actual=index,
+                rule=INPUT_VALUE,
             )
         return Tensor(data.element_type, data.shape)
 
@@ -140,8 +147,8 @@ class Roll(Operation):
             f"`shift` has shape {shift.shape}, `axes` {axes.shape}; expected one shift for each axis, or a scalar for all",
             at="shift",
             expected=axes.shape,
-            seen=shift.shape,
-            rule="input-shapes",
+            actual=shift.shape,
+            rule=INPUT_SHAPES,
         )
         for axis in axes.known or ():
             if data.rank is not None:
@@ -172,7 +179,7 @@ class ReverseSequence(Operation):
                 f"seq_axis is {self.seq_axis}, which counts from the end, but the rank of `data` is not known",
                 at="seq_axis",
                 expected="0 or more, or a known rank",
-                seen=self.seq_axis,
+                actual=self.seq_axis,
             )
             return Tensor(data.element_type, data.shape)
         require(
@@ -180,11 +187,11 @@ class ReverseSequence(Operation):
             f"`data` {data.shape} has rank {rank}; expected rank 2 or more",
             at="data",
             expected="rank 2 or more",
-            seen=f"rank {rank}",
-            rule="input-rank",
+            actual=f"rank {rank}",
+            rule=INPUT_RANK,
         )
-        batch = normalized_axis(self.batch_axis, rank, at="batch_axis", rule="operation-constraint")
-        normalized_axis(self.seq_axis, rank, at="seq_axis", rule="operation-constraint")
+        batch = normalized_axis(self.batch_axis, rank, at="batch_axis", rule=OPERATION_CONSTRAINT)
+        normalized_axis(self.seq_axis, rank, at="seq_axis", rule=OPERATION_CONSTRAINT)
         if seq_lengths.rank is None:
             return Tensor(data.element_type, data.shape)
         dims = list(data.shape)
@@ -194,8 +201,8 @@ class ReverseSequence(Operation):
                 f"`seq_lengths` has {seq_lengths.shape[0]} elements, but dimension {batch} of `data` {data.shape}, the batch, is {dims[batch]}",
                 at="seq_lengths",
                 expected=f"{dims[batch]} elements",
-                seen=seq_lengths.shape[0],
-                rule="input-shapes",
+                actual=seq_lengths.shape[0],
+                rule=INPUT_SHAPES,
             )
         dims[batch] = merged
         return Tensor(data.element_type, dims)
@@ -233,19 +240,17 @@ class ShuffleChannels(Operation):
             f"group is {self.group}; expected 1 or more",
             at="group",
             expected="1 or more",
-            seen=self.group,
-            rule="attribute-value",
+            actual=self.group,
+            rule=ATTRIBUTE_VALUE,
         )
         if data.rank is not None:
-            channels = data.shape[
-                normalized_axis(self.axis, data.rank, rule="operation-constraint")
-            ]
+            channels = data.shape[normalized_axis(self.axis, data.rank, rule=OPERATION_CONSTRAINT)]
             require(
                 channels.is_dynamic or channels.low % self.group == 0,
                 f"dimension {self.axis} of `data` {data.shape} is {channels}, which cannot be split into {self.group} equal groups",
                 at="group",
                 expected=f"a divisor of {channels}",
-                seen=self.group,
+                actual=self.group,
             )
         return Tensor(data.element_type, data.shape)
 

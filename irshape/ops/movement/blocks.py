@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 
+from ...faults import Fault, Violation, fault, require
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
 from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import listed
 from ..conversion import encoded, plain
-from ..declaration import ANY, I32_I64, INTEGER, Operation, Violation, attribute, operand, require
+from ..declaration import ANY, I32_I64, INTEGER, Operation, attribute, operand
 from ..elementwise import element_type_of
 from ..kinds import INT, NATURALS, POSITIVES, Choice
 from ..lazy import Array, np
@@ -25,7 +27,7 @@ def _divided(dim: Dimension, divisor: int, what: str, at: str) -> Dimension:
             f"{what} is {dim}, which cannot be divided by {divisor}",
             at=at,
             expected=f"a multiple of {divisor}",
-            seen=dim,
+            actual=dim,
         )
     return quotient
 
@@ -48,8 +50,8 @@ class DepthOrSpace(Operation):
             f"`data` {data.shape} has rank {data.rank}; expected rank 3 or more",
             at="data",
             expected="rank 3 or more",
-            seen=f"rank {data.rank}",
-            rule="input-rank",
+            actual=f"rank {data.rank}",
+            rule=INPUT_RANK,
         )
         block = self.block_size
         require(
@@ -57,8 +59,8 @@ class DepthOrSpace(Operation):
             f"block_size is {block}; expected 1 or more",
             at="block_size",
             expected="1 or more",
-            seen=block,
-            rule="attribute-value",
+            actual=block,
+            rule=ATTRIBUTE_VALUE,
         )
         return Tensor(data.element_type, self.moved(data.shape, block, block ** (data.rank - 2)))
 
@@ -131,8 +133,8 @@ def _require_same_lists(data: Tensor, lists: dict[str, Tensor], *, longer: bool 
                 f"`{name}` has shape {tensor.shape}, the lists before it {shared}; they must have the same length",
                 at=name,
                 expected=shared,
-                seen=tensor.shape,
-                rule="input-shapes",
+                actual=tensor.shape,
+                rule=INPUT_SHAPES,
             )
         shared = merged
     if data.rank is not None:
@@ -141,8 +143,8 @@ def _require_same_lists(data: Tensor, lists: dict[str, Tensor], *, longer: bool 
             f"`data` {data.shape} has rank {data.rank}; expected rank 2 or more",
             at="data",
             expected="rank 2 or more",
-            seen=f"rank {data.rank}",
-            rule="input-rank",
+            actual=f"rank {data.rank}",
+            rule=INPUT_RANK,
         )
         require(
             shared.rank is None
@@ -151,18 +153,18 @@ def _require_same_lists(data: Tensor, lists: dict[str, Tensor], *, longer: bool 
             f"the lists have {shared} elements, but `data` {data.shape} has {data.rank} dimensions",
             at=next(iter(lists)),
             expected=f"[{data.rank}]",
-            seen=shared,
-            rule="input-shapes",
+            actual=shared,
+            rule=INPUT_SHAPES,
         )
 
 
-def _batch_itself(lists: dict[str, Tensor]) -> Iterator[Violation]:
+def _batch_itself(lists: dict[str, Tensor]) -> Iterator[Fault]:
     """The findings that a list does something to the batch: it begins with a block other than 1, or with something to crop or pad."""
     for name, tensor in lists.items():
         known, wanted = tensor.known, int(name == "block_shape")
         if known and known[0] != wanted:
             message = f"`{name}` {listed(known)} begins with {known[0]}, which stands for the batch; expected {wanted}, though OpenVINO reads on"
-            yield Violation(message, at=name, expected=wanted, seen=known[0], rule="input-value")
+            yield fault(message, at=name, expected=wanted, actual=known[0], rule=INPUT_VALUE)
 
 
 def _blocks_in_space(block_shape: Array) -> list[int]:
@@ -171,7 +173,7 @@ def _blocks_in_space(block_shape: Array) -> list[int]:
         int(block_shape[0]) == 1,
         f"`block_shape` begins with {block_shape[0]}; expected 1 for the batch",
         at="block_shape",
-        rule="input-value",
+        rule=INPUT_VALUE,
     )
     return [int(size) for size in block_shape[1:]]
 
@@ -183,8 +185,8 @@ def _require_least(tensor: Tensor, at: str, least: int) -> None:
             f"`{at}` holds {number} at index {index}; expected {least} or more",
             at=at,
             expected=f"{least} or more",
-            seen=number,
-            rule="input-value",
+            actual=number,
+            rule=INPUT_VALUE,
         )
 
 
@@ -233,15 +235,15 @@ class BatchToSpace(Operation):
                 f"crops of {begin[axis]} and {end[axis]} along axis {axis} are more than there is: {full}",
                 at="crops_begin",
                 expected=f"at most {full} together",
-                seen=crop,
-                rule="input-value",
+                actual=crop,
+                rule=INPUT_VALUE,
             )
             dims.append(full - crop)
         return Tensor(data.element_type, dims)
 
     def check(
         self, data: Tensor, block_shape: Tensor, crops_begin: Tensor, crops_end: Tensor
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         yield from _batch_itself(
             {"block_shape": block_shape, "crops_begin": crops_begin, "crops_end": crops_end}
         )
@@ -294,8 +296,8 @@ class SpaceToBatch(Operation):
                 f"`block_shape` {listed(blocks)} holds {block} at index {axis}; expected 1 or more",
                 at="block_shape",
                 expected="1 or more",
-                seen=block,
-                rule="input-value",
+                actual=block,
+                rule=INPUT_VALUE,
             )
             padded = data.shape[axis] + pad
             what = f"dimension {axis} of `data` {data.shape} with padding of {pad}"
@@ -308,18 +310,18 @@ class SpaceToBatch(Operation):
 
     def check(
         self, data: Tensor, block_shape: Tensor, pads_begin: Tensor, pads_end: Tensor
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         lists = {"block_shape": block_shape, "pads_begin": pads_begin, "pads_end": pads_end}
         yield from _batch_itself(lists)
         for name, tensor in lists.items():
             if data.rank is not None and tensor.rank == 1 and tensor.shape[0].low > data.rank:
                 message = f"`{name}` has {tensor.shape[0]} elements, but `data` {data.shape} has {data.rank} dimensions, though OpenVINO reads on"
-                yield Violation(
+                yield fault(
                     message,
                     at=name,
                     expected=f"[{data.rank}]",
-                    seen=tensor.shape,
-                    rule="input-shapes",
+                    actual=tensor.shape,
+                    rule=INPUT_SHAPES,
                 )
         for name, tensor in (("pads_begin", pads_begin), ("pads_end", pads_end)):
             yield from negative_sizes(tensor, name)
@@ -372,16 +374,16 @@ class ExtractImagePatches(Operation):
                 f"{name} is {listed(values)}; expected two numbers above 0, for rows and columns",
                 at=name,
                 expected="two numbers above 0",
-                seen=listed(values),
-                rule="attribute-value",
+                actual=listed(values),
+                rule=ATTRIBUTE_VALUE,
             )
         require(
             self.auto_pad in ("valid", "same_upper", "same_lower"),
             f"auto_pad is {self.auto_pad}; patches are taken with valid, same_upper or same_lower",
             at="auto_pad",
             expected="valid, same_upper or same_lower",
-            seen=self.auto_pad,
-            rule="attribute-value",
+            actual=self.auto_pad,
+            rule=ATTRIBUTE_VALUE,
         )
         if data.rank is None:
             return Tensor(data.element_type, PartialShape.of_rank(4))
@@ -467,8 +469,8 @@ class Col2Im(Operation):
                 f"`{name}` has shape {tensor.shape}; expected two elements, for rows and columns",
                 at=name,
                 expected="[2]",
-                seen=tensor.shape,
-                rule="input-shapes",
+                actual=tensor.shape,
+                rule=INPUT_SHAPES,
             )
         for name in _PER_AXIS:
             values = getattr(self, name)
@@ -478,8 +480,8 @@ class Col2Im(Operation):
                 + (", above 0" if name == "strides" else ""),
                 at=name,
                 expected="two numbers",
-                seen=listed(values),
-                rule="attribute-value",
+                actual=listed(values),
+                rule=ATTRIBUTE_VALUE,
             )
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
@@ -492,8 +494,8 @@ class Col2Im(Operation):
                 f"`kernel_size` is {listed(kernel)}; expected sizes of 1 or more",
                 at="kernel_size",
                 expected="1 or more",
-                seen=listed(kernel),
-                rule="input-value",
+                actual=listed(kernel),
+                rule=INPUT_VALUE,
             )
             channels = _divided(
                 block,
@@ -510,21 +512,21 @@ class Col2Im(Operation):
                 f"`data` {data.shape} holds {count} blocks, but an image of {listed([dim.low for dim in image])} has {expected} places for a kernel of {listed(kernel)}",
                 at="data",
                 expected=expected,
-                seen=count,
+                actual=count,
             )
         return Tensor(data.element_type, (*batch, channels, *image))
 
-    def check(self, data: Tensor, output_size: Tensor, kernel_size: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, output_size: Tensor, kernel_size: Tensor) -> Iterator[Fault]:
         for name in _PER_AXIS:
             values = getattr(self, name)
             if len(values) != 2:
                 message = f"{name} is {listed(values)}; expected two numbers, for rows and columns, though OpenVINO takes the first two in silence"
-                yield Violation(
+                yield fault(
                     message,
                     at=name,
                     expected="two numbers",
-                    seen=listed(values),
-                    rule="attribute-value",
+                    actual=listed(values),
+                    rule=ATTRIBUTE_VALUE,
                 )
         yield from negative_sizes(output_size, "output_size")
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
+from ...faults import Fault, Violation, fault, require
+from ...rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
 from ...types import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
 from ..axes import duplicate_axes, of_length, picked
-from ..declaration import ANY, INTEGER, Operation, Violation, attribute, operand, require
+from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..kinds import INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor, Value
@@ -27,12 +29,12 @@ def wanted_dimensions(sizes: Tensor, minus_one: Dimension = DYNAMIC) -> list[Dim
     ]
 
 
-def negative_sizes(sizes: Tensor, at: str) -> Iterator[Violation]:
+def negative_sizes(sizes: Tensor, at: str) -> Iterator[Fault]:
     """The finding that a size is below 0."""
     for index, size in enumerate(sizes.known or ()):
         if size < 0:
             message = f"`{at}` holds {size} at index {index}; expected a size of 0 or more, though OpenVINO reads on"
-            yield Violation(message, at=at, expected="0 or more", seen=size, rule="input-value")
+            yield fault(message, at=at, expected="0 or more", actual=size, rule=INPUT_VALUE)
 
 
 class Broadcast(Operation):
@@ -69,7 +71,7 @@ class Broadcast(Operation):
                 f"`data` {data.shape} has rank {data.rank}, more than the {len(target)} dimensions of the target shape {result}",
                 at="target_shape",
                 expected=f"at least {data.rank} dimensions",
-                seen=len(target),
+                actual=len(target),
             )
             for ours, theirs in zip(reversed(list(data.shape)), reversed(target), strict=False):
                 if ours.is_static and theirs.is_static and ours not in (ONE, theirs):
@@ -82,7 +84,7 @@ class Broadcast(Operation):
             f"`data` {data.shape} cannot be broadcast to {result}: dimensions must be {rule}",
             at="target_shape",
             expected=f"a shape that {data.shape} broadcasts to",
-            seen=result,
+            actual=result,
         )
 
     def aligned(self, data: Tensor, target_shape: Tensor, target: PartialShape) -> PartialShape:
@@ -95,7 +97,7 @@ class Broadcast(Operation):
             f"`data` {data.shape} does not reach from axis {start} to the end of the target shape {target}",
             at="mode.axis",
             expected=f"rank {len(target) - start}",
-            seen=data.rank,
+            actual=data.rank,
         )
         dims = list(target)
         for index in range(start, len(dims)):
@@ -117,16 +119,16 @@ class Broadcast(Operation):
             f"`axes_mapping` has shape {axes_mapping.shape}; expected a list",
             at="axes_mapping",
             expected="rank 1",
-            seen=f"rank {axes_mapping.rank}",
-            rule="input-rank",
+            actual=f"rank {axes_mapping.rank}",
+            rule=INPUT_RANK,
         )
         require(
             axes_mapping.element_type in INTEGER,
             f"`axes_mapping` has element type {axes_mapping.element_type}; expected an integer",
             at="axes_mapping",
             expected="an integer",
-            seen=axes_mapping.element_type,
-            rule="input-element-type",
+            actual=axes_mapping.element_type,
+            rule=INPUT_ELEMENT_TYPE,
         )
         if data.rank is None or target.rank is None or not axes_mapping.shape.is_static:
             return
@@ -136,8 +138,8 @@ class Broadcast(Operation):
             f"`axes_mapping` has {count} elements, but `data` {data.shape} has {data.rank} dimensions",
             at="axes_mapping",
             expected=f"{data.rank} elements",
-            seen=count,
-            rule="input-shapes",
+            actual=count,
+            rule=INPUT_SHAPES,
         )
         axes = axes_mapping.known
         if not known or axes is None:
@@ -147,8 +149,8 @@ class Broadcast(Operation):
             f"`axes_mapping` {list(axes)} is not in ascending order: broadcasting does not transpose",
             at="axes_mapping",
             expected="ascending axes",
-            seen=list(axes),
-            rule="input-value",
+            actual=list(axes),
+            rule=INPUT_VALUE,
         )
         for index, axis in enumerate(axes):
             require(
@@ -156,8 +158,8 @@ class Broadcast(Operation):
                 f"`axes_mapping` names axis {axis}, but the target shape {target} has axes 0 to {target.rank - 1}",
                 at="axes_mapping",
                 expected=f"[0, {target.rank - 1}]",
-                seen=axis,
-                rule="input-value",
+                actual=axis,
+                rule=INPUT_VALUE,
             )
             ours = data.shape[index] if data.rank else ONE
             fits = (
@@ -170,12 +172,12 @@ class Broadcast(Operation):
                 f"dimension {index} of `data` {data.shape} is mapped to axis {axis} of the target shape {target}, which is {target[axis]}; expected {ours}",
                 at="axes_mapping",
                 expected=ours,
-                seen=target[axis],
+                actual=target[axis],
             )
 
     def check(
         self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         yield from negative_sizes(target_shape, "target_shape")
         axes = (
             axes_mapping.known
@@ -250,8 +252,8 @@ class Broadcast_1(Broadcast):
             f"mode {self.mode} needs the input `axes_mapping`, which is not there",
             at="axes_mapping",
             expected="3 inputs",
-            seen="2 inputs",
-            rule="input-count",
+            actual="2 inputs",
+            rule=INPUT_COUNT,
         )
         return self.mode
 
@@ -277,8 +279,8 @@ class Broadcast_3(Broadcast):
             ),
             at="axes_mapping",
             expected=f"{2 + explicit} inputs",
-            seen=f"{3 - explicit} inputs",
-            rule="input-count",
+            actual=f"{3 - explicit} inputs",
+            rule=INPUT_COUNT,
         )
         return "explicit" if explicit else self.mode
 
@@ -309,7 +311,7 @@ class Tile(Operation):
             data.element_type, [size * time for size, time in zip(sizes, times, strict=True)]
         )
 
-    def check(self, data: Tensor, repeats: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, repeats: Tensor) -> Iterator[Fault]:
         yield from negative_sizes(repeats, "repeats")
 
     def infer_value(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...faults import Fault, Violation, fault, require
+from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, OPERATION_CONSTRAINT
 from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, Dimension, PartialShape
 from ..axes import normalized_axis, picked, require_single, single
 from ..declaration import (
@@ -13,10 +15,8 @@ from ..declaration import (
     NUMERIC,
     NUMERIC_OR_BOOLEAN,
     Operation,
-    Violation,
     attribute,
     operand,
-    require,
 )
 from ..kinds import INT
 from ..lazy import Array, np
@@ -48,8 +48,8 @@ class Gather(Operation):
             f"`data` is a scalar; there is nothing to gather along axis {0 if index is None else index}",
             at="data",
             expected="rank 1 or more",
-            seen="rank 0",
-            rule="input-rank",
+            actual="rank 0",
+            rule=INPUT_RANK,
         )
         shared = self.shared(data, indices, batch)
         if index is None:
@@ -71,7 +71,7 @@ class Gather(Operation):
                 f"batch_dims is {batch}, but `indices` has rank {rank}: expected {-rank} to {rank}",
                 at="batch_dims",
                 expected=f"[{-rank}, {rank}]",
-                seen=batch,
+                actual=batch,
             )
             batch = batch + rank if batch < 0 else batch
         require(
@@ -79,7 +79,7 @@ class Gather(Operation):
             f"batch_dims is {self.batch_dims}, but the gathering is along axis {axis}; the batch lies before it",
             at="batch_dims",
             expected=f"at most {axis}",
-            seen=batch,
+            actual=batch,
         )
         return batch
 
@@ -91,7 +91,7 @@ class Gather(Operation):
             f"batch_dims is {batch}, but `data` has rank {data.rank}",
             at="batch_dims",
             expected=f"at most {data.rank}",
-            seen=batch,
+            actual=batch,
         )
         return _merged(data, indices, batch)
 
@@ -158,8 +158,8 @@ def _merged(data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
                 f"`data` {data.shape} and `indices` {indices.shape} differ in dimension {i}, which is one of {batch} batch dimensions",
                 at="indices",
                 expected=data.shape[i],
-                seen=indices.shape[i],
-                rule="input-shapes",
+                actual=indices.shape[i],
+                rule=INPUT_SHAPES,
             )
         dims.append(dim)
     return dims
@@ -172,16 +172,16 @@ class Gather_1(Gather):
     indices = operand(NUMERIC_OR_BOOLEAN, specified=INTEGER, value=True)
     axis = operand(NUMERIC_OR_BOOLEAN, specified=INTEGER, value=True)
 
-    def check(self, data: Tensor, indices: Tensor, axis: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, indices: Tensor, axis: Tensor) -> Iterator[Fault]:
         for name, tensor in (("indices", indices), ("axis", axis)):
             if tensor.element_type not in INTEGER | {DYNAMIC_TYPE}:
                 message = f"`{name}` has element type {tensor.element_type}; expected an integer, though OpenVINO reads on"
-                yield Violation(
+                yield fault(
                     message,
                     at=name,
                     expected="an integer",
-                    seen=tensor.element_type,
-                    rule="input-element-type",
+                    actual=tensor.element_type,
+                    rule=INPUT_ELEMENT_TYPE,
                 )
 
 
@@ -216,12 +216,12 @@ class GatherElements(Operation):
                 f"`{name}` is a scalar; expected rank 1 or more",
                 at=name,
                 expected="rank 1 or more",
-                seen="rank 0",
-                rule="input-rank",
+                actual="rank 0",
+                rule=INPUT_RANK,
             )
         if data.rank is None:
             return Tensor(data.element_type, indices.shape)
-        axis = normalized_axis(self.axis, data.rank, rule="operation-constraint")
+        axis = normalized_axis(self.axis, data.rank, rule=OPERATION_CONSTRAINT)
         dims = list(data.shape)
         dims[axis] = DYNAMIC
         result = PartialShape(dims).merge(indices.shape)
@@ -230,8 +230,8 @@ class GatherElements(Operation):
                 f"`indices` has shape {indices.shape}, `data` {data.shape}; they must have the same rank and, but for axis {axis}, the same dimensions",
                 at="indices",
                 expected=PartialShape(dims),
-                seen=indices.shape,
-                rule="input-shapes",
+                actual=indices.shape,
+                rule=INPUT_SHAPES,
             )
         return Tensor(data.element_type, result)
 
@@ -256,15 +256,15 @@ class GatherND(Operation):
                 f"`{name}` is a scalar; expected rank 1 or more",
                 at=name,
                 expected="rank 1 or more",
-                seen="rank 0",
-                rule="input-rank",
+                actual="rank 0",
+                rule=INPUT_RANK,
             )
             require(
                 batch >= 0 and (rank is None or batch < rank),
                 f"batch_dims is {batch}, but `{name}` has shape {tensor.shape}: expected 0 or more, and less than the rank",
                 at="batch_dims",
                 expected=f"0 to {rank - 1}" if rank else "0 or more",
-                seen=batch,
+                actual=batch,
             )
         if data.rank is None or indices.rank is None or indices.shape[-1].is_dynamic:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
@@ -274,8 +274,8 @@ class GatherND(Operation):
             f"`indices` {indices.shape} holds tuples of {length} indices, but `data` {data.shape} has {data.rank - batch} dimensions behind {batch} of the batch",
             at="indices",
             expected=f"tuples of at most {data.rank - batch}",
-            seen=length,
-            rule="input-shapes",
+            actual=length,
+            rule=INPUT_SHAPES,
         )
         return Tensor(
             data.element_type,
@@ -342,8 +342,8 @@ class GatherTree(Operation):
                 f"`step_ids` has shape {step_ids.shape}, `parent_ids` {parent_ids.shape}; expected the same shape, of rank 3 (time, batch, beam)",
                 at="parent_ids",
                 expected=step_ids.shape if step_ids.rank == 3 else "rank 3",
-                seen=parent_ids.shape,
-                rule="input-shapes",
+                actual=parent_ids.shape,
+                rule=INPUT_SHAPES,
             )
         if result.rank is not None and max_seq_len.rank is not None:
             batch = result[1].merge(max_seq_len.shape[0])
@@ -352,8 +352,8 @@ class GatherTree(Operation):
                     f"`max_seq_len` has {max_seq_len.shape[0]} elements, but the batch of `step_ids` {result} is {result[1]}",
                     at="max_seq_len",
                     expected=f"{result[1]} elements",
-                    seen=max_seq_len.shape[0],
-                    rule="input-shapes",
+                    actual=max_seq_len.shape[0],
+                    rule=INPUT_SHAPES,
                 )
             result = PartialShape((result[0], batch, result[2]))
         types = [tensor.element_type for tensor in (step_ids, parent_ids, max_seq_len, end_token)]

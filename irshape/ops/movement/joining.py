@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...faults import Fault, Violation, fault, require
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
 from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import listed, normalized_axis, picked, product, require_single, single
-from ..declaration import ANY, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
+from ..declaration import ANY, INTEGER, NUMERIC, Operation, attribute, operand
 from ..kinds import INT
 from ..lazy import Array, np
 from ..tensors import UNKNOWN, Tensor, Value
@@ -35,7 +37,7 @@ class Concat(Operation):
                 length = length + DYNAMIC
                 continue
             axis = normalized_axis(
-                self.axis, rank, of=f"inputs[{index}]", rule="operation-constraint"
+                self.axis, rank, of=f"inputs[{index}]", rule=OPERATION_CONSTRAINT
             )
             length = length + tensor.shape[axis]
             assert result is not None
@@ -45,8 +47,8 @@ class Concat(Operation):
                     f"input {index} has shape {tensor.shape}, which does not go with the {index} before it, {_with(result, axis, DYNAMIC)}: all dimensions but axis {axis} must be equal",
                     at="inputs",
                     expected=_with(result, axis, DYNAMIC),
-                    seen=tensor.shape,
-                    rule="input-shapes",
+                    actual=tensor.shape,
+                    rule=INPUT_SHAPES,
                 )
             result = merged
         assert result is not None
@@ -126,8 +128,8 @@ class Split(Operation):
             f"num_splits is {count}; expected a positive number",
             at="num_splits",
             expected=f"1 to {MAX_OUTPUTS}",
-            seen=count,
-            rule="attribute-value",
+            actual=count,
+            rule=ATTRIBUTE_VALUE,
         )
         index, rank = single(axis), data.rank
         if rank is None or index is None:
@@ -143,7 +145,7 @@ class Split(Operation):
             f"dimension {index} of `data` {data.shape} is {length}, which cannot be split into {count} equal parts",
             at="num_splits",
             expected=f"a divisor of {length}",
-            seen=count,
+            actual=count,
         )
         return (Tensor(data.element_type, _with(data.shape, index, length // count)),) * count
 
@@ -196,16 +198,16 @@ class VariadicSplit(Operation):
                 f"`split_lengths` {seen} holds {part}; expected a length or -1",
                 at="split_lengths",
                 expected="-1 or more",
-                seen=part,
-                rule="input-value",
+                actual=part,
+                rule=INPUT_VALUE,
             )
         require(
             known.count(-1) <= 1,
             f"`split_lengths` {seen} holds -1 more than once",
             at="split_lengths",
             expected="one -1 at most",
-            seen=seen,
-            rule="input-value",
+            actual=seen,
+            rule=INPUT_VALUE,
         )
         total = sum(part for part in known if part != -1)
         require(
@@ -213,27 +215,27 @@ class VariadicSplit(Operation):
             f"`split_lengths` {seen} add up to {total}, but the axis has length {length}",
             at="split_lengths",
             expected=f"a sum of {length}",
-            seen=total,
-            rule="input-value",
+            actual=total,
+            rule=INPUT_VALUE,
         )
         left = (
             Dimension(max(length.low - total, 0)) if -1 in known and length.is_static else DYNAMIC
         )
         return [left if part == -1 else Dimension(min(part, UNBOUNDED)) for part in known]
 
-    def check(self, data: Tensor, axis: Tensor, split_lengths: Tensor) -> Iterator[Violation]:
+    def check(self, data: Tensor, axis: Tensor, split_lengths: Tensor) -> Iterator[Fault]:
         index, known = single(axis), split_lengths.known
         if index is None or known is None or data.rank is None:
             return
         length, total = data.shape[index], sum(part for part in known if part != -1)
         if total > length.high or (-1 not in known and total < length.low):
             message = f"`split_lengths` {listed(known)} add up to {total}, but the axis has length {length}, though OpenVINO reads on"
-            yield Violation(
+            yield fault(
                 message,
                 at="split_lengths",
                 expected=f"a sum of {length}",
-                seen=total,
-                rule="input-value",
+                actual=total,
+                rule=INPUT_VALUE,
             )
 
     def infer_value(

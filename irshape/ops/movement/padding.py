@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ...faults import Fault, fault, require
+from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
 from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, UNBOUNDED, Dimension, PartialShape
-from ..declaration import ANY, INTEGER, Operation, Violation, attribute, operand, require
+from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..kinds import Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -40,8 +42,8 @@ class Pad(Operation):
                 f"`pad_value` has shape {pad_value.shape}; expected a scalar",
                 at="pad_value",
                 expected="a scalar",
-                seen=pad_value.shape,
-                rule="input-rank",
+                actual=pad_value.shape,
+                rule=INPUT_RANK,
             )
             require(
                 pad_value.element_type in (element_type, DYNAMIC_TYPE)
@@ -49,8 +51,8 @@ class Pad(Operation):
                 f"`pad_value` has element type {pad_value.element_type}, `data` {element_type}; they must be the same",
                 at="pad_value",
                 expected=element_type,
-                seen=pad_value.element_type,
-                rule="input-element-type",
+                actual=pad_value.element_type,
+                rule=INPUT_ELEMENT_TYPE,
                 help="insert a Convert",
             )
             element_type = pad_value.element_type if element_type is DYNAMIC_TYPE else element_type
@@ -59,8 +61,8 @@ class Pad(Operation):
             f"`data` has element type string, which mode {self.pad_mode} does not take",
             at="data",
             expected="a number or boolean, or mode constant",
-            seen="string",
-            rule="input-element-type",
+            actual="string",
+            rule=INPUT_ELEMENT_TYPE,
         )
         rank = data.rank
         if rank is None:
@@ -74,8 +76,8 @@ class Pad(Operation):
                 f"`{name}` has {count} elements, but `data` {data.shape} has {rank} dimensions",
                 at=name,
                 expected=f"{rank} elements",
-                seen=count,
-                rule="input-shapes",
+                actual=count,
+                rule=INPUT_SHAPES,
             )
         if begin is None or end is None:
             return Tensor(element_type, PartialShape.of_rank(rank))
@@ -99,7 +101,7 @@ class Pad(Operation):
                 f"dimension {axis} of `data` {shape} is {dim}, but mode {self.pad_mode} takes padding of {begin} and {end} from its elements, for which it needs {least}",
                 at="pads_begin" if begin >= end else "pads_end",
                 expected=f"a dimension of {least} or more",
-                seen=dim,
+                actual=dim,
             )
         if begin == most_begin == -end and end == most_end:
             return dim
@@ -108,19 +110,19 @@ class Pad(Operation):
 
     def check(
         self, data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         begin, end = pads_begin.known, pads_end.known
         if data.rank is None or begin is None or end is None:
             return
         for axis, (dim, first, last) in enumerate(zip(data.shape, begin, end, strict=True)):
             if dim.high + first + last < 0:
                 message = f"padding of {first} and {last} cuts more off axis {axis} of `data` {data.shape} than there is, though OpenVINO reads on"
-                yield Violation(
+                yield fault(
                     message,
                     at="pads_begin",
                     expected=f"at least {-dim.high} together",
-                    seen=first + last,
-                    rule="input-value",
+                    actual=first + last,
+                    rule=INPUT_VALUE,
                 )
 
     def evaluate(

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...faults import Fault, fault, require
+from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
 from ...types import DYNAMIC_TYPE, PartialShape
 from ..axes import normalized_axis, require_single, single
 from ..conversion import encoded, plain
-from ..declaration import (
-    ANY,
-    BOOLEAN_TYPE,
-    I32_I64,
-    INTEGER,
-    Operation,
-    Violation,
-    attribute,
-    operand,
-    require,
-)
+from ..declaration import ANY, BOOLEAN_TYPE, I32_I64, INTEGER, Operation, attribute, operand
 from ..elementwise import element_type_of
 from ..kinds import BOOLEAN, Choice
 from ..lazy import Array, np
@@ -86,8 +78,8 @@ class ScatterUpdate(Operation):
             f"`updates` {updates.shape} has rank {updates.rank}; with `data` {data.shape} and `indices` {indices.shape}, expected rank {wanted}",
             at="updates",
             expected=f"rank {wanted}",
-            seen=f"rank {updates.rank}",
-            rule="input-rank",
+            actual=f"rank {updates.rank}",
+            rule=INPUT_RANK,
         )
         if index is not None:
             expected = PartialShape((*data.shape[:index], *indices.shape, *data.shape[index + 1 :]))
@@ -96,8 +88,8 @@ class ScatterUpdate(Operation):
                 f"`updates` has shape {updates.shape}; expected {expected}: `data` {data.shape} with `indices` {indices.shape} in place of axis {index}",
                 at="updates",
                 expected=expected,
-                seen=updates.shape,
-                rule="input-shapes",
+                actual=updates.shape,
+                rule=INPUT_SHAPES,
             )
         return Tensor(data.element_type, data.shape)
 
@@ -127,8 +119,8 @@ class ScatterNDUpdate(Operation):
                 f"`{name}` is a scalar; expected rank 1 or more",
                 at=name,
                 expected="rank 1 or more",
-                seen="rank 0",
-                rule="input-rank",
+                actual="rank 0",
+                rule=INPUT_RANK,
             )
         result = _shared_type(data, updates)
         if data.rank is None or indices.rank is None or indices.shape[-1].is_dynamic:
@@ -139,8 +131,8 @@ class ScatterNDUpdate(Operation):
             f"`indices` {indices.shape} holds tuples of {length} indices, but `data` {data.shape} has {data.rank} dimensions",
             at="indices",
             expected=f"tuples of at most {data.rank}",
-            seen=length,
-            rule="input-shapes",
+            actual=length,
+            rule=INPUT_SHAPES,
         )
         expected = PartialShape((*indices.shape[:-1], *data.shape[length:]))
         require(
@@ -149,8 +141,8 @@ class ScatterNDUpdate(Operation):
             f"`updates` has shape {updates.shape}; expected {expected}: a slice of `data` {data.shape} for each tuple of `indices` {indices.shape}",
             at="updates",
             expected=expected,
-            seen=updates.shape,
-            rule="input-shapes",
+            actual=updates.shape,
+            rule=INPUT_SHAPES,
         )
         return result
 
@@ -201,23 +193,23 @@ class ScatterElementsUpdate(Operation):
             f"`indices` has shape {indices.shape}, `data` {data.shape}; they must have the same rank",
             at="indices",
             expected=f"rank {data.rank}",
-            seen=f"rank {indices.rank}",
-            rule="input-rank",
+            actual=f"rank {indices.rank}",
+            rule=INPUT_RANK,
         )
         require(
             indices.shape.compatible(updates.shape),
             f"`updates` has shape {updates.shape}, `indices` {indices.shape}; expected an update for each index",
             at="updates",
             expected=indices.shape,
-            seen=updates.shape,
-            rule="input-shapes",
+            actual=updates.shape,
+            rule=INPUT_SHAPES,
         )
         require(
             self.reduction != "mean" or data.element_type not in BOOLEAN_TYPE,
             "reduction is mean, but `data` has element type boolean, of which there is no mean",
             at="reduction",
             expected="none, sum, prod, min or max",
-            seen="mean",
+            actual="mean",
         )
         index = single(axis)
         if index is not None and data.rank is not None:
@@ -226,11 +218,11 @@ class ScatterElementsUpdate(Operation):
 
     def check(
         self, data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         if axis.rank not in (None, 0) and not axis.shape.size.contains(1):
             message = f"`axis` has shape {axis.shape}; expected a scalar or one element, though OpenVINO reads on"
-            yield Violation(
-                message, at="axis", expected="[] or [1]", seen=axis.shape, rule="input-shapes"
+            yield fault(
+                message, at="axis", expected="[] or [1]", actual=axis.shape, rule=INPUT_SHAPES
             )
 
     def evaluate(self, data: Array, indices: Array, updates: Array, axis: Array) -> Array:
@@ -312,8 +304,8 @@ class SliceScatter(Operation):
                 f"`{name}` is a scalar; expected rank 1 or more",
                 at=name,
                 expected="rank 1 or more",
-                seen="rank 0",
-                rule="input-rank",
+                actual="rank 0",
+                rule=INPUT_RANK,
             )
         rank = updates.rank if data.rank is None else data.rank
         require(
@@ -321,8 +313,8 @@ class SliceScatter(Operation):
             f"`updates` has shape {updates.shape}, `data` {data.shape}; they must have the same rank",
             at="updates",
             expected=f"rank {rank}",
-            seen=f"rank {updates.rank}",
-            rule="input-rank",
+            actual=f"rank {updates.rank}",
+            rule=INPUT_RANK,
         )
         require_lists(rank, start=start, stop=stop, step=step, axes=axes)
         for index, by in enumerate(step.known or ()):
@@ -331,8 +323,8 @@ class SliceScatter(Operation):
                 f"`step` is 0 at index {index}; expected a step forwards or backwards",
                 at="step",
                 expected="not 0",
-                seen=0,
-                rule="input-value",
+                actual=0,
+                rule=INPUT_VALUE,
             )
         if rank is None:
             return _shared_type(data, updates)
@@ -345,8 +337,8 @@ class SliceScatter(Operation):
             f"`updates` has shape {updates.shape}; the slice of `data` {shape} that it replaces has shape {expected}",
             at="updates",
             expected=expected,
-            seen=updates.shape,
-            rule="input-shapes",
+            actual=updates.shape,
+            rule=INPUT_SHAPES,
         )
         return Tensor(_shared_type(data, updates).element_type, shape)
 
@@ -358,16 +350,16 @@ class SliceScatter(Operation):
         stop: Tensor,
         step: Tensor,
         axes: Tensor | None,
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         ours, theirs = data.element_type, updates.element_type
         if ours is not theirs and DYNAMIC_TYPE not in (ours, theirs):
             message = f"`updates` has element type {theirs}, `data` {ours}; they must be the same, though OpenVINO reads on"
-            yield Violation(
+            yield fault(
                 message,
                 at="updates",
                 expected=ours,
-                seen=theirs,
-                rule="input-element-type",
+                actual=theirs,
+                rule=INPUT_ELEMENT_TYPE,
                 help="insert a Convert",
             )
 

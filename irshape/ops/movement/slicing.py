@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
+from ...faults import Fault, fault, require
+from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
 from ...types import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, Dimension, PartialShape
 from ..axes import normalized_axis, picked
-from ..declaration import ANY, INTEGER, NUMERIC, Operation, Violation, attribute, operand, require
+from ..declaration import ANY, INTEGER, NUMERIC, Operation, attribute, operand
 from ..kinds import INTS
 from ..lazy import Array
 from ..tensors import Tensor, Value
@@ -137,8 +139,8 @@ class SlicedAxes:
                     f"`axes` {list(known)} names an axis twice; expected each axis once",
                     at="axes",
                     expected="unique axes",
-                    seen=list(known),
-                    rule="duplicate-values",
+                    actual=list(known),
+                    rule=DUPLICATE_VALUES,
                 )
         elif start.rank == 1 and start.shape[0].is_static:
             self.index = {axis: axis for axis in range(start.shape[0].low)}
@@ -162,8 +164,8 @@ class SlicedAxes:
                     f"`step` {list(steps)} is 0 at index {at}; expected a step forwards or backwards",
                     at="step",
                     expected="not 0",
-                    seen=0,
-                    rule="input-value",
+                    actual=0,
+                    rule=INPUT_VALUE,
                 )
                 dims.append(sliced(dim, begins[at], ends[at], steps[at]))
         return dims
@@ -181,8 +183,8 @@ def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
                 f"`{name}` has {tensor.shape[0]} elements, but `data` has {data_rank} dimensions",
                 at=name,
                 expected=f"at most {data_rank} elements",
-                seen=tensor.shape[0],
-                rule="input-shapes",
+                actual=tensor.shape[0],
+                rule=INPUT_SHAPES,
             )
         first = first or (name, tensor)
         require(
@@ -190,8 +192,8 @@ def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
             f"`{name}` has shape {tensor.shape}, `{first[0]}` {first[1].shape}; they must have the same number of elements",
             at=name,
             expected=first[1].shape,
-            seen=tensor.shape,
-            rule="input-shapes",
+            actual=tensor.shape,
+            rule=INPUT_SHAPES,
         )
 
 
@@ -228,8 +230,8 @@ class Slice(Operation):
             "`data` is a scalar, which cannot be sliced; expected rank 1 or more",
             at="data",
             expected="rank 1 or more",
-            seen="rank 0",
-            rule="input-rank",
+            actual="rank 0",
+            rule=INPUT_RANK,
         )
         require_lists(data.rank, start=start, stop=stop, step=step, axes=axes)
         if data.rank is None:
@@ -336,8 +338,8 @@ class StridedSlice(Operation):
             f"`strides` is 0 at index {at}; expected a step forwards or backwards",
             at="strides",
             expected="not 0",
-            seen=0,
-            rule="input-value",
+            actual=0,
+            rule=INPUT_VALUE,
         )
         first, last = self.ends(dim.high, begin, end, step, at)
         if first is None or last is None:
@@ -353,24 +355,24 @@ class StridedSlice(Operation):
                 f"{name} {list(mask)} holds something other than 0 and 1",
                 at=name,
                 expected="0 or 1",
-                seen=list(mask),
-                rule="attribute-value",
+                actual=list(mask),
+                rule=ATTRIBUTE_VALUE,
             )
             require(
                 len(mask) in (0, expected),
                 f"{name} {list(mask)} has {len(mask)} elements, begin_mask {list(self.begin_mask)} {expected}; all masks must have the same length",
                 at=name,
                 expected=f"{expected} elements",
-                seen=len(mask),
-                rule="attribute-value",
+                actual=len(mask),
+                rule=ATTRIBUTE_VALUE,
             )
         require(
             sum(self.ellipsis_mask) <= 1,
             f"ellipsis_mask {list(self.ellipsis_mask)} marks more than one place",
             at="ellipsis_mask",
             expected="one 1 at most",
-            seen=list(self.ellipsis_mask),
-            rule="attribute-value",
+            actual=list(self.ellipsis_mask),
+            rule=ATTRIBUTE_VALUE,
         )
 
     def marked(self, mask: str, at: int) -> bool:
@@ -395,8 +397,8 @@ class StridedSlice(Operation):
                 f"`{name}` has {size} elements, expected {found}, as many as the lists before it",
                 at=name,
                 expected=f"{found} elements",
-                seen=size,
-                rule="input-shapes",
+                actual=size,
+                rule=INPUT_SHAPES,
             )
         return found
 
@@ -414,8 +416,8 @@ class StridedSlice(Operation):
             + (f", and {added} are added" if added else ""),
             at="begin",
             expected=f"at most {rank + added + elided} elements",
-            seen=count,
-            rule="input-shapes",
+            actual=count,
+            rule=INPUT_SHAPES,
         )
         axis = 0
         for at in range(count):
@@ -461,7 +463,7 @@ class StridedSlice(Operation):
 
     def check(
         self, data: Tensor, begin: Tensor, end: Tensor, strides: Tensor | None
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         begins = begin.known
         if data.rank is None or begins is None:
             return
@@ -471,12 +473,12 @@ class StridedSlice(Operation):
             size = data.shape[axis].high
             if not -size <= begins[at] < size:
                 message = f"shrink_axis_mask takes index {begins[at]} of dimension {axis} of `data` {data.shape}, which is out of range"
-                yield Violation(
+                yield fault(
                     message,
                     at="begin",
                     expected=f"[{-size}, {size - 1}]",
-                    seen=begins[at],
-                    rule="input-value",
+                    actual=begins[at],
+                    rule=INPUT_VALUE,
                 )
 
     def infer_value(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...faults import Fault, fault, require
+from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_VALUE
 from ...types import DYNAMIC, ElementType, PartialShape
 from ..axes import require_single
-from ..declaration import INTEGER, NUMERIC, REAL, Operation, Violation, attribute, operand, require
+from ..declaration import INTEGER, NUMERIC, REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, TypeName
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -17,16 +19,16 @@ NO_CLASS = -1
 """What fills a decoded sequence up, and the best of no classes."""
 
 
-def outside(name: str, tensor: Tensor | None, most: int, what: str) -> Iterator[Violation]:
+def outside(name: str, tensor: Tensor | None, most: int, what: str) -> Iterator[Fault]:
     """A known number that is not from 0 to `most`."""
     for number in (tensor.known or ()) if tensor is not None else ():
         if not 0 <= number <= most:
-            yield Violation(
+            yield fault(
                 f"`{name}` is {number}; expected 0 to {most}, {what}",
                 at=name,
                 expected=f"[0, {most}]",
-                seen=number,
-                rule="input-value",
+                actual=number,
+                rule=INPUT_VALUE,
             )
             return
 
@@ -103,7 +105,7 @@ class CTCGreedyDecoderSeqLen(Operation):
 
     def check(
         self, data: Tensor, sequence_length: Tensor, blank_index: Tensor | None
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         _, time, classes = data.shape[:] if data.rank is not None else (DYNAMIC,) * 3
         yield from outside(
             "sequence_length", sequence_length, time.high, "for `data` has so many steps"
@@ -150,8 +152,8 @@ class CTCLoss(Operation):
             "the element type of `logits` is dynamic; OpenVINO wants to know which floating-point type it is",
             at="logits",
             expected="a floating-point type",
-            seen=logits.element_type,
-            rule="input-element-type",
+            actual=logits.element_type,
+            rule=INPUT_ELEMENT_TYPE,
         )
         named = (
             ("logits", logits),
@@ -170,7 +172,7 @@ class CTCLoss(Operation):
         labels: Tensor,
         label_length: Tensor,
         blank_index: Tensor | None,
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         time = min(
             tensor.shape[1].high if tensor.rank is not None else DYNAMIC.high
             for tensor in (logits, labels)
@@ -183,12 +185,12 @@ class CTCLoss(Operation):
             zip(label_length.known or (), logit_length.known or (), strict=False)
         ):
             if taken > given:
-                yield Violation(
+                yield fault(
                     f"sequence {index} has {taken} labels for {given} steps; there are no more labels than steps",
                     at="label_length",
                     expected=f"at most {given}",
-                    seen=taken,
-                    rule="input-value",
+                    actual=taken,
+                    rule=INPUT_VALUE,
                 )
                 return
 
@@ -208,7 +210,7 @@ class CTCLoss(Operation):
             np.all((targets >= 0) & (targets < classes) | ~inside) and 0 <= blank < max(classes, 1),
             f"`labels` and `blank_index` are the numbers of classes, 0 to {classes - 1}",
             at="labels",
-            rule="input-value",
+            rule=INPUT_VALUE,
         )
         # A state for the start (0), then blanks (odd) and labels (even) in turn.
         states = np.full((batch, 2 * time + 2), blank)

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
+from ...faults import Violation, require
+from ...rule_ids import INPUT_RANK, INPUT_VALUE
 from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
-from ..declaration import (
-    ANY,
-    BOOLEAN_TYPE,
-    INTEGER,
-    Operation,
-    Violation,
-    attribute,
-    operand,
-    require,
-)
+from ..declaration import ANY, BOOLEAN_TYPE, INTEGER, Operation, attribute, operand
 from ..kinds import INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -35,8 +28,8 @@ class OneHot_1(Operation):
                 f"`{name}` must be a scalar, but has shape {tensor.shape}",
                 at=name,
                 expected="[]",
-                seen=tensor.shape,
-                rule="input-rank",
+                actual=tensor.shape,
+                rule=INPUT_RANK,
             )
         rank = indices.rank
         if rank is None:
@@ -46,7 +39,7 @@ class OneHot_1(Operation):
             f"axis {self.axis} is out of range: the result has rank {rank + 1}, one more than `indices` {indices.shape}, so the axis is {-rank - 1} to {rank}",
             at="axis",
             expected=f"[{-rank - 1}, {rank}]",
-            seen=self.axis,
+            actual=self.axis,
         )
         axis = self.axis % (rank + 1)
         return Tensor(
@@ -64,8 +57,8 @@ class OneHot_1(Operation):
                 f"`depth` is {depth.value.upper[0]}; the size of an axis cannot be negative",
                 at="depth",
                 expected=">= 0",
-                seen=depth.value.upper[0],
-                rule="input-value",
+                actual=depth.value.upper[0],
+                rule=INPUT_VALUE,
             )
         return size
 

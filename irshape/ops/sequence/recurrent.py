@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from ...faults import Fault, Violation, fault, require
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
 from ...types import DYNAMIC, DYNAMIC_TYPE, Dimension, ElementType, PartialShape
-from ..declaration import ANY, Operation, Violation, attribute, operand, require
+from ..declaration import ANY, Operation, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, FLOATS, NATURAL, STRINGS, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -27,8 +29,8 @@ def agreed(what: str, places: Places) -> Dimension:
             f"{what} is {merged} by {known}, but {tensor.shape[axis]} by `{name}` {tensor.shape}, axis {axis}",
             at=name,
             expected=merged,
-            seen=tensor.shape[axis],
-            rule="input-shapes",
+            actual=tensor.shape[axis],
+            rule=INPUT_SHAPES,
         )
         assert both is not None
         if both != merged:
@@ -96,13 +98,13 @@ class Recurrent(Operation):
                     f"axis {axis} of `{name}` {tensor.shape} is {rows}; expected {wanted}",
                     at=name,
                     expected=found * many,
-                    seen=rows,
-                    rule="input-shapes",
+                    actual=rows,
+                    rule=INPUT_SHAPES,
                 )
             found = both
         return found
 
-    def unfit_activations(self) -> Violation | None:
+    def unfit_activations(self) -> Fault | None:
         """What is wrong with `activations`, if anything."""
         count = len(self.attributes["activations"].default)
         used = self.activations[:count]
@@ -115,15 +117,15 @@ class Recurrent(Operation):
             if wrong
             else f"`activations` is {seen}, but {count} functions are needed"
         )
-        return Violation(
+        return fault(
             message,
             at="activations",
             expected=", ".join(ACTIVATIONS) if wrong else f"{count} names",
-            seen=seen,
-            rule="attribute-value",
+            actual=seen,
+            rule=ATTRIBUTE_VALUE,
         )
 
-    def check(self, *inputs: Tensor | None) -> Iterator[Violation]:
+    def check(self, *inputs: Tensor | None) -> Iterator[Fault]:
         named = self.named(inputs)
         data, weights = named["X"], named["W"]
         if (
@@ -131,12 +133,12 @@ class Recurrent(Operation):
             and weights.rank is not None
             and not data.shape[-1].compatible(weights.shape[-1])
         ):
-            yield Violation(
+            yield fault(
                 f"input_size is {data.shape[-1]} by `X` {data.shape}, but {weights.shape[-1]} by `W` {weights.shape}; OpenVINO sees it only when the layer runs",
                 at="W",
                 expected=data.shape[-1],
-                seen=weights.shape[-1],
-                rule="input-shapes",
+                actual=weights.shape[-1],
+                rule=INPUT_SHAPES,
             )
         known = [
             tensor.shape[axis]
@@ -144,20 +146,20 @@ class Recurrent(Operation):
             if tensor.rank is not None and tensor.shape[axis].is_static
         ]
         if known and known[0] != self.hidden_size != 0:
-            yield Violation(
+            yield fault(
                 f"`hidden_size` is {self.hidden_size}, but the states have size {known[0]}; OpenVINO goes by the shapes",
                 at="hidden_size",
                 expected=known[0],
-                seen=self.hidden_size,
-                rule="attribute-value",
+                actual=self.hidden_size,
+                rule=ATTRIBUTE_VALUE,
             )
         if self.clip < 0:
-            yield Violation(
+            yield fault(
                 f"`clip` is {self.clip:g}; it bounds both sides, so expected a positive number, or 0 for no bound",
                 at="clip",
                 expected=">= 0",
-                seen=self.clip,
-                rule="attribute-value",
+                actual=self.clip,
+                rule=ATTRIBUTE_VALUE,
             )
 
     def clipped(self, gate: Array) -> Array:
@@ -209,7 +211,7 @@ class Cell(Recurrent):
     def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
         unfit = self.unfit_activations()
         if unfit is not None:
-            raise unfit
+            raise Violation.of(unfit)
         named = self.named(inputs)
         states = self.states(named)
         batch = agreed(
@@ -307,17 +309,17 @@ class GRUCell(Cell, GatedStep):
     R = operand(ANY, rank=2, like="X")
     B = operand(ANY, rank=1, like="X")
 
-    def check(self, *inputs: Tensor | None) -> Iterator[Violation]:
+    def check(self, *inputs: Tensor | None) -> Iterator[Fault]:
         yield from super().check(*inputs)
         named = self.named(inputs)
         expected, seen = result_type(named), named["W"].element_type
         if seen is not expected and not seen.is_dynamic:
-            yield Violation(
+            yield fault(
                 f"`W` has element type {seen}, but the other inputs have {expected}; they must be the same, though OpenVINO does not look",
                 at="W",
                 expected=expected,
-                seen=seen,
-                rule="input-element-type",
+                actual=seen,
+                rule=INPUT_ELEMENT_TYPE,
             )
 
 
@@ -359,7 +361,7 @@ class LSTMCell_1(LSTMCell_4):
             f"without `B` it is made of 4 × `hidden_size` = {4 * self.hidden_size} zeros; expected {size * 4}, for states of size {size}",
             at="hidden_size",
             expected=size,
-            seen=self.hidden_size,
+            actual=self.hidden_size,
         )
         wanted = size * 3
         seen = (
@@ -374,8 +376,8 @@ class LSTMCell_1(LSTMCell_4):
             "`P` is a scalar; expected a vector of 3 × hidden_size",
             at="P",
             expected="rank 1",
-            seen="rank 0",
-            rule="input-rank",
+            actual="rank 0",
+            rule=INPUT_RANK,
         )
         require(
             seen is None or seen.compatible(wanted),
@@ -384,21 +386,21 @@ class LSTMCell_1(LSTMCell_4):
             + f"; expected {wanted}, 3 × the size {size} of the states",
             at="P" if peepholes is not None else "hidden_size",
             expected=wanted,
-            seen=seen,
-            rule="input-shapes",
+            actual=seen,
+            rule=INPUT_SHAPES,
         )
         return made
 
-    def check(self, *inputs: Tensor | None) -> Iterator[Violation]:
+    def check(self, *inputs: Tensor | None) -> Iterator[Fault]:
         yield from super().check(*inputs)
         peepholes = self.named(inputs).get("P")
         if peepholes is not None and peepholes.rank not in (None, 1):
-            yield Violation(
+            yield fault(
                 f"`P` has shape {peepholes.shape}; expected a vector of 3 × hidden_size",
                 at="P",
                 expected="rank 1",
-                seen=peepholes.rank,
-                rule="input-rank",
+                actual=peepholes.rank,
+                rule=INPUT_RANK,
             )
 
     def evaluate(self, *inputs: Array | None) -> tuple[Array, ...]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...faults import Fault, Violation
+from ...rule_ids import INPUT_SHAPES
 from ...types import DYNAMIC, PartialShape
-from ..declaration import ANY, Violation, attribute, operand
+from ..declaration import ANY, attribute, operand
 from ..kinds import BOOLEAN, STRINGS, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -54,8 +56,8 @@ class Recurrence(Recurrent):
                     f"axis {axis} of `{name}` {tensor.shape} is {tensor.shape[axis]}; expected {self.directions}, the number of directions of `{self.direction}`",
                     at=name,
                     expected=self.directions,
-                    seen=tensor.shape[axis],
-                    rule="input-shapes",
+                    actual=tensor.shape[axis],
+                    rule=INPUT_SHAPES,
                 )
         time = DYNAMIC if named["X"].rank is None else named["X"].shape[1]
         element_type = result_type(named)
@@ -65,7 +67,7 @@ class Recurrence(Recurrent):
             *(last for _ in states),
         )
 
-    def check(self, *inputs: Tensor | None) -> Iterator[Violation]:
+    def check(self, *inputs: Tensor | None) -> Iterator[Fault]:
         unfit = self.unfit_activations()
         if unfit is not None and self.activations:
             yield unfit

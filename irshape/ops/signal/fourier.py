@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+from ...faults import Fault, Violation, fault, require
+from ...rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
 from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import duplicate_axes, listed
-from ..declaration import I32_I64, Operation, Violation, operand, require, types
+from ..declaration import I32_I64, Operation, operand, types
 from ..lazy import Array, np
 from ..tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..windows import dimension_of
@@ -59,8 +61,8 @@ class Transform(Operation):
                 f"`signal_size` has {signal_size.shape[0]} elements, `axes` has {axes.shape[0]}; each axis has a signal size",
                 at="signal_size",
                 expected=axes.shape,
-                seen=signal_size.shape,
-                rule="input-shapes",
+                actual=signal_size.shape,
+                rule=INPUT_SHAPES,
             )
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
@@ -78,24 +80,24 @@ class Transform(Operation):
             f"`data` has shape {data.shape}; expected at least {self.pairs + 1} dimension{'s, the last of them real and imaginary part' * self.pairs}",
             at="data",
             expected=f"rank {self.pairs + 1} or more",
-            seen=f"rank {data.rank}",
-            rule="input-rank",
+            actual=f"rank {data.rank}",
+            rule=INPUT_RANK,
         )
         require(
             not self.pairs or data.shape[-1].contains(2),
             f"the last dimension of `data` {data.shape} is {data.shape[-1]}; expected 2, the real and the imaginary part",
             at="data",
             expected=2,
-            seen=data.shape[-1],
-            rule="input-shapes",
+            actual=data.shape[-1],
+            rule=INPUT_SHAPES,
         )
         require(
             not axes.shape.is_static or axes.shape[0].low <= count,
             f"`axes` has shape {axes.shape}, but `data` {data.shape} has {count} dimensions to transform",
             at="axes",
             expected=f"at most {count}",
-            seen=axes.shape,
-            rule="input-shapes",
+            actual=axes.shape,
+            rule=INPUT_SHAPES,
         )
         given = axes.known
         if given is None:
@@ -106,19 +108,19 @@ class Transform(Operation):
                 f"axis {axis} is out of range: `data` {data.shape} has {count} dimensions to transform, so an axis is {-count} to {count - 1}",
                 at="axes",
                 expected=f"[{-count}, {count - 1}]",
-                seen=axis,
-                rule="input-value",
+                actual=axis,
+                rule=INPUT_VALUE,
             )
         found = tuple(axis % count for axis in given)
         if len(set(found)) < len(found):
-            raise duplicate_axes(given, why="")
+            raise Violation.of(duplicate_axes(given, why=""))
         require(
             found or not self.halves,
             "`axes` is empty; the last axis that it names is the one between a real signal and half a spectrum, so it names at least one",
             at="axes",
             expected="at least one axis",
-            seen="[]",
-            rule="input-value",
+            actual="[]",
+            rule=INPUT_VALUE,
         )
         return found
 
@@ -128,17 +130,17 @@ class Transform(Operation):
         """The shape of the result from that of `data`."""
         raise NotImplementedError
 
-    def check(self, data: Tensor, axes: Tensor, signal_size: Tensor | None) -> Iterator[Violation]:
+    def check(self, data: Tensor, axes: Tensor, signal_size: Tensor | None) -> Iterator[Fault]:
         if data.rank is None and axes.known is not None and len(set(axes.known)) < len(axes.known):
             yield duplicate_axes(axes.known)
         sizes = None if signal_size is None else signal_size.known
         if sizes and any(size < 1 and size != FULL for size in sizes):
-            yield Violation(
+            yield fault(
                 f"`signal_size` is {listed(sizes)}; a size is 1 or more, or -1 for all of the axis, though OpenVINO reads any in silence",
                 at="signal_size",
                 expected="1 or more, or -1",
-                seen=listed(sizes),
-                rule="input-value",
+                actual=listed(sizes),
+                rule=INPUT_VALUE,
             )
 
     def steps(self, data: Array, axes: Array, signal_size: Array | None) -> list[tuple[int, int]]:

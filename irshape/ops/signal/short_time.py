@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import sqrt
 
+from ...faults import Fault, Violation, fault, require
+from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
 from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension, ElementType, PartialShape
 from ..axes import require_single, single
-from ..declaration import I32_I64, REAL, Operation, Violation, attribute, operand, require
+from ..declaration import I32_I64, REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -15,16 +17,16 @@ from ..windows import dimension_of
 from .fourier import abstract, as_complex, as_pairs, spectrum_size, transformed
 
 
-def frame_violations(window: Tensor, size: int | None, step: int | None) -> Iterator[Violation]:
+def frame_violations(window: Tensor, size: int | None, step: int | None) -> Iterator[Fault]:
     """What is wrong with the frames, whatever the signal."""
     for name, number in (("frame_size", size), ("frame_step", step)):
         if number is not None and number < 1:
-            yield Violation(
+            yield fault(
                 f"`{name}` is {number}; expected 1 or more",
                 at=name,
                 expected=">= 1",
-                seen=number,
-                rule="input-value",
+                actual=number,
+                rule=INPUT_VALUE,
             )
     if (
         size is not None
@@ -32,12 +34,12 @@ def frame_violations(window: Tensor, size: int | None, step: int | None) -> Iter
         and window.rank == 1
         and not window.shape[0].compatible(Dimension(1, size))
     ):
-        yield Violation(
+        yield fault(
             f"`window` has {window.shape[0]} elements, a frame has {size}; a window has at least one, and no more than the frame",
             at="window",
             expected=f"1 to {size}",
-            seen=window.shape[0],
-            rule="input-shapes",
+            actual=window.shape[0],
+            rule=INPUT_SHAPES,
         )
 
 
@@ -45,7 +47,7 @@ def refused(window: Tensor, size: int | None, step: int | None) -> None:
     """Raises what OpenVINO refuses of that: it does not look at a window of unknown length."""
     for violation in frame_violations(window, size, step):
         if violation.at != "window" or window.shape.is_static:
-            raise violation
+            raise Violation.of(violation)
 
 
 def merged_type(data: Tensor, window: Tensor) -> ElementType:
@@ -90,8 +92,8 @@ class STFT(Operation):
             f"`frame_size` is {size}, but `signal` {signal.shape} has only {length.high} elements",
             at="frame_size",
             expected=f"1 to {length.high}",
-            seen=size,
-            rule="input-value",
+            actual=size,
+            rule=INPUT_VALUE,
         )
         frames, spectrum = (length - size) // step + 1, Dimension(spectrum_size(size))
         return Tensor(
@@ -103,7 +105,7 @@ class STFT(Operation):
 
     def check(
         self, signal: Tensor, window: Tensor, frame_size: Tensor, frame_step: Tensor
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         size, step = single(frame_size), single(frame_step)
         if signal.rank is not None and size is not None and step is not None:
             yield from frame_violations(window, size, step)
@@ -149,8 +151,8 @@ class ISTFT(Operation):
             f"axis {data.rank - 3} of `data` {data.shape} is {data.shape[-3]}; expected {spectrum_size(size or 0)}, half of `frame_size` {size} and one",
             at="data",
             expected=spectrum_size(size or 0),
-            seen=data.shape[-3],
-            rule="input-shapes",
+            actual=data.shape[-3],
+            rule=INPUT_SHAPES,
         )
         if signal_length is not None:
             require_single(signal_length, "signal_length")
@@ -185,7 +187,7 @@ class ISTFT(Operation):
         frame_size: Tensor,
         frame_step: Tensor,
         signal_length: Tensor | None,
-    ) -> Iterator[Violation]:
+    ) -> Iterator[Fault]:
         yield from frame_violations(window, single(frame_size), single(frame_step))
 
     def evaluate(

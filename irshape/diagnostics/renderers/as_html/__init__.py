@@ -12,8 +12,9 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from ....rule_ids import SEVERITIES
 from ....version import __version__
-from ...report import SEVERITIES, Diagnostic, FileReport, Report
+from ...report import Diagnostic, FileReport, Report
 from ..common import (
     DEFAULTS,
     PLURALS,

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Validates, infers, runs and cross-checks every model in this folder.
+#
+#   bash examples/run.sh
+#
+# Installs irshape with OpenVINO into a virtual environment, .venv; PYTHON names the interpreter to use.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+for python in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11 python}; do
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break
+    python=
+done
+[ -n "$python" ] || { echo "irshape needs Python 3.11 or later; name one: PYTHON=… bash $0" >&2; exit 2; }
+
+"$python" -m venv .venv
+bin=.venv/bin
+[ -d "$bin" ] || bin=.venv/Scripts # on Windows
+"$bin/python" -m pip install --quiet --editable '.[openvino]'
+
+"$bin/irshape" validate examples/*.xml
+for model in examples/*.xml; do
+    echo "== $model"
+    "$bin/irshape" infer "$model" | tail -n 2
+    "$bin/irshape" run "$model" --random | sed -n 1,3p
+    "$bin/irshape" crosscheck "$model"
+done

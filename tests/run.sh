@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Checks style, types and the order of imports, and runs the tests.
+#
+#   bash tests/run.sh [ARGUMENT OF PYTEST...]
+#
+# Installs irshape and all that it is developed with into a virtual environment, .venv-dev; PYTHON
+# names the interpreter to use.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+for python in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11 python}; do
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break
+    python=
+done
+[ -n "$python" ] || { echo "irshape needs Python 3.11 or later; name one: PYTHON=… bash $0" >&2; exit 2; }
+
+"$python" -m venv .venv-dev
+bin=.venv-dev/bin
+[ -d "$bin" ] || bin=.venv-dev/Scripts # on Windows
+"$bin/python" -m pip install --quiet --upgrade 'pip>=25.1' # the first that knows --group
+"$bin/python" -m pip install --quiet --editable . --group dev
+
+"$bin/ruff" check
+"$bin/ruff" format --check
+"$bin/mypy"
+"$bin/lint-imports"
+"$bin/python" -m pytest -n auto "$@"

@@ -1,0 +1,101 @@
+"""The README and the documents: commands that work, links that lead somewhere, a current picture."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCUMENTS = sorted(
+    path
+    for folder in (ROOT, ROOT / "docs", ROOT / "examples", ROOT / "tests" / "differential")
+    for path in folder.glob("*.md")
+)
+CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def code_blocks(text: str) -> list[str]:
+    return re.findall(r"^```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def anchors(text: str) -> set[str]:
+    """The headings as GitHub makes anchors of them; of equal ones, the later have a number."""
+    names: list[str] = []
+    for heading in re.findall(r"^#+ (.*)$", CODE.sub("", text), re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").strip().lower()
+        name = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+        earlier = sum(
+            re.fullmatch(re.escape(name) + r"(-\d+)?", other) is not None for other in names
+        )
+        names.append(f"{name}-{earlier}" if earlier else name)
+    return set(names)
+
+
+# The commands
+
+
+def test_the_first_two_code_blocks_are_a_short_command_each() -> None:
+    assert code_blocks(README)[:2] == ["bash examples/run.sh\n", "bash tests/run.sh\n"]
+
+
+def test_the_picture_comes_before_the_commands_and_the_installation_is_named_between() -> None:
+    picture = README.index("![")
+    install = README.index("pip install irshape")
+    assert picture < install < README.index("```")
+
+
+def test_the_extras_that_the_readme_names_exist() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = set(re.findall(r"irshape\[(\w+)\]", README))
+    assert named == set(project["optional-dependencies"])
+
+
+@pytest.mark.parametrize("script", [".ci/run", "examples/run.sh", "tests/run.sh"])
+def test_a_script_is_sound(script: str) -> None:
+    assert shutil.which("bash")
+    subprocess.run(["bash", "-n", script], cwd=ROOT, check=True)
+
+
+def test_ci_runs_the_second_command_of_the_readme(tmp_path: Path) -> None:
+    for name in (".ci/run", "README.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "run.sh").write_text("echo ran in $PWD\nexit 3\n", encoding="utf-8")
+    command = ["bash", str(tmp_path / ".ci" / "run")]
+    done = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["+ bash tests/run.sh", f"ran in {tmp_path}"]
+    assert done.returncode == 3
+
+
+# The picture and the links
+
+
+def test_the_picture_shows_what_the_commands_print() -> None:
+    command = [sys.executable, "docs/pictures/make.py", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_link_leads_somewhere(document: Path) -> None:
+    text = CODE.sub("", document.read_text(encoding="utf-8"))
+    dead = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = unquote(target).partition("#")
+        path = document.parent / name if name else document
+        if not path.exists() or (
+            anchor and anchor not in anchors(path.read_text(encoding="utf-8"))
+        ):
+            dead.append(target)
+    assert dead == []

@@ -17,6 +17,7 @@ COMMANDS = {
     "requires": "Tell the oldest OpenVINO release that can read a model.",
     "infer": "Print the element type and shape of every output port.",
     "run": "Execute a model in NumPy.",
+    "query": "List the layers of models that an XPath expression selects.",
     "convert": "Write an ONNX model or a oneDNN graph as an OpenVINO IR.",
     "crosscheck": "Compare types, shapes and values with OpenVINO's.",
     "compare": "Compare two models tensor by tensor.",

@@ -1,0 +1,210 @@
+"""`irshape query`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .common import expand
+
+if TYPE_CHECKING:
+    from ..model.graph import Layer, Model
+    from ..xpath.evaluator import Evaluator
+
+FUNCTIONS = ("shape", "element-type")
+"""The functions that need inference."""
+
+
+@click.command("query", short_help="List the layers of models that an XPath expression selects.")
+@click.argument("xpath", metavar="XPATH")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "jsonl"]),
+    default="text",
+    show_default=True,
+    help="Form of the listing.",
+)
+@click.option("-c", "--count", is_flag=True, help="Print only how many layers match in each file.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.1),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time that the expression may take on one file.",
+)
+def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout: float) -> None:
+    """List the layers that an XPath 1.0 expression selects, with their declared and inferred shapes.
+
+    \b
+    irshape query '//layer[@type="Convert"]' models/
+    irshape query '//data/@auto_pad[. != "explicit"]' model.xml
+    irshape query '//layer[@type="MatMul"][producer(.)/@type="FakeQuantize"]' model.xml
+    irshape query 'count(//layer[@type="Const"])' models/*.xml
+
+    An expression that selects elements, attributes or texts lists the layers around them. One that
+    gives a number, a text or a truth value prints it for each file.
+
+    Besides the functions of XPath there are producer(NODES) and consumers(NODES), the layers at the
+    other end of the edges; shape(NODES) and element-type(NODES), what is inferred of the first port;
+    and re:test(TEXT, PATTERN) of EXSLT.
+
+    Exit status: 0, whatever was found; 1 where a file holds no model or the expression could not be
+    evaluated on it in time; 2 for a malformed expression or a path that cannot be opened.
+    """
+    from ..diagnostics.renderers.common import json_text
+    from ..xpath.evaluator import Evaluator, XPathError
+
+    files = expand(paths)
+    failed = False
+    rows: list[dict[str, Any]] = []
+    with Evaluator(timeout) as evaluator:
+        try:
+            evaluator.check(xpath)
+        except XPathError as problem:
+            raise click.UsageError(f"the expression cannot be used: {problem}") from None
+        for path in files:
+            model = _loaded(path)
+            if model is None:
+                failed = True
+                continue
+            try:
+                found = list(matches(model, xpath, evaluator))
+            except XPathError as problem:
+                click.echo(f"{path}: the expression could not be evaluated: {problem}", err=True)
+                failed = True
+                continue
+            if form == "json":
+                rows += found
+            else:
+                for line in _lines(path, found, form, count):
+                    click.echo(line)
+    if form == "json":
+        click.echo(json_text({"version": 1, "xpath": xpath, "matches": rows}, 1))
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+def _loaded(path: str) -> Model | None:
+    """The model, or None with its diagnostics on stderr. Raises `UsageError` where it cannot be opened."""
+    from ..diagnostics.report import LoadError, load
+
+    try:
+        return load(path)
+    except LoadError as problem:
+        click.echo(str(problem), err=True)
+    except OSError as problem:
+        raise click.UsageError(f"'{path}': {problem.strerror or problem}") from None
+    return None
+
+
+def matches(model: Model, xpath: str, evaluator: Evaluator) -> Iterator[dict[str, Any]]:
+    """What an expression selects in a model, in document order, each layer once for each matched text. Raises `XPathError`."""
+    from ..inference.engine import infer
+    from ..xpath.document import Document, ports
+
+    document = Document(model)
+    inferred = None
+    if any(f"{name}(" in xpath.replace(" ", "") for name in FUNCTIONS):
+        inferred = ports(infer(model))
+    evaluator.load(document.data, inferred, document.encoding)
+    result = evaluator.find(xpath)
+    if result.value is not None:
+        yield {"path": model.path, "value": result.value}
+        return
+    if not result.nodes:
+        return
+    inferred = inferred if inferred is not None else ports(infer(model))
+    seen: set[tuple[Layer | None, str | None, str | None]] = set()
+    for match, (offset, layer) in zip(result.nodes, document.places(result.nodes), strict=True):
+        key = (layer, match.attribute, match.text)
+        if layer is not None and key in seen:
+            continue
+        seen.add(key)
+        line, column = model.source.place(offset)
+        yield {
+            "path": model.path,
+            "line": line,
+            "column": column,
+            "layer": None if layer is None else layer.reference,
+            "attribute": match.attribute,
+            "text": match.text,
+            "outputs": [] if layer is None else _outputs(layer, inferred),
+        }
+
+
+def _outputs(layer: Layer, inferred: dict[str, list[list[str]]]) -> list[dict[str, Any]]:
+    rows = {row[0]: row for row in inferred.get("/".join((*layer.path, layer.id)), ())}
+    outputs = []
+    for port in layer.inputs[:1] if layer.is_result else layer.outputs:
+        _, element_type, shape = rows.get(port.id, (port.id, None, None))
+        declared = {
+            "element_type": port.element_type.name if port.element_type else port.precision,
+            "shape": None if port.dims is None else _shape(port.dims),
+        }
+        outputs.append(
+            {
+                "port": port.id,
+                "declared": declared,
+                "inferred": {"element_type": element_type, "shape": shape},
+            }
+        )
+    return outputs
+
+
+def _shape(dims: tuple[int, ...]) -> str:
+    return f"[{','.join('?' if size < 0 else str(size) for size in dims)}]"
+
+
+def _lines(path: str, found: list[dict[str, Any]], form: str, count: bool) -> Iterator[str]:
+    """The lines that are printed for one file."""
+    import json
+
+    from ..diagnostics.renderers.common import plain
+
+    if count:
+        value = found[0].get("value") if found and "value" in found[0] else len(found)
+        yield (
+            json.dumps({"path": path, "count": value})
+            if form == "jsonl"
+            else f"{plain(path)}: {value}"
+        )
+        return
+    for match in found:
+        if form == "jsonl":
+            yield json.dumps(match)
+        elif "value" in match:
+            yield f"{plain(match['path'])}: {_value(match['value'])}"
+        else:
+            yield plain(_text(match))
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _text(match: dict[str, Any]) -> str:
+    """A match in one line: its place, its layer, what was matched, what the layer puts out."""
+    layer = match["layer"]
+    parts = [f"{match['path']}:{match['line']}:{match['column']}:"]
+    if layer is not None:
+        inside = f" in {'/'.join(layer['path'])}" if layer["path"] else ""
+        parts.append(f"{layer['type']} '{layer['name']}' (id {layer['id']}){inside}")
+    if match["attribute"] is not None:
+        parts.append(f'{match["attribute"]}="{match["text"]}"')
+    elif match["text"] is not None:
+        parts.append(match["text"].strip())
+    shown = []
+    for output in match["outputs"]:
+        declared = " ".join(part for part in output["declared"].values() if part)
+        inferred = " ".join(part for part in output["inferred"].values() if part)
+        same = declared == inferred or not declared
+        shown.append(inferred if same else f"{declared} (inferred {inferred or 'nothing'})")
+    return " ".join(parts) + (f"  {', '.join(shown)}" if shown else "")

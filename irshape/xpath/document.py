@@ -1,0 +1,171 @@
+"""A model as the document that expressions are evaluated over, and back from what they select to its layers and places.
+
+An IR is its own document. Layers on their own and models of other formats are written out as the IR's elements: `<layer>`
+with `<data>`, `<input>` and `<output>`, and `<edge>`s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
+
+from ..inference.engine import BodyResult, Inference
+from ..model.graph import Body, Layer, Model
+from .evaluator import Match
+
+
+class Place(NamedTuple):
+    """Where a match stands: a byte offset of the file, and the layer around it."""
+
+    offset: int
+    layer: Layer | None
+
+
+class Document:
+    """The text of a model as XML."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self._written: dict[int, Layer] | None = None
+        """The layers by the number of their element, where the text was written here."""
+        if model.format == "ir" and model.kind == "net":
+            self.data = model.source.data
+            self.encoding = "utf-8" if model.source.encoding == "utf-8-sig" else None
+            return
+        self._written = {}
+        self.encoding = "utf-8"
+        self.data = "".join(self._net(model)).encode("utf-8", "replace")
+
+    def places(self, matches: Collection[Match]) -> list[Place]:
+        """Where matches stand, each in its turn."""
+        if self._written is not None:
+            return [self._place_of_written(match) for match in matches]
+        numbers = {match.element for match in matches} | {
+            match.layer for match in matches if match.layer is not None
+        }
+        offsets = element_offsets(self.data, numbers, self.encoding)
+        layers = {layer.offset: layer for layer in self.model.walk()}
+        source = self.model.source
+        return [
+            Place(
+                source.attribute(offsets[match.element], match.attribute)
+                if match.attribute
+                else offsets[match.element],
+                None if match.layer is None else layers.get(offsets[match.layer]),
+            )
+            for match in matches
+        ]
+
+    def _place_of_written(self, match: Match) -> Place:
+        assert self._written is not None
+        layer = None if match.layer is None else self._written.get(match.layer)
+        if layer is None:
+            return Place(0, None)
+        element = layer.offset
+        if match.attribute and match.element != match.layer and layer.data_offset >= 0:
+            element = layer.data_offset
+        source = self.model.source
+        return Place(
+            source.attribute(element, match.attribute) if match.attribute else element, layer
+        )
+
+    def _net(self, model: Model) -> Iterator[str]:
+        self._number = 0
+        yield f"<net name={_quoted(model.name)} version={_quoted(str(model.version))}>"
+        yield from self._body(model.net)
+        yield "</net>"
+
+    def _element(self, tag: str, *attributes: tuple[str, str | None], end: str = "/>") -> str:
+        self._number += 1
+        given = "".join(
+            f" {name}={_quoted(value)}" for name, value in attributes if value is not None
+        )
+        return f"<{tag}{given}{end}"
+
+    def _body(self, body: Body) -> Iterator[str]:
+        yield self._element("layers", end=">")
+        for layer in body.layers:
+            yield from self._layer(layer)
+        yield "</layers>"
+        yield self._element("edges", end=">")
+        for edge in body.edges:
+            yield self._element(
+                "edge",
+                ("from-layer", edge.from_layer),
+                ("from-port", edge.from_port),
+                ("to-layer", edge.to_layer),
+                ("to-port", edge.to_port),
+            )
+        yield "</edges>"
+
+    def _layer(self, layer: Layer) -> Iterator[str]:
+        assert self._written is not None
+        self._written[self._number + 1] = layer
+        names = ("id", "name", "type", "version")
+        yield self._element("layer", *((name, getattr(layer, name)) for name in names), end=">")
+        if layer.items:
+            yield self._element("data", *layer.attributes.items())
+        for tag, ports in (("input", layer.inputs), ("output", layer.outputs)):
+            if not ports:
+                continue
+            yield self._element(tag, end=">")
+            for port in ports:
+                attributes = (("id", port.id), ("precision", port.precision), ("names", port.names))
+                yield self._element("port", *attributes, end=">")
+                for size in port.dims or ():
+                    yield f"{self._element('dim', end='>')}{size}</dim>"
+                yield "</port>"
+            yield f"</{tag}>"
+        for tag, body in (layer.bodies or {}).items():
+            yield self._element(tag, end=">")
+            yield from self._body(body)
+            yield f"</{tag}>"
+        yield "</layer>"
+
+
+_CONTROL = {code: "\ufffd" for code in range(32) if code not in (9, 10, 13)}
+
+
+def _quoted(text: str) -> str:
+    return quoteattr(text.translate(_CONTROL))
+
+
+def element_offsets(
+    data: bytes, numbers: Collection[int], encoding: str | None = None
+) -> dict[int, int]:
+    """The byte offsets of elements, by their number in document order from 0."""
+    wanted = set(numbers)
+    offsets: dict[int, int] = {}
+    number = -1
+    parser = expat.ParserCreate(encoding)
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal number
+        number += 1
+        if number in wanted:
+            offsets[number] = parser.CurrentByteIndex
+
+    parser.StartElementHandler = start
+    parser.Parse(data, True)
+    return offsets
+
+
+def ports(inference: Inference) -> dict[str, list[list[str]]]:
+    """What was inferred of every layer, by its path and id: of each output port the id, element type and shape."""
+    return dict(_ports(inference.result))
+
+
+def _ports(result: BodyResult) -> Iterator[tuple[str, list[list[str]]]]:
+    for position, (layer, tensors) in enumerate(
+        zip(result.body.layers, result.outputs, strict=True)
+    ):
+        outputs = layer.inputs[:1] if layer.is_result else layer.outputs
+        rows = [
+            [port.id, str(tensor.element_type), str(tensor.shape)]
+            for port, tensor in zip(outputs, tensors, strict=False)
+        ]
+        yield "/".join((*layer.path, layer.id)), rows
+        for inner in result.inner.get(position, {}).values():
+            yield from _ports(inner)

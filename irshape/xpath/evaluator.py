@@ -1,0 +1,141 @@
+"""Asks the worker: documents and expressions go there, matches come back, and what takes too long is ended."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from threading import Timer
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from .frames import receive, send
+
+DEFAULT_SECONDS = 10.0
+"""An expression may take so long on one document."""
+MEMORY = 4 << 30
+"""Bytes of address space that the worker may take."""
+
+
+class XPathError(ValueError):
+    """An expression that is malformed, or that could not be evaluated; the message says why."""
+
+
+class Match(NamedTuple):
+    """A node that an expression selects.
+
+    element: its element, counted in document order from 0. layer: the layer around it, counted likewise. attribute,
+    text: of a matched attribute or text.
+    """
+
+    element: int
+    layer: int | None
+    attribute: str | None
+    text: str | None
+
+
+class Matches(NamedTuple):
+    """What an expression gives: nodes, or one value (a number, a text or a truth value)."""
+
+    nodes: list[Match]
+    value: float | str | bool | None = None
+    more: bool = False
+    """Whether there are more nodes than are told."""
+
+
+class Evaluator:
+    """A worker that evaluates expressions. Use it as a context, or call `close`."""
+
+    def __init__(self, seconds: float = DEFAULT_SECONDS) -> None:
+        self.seconds = seconds
+        self._process: subprocess.Popen[bytes] | None = None
+        self._document: tuple[bytes, dict[str, list[list[str]]], str | None] | None = None
+
+    def __enter__(self) -> Evaluator:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the worker."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def check(self, xpath: str) -> None:
+        """Raises `XPathError` for an expression that is malformed."""
+        self._ask({"check": xpath})
+
+    def load(
+        self,
+        data: bytes,
+        ports: dict[str, list[list[str]]] | None = None,
+        encoding: str | None = None,
+    ) -> None:
+        """Takes a document. Raises `XPathError` where it cannot be parsed.
+
+        ports: what was inferred, by path and id of the layer, for `shape(…)` and `element-type(…)`. encoding: that of
+        `data`, where it is not what the document says.
+        """
+        self._document = (data, ports or {}, encoding)
+        self._send_document()
+
+    def find(self, xpath: str) -> Matches:
+        """What an expression selects in the document. Raises `XPathError`."""
+        if self._process is None and self._document is not None:
+            self._send_document()  # the one before was ended
+        answer = self._ask({"xpath": xpath})
+        nodes = [Match(*row) for row in answer.get("matches", ())]
+        return Matches(nodes, answer.get("value"), answer.get("more", False))
+
+    def _send_document(self) -> None:
+        assert self._document is not None
+        data, ports, encoding = self._document
+        self._ask({"document": len(data), "ports": ports, "encoding": encoding}, data)
+
+    def _ask(self, request: dict[str, Any], data: bytes = b"") -> dict[str, Any]:
+        process = self._started()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        late = False
+
+        def end() -> None:
+            nonlocal late
+            late = True
+            process.kill()
+
+        timer = Timer(self.seconds, end)
+        timer.start()
+        try:
+            send(process.stdin, request, data)
+            answer = receive(process.stdout)
+        except OSError:
+            answer = None
+        finally:
+            timer.cancel()
+        if answer is None:
+            self.close()
+            why = f"it takes more than {self.seconds:g} s" if late else "it needs too much memory"
+            raise XPathError(why)
+        if "problem" in answer:
+            raise XPathError(str(answer["problem"]))
+        return answer
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            path = os.pathsep.join(os.path.abspath(part) for part in sys.path)
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "irshape.xpath.worker", str(MEMORY)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": path},
+            )
+        return self._process

@@ -1,0 +1,25 @@
+"""How the evaluator and its worker talk: a length of eight bytes, as much JSON, and a document where one is sent."""
+
+from __future__ import annotations
+
+import json
+from typing import IO, Any
+
+
+def send(stream: IO[bytes], frame: dict[str, Any], data: bytes = b"") -> None:
+    """Sends a frame, and a document behind it."""
+    body = json.dumps(frame).encode()
+    stream.write(len(body).to_bytes(8, "little") + body)
+    if data:
+        stream.write(data)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> dict[str, Any] | None:
+    """The next frame; None where the other end is gone."""
+    head = stream.read(8)
+    if len(head) < 8:
+        return None
+    size = int.from_bytes(head, "little")
+    body = stream.read(size)
+    return dict(json.loads(body)) if len(body) == size else None

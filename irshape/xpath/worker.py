@@ -1,0 +1,226 @@
+"""Evaluates XPath expressions over one document after another, for `evaluator`: `python -m irshape.xpath.worker`.
+
+The only module that imports lxml. It runs as a process of its own, so that an expression that does not end can be
+ended, and one that needs too much memory takes nothing else along.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any
+
+from lxml import etree
+
+from .frames import receive, send
+
+MAX_MATCHES = 100_000
+"""Matches of one expression in one document that are told; of the rest, only that there are more."""
+MAX_TEXT = 1_000
+"""Characters of a matched text that are told."""
+
+_NAMESPACES = {"re": "http://exslt.org/regular-expressions"}
+_BODIES = ("body", "then_body", "else_body")
+
+Element = etree._Element
+Ports = dict[str, list[list[str]]]
+"""For each layer, by its path and id, its output ports: id, element type and shape."""
+
+
+def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
+    """Answers requests until there are no more."""
+    document = Document(b"<net/>", {})
+    while (request := receive(requests)) is not None:
+        try:
+            if "document" in request:
+                document = Document(
+                    requests.read(request["document"]), request["ports"], request["encoding"]
+                )
+                answer: dict[str, Any] = {}
+            elif "check" in request:
+                document.compiled(request["check"])
+                answer = {}
+            else:
+                answer = document.evaluate(request["xpath"])
+        except MemoryError:
+            answer = {"problem": "it needs more memory than it may take"}
+        except (etree.LxmlError, ValueError, TypeError, RecursionError) as problem:
+            answer = {"problem": str(problem) or type(problem).__name__}
+        send(answers, answer)
+
+
+class Document:
+    """A parsed document and what the functions of its expressions need to know of it.
+
+    ports: what was inferred of the layers; empty where no expression asks.
+    """
+
+    def __init__(self, data: bytes, ports: Ports, encoding: str | None = None) -> None:
+        parser = etree.XMLParser(
+            encoding=encoding,
+            resolve_entities=False,
+            no_network=True,
+            load_dtd=False,
+            huge_tree=False,
+        )
+        self.root = etree.fromstring(data, parser)
+        self.ports = ports
+
+    def compiled(self, xpath: str) -> etree.XPath:
+        """An expression, ready to be evaluated. Raises `LxmlError` for one that is malformed."""
+        functions: dict[tuple[None, str], Callable[..., Any]] = {
+            (None, "producer"): lambda _, nodes: list(producers(nodes)),
+            (None, "consumers"): lambda _, nodes: list(consumers(nodes)),
+            (None, "shape"): lambda _, nodes: self.inferred(nodes, 2),
+            (None, "element-type"): lambda _, nodes: self.inferred(nodes, 1),
+        }
+        return etree.XPath(xpath, namespaces=_NAMESPACES, extensions=functions, smart_strings=True)
+
+    def evaluate(self, xpath: str) -> dict[str, Any]:
+        """The matches of an expression, or its value where that is not a set of nodes.
+
+        A match is the number of its element in document order, the number of the layer around it, the name of the
+        attribute that was matched, and the matched text.
+        """
+        result = self.compiled(xpath)(self.root)
+        if not isinstance(result, list):
+            return {"value": result if not isinstance(result, str) else str(result)[:MAX_TEXT]}
+        matches = [match for match in map(_match, result[:MAX_MATCHES]) if match is not None]
+        wanted = {id(node) for element, layer, _, _ in matches for node in (element, layer)}
+        numbers = {
+            id(element): number
+            for number, element in enumerate(self.root.iter("*"))
+            if id(element) in wanted
+        }
+        return {
+            "more": len(result) > MAX_MATCHES,
+            "matches": [
+                [numbers[id(element)], None if layer is None else numbers[id(layer)], name, text]
+                for element, layer, name, text in matches
+            ],
+        }
+
+    def inferred(self, nodes: Any, column: int) -> str:
+        """The inferred element type or shape of the first port or layer of `nodes`."""
+        for node in _elements(nodes):
+            layer = around(node, "layer")
+            if layer is None:
+                continue
+            end = node.getparent()
+            if node.tag == "port" and end is not None and end.tag == "input":
+                feeding = producer(layer, node.get("id", ""))
+                if feeding is None:
+                    continue
+                return self._port(*feeding, column)
+            return self._port(layer, node.get("id") if node.tag == "port" else None, column)
+        return ""
+
+    def _port(self, layer: Element, port: str | None, column: int) -> str:
+        """What was inferred of an output port; of the first one where `port` is None."""
+        rows = self.ports.get(key(layer), [])
+        return next((row[column] for row in rows if port is None or row[0] == port), "")
+
+
+def _match(result: Any) -> tuple[Element, Element | None, str | None, str | None] | None:
+    if isinstance(result, etree._Element):
+        return (
+            (result, around(result, "layer"), None, None) if isinstance(result.tag, str) else None
+        )
+    element = result.getparent()
+    if element is None:
+        return None
+    return element, around(element, "layer"), result.attrname, str(result)[:MAX_TEXT]
+
+
+def _elements(nodes: Any) -> Iterator[Element]:
+    """The elements of an argument of a function; those of attributes and texts are the ones that hold them."""
+    for node in nodes if isinstance(nodes, list) else ():
+        element = node if isinstance(node, etree._Element) else node.getparent()
+        if element is not None:
+            yield element
+
+
+def around(element: Element, *tags: str) -> Element | None:
+    """The element itself or the nearest one around it that has one of these names."""
+    if element.tag in tags:
+        return element
+    return next(element.iterancestors(*tags), None)
+
+
+def key(layer: Element) -> str:
+    """The path and the id of a layer, as `12/body/3`."""
+    parts = [layer.get("id", "")]
+    body = around(layer, *_BODIES)
+    while body is not None:
+        owner = body.getparent()
+        parts += [str(body.tag), "" if owner is None else owner.get("id", "")]
+        body = None if owner is None else around(owner, *_BODIES)
+    return "/".join(reversed(parts))
+
+
+def edges(layer: Element) -> Iterable[Element]:
+    """The edges of the net or body in which a layer stands."""
+    layers = layer.getparent()
+    graph = None if layers is None else layers.getparent()
+    return () if graph is None else graph.iterfind("edges/edge")
+
+
+def beside(layer: Element, number: str | None) -> Element | None:
+    """The layer of an id in the same net or body."""
+    return next(
+        (each for each in layer.itersiblings("layer") if each.get("id") == number), None
+    ) or next(
+        (each for each in layer.itersiblings("layer", preceding=True) if each.get("id") == number),
+        None,
+    )
+
+
+def producer(layer: Element, port: str) -> tuple[Element, str] | None:
+    """What feeds an input port: the layer, and the id of its output port."""
+    for edge in edges(layer):
+        if edge.get("to-layer") == layer.get("id") and edge.get("to-port") == port:
+            source = beside(layer, edge.get("from-layer"))
+            return None if source is None else (source, edge.get("from-port", ""))
+    return None
+
+
+def producers(nodes: Any) -> Iterator[Element]:
+    """`producer(NODES)`: the layers that feed input ports, or all inputs of layers."""
+    for node in _elements(nodes):
+        layer = around(node, "layer")
+        if layer is None:
+            continue
+        for port in [node] if node.tag == "port" else layer.iterfind("input/port"):
+            feeding = producer(layer, port.get("id", ""))
+            if feeding is not None:
+                yield feeding[0]
+
+
+def consumers(nodes: Any) -> Iterator[Element]:
+    """`consumers(NODES)`: the layers that output ports feed, or all outputs of layers."""
+    for node in _elements(nodes):
+        layer = around(node, "layer")
+        if layer is None:
+            continue
+        for edge in edges(layer):
+            if edge.get("from-layer") != layer.get("id"):
+                continue
+            if node.tag == "port" and edge.get("from-port") != node.get("id"):
+                continue
+            consumer = beside(layer, edge.get("to-layer"))
+            if consumer is not None:
+                yield consumer
+
+
+def limit_memory(limit: int) -> None:
+    """Takes no more than so many bytes of address space, where the system can be told."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+if __name__ == "__main__":
+    limit_memory(int(sys.argv[1]))
+    serve(sys.stdin.buffer, sys.stdout.buffer)

@@ -1,0 +1,252 @@
+"""`irshape query`: what an XPath expression selects, where it stands, and that no expression hangs or explodes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from click.testing import CliRunner, Result
+
+import irshape
+from irshape.cli import cli
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+CONTROL_FLOW = EXAMPLES / "control_flow.xml"
+LAYER = '<layer id="{id}" name="{name}" type="{type}" version="opset1">{inner}</layer>'
+
+
+def query(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, ["query", *map(str, arguments)])
+
+
+def matches(xpath: str, *paths: Path) -> list[dict[str, Any]]:
+    result = query(xpath, *paths, "--format", "json")
+    assert result.exit_code == 0, result.output
+    answer = json.loads(result.stdout)
+    assert answer["version"] == 1
+    assert answer["xpath"] == xpath
+    return list(answer["matches"])
+
+
+class Case(NamedTuple):
+    """An expression, and the ids (with the path inside bodies) of the layers that it selects."""
+
+    xpath: str
+    layers: list[str]
+    model: str = "control_flow.xml"
+
+
+def ids(found: list[dict[str, Any]]) -> list[str]:
+    return ["/".join([*match["layer"]["path"], match["layer"]["id"]]) for match in found]
+
+
+def loaded_ids(model: str, *types: str) -> list[str]:
+    layers = irshape.load(EXAMPLES / model).walk()
+    return ["/".join([*layer.path, layer.id]) for layer in layers if layer.type in types]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case(xpath="//nothing", layers=[]),
+        Case(xpath="//layer[@type='Loop']", layers=loaded_ids("control_flow.xml", "Loop")),
+        Case(xpath="//layer[@type='If']", layers=loaded_ids("control_flow.xml", "If")),
+        Case(
+            xpath="//layer[@type='Parameter']",
+            layers=loaded_ids("control_flow.xml", "Parameter"),
+        ),
+        Case(
+            xpath="//layer[@type='ReduceMean']/data",
+            layers=loaded_ids("reductions.xml", "ReduceMean"),
+            model="reductions.xml",
+        ),
+        Case(
+            xpath="//layer[@type='ReduceMean']/data/@keep_dims",
+            layers=loaded_ids("reductions.xml", "ReduceMean"),
+            model="reductions.xml",
+        ),
+    ],
+    ids=lambda case: case.xpath,
+)
+def test_layers_are_found(case: Case) -> None:
+    assert ids(matches(case.xpath, EXAMPLES / case.model)) == case.layers
+
+
+def test_edges_are_followed() -> None:
+    model = irshape.load(EXAMPLES / "encoder.xml")
+    feeders = {edge.from_layer for edge in model.net.edges}
+    xpath = "//layer[not(consumers(.)) and not(parent::layers/parent::body)]"
+    without = {layer.id for layer in model.layers} - feeders
+    assert set(ids(matches(xpath, EXAMPLES / "encoder.xml"))) == without
+    fed_by_constant = matches(
+        "//layer[@type='MatMul'][producer(input/port[2])/@type='Const']", EXAMPLES / "encoder.xml"
+    )
+    by_id = model.net.by_id
+    expected = [
+        layer.id
+        for layer in model.layers
+        if layer.type == "MatMul"
+        and any(
+            by_id[edge.from_layer].type == "Const"
+            for edge in model.net.edges
+            if edge.to_layer == layer.id and edge.to_port == layer.inputs[1].id
+        )
+    ]
+    assert ids(fed_by_constant) == expected
+    assert expected
+
+
+def test_inferred_shapes_can_be_asked_for(tmp_path: Path) -> None:
+    wrong = ROOT / "examples/layers/wrong/axis_not_reduced.xml"
+    (match,) = matches("//layer[shape(output/port) = '[8,16,1,1]']", wrong)
+    (output,) = match["outputs"]
+    assert output["declared"]["shape"] == "[8,16,14,1]"
+    assert output["inferred"]["shape"] == "[8,16,1,1]"
+    assert matches("//layer[element-type(.) = 'i64' and @type='ReduceMean']", wrong) == []
+    body = matches(
+        "//body//layer[@type='Parameter'][shape(.) = '[1..16,4]']", EXAMPLES / "control_flow.xml"
+    )
+    assert [match["layer"]["path"] for match in body] == [["5", "body"]]
+
+
+def test_a_match_has_its_place() -> None:
+    path = EXAMPLES / "reductions.xml"
+    lines = path.read_text().splitlines()
+    for match in matches("//layer[@type='ReduceMean']/data/@keep_dims", path):
+        text = lines[match["line"] - 1][match["column"] - 1 :]
+        assert text.startswith(f'keep_dims="{match["text"]}"')
+
+
+def test_a_line_past_65535_is_right(tmp_path: Path) -> None:
+    """libxml2 counts no further."""
+    inner = "\n" * 70_000
+    path = tmp_path / "long.xml"
+    path.write_text(
+        f'<net name="n" version="11"><layers>{inner}\n'
+        + LAYER.format(id=0, name="far", type="Parameter", inner="")
+        + "</layers></net>"
+    )
+    (match,) = matches("//layer", path)
+    assert (match["line"], match["column"]) == (70_002, 1)
+
+
+class Value(NamedTuple):
+    """An expression that selects no nodes, and what is printed of it."""
+
+    xpath: str
+    printed: str
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Value(
+            xpath="count(//layer[@type='Loop'])",
+            printed=str(len(loaded_ids("control_flow.xml", "Loop"))),
+        ),
+        Value(xpath="string(//net/@version)", printed="11"),
+        Value(xpath="1 div 4", printed="0.25"),
+        Value(xpath="boolean(//layer[@type='NoSuch'])", printed="false"),
+        Value(xpath="boolean(//layer)", printed="true"),
+    ],
+    ids=lambda case: case.xpath,
+)
+def test_values_are_printed_for_each_file(case: Value) -> None:
+    assert query(case.xpath, CONTROL_FLOW).stdout == f"{CONTROL_FLOW}: {case.printed}\n"
+    (answer,) = json.loads(query(case.xpath, CONTROL_FLOW, "-f", "json").stdout)["matches"]
+    assert answer["path"] == str(CONTROL_FLOW)
+
+
+def test_layers_on_their_own_and_other_formats_are_documents_too(tmp_path: Path) -> None:
+    alone = EXAMPLES / "layers/wrong/axis_not_reduced.xml"
+    (match,) = matches("//layer[@type='ReduceMean']", alone)
+    assert match["line"] == 1
+    operation = {
+        "kind": "ReLU",
+        "attrs": {},
+        "inputs": [{"id": 0, "dtype": "f32", "shape": [2, 3], "stride": [3, 1]}],
+        "outputs": [{"id": 1, "dtype": "f32", "shape": [2, 3], "stride": [3, 1]}],
+    }
+    for tensor in (*operation["inputs"], *operation["outputs"]):
+        tensor |= {"layout_type": "strided", "property_type": "undef"}
+    graph = {
+        "graph": [{"id": 0, "name": "relu", **operation}],
+        "input_ports": [0],
+        "output_ports": [1],
+    }
+    (tmp_path / "graph.json").write_text(json.dumps(graph))
+    (match,) = matches(
+        "//layer[@type='ReLU'][producer(.)/@type='Parameter']", tmp_path / "graph.json"
+    )
+    assert match["outputs"][0]["inferred"] == {"element_type": "f32", "shape": "[2,3]"}
+
+
+def test_several_files_and_forms() -> None:
+    first, second = EXAMPLES / "encoder.xml", EXAMPLES / "decoder.xml"
+    lines = query("//layer[@type='Result']", first, second, "-f", "jsonl").stdout.splitlines()
+    assert {json.loads(line)["path"] for line in lines} == {str(first), str(second)}
+    counted = query("//layer[@type='Result']", first, second, "--count").stdout.splitlines()
+    assert [line.rpartition(": ")[0] for line in counted] == [str(first), str(second)]
+    assert sum(int(line.rpartition(": ")[2]) for line in counted) == len(lines)
+    text = query("//layer[@type='Result']", first).stdout
+    assert text.startswith(f"{first}:")
+
+
+@pytest.mark.parametrize(
+    ("xpath", "status", "said"),
+    [
+        ("//layer[", 2, "the expression cannot be used"),
+        ("nosuch(//layer)", 1, "could not be evaluated"),
+        ("//a:layer", 1, "could not be evaluated"),
+        ("count(//*[count(//*[count(//*[count(//*) > 5]) > 5]) > 5])", 1, "more than 0.5 s"),
+        ("//layer[re:test(@name, '^(([a-z/_0-9])+.)+$')]", 1, "more than 0.5 s"),
+    ],
+    ids=["malformed", "unknown function", "unknown prefix", "endless", "endless pattern"],
+)
+def test_no_expression_hangs_or_raises(tmp_path: Path, xpath: str, status: int, said: str) -> None:
+    path = tmp_path / "m.xml"
+    layers = "".join(
+        LAYER.format(id=at, name="a" * 60 + "!\n", type="Parameter", inner="") for at in range(500)
+    )
+    path.write_text(f'<net name="n" version="11"><layers>{layers}</layers></net>')
+    result = query("--timeout", "0.5", xpath, path)
+    assert result.exit_code == status, result.output
+    assert said in result.output
+
+
+def test_an_expression_that_is_ended_does_not_end_the_next_file(tmp_path: Path) -> None:
+    small, large = tmp_path / "a.xml", tmp_path / "b.xml"
+    for path, count in ((large, 600), (small, 1)):
+        layers = "".join(
+            LAYER.format(id=at, name="n", type="Parameter", inner="") for at in range(count)
+        )
+        path.write_text(f'<net name="n" version="11"><layers>{layers}</layers></net>')
+    slow = "count(//layer[count(//layer[count(//layer[count(//layer) > 0]) > 0]) > 0])"
+    result = query("--timeout", "1", slow, large, small)
+    assert result.exit_code == 1
+    assert f"{small}: 1\n" in result.output
+    assert (
+        f"{large}: the expression could not be evaluated: it takes more than 1 s" in result.output
+    )
+
+
+def test_a_file_that_holds_no_model_does_not_stop_the_others(tmp_path: Path) -> None:
+    (tmp_path / "bad.xml").write_text('<net version="11"><layers>')
+    result = query("count(//layer)", tmp_path / "bad.xml", EXAMPLES / "encoder.xml")
+    assert result.exit_code == 1
+    assert "IR001" in result.output
+    assert "encoder.xml: 247\n" in result.output
+
+
+def test_no_entity_and_no_file_is_read(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("hidden")
+    (tmp_path / "m.xml").write_text(
+        f'<!DOCTYPE net [<!ENTITY e SYSTEM "{secret}">]><net name="&e;" version="11"/>'
+    )
+    result = query("string(//net/@name)", tmp_path / "m.xml")
+    assert result.exit_code == 1
+    assert "hidden" not in result.output

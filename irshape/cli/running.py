@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..byte_sizes import parse_size
 from .common import pairs
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..model.graph import Model
 
 F = TypeVar("F", bound=Callable[..., Any])
-_UNITS = {"": 0, "B": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
 def input_options(function: F) -> F:
@@ -48,10 +47,10 @@ def input_options(function: F) -> F:
 def _size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
     if value is None:
         return None
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", value.strip(), re.IGNORECASE)
-    if found is None:
-        raise click.BadParameter(f"'{value}' is no size; expected bytes, or 512M, 8G")
-    return int(float(found[1]) * (1 << _UNITS[found[2].upper()]))
+    try:
+        return parse_size(value)
+    except ValueError as problem:
+        raise click.BadParameter(str(problem)) from None
 
 
 def memory_option(function: F) -> F:

@@ -9,8 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ..byte_sizes import written_size
 from ..execution.inputs import random_inputs
-from ..execution.session import Array, ExecutionError, Observer, Session, mebibytes
+from ..execution.session import Array, ExecutionError, Observer, Session
 from ..model.graph import Layer, Model
 from ..model.wiring import wire
 from ..numbers.origins import has_nan, source_of_nan
@@ -193,7 +194,7 @@ def compare(
             taken += 0 if layer.type.lower() in _CONSTANT else sum(array.nbytes for array in made)
         if taken > session.max_memory:
             raise ExecutionError(
-                f"the tensors of the whole run take more than the {mebibytes(session.max_memory)} allowed (--max-memory)",
+                f"the tensors of the whole run take more than the {written_size(session.max_memory)} allowed (--max-memory)",
                 layer,
             )
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ..byte_sizes import written_size
 from ..model.graph import Layer, Model
 from ..numbers.origins import has_nonfinite, source_of_nan
 from ..numbers.statistics import (
@@ -22,7 +23,7 @@ from ..numbers.statistics import (
 from ..numbers.tolerance import difference
 from ..numpy_types import dtype_of, element_type_of
 from ..types import ElementType
-from .session import Array, ExecutionError, Observer, Session, mebibytes
+from .session import Array, ExecutionError, Observer, Session
 
 Precision = Literal["f16", "bf16"]
 
@@ -202,7 +203,7 @@ def simulate(
         taken += sum(array.nbytes for array in made)
         if taken > exact.max_memory:
             raise ExecutionError(
-                f"the tensors of the whole run take more than the {mebibytes(exact.max_memory)} allowed (--max-memory)",
+                f"the tensors of the whole run take more than the {written_size(exact.max_memory)} allowed (--max-memory)",
                 layer,
             )
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..byte_sizes import written_size
 from ..faults import Violation
 from ..inference.bodies import bind
 from ..inference.engine import BodyResult, Engine, Inference, infer
@@ -233,7 +234,7 @@ class Session:
         peak, layer = peak_memory(result)
         if layer is not None and peak > self.max_memory:
             raise ExecutionError(
-                f"the tensors alive here take {mebibytes(peak)}, more than the {mebibytes(self.max_memory)} allowed (--max-memory)",
+                f"the tensors alive here take {written_size(peak)}, more than the {written_size(self.max_memory)} allowed (--max-memory)",
                 layer,
             )
         self._peak = max(self._peak, peak)
@@ -271,7 +272,7 @@ class Session:
         total = sum(_bytes(tensor) for tensor in (made if isinstance(made, tuple) else (made,)))
         if total > self.max_memory:
             raise ExecutionError(
-                f"its outputs would take {mebibytes(total)}, more than the {mebibytes(self.max_memory)} allowed (--max-memory)",
+                f"its outputs would take {written_size(total)}, more than the {written_size(self.max_memory)} allowed (--max-memory)",
                 layer,
             )
 
@@ -479,7 +480,7 @@ class Session:
             gathered_bytes += sum(results[id].nbytes for id in gathered if id in results)
             if gathered_bytes > self.max_memory:
                 raise ExecutionError(
-                    f"what its iterations give takes more than the {mebibytes(self.max_memory)} allowed (--max-memory)",
+                    f"what its iterations give takes more than the {written_size(self.max_memory)} allowed (--max-memory)",
                     layer,
                 )
             return results
@@ -568,10 +569,6 @@ def _bytes(tensor: Tensor) -> int:
     for dim in tensor.shape.dims:
         total *= dim.low
     return total * max(tensor.element_type.bits // 8, 1)
-
-
-def mebibytes(size: int) -> str:
-    return f"{size / (1 << 20):,.0f} MiB"
 
 
 def input_names(model: Model) -> dict[str, Layer]:

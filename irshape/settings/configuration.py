@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..byte_sizes import parse_size
 from ..rules.settings import ExpectedPort, Policy
 from ..spelling import suggestion
 from .errors import ConfigurationError
@@ -292,27 +293,8 @@ def _shape(value: Any, _: str) -> str:
     return str(PartialShape.parse(str(_kind(value, str, 'a shape such as "[?,3,224,224]"'))))
 
 
-_UNITS = {
-    "": 1,
-    "B": 1,
-    "kB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "KiB": 2**10,
-    "MiB": 2**20,
-    "GiB": 2**30,
-}
-
-
 def _bytes(value: Any, _: str) -> int:
-    if isinstance(value, str):
-        match = re.fullmatch(r"([0-9]+)\s*([A-Za-z]*)", value.strip())
-        if match is None or match[2] not in _UNITS:
-            raise ValueError(
-                f'expected a number of bytes, or a text such as "100MB" (units: {", ".join(filter(None, _UNITS))}), got {value!r}'
-            )
-        return int(match[1]) * _UNITS[match[2]]
-    return _amount(value, "")
+    return parse_size(value) if isinstance(value, str) else _amount(value, "")
 
 
 def _policies(value: Any, place: str) -> tuple[Policy, ...]:

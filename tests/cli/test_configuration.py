@@ -206,7 +206,7 @@ def test_a_baseline_of_the_file(folder: Path) -> None:
         ),
         (
             '[policy]\nmax-weights = "100 MBytes"',
-            ["policy.max-weights: expected a number of bytes"],
+            ["policy.max-weights: '100 MBytes' is not a size"],
         ),
         ("[policy]\nmax-layers = -1", ["policy.max-layers: expected a number from 0"]),
         ('[policy]\ninputs = [{ type = "f32" }]', ["policy.inputs[0]: it has no name"]),

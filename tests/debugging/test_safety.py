@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from ir import Net
 
 import irshape
+from irshape.byte_sizes import parse_size, written_size
 from irshape.cli import cli
 from irshape.execution.session import ExecutionError
 
@@ -102,8 +103,58 @@ def test_sizes_of_memory(text: str) -> None:
     )
 
 
-def test_a_size_that_is_none() -> None:
-    assert call("run", str(EXAMPLES / "classifier.xml"), "--random", "--max-memory", "much")[0] == 2
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("0", 0),
+        ("12", 12),
+        ("12 B", 12),
+        ("1K", 1 << 10),
+        ("1kB", 1000),
+        ("1KiB", 1 << 10),
+        ("100MB", 100_000_000),
+        ("100mb", 100_000_000),
+        ("100MiB", 100 << 20),
+        ("100M", 100 << 20),
+        ("1.5 G", 3 << 29),
+        ("2TB", 2 * 10**12),
+    ],
+)
+def test_a_size_means_the_same_everywhere(text: str, size: int, tmp_path: Path) -> None:
+    assert parse_size(text) == size
+    file = tmp_path / "irshape.toml"
+    file.write_text(f'[policy]\nmax-weights = "{text}"')
+    assert irshape.Configuration.read(file).policies[0].max_weights == size
+
+
+@pytest.mark.parametrize("text", ["much", "", "-1", "1X", "1.2.3M", "M", "100 MBytes"])
+def test_a_size_that_is_none(text: str) -> None:
+    status, output = call(
+        "run", str(EXAMPLES / "classifier.xml"), "--random", f"--max-memory={text}"
+    )
+    assert (status, f"'{text}' is not a size" in output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 bytes"),
+        (1, "1 byte"),
+        (1023, "1023 bytes"),
+        (1 << 10, "1 KiB"),
+        (5 << 20, "5 MiB"),
+        (3 << 30, "3,072 MiB"),
+    ],
+)
+def test_a_size_in_a_message(size: int, text: str) -> None:
+    assert written_size(size) == text
+
+
+def test_a_limit_below_a_mebibyte_is_named(tmp_path: Path) -> None:
+    net = Net()
+    net.result(net.layer("Sigmoid", [net.parameter("300", name="x")]))
+    status, output = call("run", str(net.save(tmp_path)), "--random", "--max-memory", "1K")
+    assert (status, "more than the 1 KiB allowed" in output) == (1, True)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")

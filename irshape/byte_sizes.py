@@ -1,0 +1,33 @@
+"""Numbers of bytes as people write them: `512M`, `100MB`, `8 GiB`."""
+
+from __future__ import annotations
+
+import re
+
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:([KMGT])(i?B)?|B)?", re.IGNORECASE)
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+_STEPS = ((1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def parse_size(text: str) -> int:
+    """The bytes that a text such as `100MB` names. Raises `ValueError`.
+
+    As in the GNU tools, MB is a power of 1000, MiB and a bare M are powers of 1024. The case of the
+    letters does not matter.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(
+            f"'{text}' is not a size; write a number of bytes, or one with a unit, such as 100MB, "
+            "512MiB or 8G"
+        )
+    base = 1000 if (match[3] or "").upper() == "B" else 1024
+    return int(float(match[1]) * base ** _POWERS[(match[2] or "").upper()])
+
+
+def written_size(size: int) -> str:
+    """A number of bytes for a message: `1,536 MiB`, `3 KiB`, `12 bytes`."""
+    for unit, name in _STEPS:
+        if size >= unit:
+            return f"{size / unit:,.0f} {name}"
+    return f"{size} byte{'' if size == 1 else 's'}"

@@ -22,7 +22,7 @@ from ..formats.ir.edits import (
     set_attribute,
     set_dims,
 )
-from ..formats.loading import open_source, read_source
+from ..formats.loading import WeightsChoice, open_model, read_source
 from ..inference.engine import BodyResult, declared, infer
 from ..model.graph import Finding, Layer, Model, NotReadable, Port
 from ..model.source import Source
@@ -60,10 +60,11 @@ from ..rule_ids import (
     UNREACHABLE_LAYER,
     RuleId,
 )
-from ..rules import Context, findings
+from ..rules import Context
 from ..rules.settings import PLAIN
 from ..settings.selection import Filter
 from ..types import PartialShape
+from .one import examine
 
 MAX_ROUNDS = 100
 """How often a text is read again. Real ones need five."""
@@ -162,17 +163,12 @@ class Fixes:
         )
 
 
-def fix(path: str | os.PathLike[str], weights: str | os.PathLike[str] = "beside") -> Fixes:
+def fix(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Fixes:
     """`irshape.fix`."""
     name = os.fspath(path)
-    beside = (
-        ("none" if name == "-" else os.path.splitext(name)[0] + ".bin")
-        if weights == "beside"
-        else weights
-    )
     try:
-        source = open_source(name)
-        model = read_source(source, beside)
+        source, weights_file = open_model(name, weights)
+        model = read_source(source, weights_file)
     except NotReadable as unreadable:
         fixes = _untouched(unreadable.source, [diagnostic(unreadable.finding, unreadable.source)])
         fixes.readable = False
@@ -182,7 +178,7 @@ def fix(path: str | os.PathLike[str], weights: str | os.PathLike[str] = "beside"
     if model.source.data != source.data or any(
         problem.rule == REPAIRED_XML for problem in model.findings
     ):
-        found, _ = _found(model)  # a layer that is not well-formed as it stands
+        found, _ = examine(model)  # a layer that is not well-formed as it stands
         return _untouched(model.source, [diagnostic(problem, model.source) for problem in found])
     return _fixed(source, model)
 
@@ -198,7 +194,7 @@ def _fixed(source: Source, model: Model) -> Fixes:
     weights = model.weights
     made: dict[tuple[object, ...], Finding] = {}
     for turn in range(MAX_ROUNDS + 1):
-        found, context = _found(model)
+        found, context = examine(model)
         step = next(
             (step for phase in (_ids, _names, _ports) if (step := list(phase(context, found)))),
             None,
@@ -233,7 +229,7 @@ def _fixed(source: Source, model: Model) -> Fixes:
 
 def _read(source: Source, before: Model, weights: Weights | None) -> Model:
     """The edited text, with the weights that were opened for the original."""
-    model = read_source(source, "none")
+    model = read_source(source, None)
     if before.kind == "net":
         model.weights = weights
     return model
@@ -242,15 +238,6 @@ def _read(source: Source, before: Model, weights: Weights | None) -> Model:
 def _key(problem: Finding, place: int) -> tuple[object, ...]:
     layer = problem.layer
     return (problem.rule, place, layer.path if layer is not None else None, problem.port)
-
-
-def _found(model: Model) -> tuple[list[Finding], Context]:
-    """What `validate` finds in a model, and what the rules have looked at."""
-    context = Context(model, infer(model, compare=True))
-    sieve = Filter(PLAIN, model.source)
-    found = [problem for problem in findings(context) if sieve.keep(problem)]
-    found.sort(key=lambda problem: (problem.offset, problem.rule.name, problem.message))
-    return found, context
 
 
 def _raw(source: Source) -> tuple[bytes, str]:

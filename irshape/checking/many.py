@@ -15,7 +15,7 @@ from ..rule_ids import INTERNAL_ERROR, UNREADABLE_FILE, RuleId
 from ..rules.settings import Settings
 from ..settings.configuration import Configuration
 from ..settings.selection import settings
-from .one import Target, not_readable, validate_model, validate_one
+from .one import Target, validate_file, validate_model
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -39,37 +39,37 @@ class Task(NamedTuple):
 
 
 class StoredSource(Source):
-    """The text of a file that is read again when somebody asks for it; only the last such text is kept."""
+    """The source of a file whose text is read again when it is asked for.
 
-    __slots__ = ("_encoding",)
-    _last: tuple[str, bytes, str] | None = None
+    A worker sends back the report without the text. Only the last text read is kept in memory.
+    """
+
+    __slots__ = ()
+    _last: Source | None = None
 
     def __init__(self, path: str) -> None:
-        self.path = path
-        self._counted = (0, 1)
-        self._starts = {}
+        super().__init__(path, b"")
+        del self.data, self.encoding, self.raw  # `__getattr__` supplies them
 
-    def _read(self) -> tuple[str, bytes, str]:
-        last = StoredSource._last
-        if last is None or last[0] != self.path:
-            from ..formats.loading import open_source
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("data", "encoding", "raw"):
+            raise AttributeError(f"'StoredSource' object has no attribute '{name}'")
+        source = StoredSource._last
+        if source is None or source.path != self.path:
+            source = StoredSource._last = _source_of(self.path)
+        return getattr(source, name)
 
-            try:
-                source = open_source(self.path)
-            except NotReadable as unreadable:
-                source = unreadable.source
-            except OSError:
-                source = Source(self.path, b"")
-            last = StoredSource._last = (self.path, source.data, source.encoding)
-        return last
 
-    @property
-    def data(self) -> bytes:  # type: ignore[override]
-        return self._read()[1]
+def _source_of(path: str) -> Source:
+    """The text of a file, empty if it cannot be opened any more."""
+    from ..formats.loading import open_source
 
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return self._read()[2]
+    try:
+        return open_source(path)
+    except NotReadable as unreadable:
+        return unreadable.source
+    except OSError:
+        return Source(path, b"")
 
 
 def validate_many(
@@ -112,7 +112,7 @@ def validate_many(
     try:
         for task in tasks:
             if isinstance(task, Model):
-                yield validate_model(task, settings=settings_for(task.path))
+                yield validate_model(task, settings_for(task.path))
             elif task.path == "-":
                 yield check(task)
             else:
@@ -155,13 +155,13 @@ def shard(paths: list[str], index: int, count: int) -> list[str]:
 def check(task: Task) -> FileReport:
     """What is found in one file. Never raises, except with IRSHAPE_DEBUG set; runs in any process. For `-`, the text stays with the report."""
     try:
-        path = (
-            os.path.join(task.folder, task.path) if task.folder and task.path != "-" else task.path
+        report = validate_file(
+            os.path.join(task.folder, task.path) if task.folder and task.path != "-" else task.path,
+            task.weights,
+            task.values,
+            settings=task.settings,
+            cache=task.cache,
         )
-        try:
-            report = _checked(task, path)
-        except NotReadable as unreadable:
-            report = not_readable(unreadable, task.settings)
     except OSError as problem:
         report = failure(
             task,
@@ -179,42 +179,6 @@ def check(task: Task) -> FileReport:
             "a bug in irshape: please report it; IRSHAPE_DEBUG=1 shows where",
         )
     return report if task.path == "-" else report._replace(path=task.path, source=None)
-
-
-def _checked(task: Task, path: str) -> FileReport:
-
-    if task.cache is None or task.values or path == "-":
-        return validate_one(path, task.weights, task.values, settings=task.settings)
-    from ..formats.loading import load, open_source, read_source
-    from ..model.weights import Weights
-    from .cache import Entry
-
-    if task.weights not in ("beside", "none") and not os.path.isfile(task.weights):
-        load(path, task.weights)  # says what is wrong with it
-    source = open_source(path)
-    chosen = os.path.splitext(path)[0] + ".bin" if task.weights == "beside" else task.weights
-    entry = Entry(
-        task.cache, source, Weights.open(None if chosen == "none" else chosen), task.settings
-    )
-    remembered = entry.get(task.path)
-    if remembered is not None:
-        return remembered
-    model = read_source(source, chosen)
-    if model.weights is not None:
-        model.weights.reads = set()
-    report = validate_model(model, settings=task.settings)
-    if model.format == "ir":
-        if model.weights is not None:
-            entry.weights.reads = model.weights.reads
-        entry.put(report, whole=bool(task.settings.also) or _foreign_rules())
-    return report
-
-
-def _foreign_rules() -> bool:
-    """Whether there are rules of plugins, of which nobody knows what they read."""
-    from ..rules.plugins import plugin_rules
-
-    return bool(plugin_rules())
 
 
 def failure(task: Task, rule: RuleId, message: str, help: str) -> FileReport:
@@ -370,12 +334,11 @@ def validate(
     paths = [target if isinstance(target, Model) else os.fspath(target) for target in targets]
     if alone:
         (one,) = paths
+        told = settings(chosen, one.path if isinstance(one, Model) else one, also=also)
         files = [
-            validate_one(
-                one,
-                weights,
-                settings=settings(chosen, one.path if isinstance(one, Model) else one, also=also),
-            )
+            validate_model(one, told)
+            if isinstance(one, Model)
+            else validate_file(one, weights, settings=told)
         ]
     else:
         from ..rules.plugins import check_plugins

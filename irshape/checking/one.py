@@ -1,72 +1,111 @@
-"""Validation: reads, infers, and asks every rule; what a file holds is never an exception."""
+"""Validates one file: open, read, infer, ask every rule, apply the selection, report.
+
+The command, the Python API, the checks of many files and `fix` all go through `examine`.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..diagnostics.report import FileReport, diagnostic
 from ..formats.ir.fragments import give_values
-from ..formats.loading import load
-from ..model.graph import Model, NotReadable
-from ..model.source import Source
+from ..formats.loading import WeightsChoice, open_model, read_source
+from ..model.graph import Finding, Model, NotReadable
 from ..rules.settings import PLAIN, Settings
-from ..settings.selection import Filter, settings
+from ..settings.selection import Filter
+
+if TYPE_CHECKING:
+    from ..formats.loading import Opened
+    from ..rules import Context
 
 Target = str | os.PathLike[str] | Model
 
 
-def validate_one(
-    target: Target,
-    weights: str | os.PathLike[str] = "beside",
-    values: Mapping[str, str] | None = None,
-    *,
-    also: Collection[str] = (),
-    settings: Settings | None = None,
-) -> FileReport:
-    """Everything that is wrong with one file. `values`: those of the inputs of layers on their own. Raises `OSError` where it cannot be opened."""
-    chosen = settings if settings is not None else _settings(also)
-    if isinstance(target, Model):
-        return validate_model(target, settings=chosen)
-    try:
-        model = load(target, weights)
-    except NotReadable as unreadable:
-        return not_readable(unreadable, chosen)
-    if values:
-        give_values(model, values)
-    return validate_model(model, settings=chosen)
+class Examination(NamedTuple):
+    """The findings on a model that are reported, in file order, and the context of the rules."""
+
+    findings: list[Finding]
+    context: Context
 
 
-def _settings(also: Collection[str]) -> Settings:
-    from ..settings.configuration import Configuration
-
-    return settings(Configuration(), also=also) if also else PLAIN
-
-
-def not_readable(unreadable: NotReadable, chosen: Settings) -> FileReport:
-    """The report on a file that holds no model."""
-    source = unreadable.source
-    found = diagnostic(unreadable.finding, source)
-    return FileReport(source.path, 0, [] if found.code in chosen.ignored else [found], source)
-
-
-def validate_model(
-    model: Model, *, also: Collection[str] = (), settings: Settings | None = None
-) -> FileReport:
-    """Everything that is wrong with a model, in file order."""
+def examine(model: Model, settings: Settings = PLAIN) -> Examination:
+    """Infers a model, asks the rules, and applies the selection and the model's own comments."""
     from ..inference.engine import infer
     from ..rules import Context, findings
 
-    chosen = settings if settings is not None else _settings(also)
-    context = Context(model, infer(model, compare=True), chosen)
-    source: Source = model.source
-    sieve = Filter(chosen, source if model.format == "ir" else None)
-    found = [problem for problem in findings(context, chosen.also) if sieve.keep(problem)]
-    found += sieve.about_comments()
-    found.sort(key=lambda problem: (problem.offset, problem.rule.name, problem.message))
-    return FileReport(
-        model.path,
-        len(context.every_layer),
-        [diagnostic(problem, source) for problem in found],
-        source,
-    )
+    context = Context(model, infer(model, compare=True), settings)
+    selection = Filter(settings, model.source if model.format == "ir" else None)
+    reported = [finding for finding in findings(context, settings.also) if selection.keep(finding)]
+    reported += selection.about_comments()
+    reported.sort(key=lambda finding: (finding.offset, finding.rule.name, finding.message))
+    return Examination(reported, context)
+
+
+def validate_model(model: Model, settings: Settings = PLAIN) -> FileReport:
+    """The report on a model."""
+    reported, context = examine(model, settings)
+    source = model.source
+    diagnostics = [diagnostic(finding, source) for finding in reported]
+    return FileReport(model.path, len(context.every_layer), diagnostics, source)
+
+
+def validate_file(
+    path: str | os.PathLike[str],
+    weights: WeightsChoice = "beside",
+    values: Mapping[str, str] | None = None,
+    *,
+    settings: Settings = PLAIN,
+    cache: str | None = None,
+) -> FileReport:
+    """The report on a file; `-` is standard input.
+
+    values: those of the inputs of layers on their own. cache: a folder of earlier reports.
+    Raises `OSError` if the file cannot be opened, `ValueError` for a value that fits no input.
+    """
+    try:
+        opened = open_model(path, weights)
+        if cache is not None and not values and os.fspath(path) != "-":
+            return _validate_cached(opened, settings, cache)
+        model = read_source(*opened)
+    except NotReadable as unreadable:
+        return not_readable(unreadable, settings)
+    if values:
+        give_values(model, values)
+    return validate_model(model, settings)
+
+
+def _validate_cached(opened: Opened, settings: Settings, cache: str) -> FileReport:
+    """The report of the cache if it has one for this content; otherwise a new one is stored."""
+    from ..model.weights import Weights
+    from .cache import Entry
+
+    source = opened.source
+    entry = Entry(cache, source, Weights.open(opened.weights), settings)
+    remembered = entry.get(source.path)
+    if remembered is not None:
+        return remembered
+    model = read_source(*opened)
+    if model.weights is not None:
+        model.weights.reads = set()
+    report = validate_model(model, settings)
+    if model.format == "ir":
+        if model.weights is not None:
+            entry.weights.reads = model.weights.reads
+        entry.put(report, whole=bool(settings.also) or _has_plugin_rules())
+    return report
+
+
+def _has_plugin_rules() -> bool:
+    """Whether plugins add rules. What part of the .bin such a rule reads is unknown."""
+    from ..rules.plugins import plugin_rules
+
+    return bool(plugin_rules())
+
+
+def not_readable(unreadable: NotReadable, settings: Settings) -> FileReport:
+    """The report on a file from which no model can be read."""
+    source = unreadable.source
+    reason = diagnostic(unreadable.finding, source)
+    return FileReport(source.path, 0, [] if reason.code in settings.ignored else [reason], source)

@@ -124,10 +124,10 @@ def checked(
     """What is found in each file, in order; in the same order and words whatever the number of processes."""
     configuration = wanted.configuration
     if len(files) == 1 and configuration.cache_dir is None:
-        from ..checking.one import validate_one
+        from ..checking.one import validate_file
         from ..settings.selection import settings
 
-        yield validate_one(
+        yield validate_file(
             files[0], weights, values, settings=settings(configuration, files[0], over=wanted.over)
         )
         return

@@ -76,10 +76,8 @@ def neighbourhoods(
 
 
 def _read_again(file: FileReport, weights: str, values: Mapping[str, str] | None) -> Model | None:
-    from pathlib import Path
-
     from ..formats.ir.fragments import give_values
-    from ..formats.loading import load, read_source
+    from ..formats.loading import load, read_source, weights_path
     from ..model.graph import NotReadable
 
     source = file.source
@@ -87,12 +85,7 @@ def _read_again(file: FileReport, weights: str, values: Mapping[str, str] | None
         if source is None:
             model = load(file.path, weights)
         else:
-            beside = (
-                Path(source.path).with_suffix(".bin")
-                if source.path not in ("<stdin>", "")
-                else "none"
-            )
-            model = read_source(source, beside if weights == "beside" else weights)
+            model = read_source(source, weights_path(source.path, weights))
         if values:
             give_values(model, values)
     except (NotReadable, OSError, ValueError):

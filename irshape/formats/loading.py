@@ -1,12 +1,12 @@
-"""Opens a file by what it holds, and its .bin beside it."""
+"""Opens model files: the format is recognised by content, the .bin is found beside the .xml."""
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
-from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..faults import Fault
 from ..model.graph import Finding, Model, NotReadable
@@ -28,29 +28,51 @@ _HELP_LFS = "run `git lfs pull` where the file came from"
 WeightsChoice = str | os.PathLike[str] | Literal["beside", "none"]
 
 
-def load(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Model:
-    """Reads an IR, layers on their own, an ONNX model or a oneDNN graph; `-` is standard input.
+class Opened(NamedTuple):
+    """The bytes of a model and the path of its .bin, None if it is to be read without one."""
 
-    weights: the .bin; `beside` looks for it beside the .xml, `none` does without. Raises `OSError` where the file, or a .bin given by name, cannot be opened,
-    `NotReadable` where it holds no model.
+    source: Source
+    weights: str | os.PathLike[str] | None
+
+
+def weights_path(model: str, weights: WeightsChoice = "beside") -> str | os.PathLike[str] | None:
+    """The .bin of a model: the file given, or the one beside the .xml.
+
+    None for `none`, and for a model from standard input unless a file is given.
+    """
+    if weights == "none":
+        return None
+    if weights != "beside":
+        return weights
+    return None if model in ("-", "<stdin>", "") else os.path.splitext(model)[0] + ".bin"
+
+
+def open_model(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Opened:
+    """Opens a model; `-` is standard input. `read_source(*opened)` reads it.
+
+    Raises `OSError` if the model, or a .bin given by name, cannot be opened, and `NotReadable` if
+    the file cannot hold a model.
     """
     name = os.fspath(path)
     if weights not in ("beside", "none") and not os.path.isfile(weights):
-        raise (
-            OSError(2, os.strerror(2), os.fspath(weights))
-            if not os.path.exists(weights)
-            else OSError(22, "not a regular file", os.fspath(weights))
-        )
-    return read_source(
-        open_source(name),
-        ("none" if name == "-" else Path(name).with_suffix(".bin"))
-        if weights == "beside"
-        else weights,
-    )
+        raise _cannot_open(os.fspath(weights))
+    return Opened(open_source(name), weights_path(name, weights))
 
 
-def read_source(source: Source, weights: str | os.PathLike[str]) -> Model:
-    """Reads what `open_source` has opened. weights: the .bin, or `none`; an ONNX model names its own. Raises `NotReadable`."""
+def load(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Model:
+    """Reads an IR, layers on their own, an ONNX model or a oneDNN graph; `-` is standard input.
+
+    weights: the .bin; `beside` looks for it beside the .xml, `none` reads the model without one.
+    Raises as `open_model` does.
+    """
+    return read_source(*open_model(path, weights))
+
+
+def read_source(source: Source, weights: str | os.PathLike[str] | None) -> Model:
+    """Reads an open file. weights: the path of the .bin; an ONNX model names its own.
+
+    Raises `NotReadable`.
+    """
     foreign = recognised(source.data)
     if foreign is not None:
         return read_foreign(source, foreign)
@@ -62,18 +84,30 @@ def read_source(source: Source, weights: str | os.PathLike[str]) -> Model:
         model.weights = Weights.open(None)
         return model
     model = read(source)
-    model.weights = Weights.open(None if weights == "none" else weights)
+    model.weights = Weights.open(weights)
     return model
 
 
+def _cannot_open(name: str) -> OSError:
+    """The error for a path that is no regular file."""
+    if not os.path.exists(name):
+        return OSError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    if os.path.isdir(name):
+        return OSError(errno.EISDIR, "is a folder, not a file", name)
+    return OSError(errno.EINVAL, "not a regular file", name)
+
+
 def open_source(name: str) -> Source:
-    """The bytes of a file, or of standard input. Raises `OSError`, and `NotReadable` for a file past the limit, or one that holds something else than XML."""
+    """The bytes of a file, or of standard input.
+
+    Raises `OSError`, and `NotReadable` for a file beyond the limit or one that is not XML.
+    """
     if name == "-":
         data = sys.stdin.buffer.read(MAX_XML_BYTES + 1)
         shown = "<stdin>"
     else:
         if os.path.exists(name) and not os.path.isfile(name):
-            raise OSError(22, "not a regular file", name)
+            raise _cannot_open(name)
         with open(name, "rb") as file:
             data = file.read(MAX_XML_BYTES + 1)
         shown = name
@@ -151,7 +185,7 @@ def _not_xml(data: bytes) -> str:
 
 
 def root_element(data: bytes) -> str | None:
-    """The name of the root element, as far as a glance tells; `layer` where `...` stands in its place."""
+    """The name of the root element if the first bytes tell; `layer` if `...` stands in its place."""
     match = _ROOT.match(data[:_PEEK])
     if match is None:
         return None

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -17,9 +18,10 @@ from ir import Net
 
 import irshape
 from irshape.checking import many
-from irshape.checking.many import Task, shard
+from irshape.checking.many import shard
 from irshape.cli import cli
 from irshape.diagnostics.report import FileReport
+from irshape.formats.loading import open_source
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -108,14 +110,24 @@ def test_a_file_that_vanishes_is_exit_status_2(
         assert len(report["files"]) > 30
 
 
+def test_a_stored_source_answers_as_the_source_itself(folder: Path) -> None:
+    path = str(folder / "recurrent.xml")
+    stored, source = many.StoredSource(path), open_source(path)
+    offset = source.data.index(b"<edges")
+    assert stored.place(offset) == source.place(offset)
+    assert stored.line(source.place(offset)[0]) == source.line(source.place(offset)[0])
+    assert (stored.data, stored.encoding, stored.raw) == (source.data, source.encoding, source.raw)
+    assert many.StoredSource(str(folder / "gone.xml")).place(0) == (1, 1)
+
+
 # What goes wrong in irshape itself
 
 
 def fail_on(monkeypatch: pytest.MonkeyPatch, name: str, how: str) -> None:
     """Makes the check of one file fail, in this process and those forked from it."""
-    real = many._checked
+    real = many.validate_file
 
-    def checked(task: Task, path: str) -> FileReport:
+    def checked(path: str, *given: Any, **more: Any) -> FileReport:
         if path.endswith(name):
             if how == "dies":
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -124,9 +136,9 @@ def fail_on(monkeypatch: pytest.MonkeyPatch, name: str, how: str) -> None:
             if how == "memory":
                 raise MemoryError
             raise OSError(13, "Permission denied", path)
-        return real(task, path)
+        return real(path, *given, **more)
 
-    monkeypatch.setattr(many, "_checked", checked)
+    monkeypatch.setattr(many, "validate_file", checked)
     monkeypatch.delenv("IRSHAPE_DEBUG")
 
 
@@ -221,7 +233,7 @@ def test_the_cache_goes_by_content(
     assert errors(folder, cache) == []
     assert entries(cache) == 1
     asked: list[str] = []
-    from irshape.checking import many as validation
+    from irshape.checking import one as validation
 
     real = validation.validate_model
     monkeypatch.setattr(

@@ -38,7 +38,11 @@ OPSETS: dict[int, tuple[int, int]] = {
 }
 """The first release that fully supports an opset."""
 
+PARTIAL_OPSETS: dict[int, frozenset[str]] = {17: frozenset(("Convert", "Parameter", "ShapeOf"))}
+"""Opsets that do not hold every earlier operation: the types that they do hold, beside those whose version they bring."""
+
 IR_VERSIONS: dict[int, tuple[int, int]] = {10: (2020, 1), 11: (2022, 1)}
+"""The first release that reads a version of the format."""
 
 ELEMENT_TYPES: dict[str, tuple[int, int]] = {
     "i4": (2021, 4),

@@ -16,6 +16,7 @@ sys.path.insert(0, str(HERE.parent))
 
 from irshape.ops import kinds, registry  # noqa: E402
 from irshape.ops.declaration import Attribute, Operation  # noqa: E402
+from irshape.releases import IR_VERSIONS  # noqa: E402
 from irshape.types import ElementType  # noqa: E402
 
 BOOLEAN = "[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]"
@@ -158,14 +159,12 @@ def data(cls: type[Operation]) -> str:
     )
 
 
-def opsets(cls: type[Operation], others: Iterable[type[Operation]]) -> list[str]:
-    """The opsets under which a version is read; a later one takes over where both hold."""
-    later = [other.since for other in others if other.since > cls.since]
-    last = min([cls.until, *(since - 1 for since in later)])
-    return [f"opset{number}" for number in range(cls.since, last + 1)]
+def opsets(cls: type[Operation]) -> list[str]:
+    """The opsets under which a version is read."""
+    return [f"opset{number}" for number in registry.opsets(cls)]
 
 
-def operation(cls: type[Operation], others: Sequence[type[Operation]]) -> str:
+def operation(cls: type[Operation]) -> str:
     names = dict.fromkeys((cls.type_name(), *cls.also_read))
     kind = "bodies" if cls.has_bodies else "plain"
     output_names = (
@@ -175,23 +174,20 @@ def operation(cls: type[Operation], others: Sequence[type[Operation]]) -> str:
     )
     return (
         f'<define name={quoteattr(f"{cls.type_name()}-{cls.since}")}><attribute name="type">{choice(words(names))}</attribute>'
-        f'<attribute name="version">{choice(words(opsets(cls, others)))}</attribute>{output_names}<interleave>{data(cls)}<ref name="{kind}"/></interleave></define>'
+        f'<attribute name="version">{choice(words(opsets(cls)))}</attribute>{output_names}<interleave>{data(cls)}<ref name="{kind}"/></interleave></define>'
     )
 
 
 def relax_ng() -> str:
-    found = [
-        (cls, versions)
+    declared = [
+        cls
         for name in registry.type_names()
-        for versions in (registry.versions(name),)
-        for cls in versions
         if not registry.from_plugin(name)
+        for cls in registry.versions(name)
     ]
-    defines = [operation(cls, versions) for cls, versions in found if opsets(cls, versions)]
+    defines = [operation(cls) for cls in declared]
     references = "".join(
-        f"<ref name={quoteattr(f'{cls.type_name()}-{cls.since}')}/>"
-        for cls, versions in found
-        if opsets(cls, versions)
+        f"<ref name={quoteattr(f'{cls.type_name()}-{cls.since}')}/>" for cls in declared
     )
     maps = "".join(
         f'<optional><element name="{name}"><zeroOrMore><ref name="mapping"/></zeroOrMore></element></optional>'
@@ -214,7 +210,7 @@ def relax_ng() -> str:
 <grammar xmlns="http://relaxng.org/ns/structure/1.0" datatypeLibrary="http://www.w3.org/2001/XMLSchema-datatypes">
 <start><element name="net">
 <optional><attribute name="name"/></optional>
-<attribute name="version">{choice(words(("10", "11")))}</attribute>
+<attribute name="version">{choice(words(map(str, IR_VERSIONS)))}</attribute>
 <zeroOrMore><attribute><anyName><except><name>name</name><name>version</name></except></anyName></attribute></zeroOrMore>
 <ref name="graph"/>
 </element></start>
@@ -290,12 +286,13 @@ def skeleton() -> str:
         for name in MAP_ATTRIBUTES
     )
     names = "".join(f'<xs:enumeration value="{name}"/>' for name in precisions())
+    versions = "".join(f'<xs:enumeration value="{version}"/>' for version in IR_VERSIONS)
     return f"""<?xml version="1.0" encoding="utf-8"?>
 <!-- Written by make_schemas.py; do not edit. What the attributes of <data> may be depends on the operation: ir.rng knows them. -->
 <xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" elementFormDefault="qualified">
 <xs:element name="net"><xs:complexType>{graph}
 <xs:attribute name="name"/>
-<xs:attribute name="version" use="required"><xs:simpleType><xs:restriction base="xs:string"><xs:enumeration value="10"/><xs:enumeration value="11"/></xs:restriction></xs:simpleType></xs:attribute>
+<xs:attribute name="version" use="required"><xs:simpleType><xs:restriction base="xs:string">{versions}</xs:restriction></xs:simpleType></xs:attribute>
 <xs:anyAttribute processContents="skip"/>
 </xs:complexType></xs:element>
 <xs:complexType name="graph">{graph}</xs:complexType>

@@ -57,6 +57,7 @@ def command(type_name: str | None, form: str) -> None:
 def described(cls: type[Operation]) -> dict[str, Any]:
     """A version of an operation as data: what `irshape ops --format json` prints."""
     from ..execution.session import supported
+    from ..ops import registry
     from ..ops.constraints import constraints
     from ..ops.declaration import Operation as Base
     from ..ops.declaration import describe_types
@@ -92,7 +93,7 @@ def described(cls: type[Operation]) -> dict[str, Any]:
         "type": cls.type_name(),
         "version": cls.version_name(),
         "since": cls.since,
-        "until": cls.until,
+        "until": registry.opsets(cls)[-1],
         "category": module.split(".")[0],
         "documentation": inspect.cleandoc(cls.__doc__ or ""),
         "infer": cls.infer is not Base.infer,

@@ -267,7 +267,7 @@ class Swish(Operation):
 class Gelu_2(Unary):
     """`x * Φ(x)` with the distribution function of the normal distribution. Specification: Gelu-2."""
 
-    since, until = 2, 6
+    since = 2
     data = operand(FLOATING)
 
     def of(self, data: Array) -> Array:
@@ -282,7 +282,7 @@ class Gelu_2(Unary):
 class Gelu_7(Gelu_2):
     """`x * Φ(x)`, by the error function or by an approximation with tanh. Specification: Gelu-7."""
 
-    since, until = 7, 16
+    since = 7
     approximation_mode: str = attribute(Choice("ERF", "TANH"), default="ERF")
 
     def of(self, data: Array) -> Array:
@@ -406,7 +406,7 @@ class SoftMax_1(AlongAxis):
     Without the attribute `axis` OpenVINO takes 0, the specification 1.
     """
 
-    since, until = 1, 7
+    since = 1
     also_read = ("Softmax",)
 
     def infer(self, data: Tensor) -> Tensor:
@@ -429,7 +429,7 @@ class SoftMax_1(AlongAxis):
 class SoftMax_8(SoftMax_1):
     """`exp(x)` divided by its sum along the axis. Specification: SoftMax-8."""
 
-    since, until = 8, 16
+    since = 8
 
     def infer(self, data: Tensor) -> Tensor:
         return AlongAxis.infer(self, data)

@@ -34,9 +34,6 @@ from ..types import DYNAMIC_TYPE, ElementType
 from .kinds import THE_DEFAULT, Kind, Malformed
 from .tensors import Tensor, Value
 
-LATEST_FULL_OPSET: Final = 16
-"""The last opset that holds (nearly) every operation; opset17 is still partial in OpenVINO 2026.4."""
-
 _REQUIRED: Final = object()
 
 
@@ -147,12 +144,14 @@ class Operation:
 
     since: ClassVar[int] = 1
     """The first opset that holds this version."""
-    until: ClassVar[int] = LATEST_FULL_OPSET
-    """The last opset that holds it."""
+    until: ClassVar[int | None] = None
+    """The last opset that holds it, if that is neither the one before the next version nor the newest. Not inherited."""
     written: ClassVar[int | None] = None
     """The opset under which OpenVINO's writer names it, where that is not `since`."""
     also_read: ClassVar[tuple[str, ...]] = ()
     """Other type names under which OpenVINO's reader takes it."""
+    also_under: ClassVar[tuple[str, ...]] = ()
+    """Versions that are no opset, under which OpenVINO's reader takes it. Not inherited."""
     tolerated: ClassVar[tuple[str, ...]] = ()
     """Attributes that some OpenVINO writer is known to have put there and that mean nothing."""
     has_bodies: ClassVar[bool] = False

@@ -157,7 +157,7 @@ class RangeBase(Operation):
 class Range_1(RangeBase):
     """The numbers from `start` to before `stop`, `step` apart, in their type. Specification: Range-1."""
 
-    since, until = 1, 3
+    since = 1
     start = operand(NUMERIC - types("u1 i4 u4"), rank=0, value=True)
     stop = operand(NUMERIC - types("u1 i4 u4"), rank=0, like="start", value=True)
     step = operand(NUMERIC - types("u1 i4 u4"), rank=0, like="start", value=True)

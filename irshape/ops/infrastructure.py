@@ -16,7 +16,7 @@ from .tensors import Tensor, Value
 class Parameter(Operation):
     """An input of the model. Specification: Parameter-1."""
 
-    since, until = 1, 17
+    since = 1
     tolerated = ("cacheable", "partial_shape")
     shape: PartialShape = attribute(SHAPE, default=SCALAR, required=True)
     element_type: ElementType = attribute(TYPE_NAME, default=DYNAMIC_TYPE, required=True)
@@ -85,7 +85,7 @@ class Identity(Result):
 class ReadValue_3(Operation):
     """The value of a variable, `init_value` before anything was assigned. Specification: ReadValue-3."""
 
-    since, until = 3, 5
+    since = 3
     keeps_state = True
     init_value = operand(ANY)
     variable_id: str = attribute(STRING, default="", required=True)
@@ -147,7 +147,7 @@ class ReadValue_6(Operation):
 class Assign_3(Operation):
     """Gives a variable a new value and passes it on. Specification: Assign-3."""
 
-    since, until = 3, 5
+    since = 3
     keeps_state = True
     new_value = operand(ANY)
     variable_id: str = attribute(STRING)
@@ -163,5 +163,5 @@ class Assign_3(Operation):
 class Assign_6(Assign_3):
     """Gives a variable a new value and passes it on. Specification: Assign-6."""
 
-    since, until = 6, 16
+    since = 6
     tolerated = ("variable_type", "variable_shape")

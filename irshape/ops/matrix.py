@@ -104,7 +104,7 @@ class GroupedMatMul(Operation):
     Specification: GroupedMatMul-17.
     """
 
-    since, until = 17, 17
+    since = 17
     mat_a = operand(NUMERIC_OR_BOOLEAN)
     mat_b = operand(NUMERIC_OR_BOOLEAN, like="mat_a")
     offsets = operand(I32_I64, optional=True)

@@ -165,7 +165,7 @@ class BatchNormalization(Operation):
 class BatchNormInference_1(BatchNormalization):
     """Batch normalization with given statistics. Specification: BatchNormInference-1."""
 
-    since, until = 1, 4
+    since = 1
     gamma = operand(FLOATING, like="data")
     beta = operand(FLOATING, like="data")
     data = operand(FLOATING)
@@ -210,7 +210,7 @@ class MVN_1(Operation):
     Specification: MVN-1.
     """
 
-    since, until, written = 1, 5, 2
+    since, written = 1, 2
     data = operand(NUMERIC_OR_BOOLEAN)
     eps: float = attribute(FLOAT, default=0.0, required=True)
     across_channels: bool = attribute(BOOLEAN, default=False, required=True)

@@ -287,13 +287,13 @@ def inside(along: Along, size: int, count: int) -> Array:
 class AvgPool_1(AveragePooling):
     """The mean of each window. Specification: AvgPool-1."""
 
-    since, until = 1, 13
+    since = 1
 
 
 class AvgPool_14(AveragePooling):
     """The mean of each window; with `ceil_torch` no window starts in the padding at the end. Specification: AvgPool-14."""
 
-    since, until = 14, 15
+    since = 14
     rounding_type: str = attribute(ROUNDING_TORCH, default="floor")
 
 
@@ -308,7 +308,7 @@ class AvgPool_16(AveragePooling):
 class MaxPool_1(Pooling):
     """The largest element of each window. Specification: MaxPool-1."""
 
-    since, until = 1, 7
+    since = 1
 
     def infer(self, data: Tensor) -> Tensor:
         return Tensor(data.element_type, self.pooled(data.shape))
@@ -320,7 +320,7 @@ class MaxPool_1(Pooling):
 class MaxPool_8(Pooling):
     """The largest element of each window, and where it stands in the data flattened from `axis` on. Specification: MaxPool-8."""
 
-    since, until = 8, 13
+    since = 8
     dilations: Sizes = attribute(NATURALS, default=None)
     index_element_type: ElementType = attribute(TypeName("i32", "i64"), default=I64)
     axis: int = attribute(INT, default=0)
@@ -391,7 +391,7 @@ def largest(
 class MaxPool_14(MaxPool_8):
     """The largest element of each window and its place; with `ceil_torch` no window starts in the padding at the end. Specification: MaxPool-14."""
 
-    since, until = 14, 16
+    since = 14
     rounding_type: str = attribute(ROUNDING_TORCH, default="floor")
 
 

@@ -10,29 +10,16 @@ import re
 from functools import cache, lru_cache
 from pathlib import Path
 
+from ..releases import OPSETS, PARTIAL_OPSETS
 from .declaration import Operation
-
-OPSETS = range(1, 18)
-"""The opsets that OpenVINO 2026.4 knows, opset17 in part."""
 
 ENTRY_POINT_GROUP = "irshape.operations"
 
-_CLASS = re.compile(r"^class ([A-Z]\w*?)(?:_\d+)?\(", re.MULTILINE)
+_CLASS = re.compile(r"^class (?=[A-Z])", re.MULTILINE)
+_NAME = re.compile(r"(\w+?)(?:_\d+)?\(")
+_SINCE = re.compile(r"^    since\b", re.MULTILINE)
+_ALSO_READ = re.compile(r"^    also_read = \((.*?)\)$", re.MULTILINE | re.DOTALL)
 _OPSET = re.compile(r"opset([1-9][0-9]?)\Z")
-_SYNONYMS = {"constant": "const"}
-_EXPERIMENTAL = frozenset(
-    [
-        "experimentaldetectrondetectionoutput",
-        "experimentaldetectrongenerateproposalssingleimage",
-        "experimentaldetectronpriorgridgenerator",
-        "experimentaldetectronroifeatureextractor",
-        "experimentaldetectrontopkrois",
-        "grucell",
-        "rnncell",
-        "proposal",
-    ]
-)
-"""Types that OpenVINO also reads under the versions `experimental` and `extension`, as of opset6."""
 _MACHINERY = {"__init__", "declaration", "kinds", "registry", "tensors", "lazy"}
 
 
@@ -55,40 +42,62 @@ class UnknownOperation(LookupError):
 
 @lru_cache(maxsize=1)
 def _index() -> dict[str, tuple[str, str]]:
-    """Type name and module by folded type name; bases that declare no type are among them."""
+    """Type name and module of every declared version, by each type name that it is read under, in lower case."""
     root = Path(__file__).parent
-    found: dict[str, tuple[str, str]] = {}
+    index: dict[str, tuple[str, str]] = {}
+    synonyms: dict[str, tuple[str, str]] = {}
     for path in sorted(root.rglob("*.py")):
         if path.stem in _MACHINERY:
             continue
         module = ".".join(path.relative_to(root).with_suffix("").parts)
-        for name in _CLASS.findall(path.read_text(encoding="utf-8")):
-            found[name.lower()] = (name, module)
-    return found
+        for source in _CLASS.split(path.read_text(encoding="utf-8"))[1:]:
+            name = _NAME.match(source)
+            if name is None or not _SINCE.search(source):
+                continue  # a base or a helper: only a version of an operation states its `since`
+            index[name[1].lower()] = (name[1], module)
+            for names in _ALSO_READ.findall(source):
+                for other in re.findall(r'"(\w+)"', names):
+                    synonyms[other.lower()] = (name[1], module)
+    return synonyms | index
 
 
 @cache
 def versions(type_name: str) -> tuple[type[Operation], ...]:
     """The declared versions of a type, oldest first; none if there is no such type. The type is found without regard to case."""
-    folded = _SYNONYMS.get(type_name.lower(), type_name.lower())
-    entry = _index().get(folded)
-    found: list[type[Operation]] = []
-    if entry is not None:
-        for value in vars(importlib.import_module(f"{__package__}.{entry[1]}")).values():
-            if (
-                isinstance(value, type)
-                and issubclass(value, Operation)
-                and value.type_name().lower() == folded
-                and "since" in _declared(value)
-            ):
-                found.append(value)
-    found += [cls for cls in plugins() if cls.type_name().lower() == folded] if not found else []
-    return tuple(sorted(found, key=lambda cls: cls.since))
+    entry = _index().get(type_name.lower())
+    if entry is None:
+        folded = type_name.lower()
+        candidates = [cls for cls in plugins() if cls.type_name().lower() == folded]
+    else:
+        module = importlib.import_module(f"{__package__}.{entry[1]}")
+        candidates = [
+            value
+            for value in vars(module).values()
+            if isinstance(value, type)
+            and issubclass(value, Operation)
+            and value.type_name() == entry[0]
+            and "since" in vars(value)
+        ]
+    return tuple(sorted(candidates, key=lambda cls: cls.since))
 
 
-def _declared(cls: type[Operation]) -> set[str]:
-    """What the class body itself sets: a version states its `since`, a shared base does not."""
-    return set(vars(cls))
+@cache
+def opsets(cls: type[Operation]) -> range:
+    """The opsets that hold a version of an operation: from its `since` to the one before the next version, or to the newest that holds the type."""
+    last: int | None = vars(cls).get("until")
+    if last is None:
+        later = [other.since for other in versions(cls.type_name()) if other.since > cls.since]
+        last = min(later) - 1 if later else _newest_opset(cls)
+    return range(cls.since, last + 1)
+
+
+def _newest_opset(cls: type[Operation]) -> int:
+    complete = [
+        opset
+        for opset in OPSETS
+        if opset not in PARTIAL_OPSETS or cls.type_name() in PARTIAL_OPSETS[opset]
+    ]
+    return max(cls.since, *complete)
 
 
 @lru_cache(maxsize=1)
@@ -127,33 +136,25 @@ def _versions_of(cls: type[Operation]) -> object:
 @cache
 def from_plugin(type_name: str) -> bool:
     """Whether an installed package declares the type, and not this one. False for a type that nobody declares."""
-    folded = _SYNONYMS.get(type_name.lower(), type_name.lower())
-    return folded not in _index() and bool(versions(type_name))
+    return type_name.lower() not in _index() and bool(versions(type_name))
 
 
 @cache
 def find(type_name: str, version: str) -> type[Operation]:
     """The declaration of a type under a version such as `opset8`. Raises `UnknownOperation`."""
     known = versions(type_name)
-    if version in ("experimental", "extension") and type_name.lower() in _EXPERIMENTAL:
-        return find(type_name, "opset6")
     match = _OPSET.match(version)
     if match is None or int(match[1]) not in OPSETS:
         for cls in known:
-            if getattr(cls, "custom_version", None) == version:
+            if version in _other_versions(cls):
                 return cls
         raise _unknown_version(type_name, version, known, numbered=match is not None)
     opset = int(match[1])
-    for cls in reversed(known):
-        if cls.since <= opset <= cls.until:
+    for cls in known:
+        if opset in opsets(cls):
             return cls
     if known:
-        spans = ", ".join(
-            f"opset{cls.since} to opset{cls.until}"
-            if cls.since != cls.until
-            else f"opset{cls.since}"
-            for cls in known
-        )
+        spans = ", ".join(map(opset_span, known))
         raise UnknownOperation(
             f"{version} does not contain {type_name}, which is in {spans}", known=known
         )
@@ -166,18 +167,29 @@ def find(type_name: str, version: str) -> type[Operation]:
     )
 
 
+def _other_versions(cls: type[Operation]) -> tuple[object, ...]:
+    """The versions that are no opset, under which layers of the operation are read."""
+    return (*vars(cls).get("also_under", ()), getattr(cls, "custom_version", None))
+
+
+def opset_span(cls: type[Operation]) -> str:
+    """The opsets that hold a version of an operation, as text: `opset1 to opset3`."""
+    span = opsets(cls)
+    return f"opset{span[0]} to opset{span[-1]}" if len(span) > 1 else f"opset{span[0]}"
+
+
 def _unknown_version(
     type_name: str, version: str, known: tuple[type[Operation], ...], *, numbered: bool
 ) -> UnknownOperation:
     if numbered:
         return UnknownOperation(
-            f"{version} is no opset that OpenVINO has (opset1 to opset{OPSETS[-1]})", known=known
+            f"{version} is no opset that OpenVINO has (opset1 to opset{max(OPSETS)})", known=known
         )
     if not version:
         return UnknownOperation("the layer names no opset", known=known)
     if re.fullmatch(r"opset.*", version, re.IGNORECASE):
         return UnknownOperation(
-            f"'{version}' is no opset; they are written opset1 to opset{OPSETS[-1]}", known=known
+            f"'{version}' is no opset; they are written opset1 to opset{max(OPSETS)}", known=known
         )
     return UnknownOperation(
         f"{type_name} of '{version}' is a custom operation that nobody has declared", custom=True

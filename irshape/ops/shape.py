@@ -42,14 +42,14 @@ class ShapeOf(Operation):
 class ShapeOf_1(ShapeOf):
     """The sizes of a tensor's dimensions, as i64. Specification: ShapeOf-1."""
 
-    since, until = 1, 2
+    since = 1
     tolerated = ("output_type",)
 
 
 class ShapeOf_3(ShapeOf):
     """The sizes of a tensor's dimensions. Specification: ShapeOf-3."""
 
-    since, until = 3, 17
+    since = 3
     output_type: ElementType = attribute(INDEX_TYPE)
 
 
@@ -292,7 +292,7 @@ class Squeeze(Reinterpretation):
 class Squeeze_1(Squeeze):
     """Without the axes, which have size 1. Specification: Squeeze-1."""
 
-    since, until = 1, 14
+    since = 1
     drops_one_unknown_axis = True
 
 

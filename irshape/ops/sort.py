@@ -108,14 +108,14 @@ class TopK(Operation):
 class TopK_1(TopK):
     """The `k` largest or smallest elements along an axis, and their indices. Specification: TopK-1."""
 
-    since, until = 1, 2
+    since = 1
     k = operand(types("i8 i32 i64"), rank=0, value=True)
 
 
 class TopK_3(TopK):
     """As TopK-1, with `k` of any integer type. Specification: TopK-3."""
 
-    since, until = 3, 10
+    since = 3
     tolerated = ("stable",)
 
 

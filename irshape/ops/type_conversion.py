@@ -51,7 +51,7 @@ def _whole(limits: tuple[int, int], number: Number) -> Number:
 class Convert(Operation):
     """The input in another element type (how is told in `conversion.py`). Specification: Convert-1."""
 
-    since, until = 1, 17
+    since = 1
     data = operand(ANY)
     destination_type: ElementType = attribute(TYPE_NAME, default=DYNAMIC_TYPE, required=True)
 

@@ -72,7 +72,7 @@ class NewerThanTarget(Rule):
                 known = (
                     f"reads up to opset{newest_opset(target)}"
                     if target >= FIRST
-                    else "reads no IR of version 10 or 11"
+                    else "reads no IR of version 10 or later"
                 )
                 message = f"{layer.type} of {layer.version} needs OpenVINO {written(found.release)} or newer; the target {written(target)} {known}"
                 if nearest and not same:
@@ -116,14 +116,14 @@ class NewerThanTarget(Rule):
 
 def _nearest(layer: Layer, target: Release) -> tuple[bool, str | None]:
     """The newest version of an operation that the target reads, and whether it is the same as the layer's."""
-    from ..ops.registry import UnknownOperation, find, versions
+    from ..ops.registry import UnknownOperation, find, opsets, versions
     from ..releases import newest_opset
 
     newest = newest_opset(target)
     older = [cls for cls in versions(layer.type) if cls.since <= newest]
     if not older:
         return False, None
-    opset = f"opset{min(older[-1].until, newest)}"
+    opset = f"opset{min(opsets(older[-1])[-1], newest)}"
     try:
         return find(layer.type, opset) is find(layer.type, layer.version), opset
     except UnknownOperation:

@@ -22,7 +22,7 @@ class IrVersion(Rule):
     """The IR has a version that OpenVINO does not read.
 
     ## What it does
-    Reports a `<net>` whose `version` is not 10 or 11. Nothing else of the file is checked then: versions before 10 have other layers and attributes.
+    Reports a `<net>` whose `version` OpenVINO does not read. Nothing else of the file is checked then: versions before 10 have other layers and attributes.
 
     ## Why it matters
     No current reader takes the file.

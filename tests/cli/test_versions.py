@@ -329,6 +329,7 @@ def plugin(tmp_path: Path) -> Iterator[object]:
     caches = [
         registry.plugins,
         registry.versions,
+        registry.opsets,
         registry.find,
         registry.from_plugin,
         all_rules,

@@ -95,7 +95,8 @@ def operations_page() -> str:
         counted().items(), key=lambda item: (item[0].type_name().lower(), item[0].since)
     ):
         row = described(cls)
-        span = f"{cls.since} to {cls.until}" if cls.since != cls.until else f"{cls.since}"
+        opsets = registry.opsets(cls)
+        span = f"{opsets[0]} to {opsets[-1]}" if len(opsets) > 1 else f"{opsets[0]}"
         infer, evaluate = ("yes" if row[what] else "no" for what in ("infer", "evaluate"))
         lines.append(
             f"| {cls.type_name()} | {span} | {row['category']} | {infer} | {evaluate} | {rows.rows or 'none'} | {rows.run or 'none'} |"

@@ -13,6 +13,7 @@ from xml.parsers import expat
 
 from ...model.graph import NO_PORTS, BackEdge, Body, Layer, Model, NotReadable, Port, PortMap
 from ...model.source import Source
+from ...releases import IR_VERSIONS
 from ...rule_ids import DOCTYPE, IR_VERSION, MALFORMED_XML, NESTING_LIMIT, NOT_AN_IR
 from .elements import OPAQUE, Elements, Irregular
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 MAX_XML_BYTES = 1 << 30
 MAX_DEPTH = 256
 """Elements inside one another. A body takes four, so 60 bodies may nest."""
-
-READ_VERSIONS = (10, 11)
 
 BODY_TAGS = ("body", "then_body", "else_body")
 PORT_MAP_TAGS = ("port_map", "then_port_map", "else_port_map")
@@ -380,33 +379,37 @@ class _Reader(Elements):
             int(text) if re.fullmatch(r"\s*\+?[0-9]{1,5}", text) else -1
         )  # as OpenVINO reads it
         self.model.version = version
-        if version not in READ_VERSIONS:
+        if version not in IR_VERSIONS:
             raise self.stop(
                 IR_VERSION,
                 _version_message(text, version),
                 self.source.attribute(offset, "version"),
-                expected="10 or 11",
+                expected=_versions("or"),
                 actual=text or "none",
                 help=_version_help(version),
             )
         return _NET
 
 
+def _versions(word: str) -> str:
+    *others, last = map(str, IR_VERSIONS)
+    return f"{', '.join(others)} {word} {last}"
+
+
 def _version_message(text: str, version: int) -> str:
+    reads = f"OpenVINO reads versions {_versions('and')}"
     if 2 <= version <= 7:
-        return f"IR version {version}, written before 2020; OpenVINO reads versions 10 and 11"
-    if version > max(READ_VERSIONS):
-        return f"IR version {version} is newer than any that this irshape knows (10 and 11)"
+        return f"IR version {version}, written before 2020; {reads}"
+    if version > max(IR_VERSIONS):
+        known = _versions("and")
+        return f"IR version {version} is newer than any that this irshape knows ({known})"
     if version in (8, 9):
-        return f"IR version {version} was never released; OpenVINO reads versions 10 and 11"
-    return (
-        f"<net> has version '{text}'; OpenVINO reads versions 10 and 11"
-        if text
-        else "<net> has no version; OpenVINO reads versions 10 and 11"
-    )
+        return f"IR version {version} was never released; {reads}"
+    return f"<net> has version '{text}'; {reads}" if text else f"<net> has no version; {reads}"
 
 
 def _version_help(version: int) -> str:
     if 2 <= version <= 7:
         return "convert the original model again with a current OpenVINO; its reader refuses this version too"
-    return 'a version="10" or version="11" is expected; update irshape if OpenVINO has a newer one'
+    expected = " or ".join(f'version="{known}"' for known in IR_VERSIONS)
+    return f"a {expected} is expected; update irshape if OpenVINO has a newer one"

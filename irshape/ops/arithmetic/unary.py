@@ -146,7 +146,7 @@ class Erf(Unary):
 class ErfInv(Unary):
     """Inverse of the error function; infinite at -1 and 1, NaN outside. Specification: ErfInv-17."""
 
-    since, until = 17, 17
+    since = 17
     data = operand(FLOATING)
 
     def of(self, data: Array) -> Array:

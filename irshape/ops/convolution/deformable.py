@@ -20,7 +20,7 @@ from .base import Sliding
 class DeformableConvolution_1(Sliding):
     """Two-dimensional convolution; each point that the filter meets is moved by a pair of `offsets`, and counts for nothing outside the data. Specification: DeformableConvolution-1."""
 
-    since, until = 1, 7
+    since = 1
     data = operand(NUMERIC, rank=4)
     offsets = operand(NUMERIC, rank=4, like="data")
     filters = operand(NUMERIC, rank=4, like="data")
@@ -192,7 +192,7 @@ class DeformableConvolution_1(Sliding):
 class DeformableConvolution_8(DeformableConvolution_1):
     """Deformable convolution, each point weighed by `mask`; with `bilinear_interpolation_pad` the data is taken to be surrounded by zeros. Specification: DeformableConvolution-8."""
 
-    since, until = 8, 16
+    since = 8
     mask = operand(NUMERIC, rank=4, optional=True)
     bilinear_interpolation_pad: bool = attribute(BOOLEAN, default=False)
 

@@ -376,7 +376,7 @@ def require_images(name: str, tensor: Tensor, images: Dimension) -> None:
 class DetectionOutput_1(DetectionOutputs):
     """Decodes boxes, drops those that overlap better ones of their class, and lists the best. Specification: DetectionOutput-1."""
 
-    since, until = 1, 7
+    since = 1
     num_classes: int = attribute(INT)
 
     def counts(
@@ -401,7 +401,7 @@ class DetectionOutput_1(DetectionOutputs):
 class DetectionOutput_8(DetectionOutputs):
     """As DetectionOutput-1, with the number of classes worked out from the inputs. Specification: DetectionOutput-8."""
 
-    since, until = 8, 16
+    since = 8
 
     def counts(
         self,

@@ -24,6 +24,7 @@ class ExperimentalDetectronDetectionOutput(Operation):
     ExperimentalDetectronDetectionOutput-6."""
 
     since = 6
+    also_under = ("experimental", "extension")
     input_rois = operand(REAL, rank=2)
     input_deltas = operand(REAL, rank=2, like="input_rois")
     input_scores = operand(REAL, rank=2, like="input_rois")
@@ -139,6 +140,7 @@ class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
     ExperimentalDetectronGenerateProposalsSingleImage-6."""
 
     since = 6
+    also_under = ("experimental", "extension")
     input_im_info = operand(REAL, rank=1)
     input_anchors = operand(REAL, rank=2, like="input_im_info")
     input_deltas = operand(REAL, rank=3, like="input_im_info")
@@ -189,6 +191,7 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
     ExperimentalDetectronPriorGridGenerator-6."""
 
     since = 6
+    also_under = ("experimental", "extension")
     priors = operand(REAL, rank=2)
     feature_map = operand(REAL, rank=4, like="priors")
     im_data = operand(REAL, rank=4, like="priors")
@@ -241,6 +244,7 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
     Specification: ExperimentalDetectronROIFeatureExtractor-6."""
 
     since = 6
+    also_under = ("experimental", "extension")
     tolerated = ("distribute_rois_between_levels", "image_id", "preserve_rois_order")
     input_rois = operand(REAL, rank=2)
     input_pyramid = operand(REAL, rank=4, like="input_rois", variadic=True)
@@ -313,6 +317,7 @@ class ExperimentalDetectronTopKROIs(Operation):
     """The `max_rois` regions of highest probability; where there are fewer, the rest is open, here 0. Specification: ExperimentalDetectronTopKROIs-6."""
 
     since = 6
+    also_under = ("experimental", "extension")
     input_rois = operand(REAL, rank=2)
     rois_probs = operand(REAL, rank=1, like="input_rois")
     max_rois: int = attribute(INT, default=0)

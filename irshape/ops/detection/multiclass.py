@@ -175,7 +175,7 @@ class MulticlassNms_8(DetectionSuppression):
     """Drops a box that overlaps a better one of its class; `nms_eta` lowers the threshold with each box that is taken. Specification: MulticlassNms-8
     (MulticlassNonMaxSuppression-8)."""
 
-    since, until = 8, 8
+    since = 8
     iou_threshold: float = attribute(FLOAT, default=0.0)
     nms_eta: float = attribute(FLOAT, default=1.0)
 
@@ -254,7 +254,7 @@ class MulticlassNms_9(MulticlassNms_8):
     """As MulticlassNms-8; with `roisnum`, every class has boxes of its own, and those of all images stand behind one another. Specification: MulticlassNms-9
     (MulticlassNonMaxSuppression-9)."""
 
-    since, until = 9, 16
+    since = 9
     scores = operand(F32_F16_BF16, rank=(2, 3), like="boxes")
     roisnum = operand(I32_I64, rank=1, optional=True)
 

@@ -116,7 +116,7 @@ class NonMaxSuppression_1(Suppression):
     """The triplets [batch item, class, box] of the boxes that stay, filled up with -1 to min(boxes, max_output_boxes_per_class * classes) rows. The CPU plugin gives only the
     rows that it found, and more than those for several batch items. Specification: NonMaxSuppression-1."""
 
-    since, until = 1, 2
+    since = 1
     box_encoding: str = attribute(Choice("corner", "center"), default="corner")
     output_type: ElementType = I64
 
@@ -183,14 +183,14 @@ def limit_of(limit: Tensor | None) -> Dimension:
 class NonMaxSuppression_3(NonMaxSuppression_1):
     """As NonMaxSuppression-1, with a choice of the type of the indices. Specification: NonMaxSuppression-3."""
 
-    since, until = 3, 3
+    since = 3
     output_type: ElementType = attribute(INDEX_TYPE, default=I64)
 
 
 class NonMaxSuppression_4(NonMaxSuppression_3):
     """As NonMaxSuppression-3, filled up to min(boxes, max_output_boxes_per_class) rows for each class of each batch item. Specification: NonMaxSuppression-4."""
 
-    since, until = 4, 4
+    since = 4
 
     def rows(self, boxes: Tensor, scores: Tensor, limit: Tensor | None) -> Dimension:
         if (
@@ -212,7 +212,7 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
     """Triplets and scores of the boxes that stay, as many as there are, and their number; soft suppression with `soft_nms_sigma`, up to `iou_threshold`.
     Specification: NonMaxSuppression-5."""
 
-    since, until = 5, 8
+    since = 5
     boxes = operand(F32_F16_BF16, rank=3)
     scores = operand(F32_F16_BF16, rank=3)
     max_output_boxes_per_class = operand(
@@ -269,7 +269,7 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
 class NonMaxSuppression_9(NonMaxSuppression_5):
     """As NonMaxSuppression-5, but soft suppression lowers scores beyond `iou_threshold` too, and drops no box for its overlap. Specification: NonMaxSuppression-9."""
 
-    since, until = 9, 16
+    since = 9
 
     def fading(self, common: Array, iou_threshold: Any, sigma: Any) -> Array:
         return Suppression.fading(self, common, iou_threshold, sigma)

@@ -109,7 +109,7 @@ def boxes_around(
 class PriorBox_1(PriorBoxes):
     """Boxes of fixed sizes, then of minimal and maximal sizes and of aspect ratios. Specification: PriorBox-1."""
 
-    since, until = 1, 7
+    since = 1
     min_size: tuple[float, ...] = attribute(FLOATS, default=())
     max_size: tuple[float, ...] = attribute(FLOATS, default=())
     aspect_ratio: tuple[float, ...] = attribute(FLOATS, default=())
@@ -245,7 +245,7 @@ class PriorBox_1(PriorBoxes):
 class PriorBox_8(PriorBox_1):
     """As PriorBox-1; `min_max_aspect_ratios_order` puts the box of maximal size before those of aspect ratios, or behind. Specification: PriorBox-8."""
 
-    since, until = 8, 16
+    since = 8
     min_max_aspect_ratios_order = attribute(BOOLEAN, default=True)
 
 

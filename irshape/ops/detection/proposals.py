@@ -36,7 +36,7 @@ class Proposal_1(Operation):
     """Boxes [image, x1, y1, x2, y2], `post_nms_topn` rows for each image; where fewer are found, a row with image -1 ends them and the rest is 0.
     Specification: Proposal-1."""
 
-    since, until = 1, 3
+    since = 1
     class_probs = operand(REAL, rank=4)
     bbox_deltas = operand(REAL, rank=4)
     image_shape = operand(REAL, rank=1)
@@ -189,7 +189,8 @@ def rounded(numbers: Array) -> Array:
 class Proposal_4(Proposal_1):
     """As Proposal-1, with the probabilities as a second output, 0 where there is no box; the CPU plugin leaves those uninitialised. Specification: Proposal-4."""
 
-    since, until = 4, 16
+    since = 4
+    also_under = ("experimental", "extension")
 
     def infer(
         self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor

@@ -122,7 +122,7 @@ class AlignedPooling(Operation):
 class ROIAlign_3(AlignedPooling):
     """Average or maximum of interpolated samples in each bin of a region [x1, y1, x2, y2]; maxima start at 0. Specification: ROIAlign-3."""
 
-    since, until = 3, 8
+    since = 3
     mode: str = attribute(Choice("avg", "max"), default="avg", required=True)
     aligned_mode = "asymmetric"
 
@@ -146,7 +146,7 @@ class ROIAlign_3(AlignedPooling):
 class ROIAlign_9(ROIAlign_3):
     """As ROIAlign-3, with a choice of where the points of the feature map lie. Specification: ROIAlign-9."""
 
-    since, until = 9, 16
+    since = 9
     aligned_mode = attribute(
         Choice("asymmetric", "half_pixel_for_nn", "half_pixel"), default="asymmetric"
     )

@@ -188,7 +188,7 @@ class I420toBGR(I420toRGB):
 class RGBtoNV12(Operation):
     """An RGB image as a plane of luma and one of interleaved chroma, in one output or in two. Specification: RGBtoNV12-17."""
 
-    since, until = 17, 17
+    since = 17
     blue_first: ClassVar[bool] = False
     image = operand(COLOUR_TYPES, rank=4)
     single_plane: bool = attribute(BOOLEAN, default=True)
@@ -237,5 +237,5 @@ class RGBtoNV12(Operation):
 class BGRtoNV12(RGBtoNV12):
     """As RGBtoNV12, from an image with blue first. Specification: BGRtoNV12-17."""
 
-    since, until = 17, 17
+    since = 17
     blue_first = True

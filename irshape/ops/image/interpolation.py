@@ -224,7 +224,7 @@ class InterpolateAttributes(Operation):
 class Interpolate_1(Operation):
     """Resizes the axes named by an attribute to the sizes given. Specification: Interpolate-1."""
 
-    since, until = 1, 3
+    since = 1
     image = operand(ANY)
     target_spatial_shape = operand(INTEGER, value=True)
     axes: tuple[int, ...] = attribute(NATURALS, default=(), required=True)
@@ -295,7 +295,7 @@ class Interpolate_1(Operation):
 class Interpolate_4(InterpolateAttributes):
     """Resizes axes to `sizes`, or by `scales`. Specification: Interpolate-4."""
 
-    since, until = 4, 10
+    since = 4
     sizes = operand(SIZE_TYPES, value=True)
     scales = operand(SCALE_TYPES, value=True)
     axes = operand(SIZE_TYPES, value=True, optional=True)

@@ -240,7 +240,7 @@ class Broadcast(Operation):
 class Broadcast_1(Broadcast):
     """`data` repeated to have the shape that `target_shape` names. Specification: Broadcast-1."""
 
-    since, until = 1, 2
+    since = 1
     mode: str = attribute(Choice("numpy", "explicit", "none", "pdpd"), default="explicit")
     axis: int = attribute(INT, default=0, name="mode.auto_broadcast_axis")
 

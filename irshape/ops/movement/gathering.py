@@ -168,7 +168,7 @@ def _merged(data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
 class Gather_1(Gather):
     """Slices of `data` along `axis` at `indices`. Specification: Gather-1."""
 
-    since, until = 1, 6
+    since = 1
     indices = operand(NUMERIC_OR_BOOLEAN, specified=INTEGER, value=True)
     axis = operand(NUMERIC_OR_BOOLEAN, specified=INTEGER, value=True)
 
@@ -188,7 +188,7 @@ class Gather_1(Gather):
 class Gather_7(Gather):
     """Slices of `data` along `axis` at `indices`, batch by batch. Specification: Gather-7."""
 
-    since, until = 7, 7
+    since = 7
     batch_dims: int = attribute(INT, default=0)
 
 
@@ -309,7 +309,7 @@ class GatherND(Operation):
 class GatherND_5(GatherND):
     """Slices of `data` at tuples of indices; the batch dimensions become one. Specification: GatherND-5."""
 
-    since, until = 5, 7
+    since = 5
 
     def joined(self, batch: list[Dimension]) -> list[Dimension]:
         total = Dimension(1)

@@ -165,7 +165,7 @@ class Pad(Operation):
 class Pad_1(Pad):
     """`data` with elements added at the beginning and end of each axis. Specification: Pad-1."""
 
-    since, until = 1, 11
+    since = 1
 
 
 class Pad_12(Pad):

@@ -163,7 +163,7 @@ class ScatterNDUpdate(Operation):
 class ScatterNDUpdate_4(ScatterNDUpdate):
     """`data` with slices at tuples of indices replaced. Specification: ScatterNDUpdate-3."""
 
-    since, until = 4, 14
+    since = 4
 
 
 class ScatterNDUpdate_15(ScatterNDUpdate):
@@ -266,7 +266,7 @@ def _neutral(dtype: np.dtype[np.generic], reduction: str) -> float | int | bool:
 class ScatterElementsUpdate_3(ScatterElementsUpdate):
     """`data` with elements along an axis replaced. Specification: ScatterElementsUpdate-3."""
 
-    since, until = 3, 11
+    since = 3
 
 
 class ScatterElementsUpdate_12(ScatterElementsUpdate):

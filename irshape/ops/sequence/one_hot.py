@@ -14,7 +14,7 @@ from ..tensors import Tensor
 class OneHot_1(Operation):
     """A new axis of `depth` places, `on_value` where the index points, `off_value` elsewhere; an index outside the axis sets none. Specification: OneHot-1."""
 
-    since, until = 1, 15
+    since = 1
     indices = operand(INTEGER | BOOLEAN_TYPE)
     depth = operand(INTEGER | BOOLEAN_TYPE, value=True)
     on_value = operand(ANY)
@@ -81,7 +81,7 @@ class OneHot_1(Operation):
 class OneHot_16(OneHot_1):
     """OneHot in which negative indices may count from the end. Specification: OneHot-16."""
 
-    since, until = 16, 16
+    since = 16
     negative_indices_mode: str = attribute(
         Choice("ignore_negative", "normalize"), default="ignore_negative"
     )

@@ -290,6 +290,7 @@ class RNNCell(Cell, PlainStep):
     """One step of a plain recurrent network. Specification: RNNCell-1."""
 
     since = 1
+    also_under = ("experimental", "extension")
     X = operand(ANY, rank=2)
     initial_hidden_state = operand(ANY, rank=2, like="X")
     W = operand(ANY, rank=2, like="X")
@@ -301,6 +302,7 @@ class GRUCell(Cell, GatedStep):
     """One step of gated recurrent units. Specification: GRUCell-3."""
 
     since = 3
+    also_under = ("experimental", "extension")
     activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh"))
     linear_before_reset: bool = attribute(BOOLEAN, default=False)
     X = operand(ANY, rank=2)
@@ -346,7 +348,7 @@ class LSTMCell_1(LSTMCell_4):
     The order of gates is f, i, c, o, as the specification says; OpenVINO writes `weights_format` and pays no heed to it.
     """
 
-    since, until = 1, 3
+    since = 1
     input_forget: bool = attribute(BOOLEAN, default=False)
     weights_format: str = attribute(Choice("fico", "icof", "ifco", "ifoc", "iofc"), default="ifco")
     B = operand(ANY, rank=1, like="X", optional=True)

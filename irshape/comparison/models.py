@@ -76,6 +76,20 @@ class ModelComparison:
         """What has run each of the two."""
         self.outputs: set[int] = set()
 
+    def __str__(self) -> str:
+        """What was compared, how many tensors differ, and the layer to blame or the first tensor."""
+        pairs = [pair for pair in self.pairs if not pair.constant]
+        different = sum(pair.verdict == "differs" for pair in pairs)
+        lines = [
+            f"{self.first.path} and {self.second.path}: {len(pairs)} tensors matched, "
+            f"{different} different"
+        ]
+        for what, pair in (("to blame", self.blamed), ("first to diverge", self.diverging)):
+            if pair is not None:
+                lines.append(f"{what}: {pair.second.label} output {pair.second_port}")
+                break
+        return "\n".join(lines)
+
     @property
     def diverging(self) -> Pair | None:
         """The first tensor that diverges in two whole runs, constants left out."""

@@ -86,6 +86,20 @@ class Comparison:
         self.saved: Path | None = None
         """The IR of the blamed layer, where it was asked for."""
 
+    def __str__(self) -> str:
+        """What was compared, how many outputs differ, the problems, and the first difference."""
+        shapes, values = self.count("differs", values=False), self.count("differs")
+        lines = [
+            f"{self.model.path} on {self.device}, {self.runtime}: {len(self.rows)} outputs, "
+            f"{shapes} of another type or shape, {values} of other values",
+            *self.problems,
+        ]
+        first = self.first
+        if first is not None:
+            error = "" if first.error is None else f", largest error {first.error:.6g}"
+            lines.append(f"first difference: {first.layer.label} output {first.port}{error}")
+        return "\n".join(lines)
+
     @property
     def first(self) -> Row | None:
         """The first output that departs in a way that counts, see `ok`: that of the blamed layer where there is one."""

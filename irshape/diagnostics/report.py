@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..model.graph import Finding, Layer, Model, NotReadable
 from ..model.source import Source
-from ..rule_ids import Severity
+from ..rule_ids import SEVERITIES, Severity
 
 
 class Diagnostic(NamedTuple):
@@ -27,6 +27,16 @@ class Diagnostic(NamedTuple):
     expected: str | None = None
     actual: str | None = None
     help: str | None = None
+
+    def __str__(self) -> str:
+        """`LINE:COLUMN: SEVERITY[CODE] LAYER: MESSAGE`, on one line."""
+        where = ""
+        if self.layer is not None:
+            ids = "/".join((*self.layer["path"], self.layer["id"]))
+            name = f" '{self.layer['name']}'" if self.layer["name"] else ""
+            where = f"{self.layer['type']}{name} (id {ids}): "
+        place = f"{self.line}:{self.column}"
+        return f"{place}: {self.severity}[{self.code}] {where}{self.message}"
 
     def to_dict(self) -> dict[str, Any]:
         return self._asdict()
@@ -65,6 +75,16 @@ class Report:
     def ok(self) -> bool:
         """Whether there is no error."""
         return not self.count("error")
+
+    def __str__(self) -> str:
+        """A line for each finding, `PATH:LINE:COLUMN: …`, and a line of counts."""
+        findings = [f"{file.path}:{finding}" for file in self.files for finding in file.diagnostics]
+        counts = (
+            (len(self.files), "file"),
+            *((self.count(severity), severity) for severity in SEVERITIES),
+        )
+        totals = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
+        return "\n".join((*findings, totals))
 
     def to_dict(self) -> dict[str, Any]:
         summary = {

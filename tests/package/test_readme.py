@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+BASH = shutil.which("bash") or "bash"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCUMENTS = sorted(
     path
@@ -60,19 +61,20 @@ def test_the_extras_that_the_readme_names_exist() -> None:
 
 @pytest.mark.parametrize("script", [".ci/run", "examples/run.sh", "tests/run.sh"])
 def test_a_script_is_sound(script: str) -> None:
-    assert shutil.which("bash")
-    subprocess.run(["bash", "-n", script], cwd=ROOT, check=True)
+    subprocess.run([BASH, "-n", script], cwd=ROOT, check=True)
 
 
 def test_ci_runs_the_second_command_of_the_readme(tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
     for name in (".ci/run", "README.md"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "run.sh").write_text("echo ran in $PWD\nexit 3\n", encoding="utf-8")
-    command = ["bash", str(tmp_path / ".ci" / "run")]
-    done = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines() == ["+ bash tests/run.sh", f"ran in {tmp_path}"]
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, checkout / name)
+    (checkout / "tests").mkdir()
+    script = "echo ran; test -f README.md && exit 3\n"
+    (checkout / "tests" / "run.sh").write_text(script, encoding="utf-8", newline="\n")
+    command = [BASH, "checkout/.ci/run"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines() == ["+ bash tests/run.sh", "ran"]
     assert done.returncode == 3
 
 

@@ -101,3 +101,8 @@ def test_every_link_leads_somewhere(document: Path) -> None:
         ):
             dead.append(target)
     assert dead == []
+
+
+def test_every_page_is_a_link_away_from_the_readme() -> None:
+    pages = {f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")}
+    assert pages <= set(re.findall(r"\]\(([^)#\s]+)", README))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .comparison.result import Comparison
     from .diagnostics.report import Report
     from .execution.session import Array
-    from .inference.engine import Inference
+    from .inference.result import Inference
     from .model.graph import Model
     from .settings.configuration import Configuration
     from .types import ShapeLike
@@ -32,7 +32,7 @@ _PUBLIC = {
     "LoadError": "irshape.diagnostics.report",
     "Diagnostic": "irshape.diagnostics.report",
     "Report": "irshape.diagnostics.report",
-    "Inference": "irshape.inference.engine",
+    "Inference": "irshape.inference.result",
     "Comparison": "irshape.comparison.crosschecking",
     "ModelComparison": "irshape.comparison.models",
     "Configuration": "irshape.settings.configuration",

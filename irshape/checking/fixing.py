@@ -23,7 +23,9 @@ from ..formats.ir.edits import (
     set_dims,
 )
 from ..formats.loading import WeightsChoice, open_model, read_source
-from ..inference.engine import BodyResult, declared, infer
+from ..inference.engine import infer
+from ..inference.ports import declared
+from ..inference.result import BodyResult
 from ..model.graph import Finding, Layer, Model, NotReadable, Port
 from ..model.source import Source
 from ..model.weights import Weights

@@ -13,7 +13,8 @@ import numpy as np
 
 from ..execution.inputs import random_inputs
 from ..execution.session import ExecutionError, Observer, Session
-from ..inference.engine import BodyResult, infer
+from ..inference.engine import infer
+from ..inference.result import BodyResult
 from ..model.graph import Layer, Model
 from ..model.wiring import wire
 from ..numbers.origins import has_nan, source_of_nan

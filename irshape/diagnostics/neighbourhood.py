@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .report import FileReport
 
 if TYPE_CHECKING:
-    from ..inference.engine import BodyResult
+    from ..inference.result import BodyResult
     from ..model.graph import Layer, Model, Port
     from ..ops.tensors import Tensor
 
@@ -190,7 +190,7 @@ def _said(port: Port) -> str | None:
 
 def _agrees(port: Port, tensor: Tensor) -> bool:
     """Whether what a port declares can be the inferred tensor."""
-    from ..inference.engine import declared
+    from ..inference.ports import declared
 
     said = declared(port, tensor)
     types = (

@@ -11,7 +11,8 @@ import numpy as np
 from ..byte_sizes import written_size
 from ..faults import Violation
 from ..inference.bodies import bind
-from ..inference.engine import BodyResult, Engine, Inference, infer
+from ..inference.engine import Engine, infer
+from ..inference.result import BodyResult, Inference
 from ..model.graph import Body, Layer, Model
 from ..model.weights import Constant
 from ..model.wiring import wire

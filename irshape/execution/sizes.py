@@ -7,7 +7,8 @@ from itertools import combinations, product
 from typing import NamedTuple
 
 from ..faults import Fault
-from ..inference.engine import BodyResult, Engine
+from ..inference.engine import Engine
+from ..inference.result import BodyResult
 from ..model.graph import Layer, Model
 from ..rule_ids import DUPLICATE_VALUES
 from ..types import PartialShape

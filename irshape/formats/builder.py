@@ -7,7 +7,8 @@ from copy import copy
 from typing import Any
 
 from ..faults import Fault, Violation
-from ..inference.engine import BodyResult, Engine
+from ..inference.engine import Engine
+from ..inference.result import BodyResult
 from ..model.graph import BackEdge, Body, Edge, Finding, Layer, Model, Port, PortMap
 from ..model.pieces import Pieces
 from ..model.source import Source

@@ -7,7 +7,7 @@ from ..model.graph import Layer
 from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
 from ..rule_ids import DUPLICATE_VALUES
-from .engine import BodyResult, Inference, Observation
+from .result import BodyResult, Inference, Observation
 
 MAX_STEPS = 40
 

@@ -8,123 +8,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import prod
+from typing import TYPE_CHECKING
 
 from ..faults import Fault, Violation, fault
 from ..model.graph import Body, Layer, Model, Port
 from ..model.weights import Constant
-from ..model.wiring import Source, Wiring, wire
+from ..model.wiring import OutputRef, Wiring, wire
 from ..ops import registry
 from ..ops.bodies import BodyView
 from ..ops.declaration import AttributeFault, Operation, check_inputs, check_specified
-from ..ops.tensors import MAX_VALUE_ELEMENTS, UNKNOWN, Tensor, Value
+from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..rule_ids import INPUT_ELEMENT_TYPE, INTERNAL_ERROR, LEFT_OUT, PORT_MAP, UNKNOWN_ATTRIBUTE
-from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, PartialShape, ShapeLike
+from ..types import DYNAMIC_TYPE, PartialShape, ShapeLike
 from .bodies import bind
+from .declarations import Declaration, Declarations
 from .folding import fold
+from .ports import declared, declared_outputs, input_tensors, with_assumed_types
+from .result import BodyResult, Inference, Mismatch, Observation, OutputCount
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 MAX_WORK = 1_000_000
 """How many layers inside bodies are inferred, all runs of all bodies counted, before a model is taken to be endless work."""
 
 
 _WITHOUT_OUTPUTS = ("result", "assign")
-
-
-class Mismatch(NamedTuple):
-    """An output port that declares something other than what is inferred."""
-
-    position: int
-    declared: Tensor
-    inferred: Tensor
-
-
-class OutputCount(NamedTuple):
-    """More output ports than the operation has outputs, or none though it has some."""
-
-    declared: int
-    inferred: int
-
-
-class Observation(NamedTuple):
-    """Something about one layer, met while inferring it."""
-
-    layer: Layer
-    subject: Fault | AttributeFault | registry.UnknownOperation | Mismatch | OutputCount
-
-
-class BodyResult:
-    """What was inferred of one body: the outputs of each layer by position, the findings, and the results of the bodies inside."""
-
-    __slots__ = ("body", "inner", "inputs", "observations", "outputs", "unsure", "wiring")
-
-    def __init__(self, body: Body, wiring: Wiring) -> None:
-        self.body = body
-        self.wiring = wiring
-        self.outputs: list[tuple[Tensor, ...]] = [()] * len(body.layers)
-        self.inputs: dict[int, tuple[Tensor | None, ...]] = {}
-        self.observations: list[Observation] = []
-        self.inner: dict[int, dict[str, BodyResult]] = {}
-        self.unsure: set[int] = set()
-        """Layers whose outputs rest on what some layer declares, not on inference alone."""
-
-
-class Inference:
-    """Every output port of a model with its inferred element type and shape."""
-
-    def __init__(self, model: Model, result: BodyResult) -> None:
-        self.model = model
-        self.result = result
-
-    @property
-    def observations(self) -> list[Observation]:
-        """What was met on the way, in file order, bodies included."""
-        return list(_observations(self.result))
-
-    def outputs(self, layer: Layer | str) -> tuple[Tensor, ...]:
-        """The outputs of a layer of the net, by layer or id. Raises `KeyError`."""
-        wanted = layer if isinstance(layer, str) else layer.id
-        for candidate, tensors in zip(self.model.layers, self.result.outputs, strict=True):
-            if candidate is layer or (isinstance(layer, str) and candidate.id == wanted):
-                return tensors
-        raise KeyError(wanted)
-
-    def to_dict(self) -> dict[str, Any]:
-        """What `irshape infer --format json` prints."""
-        return {"version": 1, "model": self.model.path, "layers": list(_rows(self.result))}
-
-
-def _observations(result: BodyResult) -> Iterable[Observation]:
-    by_layer: dict[int, list[Observation]] = {}
-    for finding in result.observations:
-        by_layer.setdefault(id(finding.layer), []).append(finding)
-    for position, layer in enumerate(result.body.layers):
-        yield from by_layer.get(id(layer), ())
-        for inner in result.inner.get(position, {}).values():
-            yield from _observations(inner)
-
-
-def _rows(result: BodyResult) -> Iterable[dict[str, Any]]:
-    for position, (layer, tensors) in enumerate(
-        zip(result.body.layers, result.outputs, strict=True)
-    ):
-        ports = layer.outputs if layer.type.lower() != "result" else layer.inputs[:1]
-        outputs = [
-            {"port": port.id, "element_type": str(tensor.element_type), "shape": str(tensor.shape)}
-            for port, tensor in zip(ports, tensors, strict=False)
-        ]
-        yield {
-            "id": layer.id,
-            "name": layer.name,
-            "type": layer.type,
-            "opset": layer.version,
-            "path": list(layer.path),
-            "outputs": outputs,
-        }
-        for inner in result.inner.get(position, {}).values():
-            yield from _rows(inner)
 
 
 def infer(
@@ -161,9 +71,6 @@ def _overrides(model: Model, shapes: Mapping[str, ShapeLike]) -> dict[str, Parti
     return found
 
 
-Declared = tuple[Operation, tuple[AttributeFault, ...]] | registry.UnknownOperation
-"""What a layer is: the declaration of its operation with its attributes, and what is wrong with those."""
-
 _Memo = tuple[tuple[Tensor, ...] | Fault, tuple[Fault, ...]]
 
 
@@ -174,9 +81,7 @@ class Engine:
         self.model = model
         self.compare = compare
         self.memo: dict[tuple[object, ...], _Memo] = {}
-        self.operations: dict[tuple[str, str, tuple[str, ...]], Declared] = {}
-        self.met: dict[int, Declared] = {}
-        """The same by layer."""
+        self.declarations = Declarations(model)
         self.constants: dict[tuple[tuple[str, ...], Tensor], Tensor] = {}
         """Constants with their values, by what their layers say of them."""
         self.forms: dict[PartialShape, tuple[int, ...]] = {}
@@ -184,56 +89,13 @@ class Engine:
         self.runs: dict[tuple[object, ...], BodyResult] = {}
         self.work = 0
 
-    # what a layer is
-
-    def operation(self, layer: Layer) -> Declared:
-        """The declaration of a layer with its attributes read, once for all layers that agree in them."""
-        met = self.met.get(id(layer))
-        if met is not None:
-            return met
-        items = layer.items
-        if (
-            len(items) == 8
-            and items[4] == "offset"
-            and items[5].isdigit()
-            and items[7].isdigit()
-            and items[6] == "size"
-        ):
-            items = (
-                *items[:4],
-                "offset",
-                "0",
-                "size",
-                "0",
-            )  # where the bytes lie takes no part in inference
-        key = (
-            layer.type,
-            layer.version or str(layer.offset),
-            items,
-        )  # without a version its ports decide too
-        found = self.operations.get(key)
-        if found is None:
-            try:
-                found = self.declaration(layer).read(items)
-            except registry.UnknownOperation as unknown:
-                found = unknown
-            self.operations[key] = found
-        self.met[id(layer)] = found
-        return found
-
-    def declaration(self, layer: Layer) -> type[Operation]:
-        if self.model.kind == "layers" and not layer.version:
-            from .fragments import newest_fitting
-
-            return newest_fitting(layer)
-        return registry.find(layer.type, layer.version)
+    def operation(self, layer: Layer) -> Declaration:
+        return self.declarations.of(layer)
 
     # bodies
 
     def infer_layers(self) -> BodyResult:
         """Layers on their own: the inputs of each are its own input ports."""
-        from .fragments import input_tensors, with_assumed_types
-
         body = self.model.net
         left_out = {
             id(finding.layer) for finding in self.model.findings if finding.rule == LEFT_OUT
@@ -301,7 +163,7 @@ class Engine:
         layers, outputs = body.layers, result.outputs
         operations = [self.operation(layer) for layer in layers]
         needed = self.needed(body, wiring, operations, value_of_results)
-        contradicted: dict[Source, tuple[tuple[int, ...] | None, Tensor]] = {}
+        contradicted: dict[OutputRef, tuple[tuple[int, ...] | None, Tensor]] = {}
         for position in wiring.order:
             layer = layers[position]
             row = wiring.sources[position]
@@ -311,7 +173,7 @@ class Engine:
                     continue
                 made = outputs[source[0]]
                 if source[1] >= len(made):
-                    made = self.declared_outputs(layers[source[0]])
+                    made = declared_outputs(layers[source[0]])
                 tensor = made[source[1]]
                 if contradicted and source in contradicted:
                     tensor = believed(layer.inputs[index], tensor, *contradicted[source])
@@ -346,7 +208,7 @@ class Engine:
         return result
 
     def needed(
-        self, body: Body, wiring: Wiring, operations: Sequence[Declared], value_of_results: bool
+        self, body: Body, wiring: Wiring, operations: Sequence[Declaration], value_of_results: bool
     ) -> set[int]:
         """The layers whose output values some shape may depend on: backwards from the operands that inference looks at."""
         needed: set[int] = set()
@@ -363,13 +225,13 @@ class Engine:
                 continue
             if value_of_results and layers[position].type.lower() == "result":
                 needed.update(source[0] for source in row if source is not None)
-            for index, declared in operation.valued:
-                for source in row[index:] if declared.variadic else row[index : index + 1]:
+            for index, operand in operation.valued:
+                for source in row[index:] if operand.variadic else row[index : index + 1]:
                     if source is not None:
                         needed.add(source[0])
         return needed
 
-    def can_do_without(self, layer: Layer, row: list[Source | None]) -> bool:
+    def can_do_without(self, layer: Layer, row: list[OutputRef | None]) -> bool:
         """Whether the inputs that nothing feeds are optional ones at the end."""
         found = self.operation(layer)
         fed = sum(source is not None for source in row)
@@ -397,13 +259,13 @@ class Engine:
             except Violation as violation:
                 result.observations.append(Observation(layer, violation.fault))
                 inner[tag] = self.as_declared(body)
-        return self.declared_outputs(layer)
+        return declared_outputs(layer)
 
     def infer_layer(
         self,
         result: BodyResult,
         position: int,
-        found: Declared,
+        found: Declaration,
         inputs: tuple[Tensor, ...],
         *,
         needed: bool,
@@ -443,7 +305,7 @@ class Engine:
         if isinstance(tensors, Fault):
             result.observations.append(Observation(layer, tensors))
             result.unsure.add(position)
-            return self.declared_outputs(layer)
+            return declared_outputs(layer)
         if needed and operation.reads_weights:
             tensors = (self.with_constant(layer, tensors[0]),)
             if tensors[0].value is None:
@@ -486,7 +348,7 @@ class Engine:
         made = []
         for output, value in zip(outputs, values, strict=True):
             size = output.shape.static
-            fits = value is not None and size is not None and len(value) == _product(size)
+            fits = value is not None and size is not None and len(value) == prod(size)
             made.append(output.with_value(value) if fits else output)
         return tuple(made)
 
@@ -502,7 +364,7 @@ class Engine:
     def small_values(self, layer: Layer, tensor: Tensor) -> tuple[int | float, ...] | None:
         """The elements of a Const; None where there are many, or none to read."""
         shape = tensor.shape.static
-        if shape is None or _product(shape) > MAX_VALUE_ELEMENTS or self.model.weights is None:
+        if shape is None or prod(shape) > MAX_VALUE_ELEMENTS or self.model.weights is None:
             return None
         from ..model.weights import small_values
 
@@ -592,15 +454,9 @@ class Engine:
     def as_declared(self, body: Body) -> BodyResult:
         """A body of which nothing could be inferred."""
         result = BodyResult(body, wire(body))
-        result.outputs = [self.declared_outputs(layer) for layer in body.layers]
+        result.outputs = [declared_outputs(layer) for layer in body.layers]
         result.unsure = set(range(len(body.layers)))
         return result
-
-    def declared_outputs(self, layer: Layer) -> tuple[Tensor, ...]:
-        """The outputs of a layer as its ports declare them."""
-        if layer.type.lower() == "result":
-            return (UNKNOWN,)
-        return tuple(declared(port) for port in layer.outputs)
 
     def hold_declared(
         self,
@@ -608,7 +464,7 @@ class Engine:
         position: int,
         layer: Layer,
         tensors: tuple[Tensor, ...],
-        contradicted: dict[Source, tuple[tuple[int, ...] | None, Tensor]],
+        contradicted: dict[OutputRef, tuple[tuple[int, ...] | None, Tensor]],
     ) -> None:
         for index, (port, tensor) in enumerate(zip(layer.outputs, tensors, strict=False)):
             shape = tensor.shape
@@ -637,7 +493,7 @@ class Engine:
         position: int,
         layer: Layer,
         fed: Tensor,
-        contradicted: dict[Source, tuple[tuple[int, ...] | None, Tensor]],
+        contradicted: dict[OutputRef, tuple[tuple[int, ...] | None, Tensor]],
     ) -> None:
         """A Parameter that gets something else than it declares. What it gets may be narrower or wider: OpenVINO overwrites it in silence."""
         found = self.operation(layer)
@@ -688,25 +544,3 @@ def believed(port: Port, inferred: Tensor, dims: tuple[int, ...] | None, given: 
     if shape == inferred.shape and element_type is inferred.element_type:
         return inferred
     return Tensor(element_type, shape)
-
-
-def declared(port: Port, inferred: Tensor | None = None) -> Tensor:
-    """What a port declares. Without a <dim> it may be a scalar or of dynamic rank: a scalar only if the inferred tensor is known to have dimensions."""
-    element_type = port.element_type or DYNAMIC_TYPE
-    if port.dims is None:
-        return Tensor(element_type, DYNAMIC_SHAPE)
-    if port.dims:
-        return Tensor(element_type, PartialShape(port.dims))
-    return Tensor(
-        element_type,
-        PartialShape(())
-        if inferred is not None and inferred.rank not in (None, 0)
-        else DYNAMIC_SHAPE,
-    )
-
-
-def _product(sizes: tuple[int, ...]) -> int:
-    total = 1
-    for size in sizes:
-        total *= size
-    return total

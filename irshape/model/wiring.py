@@ -7,7 +7,7 @@ from typing import NamedTuple
 from .graph import Body, Port
 from .ids import lenient_id
 
-Source = tuple[int, int]
+OutputRef = tuple[int, int]
 """An output port: the position of its layer in the body, and of the port in the layer."""
 
 
@@ -15,7 +15,7 @@ class Wiring(NamedTuple):
     """sources: for each layer, what feeds each of its input ports (None: nothing does). order: positions of the layers, producers first; layers on a cycle
     come last, in file order. cyclic: those layers."""
 
-    sources: list[list[Source | None]]
+    sources: list[list[OutputRef | None]]
     order: list[int]
     cyclic: frozenset[int]
 
@@ -31,7 +31,7 @@ def wire(body: Body) -> Wiring:
         for i, layer in zip(range(len(layers) - 1, -1, -1), reversed(layers), strict=True)
     }
     numbers: dict[str | None, int] = {}
-    sources: list[list[Source | None]] = [[None] * len(layer.inputs) for layer in layers]
+    sources: list[list[OutputRef | None]] = [[None] * len(layer.inputs) for layer in layers]
     forward = True
     for edge in body.edges:
         producer = positions.get(edge.from_layer)
@@ -83,7 +83,7 @@ def _loosely(ports: list[Port], text: str) -> int:
     return -1
 
 
-def _sorted(sources: list[list[Source | None]]) -> tuple[list[int], frozenset[int]]:
+def _sorted(sources: list[list[OutputRef | None]]) -> tuple[list[int], frozenset[int]]:
     waiting = [sum(source is not None for source in row) for row in sources]
     consumers: list[list[int]] = [[] for _ in sources]
     for consumer, row in enumerate(sources):
@@ -105,7 +105,7 @@ def _sorted(sources: list[list[Source | None]]) -> tuple[list[int], frozenset[in
     return order + left, frozenset(on_cycle)
 
 
-def _on_cycle(left: set[int], sources: list[list[Source | None]]) -> set[int]:
+def _on_cycle(left: set[int], sources: list[list[OutputRef | None]]) -> set[int]:
     """The layers of `left` that also feed a layer of `left`, again and again: what remains lies on a cycle."""
     while True:
         feeding = {source[0] for at in left for source in sources[at] if source is not None}

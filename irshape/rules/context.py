@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from ..faults import Fault
-from ..inference.engine import BodyResult, Inference, Mismatch, Observation, OutputCount
+from ..inference.result import BodyResult, Inference, Mismatch, Observation, OutputCount
 from ..model.graph import Body, Layer, Model
 from ..model.weights import Constant
 from ..model.wiring import Wiring, wire

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Literal
 
 from ..faults import Fault
-from ..inference.engine import BodyResult, Mismatch, declared
-from ..inference.fragments import parse_value
+from ..inference.literals import parse_value
+from ..inference.ports import declared
+from ..inference.result import BodyResult, Mismatch
 from ..model.graph import Finding, Layer
 from ..ops.tensors import Tensor
 from ..rule_ids import (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..faults import Fault
 from ..model.graph import Finding
 from ..model.ids import lenient_id
-from ..model.wiring import Source
+from ..model.wiring import OutputRef
 from ..rule_ids import (
     CYCLE,
     DANGLING_EDGE,
@@ -333,7 +333,7 @@ class Cycle(Rule):
                 )
 
 
-def _circle(start: int, sources: list[list[Source | None]], cyclic: frozenset[int]) -> list[int]:
+def _circle(start: int, sources: list[list[OutputRef | None]], cyclic: frozenset[int]) -> list[int]:
     """A way round from a layer of the cycle back to itself, in the direction of the data; it begins and ends with its first layer in file order."""
     trail: list[int] = [start]
     seen = {start: 0}

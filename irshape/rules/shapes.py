@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..faults import Fault
-from ..inference.engine import BodyResult
+from ..inference.result import BodyResult
 from ..model.graph import Body, Finding, Layer
 from ..ops import registry
 from ..ops.tensors import Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..faults import Fault
-from ..inference import engine
+from ..inference import result
 from ..model.graph import Finding, Layer
 from ..model.ids import lenient_id
 from ..rule_ids import (
@@ -344,7 +344,7 @@ class OutputCount(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         alone = context.model.kind == "layers"
-        for layer, found in context.met(engine.OutputCount):
+        for layer, found in context.met(result.OutputCount):
             if not found.declared and MISSPELT_ELEMENT in context.noted.get(id(layer), ()):
                 continue  # its <output> is there, under another name
             has = f"the operation has {found.inferred} output{'' if found.inferred == 1 else 's'}"

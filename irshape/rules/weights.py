@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..faults import Fault
-from ..inference.engine import Mismatch
+from ..inference.result import Mismatch
 from ..model.graph import Finding
 from ..model.weights import Weights, strings_fault
 from ..rule_ids import (

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
-from ..inference.engine import BodyResult, Inference
+from ..inference.result import BodyResult, Inference
 from ..model.graph import Body, Layer, Model
 from .evaluator import Match
 

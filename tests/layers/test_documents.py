@@ -14,7 +14,8 @@ from irshape.cli import cli
 from irshape.diagnostics.report import Diagnostic, FileReport
 from irshape.formats.ir.fragments import value_in
 from irshape.formats.ir.repair import Repaired
-from irshape.inference.fragments import newest_fitting, parse_value
+from irshape.inference.declarations import newest_fitting
+from irshape.inference.literals import parse_value
 from irshape.model.graph import Layer
 
 

@@ -11,9 +11,10 @@ import re
 from collections import deque
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from math import prod
 
 from ...faults import Fault
-from ...inference.fragments import _MAX_VALUE_TEXT, _product, parse_value
+from ...inference.literals import MAX_VALUE_TEXT, parse_value
 from ...model.graph import Finding, Layer, Model, NotReadable, Port
 from ...model.source import Source
 from ...rule_ids import LEFT_OUT, MALFORMED_XML
@@ -149,7 +150,7 @@ def note_comments(port: Port, comments: list[tuple[str, bool]]) -> None:
         text, at_dim = texts.popleft()
         while (
             texts
-            and len(text) <= _MAX_VALUE_TEXT
+            and len(text) <= MAX_VALUE_TEXT
             and text.count("[") > text.count("]")
             and texts[0][0].lstrip().startswith("[")
         ):
@@ -167,7 +168,7 @@ def note_comments(port: Port, comments: list[tuple[str, bool]]) -> None:
 def _fits(value: str, dims: tuple[int, ...] | None) -> bool:
     """Whether a value has as many elements as the dimensions ask for."""
     numbers = parse_value(value)
-    return not dims or min(dims) < 0 or (numbers is not None and len(numbers) == _product(dims))
+    return not dims or min(dims) < 0 or (numbers is not None and len(numbers) == prod(dims))
 
 
 def _note_type(port: Port, comments: Iterator[str]) -> None:
@@ -195,10 +196,10 @@ def value_in(
 
     at_dim: it stands behind a dimension, which a number that does not call itself a value may then describe.
     """
-    if len(comment) > _MAX_VALUE_TEXT:
+    if len(comment) > MAX_VALUE_TEXT:
         return None
     comment = comment.replace("\\", " ").replace("`", " ")
-    elements = _product(dims) if dims is not None and all(size >= 0 for size in dims) else None
+    elements = prod(dims) if dims is not None and all(size >= 0 for size in dims) else None
     if _NO_VALUE.search(comment):
         leading = _balanced(comment, comment.index("[")) if _LEADING_LIST.match(comment) else None
         numbers = parse_value(leading) if leading is not None else None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from ...inference.engine import BodyResult, Inference
+from ...inference.result import BodyResult, Inference
 from ...model.graph import Body, Layer, Model, Port
 from ...model.weights import Constant, Weights
 from ...ops.tensors import Tensor

@@ -1,0 +1,95 @@
+"""Looks up what a layer is: the declaration of its operation, with the layer's attributes read."""
+
+from __future__ import annotations
+
+from ..faults import Violation
+from ..model.graph import Layer, Model, Port
+from ..ops import registry
+from ..ops.declaration import AttributeFault, Operation, check_inputs
+from ..rule_ids import INPUT_COUNT
+from ..types import PartialShape
+from .ports import input_tensors
+
+Declaration = tuple[Operation, tuple[AttributeFault, ...]] | registry.UnknownOperation
+"""An operation with its attributes, and what is wrong with those; or why there is none."""
+
+
+class Declarations:
+    """The declarations of the layers of one model, read once for all layers that agree."""
+
+    def __init__(self, model: Model) -> None:
+        self._alone = model.kind == "layers"
+        self._by_text: dict[tuple[str, str, tuple[str, ...]], Declaration] = {}
+        self._by_layer: dict[Layer, Declaration] = {}
+
+    def of(self, layer: Layer) -> Declaration:
+        """The operation of a layer, with the attributes that the layer had when first asked."""
+        known = self._by_layer.get(layer)
+        if known is not None:
+            return known
+        items = layer.items
+        if (
+            len(items) == 8
+            and items[4] == "offset"
+            and items[5].isdigit()
+            and items[7].isdigit()
+            and items[6] == "size"
+        ):
+            # a constant: where its bytes lie takes no part in inference
+            items = (*items[:4], "offset", "0", "size", "0")
+        # a layer without a version has one that also depends on its ports
+        key = (layer.type, layer.version or str(layer.offset), items)
+        declaration = self._by_text.get(key)
+        if declaration is None:
+            declaration = self._by_text[key] = self._read(layer, items)
+        self._by_layer[layer] = declaration
+        return declaration
+
+    def _read(self, layer: Layer, items: tuple[str, ...]) -> Declaration:
+        try:
+            if self._alone and not layer.version:
+                return newest_fitting(layer).read(items)
+            return registry.find(layer.type, layer.version).read(items)
+        except registry.UnknownOperation as unknown:
+            return unknown
+
+
+def newest_fitting(layer: Layer) -> type[Operation]:
+    """The newest version of an operation that the attributes and ports of a layer fit.
+
+    Where none fits, the newest of those that fit best. Raises `UnknownOperation`.
+    """
+    known = registry.versions(layer.type)
+    if not known:
+        registry.find(layer.type, "opset1")
+        raise registry.UnknownOperation(f"no opset contains an operation {layer.type}")
+    if len(known) == 1:
+        return known[0]
+    return min(reversed(known), key=lambda operation: _misfits(operation, layer))
+
+
+def _misfits(declared: type[Operation], layer: Layer) -> tuple[int, ...]:
+    """How much of a layer contradicts a version, gravest first.
+
+    Counted are faulty attributes, the number of inputs, the number of outputs, their shapes.
+    """
+    operation, faults = declared.read(layer.items)
+    refused = any(not fault.silent for fault in faults)
+    try:
+        inputs = check_inputs(operation, input_tensors(layer, declared.operands))
+        if declared.has_bodies or refused:
+            return len(faults), 0, int(refused), 0
+        outputs = operation.infer(*inputs)
+    except Violation as violation:
+        return len(faults), int(violation.fault.rule == INPUT_COUNT), 1, 1
+    tensors = outputs if isinstance(outputs, tuple) else (outputs,)
+    contradicted = sum(
+        _contradicts(port, tensor.shape)
+        for port, tensor in zip(layer.outputs, tensors, strict=False)
+    )
+    return len(faults), 0, int(len(tensors) != len(layer.outputs)), contradicted
+
+
+def _contradicts(port: Port, shape: PartialShape) -> bool:
+    """Whether an output port declares dimensions that the shape does not allow."""
+    return bool(port.dims) and not PartialShape(port.dims or ()).compatible(shape)

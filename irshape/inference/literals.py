@@ -1,0 +1,60 @@
+"""Values written as text, such as `[2, 3]`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from math import prod
+
+from ..ops.tensors import MAX_VALUE_ELEMENTS
+
+MAX_VALUE_TEXT = 1 << 16
+"""The longest text, in characters, that is read as a value."""
+
+_VALUE_TEXT = re.compile(r"[-+\d.eE\s,\[\]()]*\Z")
+_BOOLEANS = {"true": "1", "false": "0"}
+
+
+def parse_value(text: str) -> tuple[int | float, ...] | None:
+    """The elements of a value such as `[2, 3]`, `7` or `[[0, 1], [2, 3]]`, in row-major order.
+
+    None where the text is no value, or one of too many elements.
+    """
+    parsed = parse_array(text)
+    return None if parsed is None else parsed[1]
+
+
+def parse_array(text: str) -> tuple[tuple[int, ...], tuple[int | float, ...]] | None:
+    """The shape and the elements of a value, as `parse_value` reads it."""
+    plain = re.sub(
+        r"\b(?:true|false)\b", lambda word: _BOOLEANS[word[0].lower()], text, flags=re.IGNORECASE
+    )
+    plain = re.sub(r"(?<=[\d.])f\b", "", plain).strip()
+    if len(plain) > MAX_VALUE_TEXT or not _VALUE_TEXT.match(plain):
+        return None
+    try:
+        parsed = ast.literal_eval(plain)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    sizes = []
+    inner = parsed
+    while isinstance(inner, (list, tuple)):
+        sizes.append(len(inner))
+        if not inner:
+            break
+        inner = inner[0]
+    flat = list(_flattened(parsed))
+    numbers = [item for item in flat if isinstance(item, (int, float))]
+    if len(numbers) != len(flat) or len(flat) > MAX_VALUE_ELEMENTS:
+        return None
+    shape = tuple(sizes) if prod(sizes) == len(flat) else (len(flat),)
+    return shape, tuple(numbers)
+
+
+def _flattened(item: object) -> Iterator[object]:
+    if isinstance(item, (list, tuple)):
+        for part in item:
+            yield from _flattened(part)
+    else:
+        yield item

@@ -1,0 +1,120 @@
+"""What ports declare, as abstract tensors; for layers on their own, the inputs they stand for."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ..model.graph import Layer, Port
+from ..ops.declaration import BOOLEAN_TYPE, I32_I64, INTEGER, REAL, Operand
+from ..ops.tensors import UNKNOWN, Tensor, Value
+from ..types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, ElementType, PartialShape
+from .literals import parse_array
+
+
+def declared(port: Port, inferred: Tensor | None = None) -> Tensor:
+    """The tensor that a port of a connected layer declares.
+
+    Without a `<dim>` a port may be a scalar or of dynamic rank; it is taken for a scalar only
+    where `inferred` is known to have dimensions.
+    """
+    element_type = port.element_type or DYNAMIC_TYPE
+    if port.dims is None:
+        return Tensor(element_type, DYNAMIC_SHAPE)
+    if port.dims:
+        return Tensor(element_type, PartialShape(port.dims))
+    contradicted = inferred is not None and inferred.rank not in (None, 0)
+    return Tensor(element_type, SCALAR if contradicted else DYNAMIC_SHAPE)
+
+
+def declared_outputs(layer: Layer) -> tuple[Tensor, ...]:
+    """The outputs of a layer as its ports declare them."""
+    return (UNKNOWN,) if layer.is_result else tuple(declared(port) for port in layer.outputs)
+
+
+def input_tensors(layer: Layer, operands: tuple[Operand, ...]) -> tuple[Tensor, ...]:
+    """The inputs of a layer on its own: what its input ports declare, with the values given there.
+
+    An input without a `precision` that is a size, an axis or an index gets the usual type of such
+    an operand (i64; f32 for scales), or the type of the inputs that must agree with it. Any other
+    input without a `precision` stays dynamic.
+    """
+    last = operands[-1] if operands and operands[-1].variadic else None
+    matching = [
+        operands[index] if index < len(operands) else last for index in range(len(layer.inputs))
+    ]
+    grouped = {operand.like for operand in operands if operand.like}
+    given: dict[str, ElementType] = {}
+    tensors = [port_tensor(port) for port in layer.inputs]
+    for operand, tensor in zip(matching, tensors, strict=True):
+        if operand is not None and tensor.element_type is not DYNAMIC_TYPE:
+            given.setdefault(operand.like or operand.name, tensor.element_type)
+    for index, (operand, tensor) in enumerate(zip(matching, tensors, strict=True)):
+        if (
+            operand is None
+            or layer.inputs[index].precision is not None
+            or not (operand.value or len(operand.allowed) == 1 or operand.allowed <= I32_I64)
+        ):
+            continue
+        allowed = operand.allowed
+        if allowed > INTEGER and allowed <= INTEGER | BOOLEAN_TYPE:
+            # indices or a mask: the attribute decides
+            allowed = BOOLEAN_TYPE if layer.attribute("mode") == "mask" else INTEGER
+        alone = operand.like is None and operand.name not in grouped
+        usual = _usual_type(allowed, tensor.value if alone else None)
+        if usual is not DYNAMIC_TYPE:
+            element_type = given.get(operand.like or operand.name, usual)
+            tensors[index] = Tensor(element_type, tensor.shape, tensor.value)
+    return tuple(tensors)
+
+
+def with_assumed_types(
+    layer: Layer, operands: tuple[Operand, ...], inputs: tuple[Tensor, ...]
+) -> tuple[Tensor, ...] | None:
+    """The inputs of a layer on its own with a type for each that has none.
+
+    That is the type of an output or of another input where the operation takes it, else the first
+    of f32, i64 and boolean that it takes. None where there is nothing to assume.
+    """
+    candidates = [tensor.element_type for tensor in inputs]
+    candidates += [port.element_type or DYNAMIC_TYPE for port in layer.outputs]
+    candidates = [element_type for element_type in candidates if element_type is not DYNAMIC_TYPE]
+    candidates += [ElementType.of(name) for name in ("f32", "i64", "boolean")]
+    assumed = list(inputs)
+    for index, tensor in enumerate(inputs):
+        if tensor.element_type is DYNAMIC_TYPE and operands:
+            allowed = operands[min(index, len(operands) - 1)].allowed
+            fitting = next((usual for usual in candidates if usual in allowed), DYNAMIC_TYPE)
+            assumed[index] = Tensor(fitting, tensor.shape, tensor.value)
+    return tuple(assumed) if assumed != list(inputs) else None
+
+
+def port_tensor(port: Port) -> Tensor:
+    """The tensor that an input port of a layer on its own declares, with the value given for it.
+
+    A port without dimensions has those of its value. Where the value has another number of
+    elements than the port declares, the port decides, and a rule reports it.
+    """
+    shape = DYNAMIC_SHAPE if port.dims is None else PartialShape(port.dims)
+    parsed = None if port.value is None else parse_array(port.value)
+    element_type = port.element_type or DYNAMIC_TYPE
+    if parsed is None:
+        return Tensor(element_type, shape)
+    sizes, numbers = parsed
+    if shape.static is None or prod(shape.static) != len(numbers):
+        if port.dims:
+            return Tensor(element_type, shape)
+        shape = PartialShape(sizes)
+    elif port.dims == () and sizes == (1,):
+        shape = PartialShape(sizes)
+    return Tensor(element_type, shape, Value(numbers))
+
+
+def _usual_type(allowed: frozenset[ElementType], value: Value | None) -> ElementType:
+    if len(allowed) == 1:
+        return next(iter(allowed))
+    if value is not None and not allowed <= INTEGER and not allowed <= REAL:
+        allowed &= INTEGER if all(isinstance(number, int) for number in value.lower) else REAL
+    for group, name in ((INTEGER, "i64"), (REAL, "f32")):
+        if allowed and allowed <= group and ElementType.of(name) in allowed:
+            return ElementType.of(name)
+    return DYNAMIC_TYPE

@@ -1,0 +1,129 @@
+"""What inference finds out: tensors for every output port, and observations about layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..faults import Fault
+from ..model.graph import Body, Layer, Model
+from ..model.wiring import Wiring
+from ..ops.declaration import AttributeFault
+from ..ops.registry import UnknownOperation
+from ..ops.tensors import Tensor
+
+
+class Mismatch(NamedTuple):
+    """An output port that declares something other than what is inferred."""
+
+    position: int
+    declared: Tensor
+    inferred: Tensor
+
+
+class OutputCount(NamedTuple):
+    """More output ports than the operation has outputs, or none though it has some."""
+
+    declared: int
+    inferred: int
+
+
+class Observation(NamedTuple):
+    """Something worth reporting about one layer, noticed while it was inferred."""
+
+    layer: Layer
+    subject: Fault | AttributeFault | UnknownOperation | Mismatch | OutputCount
+
+
+class BodyResult:
+    """What was inferred of one body. Layers are given by their position in `body.layers`."""
+
+    __slots__ = ("body", "inner", "inputs", "observations", "outputs", "unsure", "wiring")
+
+    def __init__(self, body: Body, wiring: Wiring) -> None:
+        self.body = body
+        self.wiring = wiring
+        self.outputs: list[tuple[Tensor, ...]] = [()] * len(body.layers)
+        self.inputs: dict[int, tuple[Tensor | None, ...]] = {}
+        self.observations: list[Observation] = []
+        self.inner: dict[int, dict[str, BodyResult]] = {}
+        """The results of the bodies inside a layer, by tag."""
+        self.unsure: set[int] = set()
+        """Layers whose outputs rest on what some layer declares, not on inference alone."""
+
+    def walk(self) -> Iterator[BodyResult]:
+        """This result and those of all bodies inside, in file order."""
+        yield self
+        for position in sorted(self.inner):
+            for inner in self.inner[position].values():
+                yield from inner.walk()
+
+
+class Inference:
+    """Every output port of a model with its inferred element type and shape.
+
+    `str()` lists them, a line for each layer.
+    """
+
+    def __init__(self, model: Model, result: BodyResult) -> None:
+        self.model = model
+        self.result = result
+        self._outputs: dict[Layer, tuple[Tensor, ...]] | None = None
+
+    @property
+    def observations(self) -> list[Observation]:
+        """What was noticed about the layers, in file order, bodies included."""
+        return list(_observations(self.result))
+
+    def outputs(self, layer: Layer | str) -> tuple[Tensor, ...]:
+        """The outputs of a layer, those of a `Result` being what it passes on.
+
+        layer: any layer of the model, also one inside a body, or the id of a layer of the net (the
+        first one with that id). A tensor has an `element_type`, a `shape` and, where inference
+        needed it, a `value`. Raises `KeyError` for a layer that the model does not have.
+        """
+        if self._outputs is None:
+            self._outputs = {
+                layer: tensors
+                for result in self.result.walk()
+                for layer, tensors in zip(result.body.layers, result.outputs, strict=True)
+            }
+        return self._outputs[self.model.net.by_id[layer] if isinstance(layer, str) else layer]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `irshape infer --format json` prints."""
+        return {"version": 1, "model": self.model.path, "layers": list(_rows(self.result))}
+
+    def __str__(self) -> str:
+        lines = []
+        for row in _rows(self.result):
+            place = "/".join((*row["path"], row["id"]))
+            outputs = ", ".join(f"{out['element_type']}{out['shape']}" for out in row["outputs"])
+            lines.append(f"{place} {row['type']} '{row['name']}': {outputs or 'no outputs'}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Inference of {len(self.model.layers)} layers, {self.model.path}>"
+
+
+def _observations(result: BodyResult) -> Iterator[Observation]:
+    by_layer: dict[Layer, list[Observation]] = {}
+    for observation in result.observations:
+        by_layer.setdefault(observation.layer, []).append(observation)
+    for position, layer in enumerate(result.body.layers):
+        yield from by_layer.get(layer, ())
+        for inner in result.inner.get(position, {}).values():
+            yield from _observations(inner)
+
+
+def _rows(result: BodyResult) -> Iterator[dict[str, Any]]:
+    """A JSON object for each layer, bodies included."""
+    for position, layer in enumerate(result.body.layers):
+        ports = layer.inputs[:1] if layer.is_result else layer.outputs
+        outputs = [
+            {"port": port.id, "element_type": str(tensor.element_type), "shape": str(tensor.shape)}
+            for port, tensor in zip(ports, result.outputs[position], strict=False)
+        ]
+        yield {**layer.reference, "outputs": outputs}
+        for inner in result.inner.get(position, {}).values():
+            yield from _rows(inner)

@@ -19,6 +19,7 @@ from ..model.wiring import wire
 from ..numpy_types import dtype_of, element_type_of
 from ..ops.bodies import BodyView
 from ..ops.declaration import Operation, check_inputs
+from ..ops.kernels import Kernels
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..types import PartialShape
@@ -84,6 +85,7 @@ class Session:
 
     max_memory: bytes that the tensors alive at one time may take; it is estimated before anything runs, where sizes depend on values before the layer runs
     that makes them. max_iterations: how often the body of one layer may run in one inference. rounding: applied to every tensor after the layer that makes it.
+    kernels: functions that compute operations in place of the evaluation that these declare.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class Session:
         max_memory: int | None = None,
         max_iterations: int = MAX_ITERATIONS,
         rounding: Rounding | None = None,
+        kernels: Kernels | None = None,
     ) -> None:
         if model.kind == "layers":
             raise ExecutionError("layers on their own cannot be run; give a whole model")
@@ -100,6 +103,7 @@ class Session:
         self.max_memory = default_max_memory() if max_memory is None else max_memory
         self.max_iterations = max_iterations
         self.rounding = rounding
+        self.kernels = Kernels() if kernels is None else kernels
         self.state: dict[str, Array] = {}
         self.engine = Engine(model)
         self._plans: dict[int, _Plan] = {}
@@ -399,7 +403,8 @@ class Session:
         for met in faults:
             if not met.silent:
                 raise ExecutionError(met.fault.message, layer)
-        if operation.evaluate is None:
+        kernel = self.kernels.of(operation)
+        if kernel is None:
             raise ExecutionError(
                 f"irshape cannot evaluate {operation.type_name()} of {layer.version}", layer
             )
@@ -422,7 +427,7 @@ class Session:
                     Tensor(element_type_of(array), PartialShape(array.shape)) for array in inputs
                 )
                 absent = self._checked[key] = len(check_inputs(operation, abstract)) - len(inputs)
-            if reuse and operation.overwrite is not None:
+            if reuse and operation.overwrite is not None and operation not in self.kernels:
                 reused = spare(inputs)
                 if reused is not None:
                     operation.overwrite(reused, *inputs)
@@ -445,7 +450,7 @@ class Session:
                 self.guard(layer, operation, inputs)
             if operation.spares_outputs and wanted is not None:
                 context["wanted"] = wanted
-            made = operation.evaluate(*arrays, **context)
+            made = kernel(*arrays, **context)
         except Violation as violation:
             raise ExecutionError(violation.fault.message, layer) from None
         except (

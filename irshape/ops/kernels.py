@@ -1,0 +1,62 @@
+"""Kernels: the functions that compute operations. A back end brings its own for some of them.
+
+    kernels = Kernels()
+
+    @kernels.register(ReduceMean)
+    def mean(operation, data, axes):
+        return fast_mean(data, tuple(axes), keepdims=operation.keep_dims)
+
+    Session(model, kernels=kernels).run(inputs)
+
+An operation without a kernel of its own is computed by the `evaluate` of its declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+from .declaration import Operation
+
+Kernel = Callable[..., Any]
+"""`kernel(operation, *arrays, **context)`.
+
+It takes and returns what `evaluate` of the declaration does: an array for each operand (None for
+an absent optional one), and an array, or a tuple of them, for the outputs.
+"""
+
+K = TypeVar("K", bound=Kernel)
+
+
+class Kernels:
+    """The kernels of a back end, by version of an operation."""
+
+    def __init__(self) -> None:
+        self._kernels: dict[type[Operation], Kernel] = {}
+
+    def register(self, *versions: type[Operation]) -> Callable[[K], K]:
+        """A decorator that makes a function the kernel of these versions.
+
+        Versions that inherit from them keep their own evaluation, since they may compute
+        something else. Raises `ValueError` for a version that has a kernel already.
+        """
+
+        def decorate(kernel: K) -> K:
+            for version in versions:
+                if version in self._kernels:
+                    name = f"{version.type_name()} of {version.version_name()}"
+                    raise ValueError(f"{name} has a kernel already")
+            self._kernels.update(dict.fromkeys(versions, kernel))
+            return kernel
+
+        return decorate
+
+    def __contains__(self, operation: object) -> bool:
+        """Whether there is a kernel for an instance of an operation."""
+        return type(operation) in self._kernels
+
+    def of(self, operation: Operation) -> Kernel | None:
+        """What computes an operation from its inputs; None for one that nothing can compute."""
+        kernel = self._kernels.get(type(operation))
+        return operation.evaluate if kernel is None else partial(kernel, operation)

@@ -88,10 +88,10 @@ def validate_many(
     made: dict[tuple[Any, ...], Settings] = {}
 
     def settings_for(path: str) -> Settings:
-        policies = configuration.policies_for(path)
-        if policies not in made:
-            made[policies] = settings(configuration, path, over=over, also=also)
-        return made[policies]
+        applying = (configuration.policies_for(path), configuration.custom_for(path))
+        if applying not in made:
+            made[applying] = settings(configuration, path, over=over, also=also)
+        return made[applying]
 
     folder = cache or configuration.cache_dir
     here = os.getcwd() if executor is not None else None

@@ -146,7 +146,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
         if given["no_cache"]:
             changes |= {"cache": False, "cache_dir": None}
         found = found._replace(**changes)
-        _early(over)
+        _early(over, found)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     if not found.cache:
@@ -160,13 +160,16 @@ def chosen(given: dict[str, Any]) -> Chosen:
     return Chosen(found, over, given["update_baseline"], _shard(given["shard"]), given["only_ir"])
 
 
-def _early(over: Configuration) -> None:
+def _early(over: Configuration, configuration: Configuration) -> None:
     """Meets what is wrong with selectors and plugins before the first file."""
     from ..rules.plugins import check_plugins
     from ..settings.selectors import check_selectors
 
     check_plugins()
-    check_selectors((*(over.select or ()), *over.extend_select, *over.ignore))
+    custom = configuration.custom
+    check_selectors((*(over.select or ()), *over.extend_select, *over.ignore), custom=custom)
+    for pattern, selectors in configuration.per_file_ignores:
+        check_selectors(selectors, f"per-file-ignores {pattern}", custom)
 
 
 def _split(values: Iterable[str]) -> list[str]:
@@ -174,13 +177,10 @@ def _split(values: Iterable[str]) -> list[str]:
 
 
 def _per_file(text: str) -> tuple[str, tuple[str, ...]]:
-    from ..settings.selectors import check_selectors
-
     pattern, colon, codes = text.rpartition(":")
     if not colon or not pattern or not codes:
         raise ValueError(f"--per-file-ignores takes PATTERN:CODES, got '{text}'")
     selectors = tuple(_split([codes]))
-    check_selectors(selectors, "--per-file-ignores")
     return (
         os.path.join(os.getcwd(), pattern.removeprefix("./")) if "/" in pattern else pattern
     ), selectors

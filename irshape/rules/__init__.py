@@ -28,6 +28,7 @@ FAMILIES = (
     "running",
     "target",
     "policy",
+    "custom",
 )
 
 

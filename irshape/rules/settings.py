@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..rule_ids import RuleId
+
 if TYPE_CHECKING:
     from ..releases import Release
 
@@ -30,6 +32,16 @@ class Policy(NamedTuple):
     max_layers: int | None = None
 
 
+class CustomRule(NamedTuple):
+    """A rule of the user's own, `[[rules.custom]]`: what the expression selects is reported. files: patterns; all files where there is none."""
+
+    id: RuleId
+    xpath: str
+    message: str
+    help: str | None = None
+    files: tuple[str, ...] = ()
+
+
 class Settings(NamedTuple):
     """What the check of one file depends on beside the file.
 
@@ -44,6 +56,7 @@ class Settings(NamedTuple):
     target: Release | None = None
     extensions: tuple[str, ...] = ()
     policies: tuple[Policy, ...] = ()
+    custom: tuple[CustomRule, ...] = ()
     comments: bool = True
 
 

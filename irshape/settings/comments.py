@@ -13,6 +13,7 @@ from ..model.graph import Finding
 from ..model.source import Source
 from ..rule_ids import MISPLACED_SUPPRESSION, UNKNOWN_SUPPRESSION, UNUSED_SUPPRESSION
 from ..rules import all_rules
+from ..rules.settings import CustomRule
 from ..spelling import suggestion
 from .selectors import covered
 
@@ -73,7 +74,8 @@ class Scope:
 class Comments:
     """The comments of a file that silence findings, and what is wrong with some. A file without the word costs one search."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, custom: tuple[CustomRule, ...] = ()) -> None:
+        self.custom = custom
         self.findings: list[Finding] = []
         self.whole = Scope(0)
         self.layers: list[Scope] = []
@@ -140,7 +142,7 @@ class Comments:
         codes = []
         for name in match["codes"].split(","):
             selector = name.strip()
-            covers = frozenset(covered(selector))
+            covers = frozenset(covered(selector, self.custom))
             if covers:
                 codes.append((selector, covers))
             else:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..byte_sizes import parse_size
-from ..rules.settings import ExpectedPort, Policy
+from ..rule_ids import RuleId
+from ..rules.settings import CustomRule, ExpectedPort, Policy
 from ..spelling import suggestion
 from .errors import ConfigurationError
 from .patterns import matches
@@ -31,6 +32,7 @@ class Configuration(NamedTuple):
     target: tuple[int, int] | None = None
     extensions: tuple[str, ...] = ()
     policies: tuple[Policy, ...] = ()
+    custom: tuple[CustomRule, ...] = ()
     jobs: int | None = None
     cache: bool = True
     cache_dir: str | None = None
@@ -61,6 +63,7 @@ class Configuration(NamedTuple):
             found = Configuration(**_fields(table, _KEYS, where))
         except TypeError as problem:  # pragma: no cover: every key names a field
             raise ConfigurationError(f"{where}: {problem}") from None
+        _check_selectors(found, where)
         folder = os.path.dirname(os.path.abspath(file))
         placed: dict[str, Any] = {
             key: os.path.join(folder, value)
@@ -94,6 +97,14 @@ class Configuration(NamedTuple):
             or any(matches(pattern, path, self.root) for pattern in policy.files)
         )
 
+    def custom_for(self, path: str) -> tuple[CustomRule, ...]:
+        """The custom rules that hold for a file."""
+        return tuple(
+            rule
+            for rule in self.custom
+            if not rule.files or any(matches(pattern, path, self.root) for pattern in rule.files)
+        )
+
 
 def _has_table(path: str) -> bool:
     """Whether a pyproject.toml has `[tool.irshape]`. It is parsed only where a line looks like that. Raises `ConfigurationError`."""
@@ -122,12 +133,16 @@ def _has_table(path: str) -> bool:
 Reader = Callable[[Any, str], Any]
 
 
+def _place(where: str, key: str) -> str:
+    return f"{where}.{key}" if where and not where.endswith(": ") else f"{where}{key}"
+
+
 def _fields(
     table: Mapping[str, Any], keys: Mapping[str, tuple[str, Reader]], where: str
 ) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in table.items():
-        place = f"{where}.{key}" if where and not where.endswith(": ") else f"{where}{key}"
+        place = _place(where, key)
         if key not in keys:
             raise ConfigurationError(
                 f"{place}: there is no such key{suggestion(key, list(keys)) or ' (known: ' + ', '.join(keys) + ')'}"
@@ -176,12 +191,18 @@ def texts(value: Any, _: str = "") -> tuple[str, ...]:
     return tuple(value)
 
 
-def _codes(value: Any, place: str) -> tuple[str, ...]:
+def _check_selectors(configuration: Configuration, where: str) -> None:
+    """Raises `ConfigurationError` for a selector that covers no rule, those of the user's own included."""
     from .selectors import check_selectors
 
-    found = texts(value)
-    check_selectors(found, place)
-    return found
+    custom = configuration.custom
+    for key, selectors in (
+        ("select", configuration.select or ()),
+        ("extend-select", configuration.extend_select),
+        ("ignore", configuration.ignore),
+        *((f'per-file-ignores."{name}"', codes) for name, codes in configuration.per_file_ignores),
+    ):
+        check_selectors(selectors, _place(where, key), custom)
 
 
 def _per_file(value: Any, place: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -190,7 +211,7 @@ def _per_file(value: Any, place: str) -> tuple[tuple[str, tuple[str, ...]], ...]
     found = []
     for pattern, codes in value.items():
         try:
-            found.append((pattern, _codes(codes, f'{place}."{pattern}"')))
+            found.append((pattern, texts(codes)))
         except ConfigurationError:
             raise
         except ValueError as problem:
@@ -308,6 +329,82 @@ def _policies(value: Any, place: str) -> tuple[Policy, ...]:
     )
 
 
+def _rules(value: Any, place: str) -> tuple[CustomRule, ...]:
+    """The table `rules`, with the list `custom` in it."""
+    if not isinstance(value, dict) or set(value) - {"custom"}:
+        raise ValueError("expected tables [[rules.custom]]")
+    tables = value.get("custom", [])
+    if not isinstance(tables, list) or not all(isinstance(item, dict) for item in tables):
+        raise ValueError("expected tables [[rules.custom]]")
+    custom = tuple(
+        _custom_rule(item, f"{place}.custom[{index}]") for index, item in enumerate(tables)
+    )
+    for field in ("code", "name"):
+        names = [getattr(rule.id, field) for rule in custom]
+        for name in names:
+            if names.count(name) > 1:
+                raise ConfigurationError(f"{place}.custom: two rules have the {field} {name}")
+    return custom
+
+
+def _custom_rule(table: Mapping[str, Any], place: str) -> CustomRule:
+    from ..rules import all_rules
+
+    fields = _fields(table, _CUSTOM_KEYS, place)
+    for key in ("code", "xpath", "message"):
+        if key not in fields:
+            raise ConfigurationError(f"{place}: it has no {key}")
+    code = fields["code"]
+    rule = RuleId(code, fields.get("name", code.lower()), fields.get("severity", "error"))
+    if any(rule.name in (other.name, other.code) for other in all_rules()):
+        raise ConfigurationError(f"{place}.name: {rule.name} is a rule of irshape")
+    return CustomRule(
+        rule, fields["xpath"], fields["message"], fields.get("help"), fields.get("files", ())
+    )
+
+
+def _own_code(value: Any, _: str) -> str:
+    from .selectors import CUSTOM_CODES
+
+    code = str(_kind(value, str, 'a code such as "IR910"'))
+    if code not in CUSTOM_CODES:
+        raise ValueError(f"expected {CUSTOM_CODES[0]} to {CUSTOM_CODES[-1]}, got {code!r}")
+    return code
+
+
+def _name(value: Any, _: str) -> str:
+    name = str(_kind(value, str, 'a name such as "no-f64"'))
+    if not re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", name):
+        raise ValueError(f"expected lower-case words with hyphens, got {name!r}")
+    return name
+
+
+def _xpath(value: Any, _: str) -> str:
+    from ..rules.custom import evaluator
+
+    expression = str(_kind(value, str, "an XPath expression"))
+    evaluator().check(expression)
+    return expression
+
+
+def _message(value: Any, _: str) -> str:
+    from ..rules.custom import check_message
+
+    message = str(_kind(value, str, "a text"))
+    check_message(message)
+    return message
+
+
+_CUSTOM_KEYS: dict[str, tuple[str, Reader]] = {
+    "code": ("code", _own_code),
+    "name": ("name", _name),
+    "xpath": ("xpath", _xpath),
+    "message": ("message", _message),
+    "severity": ("severity", _level),
+    "help": ("help", _text),
+    "files": ("files", texts),
+}
+
 _POLICY_KEYS: dict[str, tuple[str, Reader]] = {
     "files": ("files", texts),
     "required-operations": ("required_operations", _operations),
@@ -321,9 +418,9 @@ _POLICY_KEYS: dict[str, tuple[str, Reader]] = {
 }
 
 _KEYS: dict[str, tuple[str, Reader]] = {
-    "select": ("select", _codes),
-    "extend-select": ("extend_select", _codes),
-    "ignore": ("ignore", _codes),
+    "select": ("select", texts),
+    "extend-select": ("extend_select", texts),
+    "ignore": ("ignore", texts),
     "per-file-ignores": ("per_file_ignores", _per_file),
     "fail-level": ("fail_level", _level),
     "max-errors": ("max_errors", _count),
@@ -332,6 +429,7 @@ _KEYS: dict[str, tuple[str, Reader]] = {
     "target": ("target", _release),
     "extensions": ("extensions", extensions),
     "policy": ("policies", _policies),
+    "rules": ("custom", _rules),
     "jobs": ("jobs", _count),
     "cache": ("cache", _flag),
     "cache-dir": ("cache_dir", _text),

@@ -25,7 +25,7 @@ from ..rules.settings import Settings
 from .comments import Comments
 from .configuration import Configuration
 from .patterns import matches
-from .selectors import _PREFIX, check_selectors, covered
+from .selectors import _PREFIX, CUSTOM_CODES, check_selectors, covered
 
 if TYPE_CHECKING:
     from ..model.graph import Finding
@@ -83,6 +83,7 @@ def settings(
         configuration.target,
         configuration.extensions,
         configuration.policies_for(path),
+        configuration.custom_for(path),
         configuration.comments,
     )
 
@@ -91,7 +92,8 @@ def _chosen(layers: Sequence[Configuration]) -> tuple[frozenset[str], frozenset[
     from ..rules import all_rules
 
     rules = all_rules()
-    state = {rule.code: rule.default for rule in rules}
+    custom = layers[0].custom
+    state = {rule.code: rule.default for rule in rules} | dict.fromkeys(CUSTOM_CODES, True)
     ignored: set[str] = set()
     for layer in layers:
         if layer.select is not None:
@@ -102,10 +104,10 @@ def _chosen(layers: Sequence[Configuration]) -> tuple[frozenset[str], frozenset[
             (True, (*(layer.select or ()), *layer.extend_select)),
             (False, layer.ignore),
         ):
-            check_selectors(selectors, layer.path or "")
+            check_selectors(selectors, layer.path or "", custom)
             moves += [(_exactness(selector), not on, selector) for selector in selectors]
         for _, off, selector in sorted(moves):
-            for code in covered(selector):
+            for code in covered(selector, custom):
                 state[code] = not off
                 (ignored.add if off else ignored.discard)(code)
     return frozenset(code for code, on in state.items() if on), frozenset(ignored)
@@ -124,7 +126,7 @@ def ignored_in(path: str, configuration: Configuration) -> frozenset[str]:
         for pattern, selectors in configuration.per_file_ignores
         if matches(pattern, path, configuration.root)
         for selector in selectors
-        for code in covered(selector)
+        for code in covered(selector, configuration.custom)
     )
 
 
@@ -134,7 +136,9 @@ class Filter:
     def __init__(self, chosen: Settings, source: Source | None) -> None:
         self.enabled = chosen.enabled
         self.ignored = chosen.ignored
-        self.comments = Comments(source) if chosen.comments and source is not None else None
+        self.comments = (
+            Comments(source, chosen.custom) if chosen.comments and source is not None else None
+        )
 
     def keep(self, finding: Finding) -> bool:
         """Whether a finding is reported."""

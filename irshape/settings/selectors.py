@@ -6,32 +6,40 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from ..rules.settings import CustomRule
 from ..spelling import suggestion
 from .errors import ConfigurationError
 
 _PREFIX = r"IR[0-9]{0,3}"
+CUSTOM_CODES = tuple(f"IR{number}" for number in range(910, 950))
+"""The codes that the rules of `[[rules.custom]]` may have."""
 
 
 @lru_cache(maxsize=4096)
-def covered(selector: str) -> list[str]:
-    """The codes of the rules that a selector covers; none for one that means nothing."""
+def covered(selector: str, custom: tuple[CustomRule, ...] = ()) -> list[str]:
+    """The codes of the rules that a selector covers; none for one that means nothing. custom: the rules of the user's own."""
     from ..rules import all_rules
 
     rules = all_rules()
+    codes = [*(rule.code for rule in rules), *CUSTOM_CODES]
     if selector == "ALL":
-        return [rule.code for rule in rules]
+        return codes
     if re.fullmatch(_PREFIX, selector):
-        return [rule.code for rule in rules if rule.code.startswith(selector)]
-    return [rule.code for rule in rules if rule.name == selector]
+        return [code for code in codes if code.startswith(selector)]
+    named = [rule.code for rule in rules if rule.name == selector]
+    return named or [rule.id.code for rule in custom if rule.id.name == selector]
 
 
-def check_selectors(selectors: Iterable[str], where: str = "") -> None:
-    """Raises `ConfigurationError` for a selector that covers no rule. The families of a user's own rules may be empty."""
+def check_selectors(
+    selectors: Iterable[str], where: str = "", custom: tuple[CustomRule, ...] = ()
+) -> None:
+    """Raises `ConfigurationError` for a selector that covers no rule."""
     for selector in selectors:
-        if not covered(selector) and selector != "IR9":
+        if not covered(selector, custom):
             from ..rules import all_rules
 
-            known = [text for rule in all_rules() for text in (rule.code, rule.name)]
+            ids = (*(rule.id for rule in all_rules()), *(rule.id for rule in custom))
+            known = [text for rule in ids for text in (rule.code, rule.name)]
             place = f"{where}: " if where else ""
             close = suggestion(selector, known) or suggestion(selector.upper(), known)
             raise ConfigurationError(

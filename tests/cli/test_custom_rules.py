@@ -1,0 +1,208 @@
+"""Rules of a user's own, as XPath expressions in the configuration: reported, selected and silenced like any other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from click.testing import CliRunner
+from ir import Net
+
+import irshape
+from irshape.cli import cli
+
+
+def network(folder: Path) -> Path:
+    """f32 [2,3] through two ReLUs with a Convert to f64 between them."""
+    net = Net()
+    x = net.parameter("2,3", name="image")
+    first = net.layer("ReLU", [x], outputs=["FP32:2,3"], name="first")
+    wide = net.layer(
+        "Convert", [first], 'destination_type="f64"', outputs=["FP64:2,3"], name="wide"
+    )
+    last = net.layer("ReLU", [wide], outputs=["FP64:2,3"], name="last")
+    net.layers[int(last)] = net.layers[int(last)].replace(
+        "<output><port", '<output><port names="y"'
+    )
+    net.result(last, "out")
+    return net.save(folder)
+
+
+def rule(code: str = "IR910", **keys: object) -> str:
+    """A table of the configuration; JSON's texts and lists are TOML's too."""
+    fields = {"code": code, "xpath": "//layer[@type='ReLU']", "message": "not here", **keys}
+    return "[[rules.custom]]\n" + "".join(
+        f"{key} = {json.dumps(value)}\n" for key, value in fields.items() if value is not None
+    )
+
+
+def validate(*arguments: str) -> tuple[int, str, str]:
+    done = CliRunner().invoke(cli, ["validate", *arguments, "."])
+    return done.exit_code, done.stdout, done.stderr
+
+
+def findings(*arguments: str) -> list[tuple[str, str, str]]:
+    """Code, severity and message of what is reported, in order."""
+    _, output, error = validate("--format", "json", *arguments)
+    assert output, error
+    return [
+        (found["code"], found["severity"], found["message"])
+        for file in json.loads(output)["files"]
+        for found in file["diagnostics"]
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    network(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+class Case(NamedTuple):
+    """A configuration, options, and what is reported with them."""
+
+    configuration: str
+    reported: list[tuple[str, str, str]]
+    options: tuple[str, ...] = ()
+
+
+TWICE = [("IR910", "error", "not here")] * 2
+CASES = {
+    "every match": Case(configuration=rule(), reported=TWICE),
+    "no match": Case(configuration=rule(xpath="//layer[@type='Tanh']"), reported=[]),
+    "placeholders": Case(
+        configuration=rule(
+            xpath="//data/@destination_type[. = 'f64']",
+            message="{type} '{name}' (id {id}, {version}) converts to {text} {{so}}",
+        ),
+        reported=[("IR910", "error", "Convert 'wide' (id 2, opset1) converts to f64 {so}")],
+    ),
+    "severity": Case(
+        configuration=rule(severity="info", xpath="//layer[@name='first']"),
+        reported=[("IR910", "info", "not here")],
+    ),
+    "inferred type": Case(
+        configuration=rule(
+            xpath="//layer[@type='ReLU'][element-type(.) = 'f64']", message="{name}"
+        ),
+        reported=[("IR910", "error", "last")],
+    ),
+    "producer": Case(
+        configuration=rule(xpath="//layer[producer(.)/@type = 'Convert']", message="{name}"),
+        reported=[("IR910", "error", "last")],
+    ),
+    "truth": Case(
+        configuration=rule(xpath="count(//layer) > 4", message="too many in {name}"),
+        reported=[("IR910", "error", "too many in m")],
+    ),
+    "untruth": Case(configuration=rule(xpath="count(//layer) > 5"), reported=[]),
+    "other files": Case(configuration=rule(files=["other/**"]), reported=[]),
+    "these files": Case(configuration=rule(files=["*.xml"]), reported=TWICE),
+    "ignored by code": Case(configuration=rule(), options=("--ignore", "IR910"), reported=[]),
+    "ignored by name": Case(
+        configuration=rule(name="no-relu"), options=("--ignore", "no-relu"), reported=[]
+    ),
+    "ignored in the configuration": Case(
+        configuration='ignore = ["no-relu"]\n' + rule(name="no-relu"), reported=[]
+    ),
+    "ignored by file": Case(
+        configuration='[per-file-ignores]\n"m.xml" = ["no-relu"]\n' + rule(name="no-relu"),
+        reported=[],
+    ),
+    "another family selected": Case(configuration=rule(), options=("--select", "IR2"), reported=[]),
+    "its family selected": Case(configuration=rule(), options=("--select", "IR91"), reported=TWICE),
+    "unknown function": Case(
+        configuration=rule(xpath="//layer[nosuch(.)]"),
+        reported=[
+            ("IR909", "error", "the XPath of IR910 could not be evaluated: Unregistered function")
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_what_is_reported(folder: Path, case: Case) -> None:
+    (folder / "irshape.toml").write_text(case.configuration)
+    assert findings(*case.options) == case.reported
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_many_files_in_several_processes(folder: Path, jobs: str) -> None:
+    for number in range(6):
+        (folder / f"n{number}.xml").write_bytes((folder / "m.xml").read_bytes())
+    (folder / "irshape.toml").write_text(rule())
+    assert findings("--jobs", jobs, "--no-cache") == TWICE * 7
+
+
+def test_it_has_a_place_and_exit_status(folder: Path) -> None:
+    (folder / "irshape.toml").write_text(rule(xpath="//data/@destination_type", help="use f32"))
+    status, output, _ = validate("--color", "never")
+    assert status == 1
+    line = next(
+        at
+        for at, text in enumerate((folder / "m.xml").read_text().splitlines(), 1)
+        if "f64" in text
+    )
+    assert f"m.xml:{line}:" in output
+    assert "error[IR910] not here" in output
+    assert "help: use f32" in output
+
+
+def test_a_comment_silences_it(folder: Path) -> None:
+    (folder / "irshape.toml").write_text(rule(name="no-relu"))
+    text = (folder / "m.xml").read_text()
+    first = text.index(">", text.index('name="first"')) + 1
+    (folder / "m.xml").write_text(f"{text[:first]}<!-- irshape: disable=no-relu -->{text[first:]}")
+    assert findings() == TWICE[:1]
+
+
+def test_in_python(folder: Path) -> None:
+    (folder / "irshape.toml").write_text(rule(xpath="//layer[@name='first']"))
+    report = irshape.validate(folder / "m.xml", config=folder / "irshape.toml")
+    assert [(found.code, found.layer and found.layer["name"]) for found in report.diagnostics] == [
+        ("IR910", "first")
+    ]
+
+
+@pytest.mark.parametrize("form", ["sarif", "junit", "gitlab", "html", "markdown", "github"])
+def test_every_report_has_it(folder: Path, form: str) -> None:
+    (folder / "irshape.toml").write_text(rule(name="no-relu"))
+    _, output, error = validate("--format", form)
+    assert "IR910" in output, error
+
+
+class Wrong(NamedTuple):
+    """A configuration that cannot be used, and what is said of it."""
+
+    configuration: str
+    said: str
+
+
+WRONG = {
+    "malformed": Wrong(rule(xpath="//layer["), "rules.custom[0].xpath: Invalid expression"),
+    "no code": Wrong(rule(code=None), "rules.custom[0]: it has no code"),  # type: ignore[arg-type]
+    "no xpath": Wrong(rule(xpath=None), "rules.custom[0]: it has no xpath"),
+    "no message": Wrong(rule(message=None), "rules.custom[0]: it has no message"),
+    "taken code": Wrong(rule("IR201"), "code: expected IR910 to IR949, got 'IR201'"),
+    "taken name": Wrong(rule(name="cycle"), "cycle is a rule of irshape"),
+    "one code twice": Wrong(rule() + rule(name="other"), "two rules have the code IR910"),
+    "one name twice": Wrong(rule(name="a") + rule("IR911", name="a"), "two rules have the name a"),
+    "placeholder": Wrong(rule(message="{colour}"), "'{colour}' is no placeholder"),
+    "access": Wrong(rule(message="{name.__class__}"), "is no placeholder"),
+    "brace": Wrong(rule(message="{name"), "rules.custom[0].message"),
+    "unknown key": Wrong(rule(colour="red"), "there is no such key"),
+    "unknown severity": Wrong(rule(severity="bad"), "expected error, warning or info"),
+    "no list": Wrong("[rules]\ncustom = 1\n", "expected tables [[rules.custom]]"),
+    "no table": Wrong("rules = 1\n", "expected tables [[rules.custom]]"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG.values(), ids=WRONG)
+def test_a_rule_that_cannot_be_used(folder: Path, case: Wrong) -> None:
+    (folder / "irshape.toml").write_text(case.configuration)
+    status, _, error = validate()
+    assert status == 2
+    assert case.said in error

@@ -175,7 +175,7 @@ def fix(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Fixe
         fixes = _untouched(unreadable.source, [diagnostic(unreadable.finding, unreadable.source)])
         fixes.readable = False
         return fixes
-    if model.format != "ir":
+    if not model.format.fixable:
         raise ValueError(f"'{name}' is no IR; only the text of an IR can be fixed")
     if model.source.data != source.data or any(
         problem.rule == REPAIRED_XML for problem in model.findings

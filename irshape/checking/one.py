@@ -36,7 +36,7 @@ def examine(model: Model, settings: Settings = PLAIN) -> Examination:
     from ..rules import Context, findings
 
     context = Context(model, infer(model, compare=True), settings)
-    selection = Filter(settings, model.source if model.format == "ir" else None)
+    selection = Filter(settings, model.source if model.format.comments else None)
     reported = [finding for finding in findings(context, settings.also) if selection.keep(finding)]
     reported += selection.about_comments()
     reported.sort(key=lambda finding: (finding.offset, finding.rule.name, finding.message))
@@ -90,7 +90,7 @@ def _validate_cached(opened: Opened, settings: Settings, cache: str) -> FileRepo
     if model.weights is not None:
         model.weights.reads = set()
     report = validate_model(model, settings)
-    if model.format == "ir":
+    if model.format.self_contained:
         if model.weights is not None:
             entry.weights.reads = model.weights.reads
         entry.put(report, whole=bool(settings.also) or _has_plugin_rules())

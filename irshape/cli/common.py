@@ -52,14 +52,13 @@ def expand(paths: Iterable[str], *, only_ir: bool = False) -> list[str]:
 
 def holds_ir(path: Path) -> bool:
     """Whether a file in a folder is an IR or a layer on its own; what cannot be told is taken for one."""
-    from ..formats.loading import root_element
+    from ..formats.ir.recognition import PEEK, may_be_ir
 
     try:
         with path.open("rb") as file:
-            root = root_element(file.read(1 << 16))
+            return may_be_ir(file.read(PEEK))
     except OSError:
         return True
-    return root is None or root in ("net", "layer", "!DOCTYPE")
 
 
 def wants_colour(choice: str) -> bool:

@@ -32,7 +32,7 @@ def command(model: str, form: str) -> None:
     It goes by the version of the IR, the opsets and the element types that the file names. Exit status 1 where the file cannot be read.
     """
     loaded = load_or_exit(model, "none")
-    if loaded.format != "ir":
+    if not loaded.format.layers_as_written:
         raise click.UsageError(f"'{model}' is no OpenVINO IR: its operations are of another format")
     found = required(loaded)
     if form == "json":

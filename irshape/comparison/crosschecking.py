@@ -61,7 +61,7 @@ def crosscheck(
     only, and blames no layer. save: a folder for the blamed layer as an IR of its own with its inputs and outputs. progress: called for each layer.
     Raises `RuntimeError` where OpenVINO is not installed, `ExecutionError` for inputs that do not fit.
     """
-    if model.format != "ir":
+    if model.format.runtimes:
         from .foreign import crosscheck as crosscheck_foreign
 
         if hint is not None or save is not None or config or layers != "all":

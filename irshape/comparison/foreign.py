@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,17 +24,36 @@ from ..types import ElementType, PartialShape
 from .result import Array, Comparison, Row
 from .runtime import TIMEOUT, Answer
 
-DEVICES = {"onnx": ("CPU", "onnxruntime", "reference"), "onednn": ("CPU", "onednn")}
-"""What `--device` may name, by format; the first stands for the second."""
 _PLAIN = {"f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"}
-_MODULES = {
-    "onnx": "irshape.comparison.onnx_runtime",
-    "onednn": "irshape.comparison.onednn_runtime",
+
+
+class Runtime(NamedTuple):
+    """A runtime that cross-checks models of its own format, in a process of its own."""
+
+    module: str
+    """The module that is run as the process."""
+    package: str
+    """What to install, as pip knows it."""
+    needs_shapes: bool = False
+    """It infers no shapes, and is told those of every tensor."""
+
+
+RUNTIMES = {
+    "onnxruntime": Runtime("irshape.comparison.onnx_runtime", "irshape[onnx]"),
+    "reference": Runtime("irshape.comparison.onnx_runtime", "irshape[onnx]"),
+    "onednn": Runtime("irshape.comparison.onednn_runtime", "onednn-cpu-gomp", needs_shapes=True),
 }
+"""The runtimes that a `Format` may name."""
 
 
 class ForeignComparison(Comparison):
     """The rows of a cross-check with another runtime than OpenVINO; `version` names it."""
+
+    def __init__(
+        self, model: Model, device: str, answer: Answer, rows: list[Row], problems: list[str]
+    ) -> None:
+        super().__init__(model, device, answer, rows, problems)
+        self.runtime = answer.version
 
     def to_dict(self) -> dict[str, Any]:
         found = super().to_dict()
@@ -51,16 +70,18 @@ def crosscheck(
     seed: int,
 ) -> ForeignComparison:
     """Every value that the model names, computed by both. Raises `ValueError` for a device that the format has not, `RuntimeError` where its package is not installed."""
-    known = DEVICES[model.format]
-    if device not in known:
+    known = model.format.runtimes
+    if device not in ("CPU", *known):
         raise ValueError(
-            f"a model of the format {model.format} is cross-checked on {' or '.join(known[1:])}, not on '{device}'; `irshape convert` it for OpenVINO's devices"
+            f"a model of the format {model.format.name} is cross-checked on "
+            f"{' or '.join(known)}, not on '{device}'; "
+            "`irshape convert` it for OpenVINO's devices"
         )
     if not os.path.isfile(model.path):
         raise ValueError("the cross-check needs the model as a file")
     session = Session(model)
     fed = session.bind(inputs if inputs is not None else random_inputs(model, seed))
-    runtime = known[1] if device == "CPU" else device
+    runtime = known[0] if device == "CPU" else device
     answer, values = asked(model, fed, runtime)
     problems = [f"{answer.version}: {answer.problem}"] if answer.problem else []
     problems += [f"{runtime} crashed: {answer.crashed}"] if answer.crashed else []
@@ -108,13 +129,13 @@ def _asked(
         "values": plain,
         "results": results,
     }
-    if model.format == "onednn":
+    if RUNTIMES[runtime].needs_shapes:
         request["shapes"] = shapes
     (folder / "request.json").write_text(json.dumps(request))
     ended = None
     try:
         done = subprocess.run(
-            [sys.executable, "-m", _MODULES[model.format], str(folder)],
+            [sys.executable, "-m", RUNTIMES[runtime].module, str(folder)],
             capture_output=True,
             timeout=TIMEOUT,
             check=False,
@@ -137,9 +158,9 @@ def _asked(
         else {}
     )
     if found.get("absent"):
-        package = "irshape[onnx]" if model.format == "onnx" else "onednn-cpu-gomp"
         raise RuntimeError(
-            f"{runtime} is not installed ({found['absent']}); the cross-check needs it: pip install '{package}'"
+            f"{runtime} is not installed ({found['absent']}); the cross-check needs it: "
+            f"pip install '{RUNTIMES[runtime].package}'"
         )
     values = {
         name: np.load(folder / file, allow_pickle=False)

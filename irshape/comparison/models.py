@@ -230,12 +230,13 @@ def _by_runtime(
     found: ModelComparison, model: Model, fed: dict[str, Array], runtime: Runtime | None
 ) -> tuple[str, dict[str, Array]]:
     """What runs a model, and the values that it gives by tensor name; none where irshape runs it."""
-    if model.format != "onnx" or runtime == "irshape" or not os.path.isfile(model.path):
+    native = model.format.comparing_runtime
+    if native is None or runtime == "irshape" or not os.path.isfile(model.path):
         return "irshape", {}
     from .foreign import asked
 
     try:
-        answer, values = asked(model, fed, "onnxruntime")
+        answer, values = asked(model, fed, native)
     except RuntimeError as absent:
         if runtime is not None:
             raise

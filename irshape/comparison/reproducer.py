@@ -62,8 +62,7 @@ def cut(model: Model, layer: Layer, inputs: Sequence[Array]) -> Cut:
         result.inputs[0].dims = port.dims
         body.layers.append(result)
         body.edges.append(Edge(layer.id, port.id, result.id, "0", -1))
-    alone = Model(model.source, layer.name, 11)
-    alone.format = model.format
+    alone = Model(model.source, layer.name, 11, format=model.format)
     alone.net = body
     alone.weights = model.weights
     return Cut(alone, layer, arrays)
@@ -73,8 +72,7 @@ def cut_body(
     model: Model, body: Body, given: Mapping[str, Array]
 ) -> tuple[Model, dict[str, Array]]:
     """The body of a control-flow layer, with Parameters of the shapes of `given` (by their ids), and those arrays in the order of the Parameters."""
-    alone = Model(model.source, model.path, 11)
-    alone.format = model.format
+    alone = Model(model.source, model.path, 11, format=model.format)
     alone.weights = model.weights
     alone.net = Body()
     alone.net.edges = list(body.edges)

@@ -73,7 +73,7 @@ class Comparison:
         self.model = model
         self.device = device
         self.version = answer.version
-        self.runtime = f"OpenVINO {answer.version}" if model.format == "ir" else answer.version
+        self.runtime = f"OpenVINO {answer.version}"
         self.device_name = answer.device
         self.rows = rows
         self.problems = problems

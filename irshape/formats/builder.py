@@ -9,6 +9,7 @@ from typing import Any
 from ..faults import Fault, Violation
 from ..inference.engine import Engine
 from ..inference.result import BodyResult
+from ..model.format import Format
 from ..model.graph import BackEdge, Body, Edge, Finding, Layer, Model, Port, PortMap
 from ..model.pieces import Pieces
 from ..model.source import Source
@@ -52,8 +53,8 @@ class Value:
 class Builder:
     """A model in the making. `offset` and `name` are those of the foreign node whose layers are being added."""
 
-    def __init__(self, source: Source, name: str) -> None:
-        self.model = Model(source, name)
+    def __init__(self, source: Source, name: str, format: Format) -> None:
+        self.model = Model(source, name, format=format)
         self.bytes = Pieces()
         self.model.weights = Weights(None, self.bytes, "ready")
         self.engine = Engine(self.model)

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sys
 from typing import Literal, NamedTuple
 
 from ..faults import Fault
 from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
-from ..model.weights import Weights
-from ..rule_ids import MALFORMED_XML, NOT_AN_IR, SIZE_LIMIT
-from .foreign import read_foreign, recognised
-from .ir.reader import MAX_XML_BYTES, read
+from ..rule_ids import SIZE_LIMIT
+from . import ir, onednn, onnx
+from .inputs import InputFormat
 
-_ROOT = re.compile(
-    rb"\A(?:\xef\xbb\xbf)?(?>\s+|<\?.*?\?>|<!--.*?-->)*+<(!?[A-Za-z_.\xe2][\w.\-\x80-\xff]*)",
-    re.DOTALL,
-)
+FORMATS: tuple[InputFormat, ...] = (onednn.INPUT, onnx.INPUT, ir.INPUT)
+"""The first one that recognises a file reads it. The IR, the last, accepts every file."""
+
+MAX_XML_BYTES = 1 << 30
 _PEEK = 1 << 16
-_LFS = b"version https://git-lfs"
-_HELP = "give the .xml of the model; its .bin is found beside it"
-_HELP_LFS = "run `git lfs pull` where the file came from"
 
 WeightsChoice = str | os.PathLike[str] | Literal["beside", "none"]
 
@@ -73,19 +68,12 @@ def read_source(source: Source, weights: str | os.PathLike[str] | None) -> Model
 
     Raises `NotReadable`.
     """
-    foreign = recognised(source.data)
-    if foreign is not None:
-        return read_foreign(source, foreign)
-    root = root_element(source.data)
-    if root == "layer":
-        from .ir.fragments import read_layers
+    return format_of(source.data).read(source, weights)
 
-        model = read_layers(source)
-        model.weights = Weights.open(None)
-        return model
-    model = read(source)
-    model.weights = Weights.open(weights)
-    return model
+
+def format_of(data: bytes) -> InputFormat:
+    """The format of a file, recognised by its bytes."""
+    return next(candidate for candidate in FORMATS if candidate.recognises(data))
 
 
 def _cannot_open(name: str) -> OSError:
@@ -111,9 +99,7 @@ def open_source(name: str) -> Source:
         with open(name, "rb") as file:
             data = file.read(MAX_XML_BYTES + 1)
         shown = name
-    source = Source(shown, data)
     if len(data) > MAX_XML_BYTES:
-        source.data = data[:_PEEK]
         raise NotReadable(
             Finding(
                 Fault(
@@ -125,68 +111,7 @@ def open_source(name: str) -> Source:
                 ),
                 0,
             ),
-            source,
+            Source(shown, data[:_PEEK]),
         )
-    if recognised(data) is not None:
-        return source
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        try:
-            source = Source(shown, data.decode("utf-16").encode(), "utf-8-sig", data)
-        except UnicodeDecodeError as error:
-            raise NotReadable(
-                Finding(
-                    Fault(
-                        MALFORMED_XML,
-                        f"the file begins as UTF-16 and is not: {error.reason}",
-                        help="save it as UTF-8",
-                    ),
-                    0,
-                ),
-                source,
-            ) from None
-    elif not data.strip():
-        raise NotReadable(
-            Finding(
-                Fault(
-                    NOT_AN_IR,
-                    "the file is empty",
-                    expected="<net> or <layer>",
-                    actual="nothing",
-                    help="give the .xml of a model",
-                ),
-                0,
-            ),
-            source,
-        )
-    elif b"\0" in data[:_PEEK] or not data[:_PEEK].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        raise NotReadable(
-            Finding(
-                Fault(
-                    NOT_AN_IR,
-                    _not_xml(data),
-                    expected="<net> or <layer>",
-                    help=_HELP_LFS if data.startswith(_LFS) else _HELP,
-                ),
-                0,
-            ),
-            source,
-        )
-    return source
-
-
-def _not_xml(data: bytes) -> str:
-    if data.startswith(_LFS):
-        return "the file is a Git-LFS pointer, not the .xml itself"
-    return (
-        "the file is not XML; it looks like binary data"
-        if b"\0" in data[:_PEEK]
-        else "the file is not XML"
-    )
-
-
-def root_element(data: bytes) -> str | None:
-    """The name of the root element if the first bytes tell; `layer` if `...` stands in its place."""
-    match = _ROOT.match(data[:_PEEK])
-    if match is None:
-        return None
-    return match[1].decode("utf-8", "replace") if match[1].strip(b".\xe2\x80\xa6") else "layer"
+    opens_text = format_of(data).opens_text
+    return Source(shown, data) if opens_text is None else opens_text(shown, data)

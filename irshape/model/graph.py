@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from ..faults import Fault
 from ..rule_ids import RuleId, Severity
 from ..types import ElementType
+from .format import Format
 from .source import Source
 from .weights import Constant, Weights
 
@@ -271,14 +272,17 @@ class NotReadable(Exception):
 class Model:
     """A file in memory: its net, its constants (mapped, read only when asked for) and the problems met while reading."""
 
-    def __init__(self, source: Source, name: str = "", version: int = 11) -> None:
+    def __init__(
+        self, source: Source, name: str = "", version: int = 11, *, format: Format
+    ) -> None:
         self.source = source
         self.name = name
         self.version = version
         self.kind: Literal["net", "layers"] = "net"
         """`layers` for a file of layers on their own, without edges."""
-        self.format: Literal["ir", "onnx", "onednn"] = "ir"
-        """What the file holds; another format than the IR is read into OpenVINO's operations."""
+        self.format = format
+        """The format of the file; a model of another one than the IR is read into OpenVINO's
+        operations."""
         self.net = Body()
         self.findings: list[Finding] = []
         """What was met while reading."""

@@ -71,7 +71,7 @@ class OutputShapeMismatch(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         unsure = _unsure(context.inference.result)
-        written = context.model.format == "ir"
+        written = context.model.format.ports_as_written
         for layer, found in context.met(Mismatch):
             if id(layer) in context.doubtful:
                 continue

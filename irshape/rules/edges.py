@@ -415,7 +415,9 @@ class UnreachableLayer(Rule):
                         expected="a path to a Result or an Assign",
                         actual="none",
                         help="connect it, or remove it",
-                        severity="info" if lonely or context.model.format != "ir" else None,
+                        severity="info"
+                        if lonely or not context.model.format.layers_as_written
+                        else None,
                     ),
                     layer.offset,
                     layer,

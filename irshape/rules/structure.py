@@ -546,7 +546,7 @@ class MissingBody(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         wanted = {"loop": ("body",), "tensoriterator": ("body",), "if": ("then_body", "else_body")}
-        for layer in context.layers(*wanted) if context.model.format == "ir" else ():
+        for layer in context.layers(*wanted) if context.model.format.layers_as_written else ():
             expected = wanted[layer.type.lower()]
             held = layer.bodies or {}
             for tag in expected:

@@ -44,7 +44,7 @@ class NewerThanTarget(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         target = context.settings.target
-        if target is None or context.model.format != "ir":
+        if target is None or not context.model.format.layers_as_written:
             return
         from ..ops.requirements import requirements
         from ..releases import FIRST, newest_opset, written

@@ -78,7 +78,7 @@ class UnknownType(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for layer, unknown in context.met(UnknownOperation):
-            if context.model.format != "ir":
+            if not context.model.format.layers_as_written:
                 continue  # the reader has said which node it is
             if MISSING_LAYER_ATTRIBUTE in context.noted.get(id(layer), ()):
                 continue  # without a type or version no operation can be found

@@ -1,1 +1,43 @@
-"""The IR: its reader, its writer, edits of its text, layers on their own."""
+"""The OpenVINO IR: recognition, reader, writer, edits of its text, and layers on their own."""
+
+from __future__ import annotations
+
+from ...model.format import Format
+from ...model.graph import Model
+from ...model.source import Source
+from ..inputs import InputFormat, WeightsPath
+from .recognition import holds_single_layers, opened_text
+
+
+def _recognises(data: bytes) -> bool:
+    """Always: a file of no other format is reported as an IR that cannot be read."""
+    return True
+
+
+def _read(source: Source, weights: WeightsPath) -> Model:
+    from ...model.weights import Weights
+
+    if holds_single_layers(source.data):
+        from .fragments import read_layers
+
+        model = read_layers(source)
+        model.weights = Weights.open(None)
+        return model
+    from .reader import read
+
+    model = read(source)
+    model.weights = Weights.open(weights)
+    return model
+
+
+FORMAT = Format(
+    "IR",
+    layers_as_written=True,
+    ports_as_written=True,
+    fixable=True,
+    comments=True,
+    xml=True,
+    self_contained=True,
+)
+
+INPUT = InputFormat(FORMAT, _recognises, _read, opened_text)

@@ -24,6 +24,7 @@ from ...rule_ids import (
     UNKNOWN_PORT_ATTRIBUTE,
     RuleId,
 )
+from . import FORMAT
 
 _MIN_DIM, _MAX_DIM = -1, 2**63 - 1
 
@@ -50,7 +51,7 @@ class Elements:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.model = Model(source)
+        self.model = Model(source, format=FORMAT)
         self.findings = self.model.findings
         self.port_ids: set[str] = set()
         """Those met that are well-formed: there are few, and they come again and again."""

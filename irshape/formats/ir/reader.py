@@ -20,7 +20,6 @@ from .elements import OPAQUE, Elements, Irregular
 if TYPE_CHECKING:
     from .repair import Repaired
 
-MAX_XML_BYTES = 1 << 30
 MAX_DEPTH = 256
 """Elements inside one another. A body takes four, so 60 bodies may nest."""
 

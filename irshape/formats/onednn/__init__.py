@@ -1,1 +1,32 @@
-"""oneDNN Graph in its JSON, read into OpenVINO's operations. One module a family of kinds; `declaration` says how one is declared, `reader` puts a graph together."""
+"""oneDNN Graph in its JSON, read into OpenVINO's operations.
+
+One module a family of kinds; `declaration` says how one is declared, `reader` puts a graph
+together.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...model.format import Format
+from ...model.graph import Model
+from ...model.source import Source
+from ..inputs import InputFormat, WeightsPath
+
+_JSON = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*\{")
+
+
+def _recognises(data: bytes) -> bool:
+    """Whether the bytes begin as a JSON object."""
+    return _JSON.match(data) is not None
+
+
+def _read(source: Source, weights: WeightsPath) -> Model:
+    from .reader import read
+
+    return read(source)
+
+
+FORMAT = Format("oneDNN Graph", runtimes=("onednn",))
+
+INPUT = InputFormat(FORMAT, _recognises, _read)

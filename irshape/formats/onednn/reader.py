@@ -31,6 +31,7 @@ from ...rule_ids import (
 )
 from ...types import DYNAMIC_TYPE, ElementType, PartialShape
 from ..builder import Builder, Value, declare
+from . import FORMAT
 from .declaration import TYPES, Declaration, Operation, declarations
 
 UNKNOWN_SIZE = -(2**63)
@@ -234,8 +235,7 @@ class LogicalTensor:
 
 class _Reader:
     def __init__(self, source: Source, operations: list[tuple[int, dict[str, Any]]]) -> None:
-        self.builder = Builder(source, "oneDNN graph")
-        self.builder.model.format = "onednn"
+        self.builder = Builder(source, "oneDNN graph", FORMAT)
         self.operations = operations
         self.inputs: list[list[LogicalTensor]] = []
         self.outputs: list[list[LogicalTensor]] = []

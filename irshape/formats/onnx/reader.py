@@ -37,6 +37,7 @@ from ...rule_ids import (
 )
 from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, ElementType, PartialShape
 from ..builder import PORT_MAPS, Builder, Value, declare
+from . import FORMAT
 from .declaration import Node, declarations
 from .messages import (
     function_body,
@@ -93,7 +94,7 @@ def read(source: Source) -> Model:
     folder = None if source.path == "<stdin>" else Path(source.path).parent
     listing, offsets = listed(proto.graph.node)
     source.data, source.encoding = listing, "utf-8"
-    return _Reader(proto, Builder(source, proto.graph.name), folder, offsets).read()
+    return _Reader(proto, Builder(source, proto.graph.name, FORMAT), folder, offsets).read()
 
 
 class _Scope:
@@ -136,7 +137,6 @@ class _Reader:
 
     def read(self) -> Model:
         graph, builder, proto = self.proto.graph, self.builder, self.proto
-        builder.model.format = "onnx"
         opsets = {_domain(entry.domain): entry.version for entry in proto.opset_import}
         if "" not in opsets and proto.ir_version < 3:
             opsets[""] = 1

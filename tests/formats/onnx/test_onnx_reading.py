@@ -307,7 +307,7 @@ def test_recognised_by_content(
 ) -> None:
     data = written(reduction(13, axes=[1]), tmp_path).read_bytes()
     (tmp_path / "model.bin").write_bytes(data)
-    assert irshape.load(tmp_path / "model.bin").format == "onnx"
+    assert irshape.load(tmp_path / "model.bin").format.name == "ONNX"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
     with pytest.raises(SystemExit) as done:
         main(["validate", "-"])

@@ -1,0 +1,30 @@
+"""How a file of an input format is recognised and read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+from ..model.format import Format
+from ..model.graph import Model
+from ..model.source import Source
+
+WeightsPath = str | os.PathLike[str] | None
+"""The path of a .bin, or None to read the model without one."""
+
+
+class InputFormat(NamedTuple):
+    """An input format. Each is declared in its own folder, and listed in `loading.FORMATS`."""
+
+    format: Format
+    """What holds for its models."""
+    recognises: Callable[[bytes], bool]
+    """Whether the bytes of a file are of this format."""
+    read: Callable[[Source, WeightsPath], Model]
+    """Reads a file into a model of OpenVINO's operations. Raises `NotReadable`."""
+    opens_text: Callable[[str, bytes], Source] | None = None
+    """Decodes the bytes of the file of that path. Raises `NotReadable` for what is not text.
+
+    None: the reader takes the bytes as they are.
+    """

@@ -1,0 +1,81 @@
+"""What the first bytes of a file tell: an IR, layers on their own, or no XML at all."""
+
+from __future__ import annotations
+
+import re
+
+from ...faults import Fault
+from ...model.graph import Finding, NotReadable
+from ...model.source import Source
+from ...rule_ids import MALFORMED_XML, NOT_AN_IR
+
+PEEK = 1 << 16
+"""The bytes that decide what a file is."""
+
+_ROOT = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?(?>\s+|<\?.*?\?>|<!--.*?-->)*+<(!?[A-Za-z_.\xe2][\w.\-\x80-\xff]*)",
+    re.DOTALL,
+)
+_LFS = b"version https://git-lfs"
+_HELP = "give the .xml of the model; its .bin is found beside it"
+_HELP_LFS = "run `git lfs pull` where the file came from"
+
+
+def holds_single_layers(data: bytes) -> bool:
+    """Whether the root element is a `<layer>`, as in operation documents."""
+    return _root_element(data) == "layer"
+
+
+def may_be_ir(data: bytes) -> bool:
+    """Whether a file that begins with these bytes may be an IR, or hold layers on their own.
+
+    True where the root element cannot be seen: validation then says what is wrong.
+    """
+    return _root_element(data) in (None, "net", "layer", "!DOCTYPE")
+
+
+def _root_element(data: bytes) -> str | None:
+    """The name of the root element, if it can be seen; `layer` where `...` stands for it."""
+    match = _ROOT.match(data[:PEEK])
+    if match is None:
+        return None
+    return match[1].decode("utf-8", "replace") if match[1].strip(b".\xe2\x80\xa6") else "layer"
+
+
+def opened_text(path: str, data: bytes) -> Source:
+    """The text of an IR; UTF-16 is decoded. Raises `NotReadable` for bytes that are no XML."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        try:
+            return Source(path, data.decode("utf-16").encode(), "utf-8-sig", data)
+        except UnicodeDecodeError as error:
+            fault = Fault(
+                MALFORMED_XML,
+                f"the file begins as UTF-16 and is not: {error.reason}",
+                help="save it as UTF-8",
+            )
+    elif not data.strip():
+        fault = Fault(
+            NOT_AN_IR,
+            "the file is empty",
+            expected="<net> or <layer>",
+            actual="nothing",
+            help="give the .xml of a model",
+        )
+    elif b"\0" in data[:PEEK] or not data[:PEEK].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        fault = Fault(
+            NOT_AN_IR,
+            _not_xml(data),
+            expected="<net> or <layer>",
+            help=_HELP_LFS if data.startswith(_LFS) else _HELP,
+        )
+    else:
+        return Source(path, data)
+    raise NotReadable(Finding(fault, 0), Source(path, data))
+
+
+def _not_xml(data: bytes) -> str:
+    if data.startswith(_LFS):
+        return "the file is a Git-LFS pointer, not the .xml itself"
+    if b"\0" in data[:PEEK]:
+        return "the file is not XML; it looks like binary data"
+    return "the file is not XML"

@@ -1,0 +1,43 @@
+"""Recognises an ONNX model by its bytes, without the onnx package.
+
+A protobuf file has no magic number: each field has to be one of a ModelProto.
+"""
+
+from __future__ import annotations
+
+_WIRE_TYPES = {1: 0, 2: 2, 3: 2, 4: 2, 5: 0, 6: 2, 7: 2, 8: 2, 14: 2, 20: 2, 25: 2, 26: 2}
+"""The fields of a ModelProto and their encodings: 0 is a number, 2 a length and bytes."""
+_GRAPH = 7
+
+
+def is_onnx(data: bytes) -> bool:
+    """Whether the bytes are the fields of a ModelProto that has a graph.
+
+    A file that is cut short inside its graph counts.
+    """
+    position, has_graph = 0, False
+    while position < len(data):
+        tag, position = _varint(data, position)
+        if _WIRE_TYPES.get(tag >> 3) != tag & 7:
+            return False
+        number, position = _varint(data, position)
+        if number < 0:
+            return False
+        has_graph = has_graph or tag >> 3 == _GRAPH
+        if tag & 7 == 2:
+            position += number
+    return has_graph
+
+
+def _varint(data: bytes, position: int) -> tuple[int, int]:
+    """The number encoded at `position`, and where it ends; -1 where there is none."""
+    number = 0
+    for shift in range(0, 70, 7):
+        if position >= len(data):
+            return -1, position
+        byte = data[position]
+        position += 1
+        number |= (byte & 127) << shift
+        if byte < 128:
+            return number, position
+    return -1, position

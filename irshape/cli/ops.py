@@ -60,7 +60,7 @@ def described(cls: type[Operation]) -> dict[str, Any]:
     from ..ops import registry
     from ..ops.constraints import constraints
     from ..ops.declaration import Operation as Base
-    from ..ops.declaration import describe_types
+    from ..ops.operands import OneOf, describe_types
 
     attributes = []
     for declared in cls.attributes.values():
@@ -73,7 +73,7 @@ def described(cls: type[Operation]) -> dict[str, Any]:
             {
                 "name": declared.name,
                 "type": declared.kind.name,
-                "values": declared.kind.describe(),
+                "values": declared.describe(),
                 "default": default,
                 "required": declared.required or declared.refused_when_absent,
             }
@@ -82,7 +82,8 @@ def described(cls: type[Operation]) -> dict[str, Any]:
         {
             "name": declared.name,
             "types": describe_types(declared.allowed),
-            "ranks": list(declared.ranks) if declared.ranks else None,
+            "ranks": list(declared.ranks) if isinstance(declared.ranks, OneOf) else None,
+            "shape": declared.describe_shape(),
             "optional": declared.optional,
             "variadic": declared.variadic,
         }
@@ -121,8 +122,8 @@ def _page(row: dict[str, Any]) -> str:
     ]
     for index, entry in enumerate(row["inputs"]):
         notes = [entry["types"]]
-        if entry["ranks"]:
-            notes.append("rank " + " or ".join(map(str, entry["ranks"])))
+        if entry["shape"]:
+            notes.append(entry["shape"])
         notes += [word for word in ("optional", "variadic") if entry[word]]
         lines.append(f"  {index}  {entry['name']}: {', '.join(notes)}")
     lines += [] if row["inputs"] else ["  none"]

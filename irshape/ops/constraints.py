@@ -1,4 +1,8 @@
-"""The conditions of an operation as a list, read from the code of its declaration: each `require(…)` and each `Violation(…)` that inference or the check can come to."""
+"""The conditions of an operation as a list.
+
+Some are declared: axes that several operands share. The others are read from the code of the
+declaration: each `require(…)` and each `Violation(…)` that inference or the check can come to.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,8 @@ from functools import cache
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from ..rule_ids import OPERATION_CONSTRAINT, RuleId
+from ..rule_ids import INPUT_SHAPES, OPERATION_CONSTRAINT, RuleId
+from . import operands
 from .declaration import Operation
 
 GAP = "…"
@@ -26,20 +31,36 @@ class Constraint(NamedTuple):
 
 
 def constraints(cls: type[Operation]) -> tuple[Constraint, ...]:
-    """The constraints of a version of an operation, in the order of its code; those on the number, types and ranks of inputs are in its operands."""
-    found: dict[Constraint, None] = {}
+    """The constraints of a version of an operation: the declared ones, then those of its code, in its order.
+
+    Those on a single input or attribute are in its operands and attributes.
+    """
+    constraints = dict.fromkeys(_shared_axes(cls))
     seen: set[FunctionType] = set()
     for name in ("infer", "check"):
         method = inspect.getattr_static(cls, name)
         if isinstance(method, FunctionType):
-            _follow(method, cls, found, seen)
-    return tuple(found)
+            _follow(method, cls, constraints, seen)
+    return tuple(constraints)
+
+
+def _shared_axes(cls: type[Operation]) -> Iterator[Constraint]:
+    named: dict[str, list[str]] = {}
+    for declared in cls.operands:
+        for axis in declared.axes or ():
+            if isinstance(axis, str):
+                named.setdefault(axis, []).append(f"`{declared.name}`")
+    for axis, names in named.items():
+        *others, last = dict.fromkeys(names)
+        if others or len(names) > 1:
+            listed = f"{', '.join(others)} and {last}" if others else f"the axes of {last}"
+            yield Constraint(f"`{axis}` must be equal in {listed}", INPUT_SHAPES.name)
 
 
 def _follow(
     function: FunctionType,
     cls: type[Operation],
-    found: dict[Constraint, None],
+    constraints: dict[Constraint, None],
     seen: set[FunctionType],
 ) -> None:
     """Goes through a function, and through those of the operations' modules that it calls."""
@@ -51,15 +72,15 @@ def _follow(
             if call.func.id in ("require", "Violation", "fault"):
                 at = call.func.id == "require"
                 if len(call.args) > at and (message := _text(call.args[at])).strip(GAP + " "):
-                    found.setdefault(Constraint(message, _rule(call, function)))
+                    constraints.setdefault(Constraint(message, _rule(call, function)))
                 continue
             target = function.__globals__.get(call.func.id)
         elif isinstance(call.func, ast.Attribute):
             target = _method(call.func, function, cls)
         else:
             continue
-        if isinstance(target, FunctionType):
-            _follow(target, cls, found, seen)
+        if isinstance(target, FunctionType) and target.__module__ != operands.__name__:
+            _follow(target, cls, constraints, seen)
 
 
 @cache

@@ -20,116 +20,105 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Final, NamedTuple
 
-from ..faults import Fault, Violation, fault
+from ..faults import Fault, Violation
 from ..rule_ids import (
     ATTRIBUTE_VALUE,
-    INPUT_COUNT,
     INPUT_ELEMENT_TYPE,
-    INPUT_RANK,
     MISSING_ATTRIBUTE,
     MISSPELT_ATTRIBUTE,
     UNKNOWN_ATTRIBUTE,
 )
-from ..types import DYNAMIC_TYPE, ElementType
+from ..types import DYNAMIC_TYPE, Dimension, ElementType
 from .kinds import THE_DEFAULT, Kind, Malformed
+from .operands import (
+    ANY,
+    BOOLEAN_TYPE,
+    I32_I64,
+    INTEGER,
+    NUMERIC,
+    NUMERIC_OR_BOOLEAN,
+    REAL,
+    Between,
+    Number,
+    Operand,
+    at_least,
+    between,
+    check_count,
+    check_operand,
+    check_shapes,
+    describe_types,
+    named_dimensions,
+    operand,
+    specified_types,
+    types,
+)
 from .tensors import Tensor, Value
 
+__all__ = [
+    "ANY",
+    "BOOLEAN_TYPE",
+    "I32_I64",
+    "INTEGER",
+    "NUMERIC",
+    "NUMERIC_OR_BOOLEAN",
+    "REAL",
+    "Attribute",
+    "AttributeFault",
+    "Between",
+    "Operand",
+    "Operation",
+    "at_least",
+    "attribute",
+    "between",
+    "check_inputs",
+    "check_specified",
+    "describe_types",
+    "operand",
+    "types",
+]
+
 _REQUIRED: Final = object()
-
-
-def _types(*names: str) -> frozenset[ElementType]:
-    return frozenset(ElementType.of(name) for name in (" ".join(names)).split())
-
-
-BOOLEAN_TYPE: Final = _types("boolean")
-REAL: Final = _types("f64 f32 f16 bf16 f8e4m3 f8e5m2 f8e8m0 f4e2m1 nf4")
-INTEGER: Final = _types("i64 i32 i16 i8 i4 u64 u32 u16 u8 u6 u4 u3 u2 u1")
-NUMERIC: Final = REAL | INTEGER
-NUMERIC_OR_BOOLEAN: Final = NUMERIC | BOOLEAN_TYPE
-I32_I64: Final = _types("i32 i64")
-ANY: Final = NUMERIC_OR_BOOLEAN | _types("string")
-
-
-def types(*names: str) -> frozenset[ElementType]:
-    """A set of element types by name, for `operand`."""
-    return _types(*names)
-
-
-class Operand:
-    """An input as declared: its name, the element types it takes, and what inference needs of it."""
-
-    def __init__(
-        self,
-        allowed: frozenset[ElementType],
-        *,
-        specified: frozenset[ElementType] | None,
-        rank: tuple[int, ...] | int | None,
-        like: str | None,
-        value: bool,
-        optional: bool,
-        variadic: bool,
-    ) -> None:
-        self.name = ""
-        self.allowed = allowed
-        self.specified = specified
-        self.ranks = (rank,) if isinstance(rank, int) else rank
-        self.like = like
-        self.value = value
-        self.optional = optional
-        self.variadic = variadic
-
-
-def operand(
-    allowed: frozenset[ElementType] = ANY,
-    *,
-    specified: frozenset[ElementType] | None = None,
-    rank: tuple[int, ...] | int | None = None,
-    like: str | None = None,
-    value: bool = False,
-    optional: bool = False,
-    variadic: bool = False,
-) -> Any:
-    """Declares the next input.
-
-    allowed: the element types that OpenVINO reads. specified: those of the specification, where it allows fewer. rank: the rank or ranks it must have. like: the operand whose element type it shares (a variadic one may
-    name itself). value: inference looks at
-    its value, which the engine then provides where it can be known. optional: may be left out. variadic: takes all inputs from here on.
-    """
-    return Operand(
-        allowed,
-        specified=specified,
-        rank=rank,
-        like=like,
-        value=value,
-        optional=optional,
-        variadic=variadic,
-    )
 
 
 class Attribute:
     """An attribute of `<data>` as declared."""
 
-    def __init__(self, kind: Kind, *, default: Any, required: bool, name: str | None) -> None:
+    def __init__(
+        self, kind: Kind, *, default: Any, required: bool, within: Between | None, name: str | None
+    ) -> None:
         self.kind = kind
+        self.within = within
         self.default = default
         self.required = required
         self.name = name or ""
 
     @property
     def refused_when_absent(self) -> bool:
-        """Whether OpenVINO cannot do without it (as opposed to: the specification demands it, OpenVINO takes a default)."""
+        """Whether OpenVINO refuses a layer without it, instead of going on with a default."""
         return self.default is _REQUIRED
+
+    def describe(self) -> str:
+        """The values that it takes, in words."""
+        limits = "" if self.within is None else f", {self.within}"
+        return self.kind.describe() + limits
 
 
 def attribute(
-    kind: Kind, *, default: Any = _REQUIRED, required: bool = False, name: str | None = None
+    kind: Kind,
+    *,
+    default: Any = _REQUIRED,
+    required: bool = False,
+    within: Between | None = None,
+    name: str | None = None,
 ) -> Any:
     """Declares an attribute.
 
-    default: its value when absent; without one OpenVINO refuses the layer. required: the specification demands it although OpenVINO goes
-    on with the default. name: as written in the IR, where that is no Python name (`auto_broadcast.auto_broadcast_axis`).
+    default: its value when absent; without one OpenVINO refuses the layer.
+    required: whether the specification demands it, although OpenVINO goes on with the default.
+    within: the numbers outside which OpenVINO refuses the layer: `at_least(1)`, `between(0, 1)`.
+    name: as written in the IR, where that is no Python name (`auto_broadcast.auto_broadcast_axis`).
     """
-    return Attribute(kind, default=default, required=required, name=name)
+    return Attribute(kind, default=default, required=required, within=within, name=name)
 
 
 class AttributeFault(NamedTuple):
@@ -169,6 +158,12 @@ class Operation:
     """Inputs that a Const itself must feed."""
     valued: ClassVar[tuple[tuple[int, Operand], ...]] = ()
     """The operands whose value inference looks at, with their positions."""
+    models: ClassVar[frozenset[str]] = frozenset()
+    """The operands whose element type others share."""
+    shaped: ClassVar[bool] = False
+    """Whether operands declare more of their shapes than the rank."""
+    limited: ClassVar[dict[str, Between]] = {}
+    """The attributes whose values are limited, by their Python names."""
 
     attributes: ClassVar[dict[str, Attribute]] = {}
     operands: ClassVar[tuple[Operand, ...]] = ()
@@ -176,7 +171,7 @@ class Operation:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         attributes = dict(cls.attributes)
-        operands = {found.name: found for found in cls.operands}
+        operands = {declared.name: declared for declared in cls.operands}
         for name, declared in list(vars(cls).items()):
             if isinstance(declared, Attribute):
                 declared.name = declared.name or name
@@ -194,6 +189,13 @@ class Operation:
         cls.valued = tuple(
             (i, declared) for i, declared in enumerate(cls.operands) if declared.value
         )
+        cls.models = frozenset(declared.like for declared in cls.operands if declared.like)
+        cls.shaped = any(declared.axes or declared.single for declared in cls.operands)
+        cls.limited = {
+            name: declared.within
+            for name, declared in attributes.items()
+            if declared.within is not None
+        }
 
     def __init__(self, **values: Any) -> None:
         """Attributes by their Python names; the rest take their defaults. Raises `TypeError` for an unknown or missing one."""
@@ -247,6 +249,10 @@ class Operation:
                 )
         return made, tuple(faults)
 
+    def dimensions(self, *inputs: Tensor | None) -> dict[str, Dimension]:
+        """The sizes of the axes that operands name, as far as ranks are known; inputs as `infer` takes them."""
+        return named_dimensions(self.operands, inputs)
+
     def infer(self, *inputs: Any, **context: Any) -> Tensor | tuple[Tensor, ...]:
         """Element types and shapes of the outputs from those of the inputs (an optional one that is absent is None). Raises `Violation`."""
         raise NotImplementedError
@@ -282,7 +288,7 @@ def _missing(declared: Attribute) -> AttributeFault:
         else ""
     )
     message = f"the attribute `{declared.name}` is missing{goes_on}"
-    wanted = declared.kind.describe()
+    wanted = declared.describe()
     hint = f'add {declared.name}="…" to <data>: {wanted}'
     fault = Fault(MISSING_ATTRIBUTE, message, declared.name, expected=wanted, help=hint)
     return AttributeFault(fault, silent)
@@ -335,110 +341,50 @@ def _fold(name: str) -> str:
 
 
 def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tensor | None, ...]:
-    """The inputs in the order of the operands, None for absent optional ones. Raises `Violation` for a wrong number, element type or rank."""
+    """The inputs in the order of the operands, None for absent optional ones.
+
+    Raises `Violation` for inputs or attributes that the declaration does not take.
+    """
     operands = operation.operands
-    least = sum(not declared.optional for declared in operands)
-    variadic = bool(operands) and operands[-1].variadic
-    if len(inputs) < least or (len(inputs) > len(operands) and not variadic):
-        most = "" if not variadic else " or more"
-        wanted = (
-            f"{least}{most}"
-            if least == len(operands) or variadic
-            else f"{least} to {len(operands)}"
-        )
-        names = ", ".join(
-            declared.name + ("…" if declared.variadic else "") for declared in operands
-        )
-        raise Violation(
-            f"{operation.type_name()} takes {wanted} input{'' if wanted == '1' else 's'} ({names}), got {len(inputs)}",
-            expected=wanted,
-            actual=len(inputs),
-            rule=INPUT_COUNT,
-        )
-    groups = {declared.like for declared in operands}
+    check_count(operation.type_name(), operands, len(inputs))
     shared: dict[str, ElementType] = {}
     for index, tensor in enumerate(inputs):
-        declared = operands[index] if index < len(operands) else operands[-1]
-        element_type = tensor.element_type
-        if element_type is not DYNAMIC_TYPE and element_type not in declared.allowed:
-            allowed = describe_types(declared.allowed)
-            raise Violation(
-                f"`{declared.name}` (input {index}) has element type {element_type}; expected {allowed}",
-                at=declared.name,
-                expected=allowed,
-                actual=element_type,
-                rule=INPUT_ELEMENT_TYPE,
-            )
-        if (
-            declared.ranks is not None
-            and tensor.rank is not None
-            and tensor.rank not in declared.ranks
-        ):
-            wanted = " or ".join(map(str, declared.ranks))
-            raise Violation(
-                f"`{declared.name}` (input {index}) has shape {tensor.shape}, of rank {tensor.rank}; expected rank {wanted}",
-                at=declared.name,
-                expected=f"rank {wanted}",
-                actual=f"rank {tensor.rank}",
-                rule=INPUT_RANK,
-            )
-        group = declared.like or (declared.name if declared.name in groups else None)
-        if group is None or element_type is DYNAMIC_TYPE:
+        declared = operands[min(index, len(operands) - 1)]
+        check_operand(declared, index, tensor)
+        group = declared.like or (declared.name if declared.name in operation.models else None)
+        if group is None or tensor.element_type is DYNAMIC_TYPE:
             continue
-        other = shared.setdefault(group, element_type)
-        if other is not element_type:
+        other = shared.setdefault(group, tensor.element_type)
+        if other is not tensor.element_type:
             raise Violation(
-                f"`{declared.name}` (input {index}) has element type {element_type}, but `{group}` has {other}; they must be the same",
+                f"`{declared.name}` (input {index}) has element type {tensor.element_type}, "
+                f"but `{group}` has {other}; they must be the same",
                 at=declared.name,
                 expected=other,
-                actual=element_type,
+                actual=tensor.element_type,
                 rule=INPUT_ELEMENT_TYPE,
                 help="insert a Convert",
             )
-    return (
-        inputs
-        if len(inputs) >= len(operands)
-        else inputs + (None,) * (len(operands) - len(inputs) - variadic)
+    if operation.shaped:
+        check_shapes(operands, inputs)
+    for name, within in operation.limited.items():
+        value = getattr(operation, name)
+        if value is not None and value not in within:
+            raise _outside(operation.attributes[name], value)
+    variadic = bool(operands) and operands[-1].variadic
+    return inputs + (None,) * (len(operands) - len(inputs) - variadic)
+
+
+def _outside(declared: Attribute, value: Number) -> Violation:
+    return Violation(
+        f"`{declared.name}` is {value:g}; expected {declared.within}",
+        at=declared.name,
+        expected=declared.within,
+        actual=f"{value:g}",
+        rule=ATTRIBUTE_VALUE,
     )
 
 
 def check_specified(operation: Operation, inputs: tuple[Tensor | None, ...]) -> Iterator[Fault]:
     """Element types that OpenVINO reads in silence and the specification does not allow."""
-    for index, tensor in enumerate(inputs):
-        declared = (
-            operation.operands[index] if index < len(operation.operands) else operation.operands[-1]
-        )
-        if (
-            declared.specified is None
-            or tensor is None
-            or tensor.element_type is DYNAMIC_TYPE
-            or tensor.element_type in declared.specified
-        ):
-            continue
-        wanted = describe_types(declared.specified)
-        yield fault(
-            f"`{declared.name}` (input {index}) has element type {tensor.element_type}; the specification wants {wanted}, though OpenVINO reads on",
-            at=declared.name,
-            expected=wanted,
-            actual=tensor.element_type,
-            rule=INPUT_ELEMENT_TYPE,
-        )
-
-
-def describe_types(allowed: frozenset[ElementType]) -> str:
-    """A set of element types in words."""
-    for words, group in (
-        ("any type", ANY),
-        ("a number or boolean", NUMERIC_OR_BOOLEAN),
-        ("a number", NUMERIC),
-        ("an integer", INTEGER),
-        ("a floating-point type", REAL),
-    ):
-        if allowed == group:
-            return words
-    but = "any type but " if len(allowed) > len(ANY) // 2 else ""
-    names = sorted(
-        (found.name for found in (ANY - allowed if but else allowed)),
-        key=lambda name: (name[0], len(name), name),
-    )
-    return but + (names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1])
+    return specified_types(operation.operands, inputs)

@@ -20,7 +20,6 @@ _NAME = re.compile(r"(\w+?)(?:_\d+)?\(")
 _SINCE = re.compile(r"^    since\b", re.MULTILINE)
 _ALSO_READ = re.compile(r"^    also_read = \((.*?)\)$", re.MULTILINE | re.DOTALL)
 _OPSET = re.compile(r"opset([1-9][0-9]?)\Z")
-_MACHINERY = {"__init__", "declaration", "kinds", "registry", "tensors", "lazy"}
 
 
 class UnknownOperation(LookupError):
@@ -47,8 +46,6 @@ def _index() -> dict[str, tuple[str, str]]:
     index: dict[str, tuple[str, str]] = {}
     synonyms: dict[str, tuple[str, str]] = {}
     for path in sorted(root.rglob("*.py")):
-        if path.stem in _MACHINERY:
-            continue
         module = ".".join(path.relative_to(root).with_suffix("").parts)
         for source in _CLASS.split(path.read_text(encoding="utf-8"))[1:]:
             name = _NAME.match(source)
@@ -81,7 +78,6 @@ def versions(type_name: str) -> tuple[type[Operation], ...]:
     return tuple(sorted(candidates, key=lambda cls: cls.since))
 
 
-@cache
 def opsets(cls: type[Operation]) -> range:
     """The opsets that hold a version of an operation: from its `since` to the one before the next version, or to the newest that holds the type."""
     last: int | None = vars(cls).get("until")

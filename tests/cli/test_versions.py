@@ -329,7 +329,6 @@ def plugin(tmp_path: Path) -> Iterator[object]:
     caches = [
         registry.plugins,
         registry.versions,
-        registry.opsets,
         registry.find,
         registry.from_plugin,
         all_rules,

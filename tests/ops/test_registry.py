@@ -46,7 +46,7 @@ def test_a_base_class_is_no_type() -> None:
 @pytest.fixture
 def patched(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """A change of the tables or the declarations that the registry forgets afterwards."""
-    caches = (registry.versions, registry.find, registry.opsets)
+    caches = (registry.versions, registry.find)
     for cached in caches:
         cached.cache_clear()
     yield monkeypatch
@@ -72,7 +72,6 @@ def test_a_new_opset_is_an_entry_in_the_table(tmp_path: Path, patched: pytest.Mo
     assert "IR603" in codes(path)
     patched.setitem(OPSETS, 18, (2027, 0))
     registry.find.cache_clear()
-    registry.opsets.cache_clear()
     assert codes(path) == set()
     assert max(need.release for need in requirements(irshape.load(path))) == (2027, 0)
     assert [registry.opsets(cls)[-1] for cls in registry.versions("Gelu")] == [6, 18]
@@ -113,7 +112,6 @@ def test_a_new_version_of_an_operation_leaves_its_predecessor_as_it_is(
     before = registry.find("Swish", "opset16")
     registry.versions.cache_clear()
     patched.setattr(activation, "Swish_17", Swish_17, raising=False)
-    registry.opsets.cache_clear()
     assert registry.versions("Swish") == (before, Swish_17)
     assert registry.find("Swish", "opset17") is Swish_17
     assert registry.opsets(before) == range(4, 17)

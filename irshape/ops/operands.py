@@ -1,0 +1,312 @@
+"""The inputs of an operation as it declares them, and the check of a layer's inputs against them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import EllipsisType
+from typing import Any, Final, NamedTuple
+
+from ..faults import Fault, Violation, fault
+from ..rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
+from ..types import DYNAMIC_TYPE, Dimension, ElementType, PartialShape
+from .tensors import Tensor
+
+
+def types(*names: str) -> frozenset[ElementType]:
+    """A set of element types by name, for `operand`."""
+    return frozenset(ElementType.of(name) for name in (" ".join(names)).split())
+
+
+BOOLEAN_TYPE: Final = types("boolean")
+REAL: Final = types("f64 f32 f16 bf16 f8e4m3 f8e5m2 f8e8m0 f4e2m1 nf4")
+INTEGER: Final = types("i64 i32 i16 i8 i4 u64 u32 u16 u8 u6 u4 u3 u2 u1")
+NUMERIC: Final = REAL | INTEGER
+NUMERIC_OR_BOOLEAN: Final = NUMERIC | BOOLEAN_TYPE
+I32_I64: Final = types("i32 i64")
+ANY: Final = NUMERIC_OR_BOOLEAN | types("string")
+
+Number = int | float
+
+
+class Between(NamedTuple):
+    """The numbers from `low` to `high`, both included; None is no limit."""
+
+    low: Number | None
+    high: Number | None
+
+    def __contains__(self, number: object) -> bool:
+        assert isinstance(number, int | float)
+        return (self.low is None or number >= self.low) and (
+            self.high is None or number <= self.high
+        )
+
+    def __str__(self) -> str:
+        if self.high is None:
+            return f"{self.low:g} or more"
+        return f"{self.high:g} or less" if self.low is None else f"{self.low:g} to {self.high:g}"
+
+
+class OneOf(tuple[int, ...]):
+    """A few numbers."""
+
+    def __str__(self) -> str:
+        return " or ".join(map(str, self))
+
+
+def at_least(number: Number) -> Between:
+    """The numbers from this one up, as the ranks of an operand or the values of an attribute."""
+    return Between(number, None)
+
+
+def between(low: Number, high: Number) -> Between:
+    """The numbers within these limits, both included."""
+    return Between(low, high)
+
+
+Axes = tuple[str | int | EllipsisType, ...]
+"""The axes of a shape: a name, which stands for the same size in all operands that have it; a size; `...` for any number of axes."""
+
+
+class Operand:
+    """An input as declared: its name, the element types and shapes it takes, and what inference needs of it."""
+
+    def __init__(
+        self,
+        allowed: frozenset[ElementType],
+        *,
+        specified: frozenset[ElementType] | None = None,
+        rank: Between | tuple[int, ...] | int | None = None,
+        shape: Axes | None = None,
+        like: str | None = None,
+        single: bool = False,
+        value: bool = False,
+        optional: bool = False,
+        variadic: bool = False,
+    ) -> None:
+        self.name = ""
+        self.allowed = allowed
+        self.specified = specified
+        self.ranks: Between | OneOf | None
+        if shape is not None:
+            self.ranks = at_least(len(shape) - 1) if ... in shape else OneOf((len(shape),))
+        elif isinstance(rank, int):
+            self.ranks = OneOf((rank,))
+        else:
+            self.ranks = rank if rank is None or isinstance(rank, Between) else OneOf(rank)
+        self.axes = shape
+        self.like = like
+        self.single = single
+        self.value = value
+        self.optional = optional
+        self.variadic = variadic
+
+    def describe_shape(self) -> str | None:
+        """What is declared of its shape, in words."""
+        if self.axes is not None:
+            return f"shape {describe_axes(self.axes)}"
+        if self.single:
+            return "a scalar or one element"
+        return None if self.ranks is None else f"rank {self.ranks}"
+
+    def places(self, shape: PartialShape) -> Iterator[tuple[str | int, int]]:
+        """The names and sizes of its axes, with the axis of a shape that each belongs to."""
+        assert self.axes is not None
+        before = self.axes.index(...) if ... in self.axes else len(self.axes)
+        for index, axis in enumerate(self.axes):
+            if not isinstance(axis, EllipsisType):
+                yield axis, index if index < before else index - len(self.axes) + len(shape)
+
+
+def operand(
+    allowed: frozenset[ElementType] = ANY,
+    *,
+    specified: frozenset[ElementType] | None = None,
+    rank: Between | tuple[int, ...] | int | None = None,
+    shape: Axes | None = None,
+    like: str | None = None,
+    single: bool = False,
+    value: bool = False,
+    optional: bool = False,
+    variadic: bool = False,
+) -> Any:
+    """Declares the next input.
+
+    allowed: the element types that OpenVINO reads.
+    specified: those of the specification, where it allows fewer.
+    rank: the rank or ranks it must have: `2`, `(2, 3)`, `at_least(2)`.
+    shape: the axes instead of the rank, `("batch", "channels", ...)`. Axes of one name have one
+        size, in all operands; a number is the size that an axis must have.
+    single: whether it must be a scalar, or a list of one element.
+    like: the operand whose element type it shares (a variadic one may name itself).
+    value: whether inference looks at its value, which the engine provides where it is known.
+    optional: whether it may be left out.
+    variadic: whether it takes all inputs from here on.
+    """
+    return Operand(
+        allowed,
+        specified=specified,
+        rank=rank,
+        shape=shape,
+        like=like,
+        single=single,
+        value=value,
+        optional=optional,
+        variadic=variadic,
+    )
+
+
+Inputs = Sequence[Tensor | None]
+
+
+def check_count(type_name: str, operands: Sequence[Operand], count: int) -> None:
+    """Raises `Violation` for too few or too many inputs."""
+    least = sum(not declared.optional for declared in operands)
+    variadic = bool(operands) and operands[-1].variadic
+    if least <= count and (variadic or count <= len(operands)):
+        return
+    if variadic:
+        wanted = f"{least} or more"
+    else:
+        wanted = f"{least}" if least == len(operands) else f"{least} to {len(operands)}"
+    names = ", ".join(declared.name + "…" * declared.variadic for declared in operands)
+    raise Violation(
+        f"{type_name} takes {wanted} input{'s' * (wanted != '1')} ({names}), got {count}",
+        expected=wanted,
+        actual=count,
+        rule=INPUT_COUNT,
+    )
+
+
+def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
+    """Raises `Violation` for an element type or a rank that the operand does not take."""
+    element_type, rank = tensor.element_type, tensor.rank
+    if element_type is not DYNAMIC_TYPE and element_type not in declared.allowed:
+        allowed = describe_types(declared.allowed)
+        raise Violation(
+            f"`{declared.name}` (input {index}) has element type {element_type}; "
+            f"expected {allowed}",
+            at=declared.name,
+            expected=allowed,
+            actual=element_type,
+            rule=INPUT_ELEMENT_TYPE,
+        )
+    if rank is None:
+        return
+    if declared.ranks is not None and rank not in declared.ranks:
+        axes = "" if declared.axes is None else f": {describe_axes(declared.axes)}"
+        raise Violation(
+            f"`{declared.name}` (input {index}) has shape {tensor.shape}, of rank {rank}; "
+            f"expected rank {declared.ranks}{axes}",
+            at=declared.name,
+            expected=f"rank {declared.ranks}",
+            actual=f"rank {rank}",
+            rule=INPUT_RANK,
+        )
+
+
+def check_shapes(operands: Sequence[Operand], inputs: Sequence[Tensor]) -> None:
+    """Raises `Violation` for a shape that does not fit what the operands declare beyond their ranks."""
+    for declared, tensor in zip(operands, inputs, strict=False):
+        rank = tensor.rank
+        if declared.single and rank and not (rank == 1 and tensor.shape[0].contains(1)):
+            raise Violation(
+                f"`{declared.name}` has shape {tensor.shape}; expected a scalar or one element",
+                at=declared.name,
+                expected="[] or [1]",
+                actual=tensor.shape,
+                rule=INPUT_SHAPES,
+            )
+    named_dimensions(operands, inputs)
+
+
+def named_dimensions(operands: Sequence[Operand], inputs: Inputs) -> dict[str, Dimension]:
+    """The sizes of the named axes, by name: what all operands that have an axis of that name allow.
+
+    An operand of more axes comes before one of fewer, which is then the one to blame. Raises
+    `Violation` where no size fits all of them, or where an axis cannot have its declared size.
+    """
+    dimensions: dict[str, Dimension] = {}
+    firsts: dict[str, str] = {}
+    pairs = [
+        (declared, tensor)
+        for declared, tensor in zip(operands, inputs, strict=False)
+        if declared.axes is not None and tensor is not None and tensor.rank is not None
+    ]
+    for declared, tensor in sorted(pairs, key=lambda pair: -len(pair[0].axes or ())):
+        for axis, place in declared.places(tensor.shape):
+            size = tensor.shape[place]
+            if isinstance(axis, int):
+                if not size.contains(axis):
+                    raise _wrong_size(declared.name, tensor.shape, place, axis)
+                continue
+            known = dimensions.get(axis)
+            merged = size if known is None else known.merge(size)
+            if merged is None:
+                raise Violation(
+                    f"`{axis}` is {size} in `{declared.name}` {tensor.shape} (axis {place}), "
+                    f"but {known} in {firsts[axis]}; they must be equal",
+                    at=declared.name,
+                    expected=known,
+                    actual=size,
+                    rule=INPUT_SHAPES,
+                )
+            if merged != known:
+                firsts[axis] = f"`{declared.name}` {tensor.shape}"
+            dimensions[axis] = merged
+    return dimensions
+
+
+def _wrong_size(name: str, shape: PartialShape, axis: int, size: int) -> Violation:
+    return Violation(
+        f"axis {axis} of `{name}` {shape} is {shape[axis]}; expected {size}",
+        at=name,
+        expected=size,
+        actual=shape[axis],
+        rule=INPUT_SHAPES,
+    )
+
+
+def specified_types(operands: Sequence[Operand], inputs: Inputs) -> Iterator[Fault]:
+    """Element types that OpenVINO reads in silence and the specification does not allow."""
+    for index, tensor in enumerate(inputs):
+        declared = operands[min(index, len(operands) - 1)]
+        if (
+            declared.specified is None
+            or tensor is None
+            or tensor.element_type is DYNAMIC_TYPE
+            or tensor.element_type in declared.specified
+        ):
+            continue
+        wanted = describe_types(declared.specified)
+        yield fault(
+            f"`{declared.name}` (input {index}) has element type {tensor.element_type}; "
+            f"the specification wants {wanted}, though OpenVINO reads on",
+            at=declared.name,
+            expected=wanted,
+            actual=tensor.element_type,
+            rule=INPUT_ELEMENT_TYPE,
+        )
+
+
+def describe_types(allowed: frozenset[ElementType]) -> str:
+    """A set of element types in words."""
+    for words, group in (
+        ("any type", ANY),
+        ("a number or boolean", NUMERIC_OR_BOOLEAN),
+        ("a number", NUMERIC),
+        ("an integer", INTEGER),
+        ("a floating-point type", REAL),
+    ):
+        if allowed == group:
+            return words
+    but = "any type but " if len(allowed) > len(ANY) // 2 else ""
+    names = sorted(
+        (element_type.name for element_type in (ANY - allowed if but else allowed)),
+        key=lambda name: (name[0], len(name), name),
+    )
+    return but + (names[0] if len(names) == 1 else ", ".join(names[:-1]) + " or " + names[-1])
+
+
+def describe_axes(axes: Axes) -> str:
+    """The axes of an operand as text: `[batch,channels,...]`."""
+    return "[" + ",".join("..." if axis is ... else str(axis) for axis in axes) + "]"

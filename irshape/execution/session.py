@@ -528,12 +528,16 @@ class Session:
 
 
 def _forget(constant: Constant) -> None:
-    """Lets the system take back the pages of the .bin that a copied constant lies in; who reads them again gets them again."""
+    """Lets the system reclaim the pages of the .bin that a copied constant lies in.
+
+    Reading them again maps them again.
+    """
     import mmap
 
     data = None if constant.weights is None else constant.weights.data
     first = -(-constant.offset // mmap.PAGESIZE) * mmap.PAGESIZE
-    length = (constant.offset + constant.size) // mmap.PAGESIZE * mmap.PAGESIZE - first
+    end = min(constant.offset + constant.size, 0 if data is None else len(data))
+    length = end // mmap.PAGESIZE * mmap.PAGESIZE - first
     if isinstance(data, mmap.mmap) and length > 0 and hasattr(mmap, "MADV_DONTNEED"):
         data.madvise(mmap.MADV_DONTNEED, first, length)
 

@@ -171,10 +171,11 @@ class Engine:
             for index, source in enumerate(row):
                 if source is None:
                     continue
-                made = outputs[source[0]]
-                if source[1] >= len(made):
-                    made = declared_outputs(layers[source[0]])
-                tensor = made[source[1]]
+                inferred = outputs[source[0]]
+                if source[1] < len(inferred):
+                    tensor = inferred[source[1]]
+                else:  # the layer declares more outputs than it has, which a rule reports
+                    tensor = declared(layers[source[0]].outputs[source[1]])
                 if contradicted and source in contradicted:
                     tensor = believed(layer.inputs[index], tensor, *contradicted[source])
                     result.unsure.add(position)

@@ -116,7 +116,10 @@ class PinnedDimension(Rule):
                 row = context.wiring(body).sources[position]
                 if constants[id(body)].isdisjoint(row):
                     continue
-                inputs = context.results[id(body)].inputs.get(position)
+                result = context.results.get(id(body))
+                if result is None:  # the body of a layer that takes none is not inferred
+                    continue
+                inputs = result.inputs.get(position)
                 if inputs is None or len(inputs) < 2:
                     continue
                 left, right = inputs[:2]
@@ -288,7 +291,9 @@ def _reshapes(context: Context) -> Iterator[tuple[Layer, Tensor, tuple[int, ...]
     """Each Reshape with a constant pattern: what it reshapes, the pattern, and the literal in it that stands for the batch, or 0."""
     batches: dict[int, list[frozenset[Dimension]]] = {}
     for body, position in context.by_type.get("reshape", ()):
-        result = context.results[id(body)]
+        result = context.results.get(id(body))
+        if result is None:
+            continue
         inputs = result.inputs.get(position)
         row = context.wiring(body).sources[position]
         if inputs is None or len(inputs) != 2 or len(row) != 2:

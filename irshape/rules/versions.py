@@ -24,6 +24,8 @@ class IrVersion(Rule):
     ## What it does
     Reports a `<net>` whose `version` OpenVINO does not read. Nothing else of the file is checked then: versions before 10 have other layers and attributes.
 
+    A version that crosses byte 512 of the file, behind a long comment or name, is reported too: OpenVINO looks for it in the bytes before, and finds a part of it.
+
     ## Why it matters
     No current reader takes the file.
 

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from differential.oracle import Oracle
 from ir import Net
 
 import irshape
 from irshape.cli import cli
 from irshape.diagnostics.report import FileReport
+from irshape.formats.ir.writer import write
 from irshape.model.source import Source
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -271,6 +273,32 @@ def test_versions_are_refused_by_name(version: int, tmp_path: Path) -> None:
     assert (one.code, one.line, one.column) == ("IR601", 2, 15)
     assert f"IR version {version}" in one.message
     assert ("written before 2020" in one.message) == (version <= 7)
+
+
+@pytest.mark.parametrize("written", ['version="11"', "version='11' x='1'", 'version = "10"'])
+@pytest.mark.parametrize("end", [*range(508, 524)])
+def test_a_version_across_byte_512(written: str, end: int, oracle: Oracle, tmp_path: Path) -> None:
+    """OpenVINO looks for the version in the first 512 bytes; `end` is where its value ends."""
+    _, behind = small().text().split(' version="11"')
+    value_end = written.index("1") + 2
+    before = '<?xml version="1.0"?>\n<net name="'
+    name = "m" * (end - value_end - len(before) - len('" '))
+    report = validated(tmp_path, f'{before}{name}" {written}{behind}')
+    errors = [one for one in report.diagnostics if one.severity == "error"]
+    refused = oracle.ask_file(tmp_path / "m.xml").status == "refused"
+    expected = [("IR601", 2, end - value_end - 21)] if refused else []
+    assert [(one.code, one.line, one.column) for one in errors] == expected
+    assert refused == (end > 512 >= end - value_end + len("version"))
+
+
+@pytest.mark.parametrize("length", [10, 255, 256, 470, 480, 490])
+def test_a_long_name_hides_no_version(length: int, oracle: Oracle, tmp_path: Path) -> None:
+    """The version that is written is found, whatever the length of the model's name."""
+    model = small().load(tmp_path)
+    model.name = "m" * length
+    write(model, tmp_path / "m.xml")
+    assert oracle.ask_file(tmp_path / "m.xml").status == "accepted"
+    assert irshape.validate(tmp_path / "m.xml").ok
 
 
 def test_a_body_whose_layer_lacks_an_input(tmp_path: Path) -> None:

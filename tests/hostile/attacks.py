@@ -648,3 +648,47 @@ def wide(depth: int) -> str:
 
 
 raw("branches in branches", f'<net name="m" version="11"><layers>{wide(9)}</layers></net>', "IR")
+
+
+# Inputs that once raised an exception
+
+
+def surplus_output() -> str:
+    """A Result with two output ports, of which the second feeds a layer."""
+    ports = '<output><port id="1" precision="FP32"/><port id="2" precision="FP32"/></output>'
+    net = simple()
+    net.layers[-1] = net.layers[-1].replace("</input>", f"</input>{ports}")
+    net.layer("ReLU", ["2:1"])
+    return net.text()
+
+
+def unused_body() -> str:
+    """A Result that holds a body, which nothing infers, with constants in it."""
+    inner = Net()
+    for type, shape in (("Add", "2,3"), ("Reshape", "?,3")):
+        inner.result(
+            inner.layer(
+                type,
+                [inner.parameter(shape), inner.constant([1, 3])],
+                'special_zero="false"' if type == "Reshape" else "",
+            )
+        )
+    body = inner.text()
+    body = body[body.index("<layers>") : body.index("</net>")]
+    net = simple("?,3")
+    net.layers[-1] = net.layers[-1].replace("</layer>", f"<body>{body}</body></layer>")
+    return net.text()
+
+
+def huge_constant(folder: Path) -> Path:
+    """A constant whose size is no number of C, at a place in the .bin that is not aligned."""
+    net = Net()
+    net.weights = b"\0"
+    net.result(net.layer("ReLU", [net.constant([1.0, 2.0], "f32")], outputs=["FP32:2"]))
+    net.layers[0] = net.layers[0].replace('size="8"', f'size="{2**70}"')
+    return net.save(folder)
+
+
+raw("a second output of a Result", surplus_output(), "IR116")
+raw("a body of a Result", unused_body(), "IR1")
+ATTACKS["a constant of 2^70 bytes"] = Attack(huge_constant, "IR503")

@@ -20,6 +20,9 @@ from .elements import OPAQUE, Elements, Irregular
 if TYPE_CHECKING:
     from .repair import Repaired
 
+HEADER_BYTES = 512
+"""Where OpenVINO looks for the version of the IR before it parses the file."""
+
 MAX_DEPTH = 256
 """Elements inside one another. A body takes four, so 60 bodies may nest."""
 
@@ -387,7 +390,24 @@ class _Reader(Elements):
                 actual=text or "none",
                 help=_version_help(version),
             )
+        self.check_header(offset)
         return _NET
+
+    def check_header(self, net: int) -> None:
+        """Reports a version that OpenVINO sees cut: it looks for it in the first bytes alone."""
+        if net > HEADER_BYTES or self.source.raw is not None:
+            return
+        for name, start, _, end in self.source.attributes(net):
+            if name == "version" and start + len(name) <= HEADER_BYTES < end:
+                self.report(
+                    IR_VERSION,
+                    f"the version of <net> crosses byte {HEADER_BYTES} of the file; OpenVINO "
+                    "looks for it in the bytes before, and refuses what it finds",
+                    start,
+                    expected=f"a version that ends before byte {HEADER_BYTES}, or begins behind it",
+                    actual=f"a version that ends at byte {end}",
+                    help="put `version` before the other attributes of <net>",
+                )
 
 
 def _versions(word: str) -> str:

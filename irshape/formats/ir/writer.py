@@ -17,7 +17,7 @@ from ...model.weights import Constant, Weights
 from ...ops.tensors import Tensor
 from ...types import PartialShape
 from ..atomic import write_together
-from .reader import MAX_DEPTH
+from .reader import HEADER_BYTES, MAX_DEPTH
 
 _INDENT = "\t"
 
@@ -74,7 +74,10 @@ class _Layout:
 
 def _net(model: Model, layout: _Layout, inference: Inference | None) -> Iterator[str]:
     yield '<?xml version="1.0"?>'
-    yield f'<net name={quoteattr(model.name)} version="{model.version}">'
+    attributes = [f"name={quoteattr(model.name)}", f'version="{model.version}"']
+    if len(attributes[0].encode()) > HEADER_BYTES // 2:
+        attributes.reverse()  # a long name would move the version to where OpenVINO misses it
+    yield f"<net {' '.join(attributes)}>"
     yield from _body(model, model.net, layout, inference.result if inference else None, 1)
     if model.rt_info_span:
         yield _INDENT + _raw(model, model.rt_info_span)

@@ -690,5 +690,5 @@ def huge_constant(folder: Path) -> Path:
 
 
 raw("a second output of a Result", surplus_output(), "IR116")
-raw("a body of a Result", unused_body(), "IR1")
+raw("a body of a Result", unused_body(), "", weights=bytes(32))
 ATTACKS["a constant of 2^70 bytes"] = Attack(huge_constant, "IR503")

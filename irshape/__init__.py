@@ -1,70 +1,148 @@
-"""irshape: reads, checks, evaluates and cross-checks OpenVINO IR files in pure Python.
+"""irshape reads, checks, evaluates and cross-checks OpenVINO IR files in pure Python.
 
-model = irshape.load("model.xml")
-report = irshape.validate("model.xml")
-inference = irshape.infer(model, shapes={"x": "[1,3,?,?]"})
-outputs = irshape.run(model, {"x": array})
-comparison = irshape.crosscheck(model, {"x": array})
+    model = irshape.load("model.xml")
+    report = irshape.validate("model.xml")
+    inference = irshape.infer(model, shapes={"x": "[1,3,?,?]"})
+    outputs = irshape.run(model, {"x": array})
+    comparison = irshape.crosscheck(model, {"x": array})
+
+Every function takes a path or a loaded `Model`. Importing this module imports neither NumPy nor
+anything else that is large; each function imports what it uses.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from concurrent.futures import Executor
+    from typing import Literal
 
     from .checking.fixing import Fixes
-    from .comparison.models import ModelComparison
-    from .comparison.result import Comparison
-    from .diagnostics.report import Report
-    from .execution.session import Array
+    from .comparison.models import ModelComparison, Pair, Runtime
+    from .comparison.result import Comparison, Inside, Row
+    from .diagnostics.report import Diagnostic, FileReport, LoadError, Report
+    from .execution.session import Array, ExecutionError, Observer, Session
+    from .formats.ir.edits import Edit
+    from .formats.loading import WeightsChoice
     from .inference.result import Inference
-    from .model.graph import Model
+    from .model.graph import Body, Edge, Layer, Model, Port
+    from .model.weights import Constant, Weights
+    from .numbers.statistics import Errors
+    from .numbers.tolerance import Hint
+    from .ops.requirements import Requirements
+    from .ops.tensors import Tensor
+    from .rule_ids import Severity
     from .settings.configuration import Configuration
-    from .types import ShapeLike
+    from .settings.errors import ConfigurationError
+    from .types import Dimension, ElementType, PartialShape, ShapeLike
 
-_PUBLIC = {
-    "LoadError": "irshape.diagnostics.report",
-    "Diagnostic": "irshape.diagnostics.report",
-    "Report": "irshape.diagnostics.report",
-    "Inference": "irshape.inference.result",
-    "Comparison": "irshape.comparison.crosschecking",
-    "ModelComparison": "irshape.comparison.models",
-    "Configuration": "irshape.settings.configuration",
-    "Fixes": "irshape.fixing",
-    "Session": "irshape.execution.session",
-    "Model": "irshape.model",
-    "Layer": "irshape.model",
-    "Port": "irshape.model",
-    "ElementType": "irshape.types",
-    "Dimension": "irshape.types",
-    "PartialShape": "irshape.types",
-}
+    ModelLike = str | os.PathLike[str] | Model
 
-__all__ = [  # noqa: PLE0604
+__all__ = [
+    "Array",
+    "Body",
+    "Comparison",
+    "Configuration",
+    "ConfigurationError",
+    "Constant",
+    "Diagnostic",
+    "Dimension",
+    "Edge",
+    "Edit",
+    "ElementType",
+    "Errors",
+    "ExecutionError",
+    "FileReport",
+    "Fixes",
+    "Hint",
+    "Inference",
+    "Inside",
+    "Layer",
+    "LoadError",
+    "Model",
+    "ModelComparison",
+    "ModelLike",
+    "Observer",
+    "Pair",
+    "PartialShape",
+    "Port",
+    "Report",
+    "Requirements",
+    "Row",
+    "Runtime",
+    "Session",
+    "Severity",
+    "ShapeLike",
+    "Tensor",
+    "Weights",
+    "WeightsChoice",
     "__version__",
     "compare",
     "crosscheck",
     "fix",
     "infer",
     "load",
+    "requires",
     "run",
     "save",
     "validate",
-    *sorted(_PUBLIC),
 ]
 
+_MODULES = {
+    "Array": "execution.session",
+    "Body": "model.graph",
+    "Comparison": "comparison.result",
+    "Configuration": "settings.configuration",
+    "ConfigurationError": "settings.errors",
+    "Constant": "model.weights",
+    "Diagnostic": "diagnostics.report",
+    "Dimension": "types",
+    "Edge": "model.graph",
+    "Edit": "formats.ir.edits",
+    "ElementType": "types",
+    "Errors": "numbers.statistics",
+    "ExecutionError": "execution.session",
+    "FileReport": "diagnostics.report",
+    "Fixes": "checking.fixing",
+    "Hint": "numbers.tolerance",
+    "Inference": "inference.result",
+    "Inside": "comparison.result",
+    "Layer": "model.graph",
+    "LoadError": "diagnostics.report",
+    "Model": "model.graph",
+    "ModelComparison": "comparison.models",
+    "Observer": "execution.session",
+    "Pair": "comparison.models",
+    "PartialShape": "types",
+    "Port": "model.graph",
+    "Report": "diagnostics.report",
+    "Requirements": "ops.requirements",
+    "Row": "comparison.result",
+    "Runtime": "comparison.models",
+    "Session": "execution.session",
+    "Severity": "rule_ids",
+    "ShapeLike": "types",
+    "Tensor": "ops.tensors",
+    "Weights": "model.weights",
+    "WeightsChoice": "formats.loading",
+}
+"""Where a name is defined that is imported when it is first used."""
 
-def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "beside") -> Model:
-    """Reads an IR, or layers on their own; `-` is standard input.
 
-    weights: a .bin, `"beside"` (the .xml) or `"none"`. It is mapped, and read only when asked for.
-    Raises `OSError` where the file cannot be opened, `LoadError` with the diagnostics where there is no model to return.
+def load(path: str | os.PathLike[str], *, weights: WeightsChoice = "beside") -> Model:
+    """Reads an IR, layers on their own, an ONNX model or a oneDNN graph.
+
+    path: the model file; `-` is standard input.
+    weights: the .bin; `"beside"` looks for it beside the .xml, `"none"` reads the model without
+    one. The file is mapped, and its bytes are read only when they are needed.
+
+    Raises `OSError` if a file cannot be opened, and `LoadError`, which carries the diagnostics, if
+    the file contains no model.
     """
     from .diagnostics.report import load as load_model
 
@@ -72,93 +150,235 @@ def load(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "bes
 
 
 def validate(
-    target: str | os.PathLike[str] | Model | Iterable[str | os.PathLike[str] | Model],
+    target: ModelLike | Iterable[ModelLike],
     *,
-    weights: str | os.PathLike[str] = "beside",
+    weights: WeightsChoice = "beside",
     also: Collection[str] = (),
     config: Configuration | str | os.PathLike[str] | None = None,
     executor: Executor | None = None,
 ) -> Report:
-    """Checks a file, a model, or several; everything that is wrong is in the report.
+    """Checks one model or several, and reports everything that is wrong.
 
-    also: selectors of rules to ask that are not asked by default (those that read all of the .bin). config: a `Configuration`, or the file of one; none is looked for.
-    executor: any of `concurrent.futures`, which then checks the files of a list; the report is the same.
-    Raises `OSError` for a single path that cannot be opened (of several it is a finding), `ValueError` for a configuration that cannot be used; never for what a file holds.
+    target: a path, a `Model`, or an iterable of them.
+    weights: the .bin, as for `load`.
+    also: rules that are off by default, by code or name, such as those that read the whole .bin.
+    config: a `Configuration`, or the path of a configuration file. None is searched for.
+    executor: runs the checks of several files; any executor of `concurrent.futures`. The report
+    does not depend on it.
+
+    The contents of a file never raise an exception. Raises `OSError` if a single path cannot be
+    opened (with several paths this is a finding), and `ConfigurationError` if the configuration
+    cannot be used.
     """
-    from .checking.many import validate as validate_all
+    from .checking.validation import validate as validate_targets
 
-    return validate_all(target, weights, also=also, config=config, executor=executor)
+    return validate_targets(target, weights, also=also, config=config, executor=executor)
 
 
-def fix(path: str | os.PathLike[str], *, weights: str | os.PathLike[str] = "beside") -> Fixes:
-    """What puts right whatever has one right answer in an IR: ports, misspelt attributes, loosely written ids. Nothing is written.
+def fix(path: str | os.PathLike[str], *, weights: WeightsChoice = "beside") -> Fixes:
+    """Corrects what has exactly one right answer in an IR: ports, misspelt attributes, loose ids.
 
-    The result has the `edits` by byte offset, the fixed `data` and `text`, a `diff()`, and the findings `fixed` and `remaining`.
-    Raises `OSError` where the file cannot be opened, `ValueError` for an ONNX model or a oneDNN graph; never for what an IR holds.
+    path: the file, which is not changed.
+    weights: the .bin, as for `load`.
+
+    The result has the `edits` by byte offset, the fixed `data` and `text`, a `diff()`, and the
+    findings `fixed` and `remaining`.
+
+    Raises `OSError` if a file cannot be opened, and `ValueError` for an ONNX model or a oneDNN
+    graph. The contents of an IR never raise an exception.
     """
     from .checking.fixing import fix as fix_file
 
     return fix_file(path, weights)
 
 
-def infer(model: Model, *, shapes: Mapping[str, ShapeLike] | None = None) -> Inference:
-    """The element type and shape of every output port. `shapes` replaces those of inputs, by tensor name, layer name or id. Raises `ValueError` for an unknown name."""
+def infer(model: ModelLike, *, shapes: Mapping[str, ShapeLike] | None = None) -> Inference:
+    """Infers the element type and shape of every output port.
+
+    model: a path or a `Model`.
+    shapes: replaces the shapes of inputs, by tensor name, layer name or id, as in
+    `{"x": "[1,3,?,?]"}`.
+
+    Raises `ValueError` for a name that no input has; for a path also what `load` raises.
+    """
     from .inference.engine import infer as infer_model
 
-    return infer_model(model, shapes)
+    return infer_model(_model(model), shapes)
 
 
 def run(
-    model: Model,
+    model: ModelLike,
     inputs: Mapping[str, Array] | Sequence[Array] | None = None,
     *,
-    outputs: str = "results",
+    outputs: Literal["results", "all"] = "results",
+    max_memory: int | None = None,
 ) -> dict[str, Array]:
-    """Executes a model in NumPy; the outputs by name, in the order of its Results.
+    """Executes a model in NumPy. Returns the outputs by name, in the order of its Results.
 
-    inputs: arrays by tensor name, layer name or id, or in order. outputs: `"results"`, or `"all"` for every layer's, by `name` or `name:port`.
-    Raises `ExecutionError` for inputs that do not fit and for layers that cannot be evaluated.
+    model: a path or a `Model`.
+    inputs: arrays by tensor name, layer name or id, or in the order of the Parameters.
+    outputs: `"all"` returns the outputs of every layer, named `name` or `name:port`.
+    max_memory: bytes that the tensors alive at one time may take; by default three quarters of the
+    machine's memory.
+
+    A `Session` keeps the variables of a stateful model between runs. Raises `ExecutionError` for
+    inputs that do not fit and for layers that cannot be evaluated; for a path also what `load`
+    raises.
     """
     from .execution.session import Session
 
-    return Session(model).run(inputs, outputs=outputs)
+    return Session(_model(model), max_memory=max_memory).run(inputs, outputs=outputs)
 
 
 def crosscheck(
-    model: Model,
+    model: ModelLike,
     inputs: Mapping[str, Array] | Sequence[Array] | None = None,
     *,
     device: str = "CPU",
-    **options: Any,
+    hint: Hint | None = None,
+    layers: Literal["all", "outputs"] = "all",
+    config: Mapping[str, str] | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    seed: int = 0,
+    save: str | os.PathLike[str] | None = None,
+    max_memory: int | None = None,
+    progress: Observer | None = None,
 ) -> Comparison:
-    """Compares types, shapes and values of every layer with OpenVINO's. Needs the extra `[openvino]`; raises `RuntimeError` without it."""
-    from .comparison.crosschecking import crosscheck as compare
+    """Compares the type, shape and value of every layer with OpenVINO's.
 
-    return compare(model, inputs, device=device, **options)
+    An ONNX model is compared with onnxruntime, a oneDNN graph with the oneDNN library.
+
+    model: a path or a `Model`.
+    inputs: as for `run`; without them they are drawn at random from `seed`.
+    device: OpenVINO's name of the device. For an ONNX model `"onnxruntime"` or `"reference"`.
+    hint: the precision in which the device is asked to compute; f32 by default. The tolerance is
+    that of the precision in which it does.
+    layers: `"outputs"` compares only the outputs of the model, and blames no layer.
+    config: further properties of OpenVINO for compiling the model.
+    rtol, atol: replace the tolerances; `atol` is then absolute.
+    save: a folder for the blamed layer as an IR of its own, with its inputs and outputs.
+    max_memory: as for `run`.
+    progress: called with each layer, its inputs and its outputs.
+
+    Raises `RuntimeError` if the runtime is not installed (`pip install 'irshape[openvino]'`),
+    `ExecutionError` for inputs that do not fit, and `ValueError` for options that do not fit the
+    format of the model; for a path also what `load` raises.
+    """
+    from .comparison.crosschecking import crosscheck as crosscheck_model
+
+    return crosscheck_model(
+        _model(model),
+        inputs,
+        device=device,
+        hint=hint,
+        layers=layers,
+        config=config,
+        rtol=rtol,
+        atol=atol,
+        seed=seed,
+        save=save if save is None else os.fspath(save),
+        max_memory=max_memory,
+        progress=progress,
+    )
 
 
 def compare(
-    first: Model,
-    second: Model,
+    first: ModelLike,
+    second: ModelLike,
     inputs: Mapping[str, Array] | Sequence[Array] | None = None,
-    **options: Any,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    seed: int = 0,
+    max_memory: int | None = None,
+    runtime: Runtime | None = None,
+    progress: Observer | None = None,
 ) -> ModelComparison:
-    """Runs two models with the same inputs; tensors are matched by name, `.blamed` is the first layer of the second that departs given the first's inputs."""
+    """Runs two models with the same inputs, and compares their tensors by name.
+
+    `.blamed` is the first layer of the second model whose output differs although it is given the
+    inputs that the first model computes.
+
+    first, second: paths or models.
+    inputs: those of the first model, as for `run`; without them they are drawn at random from
+    `seed`.
+    rtol, atol: replace the tolerances; `atol` is then absolute.
+    max_memory: as for `run`.
+    runtime: what runs an ONNX model; by default onnxruntime if it is installed, else irshape.
+    progress: called with each layer, its inputs and its outputs.
+
+    Raises `ExecutionError` if one of the models cannot be run, `ValueError` if their inputs do not
+    match, and `RuntimeError` if the runtime asked for is not installed; for a path also what `load`
+    raises.
+    """
     from .comparison.models import compare as compare_models
 
-    return compare_models(first, second, inputs, **options)
+    return compare_models(
+        _model(first),
+        _model(second),
+        inputs,
+        rtol=rtol,
+        atol=atol,
+        seed=seed,
+        max_memory=max_memory,
+        runtime=runtime,
+        progress=progress,
+    )
 
 
-def save(model: Model, path: str | os.PathLike[str], *, inference: Inference | None = None) -> None:
-    """Writes a model as an IR, .xml and .bin; with `inference`, its ports declare what was inferred. Both files appear whole or not at all."""
+def requires(model: ModelLike) -> Requirements:
+    """Determines the oldest OpenVINO release that reads a model, and what in it requires that.
+
+    model: a path or a `Model`.
+
+    The result has the `release`, `reads("2024.1")`, and `to_dict()`. It goes by the version of the
+    IR, the opsets and the element types that the file names.
+
+    Raises `ValueError` for a model of another format than the IR; for a path also what `load` raises.
+    """
+    from .ops.requirements import Requirements
+
+    return Requirements(_model(model, "none"))
+
+
+def save(
+    model: ModelLike, path: str | os.PathLike[str], *, inference: Inference | None = None
+) -> None:
+    """Writes a model as an IR: the .xml, and the .bin beside it.
+
+    model: a path or a `Model`.
+    path: the .xml to write.
+    inference: the ports declare what was inferred, and the inputs the shapes it was made with.
+
+    Both files appear completely or not at all. Raises `ValueError` for layers on their own and for
+    constants whose bytes are missing, and `OSError`; for a path also what `load` raises.
+    """
     from .formats.ir.writer import write
 
-    write(model, path, inference)
+    write(_model(model), path, inference)
 
 
-def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        from importlib import import_module
+def _model(model: ModelLike, weights: WeightsChoice = "beside") -> Model:
+    """The model itself, or the one that a path leads to."""
+    return load(model, weights=weights) if isinstance(model, (str, os.PathLike)) else model
 
-        return getattr(import_module(_PUBLIC[name]), name)
-    raise AttributeError(f"module 'irshape' has no attribute '{name}'")
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name == "ModelLike":
+            from .model.graph import Model
+
+            value = str | os.PathLike | Model
+        elif name in _MODULES:
+            from importlib import import_module
+
+            value = getattr(import_module(f"irshape.{_MODULES[name]}"), name)
+        else:
+            raise AttributeError(f"module 'irshape' has no attribute '{name}'")
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -64,12 +64,35 @@ FIRST = (2020, 1)
 Release = tuple[int, int]
 
 
+MINOR_RELEASES: dict[int, tuple[int, int]] = {
+    2020: (1, 4),
+    2021: (1, 4),
+    2022: (1, 3),
+    2023: (0, 3),
+    2024: (0, 6),
+    2025: (0, 4),
+    2026: (0, 4),
+}
+"""The first and the last minor release of each year (github.com/openvinotoolkit/openvino/releases)."""
+
+
 def parse_release(text: str) -> Release:
-    """`2023.3` or `2023.3.0` as a pair that compares. Raises `ValueError`."""
+    """`2023.3` or `2023.3.0` as a pair that compares.
+
+    Raises `ValueError` for another text, and for a release that irshape does not know.
+    """
     match = re.fullmatch(r"(20[0-9]{2})\.([0-9]{1,2})(?:\.[0-9]+)*", text.strip())
     if match is None:
-        raise ValueError(f"'{text}' is no OpenVINO release; write it as 2023.3")
-    return int(match[1]), int(match[2])
+        raise ValueError(f"'{text}' is not an OpenVINO release; write it as 2023.3")
+    year, minor = int(match[1]), int(match[2])
+    first, last = MINOR_RELEASES.get(year, (1, 0))
+    if not first <= minor <= last:
+        newest = max(MINOR_RELEASES)
+        raise ValueError(
+            f"there is no OpenVINO release '{text}' that irshape knows; they go from "
+            f"{written(FIRST)} to {newest}.{MINOR_RELEASES[newest][1]}"
+        )
+    return year, minor
 
 
 def written(release: Release) -> str:

@@ -2,13 +2,202 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pytest
 from ir import Net
 
 import irshape
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+FUNCTIONS = [name for name in irshape.__all__ if inspect.isfunction(getattr(irshape, name))]
+CLASSES = [name for name in irshape.__all__ if inspect.isclass(getattr(irshape, name))]
+FOREIGN = {"Collection", "Executor", "Iterable", "Literal", "Mapping", "PathLike", "Sequence", "os"}
+"""The names in annotations that come from the standard library."""
+
+
+# Names
+
+
+def imported_for_type_checkers() -> set[str]:
+    """The names that a type checker sees in the module beside its functions."""
+    tree = ast.parse(Path(irshape.__file__).read_text())
+    block = next(
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+    )
+    names: set[str] = set()
+    for node in block.body:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return names
+
+
+def test_a_type_checker_sees_the_names_that_are_exported() -> None:
+    functions = {*FUNCTIONS, "__version__"}
+    assert imported_for_type_checkers() | functions == set(irshape.__all__)
+    assert irshape.__all__ == sorted(set(irshape.__all__))
+    tree = ast.parse(Path(irshape.__file__).read_text())
+    assigned = next(
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
+    )
+    assert ast.literal_eval(assigned) == irshape.__all__
+
+
+def test_every_name_can_be_had() -> None:
+    namespace: dict[str, object] = {}
+    exec("from irshape import *", namespace)
+    assert set(irshape.__all__) <= namespace.keys()
+    assert set(irshape.__all__) <= set(dir(irshape))
+    with pytest.raises(AttributeError, match="no attribute 'valdate'"):
+        irshape.valdate  # noqa: B018
+
+
+def test_importing_costs_nothing() -> None:
+    code = "import sys, irshape; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert [name for name in loaded if name.startswith("irshape")] == ["irshape", "irshape.version"]
+    assert not {"numpy", "lxml", "click", "ml_dtypes", "openvino", "json"} & set(loaded)
+
+
+@pytest.mark.parametrize("name", ["load", "validate", "infer", "requires", "fix"])
+def test_a_static_function_imports_no_numpy(name: str) -> None:
+    code = f"import sys, irshape; irshape.{name}({str(EXAMPLES / 'recurrent.xml')!r})"
+    code += "; print({'numpy', 'lxml', 'click'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_is_documented_and_annotated(name: str) -> None:
+    function = getattr(irshape, name)
+    assert inspect.getdoc(function)
+    signature = inspect.signature(function)
+    annotations = [parameter.annotation for parameter in signature.parameters.values()]
+    annotations.append(signature.return_annotation)
+    assert inspect.Signature.empty not in annotations
+    kinds = {parameter.kind for parameter in signature.parameters.values()}
+    assert inspect.Parameter.VAR_KEYWORD not in kinds
+    texts = [re.sub("'[a-z]+'|\"[a-z]+\"", "", annotation) for annotation in annotations]
+    mentioned = {word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text)}
+    raised = set(re.findall(r"`([A-Za-z]+Error)`", inspect.getdoc(function) or ""))
+    known = {*irshape.__all__, *dir(builtins), *FOREIGN}
+    assert mentioned | raised <= known
+    for parameter in signature.parameters:
+        assert re.search(rf"\b{parameter}\b", function.__doc__), parameter
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_class_is_documented_and_annotated(name: str) -> None:
+    declared = getattr(irshape, name)
+    documentation = inspect.getdoc(declared) or ""
+    assert documentation
+    assert not documentation.startswith(f"{name}(")  # what NamedTuple writes by itself
+    for attribute, value in vars(declared).items():
+        if not attribute.startswith("_") and inspect.isfunction(value):
+            assert "return" in value.__annotations__, attribute
+
+
+# What they take
+
+
+@pytest.mark.parametrize(
+    ("function", "more"),
+    [
+        (irshape.validate, ()),
+        (irshape.infer, ()),
+        (irshape.requires, ()),
+        (irshape.run, ([np.ones(2, np.float32)],)),
+        (irshape.crosscheck, ()),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_path_a_text_and_a_model_give_the_same(
+    function: Callable[..., Any], more: tuple[Any, ...], tmp_path: Path
+) -> None:
+    path = scaled(tmp_path, 2)
+
+    def told(model: Any) -> str:
+        answer = function(model, *more)
+        return repr(answer.to_dict() if hasattr(answer, "to_dict") else answer)
+
+    assert told(path) == told(str(path)) == told(irshape.load(path))
+
+
+def test_two_paths_are_compared(tmp_path: Path) -> None:
+    first, second = scaled(tmp_path / "a", 2), scaled(tmp_path / "b", 3)
+    comparison = irshape.compare(str(first), irshape.load(second), seed=3, rtol=1.0)
+    assert comparison.blamed is None
+    assert irshape.compare(first, second, seed=3).blamed is not None
+
+
+def test_a_path_is_saved_as_it_was_inferred(tmp_path: Path) -> None:
+    path = scaled(tmp_path, 2)
+    inference = irshape.infer(path, shapes={"x": "[5,2]"})
+    irshape.save(path, tmp_path / "out.xml", inference=inference)
+    saved = irshape.infer(tmp_path / "out.xml").outputs("2")[0]
+    assert str(saved.shape) == "[5,2]"
+
+
+@pytest.mark.parametrize("name", ["infer", "run", "requires", "crosscheck", "load"])
+def test_a_path_without_a_model_raises(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.xml"
+    path.write_text("<net")
+    with pytest.raises(irshape.LoadError, match=r"m\.xml:1:1: error\[IR001\]") as error:
+        getattr(irshape, name)(path)
+    assert error.value.diagnostics
+    with pytest.raises(FileNotFoundError):
+        getattr(irshape, name)(tmp_path / "gone.xml")
+
+
+def test_what_a_caller_gets_wrong_is_caught_by_an_exported_name(tmp_path: Path) -> None:
+    path = scaled(tmp_path, 2)
+    with pytest.raises(irshape.ExecutionError, match="'y'"):
+        irshape.run(path, {"y": np.ones(2, np.float32)})
+    with pytest.raises(irshape.ConfigurationError, match="IR999"):
+        irshape.validate(path, also=["IR999"])
+
+
+# Releases
+
+
+@pytest.mark.parametrize(
+    ("version", "release", "read", "refused"),
+    [
+        ("opset1", "2022.1", ["2022.1", "2022.1.1", "2024.0", "2026.4"], ["2021.4", "2020.1"]),
+        ("mine", "2022.1", [], ["2022.1", "2026.4"]),
+    ],
+)
+def test_requires(
+    version: str, release: str, read: list[str], refused: list[str], tmp_path: Path
+) -> None:
+    net = Net()
+    kind = "Sigmoid" if version == "opset1" else "MyOwn"
+    net.result(net.layer(kind, [net.parameter("2", name="x")], version=version, name="act"))
+    path = net.save(tmp_path)
+    answer = irshape.requires(path)
+    assert answer.release == release
+    assert [answer.reads(release) for release in read] == [True] * len(read)
+    assert [answer.reads(release) for release in refused] == [False] * len(refused)
+    assert str(answer) == f"{path}: OpenVINO {release} or newer"
+    assert answer.to_dict()["requires"] == release
+    with pytest.raises(ValueError, match=r"2030\.1"):
+        answer.reads("2030.1")
 
 
 # Text

@@ -5,17 +5,17 @@ from __future__ import annotations
 import gc
 import os
 from collections import deque
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..diagnostics.report import Diagnostic, FileReport, Report
+from ..diagnostics.report import Diagnostic, FileReport
 from ..model.graph import Model, NotReadable
 from ..model.source import Source
 from ..rule_ids import INTERNAL_ERROR, UNREADABLE_FILE, RuleId
 from ..rules.settings import Settings
 from ..settings.configuration import Configuration
 from ..settings.selection import settings
-from .one import Target, validate_file, validate_model
+from .one import ValueMismatch, validate_file, validate_model
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -162,6 +162,8 @@ def check(task: Task) -> FileReport:
             settings=task.settings,
             cache=task.cache,
         )
+    except ValueMismatch:
+        raise  # a mistake of the caller, not of the file
     except OSError as problem:
         report = failure(
             task,
@@ -309,45 +311,3 @@ def _broken(problem: BaseException) -> bool:
         "Broken" in kind.__name__ or kind.__name__ in ("KilledWorker", "CancelledError")
         for kind in type(problem).__mro__
     )
-
-
-def validate(
-    target: Target | Iterable[Target],
-    weights: str | os.PathLike[str] = "beside",
-    *,
-    also: Collection[str] = (),
-    config: Configuration | str | os.PathLike[str] | None = None,
-    executor: Executor | None = None,
-) -> Report:
-    """`irshape.validate`."""
-    alone = isinstance(target, (str, os.PathLike, Model))
-    targets: list[Target] = (
-        [target] if isinstance(target, (str, os.PathLike, Model)) else list(target)
-    )
-    chosen = (
-        config
-        if isinstance(config, Configuration)
-        else Configuration.read(config)
-        if config is not None
-        else Configuration()
-    )
-    paths = [target if isinstance(target, Model) else os.fspath(target) for target in targets]
-    if alone:
-        (one,) = paths
-        told = settings(chosen, one.path if isinstance(one, Model) else one, also=also)
-        files = [
-            validate_model(one, told)
-            if isinstance(one, Model)
-            else validate_file(one, weights, settings=told)
-        ]
-    else:
-        from ..rules.plugins import check_plugins
-
-        check_plugins()
-        files = list(validate_many(paths, chosen, weights=weights, also=also, executor=executor))
-    report = Report(files)
-    if chosen.per_file_ignores or chosen.baseline or chosen.max_errors:
-        from .baseline import finish
-
-        return finish(report, chosen).report
-    return report

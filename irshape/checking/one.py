@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 Target = str | os.PathLike[str] | Model
 
 
+class ValueMismatch(ValueError):
+    """A value that was given fits no input of the file, or is not a value."""
+
+
 class Examination(NamedTuple):
     """The findings on a model that are reported, in file order, and the context of the rules."""
 
@@ -62,7 +66,7 @@ def validate_file(
     """The report on a file; `-` is standard input.
 
     values: those of the inputs of layers on their own. cache: a folder of earlier reports.
-    Raises `OSError` if the file cannot be opened, `ValueError` for a value that fits no input.
+    Raises `OSError` if the file cannot be opened, `ValueMismatch` for a value that fits no input.
     """
     try:
         opened = open_model(path, weights)
@@ -72,7 +76,10 @@ def validate_file(
     except NotReadable as unreadable:
         return not_readable(unreadable, settings)
     if values:
-        give_values(model, values)
+        try:
+            give_values(model, values)
+        except ValueError as problem:
+            raise ValueMismatch(str(problem)) from None
     return validate_model(model, settings)
 
 

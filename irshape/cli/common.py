@@ -93,21 +93,24 @@ def weights_option(function: F) -> F:
 
 def load_or_exit(path: str, weights: str) -> Model:
     """The model, or exit status 1 with its diagnostics on stderr."""
+    model = load_or_none(path, weights)
+    if model is None:
+        raise click.exceptions.Exit(1)
+    return model
+
+
+def load_or_none(path: str, weights: str) -> Model | None:
+    """The model, or None with its diagnostics on stderr."""
     from ..diagnostics.renderers.common import plain
     from ..diagnostics.report import LoadError, load
 
     try:
         return load(path, weights)
     except LoadError as problem:
-        for found in problem.diagnostics:
-            click.echo(
-                plain(
-                    f"{problem.path}:{found.line}:{found.column}: {found.severity}[{found.code}] {found.message}"
-                    + (f" ({found.help})" if found.help else "")
-                ),
-                err=True,
-            )
-        raise click.exceptions.Exit(1) from None
+        for diagnostic in problem.diagnostics:
+            hint = f" ({diagnostic.help})" if diagnostic.help else ""
+            click.echo(plain(f"{problem.path}:{diagnostic}{hint}"), err=True)
+        return None
 
 
 def pairs(values: Iterable[str], option: str) -> dict[str, str]:

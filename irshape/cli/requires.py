@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import load_or_exit
+from .common import expand, load_or_none
 
 if TYPE_CHECKING:
-    from ..model.graph import Model
+    from ..ops.requirements import Requirements
 
 SHOWN = 5
 """How many layers of one reason are listed as text."""
 
 
-@click.command("requires", short_help="Tell the oldest OpenVINO release that can read a model.")
-@click.argument("model", metavar="MODEL")
+@click.command("requires", short_help="Tell the oldest OpenVINO release that reads a model.")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
     "-f",
     "--format",
@@ -24,82 +24,70 @@ SHOWN = 5
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="Form of the answer.",
+    help="Output format.",
 )
-def command(model: str, form: str) -> None:
-    """Tells the oldest OpenVINO release that can read a model, and the layers that force it.
+def command(paths: tuple[str, ...], form: str) -> None:
+    """Tell the oldest OpenVINO release that reads a model, and the layers that require it.
 
-    It goes by the version of the IR, the opsets and the element types that the file names. Exit status 1 where the file cannot be read.
+    PATH is a file, a folder (searched for IRs), a glob, or - for standard input. The answer follows
+    from the version of the IR, the opsets and the element types that the file names.
+
+    With several models, the JSON has a list `models` of the objects that a single model gives.
+
+    Exit status: 0; 1 if a file contains no model; 2 if a path cannot be opened or is not an
+    OpenVINO IR.
     """
-    loaded = load_or_exit(model, "none")
-    if not loaded.format.layers_as_written:
-        raise click.UsageError(f"'{model}' is no OpenVINO IR: its operations are of another format")
-    found = required(loaded)
+    from ..ops.requirements import Requirements
+
+    files = expand(paths)
+    answers: list[Requirements] = []
+    for path in files:
+        model = load_or_none(path, "none")
+        if model is None:
+            continue
+        try:
+            answers.append(Requirements(model))
+        except ValueError as problem:
+            raise click.UsageError(str(problem)) from None
     if form == "json":
         from ..diagnostics.renderers.common import json_text
 
-        click.echo(json_text(found, 1))
+        documents = [answer.to_dict() for answer in answers]
+        if len(files) > 1:
+            click.echo(json_text({"version": 1, "models": documents}, 1))
+        elif documents:
+            click.echo(json_text(documents[0], 1))
     else:
-        click.echo("\n".join(_text(found)))
+        for answer in answers:
+            click.echo("\n".join(_text(answer.to_dict())))
+        if len(answers) > 1:
+            newest = max(answers, key=lambda answer: answer.oldest)
+            click.echo(f"all {len(answers)} models: OpenVINO {newest.release} or newer")
+    if len(answers) < len(files):
+        raise click.exceptions.Exit(1)
 
 
-def required(model: Model) -> dict[str, Any]:
-    """What `irshape requires --format json` prints."""
-    from ..diagnostics.report import layer_reference
-    from ..ops.registry import UnknownOperation, find
-    from ..ops.requirements import requirements
-    from ..releases import FIRST, written
-
-    groups: dict[tuple[tuple[int, int], str], list[dict[str, Any]]] = {}
-    for need in requirements(model):
-        layers = groups.setdefault((need.release, need.what), [])
-        if need.layer is not None:
-            layers.append(
-                layer_reference(need.layer) | {"line": model.source.place(need.layer.offset)[0]}
-            )
-    newest = max((release for release, _ in groups), default=FIRST)
-    reasons = [
-        {"release": written(release), "reason": what, "forces": release == newest, "layers": layers}
-        for (release, what), layers in sorted(
-            groups.items(), key=lambda item: (item[0][0], item[0][1]), reverse=True
-        )
-    ]
-    unknown = []
-    for layer in model.walk():
-        try:
-            find(layer.type, layer.version)
-        except UnknownOperation as problem:
-            unknown.append(
-                layer_reference(layer)
-                | {"line": model.source.place(layer.offset)[0], "why": str(problem)}
-            )
-    return {
-        "version": 1,
-        "model": model.path,
-        "requires": written(newest),
-        "reasons": reasons,
-        "unknown": unknown,
-    }
-
-
-def _text(found: dict[str, Any]) -> list[str]:
+def _text(answer: dict[str, Any]) -> list[str]:
     from ..diagnostics.renderers.common import plain
 
-    lines = [f"{plain(found['model'])}: OpenVINO {found['requires']} or newer"]
-    for reason in found["reasons"]:
+    lines = [f"{plain(answer['model'])}: OpenVINO {answer['requires']} or newer"]
+    for reason in answer["reasons"]:
         count = len(reason["layers"])
         layers = f", {count} layer{'' if count == 1 else 's'}" if count else ""
         lines.append(f"  {reason['release']}  {reason['reason']}{layers}")
-        if reason["forces"]:
-            for layer in reason["layers"][:SHOWN]:
-                place = "/".join([*layer["path"], layer["id"]])
-                lines.append(
-                    f"          {plain(layer['type'])} '{plain(layer['name'])}' (id {plain(place)}), line {layer['line']}"
-                )
-            if count > SHOWN:
-                lines.append(f"          and {count - SHOWN} more; --format json lists them")
-    for layer in found["unknown"]:
+        if not reason["forces"]:
+            continue
+        for layer in reason["layers"][:SHOWN]:
+            place = "/".join([*layer["path"], layer["id"]])
+            lines.append(
+                f"          {plain(layer['type'])} '{plain(layer['name'])}' (id {plain(place)}), "
+                f"line {layer['line']}"
+            )
+        if count > SHOWN:
+            lines.append(f"          and {count - SHOWN} more; --format json lists them")
+    for layer in answer["unknown"]:
         lines.append(
-            f"  unknown: {plain(layer['why'])}: '{plain(layer['name'])}', line {layer['line']}; no release reads it without its library"
+            f"  unknown: {plain(layer['why'])}: '{plain(layer['name'])}', line {layer['line']}; "
+            "no release reads it without its library"
         )
     return lines

@@ -14,7 +14,6 @@ from .selecting import Chosen, chosen, selection_options
 
 if TYPE_CHECKING:
     from ..checking.baseline import Finished
-    from ..diagnostics.report import FileReport, Report
 
 
 @click.command("validate", short_help="Report everything that is wrong with IR files.")
@@ -60,11 +59,13 @@ def command(
         from ..checking.many import shard
 
         files = shard(files, *wanted.shard)
+    configuration = wanted.configuration
     try:
-        report, found = finished(files, wanted, weights, given)
+        finished = _validated(files, wanted, weights, given)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
-    level: Any = wanted.configuration.fail_level
+    report = finished.report
+    level: Any = configuration.fail_level
     write_report(
         report,
         forms_chosen,
@@ -75,8 +76,8 @@ def command(
         weights=weights,
         values=given,
     )
-    if found is not None and not quiet:
-        for note in notes(found, wanted):
+    if not quiet:
+        for note in notes(finished, wanted):
             click.echo(f"irshape: {note}", err=True)
     if any(one.rule == "unreadable-file" for one in report.diagnostics):
         raise click.exceptions.Exit(2)
@@ -85,87 +86,37 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def finished(
-    files: list[str], wanted: Chosen, weights: str, values: dict[str, str]
-) -> tuple[Report, Finished | None]:
-    """Checks the files, and applies what holds for all of them together. Raises `ValueError` for settings and values that do not fit, `OSError` for a single file."""
-    from ..diagnostics.report import Report
+def _validated(files: list[str], wanted: Chosen, weights: str, values: dict[str, str]) -> Finished:
+    """Validates the files; with --update-baseline also writes the baseline.
+
+    Raises `ValueError` for settings and values that do not fit, `OSError` for a single file.
+    """
+    from ..checking.validation import Request, validate_all
 
     configuration = wanted.configuration
-    if not (
-        configuration.per_file_ignores
-        or configuration.baseline
-        or configuration.max_errors
-        or wanted.update_baseline
-    ):
-        return Report(list(checked(files, wanted, weights, values))), None
-    from ..checking.baseline import finish, without_ignored
+    alone = len(files) == 1 and configuration.cache_dir is None
+    request = Request(configuration, wanted.over, weights, values)
+    watch = None
+    if not alone:
+        from ..checking.cache import default_folder
+        from ..checking.many import default_jobs
+        from .progress import progress
 
-    reports: list[FileReport] = []
-    errors = 0
-    for report in checked(files, wanted, weights, values):
-        reports.append(report)
-        if configuration.max_errors is not None and not configuration.baseline:
-            errors += sum(
-                found.severity == "error"
-                for found in without_ignored(report, configuration).diagnostics
-            )
-            if errors >= configuration.max_errors:
-                break
-    found = finish(Report(reports), configuration, baseline=not wanted.update_baseline)
-    if wanted.update_baseline:
-        return updated(found.report, wanted)
-    return found.report, found._replace(unchecked=len(files) - len(found.report.files))
-
-
-def checked(
-    files: list[str], wanted: Chosen, weights: str, values: dict[str, str]
-) -> Iterator[FileReport]:
-    """What is found in each file, in order; in the same order and words whatever the number of processes."""
-    configuration = wanted.configuration
-    if len(files) == 1 and configuration.cache_dir is None:
-        from ..checking.one import validate_file
-        from ..settings.selection import settings
-
-        yield validate_file(
-            files[0], weights, values, settings=settings(configuration, files[0], over=wanted.over)
+        watch = progress
+        request = request._replace(
+            jobs=configuration.jobs or default_jobs(files),
+            cache=(configuration.cache_dir or default_folder()) if configuration.cache else None,
         )
-        return
-    from ..checking.cache import default_folder
-    from ..checking.many import default_jobs, validate_many
-    from .progress import progress
-
-    if values:
-        from ..formats.ir.fragments import give_values
-        from ..formats.loading import load
-
-        for path in files:
-            if path != "-":
-                give_values(
-                    load(path, weights), values
-                )  # a value that fits nowhere is the user's mistake, not the file's
-    cache = (configuration.cache_dir or default_folder()) if configuration.cache else None
-    jobs = configuration.jobs or default_jobs(files)
-    found = validate_many(
-        files,
-        configuration,
-        over=wanted.over,
-        weights=weights,
-        values=values,
-        jobs=jobs,
-        cache=cache,
+    finished = validate_all(
+        files, request, alone=alone, baseline=not wanted.update_baseline, watch=watch
     )
-    yield from progress(found, len(files))
-
-
-def updated(report: Report, wanted: Chosen) -> tuple[Report, Finished]:
-    """Writes the baseline; what is then left to report is nothing."""
+    if not wanted.update_baseline:
+        return finished
     from ..checking.baseline import finish, update
 
-    assert wanted.configuration.baseline is not None
-    update(report, wanted.configuration.baseline)
-    found = finish(report, wanted.configuration)
-    return found.report, found
+    assert configuration.baseline is not None
+    update(finished.report, configuration.baseline)
+    return finish(finished.report, configuration)
 
 
 def notes(found: Finished, wanted: Chosen) -> Iterator[str]:

@@ -103,7 +103,7 @@ class LoadError(Exception):
         self.path = file.path
         self.diagnostics = file.diagnostics
         first = file.diagnostics[0]
-        super().__init__(f"{file.path}:{first.line}:{first.column}: {first.code} {first.message}")
+        super().__init__(f"{file.path}:{first}")
 
 
 def layer_reference(layer: Layer) -> dict[str, Any]:

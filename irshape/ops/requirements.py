@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..model.graph import Layer, Model
-from ..releases import ELEMENT_TYPES, IR_VERSIONS, OPSETS, Release
+from ..releases import (
+    ELEMENT_TYPES,
+    FIRST,
+    IR_VERSIONS,
+    OPSETS,
+    Release,
+    parse_release,
+    written,
+)
 from ..types import ElementType
 from .registry import UnknownOperation, find
 
@@ -55,3 +63,67 @@ def element_types(layer: Layer) -> set[str]:
             if element_type is not None:
                 found.add(element_type.name)
     return found
+
+
+class Requirements:
+    """What a model requires of OpenVINO. `to_dict` is what `irshape requires --format json` prints."""
+
+    def __init__(self, model: Model) -> None:
+        """Raises `ValueError` for a model that is not an IR."""
+        if not model.format.layers_as_written:
+            raise ValueError(
+                f"'{model.path}' is not an OpenVINO IR: its operations are of another format"
+            )
+        self.model = model
+        self._layers: dict[tuple[Release, str], list[Layer]] = {}
+        """The layers that need a release for the same reason."""
+        for need in requirements(model):
+            layers = self._layers.setdefault((need.release, need.what), [])
+            if need.layer is not None:
+                layers.append(need.layer)
+        self.oldest: Release = max((release for release, _ in self._layers), default=FIRST)
+        """The oldest release that reads the model, as numbers: (2024, 1)."""
+        self._unknown: list[tuple[Layer, str]] = []
+        for layer in model.walk():
+            try:
+                find(layer.type, layer.version)
+            except UnknownOperation as problem:
+                self._unknown.append((layer, str(problem)))
+
+    @property
+    def release(self) -> str:
+        """The oldest release that reads the model, such as `2024.1`; custom operations aside."""
+        return written(self.oldest)
+
+    def reads(self, release: str) -> bool:
+        """Whether a release reads the model. False if it has custom operations.
+
+        Raises `ValueError` for a text that names no OpenVINO release.
+        """
+        return parse_release(release) >= self.oldest and not self._unknown
+
+    def __str__(self) -> str:
+        return f"{self.model.path}: OpenVINO {self.release} or newer"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The release, the reasons with their layers (newest first), and the custom operations."""
+        return {
+            "version": 1,
+            "model": self.model.path,
+            "requires": self.release,
+            "reasons": [
+                {
+                    "release": written(release),
+                    "reason": what,
+                    "forces": release == self.oldest,
+                    "layers": [self._placed(layer) for layer in layers],
+                }
+                for (release, what), layers in sorted(
+                    self._layers.items(), key=lambda item: item[0], reverse=True
+                )
+            ],
+            "unknown": [self._placed(layer) | {"why": why} for layer, why in self._unknown],
+        }
+
+    def _placed(self, layer: Layer) -> dict[str, Any]:
+        return layer.reference | {"line": self.model.source.place(layer.offset)[0]}

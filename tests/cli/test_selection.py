@@ -101,7 +101,7 @@ def test_selectors(model: Path, options: list[str], expected: list[str]) -> None
             ["--max-errors leaves some out"],
         ),
         (["--baseline", "none.json"], ["there is no baseline 'none.json'"]),
-        (["--target", "latest"], ["'latest' is no OpenVINO release"]),
+        (["--target", "latest"], ["'latest' is not an OpenVINO release"]),
         (["--isolated", "--config", "x.toml"], ["--isolated reads no configuration"]),
         (["--extension", "ReLU"], ["'ReLU' is an operation of opset1"]),
         (["--extension", "ReLU@opset3"], ["is known already"]),

@@ -13,7 +13,13 @@ from ir import Net
 
 import irshape
 from irshape.cli import cli
-from irshape.releases import ELEMENT_TYPES, OPSETS, newest_opset, parse_release
+from irshape.releases import (
+    ELEMENT_TYPES,
+    MINOR_RELEASES,
+    OPSETS,
+    newest_opset,
+    parse_release,
+)
 
 
 def call(*arguments: str) -> tuple[int, str, str]:
@@ -155,7 +161,6 @@ def test_the_tables_are_in_order() -> None:
     assert [
         newest_opset(parse_release(text))
         for text in (
-            "2019.4",
             "2020.1",
             "2020.3",
             "2022.1",
@@ -163,10 +168,8 @@ def test_the_tables_are_in_order() -> None:
             "2024.6",
             "2025.4",
             "2026.4",
-            "2030.0",
         )
     ] == [
-        0,
         1,
         2,
         8,
@@ -174,9 +177,45 @@ def test_the_tables_are_in_order() -> None:
         15,
         15,
         17,
-        17,
     ]
+    assert newest_opset((2019, 4)) == 0
     assert parse_release("2024.6.0") == (2024, 6)
+
+
+@pytest.mark.parametrize("text", ["2019.4", "2020.0", "2022.4", "2026.5", "2030.1", "2030.0"])
+def test_a_release_that_is_not_known_is_refused(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"from 2020\.1 to 2026\.4"):
+        parse_release(text)
+    status, _, error = call("validate", "--target", text, str(network().save(tmp_path)))
+    assert (status, f"there is no OpenVINO release '{text}'" in error) == (2, True)
+
+
+def test_the_newest_release_is_the_one_installed() -> None:
+    import openvino
+
+    year, minor = map(int, openvino.__version__.split(".")[:2])
+    assert (year, minor) == max((year, last) for year, (_, last) in MINOR_RELEASES.items())
+    assert set(OPSETS.values()) <= {
+        (year, minor)
+        for year, (first, last) in MINOR_RELEASES.items()
+        for minor in range(first, last + 1)
+    }
+
+
+def test_several_models_and_a_folder(tmp_path: Path) -> None:
+    first = network("SoftSign", "opset9").save(tmp_path, "first")
+    network("ReLU", "opset13").save(tmp_path, "second")
+    (tmp_path / "other.xml").write_text("<project/>")
+    status, output, _ = call("requires", str(tmp_path))
+    assert (status, output.splitlines()[-1]) == (0, "all 2 models: OpenVINO 2023.2 or newer")
+    _, output, _ = call("requires", "-f", "json", str(tmp_path))
+    assert [model["requires"] for model in json.loads(output)["models"]] == ["2022.2", "2023.2"]
+    broken = tmp_path / "broken.xml"
+    broken.write_text("<net")
+    status, output, error = call("requires", str(broken), str(first))
+    assert (status, output.splitlines()[0]) == (1, f"{first}: OpenVINO 2022.2 or newer")
+    assert "broken.xml:1:1: error[IR001]" in error
+    assert call("requires", str(tmp_path / "gone.xml"))[0] == 2
 
 
 def test_the_tables_cover_what_openvino_has() -> None:

@@ -627,8 +627,12 @@ MEAN = REDUCTION.replace("{comment}", "")
         (["--value", "1=[1,1]"], MEAN, 1, "IR4"),
         (["--value", "1=[0,1,2]"], MEAN, 1, "IR207"),
         (["--value", "1=[0,7]"], MEAN, 1, "IR4"),
-        (["--value", "7=[0]"], MEAN, 2, "no layer has an input port 7"),
-        (["--value", "1=zero"], MEAN, 2, "'zero' is no value"),
+        (["--value", "7=[0]"], MEAN, 2, "no layer has an input '7'"),
+        (["--value", "axes=[0,2]"], MEAN, 0, ""),
+        (["--value", "axes=[0,1]"], MEAN, 1, "<stdin>:14:9: error[IR201]"),
+        (["--value", "axis=[0,1]"], MEAN, 2, "no layer has an input 'axis'; did you mean 'axes'?"),
+        (["--value", "axes=[0]"], MEAN.replace("Mean", "Meen"), 2, "no layer has an input 'axes'"),
+        (["--value", "1=zero"], MEAN, 2, "'zero' is not a value"),
         (["--value", "1"], MEAN, 2, "NAME=VALUE"),
         (
             ["--value", "1=[0]"],
@@ -649,6 +653,19 @@ def test_validate_on_standard_input(
 ) -> None:
     found, output = call("validate", "--fail-level", "warning", "-", *arguments, stdin=text)
     assert (found, said in output) == (status, True), output
+
+
+def test_a_value_is_given_to_every_file_or_refused(tmp_path: Path) -> None:
+    paths = []
+    for name, text in (("a", MEAN), ("b", MEAN), ("c", "<net")):
+        paths.append(str(tmp_path / f"{name}.xml"))
+        Path(paths[-1]).write_text(text)
+    for jobs in ("1", "2"):
+        given = ("--jobs", jobs, "-f", "concise")
+        status, output = call("validate", *given, "--value", "axes=[0,1]", *paths)
+        assert (status, output.count("IR201"), output.count("IR001")) == (1, 2, 1)
+        status, output = call("validate", *given, "--value", "9=[0]", *paths)
+        assert (status, "no layer has an input '9'" in output) == (2, True)
 
 
 def test_infer_on_standard_input() -> None:

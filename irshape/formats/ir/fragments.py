@@ -14,10 +14,13 @@ from itertools import islice
 from math import prod
 
 from ...faults import Fault
+from ...inference.declarations import newest_fitting
 from ...inference.literals import MAX_VALUE_TEXT, parse_value
 from ...model.graph import Finding, Layer, Model, NotReadable, Port
 from ...model.source import Source
+from ...ops.registry import UnknownOperation, find
 from ...rule_ids import LEFT_OUT, MALFORMED_XML
+from ...spelling import suggestion
 from ...types import ElementType
 from .reader import read
 
@@ -241,9 +244,9 @@ def _balanced(text: str, start: int) -> str | None:
 
 
 def give_values(model: Model, values: Mapping[str, str]) -> None:
-    """Gives the inputs of layers on their own a value, by port id, else by position.
+    """Sets the values of the inputs of layers on their own, by port id, position or operand name.
 
-    Raises `ValueError` for a port that no layer has, or a text that is no value.
+    Raises `ValueError` for a name that no layer has, and for a text that is not a value.
     """
     if model.kind != "layers":
         raise ValueError(
@@ -251,16 +254,34 @@ def give_values(model: Model, values: Mapping[str, str]) -> None:
         )
     for name, text in values.items():
         if parse_value(text) is None:
-            raise ValueError(f"'{text}' is no value: expected numbers, such as 7 or [2, 3]")
-        found = False
-        for layer in model.layers:
-            at = next((port for port in layer.inputs if port.id == name), None)
-            if at is None and name.isdigit() and int(name) < len(layer.inputs):
-                at = layer.inputs[int(name)]
-            if at is not None:
-                at.value, found = text, True
-        if not found:
-            raise ValueError(f"no layer has an input port {name}")
+            raise ValueError(f"'{text}' is not a value; expected numbers, such as 7 or [2, 3]")
+        ports = [port for layer in model.layers if (port := _named_input(layer, name)) is not None]
+        if not ports:
+            known = [operand for layer in model.layers for operand in _operand_names(layer)]
+            raise ValueError(f"no layer has an input '{name}'{suggestion(name, known)}")
+        for port in ports:
+            port.value = text
+
+
+def _named_input(layer: Layer, name: str) -> Port | None:
+    """The input port with an id, else at a position, else of an operand."""
+    inputs = layer.inputs
+    for port in inputs:
+        if port.id == name:
+            return port
+    if name.isdigit():
+        return inputs[int(name)] if int(name) < len(inputs) else None
+    names = _operand_names(layer)
+    return inputs[names.index(name)] if name in names else None
+
+
+def _operand_names(layer: Layer) -> list[str]:
+    """The names that the operation gives to the inputs that the layer has, in order."""
+    try:
+        operation = find(layer.type, layer.version) if layer.version else newest_fitting(layer)
+    except UnknownOperation:
+        return []
+    return [operand.name for operand in operation.operands][: len(layer.inputs)]
 
 
 _MAX_LISTS = 16

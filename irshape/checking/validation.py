@@ -1,0 +1,117 @@
+"""Validates everything that one call or one command names: `irshape.validate` and the command.
+
+The files are checked in order, alone or in several processes; then the ignores by file, the
+baseline and the limit of errors are applied to all of them together.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..diagnostics.report import FileReport, Report
+from ..model.graph import Model
+from ..settings.configuration import Configuration
+from ..settings.selection import settings
+from .baseline import Finished, finish, without_ignored
+from .one import Target, validate_file, validate_model
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from ..formats.loading import WeightsChoice
+
+Watch = Callable[[Iterator[FileReport], int], Iterator[FileReport]]
+"""Passes reports on, and shows how many of the total there are."""
+
+
+class Request(NamedTuple):
+    """How to validate. `over` are the selectors of the command line, which win over the file's."""
+
+    configuration: Configuration
+    over: Configuration | None = None
+    weights: WeightsChoice = "beside"
+    values: Mapping[str, str] | None = None
+    also: Collection[str] = ()
+    jobs: int = 1
+    executor: Executor | None = None
+    cache: str | None = None
+
+
+def validate(
+    target: Target | Iterable[Target],
+    weights: WeightsChoice = "beside",
+    *,
+    also: Collection[str] = (),
+    config: Configuration | str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+) -> Report:
+    """`irshape.validate`."""
+    if config is None:
+        config = Configuration()
+    elif not isinstance(config, Configuration):
+        config = Configuration.read(config)
+    request = Request(config, weights=weights, also=also, executor=executor)
+    if isinstance(target, (str, os.PathLike, Model)):
+        return validate_all([target], request, alone=True).report
+    from ..rules.plugins import check_plugins
+
+    check_plugins()
+    return validate_all(list(target), request).report
+
+
+def validate_all(
+    targets: Sequence[Target],
+    request: Request,
+    *,
+    alone: bool = False,
+    baseline: bool = True,
+    watch: Watch | None = None,
+) -> Finished:
+    """Validates models, and applies what holds for all of them together.
+
+    alone: the one target is validated without a worker, and an `OSError` for it is raised.
+    baseline: leave out the findings that the baseline of the configuration lists.
+    Raises `ConfigurationError`, and `ValueError` for values that fit no input.
+    """
+    configuration = request.configuration
+    # which errors the baseline leaves out is known only at the end
+    limit = None if configuration.baseline else configuration.max_errors
+    reports = _alone(targets[0], request) if alone else _many(targets, request)
+    checked: list[FileReport] = []
+    errors = 0
+    for report in reports if watch is None else watch(reports, len(targets)):
+        checked.append(report)
+        if limit is not None:
+            left = without_ignored(report, configuration).diagnostics
+            errors += sum(diagnostic.severity == "error" for diagnostic in left)
+            if errors >= limit:
+                break
+    finished = finish(Report(checked), configuration, baseline=baseline)
+    return finished._replace(unchecked=len(targets) - len(finished.report.files))
+
+
+def _alone(target: Target, request: Request) -> Iterator[FileReport]:
+    path = target.path if isinstance(target, Model) else os.fspath(target)
+    chosen = settings(request.configuration, path, over=request.over, also=request.also)
+    if isinstance(target, Model):
+        yield validate_model(target, chosen)
+    else:
+        yield validate_file(path, request.weights, request.values, settings=chosen)
+
+
+def _many(targets: Sequence[Target], request: Request) -> Iterator[FileReport]:
+    from .many import validate_many
+
+    return validate_many(
+        [target if isinstance(target, Model) else os.fspath(target) for target in targets],
+        request.configuration,
+        over=request.over,
+        weights=request.weights,
+        values=request.values,
+        also=request.also,
+        jobs=request.jobs,
+        executor=request.executor,
+        cache=request.cache,
+    )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model.graph import Finding
-from ..ops.declaration import AttributeFault
 from ..rule_ids import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE, MISSPELT_ATTRIBUTE, UNKNOWN_ATTRIBUTE
 from .base import Rule
 from .context import Context
+from .cures import AttributeNameRule, closest_attribute
 
 
 class UnknownAttribute(Rule):
@@ -39,26 +39,8 @@ class UnknownAttribute(Rule):
 
     id = UNKNOWN_ATTRIBUTE
 
-    @classmethod
-    def check(cls, context: Context) -> Iterator[Finding]:
-        source = context.model.source
-        meant = {
-            (id(layer), found.fault.expected)
-            for layer, found in context.met(AttributeFault)
-            if found.fault.rule == MISSPELT_ATTRIBUTE
-        }
-        for layer, found in context.met(AttributeFault):
-            if found.fault.rule == MISSING_ATTRIBUTE and (id(layer), found.fault.at) in meant:
-                continue  # it is there, misspelt
-            element = layer.data_offset if layer.data_offset >= 0 else layer.offset
-            yield Finding(
-                found.fault,
-                source.attribute(element, found.fault.at),
-                layer,
-            )
 
-
-class MisspeltAttribute(Rule):
+class MisspeltAttribute(AttributeNameRule):
     """An attribute that looks like a misspelling of one that the operation has.
 
     ## What it does
@@ -85,6 +67,13 @@ class MisspeltAttribute(Rule):
     """
 
     id = MISSPELT_ATTRIBUTE
+
+    @classmethod
+    def intended(cls, context: Context, finding: Finding, element: int) -> str | None:
+        written, name = finding.actual, finding.expected
+        if written is None or name is None or finding.layer is None:
+            return name
+        return name if closest_attribute(finding.layer, written, name) else None
 
 
 class MissingAttribute(Rule):
@@ -114,6 +103,16 @@ class MissingAttribute(Rule):
     """
 
     id = MISSING_ATTRIBUTE
+
+    @classmethod
+    def reported(cls, context: Context) -> Iterator[Finding]:
+        misspelt = {
+            (finding.layer, finding.expected)
+            for finding in context.reported.get(MISSPELT_ATTRIBUTE, ())
+        }
+        for finding in super().reported(context):
+            if (finding.layer, finding.fault.at) not in misspelt:
+                yield finding
 
 
 class AttributeValue(Rule):

@@ -1,22 +1,36 @@
-"""What a rule is, and what it may look at."""
+"""What a rule is: its documentation, its check and its cure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import ClassVar, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from ..faults import Fault
 from ..model.graph import Finding, Layer
 from ..rule_ids import RuleId, Severity
 from .context import Context
 
+if TYPE_CHECKING:
+    from ..formats.ir.edits import Edit
+
+Phase = Literal["ids", "names", "ports"]
+PHASES: tuple[Phase, ...] = ("ids", "names", "ports")
+"""The phases of `irshape fix`, in order. Each relies on the earlier ones having nothing to do."""
+
 
 class Page(NamedTuple):
-    """The documentation of a rule: one sentence, and a text in Markdown under each of the headings."""
+    """The documentation of a rule: one sentence, and Markdown text under each of the headings."""
 
     summary: str
     sections: dict[str, str]
+
+
+class Cure(NamedTuple):
+    """A finding, and the edits of the text that remove it."""
+
+    finding: Finding
+    edits: tuple[Edit, ...]
 
 
 HEADINGS = (
@@ -27,11 +41,14 @@ HEADINGS = (
     "How to fix it",
     "Use instead",
 )
-"""The headings of a rule's docstring, in this order; the last one only where there is something to show."""
+"""The headings of a rule's docstring, in this order. `Use instead` is optional."""
 
 
 class Rule:
-    """A rule. `check` finds what it is about; one that has none is met while reading or inferring, and reported under its name.
+    """A rule: one code, everything that is reported under it, and how it is cured.
+
+    A rule either implements `check`, or names a fault that the reader or the inference reports
+    under its `id`; it may do both. `findings` yields the findings of both kinds.
 
     The docstring is the documentation: a sentence, then a `##` line for each of `HEADINGS`.
     """
@@ -41,7 +58,12 @@ class Rule:
     name: ClassVar[str]
     severity: ClassVar[Severity]
     default: ClassVar[bool] = True
-    """Whether the rule is asked without being named: not one that reads all of the .bin."""
+    """Whether the rule is active without being selected. Rules that read the whole .bin are not."""
+    phase: ClassVar[Phase | None] = None
+    """The phase of `irshape fix` that applies `cures`; None for a rule without a cure."""
+    doubt: ClassVar[Literal["nothing", "layer", "wiring"]] = "layer"
+    """What an error of this rule leaves uncertain, so that `irshape fix` does not touch it: nothing,
+    the output ports of its layer, or which layers feed each other (then no port is changed)."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -51,7 +73,29 @@ class Rule:
             cls.id = RuleId(cls.code, cls.name, cls.severity)
 
     @classmethod
+    def findings(cls, context: Context) -> Iterator[Finding]:
+        """Every finding of this rule in a model."""
+        if cls.id in context.reported:
+            yield from cls.reported(context)
+        yield from cls.check(context)
+
+    @classmethod
+    def reported(cls, context: Context) -> Iterator[Finding]:
+        """The findings that the reader and the inference report under the id of this rule."""
+        yield from context.reported.get(cls.id, ())
+
+    @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
+        """The findings that the rule makes itself, in a model that has been read and inferred."""
+        return iter(())
+
+    @classmethod
+    def cures(cls, context: Context, findings: Sequence[Finding]) -> Iterator[Cure]:
+        """The cures that have one right answer.
+
+        findings: those of all rules in this model. The edits refer to `context.model.source`;
+        nothing is changed.
+        """
         return iter(())
 
     @classmethod
@@ -73,6 +117,7 @@ class Rule:
 
     @classmethod
     def page(cls) -> Page:
+        """The documentation, taken from the docstring."""
         from inspect import cleandoc
 
         summary, *parts = re.split(r"^## (.+)\n", cleandoc(cls.__doc__ or ""), flags=re.MULTILINE)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..faults import Fault
-from ..model.graph import Finding
+from ..model.graph import Body, Finding
+from ..ops import registry
 from ..rule_ids import (
     DUPLICATE_VALUES,
     INPUT_COUNT,
@@ -50,70 +50,38 @@ class OperationConstraint(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        for layer, violation in context.met(Fault):
-            port, offset = None, layer.offset
-            position = _operand_position(layer.type, layer.version, violation.at)
-            if position is not None and position < len(layer.inputs):
-                at = layer.inputs[position]
-                port, offset = ("input", at.id), at.offset
-            elif violation.at and layer.data_offset >= 0:
-                offset = context.model.source.attribute(layer.data_offset, violation.at)
-                offset = layer.offset if offset == layer.data_offset else offset
-            yield Finding(violation, offset, layer, port)
-        if context.model.kind != "layers":
-            yield from _not_constant(context)
+        """Reports inputs that a Const must feed, and another layer does."""
+        if context.model.kind == "layers":
+            return
+        for type_name, places in context.by_type.items():
+            versions = registry.versions(type_name)
+            if not versions:
+                continue
+            for name in versions[-1].constant_operands:
+                operands = enumerate(versions[-1].operands)
+                index = next(i for i, operand in operands if operand.name == name)
+                for body, position in places:
+                    yield from cls._fed_by_another(context, body, position, index, name)
 
-
-def _not_constant(context: Context) -> Iterator[Finding]:
-    """Inputs that a Const must feed, and another layer does."""
-    from ..ops import registry
-
-    for name, places in context.by_type.items():
-        try:
-            operation = registry.versions(name)[-1]
-        except LookupError:
-            continue
-        for wanted in operation.constant_operands:
-            index = next(
-                i for i, declared in enumerate(operation.operands) if declared.name == wanted
-            )
-            for body, position in places:
-                layer, row = body.layers[position], context.wiring(body).sources[position]
-                if (
-                    index < len(row)
-                    and (source := row[index]) is not None
-                    and (producer := body.layers[source[0]]).type.lower()
-                    not in ("const", "constant")
-                ):
-                    port = layer.inputs[index]
-                    message = f"`{wanted}` of {layer.type} must come from a Const; {producer.type} '{producer.name}' (id {producer.id}) feeds it"
-                    hint = "replace what feeds it by a constant"
-                    yield Finding(
-                        Fault(
-                            OperationConstraint.id,
-                            message,
-                            expected="a Const",
-                            actual=producer.type,
-                            help=hint,
-                        ),
-                        port.offset,
-                        layer,
-                        port=("input", port.id),
-                    )
-
-
-def _operand_position(type_name: str, version: str, at: str) -> int | None:
-    from ..ops import registry
-
-    try:
-        operands = (
-            registry.find(type_name, version).operands
-            if version
-            else registry.versions(type_name)[-1].operands
+    @classmethod
+    def _fed_by_another(
+        cls, context: Context, body: Body, position: int, index: int, name: str
+    ) -> Iterator[Finding]:
+        row = context.wiring(body).sources[position]
+        source = row[index] if index < len(row) else None
+        if source is None or body.layers[source[0]].is_constant:
+            return
+        layer, producer = body.layers[position], body.layers[source[0]]
+        port = layer.inputs[index]
+        yield cls.finding(
+            f"`{name}` of {layer.type} must come from a Const; {producer.label} feeds it",
+            port.offset,
+            layer,
+            port=("input", port.id),
+            expected="a Const",
+            actual=producer.type,
+            help="replace what feeds it by a constant",
         )
-    except LookupError:
-        return None
-    return next((i for i, declared in enumerate(operands) if declared.name == at), None)
 
 
 class InputCount(Rule):

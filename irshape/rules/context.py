@@ -1,19 +1,20 @@
-"""What a rule may look at: the model, what was inferred of it, and how its layers are connected."""
+"""What a rule may look at: the model, its inference, and how its layers are connected."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..faults import Fault
-from ..inference.result import BodyResult, Inference, Mismatch, Observation, OutputCount
-from ..model.graph import Body, Layer, Model
+from ..inference.result import BodyResult, Inference, Mismatch, OutputCount
+from ..model.graph import Body, Finding, Layer, Model
 from ..model.weights import Constant
 from ..model.wiring import Wiring, wire
+from ..ops import registry
 from ..ops.declaration import AttributeFault
 from ..rule_ids import INPUT_COUNT, MISSPELT_ELEMENT, REPEATED_ELEMENT, UNKNOWN_ATTRIBUTE, RuleId
-from ..types import DYNAMIC_TYPE, UNBOUNDED
+from ..types import DYNAMIC_TYPE, UNBOUNDED, ElementType
 from .links import Links
 from .settings import PLAIN, Settings
 
@@ -21,25 +22,36 @@ T = TypeVar("T")
 
 
 class Context:
-    """A model, what was inferred of it, and the wiring of its bodies."""
+    """A model, its inference, the wiring of its bodies, and what several rules need to know."""
 
     def __init__(self, model: Model, inference: Inference, settings: Settings = PLAIN) -> None:
         self.model = model
         self.inference = inference
         self.settings = settings
-        """What the user has set: the target release, extensions, policy."""
-        self._wirings: dict[int, Wiring] = {}
-        self._links: dict[int, Links] = {}
-        self.results: dict[int, BodyResult] = {}
-        """What was inferred of each body, by its `id`."""
+        """The user's settings: target release, extensions, policies."""
+        self.results: dict[Body, BodyResult] = {}
+        """The inference of each body."""
+        self._wirings: dict[Body, Wiring] = {}
+        self._links: dict[Body, Links] = {}
+        self._shared: dict[tuple[object, ...], Any] = {}
         self._collect(inference.result)
 
     def _collect(self, result: BodyResult) -> None:
-        self.results[id(result.body)] = result
-        self._wirings[id(result.body)] = result.wiring
+        self.results[result.body] = result
+        self._wirings[result.body] = result.wiring
         for inner in result.inner.values():
             for body in inner.values():
                 self._collect(body)
+
+    def shared(self, analysis: Callable[..., T], *arguments: object) -> T:
+        """`analysis(context, *arguments)`, computed once: for analyses that several rules use."""
+        key = (analysis, *arguments)
+        if key not in self._shared:
+            self._shared[key] = analysis(self, *arguments)
+        answer: T = self._shared[key]
+        return answer
+
+    # what is in the model
 
     @cached_property
     def bodies(self) -> list[Body]:
@@ -48,21 +60,21 @@ class Context:
 
     @cached_property
     def every_layer(self) -> list[Layer]:
-        """The layers in file order, those inside bodies after the layer that holds them."""
+        """The layers in file order, those inside bodies after the layer that contains them."""
         return list(self.model.walk())
 
     @cached_property
     def constants(self) -> list[tuple[Layer, Constant]]:
-        """The Const layers whose attributes describe a constant; the others are the business of the attribute rules."""
-        found = []
+        """The Const layers whose attributes describe a constant; attribute rules report the rest."""
+        described = []
         known: dict[tuple[str, ...], Constant | None] = {}
-        for layer in self.layers("const", "constant"):
+        for layer in self.layers("const"):
             if layer.items not in known:
                 known[layer.items] = self._constant(layer)
             constant = known[layer.items]
             if constant is not None:
-                found.append((layer, constant))
-        return found
+                described.append((layer, constant))
+        return described
 
     def _constant(self, layer: Layer) -> Constant | None:
         try:
@@ -78,16 +90,27 @@ class Context:
 
     @cached_property
     def by_type(self) -> dict[str, list[tuple[Body, int]]]:
-        """The layers of each type, in lower case: the body and the position in it."""
-        found: dict[str, list[tuple[Body, int]]] = {}
+        """The layers of each type (`Layer.folded_type`): the body and the position in it."""
+        as_written: dict[str, list[tuple[Body, int]]] = {}
         for body in self.bodies:
             for position, layer in enumerate(body.layers):
-                found.setdefault(layer.type.lower(), []).append((body, position))
-        return found
+                as_written.setdefault(layer.type, []).append((body, position))
+        folded: dict[str, list[tuple[Body, int]]] = {}
+        for places in as_written.values():
+            body, position = places[0]
+            folded.setdefault(body.layers[position].folded_type, []).extend(places)
+        return folded
+
+    def layers(self, *types: str) -> Iterator[Layer]:
+        """The layers of some types, given in lower case."""
+        for name in types:
+            folded = "const" if name == "constant" else name
+            for body, position in self.by_type.get(folded, ()):
+                yield body.layers[position]
 
     @cached_property
     def precisions(self) -> set[str | None]:
-        """Every `precision` that some port has, None where one has none."""
+        """Every `precision` in the model; None if some port has none."""
         return {
             port.precision
             for layer in self.every_layer
@@ -95,80 +118,18 @@ class Context:
             for port in ports
         }
 
-    def layers(self, *types: str) -> Iterator[Layer]:
-        """The layers of some types, in lower case."""
-        for name in types:
-            for body, position in self.by_type.get(name, ()):
-                yield body.layers[position]
-
-    @cached_property
-    def noted(self) -> dict[int, set[RuleId]]:
-        """The rules under which reading met something, by layer."""
-        found: dict[int, set[RuleId]] = {}
-        for problem in self.model.findings:
-            if problem.layer is not None:
-                found.setdefault(id(problem.layer), set()).add(problem.rule)
-        return found
-
-    @cached_property
-    def torn(self) -> bool:
-        """Whether <layers> or <edges> stand somewhere twice or misspelt: what they hold is not all there, so nothing is said of what is missing."""
-        return any(
-            problem.rule in (MISSPELT_ELEMENT, REPEATED_ELEMENT)
-            and {problem.expected, problem.actual} & {"layers", "edges"}
-            for problem in self.model.findings
-        )
-
-    @cached_property
-    def doubtful(self) -> set[int]:
-        """Layers whose attributes are in doubt: what is inferred with a default in the place of what was meant says nothing against their ports."""
-        found = {
-            key for key, rules in self.noted.items() if rules & {MISSPELT_ELEMENT, REPEATED_ELEMENT}
-        }
-        return found | {
-            id(layer)
-            for layer, problem in self.met(AttributeFault)
-            if problem.fault.rule != UNKNOWN_ATTRIBUTE
-        }
-
-    @cached_property
-    def mistyped(self) -> set[int]:
-        """The Const layers whose `element_type` is contradicted by their port and by a port that it feeds: it is the odd one out of three."""
-        differing = {
-            id(layer): found.declared.element_type
-            for layer, found in self.met(Mismatch)
-            if layer.type.lower() in ("const", "constant")
-            and found.declared.element_type not in (found.inferred.element_type, DYNAMIC_TYPE)
-        }
-        found: set[int] = set()
-        if not differing:
-            return found
-        for body in self.bodies:
-            for position, row in enumerate(self.wiring(body).sources):
-                for port, source in zip(body.layers[position].inputs, row, strict=True):
-                    if (
-                        source is not None
-                        and (given := differing.get(id(body.layers[source[0]]))) is not None
-                        and port.element_type is given
-                    ):
-                        found.add(id(body.layers[source[0]]))
-        return found
-
-    @cached_property
-    def without_outputs(self) -> set[int]:
-        """Layers that declare no output port though their operation has some."""
-        return {id(layer) for layer, count in self.met(OutputCount) if not count.declared}
-
-    @cached_property
-    def miscounted(self) -> set[int]:
-        """Layers with a wrong number of inputs."""
-        return {id(layer) for layer, violation in self.met(Fault) if violation.rule == INPUT_COUNT}
+    def wiring(self, body: Body) -> Wiring:
+        """Which output feeds each input of a body."""
+        wiring = self._wirings.get(body)
+        if wiring is None:
+            wiring = self._wirings[body] = wire(body)
+        return wiring
 
     def links(self, body: Body) -> Links:
-        """What is wrong with the edges of a body."""
-        found = self._links.get(id(body))
-        if found is None:
-            found = self._links[id(body)] = Links(
+        """The faults of the edges of a body."""
+        links = self._links.get(body)
+        if links is None:
+            links = self._links[body] = Links(
                 body,
                 self.wiring(body),
                 torn=self.torn,
@@ -176,23 +137,124 @@ class Context:
                 without_outputs=self.without_outputs,
                 miscounted=self.miscounted,
             )
-        return found
+        return links
 
-    def wiring(self, body: Body) -> Wiring:
-        found = self._wirings.get(id(body))
-        if found is None:
-            found = self._wirings[id(body)] = wire(body)
-        return found
+    # what the reader and the inference report
 
     @cached_property
-    def _findings(self) -> dict[type, list[Observation]]:
-        grouped: dict[type, list[Observation]] = {}
-        for finding in self.inference.observations:
-            grouped.setdefault(type(finding.subject), []).append(finding)
+    def _observations(self) -> dict[type, list[tuple[Layer, Any]]]:
+        grouped: dict[type, list[tuple[Layer, Any]]] = {}
+        for observation in self.inference.observations:
+            subject = observation.subject
+            grouped.setdefault(type(subject), []).append((observation.layer, subject))
         return grouped
 
-    def met(self, kind: type[T]) -> Iterator[tuple[Layer, T]]:
-        """What inference met of one kind, with its layer."""
-        for finding in self._findings.get(kind, ()):
-            assert isinstance(finding.subject, kind)
-            yield finding.layer, finding.subject
+    def observed(self, kind: type[T]) -> list[tuple[Layer, T]]:
+        """The observations of one kind that inference made, each with its layer."""
+        return self._observations.get(kind, [])
+
+    @cached_property
+    def reported(self) -> dict[RuleId, list[Finding]]:
+        """The findings of the reader, and the faults that inference met at their places, by rule."""
+        by_rule: dict[RuleId, list[Finding]] = {}
+        for finding in self.model.findings:
+            by_rule.setdefault(finding.rule, []).append(finding)
+        for layer, fault in self.observed(Fault):
+            by_rule.setdefault(fault.rule, []).append(self._placed(layer, fault))
+        for layer, (fault, _) in self.observed(AttributeFault):
+            element = layer.data_offset if layer.data_offset >= 0 else layer.offset
+            offset = self.model.source.attribute(element, fault.at)
+            by_rule.setdefault(fault.rule, []).append(Finding(fault, offset, layer))
+        return by_rule
+
+    def _placed(self, layer: Layer, fault: Fault) -> Finding:
+        """A fault of a layer at the input port or the attribute that it is about."""
+        position = _operand_position(layer, fault.at)
+        if position is not None and position < len(layer.inputs):
+            port = layer.inputs[position]
+            return Finding(fault, port.offset, layer, ("input", port.id))
+        if fault.at and layer.data_offset >= 0:
+            offset = self.model.source.attribute(layer.data_offset, fault.at)
+            if offset != layer.data_offset:
+                return Finding(fault, offset, layer)
+        return Finding(fault, layer.offset, layer)
+
+    @cached_property
+    def read_under(self) -> dict[Layer, set[RuleId]]:
+        """The rules under which the reader reports something of a layer."""
+        rules: dict[Layer, set[RuleId]] = {}
+        for finding in self.model.findings:
+            if finding.layer is not None:
+                rules.setdefault(finding.layer, set()).add(finding.rule)
+        return rules
+
+    @cached_property
+    def torn(self) -> bool:
+        """Whether a <layers> or <edges> is repeated or misspelt, so that some of them were not read.
+
+        Nothing is then reported as missing."""
+        return any(
+            finding.rule in (MISSPELT_ELEMENT, REPEATED_ELEMENT)
+            and {finding.expected, finding.actual} & {"layers", "edges"}
+            for finding in self.model.findings
+        )
+
+    @cached_property
+    def doubtful(self) -> set[Layer]:
+        """Layers whose attributes are in doubt.
+
+        Their inference used a default in place of the value that was meant, so it proves nothing
+        about their ports."""
+        lost = {MISSPELT_ELEMENT, REPEATED_ELEMENT}
+        layers = {layer for layer, rules in self.read_under.items() if rules & lost}
+        return layers | {
+            layer
+            for layer, attribute in self.observed(AttributeFault)
+            if attribute.fault.rule != UNKNOWN_ATTRIBUTE
+        }
+
+    @cached_property
+    def mistyped(self) -> set[Layer]:
+        """The Const layers whose `element_type` contradicts both their port and a port they feed.
+
+        The attribute is then the one that is wrong."""
+        differing: dict[Layer, ElementType] = {
+            layer: mismatch.declared.element_type
+            for layer, mismatch in self.observed(Mismatch)
+            if layer.is_constant
+            and mismatch.declared.element_type not in (mismatch.inferred.element_type, DYNAMIC_TYPE)
+        }
+        mistyped: set[Layer] = set()
+        if not differing:
+            return mistyped
+        for body in self.bodies:
+            for position, row in enumerate(self.wiring(body).sources):
+                for port, source in zip(body.layers[position].inputs, row, strict=True):
+                    if source is None:
+                        continue
+                    declared = differing.get(body.layers[source[0]])
+                    if declared is not None and port.element_type is declared:
+                        mistyped.add(body.layers[source[0]])
+        return mistyped
+
+    @cached_property
+    def without_outputs(self) -> set[Layer]:
+        """Layers that declare no output port though their operation has outputs."""
+        return {layer for layer, count in self.observed(OutputCount) if not count.declared}
+
+    @cached_property
+    def miscounted(self) -> set[Layer]:
+        """Layers with a wrong number of inputs."""
+        return {layer for layer, fault in self.observed(Fault) if fault.rule == INPUT_COUNT}
+
+
+def _operand_position(layer: Layer, name: str) -> int | None:
+    """The position of the input that an operation calls `name`; None if it has no such input."""
+    try:
+        if layer.version:
+            operands = registry.find(layer.type, layer.version).operands
+        else:
+            operands = registry.versions(layer.type)[-1].operands
+    except LookupError:
+        return None
+    return next((i for i, operand in enumerate(operands) if operand.name == name), None)

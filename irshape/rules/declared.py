@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import NamedTuple
 
-from ..faults import Fault
 from ..inference.literals import parse_value
 from ..inference.ports import declared
 from ..inference.result import BodyResult, Mismatch
-from ..model.graph import Finding, Layer
+from ..model.graph import Finding, Layer, Port
 from ..ops.tensors import Tensor
 from ..rule_ids import (
     INPUT_MISMATCH,
@@ -19,13 +18,98 @@ from ..rule_ids import (
     OUTPUT_TYPE_MISMATCH,
     UNPROVEN_DIMENSION,
     VALUE_MISMATCH,
+    RuleId,
 )
 from ..types import PartialShape
 from .base import Rule
 from .context import Context
+from .cures import PortRule
 
 
-class OutputShapeMismatch(Rule):
+class OutputDifference(NamedTuple):
+    """An output port that declares something other than the tensor that is inferred for it."""
+
+    layer: Layer
+    port: Port
+    declared: Tensor
+    inferred: Tensor
+
+    @property
+    def where(self) -> tuple[str, str]:
+        return ("output", self.port.id)
+
+
+def output_differences(context: Context) -> dict[RuleId, list[OutputDifference]]:
+    """What output ports declare wrongly, by the rule that reports it."""
+    by_rule: dict[RuleId, list[OutputDifference]] = {}
+    mismatches = context.observed(Mismatch)
+    unsure = _unsure(context.inference.result) if mismatches else set()
+    for layer, mismatch in mismatches:
+        if layer in context.doubtful:
+            continue
+        port = layer.outputs[mismatch.position]
+        difference = OutputDifference(layer, port, mismatch.declared, mismatch.inferred)
+        given, inferred = difference.declared, difference.inferred
+        if (
+            layer not in context.mistyped
+            and not given.element_type.is_dynamic
+            and not inferred.element_type.is_dynamic
+            and given.element_type is not inferred.element_type
+        ):
+            by_rule.setdefault(OUTPUT_TYPE_MISMATCH, []).append(difference)
+        rule = _shape_rule(difference, layer in unsure)
+        if rule is not None:
+            by_rule.setdefault(rule, []).append(difference)
+    return by_rule
+
+
+def _shape_rule(difference: OutputDifference, unsure: bool) -> RuleId | None:
+    """The rule that reports the declared shape; None if it is right, or may be.
+
+    unsure: the inferred shape rests on what some layer declares."""
+    layer, port = difference.layer, difference.port
+    given, inferred = difference.declared.shape, difference.inferred.shape
+    if given == inferred or port.dims is None:
+        return None
+    if not given.compatible(inferred):
+        return OUTPUT_SHAPE_MISMATCH
+    if unsure:
+        return None
+    if not given.encloses(_as_port(inferred)):
+        return UNPROVEN_DIMENSION
+    if layer.folded_type in ("parameter", "readvalue") or _as_port(given) == _as_port(inferred):
+        return None
+    return LOOSER_DECLARATION
+
+
+def _unsure(result: BodyResult) -> set[Layer]:
+    """The layers whose outputs rest on what some layer declares, bodies included."""
+    layers = {result.body.layers[position] for position in result.unsure}
+    for inner in result.inner.values():
+        for body in inner.values():
+            layers |= _unsure(body)
+    return layers
+
+
+def _as_port(shape: PartialShape) -> PartialShape:
+    """The shape as a port can declare it: a dimension is one size, or -1."""
+    if shape.dims is None:
+        return shape
+    return PartialShape(dim if dim.is_static else -1 for dim in shape.dims)
+
+
+def _advice(context: Context, shape: PartialShape) -> str:
+    """What to declare for a shape, in the terms of the file's format."""
+    if not context.model.format.ports_as_written:
+        return f"declare {shape}"
+    if not shape.dims:
+        return "declare no <dim> at all"
+    sizes = [dim.low if dim.is_static else -1 for dim in shape.dims[:8]]
+    more = "…" if len(shape.dims) > 8 else ""
+    return "declare " + "".join(f"<dim>{size}</dim>" for size in sizes) + more
+
+
+class OutputShapeMismatch(PortRule):
     """An output port declares a shape that the layer cannot have.
 
     ## What it does
@@ -70,140 +154,36 @@ class OutputShapeMismatch(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        unsure = _unsure(context.inference.result)
-        written = context.model.format.ports_as_written
-        for layer, found in context.met(Mismatch):
-            if id(layer) in context.doubtful:
-                continue
-            port = layer.outputs[found.position]
-            given, inferred = found.declared, found.inferred
-            if (
-                id(layer) not in context.mistyped
-                and not given.element_type.is_dynamic
-                and not inferred.element_type.is_dynamic
-                and given.element_type is not inferred.element_type
-            ):
-                kind = inferred.element_type
-                hint = f'write precision="{kind.precision}"; OpenVINO ignores what stands here and goes on with {kind}'
-                yield Finding(
-                    Fault(
-                        OutputTypeMismatch.id,
-                        f"declared precision {port.precision}, inferred {kind.precision}"
-                        if written
-                        else f"declared {given.element_type}, inferred {kind}",
-                        expected=kind.precision if written else str(kind),
-                        actual=port.precision if written else str(given.element_type),
-                        help=hint
-                        if written
-                        else f"declare {kind}, or convert what the node is given",
-                    ),
-                    context.model.source.attribute(port.offset, "precision"),
-                    layer,
-                    port=("output", port.id),
-                )
-            if given.shape == inferred.shape or port.dims is None:
-                continue
-            expected, actual = str(inferred.shape), str(given.shape)
-            where = ("output", port.id)
-            declare = f"declare {_dims(inferred.shape) if written else expected}"
-            if not given.shape.compatible(inferred.shape):
-                message = (
-                    f"declared {actual}, inferred {expected}{_reason(given.shape, inferred.shape)}"
-                )
-                yield Finding(
-                    Fault(
-                        cls.id,
-                        message,
-                        expected=expected,
-                        actual=actual,
-                        help=f"{declare}, or correct what the layer is given",
-                    ),
-                    port.offset,
-                    layer,
-                    port=where,
-                )
-            elif id(layer) in unsure:
-                continue
-            elif not given.shape.encloses(_as_port(inferred.shape)):
-                message = f"declared {actual}, but only {expected} can be inferred: nothing in the file makes the dimension static"
-                severity: Literal["info"] | None = (
-                    None if written else "info"
-                )  # elsewhere a declared shape is a promise of the exporter
-                yield Finding(
-                    Fault(
-                        UnprovenDimension.id,
-                        message,
-                        expected=expected,
-                        actual=actual,
-                        help=declare,
-                        severity=severity,
-                    ),
-                    port.offset,
-                    layer,
-                    port=where,
-                )
-            elif layer.type.lower() not in ("parameter", "readvalue") and _as_port(
-                given.shape
-            ) != _as_port(inferred.shape):
-                message = f"declared {actual}, though {expected} is certain"
-                yield Finding(
-                    Fault(
-                        LooserDeclaration.id,
-                        message,
-                        expected=expected,
-                        actual=actual,
-                        help=declare,
-                    ),
-                    port.offset,
-                    layer,
-                    port=where,
-                )
-
-
-def _unsure(result: BodyResult) -> set[int]:
-    found = {id(result.body.layers[position]) for position in result.unsure}
-    for inner in result.inner.values():
-        for body in inner.values():
-            found |= _unsure(body)
-    return found
-
-
-def _as_port(shape: PartialShape) -> PartialShape:
-    """The shape as a port can say it: a dimension is one size, or -1."""
-    return (
-        shape
-        if shape.dims is None
-        else PartialShape(dim if dim.is_static else -1 for dim in shape.dims)
-    )
-
-
-def _dims(shape: PartialShape) -> str:
-    return (
-        "no <dim> at all"
-        if not shape.dims
-        else "".join(f"<dim>{dim if dim.is_static else -1}</dim>" for dim in shape.dims[:8])
-        + ("…" if len(shape.dims) > 8 else "")
-    )
+        for difference in context.shared(output_differences).get(cls.id, ()):
+            given, inferred = difference.declared.shape, difference.inferred.shape
+            yield cls.finding(
+                f"declared {given}, inferred {inferred}{_reason(given, inferred)}",
+                difference.port.offset,
+                difference.layer,
+                port=difference.where,
+                expected=str(inferred),
+                actual=str(given),
+                help=f"{_advice(context, inferred)}, or correct what the layer is given",
+            )
 
 
 def _reason(given: PartialShape, inferred: PartialShape) -> str:
+    """Where two shapes differ, if that is in their rank or in a single dimension."""
     if given.dims is None or inferred.dims is None:
         return ""
     if len(given.dims) != len(inferred.dims):
         return f": rank {len(given.dims)} instead of {len(inferred.dims)}"
     wrong = [
-        i
-        for i, (a, b) in enumerate(zip(given.dims, inferred.dims, strict=True))
-        if not a.compatible(b)
+        axis
+        for axis, (here, there) in enumerate(zip(given.dims, inferred.dims, strict=True))
+        if not here.compatible(there)
     ]
-    return (
-        f": dimension {wrong[0]} is {inferred.dims[wrong[0]]}, not {given.dims[wrong[0]]}"
-        if len(wrong) == 1 and len(given.dims) > 1
-        else ""
-    )
+    if len(wrong) != 1 or len(given.dims) == 1:
+        return ""
+    return f": dimension {wrong[0]} is {inferred.dims[wrong[0]]}, not {given.dims[wrong[0]]}"
 
 
-class OutputTypeMismatch(Rule):
+class OutputTypeMismatch(PortRule):
     """An output port declares an element type that the layer cannot have.
 
     ## What it does
@@ -234,6 +214,32 @@ class OutputTypeMismatch(Rule):
     """
 
     id = OUTPUT_TYPE_MISMATCH
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        written = context.model.format.ports_as_written
+        for difference in context.shared(output_differences).get(cls.id, ()):
+            given, inferred = difference.declared.element_type, difference.inferred.element_type
+            if written:
+                expected, actual = inferred.precision, difference.port.precision
+                message = f"declared precision {actual}, inferred {expected}"
+                hint = (
+                    f'write precision="{expected}"; OpenVINO ignores what stands here and goes on '
+                    f"with {inferred}"
+                )
+            else:
+                expected, actual = str(inferred), str(given)
+                message = f"declared {actual}, inferred {expected}"
+                hint = f"declare {inferred}, or convert what the node is given"
+            yield cls.finding(
+                message,
+                context.model.source.attribute(difference.port.offset, "precision"),
+                difference.layer,
+                port=difference.where,
+                expected=expected,
+                actual=actual,
+                help=hint,
+            )
 
 
 class UnprovenDimension(Rule):
@@ -270,8 +276,25 @@ class UnprovenDimension(Rule):
 
     id = UNPROVEN_DIMENSION
 
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        for difference in context.shared(output_differences).get(cls.id, ()):
+            given, inferred = difference.declared.shape, difference.inferred.shape
+            yield cls.finding(
+                f"declared {given}, but only {inferred} can be inferred: nothing in the file makes "
+                "the dimension static",
+                difference.port.offset,
+                difference.layer,
+                port=difference.where,
+                expected=str(inferred),
+                actual=str(given),
+                help=_advice(context, inferred),
+                # in other formats a declared shape is a promise of the exporter
+                severity=None if context.model.format.ports_as_written else "info",
+            )
 
-class LooserDeclaration(Rule):
+
+class LooserDeclaration(PortRule):
     """An output port declares less than is certain.
 
     ## What it does
@@ -305,8 +328,65 @@ class LooserDeclaration(Rule):
 
     id = LOOSER_DECLARATION
 
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        for difference in context.shared(output_differences).get(cls.id, ()):
+            given, inferred = difference.declared.shape, difference.inferred.shape
+            yield cls.finding(
+                f"declared {given}, though {inferred} is certain",
+                difference.port.offset,
+                difference.layer,
+                port=difference.where,
+                expected=str(inferred),
+                actual=str(given),
+                help=_advice(context, inferred),
+            )
 
-class InputMismatch(Rule):
+
+class InputDifference(NamedTuple):
+    """An input port that declares something other than the output port that feeds it."""
+
+    layer: Layer
+    port: Port
+    producer: Layer
+    feeding: Port
+
+    @property
+    def where(self) -> tuple[str, str]:
+        return ("input", self.port.id)
+
+
+def input_differences(context: Context) -> list[InputDifference]:
+    """Input ports that differ from what feeds them, unless the cause is reported elsewhere."""
+    differences: list[InputDifference] = []
+    if context.model.kind == "layers":
+        return differences
+    reported = {(layer, mismatch.position) for layer, mismatch in context.observed(Mismatch)}
+    for body in context.bodies:
+        sources, _, cyclic = context.wiring(body)
+        layers = body.layers
+        for position, row in enumerate(sources):
+            layer = layers[position]
+            for port, source in zip(layer.inputs, row, strict=True):
+                if source is None:
+                    continue
+                producer = layers[source[0]]
+                feeding = producer.outputs[source[1]]
+                if port.dims == feeding.dims and (
+                    port.precision == feeding.precision or port.precision is None
+                ):
+                    continue
+                if port.dims == () and port.precision is None:
+                    continue  # it declares nothing
+                if (producer, source[1]) in reported:
+                    continue  # the producer is wrong
+                if cyclic and position in cyclic and source[0] in cyclic:
+                    continue  # the edge between the two may be wrong
+                differences.append(InputDifference(layer, port, producer, feeding))
+    return differences
+
+
+class InputMismatch(PortRule):
     """An input port declares something other than the port that feeds it.
 
     ## What it does
@@ -343,97 +423,31 @@ class InputMismatch(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if context.model.kind == "layers":
-            return
-        reported = {(id(layer), found.position) for layer, found in context.met(Mismatch)}
-        for body in context.bodies:
-            sources, _, cyclic = context.wiring(body)
-            for position, row in enumerate(sources):
-                layer = body.layers[position]
-                for port, source in zip(layer.inputs, row, strict=True):
-                    if source is None:
-                        continue
-                    producer = body.layers[source[0]]
-                    feeding = producer.outputs[source[1]]
-                    if port.dims == feeding.dims and (
-                        port.precision == feeding.precision or port.precision is None
-                    ):
-                        continue
-                    if port.dims == () and port.precision is None:
-                        continue  # it says nothing at all
-                    if (id(producer), source[1]) in reported or (
-                        cyclic and position in cyclic and source[0] in cyclic
-                    ):
-                        continue  # the producer is wrong, or one of the edges between the two, and has been reported
-                    yield from _held(
-                        context,
-                        layer,
-                        producer,
-                        declared(port),
-                        declared(feeding),
-                        port.offset,
-                        port.id,
-                        port.dims,
-                        feeding.dims,
-                    )
-
-
-def _held(
-    context: Context,
-    layer: Layer,
-    producer: Layer,
-    here: Tensor,
-    there: Tensor,
-    offset: int,
-    port: str,
-    dims: tuple[int, ...] | None,
-    fed: tuple[int, ...] | None,
-) -> Iterator[Finding]:
-    where = ("input", port)
-    if (
-        not here.element_type.is_dynamic
-        and not there.element_type.is_dynamic
-        and here.element_type is not there.element_type
-    ):
-        message = f"input port {port} declares precision {here.element_type.precision}, but {producer.type} '{producer.name}' (id {producer.id}) feeds it {there.element_type.precision}"
-        place = context.model.source.attribute(offset, "precision")
-        yield Finding(
-            Fault(
-                InputTypeMismatch.id,
-                message,
-                expected=there.element_type.precision,
-                actual=here.element_type.precision,
+        for difference in context.shared(input_differences):
+            layer, port, producer, feeding = difference
+            if port.dims == feeding.dims or port.dims is None or feeding.dims is None:
+                continue
+            here, there = declared(port).shape, declared(feeding).shape
+            # without <dim>, a port is a scalar or of dynamic rank: there is nothing to compare
+            if bool(port.dims) != bool(feeding.dims):
+                shown = here if port.dims else "no dimensions"
+                told = f"but {producer.label} declares {there if feeding.dims else 'none'}"
+            elif not here.compatible(there):
+                shown, told = here, f"but {producer.label} feeds it {there}"
+            else:
+                shown, told = here, f"though {producer.label} declares {there}"
+            yield cls.finding(
+                f"input port {port.id} declares {shown}, {told}",
+                port.offset,
+                layer,
+                port=difference.where,
+                expected=str(there) if feeding.dims else "no dimensions",
+                actual=str(here) if port.dims else "no dimensions",
                 help="declare what feeds the port, or connect another layer",
-            ),
-            place,
-            layer,
-            port=where,
-        )
-    if dims == fed or dims is None or fed is None:
-        return
-    # a port without <dim> is a scalar or of dynamic rank: nothing to hold against
-    if bool(dims) != bool(fed):
-        scalar = not dims
-        message = f"input port {port} declares {'no dimensions' if scalar else here.shape}, but {producer.type} '{producer.name}' (id {producer.id}) declares {there.shape if fed else 'none'}"
-    elif not here.shape.compatible(there.shape):
-        message = f"input port {port} declares {here.shape}, but {producer.type} '{producer.name}' (id {producer.id}) feeds it {there.shape}"
-    else:
-        message = f"input port {port} declares {here.shape}, though {producer.type} '{producer.name}' (id {producer.id}) declares {there.shape}"
-    yield Finding(
-        Fault(
-            InputMismatch.id,
-            message,
-            expected=str(there.shape) if fed else "no dimensions",
-            actual=str(here.shape) if dims else "no dimensions",
-            help="declare what feeds the port, or connect another layer",
-        ),
-        offset,
-        layer,
-        port=where,
-    )
+            )
 
 
-class InputTypeMismatch(Rule):
+class InputTypeMismatch(PortRule):
     """An input port declares a precision other than that of the port that feeds it.
 
     ## What it does
@@ -467,6 +481,24 @@ class InputTypeMismatch(Rule):
     """
 
     id = INPUT_TYPE_MISMATCH
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        for difference in context.shared(input_differences):
+            layer, port, producer, feeding = difference
+            here, there = declared(port).element_type, declared(feeding).element_type
+            if here.is_dynamic or there.is_dynamic or here is there:
+                continue
+            yield cls.finding(
+                f"input port {port.id} declares precision {here.precision}, but {producer.label} "
+                f"feeds it {there.precision}",
+                context.model.source.attribute(port.offset, "precision"),
+                layer,
+                port=difference.where,
+                expected=there.precision,
+                actual=here.precision,
+                help="declare what feeds the port, or connect another layer",
+            )
 
 
 class ValueMismatch(Rule):
@@ -518,23 +550,19 @@ class ValueMismatch(Rule):
         for layer in context.model.layers:
             for port in layer.inputs:
                 numbers = parse_value(port.value) if port.value is not None else None
-                shape = PartialShape(port.dims) if port.dims else None
-                if (
-                    numbers is not None
-                    and shape is not None
-                    and shape.is_static
-                    and shape.size != len(numbers)
-                ):
-                    message = f"input port {port.id} declares {shape}, but the value given for it, {port.value}, has {len(numbers)} element{'' if len(numbers) == 1 else 's'}"
-                    yield Finding(
-                        Fault(
-                            cls.id,
-                            message,
-                            expected=str(shape),
-                            actual=str(len(numbers)),
-                            help="correct the port or the value",
-                        ),
-                        port.offset,
-                        layer,
-                        port=("input", port.id),
-                    )
+                if numbers is None or not port.dims:
+                    continue
+                shape = PartialShape(port.dims)
+                if not shape.is_static or shape.size == len(numbers):
+                    continue
+                count = f"{len(numbers)} element{'' if len(numbers) == 1 else 's'}"
+                yield cls.finding(
+                    f"input port {port.id} declares {shape}, but the value given for it, "
+                    f"{port.value}, has {count}",
+                    port.offset,
+                    layer,
+                    port=("input", port.id),
+                    expected=str(shape),
+                    actual=str(len(numbers)),
+                    help="correct the port or the value",
+                )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..faults import Fault
 from ..model.graph import Finding
-from ..model.ids import lenient_id
 from ..model.wiring import OutputRef
 from ..rule_ids import (
     CYCLE,
@@ -20,7 +18,15 @@ from ..rule_ids import (
 )
 from .base import Rule
 from .context import Context
-from .links import SINKS
+from .cures import AttributeNameRule, IdRule
+from .links import SINKS, EdgeFault
+
+_IDS = "edges name layers and ports by their ids"
+
+
+def edge_faults(context: Context) -> list[EdgeFault]:
+    """The edges that lead nowhere on one side."""
+    return [fault for body in context.bodies for fault in context.links(body).faults]
 
 
 class DanglingEdge(Rule):
@@ -52,74 +58,37 @@ class DanglingEdge(Rule):
     """
 
     id = DANGLING_EDGE
+    doubt = "wiring"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        place = context.model.source.attribute
-        for body in context.bodies:
-            for fault in context.links(body).faults:
-                edge, layer, text = fault.edge, fault.layer, fault.text
-                other = body.by_id.get(edge.to_layer if fault.side == "from" else edge.from_layer)
-                at = place(edge.offset, fault.attribute)
-                read = lenient_id(text)
-                if read is None:
-                    message = f"`{fault.attribute}` of the edge is '{text}', which is not a whole number from 0 to 2^63-1"
-                    yield Finding(
-                        Fault(
-                            MalformedEdge.id,
-                            message,
-                            expected="a whole number",
-                            actual=text,
-                            help=_IDS,
-                        ),
-                        at,
-                        layer or other,
-                    )
-                    continue
-                ports = (
-                    () if layer is None else layer.outputs if fault.side == "from" else layer.inputs
+        for fault in context.shared(edge_faults):
+            if fault.malformed:
+                continue
+            layer, text = fault.layer, fault.text
+            if layer is None:
+                verb = "comes from" if fault.side == "from" else "leads into"
+                inside = f" in this `{fault.body.path[-1]}`" if fault.body.path else ""
+                message = f"the edge {verb} layer {text}, which does not exist{inside}"
+                expected = "the id of a layer"
+            else:
+                kind = "output" if fault.side == "from" else "input"
+                expected = ", ".join(port.id for port in fault.ports) or "none"
+                message = (
+                    f"the edge names {kind} port {text} of {layer.label}, which has no such port "
+                    f"(its {kind} ports: {expected})"
                 )
-                if read != text and (
-                    read in body.by_id if layer is None else any(port.id == read for port in ports)
-                ):
-                    message = f"`{fault.attribute}` of the edge is '{text}', written with a sign or leading zeros; OpenVINO reads it as {read}"
-                    yield Finding(
-                        Fault(
-                            MalformedEdge.id,
-                            message,
-                            expected=read,
-                            actual=text,
-                            help=f'write {fault.attribute}="{read}"',
-                            severity="warning",
-                        ),
-                        at,
-                        layer or other,
-                    )
-                elif layer is None:
-                    where = "comes from" if fault.side == "from" else "leads into"
-                    message = f"the edge {where} layer {text}, which does not exist" + (
-                        f" in this `{body.path[-1]}`" if body.path else ""
-                    )
-                    yield Finding(
-                        Fault(
-                            cls.id, message, expected="the id of a layer", actual=text, help=_IDS
-                        ),
-                        at,
-                        other,
-                    )
-                else:
-                    kind = "output" if fault.side == "from" else "input"
-                    known = ", ".join(port.id for port in ports) or "none"
-                    message = f"the edge names {kind} port {text} of {layer.type} '{layer.name}' (id {layer.id}), which has no such port (its {kind} ports: {known})"
-                    yield Finding(
-                        Fault(cls.id, message, expected=known, actual=text, help=_IDS), at, layer
-                    )
+            yield cls.finding(
+                message,
+                context.model.source.attribute(fault.edge.offset, fault.attribute),
+                layer or fault.other_end,
+                expected=expected,
+                actual=text,
+                help=_IDS,
+            )
 
 
-_IDS = "edges name layers and ports by their ids"
-
-
-class MalformedEdge(Rule):
+class MalformedEdge(IdRule):
     """An edge does not say where it comes from or goes to.
 
     ## What it does
@@ -148,8 +117,37 @@ class MalformedEdge(Rule):
 
     id = MALFORMED_EDGE
 
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        for fault in context.shared(edge_faults):
+            if not fault.malformed:
+                continue
+            number = fault.number
+            written = f"`{fault.attribute}` of the edge is '{fault.text}'"
+            offset = context.model.source.attribute(fault.edge.offset, fault.attribute)
+            layer = fault.layer or fault.other_end
+            if number is None:
+                yield cls.finding(
+                    f"{written}, which is not a whole number from 0 to 2^63-1",
+                    offset,
+                    layer,
+                    expected="a whole number",
+                    actual=fault.text,
+                    help=_IDS,
+                )
+            else:
+                yield cls.finding(
+                    f"{written}, written with a sign or leading zeros; OpenVINO reads it as {number}",
+                    offset,
+                    layer,
+                    expected=number,
+                    actual=fault.text,
+                    help=f'write {fault.attribute}="{number}"',
+                    severity="warning",
+                )
 
-class UnknownEdgeAttribute(Rule):
+
+class UnknownEdgeAttribute(AttributeNameRule):
     """An `<edge>` has an attribute that means nothing there.
 
     ## What it does
@@ -206,25 +204,21 @@ class DuplicateEdge(Rule):
     """
 
     id = DUPLICATE_EDGE
+    doubt = "wiring"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for body in context.bodies:
             for edge in context.links(body).duplicates:
-                layer = body.by_id.get(edge.to_layer)
-                message = f"another edge leads into input port {edge.to_port} of layer {edge.to_layer} already"
-                where = ("input", edge.to_port)
-                yield Finding(
-                    Fault(
-                        cls.id,
-                        message,
-                        expected="one edge for each input port",
-                        actual="two",
-                        help="remove one of the two edges",
-                    ),
+                yield cls.finding(
+                    f"another edge leads into input port {edge.to_port} of layer {edge.to_layer} "
+                    "already",
                     edge.offset,
-                    layer,
-                    port=where,
+                    body.by_id.get(edge.to_layer),
+                    port=("input", edge.to_port),
+                    expected="one edge for each input port",
+                    actual="two",
+                    help="remove one of the two edges",
                 )
 
 
@@ -258,23 +252,21 @@ class MissingEdge(Rule):
     """
 
     id = MISSING_EDGE
+    doubt = "wiring"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for body in context.bodies:
             for layer, port in context.links(body).missing:
-                hint = f'add <edge from-layer="…" from-port="…" to-layer="{layer.id}" to-port="{port.id}"/>'
-                yield Finding(
-                    Fault(
-                        cls.id,
-                        f"no edge leads into input port {port.id}",
-                        expected="one edge",
-                        actual="none",
-                        help=hint,
-                    ),
+                target = f'to-layer="{layer.id}" to-port="{port.id}"'
+                yield cls.finding(
+                    f"no edge leads into input port {port.id}",
                     port.offset,
                     layer,
                     port=("input", port.id),
+                    expected="one edge",
+                    actual="none",
+                    help=f'add <edge from-layer="…" from-port="…" {target}/>',
                 )
 
 
@@ -307,34 +299,32 @@ class Cycle(Rule):
     """
 
     id = CYCLE
+    doubt = "wiring"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for body in context.bodies:
-            cyclic = context.wiring(body).cyclic
-            if cyclic:
-                first = min(cyclic)
-                circle = _circle(first, context.wiring(body).sources, cyclic)
-                shown = " → ".join(body.layers[at].id for at in circle[:12]) + (
-                    " → …" if len(circle) > 12 else ""
-                )
-                layer = body.layers[circle[0]]
-                hint = "remove or redirect one of the edges on the way"
-                yield Finding(
-                    Fault(
-                        cls.id,
-                        f"the layer depends on itself: {shown}",
-                        expected="no cycles",
-                        actual=shown,
-                        help=hint,
-                    ),
-                    layer.offset,
-                    layer,
-                )
+            sources, _, cyclic = context.wiring(body)
+            if not cyclic:
+                continue
+            circle = _circle(min(cyclic), sources, cyclic)
+            more = " → …" if len(circle) > 12 else ""
+            way = " → ".join(body.layers[position].id for position in circle[:12]) + more
+            layer = body.layers[circle[0]]
+            yield cls.finding(
+                f"the layer depends on itself: {way}",
+                layer.offset,
+                layer,
+                expected="no cycles",
+                actual=way,
+                help="remove or redirect one of the edges on the way",
+            )
 
 
 def _circle(start: int, sources: list[list[OutputRef | None]], cyclic: frozenset[int]) -> list[int]:
-    """A way round from a layer of the cycle back to itself, in the direction of the data; it begins and ends with its first layer in file order."""
+    """A way from a layer of the cycle back to itself, in the direction of the data.
+
+    It begins and ends with its first layer in file order."""
     trail: list[int] = [start]
     seen = {start: 0}
     while True:
@@ -378,6 +368,7 @@ class UnreachableLayer(Rule):
     """
 
     id = UNREACHABLE_LAYER
+    doubt = "nothing"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -385,43 +376,36 @@ class UnreachableLayer(Rule):
             return
         for body in context.bodies:
             for layer, behind in context.links(body).unused():
-                if layer.type.lower() == "parameter":
-                    yield Finding(
-                        Fault(
-                            cls.id,
-                            "the input is not used",
-                            expected="a consumer",
-                            actual="none",
-                            help="connect it, or remove it",
-                            severity="info",
-                        ),
+                if layer.is_parameter:
+                    yield cls.finding(
+                        "the input is not used",
                         layer.offset,
                         layer,
-                    )
-                    continue
-                lonely = not behind and layer.type.lower() in ("const", "constant")
-                others = (
-                    ""
-                    if not behind
-                    else " and the layer that only it uses"
-                    if behind == 1
-                    else f" and the {behind} layers that only it uses"
-                )
-                message = f"no path leads from this layer to a Result or an Assign; OpenVINO drops it{others} without a word"
-                yield Finding(
-                    Fault(
-                        cls.id,
-                        message,
-                        expected="a path to a Result or an Assign",
+                        expected="a consumer",
                         actual="none",
                         help="connect it, or remove it",
-                        severity="info"
-                        if lonely or not context.model.format.layers_as_written
-                        else None,
-                    ),
+                        severity="info",
+                    )
+                    continue
+                harmless = (
+                    layer.is_constant and not behind
+                ) or not context.model.format.layers_as_written
+                yield cls.finding(
+                    "no path leads from this layer to a Result or an Assign; OpenVINO drops it"
+                    f"{_others(behind)} without a word",
                     layer.offset,
                     layer,
+                    expected="a path to a Result or an Assign",
+                    actual="none",
+                    help="connect it, or remove it",
+                    severity="info" if harmless else None,
                 )
+
+
+def _others(behind: int) -> str:
+    if behind < 2:
+        return " and the layer that only it uses" if behind else ""
+    return f" and the {behind} layers that only it uses"
 
 
 class MissingResult(Rule):
@@ -457,49 +441,36 @@ class MissingResult(Rule):
     """
 
     id = MISSING_RESULT
+    doubt = "nothing"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers" or context.torn:
             return
         for body in context.bodies:
-            types = {layer.type.lower() for layer in body.layers}
             what = f"the `{body.path[-1]}`" if body.path else "the net"
-            if not types:
-                offset = (
-                    body.offset if body.path else max(context.model.source.data.find(b"<net"), 0)
-                )
-                yield Finding(
-                    Fault(
-                        cls.id,
-                        f"{what} has no layers",
-                        expected="layers, and a Result",
-                        actual="none",
-                        help="add the layers, or remove the file",
-                    ),
-                    offset,
-                )
-                continue
-            if types & set(SINKS):
-                continue
-            only = all(
-                layer.type.lower() == "parameter" or not layer.outputs for layer in body.layers
-            )
-            message = f"{what} has no Result" + (
-                ""
-                if only
-                else ": OpenVINO drops all of its layers but the Parameters without a word"
-            )
-            first = body.layers[0]
-            yield Finding(
-                Fault(
-                    cls.id,
-                    message,
-                    expected="a Result",
+            if not body.layers:
+                net = max(context.model.source.data.find(b"<net"), 0)
+                yield cls.finding(
+                    f"{what} has no layers",
+                    body.offset if body.path else net,
+                    expected="layers, and a Result",
                     actual="none",
-                    help="add a Result for each output",
-                    severity="info" if only else None,
-                ),
+                    help="add the layers, or remove the file",
+                )
+                continue
+            types = {layer.type for layer in body.layers}
+            if any(name.lower() in SINKS for name in types):
+                continue
+            empty = all(layer.is_parameter or not layer.outputs for layer in body.layers)
+            dropped = ": OpenVINO drops all of its layers but the Parameters without a word"
+            first = body.layers[0]
+            yield cls.finding(
+                f"{what} has no Result{'' if empty else dropped}",
                 first.offset,
                 first,
+                expected="a Result",
+                actual="none",
+                help="add a Result for each output",
+                severity="info" if empty else None,
             )

@@ -272,6 +272,7 @@ class MisspeltElement(Rule):
     """
 
     id = MISSPELT_ELEMENT
+    doubt = "wiring"
 
 
 class RepeatedElement(Rule):
@@ -304,6 +305,7 @@ class RepeatedElement(Rule):
     """
 
     id = REPEATED_ELEMENT
+    doubt = "wiring"
 
 
 class InternalError(Rule):

@@ -1,7 +1,9 @@
-"""The edges of one body, held against its layers: which of them lead nowhere, which inputs nothing feeds, which layers feed nothing.
+"""The edges of one body compared with its layers: edges that lead nowhere, inputs that nothing
+feeds, layers that feed nothing.
 
-One slip shows in several places: an edge that names the wrong layer leaves one input without a producer and one layer without a consumer; a layer with a wrong id lets
-every edge that knows its right one lead nowhere. What follows from a fault that is reported elsewhere is passed over here.
+One slip shows in several places. An edge that names the wrong layer leaves one input without a
+producer and one layer without a consumer; if a layer has a wrong id, every edge that names its
+right one leads nowhere. Consequences of a fault that is reported elsewhere are left out here.
 """
 
 from __future__ import annotations
@@ -9,22 +11,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ..model.graph import Body, Edge, Layer, Port
 from ..model.ids import lenient_id, plain_id
 from ..model.wiring import Wiring
 
 SINKS = ("result", "assign")
+Side = Literal["from", "to"]
 
 
 class EdgeFault(NamedTuple):
-    """An edge that leads nowhere on one side. `layer`: where it lacks the port; None where the layer itself is not there."""
+    """An edge that leads nowhere on one side."""
 
+    body: Body
     edge: Edge
-    side: str
-    """`from` or `to`."""
+    side: Side
     layer: Layer | None
+    """The layer that lacks the port; None where the layer itself does not exist."""
 
     @property
     def text(self) -> str:
@@ -36,7 +40,36 @@ class EdgeFault(NamedTuple):
 
     @property
     def attribute(self) -> str:
+        """The name of the attribute of <edge> that is at fault."""
         return f"{self.side}-{'layer' if self.layer is None else 'port'}"
+
+    @property
+    def ports(self) -> list[Port]:
+        """The ports that the edge could name."""
+        if self.layer is None:
+            return []
+        return self.layer.outputs if self.side == "from" else self.layer.inputs
+
+    @property
+    def other_end(self) -> Layer | None:
+        """The layer at the other end of the edge."""
+        edge = self.edge
+        return self.body.by_id.get(edge.to_layer if self.side == "from" else edge.from_layer)
+
+    @property
+    def number(self) -> str | None:
+        """The id as OpenVINO reads it; None where it is no whole number."""
+        return lenient_id(self.text)
+
+    @property
+    def malformed(self) -> bool:
+        """Whether the id is badly written, rather than one that does not exist."""
+        number = self.number
+        if number is None or number == self.text:
+            return number is None
+        if self.layer is None:
+            return number in self.body.by_id
+        return any(port.id == number for port in self.ports)
 
 
 class Links:
@@ -49,11 +82,12 @@ class Links:
         *,
         torn: bool,
         alone: bool,
-        without_outputs: set[int],
-        miscounted: set[int],
+        without_outputs: set[Layer],
+        miscounted: set[Layer],
     ) -> None:
-        """torn: not all layers and edges could be read. alone: layers on their own, which have no edges. without_outputs, miscounted: layers (by `id`) that
-        are reported for having no output port, or a wrong number of inputs."""
+        """torn: some layers or edges could not be read. alone: the file contains layers on their own,
+        which have no edges. without_outputs, miscounted: layers that are reported for having no
+        output port, or a wrong number of inputs."""
         self.body = body
         self.wiring = wiring
         self.torn = torn
@@ -62,15 +96,15 @@ class Links:
         self.faults: list[EdgeFault] = []
         self.duplicates: list[Edge] = []
         """Edges into an input port that another one feeds already."""
-        self.used: set[int] = set()
+        self.used: set[Layer] = set()
         """Layers that an edge at fault comes from."""
         self.missing: list[tuple[Layer, Port]] = []
         """Inputs that nothing feeds."""
         self.orphans: list[Port] = []
         """Inputs that are left without their producer, reported or not."""
-        self.reached: set[int] = set()
+        self.reached: set[Port] = set()
         """Inputs that some edge names."""
-        self.left_over: Counter[int] = Counter()
+        self.left_over: Counter[Layer] = Counter()
         """How many edges lead into a layer, but into no port of it."""
         layers, sources = body.layers, self.wiring.sources
         fed = sum(len(row) - row.count(None) for row in sources)
@@ -98,21 +132,23 @@ class Links:
     # layers and ports that edges cannot name
 
     @cached_property
-    def lost(self) -> dict[int, Layer]:
-        """Layers that no edge can name by the id they should have: a second one with an id, or one without a proper id."""
+    def lost(self) -> set[Layer]:
+        """Layers that no edge can name by the id they should have.
+
+        They have the id of an earlier layer, or no proper id."""
         by_id = self.body.by_id
         named = {text for edge in self.body.edges for text in (edge.from_layer, edge.to_layer)}
         return {
-            id(layer): layer
+            layer
             for layer in self.body.layers
             if by_id[layer.id] is not layer or (not plain_id(layer.id) and layer.id not in named)
         }
 
     def _stand_in(
-        self, missing: str, edges: list[tuple[Edge, str]], waiting: dict[int, Layer]
+        self, missing: str, edges: list[tuple[Edge, str]], waiting: list[Layer]
     ) -> Layer | None:
-        """A layer without a proper id that has the ports which those edges ask for."""
-        for key, layer in waiting.items():
+        """A layer without a proper id that has the ports these edges name."""
+        for layer in waiting:
             if _may_be(layer.id, missing) and all(
                 any(
                     port.id == (edge.from_port if side == "from" else edge.to_port)
@@ -120,38 +156,45 @@ class Links:
                 )
                 for edge, side in edges
             ):
-                del waiting[key]
+                waiting.remove(layer)
                 return layer
         return None
 
     # edges
 
+    @staticmethod
+    def _ends(edge: Edge) -> tuple[tuple[Side, str], tuple[Side, str]]:
+        """The layers that an edge names, with the side."""
+        return ("from", edge.from_layer), ("to", edge.to_layer)
+
     def _follow(self) -> None:
-        """Goes along every edge; what it names and is not there is a fault, unless the thing itself has been reported for its id."""
+        """Follows every edge.
+
+        It is a fault to name what does not exist, unless that is reported for its own id."""
         by_id = self.body.by_id
         unknown: dict[str, list[tuple[Edge, str]]] = {}
         for edge in self.body.edges:
-            for text, side in ((edge.from_layer, "from"), (edge.to_layer, "to")):
+            for side, text in self._ends(edge):
                 if text and text not in by_id:
                     unknown.setdefault(text, []).append((edge, side))
-        waiting = dict(self.lost)
+        waiting = [layer for layer in self.body.layers if layer in self.lost]
         stand_ins = {
-            text: found
+            text: layer
             for text, edges in unknown.items()
-            if (found := self._stand_in(text, edges, waiting)) is not None
+            if (layer := self._stand_in(text, edges, waiting)) is not None
         }
-        taken: Counter[tuple[int, str]] = Counter()
+        taken: Counter[tuple[Layer, str]] = Counter()
         targets: set[tuple[str, str]] = set()
         for edge in self.body.edges:
             ends: dict[str, Layer | None] = {}
-            for side, text in (("from", edge.from_layer), ("to", edge.to_layer)):
+            for side, text in self._ends(edge):
                 ends[side] = (
                     by_id.get(text) or stand_ins.get(text) or by_id.get(lenient_id(text) or "")
                 )
                 if (
                     text and text not in by_id and text not in stand_ins
                 ):  # also where OpenVINO reads the id of a layer in it
-                    self.faults.append(EdgeFault(edge, side, None))
+                    self.faults.append(EdgeFault(self.body, edge, side, None))
             producer, consumer = ends["from"], ends["to"]
             source = self._port(edge, "from", producer, self.without_outputs, taken)
             target = self._port(edge, "to", consumer, self.miscounted, taken)
@@ -167,23 +210,26 @@ class Links:
                 or edge.to_layer not in by_id
                 or not _leads(edge, source, target)
             ):
-                self.used.add(id(producer))
+                self.used.add(producer)
             if target is not None:
-                if (producer is None or source is None) and id(target) not in self.reached:
+                if (producer is None or source is None) and target not in self.reached:
                     self.orphans.append(target)
-                self.reached.add(id(target))
+                self.reached.add(target)
             elif consumer is not None:
-                self.left_over[id(consumer)] += 1
+                self.left_over[consumer] += 1
 
     def _port(
         self,
         edge: Edge,
-        side: str,
+        side: Side,
         layer: Layer | None,
-        counted: set[int],
-        taken: Counter[tuple[int, str]],
+        counted: set[Layer],
+        taken: Counter[tuple[Layer, str]],
     ) -> Port | None:
-        """The port that an edge names; notes a fault where there is none, unless the layer has been reported for the number or the ids of its ports."""
+        """The port that an edge names.
+
+        Records a fault if there is none, unless the layer is reported for the number or the ids of
+        its ports."""
         text = edge.from_port if side == "from" else edge.to_port
         if layer is None or not text:
             return None
@@ -197,13 +243,13 @@ class Links:
             if (not plain_id(port.id) and _may_be(port.id, text))
             or any(other.id == port.id for other in ports[:i])
         ]
-        if taken[id(layer), side] < len(bad):
-            taken[id(layer), side] += 1
-            return bad[taken[id(layer), side] - 1]
+        if taken[layer, side] < len(bad):
+            taken[layer, side] += 1
+            return bad[taken[layer, side] - 1]
         if side == "from" and not ports:
-            self.used.add(id(layer))
-        if id(layer) not in counted:
-            self.faults.append(EdgeFault(edge, side, layer))
+            self.used.add(layer)
+        if layer not in counted:
+            self.faults.append(EdgeFault(self.body, edge, side, layer))
         loosely = lenient_id(text)
         return (
             next((port for port in ports if port.id == loosely), None)
@@ -212,33 +258,31 @@ class Links:
         )
 
     def _unfed(self) -> None:
-        """Inputs that no edge names, but for those that an edge at fault should have led into."""
+        """Records inputs that no edge names, except those that an edge at fault was meant for."""
         for position, row in enumerate(self.wiring.sources):
             layer = self.body.layers[position]
-            if None not in row or id(layer) in self.lost:
+            if None not in row or layer in self.lost:
                 continue
             for port, source in zip(layer.inputs, row, strict=True):
-                if source is not None or id(port) in self.reached:
+                if source is not None or port in self.reached:
                     continue
                 self.orphans.append(port)
-                if self.left_over[id(layer)]:
-                    self.left_over[id(layer)] -= 1
+                if self.left_over[layer]:
+                    self.left_over[layer] -= 1
                     continue
                 self.missing.append((layer, port))
 
     # layers that feed nothing
 
     def unused(self) -> Iterator[tuple[Layer, int]]:
-        """The last layers of branches that lead to no Result or Assign, each with the number of layers that only it uses."""
+        """The last layers of branches that lead to no Result or Assign.
+
+        Each comes with the number of layers that only it uses."""
         layers, wiring = self.body.layers, self.wiring
-        used = [layer.type.lower() in SINKS or id(layer) in self.used for layer in layers]
+        sinks = {name for name in {layer.type for layer in layers} if name.lower() in SINKS}
+        used = [layer.type in sinks or layer in self.used for layer in layers]
         self._spread(used)
-        if (
-            all(used)
-            or not any(layer.type.lower() in SINKS for layer in layers)
-            or wiring.cyclic
-            or self.torn
-        ):
+        if all(used) or not sinks or wiring.cyclic or self.torn:
             return
         feeding = {
             source[0]
@@ -248,8 +292,8 @@ class Links:
         }
         ends = [
             position
-            for position in range(len(layers))
-            if not used[position] and position not in feeding
+            for position, needed in enumerate(used)
+            if not needed and position not in feeding
         ]
         orphans = [*self.orphans, *self._contradicted()]
         reported = []
@@ -263,7 +307,7 @@ class Links:
                 ),
                 None,
             )
-            if match is not None or id(layers[position]) in self.lost:
+            if match is not None or layers[position] in self.lost:
                 if match is not None:
                     del orphans[match]
                 used[position] = True
@@ -274,7 +318,7 @@ class Links:
             yield layers[position], self._take_behind(position, used)
 
     def _spread(self, used: list[bool]) -> None:
-        """Whatever feeds a layer that is used is used."""
+        """Marks whatever feeds a used layer as used."""
         for position in reversed(self.wiring.order):
             if used[position]:
                 for source in self.wiring.sources[position]:
@@ -282,7 +326,7 @@ class Links:
                         used[source[0]] = True
 
     def _take_behind(self, position: int, used: list[bool]) -> int:
-        """How many layers feed one, near or far, that are not used; they are taken to be from then on."""
+        """How many unused layers a layer depends on; marks them as used."""
         waiting, behind = [position], 0
         while waiting:
             for source in self.wiring.sources[waiting.pop()]:
@@ -293,7 +337,7 @@ class Links:
         return behind
 
     def _contradicted(self) -> Iterator[Port]:
-        """Inputs that are fed something else than they declare: perhaps by the wrong layer."""
+        """Inputs that are fed something other than they declare, perhaps by the wrong layer."""
         for position, row in enumerate(self.wiring.sources):
             layer = self.body.layers[position]
             for port, source in zip(layer.inputs, row, strict=True):
@@ -304,12 +348,12 @@ class Links:
 
 
 def _may_be(odd: str, number: str) -> bool:
-    """Whether an id that is none may stand for a number: not one that OpenVINO reads as another."""
+    """Whether a malformed id may stand for a number: not if OpenVINO reads another one in it."""
     return plain_id(odd) or lenient_id(odd) in (None, lenient_id(number))
 
 
 def _leads(edge: Edge, source: Port | None, target: Port | None) -> bool:
-    """Whether an edge leads from the port that it names to the port that it names."""
+    """Whether both ports of an edge are those that it names."""
     return (
         source is not None
         and target is not None

@@ -1,11 +1,10 @@
-"""IR12x: names by which a program finds things in a model: variables, tensors, run-time information."""
+"""IR12x: the names of variables and tensors, and run-time information."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from ..faults import Fault
 from ..model.graph import Body, Finding, Layer, Port
 from ..rule_ids import (
     DUPLICATE_TENSOR_NAME,
@@ -58,20 +57,13 @@ class UnknownVariable(Rule):
         for layer in context.layers("assign"):
             variable = layer.attribute("variable_id")
             if variable is not None and variable not in read:
-                place = context.model.source.attribute(layer.data_offset, "variable_id")
-                message = (
-                    f"no ReadValue reads the variable '{variable}' (those that are read: {known})"
-                )
-                yield Finding(
-                    Fault(
-                        cls.id,
-                        message,
-                        expected=known,
-                        actual=variable,
-                        help="give both the same variable_id",
-                    ),
-                    place,
+                yield cls.finding(
+                    f"no ReadValue reads the variable '{variable}' (those that are read: {known})",
+                    context.model.source.attribute(layer.data_offset, "variable_id"),
                     layer,
+                    expected=known,
+                    actual=variable,
+                    help="give both the same variable_id",
                 )
 
 
@@ -113,18 +105,14 @@ class UnassignedVariable(Rule):
         for layer in context.layers("readvalue"):
             variable = layer.attribute("variable_id")
             if variable is not None and variable not in assigned:
-                place = context.model.source.attribute(layer.data_offset, "variable_id")
-                message = f"the variable '{variable}' is read and never assigned: it keeps its initial value (those that are assigned: {known})"
-                yield Finding(
-                    Fault(
-                        cls.id,
-                        message,
-                        expected="an Assign of this variable",
-                        actual="none",
-                        help="add the Assign, or use the initial value itself",
-                    ),
-                    place,
+                yield cls.finding(
+                    f"the variable '{variable}' is read and never assigned: it keeps its initial "
+                    f"value (those that are assigned: {known})",
+                    context.model.source.attribute(layer.data_offset, "variable_id"),
                     layer,
+                    expected="an Assign of this variable",
+                    actual="none",
+                    help="add the Assign, or use the initial value itself",
                 )
 
 
@@ -162,46 +150,40 @@ class DuplicateTensorName(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers":
             return
-        hint = "rename one of the two"
         for body in context.bodies:
             if _all_differ(context, body):
                 continue  # nearly always
             holders: dict[str, tuple[Layer, Port]] = {}
             for name, producer, tensor, layer, where in _names_given(context, body):
-                held = holders.setdefault(name, (producer, tensor))
-                if held[1] is not tensor:
-                    source = context.model.source
-                    place = (
-                        source.attribute(tensor.offset, "names")
-                        if where
-                        else source.attribute(layer.offset, "output_names")
-                    )
-                    yield Finding(
-                        Fault(
-                            cls.id,
-                            _taken(name, *held),
-                            expected="a name of its own",
-                            actual=name,
-                            help=hint,
-                        ),
-                        place,
-                        layer,
-                        port=where,
-                    )
+                holder, held = holders.setdefault(name, (producer, tensor))
+                if held is tensor:
+                    continue
+                place = context.model.source.attribute
+                yield cls.finding(
+                    f"the tensor name '{name}' is taken by output port {held.id} of {holder.label}",
+                    place(tensor.offset, "names") if where else place(layer.offset, "output_names"),
+                    layer,
+                    port=where,
+                    expected="a name of its own",
+                    actual=name,
+                    help="rename one of the two",
+                )
 
 
 def _names_given(
     context: Context, body: Body
 ) -> Iterator[tuple[str, Layer, Port, Layer, tuple[str, str] | None]]:
-    """Each name of a tensor: the layer and port that make it, the layer that gives the name, and the port it stands at; a Result gives names without one."""
+    """Each tensor name: the layer and port of the tensor, then the layer and port that name it.
+
+    A Result gives names without a port."""
     for layer in body.layers:
         for port in layer.outputs:
             for name in port.tensor_names:
                 yield name, layer, port, layer, ("output", port.id)
     for position, layer in enumerate(body.layers):
-        source = (
-            next(iter(context.wiring(body).sources[position]), None) if layer.output_names else None
-        )
+        if not layer.output_names:
+            continue
+        source = next(iter(context.wiring(body).sources[position]), None)
         if source is None:
             continue
         producer = body.layers[source[0]]
@@ -210,7 +192,7 @@ def _names_given(
 
 
 def _all_differ(context: Context, body: Body) -> bool:
-    """Whether no tensor name stands twice in a body, as a quick look at all of them tells."""
+    """Whether no tensor name is used twice in a body, as a quick look at all of them tells."""
     given = [port.names for layer in body.layers for port in layer.outputs if port.names]
     if not any("\\" in names for names in given):
         given = ",".join(given).split(",")
@@ -220,9 +202,9 @@ def _all_differ(context: Context, body: Body) -> bool:
     for position, layer in enumerate(body.layers):
         if layer.output_names:
             source = next(iter(context.wiring(body).sources[position]), None)
-            own = (
-                body.layers[source[0]].outputs[source[1]].tensor_names if source is not None else []
-            )
+            own: list[str] = []
+            if source is not None:
+                own = body.layers[source[0]].outputs[source[1]].tensor_names
             others = [
                 name
                 for name in Port("", None, layer.output_names, layer.offset).tensor_names
@@ -232,10 +214,6 @@ def _all_differ(context: Context, body: Body) -> bool:
                 return False
             known.update(others)
     return True
-
-
-def _taken(name: str, layer: Layer, port: Port) -> str:
-    return f"the tensor name '{name}' is taken by output port {port.id} of {layer.type} '{layer.name}' (id {layer.id})"
 
 
 class MissingTensorName(Rule):
@@ -275,59 +253,58 @@ class MissingTensorName(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        model = context.model
-        if model.kind == "layers" or model.version < 11:
+        if context.model.kind == "layers" or context.model.version < 11:
             return
-        net = model.net
-        sources = context.wiring(net).sources
-        lacking: list[tuple[Layer, Layer, Port]] = []
-        for position, layer in enumerate(net.layers):
-            folded = layer.type.lower()
-            if folded == "parameter" and layer.outputs and not layer.outputs[0].names:
-                lacking.append((layer, layer, layer.outputs[0]))
-            elif (
-                folded == "result"
-                and not layer.output_names
-                and sources[position]
-                and (source := sources[position][0]) is not None
-            ):
-                producer = net.layers[source[0]]
-                if not producer.outputs[source[1]].names and producer.type.lower() != "parameter":
-                    lacking.append((layer, producer, producer.outputs[source[1]]))
-        if lacking and not any(port.names for layer in net.layers for port in layer.outputs):
-            layer, producer, port = lacking[0]
-            message = "no tensor of the model has a name: a program can ask for its inputs and outputs by number only"
-            yield Finding(
-                Fault(
-                    cls.id,
-                    message,
-                    expected="names",
-                    actual="none",
-                    help=f'add names="{_name(layer)}", and so on',
-                ),
+        unnamed = list(_unnamed(context))
+        layers = context.model.net.layers
+        if unnamed and not any(port.names for layer in layers for port in layer.outputs):
+            layer, producer, port = unnamed[0]
+            yield cls.finding(
+                "no tensor of the model has a name: a program can ask for its inputs and outputs by "
+                "number only",
                 port.offset,
                 producer,
                 port=("output", port.id),
+                expected="names",
+                actual="none",
+                help=f'add names="{_name(layer)}", and so on',
             )
             return
-        for layer, producer, port in lacking:
+        for layer, producer, port in unnamed:
             what = "input" if layer is producer else "output"
-            message = f"the {what} '{layer.name}' of the model has no tensor name"
-            yield Finding(
-                Fault(
-                    cls.id,
-                    message,
-                    expected="names",
-                    actual="none",
-                    help=f'add names="{_name(layer)}" to this port',
-                ),
+            yield cls.finding(
+                f"the {what} '{layer.name}' of the model has no tensor name",
                 port.offset,
                 producer,
                 port=("output", port.id),
+                expected="names",
+                actual="none",
+                help=f'add names="{_name(layer)}" to this port',
             )
+
+
+def _unnamed(context: Context) -> Iterator[tuple[Layer, Layer, Port]]:
+    """The Parameters and Results whose tensor has no name, with the layer and port that make it."""
+    net = context.model.net
+    sources = context.wiring(net).sources
+    ends = (*context.by_type.get("parameter", ()), *context.by_type.get("result", ()))
+    for position in sorted(position for body, position in ends if body is net):
+        layer = net.layers[position]
+        if layer.is_parameter:
+            if layer.outputs and not layer.outputs[0].names:
+                yield layer, layer, layer.outputs[0]
+        elif not layer.output_names and sources[position]:
+            source = sources[position][0]
+            if source is None:
+                continue
+            producer = net.layers[source[0]]
+            port = producer.outputs[source[1]]
+            if not port.names and not producer.is_parameter:
+                yield layer, producer, port
 
 
 def _name(layer: Layer) -> str:
+    """The name of a layer as it is written in `names`."""
     return layer.name.replace(",", "\\,") or f"{layer.type.lower()}{layer.id}"
 
 
@@ -370,67 +347,60 @@ class RuntimeInfo(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.version < 11 or context.model.kind == "layers":
             return
-        source = context.model.source
-        data = source.data
+        data = context.model.source.data
         for layer in context.every_layer:
-            span = layer.rt_info_span
-            if span is None:
+            if layer.rt_info_span is not None and _repeats(data, layer.rt_info_span):
+                yield from cls._in_layer(context, layer, layer.rt_info_span)
+
+    @classmethod
+    def _in_layer(cls, context: Context, layer: Layer, span: tuple[int, int]) -> Iterator[Finding]:
+        source = context.model.source
+        places: dict[tuple[str, str], int] = {}
+        for match in _ATTRIBUTE.finditer(source.data, *span):
+            if match["comment"] is not None:
                 continue
-            first = data.find(b"<attribute", span[0], span[1])
-            if first < 0:
+            offset = match.start()
+            texts = {
+                name: source.data[start:end].decode(source.encoding, "replace")
+                for name, _, start, end in source.attributes(offset)
+            }
+            name, version, value = texts.get("name"), texts.get("version"), texts.get("value", "")
+            if name is None or version is None:
+                continue  # OpenVINO ignores it
+            first = places.setdefault((name, version), offset)
+            if first != offset:
+                line, _ = source.place(first)
+                refused = name in _KNOWN and version == "0"
+                yield cls.finding(
+                    f"a second `{name}` in the rt_info of the layer, after that in line {line}"
+                    f"{'; OpenVINO refuses it' if refused else ''}",
+                    offset,
+                    layer,
+                    expected=f"one {name}",
+                    actual="two",
+                    help="join the two, or remove one",
+                    severity=None if refused else "warning",
+                )
                 continue
-            if (
-                data.find(b"<attribute", first + 1, span[1]) < 0
-                and data.find(b"old_api_map_", first, span[1]) < 0
-            ):
-                continue  # one attribute, and nothing that could be malformed: nearly all of them
-            seen: dict[tuple[str, str], int] = {}
-            for match in _ATTRIBUTE.finditer(data, *span):
-                if match["comment"] is not None:
-                    continue
-                offset = match.start()
-                given = {
-                    name: data[start:end].decode(source.encoding, "replace")
-                    for name, _, start, end in source.attributes(offset)
-                }
-                name, version = given.get("name"), given.get("version")
-                if name is None or version is None:
-                    continue  # OpenVINO passes over it
-                known = name in _KNOWN and version == "0"
-                if seen.setdefault((name, version), offset) != offset:
-                    line, _ = source.place(seen[name, version])
-                    message = (
-                        f"a second `{name}` in the rt_info of the layer, after that in line {line}"
-                        + ("; OpenVINO refuses it" if known else "")
-                    )
-                    yield Finding(
-                        Fault(
-                            cls.id,
-                            message,
-                            expected=f"one {name}",
-                            actual="two",
-                            help="join the two, or remove one",
-                            severity=None if known else "warning",
-                        ),
-                        offset,
-                        layer,
-                    )
-                    continue
-                wanted = _unreadable(name, given.get("value", ""))
-                if wanted:
-                    place = source.attribute(offset, "value")
-                    message = f"`{name}` in the rt_info of the layer is '{given.get('value', '')}', which is not {wanted}"
-                    yield Finding(
-                        Fault(
-                            cls.id,
-                            message,
-                            expected=wanted,
-                            actual=given.get("value"),
-                            help="correct the value, or remove the attribute",
-                        ),
-                        place,
-                        layer,
-                    )
+            wanted = _unreadable(name, value)
+            if wanted:
+                yield cls.finding(
+                    f"`{name}` in the rt_info of the layer is '{value}', which is not {wanted}",
+                    source.attribute(offset, "value"),
+                    layer,
+                    expected=wanted,
+                    actual=texts.get("value"),
+                    help="correct the value, or remove the attribute",
+                )
+
+
+def _repeats(data: bytes, span: tuple[int, int]) -> bool:
+    """Whether an rt_info may be at fault: most have one attribute, of a kind that is not checked."""
+    first = data.find(b"<attribute", *span)
+    return first >= 0 and (
+        data.find(b"<attribute", first + 1, span[1]) >= 0
+        or data.find(b"old_api_map_", first, span[1]) >= 0
+    )
 
 
 _ATTRIBUTE = re.compile(rb"(?P<comment><!--.*?-->)|<attribute\b", re.DOTALL)
@@ -451,13 +421,10 @@ _KNOWN = frozenset(
 
 
 def _unreadable(name: str, value: str) -> str | None:
-    """What the value of an attribute should be and is not."""
+    """What the value of an attribute should be, if it is not."""
     if name == "old_api_map_order":
-        return (
-            None
-            if re.fullmatch(r"\s*(?:-?[0-9]+\s*(?:,\s*-?[0-9]+\s*)*)?", value)
-            else "a list of axes"
-        )
+        order = r"\s*(?:-?[0-9]+\s*(?:,\s*-?[0-9]+\s*)*)?"
+        return None if re.fullmatch(order, value) else "a list of axes"
     if name == "old_api_map_element_type":
         try:
             ElementType.of(value)

@@ -6,7 +6,6 @@ import struct
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..faults import Fault
 from ..model.graph import Finding, Layer
 from ..model.weights import Constant
 from ..rule_ids import F16_OVERFLOW, F16_SUBNORMAL, INFINITE_WEIGHTS, NAN_WEIGHTS
@@ -56,12 +55,12 @@ class NanWeights(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for layer, constant, pieces in _streams(context, _EXPONENTS):
-            found = _first(constant, _not_finite(constant, pieces, nan=True))
-            if found.number:
+            nans = _first(_not_finite(constant, pieces, nan=True))
+            if nans.number:
                 yield _problem(
                     cls,
                     layer,
-                    found,
+                    nans,
                     constant,
                     "NaN",
                     "no NaN",
@@ -97,12 +96,12 @@ class InfiniteWeights(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for layer, constant, pieces in _streams(context, _EXPONENTS):
-            found = _first(constant, _not_finite(constant, pieces, nan=False))
-            if found.number:
+            infinities = _first(_not_finite(constant, pieces, nan=False))
+            if infinities.number:
                 yield _problem(
                     cls,
                     layer,
-                    found,
+                    infinities,
                     constant,
                     "infinite",
                     "finite numbers",
@@ -138,12 +137,12 @@ class HalfOverflow(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for layer, constant, pieces in _streams(context, ("f32",)):
-            found = _first(constant, _too_large(pieces))
-            if found.number:
+            large = _first(_too_large(pieces))
+            if large.number:
                 yield _problem(
                     cls,
                     layer,
-                    found,
+                    large,
                     constant,
                     "infinite in f16",
                     "numbers up to 65504",
@@ -203,27 +202,28 @@ class HalfSubnormal(Rule):
 def _problem(
     rule: type[Rule],
     layer: Layer,
-    found: Odd,
+    odd: Odd,
     constant: Constant,
     what: str,
     expected: str,
     hint: str,
 ) -> Finding:
-    several = (
-        f"{found.number:,} of {constant.elements:,} elements are"
-        if constant.elements > 1
-        else "the element is"
-    )
-    message = f"{several} {what}" + (
-        f": the first is element {found.place}, {found.value:g}"
-        if constant.elements > 1
-        else f": {found.value:g}"
-    )
-    return Finding(
-        Fault(rule.id, message, expected=expected, actual=f"{found.value:g}", help=hint),
+    """The finding about the elements of a constant that are odd."""
+    if constant.elements > 1:
+        message = (
+            f"{odd.number:,} of {constant.elements:,} elements are {what}: the first is element "
+            f"{odd.place}, {odd.value:g}"
+        )
+    else:
+        message = f"the element is {what}: {odd.value:g}"
+    return rule.finding(
+        message,
         layer.offset,
         layer,
         port=("output", layer.outputs[0].id) if layer.outputs else None,
+        expected=expected,
+        actual=f"{odd.value:g}",
+        help=hint,
     )
 
 
@@ -257,7 +257,8 @@ def _pieces(weights: Weights, offset: int, size: int) -> Pieces:
         yield start, data[offset + start : offset + min(start + PIECE, size)]
 
 
-def _first(constant: Constant, places: Iterator[tuple[int, float]]) -> Odd:
+def _first(places: Iterator[tuple[int, float]]) -> Odd:
+    """The number of elements, and the first."""
     count, index, value = 0, -1, 0.0
     for at, number in places:
         if not count:

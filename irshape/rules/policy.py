@@ -1,12 +1,14 @@
-"""IR9xx: the user's own policy, from `[tool.irshape.policy]`. Without one, none of these rules says anything. See docs/configuration.md."""
+"""IR9xx: the user's own policy, from `[tool.irshape.policy]` (see docs/configuration.md).
+
+Without a policy, none of these rules reports anything.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from ..faults import Fault
-from ..model.graph import Finding, Layer, Model
+from ..model.graph import Finding, Layer, Model, Port
 from ..rule_ids import (
     EXPECTED_INPUTS,
     EXPECTED_OUTPUTS,
@@ -16,8 +18,8 @@ from ..rule_ids import (
     REQUIRED_OPERATION,
     STATIC_BATCH,
     WEIGHTS_LIMIT,
-    RuleId,
 )
+from ..spelling import suggestion
 from .base import Rule
 from .context import Context
 
@@ -27,18 +29,23 @@ if TYPE_CHECKING:
 
 
 def _start(model: Model) -> int:
-    """Where a finding about the whole model is placed: at <net>, or the first layer of a file of layers."""
-    return (
-        max(model.source.data.find(b"<net"), 0)
-        if model.kind == "net"
-        else (model.layers[0].offset if model.layers else 0)
-    )
+    """The offset of a finding about the whole model: of <net>, or of the first layer."""
+    if model.kind == "net":
+        return max(model.source.data.find(b"<net"), 0)
+    return model.layers[0].offset if model.layers else 0
 
 
-def _is(layer: Layer, operation: str) -> bool:
-    """Whether a layer is an operation as a policy names it: `TYPE` or `TYPE@VERSION`, the type without regard to case, as OpenVINO reads it."""
+def _layers(context: Context, operation: str) -> list[Layer]:
+    """The layers of an operation as a policy names it: `TYPE` or `TYPE@VERSION`.
+
+    The type is compared without regard to case, as OpenVINO reads it."""
     name, _, version = operation.partition("@")
-    return layer.type.lower() == name.lower() and (not version or layer.version == version)
+    folded = name.lower()
+    return [
+        layer
+        for layer in context.layers(folded)
+        if layer.type.lower() == folded and (not version or layer.version == version)
+    ]
 
 
 class RequiredOperation(Rule):
@@ -69,16 +76,12 @@ class RequiredOperation(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         for policy in context.settings.policies:
             for operation in policy.required_operations:
-                kind = operation.partition("@")[0].lower()
-                if not any(_is(layer, operation) for layer in context.layers(kind)):
-                    yield Finding(
-                        Fault(
-                            cls.id,
-                            f"the policy requires {operation}, and no layer is one",
-                            expected=operation,
-                            actual="none",
-                        ),
+                if not _layers(context, operation):
+                    yield cls.finding(
+                        f"the policy requires {operation}, and no layer is one",
                         _start(context.model),
+                        expected=operation,
+                        actual="none",
                     )
 
 
@@ -108,21 +111,16 @@ class ForbiddenOperation(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        place = context.model.source.attribute
         for policy in context.settings.policies:
             for operation in policy.forbidden_operations:
-                for layer in context.layers(operation.partition("@")[0].lower()):
-                    if _is(layer, operation):
-                        yield Finding(
-                            Fault(
-                                cls.id,
-                                f"the policy forbids {operation}",
-                                expected=f"no {operation}",
-                                actual=f"{layer.type} of {layer.version}",
-                            ),
-                            place(layer.offset, "type"),
-                            layer,
-                        )
+                for layer in _layers(context, operation):
+                    yield cls.finding(
+                        f"the policy forbids {operation}",
+                        context.model.source.attribute(layer.offset, "type"),
+                        layer,
+                        expected=f"no {operation}",
+                        actual=f"{layer.type} of {layer.version}",
+                    )
 
 
 class AllowedElementTypes(Rule):
@@ -152,39 +150,91 @@ class AllowedElementTypes(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for policy in context.settings.policies:
-            if policy.allowed_element_types:
-                allowed = ", ".join(policy.allowed_element_types)
-                for layer, index, tensor in _outputs(context):
-                    element_type = tensor.element_type
-                    if (
-                        not element_type.is_dynamic
-                        and element_type.name not in policy.allowed_element_types
-                    ):
-                        port = layer.outputs[index]
-                        message = (
-                            f"output {port.id} is {element_type.name}; the policy allows {allowed}"
-                        )
-                        yield Finding(
-                            Fault(cls.id, message, expected=allowed, actual=element_type.name),
-                            port.offset,
-                            layer,
-                            port=("output", port.id),
-                        )
-
-
-def _outputs(context: Context) -> Iterator[tuple[Layer, int, Tensor]]:
-    for body in context.bodies:
-        result = context.results.get(id(body))
-        if result is not None:
-            for position, layer in enumerate(body.layers):
-                yield from (
-                    (layer, index, tensor)
-                    for index, tensor in enumerate(result.outputs[position])
-                    if index < len(layer.outputs)
+            if not policy.allowed_element_types:
+                continue
+            allowed = ", ".join(policy.allowed_element_types)
+            for layer, port, tensor in _outputs(context):
+                element_type = tensor.element_type
+                if element_type.is_dynamic or element_type.name in policy.allowed_element_types:
+                    continue
+                yield cls.finding(
+                    f"output {port.id} is {element_type.name}; the policy allows {allowed}",
+                    port.offset,
+                    layer,
+                    port=("output", port.id),
+                    expected=allowed,
+                    actual=element_type.name,
                 )
 
 
-class ExpectedInputs(Rule):
+def _outputs(context: Context) -> Iterator[tuple[Layer, Port, Tensor]]:
+    """Every output port, and the tensor that is inferred for it."""
+    for body in context.bodies:
+        result = context.results.get(body)
+        if result is not None:
+            for layer, tensors in zip(body.layers, result.outputs, strict=True):
+                for port, tensor in zip(layer.outputs, tensors, strict=False):
+                    yield layer, port, tensor
+
+
+class PortsRule(Rule):
+    """A rule that compares the inputs or the outputs of a model with those that a policy expects."""
+
+    what: ClassVar[Literal["input", "output"]]
+
+    @classmethod
+    def compare(
+        cls, context: Context, layers: list[Layer], expected: tuple[ExpectedPort, ...]
+    ) -> Iterator[Finding]:
+        if context.model.kind != "net":
+            return
+        what = cls.what
+        names = {layer: _names(context, layer, what) for layer in layers}
+        unmatched = list(layers)
+        for port in expected:
+            layer = next((layer for layer in unmatched if port.name in names[layer]), None)
+            if layer is None:
+                free = [name for other in unmatched for name in names[other][:-1]]
+                first_names = dict.fromkeys(names[other][0] for other in layers)
+                yield cls.finding(
+                    f"the policy expects the {what} '{port.name}', and the model has none of that "
+                    f"name{suggestion(port.name, free)}",
+                    _start(context.model),
+                    expected=port.name,
+                    actual=", ".join(first_names) or f"no {what}s",
+                )
+                continue
+            unmatched.remove(layer)
+            tensor = _tensor(context, layer, what)
+            if tensor is not None:
+                yield from cls.compare_tensor(layer, port, tensor)
+        for layer in unmatched:
+            name = names[layer][0]
+            yield cls.finding(
+                f"the policy lists no {what} '{name}'",
+                layer.offset,
+                layer,
+                expected=", ".join(port.name for port in expected) or f"no {what}s",
+                actual=name,
+            )
+
+    @classmethod
+    def compare_tensor(cls, layer: Layer, port: ExpectedPort, tensor: Tensor) -> Iterator[Finding]:
+        for wanted, actual in (
+            (port.type, str(tensor.element_type)),
+            (port.shape, str(tensor.shape)),
+        ):
+            if wanted is not None and actual != wanted:
+                yield cls.finding(
+                    f"the policy expects {wanted} for the {cls.what} '{port.name}', it is {actual}",
+                    layer.offset,
+                    layer,
+                    expected=wanted,
+                    actual=actual,
+                )
+
+
+class ExpectedInputs(PortsRule):
     """The inputs of the model are not those that the policy expects.
 
     ## What it does
@@ -208,17 +258,17 @@ class ExpectedInputs(Rule):
     """
 
     id = EXPECTED_INPUTS
+    what = "input"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for policy in context.settings.policies:
             if policy.inputs is not None:
-                yield from _compare(
-                    context, cls.id, "input", context.model.parameters, policy.inputs
-                )
+                layers = context.model.parameters
+                yield from cls.compare(context, layers, policy.inputs)
 
 
-class ExpectedOutputs(Rule):
+class ExpectedOutputs(PortsRule):
     """The outputs of the model are not those that the policy expects.
 
     ## What it does
@@ -242,129 +292,56 @@ class ExpectedOutputs(Rule):
     """
 
     id = EXPECTED_OUTPUTS
+    what = "output"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for policy in context.settings.policies:
             if policy.outputs is not None:
-                yield from _compare(
-                    context, cls.id, "output", context.model.results, policy.outputs
-                )
-
-
-def _compare(
-    context: Context, rule: RuleId, what: str, layers: list[Layer], expected: Iterable[ExpectedPort]
-) -> Iterator[Finding]:
-    if context.model.kind != "net":
-        return
-    known = {id(layer): _names(context, layer, what) for layer in layers}
-    met: set[int] = set()
-    listed = tuple(expected)
-    for port in listed:
-        layer = next(
-            (layer for layer in layers if id(layer) not in met and port.name in known[id(layer)]),
-            None,
-        )
-        if layer is None:
-            from ..spelling import suggestion
-
-            free = [
-                name for other in layers if id(other) not in met for name in known[id(other)][:-1]
-            ]
-            message = f"the policy expects the {what} '{port.name}', and the model has none of that name{suggestion(port.name, free)}"
-            yield Finding(
-                Fault(
-                    rule,
-                    message,
-                    expected=port.name,
-                    actual=", ".join(dict.fromkeys(known[id(other)][0] for other in layers))
-                    or f"no {what}s",
-                ),
-                _start(context.model),
-            )
-            continue
-        met.add(id(layer))
-        tensor = _tensor(context, layer, what)
-        if tensor is None:
-            continue
-        if port.type is not None and tensor.element_type.name != port.type:
-            yield Finding(
-                Fault(
-                    rule,
-                    f"the policy expects {port.type} for the {what} '{port.name}', it is {tensor.element_type}",
-                    expected=port.type,
-                    actual=str(tensor.element_type),
-                ),
-                layer.offset,
-                layer,
-            )
-        if port.shape is not None and str(tensor.shape) != port.shape:
-            yield Finding(
-                Fault(
-                    rule,
-                    f"the policy expects {port.shape} for the {what} '{port.name}', it is {tensor.shape}",
-                    expected=port.shape,
-                    actual=str(tensor.shape),
-                ),
-                layer.offset,
-                layer,
-            )
-    for layer in layers:
-        if id(layer) not in met:
-            name = known[id(layer)][0]
-            yield Finding(
-                Fault(
-                    rule,
-                    f"the policy lists no {what} '{name}'",
-                    expected=", ".join(port.name for port in listed) or f"no {what}s",
-                    actual=name,
-                ),
-                layer.offset,
-                layer,
-            )
+                layers = context.model.results
+                yield from cls.compare(context, layers, policy.outputs)
 
 
 def _names(context: Context, layer: Layer, what: str) -> list[str]:
-    """Tensor names, then the layer's own, then its id."""
-    found: list[str] = []
+    """The names of an input or output: of its tensor, then of its layer, then the layer's id."""
+    names: list[str] = []
     if what == "input":
         for port in layer.outputs:
-            found += port.tensor_names
-        return [*found, layer.name, layer.id]
-    source = _source(context, layer)
+            names += port.tensor_names
+        return [*names, layer.name, layer.id]
     if layer.output_names:
-        from ..model.graph import _NAMES
+        names += Port("", None, layer.output_names, layer.offset).tensor_names
+    source = _source(context, layer)
+    if source is None:
+        return [*names, layer.name, layer.id]
+    producer, index = source
+    names += producer.outputs[index].tensor_names
+    return [*names, layer.name, producer.name, layer.id]
 
-        found += [part.replace("\\,", ",") for part in _NAMES.findall(layer.output_names)]
-    if source is not None:
-        producer, index = source
-        found += producer.outputs[index].tensor_names
-        return [*found, layer.name, producer.name, layer.id]
-    return [*found, layer.name, layer.id]
+
+def _position(context: Context, layer: Layer) -> int:
+    """The position of a layer in the net."""
+    return next(at for at, other in enumerate(context.model.net.layers) if other is layer)
 
 
 def _source(context: Context, layer: Layer) -> tuple[Layer, int] | None:
     """The layer and output that feed a Result."""
-    body = context.model.net
-    position = next(index for index, other in enumerate(body.layers) if other is layer)
-    row = context.wiring(body).sources[position]
+    net = context.model.net
+    row = context.wiring(net).sources[_position(context, layer)]
     if not row or row[0] is None:
         return None
-    return body.layers[row[0][0]], row[0][1]
+    return net.layers[row[0][0]], row[0][1]
 
 
 def _tensor(context: Context, layer: Layer, what: str) -> Tensor | None:
-    body = context.model.net
-    result = context.results[id(body)]
+    """What is inferred for a Parameter, or for the output that feeds a Result."""
+    producer, index = layer, 0
     if what == "output":
         source = _source(context, layer)
         if source is None:
             return None
-        layer, index = source
-    else:
-        index = 0
-    position = next(at for at, other in enumerate(body.layers) if other is layer)
-    tensors = result.outputs[position]
+        producer, index = source
+    tensors = context.results[context.model.net].outputs[_position(context, producer)]
     return tensors[index] if index < len(tensors) else None
 
 
@@ -394,21 +371,24 @@ class StaticBatch(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if any(policy.dynamic_batch for policy in context.settings.policies):
-            for layer in context.model.parameters:
-                tensor = _tensor(context, layer, "input")
-                if tensor is not None and tensor.shape.dims and tensor.shape.dims[0].is_static:
-                    place = (
-                        context.model.source.attribute(layer.data_offset, "shape")
-                        if layer.data_offset >= 0
-                        else layer.offset
-                    )
-                    message = f"the policy wants dynamic batches, and the first dimension of {tensor.shape} is {tensor.shape.dims[0]}"
-                    yield Finding(
-                        Fault(cls.id, message, expected="?", actual=str(tensor.shape.dims[0])),
-                        place,
-                        layer,
-                    )
+        if not any(policy.dynamic_batch for policy in context.settings.policies):
+            return
+        for layer in context.model.parameters:
+            tensor = _tensor(context, layer, "input")
+            if tensor is None or not tensor.shape.dims or not tensor.shape.dims[0].is_static:
+                continue
+            offset = layer.offset
+            if layer.data_offset >= 0:
+                offset = context.model.source.attribute(layer.data_offset, "shape")
+            batch = tensor.shape.dims[0]
+            yield cls.finding(
+                f"the policy wants dynamic batches, and the first dimension of {tensor.shape} is "
+                f"{batch}",
+                offset,
+                layer,
+                expected="?",
+                actual=str(batch),
+            )
 
 
 class TooManyWeights(Rule):
@@ -437,11 +417,8 @@ class TooManyWeights(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        limits = [
-            policy.max_weights
-            for policy in context.settings.policies
-            if policy.max_weights is not None
-        ]
+        policies = context.settings.policies
+        limits = [policy.max_weights for policy in policies if policy.max_weights is not None]
         if not limits:
             return
         total, reached = 0, 0
@@ -451,14 +428,11 @@ class TooManyWeights(Rule):
             total += max(0, end - max(start, reached))
             reached = max(reached, end)
         if total > min(limits):
-            yield Finding(
-                Fault(
-                    cls.id,
-                    f"the weights take {total} bytes; the policy allows {min(limits)}",
-                    expected=f"at most {min(limits)}",
-                    actual=str(total),
-                ),
+            yield cls.finding(
+                f"the weights take {total} bytes; the policy allows {min(limits)}",
                 _start(context.model),
+                expected=f"at most {min(limits)}",
+                actual=str(total),
             )
 
 
@@ -488,20 +462,13 @@ class TooManyLayers(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        limits = [
-            policy.max_layers
-            for policy in context.settings.policies
-            if policy.max_layers is not None
-        ]
-        if limits:
-            count = len(context.every_layer)
-            if count > min(limits):
-                yield Finding(
-                    Fault(
-                        cls.id,
-                        f"the model has {count} layers; the policy allows {min(limits)}",
-                        expected=f"at most {min(limits)}",
-                        actual=str(count),
-                    ),
-                    _start(context.model),
-                )
+        policies = context.settings.policies
+        limits = [policy.max_layers for policy in policies if policy.max_layers is not None]
+        count = len(context.every_layer)
+        if limits and count > min(limits):
+            yield cls.finding(
+                f"the model has {count} layers; the policy allows {min(limits)}",
+                _start(context.model),
+                expected=f"at most {min(limits)}",
+                actual=str(count),
+            )

@@ -1,20 +1,22 @@
-"""IR208 to IR210: shapes that are possible and hardly meant: constants that hold a model to one size of a dimension, tensors that no memory holds."""
+"""IR208 to IR210: shapes that are possible but hardly intended.
+
+Constants that restrict a model to one size of a dimension, and tensors too large for any memory.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from ..faults import Fault
 from ..inference.result import BodyResult
 from ..model.graph import Body, Finding, Layer
+from ..model.wiring import OutputRef
 from ..ops import registry
 from ..ops.tensors import Tensor
 from ..rule_ids import HUGE_TENSOR, LITERAL_BATCH, PINNED_DIMENSION
 from ..types import Dimension, PartialShape
 from .base import Rule
 from .context import Context
-
-_CONST = ("const", "constant")
 
 
 class LiteralBatch(Rule):
@@ -52,15 +54,17 @@ class LiteralBatch(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers":
             return
-        for layer, data, pattern, literal in _reshapes(context):
+        for layer, data, pattern, literal in context.shared(reshapes):
             if literal:
-                message = f"the pattern {list(pattern)} holds the first dimension of {data.shape} as the literal {literal}: the model works for this batch only"
-                hint = 'write 0 in its place, with special_zero="true"'
-                yield Finding(
-                    Fault(cls.id, message, expected="0 or -1", actual=str(literal), help=hint),
+                yield cls.finding(
+                    f"the pattern {list(pattern)} holds the first dimension of {data} as the literal "
+                    f"{literal}: the model works for this batch only",
                     layer.offset,
                     layer,
                     port=("input", layer.inputs[1].id),
+                    expected="0 or -1",
+                    actual=str(literal),
+                    help='write 0 in its place, with special_zero="true"',
                 )
 
 
@@ -93,20 +97,20 @@ class PinnedDimension(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers" or not _any_dynamic(context.inference.result):
             return
-        for layer, data, pattern, literal in _reshapes(context):
+        for layer, data, pattern, literal in context.shared(reshapes):
             if not literal and min(pattern) > 0:
-                yield from _pinned(
-                    layer,
-                    data.shape,
-                    f"the pattern {list(pattern)}",
-                    next(_dynamic(data.shape), None),
-                )
-        constants: dict[int, set[tuple[int, int] | None]] = {
-            id(body): set() for body in context.bodies
+                axis = next(_dynamic(data), None)
+                yield from cls._pinned(layer, data, f"the pattern {list(pattern)}", axis)
+        yield from cls._broadcasts(context)
+
+    @classmethod
+    def _broadcasts(cls, context: Context) -> Iterator[Finding]:
+        """Layers that broadcast a dynamic tensor and a constant."""
+        constants: dict[Body, set[tuple[int, int] | None]] = {
+            body: set() for body in context.bodies
         }
-        for name in _CONST:
-            for body, position in context.by_type.get(name, ()):
-                constants[id(body)].add((position, 0))
+        for body, position in context.by_type.get("const", ()):
+            constants[body].add((position, 0))
         harmless: set[object] = set()
         for name, places in context.by_type.items():
             broadcast = name == "broadcast"
@@ -114,21 +118,81 @@ class PinnedDimension(Rule):
                 continue
             for body, position in places:
                 row = context.wiring(body).sources[position]
-                if constants[id(body)].isdisjoint(row):
+                if constants[body].isdisjoint(row):
                     continue
-                result = context.results.get(id(body))
+                result = context.results.get(body)
                 if result is None:  # the body of a layer that takes none is not inferred
                     continue
                 inputs = result.inputs.get(position)
                 if inputs is None or len(inputs) < 2:
                     continue
                 left, right = inputs[:2]
-                key = (left and left.shape, right and right.shape, row[0] in constants[id(body)])
-                if broadcast or key not in harmless:
-                    found = list(_broadcast(context, body, position, left, right, broadcast))
-                    if not found and not broadcast:
-                        harmless.add(key)
-                    yield from found
+                if left is None or right is None:
+                    continue
+                key = (left.shape, right.shape, row[0] in constants[body])
+                if not broadcast and key in harmless:
+                    continue
+                pairs = [(left, right, row[1])]
+                if not broadcast:
+                    pairs.append((right, left, row[0]))
+                findings = [
+                    finding
+                    for data, constant, source in pairs
+                    if source in constants[body]
+                    for finding in cls._against(body, position, data, constant, source, broadcast)
+                ]
+                if not findings and not broadcast:
+                    harmless.add(key)
+                yield from findings
+
+    @classmethod
+    def _against(
+        cls,
+        body: Body,
+        position: int,
+        data: Tensor,
+        constant: Tensor,
+        source: OutputRef | None,
+        broadcast: bool,
+    ) -> Iterator[Finding]:
+        """A tensor that is broadcast with a constant; of a Broadcast, the constant is its target."""
+        layer = body.layers[position]
+        if source is None or data.shape.is_static or data.shape.dims is None:
+            return
+        if broadcast:
+            if (layer.attribute("mode") or "numpy").lower() not in ("numpy", "bidirectional"):
+                return
+            value = constant.value
+            sizes = constant.shape.static if value is None else value.exact
+            what = f"the target shape {list(sizes or ())}"
+        else:
+            sizes = constant.shape.static
+            what = f"the constant '{body.layers[source[0]].name}' of shape {constant.shape}"
+        if sizes is None:
+            return
+        rank = len(data.shape.dims)
+        fitting = (
+            axis
+            for axis in _dynamic(data.shape)
+            if axis - rank >= -len(sizes) and sizes[axis - rank] > 1
+        )
+        yield from cls._pinned(layer, data.shape, what, next(fitting, None))
+
+    @classmethod
+    def _pinned(
+        cls, layer: Layer, shape: PartialShape, what: str, axis: int | None
+    ) -> Iterator[Finding]:
+        if axis is None or shape.dims is None:
+            return
+        yield cls.finding(
+            f"dimension {axis} of {shape} is dynamic, but {what} fits one size of it only",
+            layer.offset,
+            layer,
+            expected=str(shape.dims[axis]),
+            actual=what,
+            help="work the size out of the input's shape, or declare the input with the size that it "
+            "can only have",
+        )
 
 
 class HugeTensor(Rule):
@@ -168,102 +232,44 @@ class HugeTensor(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for result in context.results.values():
-            sizes = {
-                shape: shape.size.low
-                for shape in {tensor.shape for tensors in result.outputs for tensor in tensors}
-            }
-            if max(sizes.values(), default=0) < HUGE:
-                continue
-            layers = result.body.layers
-            huge: set[int] = set()
-            for position in result.wiring.order:
-                layer = layers[position]
-                for port, tensor in zip(layer.outputs, result.outputs[position], strict=False):
-                    shape = tensor.shape
-                    size = sizes[shape]
-                    if size < HUGE:
-                        continue
-                    before = any(
-                        source is not None and source[0] in huge
-                        for source in result.wiring.sources[position]
-                    )
-                    huge.add(position)
-                    if not before:
-                        message = f"the tensor {shape} has {'' if shape.is_static else 'at least '}{size:.3g} elements, more than any memory holds"
-                        hint = "correct the size, or declare the dimension as dynamic"
-                        yield Finding(
-                            Fault(
-                                cls.id,
-                                message,
-                                expected=f"fewer than {HUGE} elements",
-                                actual=str(size),
-                                help=hint,
-                            ),
-                            port.offset,
-                            layer,
-                            port=("output", port.id),
-                        )
+            shapes = {tensor.shape for tensors in result.outputs for tensor in tensors}
+            sizes = {shape: shape.size.low for shape in shapes}
+            if max(sizes.values(), default=0) >= HUGE:
+                yield from cls._in_body(result, sizes)
+
+    @classmethod
+    def _in_body(cls, result: BodyResult, sizes: dict[PartialShape, int]) -> Iterator[Finding]:
+        """The first huge tensors: those that are computed from them are not reported."""
+        layers = result.body.layers
+        huge: set[int] = set()
+        for position in result.wiring.order:
+            for port, tensor in zip(
+                layers[position].outputs, result.outputs[position], strict=False
+            ):
+                shape = tensor.shape
+                size = sizes[shape]
+                if size < HUGE:
+                    continue
+                inherited = any(
+                    source is not None and source[0] in huge
+                    for source in result.wiring.sources[position]
+                )
+                huge.add(position)
+                if inherited:
+                    continue
+                least = "" if shape.is_static else "at least "
+                yield cls.finding(
+                    f"the tensor {shape} has {least}{size:.3g} elements, more than any memory holds",
+                    port.offset,
+                    layers[position],
+                    port=("output", port.id),
+                    expected=f"fewer than {HUGE} elements",
+                    actual=str(size),
+                    help="correct the size, or declare the dimension as dynamic",
+                )
 
 
 HUGE = 1 << 40
-
-
-def _broadcast(
-    context: Context,
-    body: Body,
-    position: int,
-    left: Tensor | None,
-    right: Tensor | None,
-    broadcast: bool,
-) -> Iterator[Finding]:
-    """A layer with two inputs, of which a Const feeds one."""
-    if left is None or right is None:
-        return
-    layer = body.layers[position]
-    if broadcast and (layer.attribute("mode") or "numpy").lower() not in ("numpy", "bidirectional"):
-        return
-    for constant, index, data in ((right, 1, left), *(() if broadcast else ((left, 0, right),))):
-        if data.shape.is_static:
-            continue
-        source = context.wiring(body).sources[position][index]
-        if source is None or body.layers[source[0]].type.lower() not in _CONST:
-            continue
-        sizes = (
-            constant.value.exact
-            if broadcast and constant.value is not None
-            else constant.shape.static
-        )
-        if sizes is None or data.shape.dims is None:
-            continue
-        rank = len(data.shape.dims)
-        axis = next(
-            (
-                axis
-                for axis in _dynamic(data.shape)
-                if axis - rank >= -len(sizes) and sizes[axis - rank] > 1
-            ),
-            None,
-        )
-        what = (
-            f"the target shape {list(sizes)}"
-            if broadcast
-            else f"the constant '{body.layers[source[0]].name}' of shape {constant.shape}"
-        )
-        yield from _pinned(layer, data.shape, what, axis)
-
-
-def _pinned(layer: Layer, shape: PartialShape, what: str, axis: int | None) -> Iterator[Finding]:
-    if axis is not None:
-        assert shape.dims is not None
-        message = f"dimension {axis} of {shape} is dynamic, but {what} fits one size of it only"
-        hint = "work the size out of the input's shape, or declare the input with the size that it can only have"
-        yield Finding(
-            Fault(
-                PinnedDimension.id, message, expected=str(shape.dims[axis]), actual=what, help=hint
-            ),
-            layer.offset,
-            layer,
-        )
 
 
 def _dynamic(shape: PartialShape) -> Iterator[int]:
@@ -276,7 +282,7 @@ def _any_dynamic(result: BodyResult) -> bool:
     parameters = (
         tensors
         for layer, tensors in zip(result.body.layers, result.outputs, strict=True)
-        if layer.type.lower() == "parameter"
+        if layer.is_parameter
     )
     return any(not tensor.shape.is_static for tensors in parameters for tensor in tensors)
 
@@ -287,68 +293,66 @@ def _broadcasts(name: str) -> bool:
     return bool(known) and "auto_broadcast" in known[-1].attributes
 
 
-def _reshapes(context: Context) -> Iterator[tuple[Layer, Tensor, tuple[int, ...], int]]:
-    """Each Reshape with a constant pattern: what it reshapes, the pattern, and the literal in it that stands for the batch, or 0."""
-    batches: dict[int, list[frozenset[Dimension]]] = {}
+class Reshape(NamedTuple):
+    """A Reshape with a constant pattern."""
+
+    layer: Layer
+    data: PartialShape
+    pattern: tuple[int, ...]
+    literal: int
+    """The number in the pattern that stands for the batch, or 0."""
+
+
+def reshapes(context: Context) -> list[Reshape]:
+    """Each Reshape with a constant pattern."""
+    batches: dict[Body, list[frozenset[Dimension]]] = {}
+    patterns = []
     for body, position in context.by_type.get("reshape", ()):
-        result = context.results.get(id(body))
+        result = context.results.get(body)
         if result is None:
             continue
         inputs = result.inputs.get(position)
-        row = context.wiring(body).sources[position]
-        if inputs is None or len(inputs) != 2 or len(row) != 2:
+        row = result.wiring.sources[position]
+        if inputs is None or len(inputs) != 2 or len(row) != 2 or row[1] is None:
             continue
         data, pattern = inputs
-        source = row[1]
-        if (
-            data is None
-            or pattern is None
-            or pattern.value is None
-            or source is None
-            or body.layers[source[0]].type.lower() not in _CONST
-        ):
+        if data is None or pattern is None or not body.layers[row[1][0]].is_constant:
             continue
-        values = pattern.known
-        if not values or data.shape.dims is None:
+        values = pattern.known if pattern.value is not None else None
+        dims = data.shape.dims
+        if not values or dims is None:
             continue
-        literal = (
-            values[0]
-            if data.shape.dims and values[0] >= 1 and data.shape.dims[0].contains(values[0])
-            else 0
-        )
-        if (
-            literal and tuple(data.shape.dims) != values
-        ):  # a Reshape to the same shape changes nothing
-            if id(body) not in batches:
-                batches[id(body)] = _batches(result)
-            literal = (
-                literal
-                if row[0] is not None and data.shape.dims[0] in batches[id(body)][row[0][0]]
-                else 0
-            )
-        else:
-            literal = 0
-        yield body.layers[position], data, values, literal
+        literal = 0
+        same = tuple(dims) == values  # a Reshape to the same shape changes nothing
+        if dims and values[0] >= 1 and dims[0].contains(values[0]) and not same:
+            if body not in batches:
+                batches[body] = _batches(result)
+            if row[0] is not None and dims[0] in batches[body][row[0][0]]:
+                literal = values[0]
+        patterns.append(Reshape(body.layers[position], data.shape, values, literal))
+    return patterns
 
 
 def _batches(result: BodyResult) -> list[frozenset[Dimension]]:
-    """For each layer the first dimensions of the inputs that its data is worked out of; the sizes of shapes are no data."""
+    """For each layer, the first dimensions of the inputs that its data is computed from.
+
+    The sizes that a ShapeOf gives are no data."""
     layers, sources = result.body.layers, result.wiring.sources
-    found: list[frozenset[Dimension]] = [frozenset()] * len(layers)
+    batches: list[frozenset[Dimension]] = [frozenset()] * len(layers)
     for position in result.wiring.order:
-        folded = layers[position].type.lower()
+        folded = layers[position].folded_type
         if folded == "parameter":
-            found[position] = frozenset(
+            batches[position] = frozenset(
                 tensor.shape.dims[0] for tensor in result.outputs[position] if tensor.shape.dims
             )
         elif folded != "shapeof":
             behind = {
-                found[source[0]]
+                batches[source[0]]
                 for source in sources[position]
-                if source is not None and found[source[0]]
+                if source is not None and batches[source[0]]
             }
             if behind:
-                found[position] = (
+                batches[position] = (
                     next(iter(behind)) if len(behind) == 1 else frozenset().union(*behind)
                 )
-    return found
+    return batches

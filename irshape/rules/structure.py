@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
 
-from ..faults import Fault
 from ..inference import result
-from ..model.graph import Finding, Layer
+from ..model.graph import Finding, Layer, Port
 from ..model.ids import lenient_id
 from ..rule_ids import (
     DUPLICATE_ID,
@@ -25,6 +24,7 @@ from ..rule_ids import (
 from ..types import ElementType
 from .base import Rule
 from .context import Context
+from .cures import AttributeNameRule, IdRule, PortRule
 
 
 class DuplicateId(Rule):
@@ -56,34 +56,32 @@ class DuplicateId(Rule):
     """
 
     id = DUPLICATE_ID
+    doubt = "wiring"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         if context.model.kind == "layers":
             return
-        loose = any(MALFORMED_ID in rules for rules in context.noted.values())
+        loose = MALFORMED_ID in context.reported
         for body in context.bodies:
             if len(body.by_id) == len(body.layers) and not loose:
                 continue
-            seen: dict[str, Layer] = {}
+            holders: dict[str, Layer] = {}
             for layer in body.layers:
-                first = seen.setdefault(
-                    lenient_id(layer.id) or layer.id if loose else layer.id, layer
+                number = lenient_id(layer.id) or layer.id if loose else layer.id
+                first = holders.setdefault(number, layer)
+                if first is layer or not layer.id:
+                    continue
+                line, _ = context.model.source.place(first.offset)
+                yield cls.finding(
+                    f"layer id {layer.id} is taken by {first.type} '{first.name}' in line {line}; "
+                    "in some such files OpenVINO keeps the last layer without a word",
+                    layer.offset,
+                    layer,
+                    expected="an id of its own",
+                    actual=layer.id,
+                    help="give the layer an id that no other has, and its edges with it",
                 )
-                if first is not layer and layer.id:
-                    line, _ = context.model.source.place(first.offset)
-                    message = f"layer id {layer.id} is taken by {first.type} '{first.name}' in line {line}; in some such files OpenVINO keeps the last layer without a word"
-                    yield Finding(
-                        Fault(
-                            cls.id,
-                            message,
-                            expected="an id of its own",
-                            actual=layer.id,
-                            help="give the layer an id that no other has, and its edges with it",
-                        ),
-                        layer.offset,
-                        layer,
-                    )
 
 
 class MissingLayerAttribute(Rule):
@@ -115,7 +113,7 @@ class MissingLayerAttribute(Rule):
     id = MISSING_LAYER_ATTRIBUTE
 
 
-class MalformedId(Rule):
+class MalformedId(IdRule):
     """The id of a layer or port is no whole number.
 
     ## What it does
@@ -143,8 +141,24 @@ class MalformedId(Rule):
 
     id = MALFORMED_ID
 
+    @classmethod
+    def scope(cls, finding: Finding) -> Hashable | None:
+        if finding.layer is None:
+            return None
+        return (finding.layer, finding.port[0]) if finding.port else finding.layer.path
 
-class MalformedDim(Rule):
+    @classmethod
+    def ids_in(cls, context: Context, finding: Finding) -> Iterable[str]:
+        layer = finding.layer
+        if layer is None:
+            return ()
+        if finding.port:
+            ports = layer.inputs if finding.port[0] == "input" else layer.outputs
+            return [port.id for port in ports]
+        return {body.path: body for body in context.bodies}[layer.path].by_id
+
+
+class MalformedDim(PortRule):
     """A dimension is no whole number from -1 up.
 
     ## What it does
@@ -177,7 +191,7 @@ class MalformedDim(Rule):
     id = MALFORMED_DIM
 
 
-class UnknownLayerAttribute(Rule):
+class UnknownLayerAttribute(AttributeNameRule):
     """A `<layer>` has an attribute that means nothing there.
 
     ## What it does
@@ -206,7 +220,7 @@ class UnknownLayerAttribute(Rule):
     id = UNKNOWN_LAYER_ATTRIBUTE
 
 
-class UnknownPortAttribute(Rule):
+class UnknownPortAttribute(AttributeNameRule):
     """A `<port>` has an attribute that means nothing there.
 
     ## What it does
@@ -272,38 +286,37 @@ class DuplicatePort(Rule):
     """
 
     id = DUPLICATE_PORT
+    doubt = "wiring"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        noted = context.noted
+        malformed = {finding.layer for finding in context.reported.get(MALFORMED_ID, ())}
         for layer in context.every_layer:
             for direction, ports in (("input", layer.inputs), ("output", layer.outputs)):
                 count = len(ports)
-                if count < 2 or (
-                    not noted
-                    and (
-                        ports[0].id != ports[1].id
-                        if count == 2
-                        else len({port.id for port in ports}) == count
-                    )
+                if count < 2:
+                    continue
+                if not malformed and (
+                    ports[0].id != ports[1].id
+                    if count == 2
+                    else len({port.id for port in ports}) == count
                 ):
                     continue
-                loose = MALFORMED_ID in noted.get(id(layer), ())
                 seen: set[str] = set()
                 for port in ports:
-                    number = lenient_id(port.id) or port.id if loose else port.id
+                    number = port.id
+                    if layer in malformed:
+                        number = lenient_id(number) or number
                     if number in seen and number:
-                        yield Finding(
-                            Fault(
-                                cls.id,
-                                f"two {direction} ports have the id {port.id}, so an edge cannot tell them apart",
-                                expected="an id of its own",
-                                actual=port.id,
-                                help="number the ports through, inputs first",
-                            ),
+                        yield cls.finding(
+                            f"two {direction} ports have the id {port.id}, so an edge cannot tell "
+                            "them apart",
                             port.offset,
                             layer,
                             port=(direction, port.id),
+                            expected="an id of its own",
+                            actual=port.id,
+                            help="number the ports through, inputs first",
                         )
                     seen.add(number)
 
@@ -343,45 +356,37 @@ class OutputCount(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        alone = context.model.kind == "layers"
-        for layer, found in context.met(result.OutputCount):
-            if not found.declared and MISSPELT_ELEMENT in context.noted.get(id(layer), ()):
-                continue  # its <output> is there, under another name
-            has = f"the operation has {found.inferred} output{'' if found.inferred == 1 else 's'}"
-            if not found.declared:
-                yield Finding(
-                    Fault(
-                        cls.id,
-                        f"the layer has no output port; {has}",
-                        expected=str(found.inferred),
-                        actual="0",
-                        help="add its <output>",
-                        severity=None
-                        if alone
-                        or any(id(layer) in context.links(body).used for body in context.bodies)
-                        else "warning",
-                    ),
+        for layer, count in context.observed(result.OutputCount):
+            outputs = (
+                f"the operation has {count.inferred} output{'' if count.inferred == 1 else 's'}"
+            )
+            if count.declared:
+                port = layer.outputs[count.inferred]
+                yield cls.finding(
+                    f"the layer has {count.declared} output ports; {outputs}",
+                    port.offset,
+                    layer,
+                    port=("output", port.id),
+                    expected=str(count.inferred),
+                    actual=str(count.declared),
+                    help="remove the ports that are too many",
+                )
+            elif MISSPELT_ELEMENT not in context.read_under.get(layer, ()):  # its <output> was lost
+                used = context.model.kind == "layers" or any(
+                    layer in context.links(body).used for body in context.bodies
+                )
+                yield cls.finding(
+                    f"the layer has no output port; {outputs}",
                     layer.offset,
                     layer,
+                    expected=str(count.inferred),
+                    actual="0",
+                    help="add its <output>",
+                    severity=None if used else "warning",
                 )
-                continue
-            port = layer.outputs[found.inferred]
-            message = f"the layer has {found.declared} output ports; {has}"
-            yield Finding(
-                Fault(
-                    cls.id,
-                    message,
-                    expected=str(found.inferred),
-                    actual=str(found.declared),
-                    help="remove the ports that are too many",
-                ),
-                port.offset,
-                layer,
-                port=("output", port.id),
-            )
 
 
-class MissingPrecision(Rule):
+class MissingPrecision(PortRule):
     """An output port has no precision.
 
     ## What it does
@@ -420,20 +425,17 @@ class MissingPrecision(Rule):
         for layer in context.every_layer:
             for port in layer.outputs:
                 if port.precision is None:
-                    yield Finding(
-                        Fault(
-                            cls.id,
-                            f"output port {port.id} has no precision",
-                            expected="precision",
-                            help='add precision="…", such as FP32',
-                        ),
+                    yield cls.finding(
+                        f"output port {port.id} has no precision",
                         port.offset,
                         layer,
                         port=("output", port.id),
+                        expected="precision",
+                        help='add precision="…", such as FP32',
                     )
 
 
-class UnknownPrecision(Rule):
+class UnknownPrecision(PortRule):
     """The precision of a port is the name of no element type.
 
     ## What it does
@@ -467,55 +469,65 @@ class UnknownPrecision(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        if not any(
-            precision is not None and ElementType.of_precision(precision) is None
+        unknown = {
+            precision
             for precision in context.precisions
-        ):
+            if precision is not None and ElementType.of_precision(precision) is None
+        }
+        if not unknown:
             return
         for layer in context.every_layer:
-            for direction, ports in (("input", layer.inputs), ("output", layer.outputs)):
-                for port in ports:
-                    if port.precision is not None and port.element_type is None:
-                        close = _close_precision(port.precision)
-                        yield Finding(
-                            Fault(
-                                cls.id,
-                                f"'{port.precision}' is the precision of no element type"
-                                + (
-                                    ""
-                                    if direction == "output"
-                                    else "; OpenVINO ignores it on an input"
-                                ),
-                                expected=close or "FP32, FP16, I64, I32, U8, BOOL …",
-                                actual=port.precision,
-                                help=f'write precision="{close}"'
-                                if close
-                                else "write OpenVINO's name of the type",
-                                severity=None if direction == "output" else "warning",
-                            ),
-                            context.model.source.attribute(port.offset, "precision"),
-                            layer,
-                            port=(direction, port.id),
-                        )
+            for port in layer.outputs:
+                if port.precision in unknown:
+                    yield cls._at_port(context, layer, port, port.precision, "output")
+            for port in layer.inputs:
+                if port.precision in unknown:
+                    yield cls._at_port(context, layer, port, port.precision, "input")
+
+    @classmethod
+    def _at_port(
+        cls, context: Context, layer: Layer, port: Port, precision: str, direction: str
+    ) -> Finding:
+        ignored = direction == "input"
+        close = _close_precision(precision)
+        return cls.finding(
+            f"'{precision}' is the precision of no element type"
+            f"{'; OpenVINO ignores it on an input' if ignored else ''}",
+            context.model.source.attribute(port.offset, "precision"),
+            layer,
+            port=(direction, port.id),
+            expected=close or "FP32, FP16, I64, I32, U8, BOOL …",
+            actual=precision,
+            help=f'write precision="{close}"' if close else "write OpenVINO's name of the type",
+            severity="warning" if ignored else None,
+        )
+
+
+_OTHER_NAMES = {
+    "float32": "FP32",
+    "float": "FP32",
+    "float16": "FP16",
+    "half": "FP16",
+    "double": "FP64",
+    "int64": "I64",
+    "int32": "I32",
+    "bool": "BOOL",
+}
+"""Names of element types in other frameworks, with the precision of each."""
 
 
 def _close_precision(text: str) -> str | None:
-    folded = {
-        "float32": "FP32",
-        "float": "FP32",
-        "float16": "FP16",
-        "half": "FP16",
-        "double": "FP64",
-        "int64": "I64",
-        "int32": "I32",
-        "bool": "BOOL",
-    }
+    """The precision that was probably meant."""
     try:
         return ElementType.of(text).precision
     except ValueError:
         pass
     upper = ElementType.of_precision(text.upper())
-    return upper.precision if upper else folded.get(text.lower())
+    return upper.precision if upper else _OTHER_NAMES.get(text.lower())
+
+
+_BODIES = {"loop": ("body",), "tensoriterator": ("body",), "if": ("then_body", "else_body")}
+"""The bodies of each type that has some."""
 
 
 class MissingBody(Rule):
@@ -545,32 +557,27 @@ class MissingBody(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        wanted = {"loop": ("body",), "tensoriterator": ("body",), "if": ("then_body", "else_body")}
-        for layer in context.layers(*wanted) if context.model.format.layers_as_written else ():
-            expected = wanted[layer.type.lower()]
-            held = layer.bodies or {}
+        if not context.model.format.layers_as_written:
+            return
+        for layer in context.layers(*_BODIES):
+            expected = _BODIES[layer.folded_type]
+            present = layer.bodies or {}
             for tag in expected:
-                if tag not in held and context.model.kind != "layers":
-                    yield Finding(
-                        Fault(
-                            cls.id,
-                            f"the layer has no <{tag}>",
-                            expected=tag,
-                            help=f"add its <{tag}>",
-                        ),
+                if tag not in present and context.model.kind != "layers":
+                    yield cls.finding(
+                        f"the layer has no <{tag}>",
                         layer.offset,
                         layer,
+                        expected=tag,
+                        help=f"add its <{tag}>",
                     )
-            for tag, body in held.items():
+            for tag, body in present.items():
                 if tag not in expected:
-                    yield Finding(
-                        Fault(
-                            cls.id,
-                            f"{layer.type} has no use for a <{tag}>",
-                            expected=" and ".join(expected),
-                            actual=tag,
-                            help="remove it",
-                        ),
+                    yield cls.finding(
+                        f"{layer.type} has no use for a <{tag}>",
                         body.offset,
                         layer,
+                        expected=" and ".join(expected),
+                        actual=tag,
+                        help="remove it",
                     )

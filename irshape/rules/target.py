@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..faults import Fault
 from ..model.graph import Finding, Layer
 from ..rule_ids import NEWER_THAN_TARGET
 from .base import Rule
@@ -40,6 +39,7 @@ class NewerThanTarget(Rule):
     """
 
     id = NEWER_THAN_TARGET
+    doubt = "nothing"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -47,75 +47,61 @@ class NewerThanTarget(Rule):
         if target is None or not context.model.format.layers_as_written:
             return
         from ..ops.requirements import requirements
-        from ..releases import FIRST, newest_opset, written
 
-        place = context.model.source.attribute
-        for found in requirements(context.model):
-            if found.release <= target:
-                continue
-            layer = found.layer
-            if layer is None:
-                offset = max(context.model.source.data.find(b"<net"), 0)
-                message = f"IR version {found.name} needs OpenVINO {written(found.release)} or newer; the target is {written(target)}"
-                yield Finding(
-                    Fault(
-                        cls.id,
-                        message,
-                        expected=f"readable by {written(target)}",
-                        actual=written(found.release),
-                        help=_advice(found.release),
-                    ),
-                    place(offset, "version"),
-                )
-            elif found.kind == "opset":
-                same, nearest = _nearest(layer, target)
-                known = (
-                    f"reads up to opset{newest_opset(target)}"
-                    if target >= FIRST
-                    else "reads no IR of version 10 or later"
-                )
-                message = f"{layer.type} of {layer.version} needs OpenVINO {written(found.release)} or newer; the target {written(target)} {known}"
-                if nearest and not same:
-                    message += f" (nearest: {layer.type} of {nearest})"
-                hint = (
-                    f'write version="{nearest}": it is the same operation'
-                    if same
-                    else _advice(found.release)
-                )
-                yield Finding(
-                    Fault(
-                        cls.id,
-                        message,
-                        expected=f"readable by {written(target)}",
-                        actual=written(found.release),
-                        help=hint,
-                    ),
-                    place(layer.offset, "version"),
-                    layer,
-                )
-            else:
-                yield cls._of_type(found, layer, target)
+        for requirement in requirements(context.model):
+            if requirement.release > target:
+                yield cls._unmet(context, requirement, target)
 
     @classmethod
-    def _of_type(cls, found: Requirement, layer: Layer, target: Release) -> Finding:
+    def _unmet(cls, context: Context, requirement: Requirement, target: Release) -> Finding:
         from ..releases import written
 
-        message = f"element type {found.name} needs OpenVINO {written(found.release)} or newer; the target is {written(target)}"
-        return Finding(
-            Fault(
-                cls.id,
-                message,
-                expected=f"readable by {written(target)}",
-                actual=written(found.release),
-                help=_advice(found.release),
-            ),
-            layer.offset,
+        place = context.model.source.attribute
+        layer, needed = requirement.layer, written(requirement.release)
+        hint = f"raise the target to {needed}, or convert the model for the target"
+        if layer is None:
+            offset = place(max(context.model.source.data.find(b"<net"), 0), "version")
+            message = (
+                f"IR version {requirement.name} needs OpenVINO {needed} or newer; the target is "
+                f"{written(target)}"
+            )
+        elif requirement.kind == "opset":
+            offset = place(layer.offset, "version")
+            same, nearest = _nearest(layer, target)
+            message = (
+                f"{layer.type} of {layer.version} needs OpenVINO {needed} or newer; the target "
+                f"{written(target)} {_reads(target)}"
+            )
+            if same:
+                hint = f'write version="{nearest}": it is the same operation'
+            elif nearest:
+                message += f" (nearest: {layer.type} of {nearest})"
+        else:
+            offset = layer.offset
+            message = (
+                f"element type {requirement.name} needs OpenVINO {needed} or newer; the target is "
+                f"{written(target)}"
+            )
+        return cls.finding(
+            message,
+            offset,
             layer,
+            expected=f"readable by {written(target)}",
+            actual=needed,
+            help=hint,
         )
 
 
+def _reads(target: Release) -> str:
+    from ..releases import FIRST, newest_opset
+
+    if target < FIRST:
+        return "reads no IR of version 10 or later"
+    return f"reads up to opset{newest_opset(target)}"
+
+
 def _nearest(layer: Layer, target: Release) -> tuple[bool, str | None]:
-    """The newest version of an operation that the target reads, and whether it is the same as the layer's."""
+    """Whether the target reads the operation of a layer, and the newest opset it reads for it."""
     from ..ops.registry import UnknownOperation, find, opsets, versions
     from ..releases import newest_opset
 
@@ -128,9 +114,3 @@ def _nearest(layer: Layer, target: Release) -> tuple[bool, str | None]:
         return find(layer.type, opset) is find(layer.type, layer.version), opset
     except UnknownOperation:
         return False, None
-
-
-def _advice(release: Release) -> str:
-    from ..releases import written
-
-    return f"raise the target to {written(release)}, or convert the model for the target"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..faults import Fault
 from ..model.graph import Finding, Layer
 from ..ops.registry import UnknownOperation, from_plugin
 from ..rule_ids import (
@@ -13,9 +12,32 @@ from ..rule_ids import (
     MISSING_LAYER_ATTRIBUTE,
     UNKNOWN_TYPE,
     UNKNOWN_VERSION,
+    RuleId,
 )
 from .base import Rule
 from .context import Context
+
+
+def unknown_operations(context: Context) -> dict[RuleId, list[tuple[Layer, UnknownOperation]]]:
+    """The layers whose operation nobody declares, by the rule that reports them."""
+    by_rule: dict[RuleId, list[tuple[Layer, UnknownOperation]]] = {}
+    if not context.model.format.layers_as_written:
+        return by_rule  # the reader has reported the node
+    for layer, unknown in context.observed(UnknownOperation):
+        if MISSING_LAYER_ATTRIBUTE in context.read_under.get(layer, ()):
+            continue  # without a type or version no operation can be found
+        if unknown.custom or _is_extension(layer, context.settings.extensions):
+            rule = CUSTOM_OPERATION
+        elif unknown.known or (not unknown.close and "opset" in str(unknown).split(" ")[0]):
+            rule = UNKNOWN_VERSION
+        else:
+            rule = UNKNOWN_TYPE
+        by_rule.setdefault(rule, []).append((layer, unknown))
+    return by_rule
+
+
+def _written(layer: Layer) -> str:
+    return f"{layer.type} of {layer.version or 'no version'}"
 
 
 class IrVersion(Rule):
@@ -79,55 +101,17 @@ class UnknownType(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        for layer, unknown in context.met(UnknownOperation):
-            if not context.model.format.layers_as_written:
-                continue  # the reader has said which node it is
-            if MISSING_LAYER_ATTRIBUTE in context.noted.get(id(layer), ()):
-                continue  # without a type or version no operation can be found
-            place = context.model.source.attribute
-            if _is_extension(layer, context.settings.extensions):
-                message = f"{layer.type} of '{layer.version}' is an extension; its declared ports are taken"
-                hint = "it needs its own library: Core.add_extension"
-                yield Finding(
-                    Fault(
-                        CustomOperation.id,
-                        message,
-                        actual=f"{layer.type} of {layer.version}",
-                        help=hint,
-                        severity="info",
-                    ),
-                    place(layer.offset, "type"),
-                    layer,
-                )
-                continue
-            if unknown.custom:
-                rule, at, hint = (
-                    CustomOperation.id,
-                    "version",
-                    f"name it with --extension {layer.type}@{layer.version}, or in the configuration (extensions), and its declared ports are taken; "
-                    "or declare it in a plugin (entry point group irshape.operations)",
-                )
-            elif unknown.known or (not unknown.close and "opset" in str(unknown).split(" ")[0]):
-                newest = unknown.known[-1].version_name() if unknown.known else "opset1"
-                rule, at, hint = UnknownVersion.id, "version", f'write version="{newest}"'
-            else:
-                rule, at, hint = (
-                    cls.id,
-                    "type",
-                    f"did you mean {unknown.close}?"
-                    if unknown.close
-                    else f"correct the type; if the operation is your own, name it with --extension {layer.type}",
-                )
-            yield Finding(
-                Fault(
-                    rule,
-                    str(unknown),
-                    expected=unknown.close,
-                    actual=f"{layer.type} of {layer.version or 'no version'}",
-                    help=hint,
-                ),
-                place(layer.offset, at),
+        for layer, unknown in context.shared(unknown_operations).get(cls.id, ()):
+            extension = f"name it with --extension {layer.type}"
+            yield cls.finding(
+                str(unknown),
+                context.model.source.attribute(layer.offset, "type"),
                 layer,
+                expected=unknown.close,
+                actual=_written(layer),
+                help=f"did you mean {unknown.close}?"
+                if unknown.close
+                else f"correct the type; if the operation is your own, {extension}",
             )
 
 
@@ -159,6 +143,19 @@ class UnknownVersion(Rule):
 
     id = UNKNOWN_VERSION
 
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        for layer, unknown in context.shared(unknown_operations).get(cls.id, ()):
+            newest = unknown.known[-1].version_name() if unknown.known else "opset1"
+            yield cls.finding(
+                str(unknown),
+                context.model.source.attribute(layer.offset, "version"),
+                layer,
+                expected=unknown.close,
+                actual=_written(layer),
+                help=f'write version="{newest}"',
+            )
+
 
 class CustomOperation(Rule):
     """A custom operation.
@@ -187,23 +184,45 @@ class CustomOperation(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        """Those that plugins declare."""
+        place = context.model.source.attribute
+        for layer, unknown in context.shared(unknown_operations).get(cls.id, ()):
+            if _is_extension(layer, context.settings.extensions):
+                yield cls.finding(
+                    f"{layer.type} of '{layer.version}' is an extension; its declared ports are taken",
+                    place(layer.offset, "type"),
+                    layer,
+                    actual=_written(layer),
+                    help="it needs its own library: Core.add_extension",
+                    severity="info",
+                )
+                continue
+            yield cls.finding(
+                str(unknown),
+                place(layer.offset, "version"),
+                layer,
+                expected=unknown.close,
+                actual=_written(layer),
+                help=f"name it with --extension {layer.type}@{layer.version}, or in the configuration "
+                "(extensions), and its declared ports are taken; or declare it in a plugin (entry "
+                "point group irshape.operations)",
+            )
+        yield from cls._of_plugins(context)
+
+    @classmethod
+    def _of_plugins(cls, context: Context) -> Iterator[Finding]:
         for folded, places in context.by_type.items():
             if not from_plugin(folded):
                 continue
             for body, position in places:
                 layer = body.layers[position]
-                message = f"{layer.type} of '{layer.version}' is declared by a plugin of irshape; OpenVINO needs its library"
-                yield Finding(
-                    Fault(
-                        cls.id,
-                        message,
-                        actual=f"{layer.type} of {layer.version}",
-                        help="Core.add_extension",
-                        severity="info",
-                    ),
+                yield cls.finding(
+                    f"{layer.type} of '{layer.version}' is declared by a plugin of irshape; OpenVINO "
+                    "needs its library",
                     layer.offset,
                     layer,
+                    actual=_written(layer),
+                    help="Core.add_extension",
+                    severity="info",
                 )
 
 

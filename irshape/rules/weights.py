@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..faults import Fault
 from ..inference.result import Mismatch
 from ..model.graph import Finding
 from ..model.weights import Weights, strings_fault
@@ -44,37 +43,41 @@ class MissingWeights(Rule):
     """
 
     id = MISSING_WEIGHTS
+    doubt = "nothing"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        model = context.model
-        weights = model.weights
+        weights = context.model.weights
         if weights is None or weights.state in ("ready", "absent"):
             return
         needing = [(layer, constant) for layer, constant in context.constants if constant.size > 0]
         if not needing:
             return
         total = max(constant.offset + constant.size for _, constant in needing)
-        count = f"{len(needing)} constant{'' if len(needing) == 1 else 's'} need{'s' if len(needing) == 1 else ''} {total} bytes of it"
-        what = {
-            "missing": f"there is no {_name(weights)} beside the .xml; {count}",
-            "empty": f"{_name(weights)} is empty; {count}",
-            "lfs": f"{_name(weights)} is a Git-LFS pointer, not the weights themselves; {count}",
-            "unreadable": f"{_name(weights)} cannot be read: {weights.detail}",
-        }[weights.state]
-        hint = (
-            "run `git lfs pull`"
+        several = len(needing) > 1
+        count = f"{len(needing)} constant{'s need' if several else ' needs'} {total} bytes of it"
+        name = _name(weights)
+        messages = {
+            "missing": f"there is no {name} beside the .xml; {count}",
+            "empty": f"{name} is empty; {count}",
+            "lfs": f"{name} is a Git-LFS pointer, not the weights themselves; {count}",
+            "unreadable": f"{name} cannot be read: {weights.detail}",
+        }
+        layer, _ = needing[0]
+        yield cls.finding(
+            messages[weights.state],
+            layer.offset,
+            layer,
+            expected=f"{total} bytes",
+            actual=weights.state,
+            help="run `git lfs pull`"
             if weights.state == "lfs"
-            else "give it with --weights FILE, or check without values by --weights none"
-        )
-        yield Finding(
-            Fault(cls.id, what, expected=f"{total} bytes", actual=weights.state, help=hint),
-            needing[0][0].offset,
-            needing[0][0],
+            else "give it with --weights FILE, or check without values by --weights none",
         )
 
 
 def _name(weights: Weights) -> str:
+    """The name of the .bin, without its folder."""
     return (weights.path or "the .bin").replace("\\", "/").rpartition("/")[2]
 
 
@@ -106,6 +109,7 @@ class ConstantOutOfRange(Rule):
     """
 
     id = CONSTANT_OUT_OF_RANGE
+    doubt = "nothing"
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -113,20 +117,17 @@ class ConstantOutOfRange(Rule):
         if weights is None or weights.state != "ready":
             return
         for layer, constant in context.constants:
-            if constant.offset + constant.size > weights.size:
-                end = constant.offset + constant.size
-                short = end - weights.size
-                message = f"the constant ends at byte {end}, but {_name(weights)} has {weights.size} bytes: {short} too few"
-                yield Finding(
-                    Fault(
-                        cls.id,
-                        message,
-                        expected=f"at most {weights.size}",
-                        actual=str(end),
-                        help="the .bin is truncated or belongs to another model, or offset and size are wrong",
-                    ),
+            end = constant.offset + constant.size
+            if end > weights.size:
+                yield cls.finding(
+                    f"the constant ends at byte {end}, but {_name(weights)} has {weights.size} bytes: "
+                    f"{end - weights.size} too few",
                     layer.data_offset,
                     layer,
+                    expected=f"at most {weights.size}",
+                    actual=str(end),
+                    help="the .bin is truncated or belongs to another model, or offset and size are "
+                    "wrong",
                 )
 
 
@@ -166,11 +167,12 @@ class ConstantSize(Rule):
             if constant.element_type.kind == "string":
                 fault = strings_fault(constant)
                 if fault is not None:
-                    hint = "the .bin belongs to another model, or offset, size or shape are wrong"
-                    yield Finding(
-                        Fault(cls.id, fault, expected=f"{constant.elements} strings", help=hint),
+                    yield cls.finding(
+                        fault,
                         layer.data_offset,
                         layer,
+                        expected=f"{constant.elements} strings",
+                        help="the .bin belongs to another model, or offset, size or shape are wrong",
                     )
                 continue
             if constant.element_type.kind == "dynamic":
@@ -178,22 +180,15 @@ class ConstantSize(Rule):
             needed = constant.element_type.byte_size(constant.elements)
             if constant.size == needed or (not constant.elements and constant.size == 1):
                 continue  # OpenVINO's writer gives a constant without elements one byte
-            more = constant.size > needed
-            message = (
-                f"{constant.element_type} {constant.partial_shape} takes {needed} bytes, but size is {constant.size}"
-                + ("; OpenVINO takes the first of them in silence" if more else "")
-            )
-            place = context.model.source.attribute(layer.data_offset, "size")
-            yield Finding(
-                Fault(
-                    cls.id,
-                    message,
-                    expected=str(needed),
-                    actual=str(constant.size),
-                    help=f'write size="{needed}", or correct shape or element_type',
-                ),
-                place,
+            surplus = "; OpenVINO takes the first of them in silence"
+            yield cls.finding(
+                f"{constant.element_type} {constant.partial_shape} takes {needed} bytes, but size is "
+                f"{constant.size}{surplus if constant.size > needed else ''}",
+                context.model.source.attribute(layer.data_offset, "size"),
                 layer,
+                expected=str(needed),
+                actual=str(constant.size),
+                help=f'write size="{needed}", or correct shape or element_type',
             )
 
 
@@ -228,16 +223,13 @@ class UnusedTail(Rule):
             return
         end = max((constant.offset + constant.size for _, constant in context.constants), default=0)
         if end < weights.size:
-            message = f"{_name(weights)} has {weights.size} bytes, its constants end at {end}: {weights.size - end} bytes are not used"
-            yield Finding(
-                Fault(
-                    cls.id,
-                    message,
-                    expected=str(end),
-                    actual=str(weights.size),
-                    help="check that the .bin belongs to this .xml",
-                ),
+            yield cls.finding(
+                f"{_name(weights)} has {weights.size} bytes, its constants end at {end}: "
+                f"{weights.size - end} bytes are not used",
                 0,
+                expected=str(end),
+                actual=str(weights.size),
+                help="check that the .bin belongs to this .xml",
             )
 
 
@@ -272,31 +264,25 @@ class Misaligned(Rule):
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
-        found = [
+        misaligned = [
             (layer, constant)
             for layer, constant in context.constants
             if constant.elements and constant.offset % max(constant.element_type.bits // 8, 1)
         ]
-        if found:
-            layer, constant = found[0]
-            width = constant.element_type.bits // 8
-            message = f"the constant begins at byte {constant.offset}, which is no multiple of {width}, the size of {constant.element_type}"
-            message += f"; so do {len(found) - 1} others" if len(found) > 1 else ""
-            place, hint = (
-                context.model.source.attribute(layer.data_offset, "offset"),
-                "nothing need be done; whoever writes the file can pad the .bin",
-            )
-            yield Finding(
-                Fault(
-                    cls.id,
-                    message,
-                    expected=f"a multiple of {width}",
-                    actual=str(constant.offset),
-                    help=hint,
-                ),
-                place,
-                layer,
-            )
+        if not misaligned:
+            return
+        layer, constant = misaligned[0]
+        width = constant.element_type.bits // 8
+        others = f"; so do {len(misaligned) - 1} others" if len(misaligned) > 1 else ""
+        yield cls.finding(
+            f"the constant begins at byte {constant.offset}, which is no multiple of {width}, the "
+            f"size of {constant.element_type}{others}",
+            context.model.source.attribute(layer.data_offset, "offset"),
+            layer,
+            expected=f"a multiple of {width}",
+            actual=str(constant.offset),
+            help="nothing need be done; whoever writes the file can pad the .bin",
+        )
 
 
 class Overlap(Rule):
@@ -339,18 +325,14 @@ class Overlap(Rule):
         end, holder = 0, None
         for (offset, size), layer in sorted(users.items(), key=lambda entry: entry[0]):
             if offset < end and holder is not None:
-                message = f"the constant's bytes {offset} to {offset + size} overlap those of '{holder.name}' (id {holder.id}), which end at {end}"
-                place = context.model.source.attribute(layer.data_offset, "offset")
-                yield Finding(
-                    Fault(
-                        cls.id,
-                        message,
-                        expected=f"{end} or more, or the same bytes",
-                        actual=str(offset),
-                        help="correct the offset that is wrong",
-                    ),
-                    place,
+                yield cls.finding(
+                    f"the constant's bytes {offset} to {offset + size} overlap those of "
+                    f"'{holder.name}' (id {holder.id}), which end at {end}",
+                    context.model.source.attribute(layer.data_offset, "offset"),
                     layer,
+                    expected=f"{end} or more, or the same bytes",
+                    actual=str(offset),
+                    help="correct the offset that is wrong",
                 )
             if offset + size > end:
                 end, holder = offset + size, layer
@@ -394,20 +376,16 @@ class ConstantType(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         if not context.mistyped:
             return
-        for layer, found in context.met(Mismatch):
-            if id(layer) in context.mistyped:
-                given, meant = found.inferred.element_type, found.declared.element_type
-                place = context.model.source.attribute(layer.data_offset, "element_type")
-                message = f"element_type is {given}, but the constant's port and what it feeds declare {meant.precision}"
-                yield Finding(
-                    Fault(
-                        cls.id,
-                        message,
-                        expected=str(meant),
-                        actual=str(given),
-                        help=f'write element_type="{meant}"',
-                    ),
-                    place,
+        for layer, mismatch in context.observed(Mismatch):
+            if layer in context.mistyped:
+                given, meant = mismatch.inferred.element_type, mismatch.declared.element_type
+                yield cls.finding(
+                    f"element_type is {given}, but the constant's port and what it feeds declare "
+                    f"{meant.precision}",
+                    context.model.source.attribute(layer.data_offset, "element_type"),
                     layer,
-                    port=("output", layer.outputs[found.position].id),
+                    port=("output", layer.outputs[mismatch.position].id),
+                    expected=str(meant),
+                    actual=str(given),
+                    help=f'write element_type="{meant}"',
                 )

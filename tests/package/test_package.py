@@ -160,6 +160,8 @@ modules = [module.name for module in pkgutil.walk_packages(irshape.__path__, "ir
 for name in modules:
     if not name.endswith("__main__"):
         importlib.import_module(name)
+for name in irshape.__all__:
+    getattr(irshape, name)
 assert len(modules) > 50, modules
 assert "openvino" not in sys.modules and "onnx" not in sys.modules
 print(irshape.__file__)

@@ -1,0 +1,98 @@
+"""The operations: one class for each version, with attributes, inputs, inference and evaluation.
+
+A package that declares operations of its own (entry point group `irshape.operations`) imports what
+it needs from here. `declaration` says how an operation is declared. Each name is imported when it
+is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..faults import Fault, Violation, fault, require
+    from ..rule_ids import RuleId
+    from .declaration import Operation, attribute
+    from .kinds import (
+        BOOLEAN,
+        FLOAT,
+        FLOATS,
+        INT,
+        INTS,
+        NATURAL,
+        NATURALS,
+        POSITIVE,
+        POSITIVES,
+        SHAPE,
+        STRING,
+        STRINGS,
+        TYPE_NAME,
+        Choice,
+        Kind,
+    )
+    from .operands import (
+        ANY,
+        BOOLEAN_TYPE,
+        I32_I64,
+        INTEGER,
+        NUMERIC,
+        NUMERIC_OR_BOOLEAN,
+        REAL,
+        at_least,
+        between,
+        operand,
+        types,
+    )
+    from .tensors import Tensor, Value
+
+__all__ = [
+    "ANY",
+    "BOOLEAN",
+    "BOOLEAN_TYPE",
+    "FLOAT",
+    "FLOATS",
+    "I32_I64",
+    "INT",
+    "INTEGER",
+    "INTS",
+    "NATURAL",
+    "NATURALS",
+    "NUMERIC",
+    "NUMERIC_OR_BOOLEAN",
+    "POSITIVE",
+    "POSITIVES",
+    "REAL",
+    "SHAPE",
+    "STRING",
+    "STRINGS",
+    "TYPE_NAME",
+    "Choice",
+    "Fault",
+    "Kind",
+    "Operation",
+    "RuleId",
+    "Tensor",
+    "Value",
+    "Violation",
+    "at_least",
+    "attribute",
+    "between",
+    "fault",
+    "operand",
+    "require",
+    "types",
+]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in __all__:
+            raise AttributeError(f"module 'irshape.ops' has no attribute '{name}'")
+        from .. import faults
+        from . import declaration, kinds, operands, tensors
+
+        for module in (declaration, operands, kinds, tensors, faults):
+            if hasattr(module, name):
+                value = globals()[name] = getattr(module, name)
+                return value
+        raise AttributeError(name)  # pragma: no cover: every name has a module

@@ -1,6 +1,7 @@
-"""Rules that installed packages declare, under the entry point group `irshape.rules`: IR950 to IR999, in the family of a user's own policy.
+"""Rules of installed packages, declared under the entry point group `irshape.rules`.
 
-An entry point names a subclass of `Rule` with a code, a name, a severity, a docstring and `check`. It may find problems under its own name only.
+An entry point names a subclass of `Rule` with a code (IR950 to IR999), a name, a severity and a
+docstring. It has a `check`, or an operation of a plugin reports under its code.
 """
 
 from __future__ import annotations
@@ -22,17 +23,28 @@ class PluginError(ValueError):
 
 def plugin_rules(taken: Collection[str] = ()) -> tuple[type[Rule], ...]:
     """The rules of plugins. taken: names that they cannot have. Raises `PluginError`."""
-    found = _plugin_rules() if declares(ENTRY_POINT_GROUP) else ()
-    for rule in found:
+    rules = _plugin_rules() if declares(ENTRY_POINT_GROUP) else ()
+    for rule in rules:
         if rule.name in taken:
             raise PluginError(
-                f"the plugin {rule.__module__}:{rule.__name__} declares {rule.name}, which is a rule of irshape"
+                f"the plugin {rule.__module__}:{rule.__name__} declares {rule.name}, which is a "
+                "rule of irshape"
             )
-    return found
+    return rules
+
+
+def plugin_codes() -> tuple[str, ...]:
+    """The codes that operations of plugins may report under, whether or not a rule has them."""
+    return _CODES if declares("irshape.operations") else ()
+
+
+_CODES = tuple(f"IR{number}" for number in range(950, 1000))
 
 
 def check_plugins() -> None:
-    """Meets what is wrong with any plugin. Raises `ValueError`; without plugins it costs a look at the folders of installed packages."""
+    """Loads all plugins. Raises `ValueError` for one that cannot be used.
+
+    Without plugins, this only looks at the folders of installed packages."""
     if declares(ENTRY_POINT_GROUP):
         from . import all_rules
 
@@ -47,50 +59,62 @@ def check_plugins() -> None:
 def _plugin_rules() -> tuple[type[Rule], ...]:
     from importlib.metadata import entry_points
 
-    found: dict[str, type[Rule]] = {}
-    for entry in sorted(
-        entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: (entry.name, entry.value)
-    ):
+    rules: dict[str, type[Rule]] = {}
+    entries = entry_points(group=ENTRY_POINT_GROUP)
+    for entry in sorted(entries, key=lambda entry: (entry.name, entry.value)):
         try:
             rule = entry.load()
         except Exception as problem:
             raise PluginError(
                 f"the plugin {entry.value} cannot be loaded: {type(problem).__name__}: {problem}"
             ) from None
-        if not (isinstance(rule, type) and issubclass(rule, Rule)):
-            raise PluginError(f"the plugin {entry.value} is no irshape.rules.Rule")
-        code, name, severity = (getattr(rule, key, None) for key in ("code", "name", "severity"))
-        if not isinstance(code, str) or not re.fullmatch(r"IR9[5-9][0-9]", code):
-            raise PluginError(
-                f"the plugin {entry.value} has the code {code!r}; a rule of a plugin has one from IR950 to IR999"
-            )
-        if (
-            not isinstance(name, str)
-            or not re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", name)
-            or severity not in ("error", "warning", "info")
-        ):
-            raise PluginError(
-                f"the plugin {entry.value} needs a name of lower-case words with hyphens, and a severity: error, warning or info"
-            )
-        for other in found.values():
-            if code == other.code or name == other.name:
+        _check_rule(rule, entry.value)
+        for other in rules.values():
+            if rule.code == other.code or rule.name == other.name:
                 raise PluginError(
-                    f"the plugin {entry.value} declares {code} {name}, which {other.__module__}:{other.__name__} declares already"
+                    f"the plugin {entry.value} declares {rule.code} {rule.name}, which "
+                    f"{other.__module__}:{other.__name__} declares already"
                 )
-        found[code] = rule
-    return tuple(found.values())
+        rules[rule.code] = rule
+    return tuple(rules.values())
+
+
+def _check_rule(rule: object, entry: str) -> None:
+    """Raises `PluginError` if an entry point is no rule, or has no proper code, name or severity."""
+    if not (isinstance(rule, type) and issubclass(rule, Rule)):
+        raise PluginError(f"the plugin {entry} is no irshape.rules.Rule")
+    code, name, severity = (getattr(rule, key, None) for key in ("code", "name", "severity"))
+    if code not in _CODES:
+        raise PluginError(
+            f"the plugin {entry} has the code {code!r}; a rule of a plugin has one from IR950 to "
+            "IR999"
+        )
+    words = r"[a-z0-9]+(?:-[a-z0-9]+)*"
+    if (
+        not isinstance(name, str)
+        or not re.fullmatch(words, name)
+        or severity not in ("error", "warning", "info")
+    ):
+        raise PluginError(
+            f"the plugin {entry} needs a name of lower-case words with hyphens, and a severity: "
+            "error, warning or info"
+        )
 
 
 @lru_cache
 def declares(group: str) -> bool:
-    """Whether an installed package has entry points of a group: a look at their files, which costs far less than importlib.metadata."""
+    """Whether an installed package has entry points of a group.
+
+    Searching their files costs far less than `importlib.metadata`."""
     return any(f"[{group}]".encode() in text for text in entry_point_files())
 
 
 @lru_cache(maxsize=1)
 def entry_point_files() -> tuple[bytes, ...]:
-    """The entry_points.txt of every installed package that has one for irshape, behind the name of its folder."""
-    found = []
+    """The entry_points.txt of every installed package with one for irshape.
+
+    Each comes after the name of its folder."""
+    files = []
     for folder in dict.fromkeys(sys.path):
         try:
             names = sorted(
@@ -107,5 +131,5 @@ def entry_point_files() -> tuple[bytes, ...]:
             except OSError:
                 continue
             if b"[irshape." in text:
-                found.append(name.encode() + b"\n" + text)
-    return tuple(found)
+                files.append(name.encode() + b"\n" + text)
+    return tuple(files)

@@ -90,10 +90,12 @@ def settings(
 
 def _chosen(layers: Sequence[Configuration]) -> tuple[frozenset[str], frozenset[str]]:
     from ..rules import all_rules
+    from ..rules.plugins import plugin_codes
 
     rules = all_rules()
     custom = layers[0].custom
-    state = {rule.code: rule.default for rule in rules} | dict.fromkeys(CUSTOM_CODES, True)
+    state = dict.fromkeys((*CUSTOM_CODES, *plugin_codes()), True)
+    state |= {rule.code: rule.default for rule in rules}
     ignored: set[str] = set()
     for layer in layers:
         if layer.select is not None:

@@ -19,9 +19,10 @@ CUSTOM_CODES = tuple(f"IR{number}" for number in range(910, 950))
 def covered(selector: str, custom: tuple[CustomRule, ...] = ()) -> list[str]:
     """The codes of the rules that a selector covers; none for one that means nothing. custom: the rules of the user's own."""
     from ..rules import all_rules
+    from ..rules.plugins import plugin_codes
 
     rules = all_rules()
-    codes = [*(rule.code for rule in rules), *CUSTOM_CODES]
+    codes = [*dict.fromkeys((*(rule.code for rule in rules), *CUSTOM_CODES, *plugin_codes()))]
     if selector == "ALL":
         return codes
     if re.fullmatch(_PREFIX, selector):

@@ -499,6 +499,134 @@ def test_a_rule_of_a_plugin(tmp_path: Path, plugin: object) -> None:
     assert "A name that says nothing." in call("rule", "IR950")[1]
 
 
+OPERATION_WITH_A_RULE = '''
+from irshape.ops import ANY, FLOAT, Operation, RuleId, Tensor, attribute, fault, operand, require
+from irshape.rules import Rule
+
+SCALE = RuleId("IR960", "negative-scale", "error", "write a scale of 0 or more")
+LARGE = RuleId("IR961", "large-scale", "warning")
+
+class Scaled(Operation):
+    """Its input, scaled."""
+    since = 1
+    custom_version = "custom_opset"
+    data = operand(ANY)
+    scale: float = attribute(FLOAT, default=1.0)
+
+    def infer(self, data):
+        require(self.scale >= 0, f"the scale is {self.scale}", at="scale", rule=SCALE)
+        return Tensor(data.element_type, data.shape)
+
+    def check(self, data):
+        if self.scale > 100:
+            yield fault(f"the scale is {self.scale}", at="scale", rule=LARGE)
+
+class NegativeScale(Rule):
+    """A scale below 0."""
+    id = SCALE
+
+class Checked(Rule):
+    """A scale that is large, and an output named layer."""
+    id = LARGE
+
+    @classmethod
+    def check(cls, context):
+        yield cls.finding("also checked", 0)
+'''
+SCALED = "[irshape.operations]\nscaled = their_ops:Scaled\n"
+
+
+def scaled(tmp_path: Path, scale: str) -> Path:
+    """The operation of the plugin, with a port that declares too few rows where it is at fault."""
+    return network("Scaled", "custom_opset", attributes=f'scale="{scale}"').save(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("rules", "scale", "reported"),
+    [
+        ("", "2.0", []),
+        ("", "-1.0", [("IR960", "error", "the scale is -1.0", "write a scale of 0 or more")]),
+        ("", "200.0", [("IR961", "warning", "the scale is 200.0", None)]),
+        (
+            "negative = their_ops:NegativeScale",
+            "-1.0",
+            [("IR960", "error", "the scale is -1.0", "write a scale of 0 or more")],
+        ),
+        (
+            "large = their_ops:Checked",
+            "200.0",
+            [
+                ("IR961", "warning", "also checked", None),
+                ("IR961", "warning", "the scale is 200.0", None),
+            ],
+        ),
+    ],
+    ids=["sound", "from-infer", "from-check", "with-a-page", "with-a-check-of-its-own"],
+)
+def test_an_operation_of_a_plugin_with_a_rule_of_its_own(
+    tmp_path: Path,
+    plugin: object,
+    rules: str,
+    scale: str,
+    reported: list[tuple[str, str, str, str | None]],
+) -> None:
+    assert callable(plugin)
+    plugin("their_ops", OPERATION_WITH_A_RULE, f"{SCALED}[irshape.rules]\n{rules}\n")
+    path = scaled(tmp_path, scale)
+    rows = [row for row in findings(str(path)) if row[0] != "IR604"]
+    assert rows == reported
+    diagnostics = [d for d in irshape.validate(path).diagnostics if d.code != "IR604"]
+    assert [(d.code, d.severity, d.message, d.help) for d in diagnostics] == reported
+
+
+@pytest.mark.parametrize(
+    ("options", "codes"),
+    [
+        (["--select", "IR960"], ["IR960"]),
+        (["--select", "IR9"], ["IR960"]),
+        (["--select", "ALL"], ["IR604", "IR960"]),
+        (["--select", "IR2"], []),
+        (["--extend-select", "IR701"], ["IR604", "IR960"]),
+        (["--ignore", "IR960"], ["IR604"]),
+        (["--ignore", "IR9"], ["IR604"]),
+        (["--per-file-ignores", "*.xml:IR96"], ["IR604"]),
+    ],
+)
+def test_a_rule_of_an_operation_without_a_page_is_selected_by_its_code(
+    tmp_path: Path, plugin: object, options: list[str], codes: list[str]
+) -> None:
+    assert callable(plugin)
+    plugin("their_ops", OPERATION_WITH_A_RULE, SCALED)
+    assert [row[0] for row in findings(*options, str(scaled(tmp_path, "-1.0")))] == codes
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["concise", "github", "gitlab", "html", "json", "jsonl", "junit", "markdown", "sarif", "text"],
+)
+def test_a_rule_without_a_page_in_every_report(tmp_path: Path, plugin: object, form: str) -> None:
+    assert callable(plugin)
+    plugin("their_ops", OPERATION_WITH_A_RULE, SCALED)
+    status, output, _ = call("validate", "-f", form, str(scaled(tmp_path, "-1.0")))
+    assert status == 1
+    assert "IR960" in output
+
+
+def test_a_rule_without_a_page_elsewhere(tmp_path: Path, plugin: object) -> None:
+    """A comment silences it, and `fix` changes no port of a layer that it is about."""
+    assert callable(plugin)
+    plugin("their_ops", OPERATION_WITH_A_RULE, SCALED)
+    path = scaled(tmp_path, "-1.0")
+    sound = path.read_text()
+    path.write_text(sound.replace("<net ", "<!-- irshape: disable=IR960 -->\n<net ", 1))
+    assert [row[0] for row in findings(str(path))] == ["IR604"]
+    path.write_text(sound.replace('names="x"><dim>2</dim>', 'names="x"><dim>5</dim>'))
+    fixes = irshape.fix(path)
+    assert [fixed.code for fixed in fixes.fixed] == ["IR201"]
+    assert "IR960" in [left.code for left in fixes.remaining]
+    assert call("rule", "IR960")[0] == 2
+
+
 def test_the_plugin_of_the_documentation(tmp_path: Path, plugin: object) -> None:
     assert callable(plugin)
     text = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text()
@@ -508,3 +636,5 @@ def test_the_plugin_of_the_documentation(tmp_path: Path, plugin: object) -> None
     plugin("my_package", code, points)
     path = network("MyOperation", "custom_opset").save(tmp_path)
     assert [row[:2] for row in findings(str(path))] == [("IR604", "info"), ("IR950", "warning")]
+    path = network("MyOperation", "custom_opset", attributes='alpha="-1"').save(tmp_path)
+    assert ("IR951", "error", "alpha is -1.0", "write an alpha of 0 or more") in findings(str(path))

@@ -10,7 +10,7 @@ from ..rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, OPERATION_C
 from .axes import normalized_axis
 from .conversion import plain
 from .declaration import ANY, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
-from .elementwise import FLOATING, Unary, UnaryWithValue, computed
+from .elementwise import FLOATING, Unary, UnaryWithValue, common_type, computed
 from .error_function import erf
 from .kinds import FLOAT, INT, Choice
 from .lazy import Array, np
@@ -148,12 +148,7 @@ class Selu(Operation):
     lambda_ = operand(FLOATING, like="data")
 
     def infer(self, data: Tensor, alpha: Tensor, lambda_: Tensor) -> Tensor:
-        known = [
-            tensor.element_type
-            for tensor in (data, alpha, lambda_)
-            if not tensor.element_type.is_dynamic
-        ]
-        return Tensor(known[0] if known else data.element_type, data.shape)
+        return Tensor(common_type(data, alpha, lambda_), data.shape)
 
     def check(self, data: Tensor, alpha: Tensor, lambda_: Tensor) -> Iterator[Fault]:
         for name, tensor in (("alpha", alpha), ("lambda_", lambda_)):

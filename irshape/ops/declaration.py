@@ -377,12 +377,16 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
 
 def _outside(declared: Attribute, value: Number) -> Violation:
     return Violation(
-        f"`{declared.name}` is {value:g}; expected {declared.within}",
+        f"`{declared.name}` is {_number(value)}; expected {declared.within}",
         at=declared.name,
         expected=declared.within,
-        actual=f"{value:g}",
+        actual=_number(value),
         rule=ATTRIBUTE_VALUE,
     )
+
+
+def _number(value: Number) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def check_specified(operation: Operation, inputs: tuple[Tensor | None, ...]) -> Iterator[Fault]:

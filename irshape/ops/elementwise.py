@@ -90,8 +90,10 @@ class Broadcasting(Operation):
         return there.reshape(there.shape + ones) if ones else there
 
 
-def common_type(a: Tensor, b: Tensor) -> ElementType:
-    return b.element_type if a.element_type is DYNAMIC_TYPE else a.element_type
+def common_type(*tensors: Tensor | None) -> ElementType:
+    """The first element type that is known of tensors that share one."""
+    types = (tensor.element_type for tensor in tensors if tensor is not None)
+    return next((type for type in types if type is not DYNAMIC_TYPE), DYNAMIC_TYPE)
 
 
 class Binary(Broadcasting):

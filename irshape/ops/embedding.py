@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from ..faults import Fault, fault, require
 from ..rule_ids import (
     INPUT_ELEMENT_TYPE,
-    INPUT_RANK,
-    INPUT_SHAPES,
     INPUT_VALUE,
     OPERATION_CONSTRAINT,
 )
 from ..types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from .conversion import plain
-from .declaration import ANY, I32_I64, Operation, attribute, operand
+from .declaration import ANY, I32_I64, Operation, at_least, attribute, operand
 from .elementwise import computed
 from .kinds import Choice
 from .lazy import Array, np
@@ -34,17 +32,6 @@ def require_known_type(**operands: Tensor | None) -> None:
             actual="dynamic",
             rule=INPUT_ELEMENT_TYPE,
         )
-
-
-def require_same_shape(name: str, tensor: Tensor, other: str, like: Tensor) -> None:
-    require(
-        tensor.shape.compatible(like.shape),
-        f"`{name}` {tensor.shape} and `{other}` {like.shape} must have the same shape: one for each index",
-        at=name,
-        expected=like.shape,
-        actual=tensor.shape,
-        rule=INPUT_SHAPES,
-    )
 
 
 def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[Fault]:
@@ -68,25 +55,17 @@ def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[F
 class EmbeddingLookup(Operation):
     """What all look-ups share: the table, and rows of it summed or averaged into the rows of the result."""
 
-    emb_table = operand(ANY)
+    emb_table = operand(ANY, rank=at_least(1))
     reduction: str = "sum"
 
     def rows(self, emb_table: Tensor, rows: Dimension) -> Tensor:
         """The table with so many rows."""
-        require(
-            emb_table.rank != 0,
-            "`emb_table` is a scalar; it must have a row for each index",
-            at="emb_table",
-            expected="rank 1 or more",
-            actual="rank 0",
-            rule=INPUT_RANK,
-        )
         shape = (
             DYNAMIC_SHAPE if emb_table.rank is None else PartialShape([rows, *emb_table.shape[1:]])
         )
         return Tensor(emb_table.element_type, shape)
 
-    def require_weights(self, weights: Tensor | None, indices: Tensor) -> None:
+    def require_weights(self, weights: Tensor | None) -> None:
         if weights is None:
             return
         require(
@@ -97,7 +76,6 @@ class EmbeddingLookup(Operation):
             actual=f'reduction="{self.reduction}"',
             rule=OPERATION_CONSTRAINT,
         )
-        require_same_shape("per_sample_weights", weights, "indices", indices)
 
     def bags(
         self,
@@ -131,10 +109,10 @@ class EmbeddingLookup(Operation):
 class OffsetsLookup(EmbeddingLookup):
     """Bags that begin at an offset into the indices."""
 
-    indices = operand(I32_I64, rank=1, value=True)
+    indices = operand(I32_I64, shape=("indices",), value=True)
     offsets = operand(I32_I64, rank=1, like="indices")
     default_index = operand(I32_I64, rank=0, like="indices", optional=True, value=True)
-    per_sample_weights = operand(ANY, rank=1, like="emb_table", optional=True)
+    per_sample_weights = operand(ANY, shape=("indices",), like="emb_table", optional=True)
 
     def infer(
         self,
@@ -145,7 +123,7 @@ class OffsetsLookup(EmbeddingLookup):
         per_sample_weights: Tensor | None,
     ) -> Tensor:
         require_known_type(indices=indices, offsets=offsets, default_index=default_index)
-        self.require_weights(per_sample_weights, indices)
+        self.require_weights(per_sample_weights)
         return self.rows(emb_table, DYNAMIC if offsets.rank is None else offsets.shape[0])
 
     def check(
@@ -193,20 +171,16 @@ class EmbeddingBagOffsets(OffsetsLookup):
 class PackedLookup(EmbeddingLookup):
     """Bags of equal size, a row of indices each."""
 
-    indices = operand(I32_I64, rank=2, value=True)
-    per_sample_weights = operand(ANY, rank=2, like="emb_table", optional=True)
+    indices = operand(I32_I64, shape=("bags", "indices"), value=True)
+    per_sample_weights = operand(ANY, shape=("bags", "indices"), like="emb_table", optional=True)
 
     def infer(
         self, emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None
     ) -> Tensor:
         require_known_type(indices=indices)
-        self.require_weights(per_sample_weights, indices)
-        shape = (
-            indices.shape
-            if per_sample_weights is None
-            else indices.shape.merge(per_sample_weights.shape)
-        )
-        return self.rows(emb_table, shape[0] if shape is not None and shape.dims else DYNAMIC)
+        self.require_weights(per_sample_weights)
+        sizes = self.dimensions(emb_table, indices, per_sample_weights)
+        return self.rows(emb_table, sizes.get("bags", DYNAMIC))
 
     def check(
         self, emb_table: Tensor, indices: Tensor, per_sample_weights: Tensor | None
@@ -242,11 +216,11 @@ class EmbeddingSegmentsSum(EmbeddingLookup):
     """Sums of the rows whose indices belong to the same segment. Specification: EmbeddingSegmentsSum-3."""
 
     since = 3
-    indices = operand(I32_I64, rank=1, value=True)
-    segment_ids = operand(I32_I64, rank=1, like="indices")
+    indices = operand(I32_I64, shape=("indices",), value=True)
+    segment_ids = operand(I32_I64, shape=("indices",), like="indices")
     num_segments = operand(I32_I64, rank=0, like="indices", value=True)
     default_index = operand(I32_I64, rank=0, like="indices", optional=True, value=True)
-    per_sample_weights = operand(ANY, rank=1, like="emb_table", optional=True)
+    per_sample_weights = operand(ANY, shape=("indices",), like="emb_table", optional=True)
 
     def infer(
         self,
@@ -263,8 +237,7 @@ class EmbeddingSegmentsSum(EmbeddingLookup):
             num_segments=num_segments,
             default_index=default_index,
         )
-        require_same_shape("segment_ids", segment_ids, "indices", indices)
-        self.require_weights(per_sample_weights, indices)
+        self.require_weights(per_sample_weights)
         (count,) = wanted_dimensions(num_segments) or [DYNAMIC]
         return self.rows(emb_table, count)
 

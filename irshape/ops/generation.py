@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import ceil, isfinite, trunc
 
 from ..faults import Fault, Violation, fault, require
-from ..rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_SHAPES, INPUT_VALUE
+from ..rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_VALUE
 from ..types import (
     DYNAMIC,
     DYNAMIC_SHAPE,
@@ -17,7 +17,9 @@ from ..types import (
     ElementType,
     PartialShape,
 )
+from .axes import require_single
 from .declaration import I32_I64, INTEGER, NUMERIC, REAL, Operation, attribute, operand, types
+from .elementwise import common_type
 from .kinds import BOOLEAN, NATURAL, TYPE_NAME, Choice
 from .lazy import Array, np
 from .tensors import MAX_VALUE_ELEMENTS, Number, Tensor, Value
@@ -163,14 +165,7 @@ class Range_1(RangeBase):
     step = operand(NUMERIC - types("u1 i4 u4"), rank=0, like="start", value=True)
 
     def result_type(self, start: Tensor, stop: Tensor, step: Tensor) -> ElementType:
-        return next(
-            (
-                tensor.element_type
-                for tensor in (start, stop, step)
-                if not tensor.element_type.is_dynamic
-            ),
-            DYNAMIC_TYPE,
-        )
+        return common_type(start, stop, step)
 
 
 class Range_4(RangeBase):
@@ -246,19 +241,6 @@ def negative_sizes(tensor: Tensor, name: str) -> Iterator[Fault]:
             actual=seen,
             rule=INPUT_VALUE,
         )
-
-
-def require_single(tensor: Tensor, name: str) -> None:
-    """A scalar or a vector of one element."""
-    rank = tensor.rank
-    require(
-        rank in (None, 0) or (rank == 1 and tensor.shape[0].contains(1)),
-        f"`{name}` has shape {tensor.shape}; expected a scalar or one element",
-        at=name,
-        expected="[] or [1]",
-        actual=tensor.shape,
-        rule=INPUT_SHAPES,
-    )
 
 
 class Eye(Operation):
@@ -384,8 +366,8 @@ class RandomUniform(Operation):
 
     since = 8
     out_shape = operand(I32_I64, rank=1, value=True)
-    min_val = operand(types("f64 f32 f16 bf16 i64 i32"), value=True)
-    max_val = operand(types("f64 f32 f16 bf16 i64 i32"), value=True)
+    min_val = operand(types("f64 f32 f16 bf16 i64 i32"), single=True, value=True)
+    max_val = operand(types("f64 f32 f16 bf16 i64 i32"), single=True, value=True)
     output_type: ElementType = attribute(TYPE_NAME, default=DYNAMIC_TYPE, required=True)
     global_seed: int = attribute(NATURAL, default=0)
     op_seed: int = attribute(NATURAL, default=0)
@@ -401,7 +383,6 @@ class RandomUniform(Operation):
                 actual=tensor.element_type,
                 rule=INPUT_ELEMENT_TYPE,
             )
-            require_single(tensor, name)
         low, high = (
             None if tensor.value is None or len(tensor.value) != 1 else tensor.value
             for tensor in (min_val, max_val)
@@ -481,7 +462,7 @@ class Multinomial(Operation):
 
     since = 13
     probs = operand(REAL, rank=2)
-    num_samples = operand(INTEGER, value=True)
+    num_samples = operand(INTEGER, single=True, value=True)
     convert_type: ElementType = attribute(TYPE_NAME, default=DYNAMIC_TYPE, required=True)
     with_replacement: bool = attribute(BOOLEAN, default=False, required=True)
     log_probs: bool = attribute(BOOLEAN, default=False, required=True)
@@ -489,7 +470,6 @@ class Multinomial(Operation):
     op_seed: int = attribute(NATURAL, default=0)
 
     def infer(self, probs: Tensor, num_samples: Tensor) -> Tensor:
-        require_single(num_samples, "num_samples")
         if probs.rank is None:
             return Tensor(self.convert_type, DYNAMIC_SHAPE)
         samples = (

@@ -11,7 +11,16 @@ from ..rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_R
 from ..types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, ONE, Dimension, ElementType, PartialShape
 from .accumulation import narrowed, widened
 from .conversion import plain
-from .declaration import ANY, I32_I64, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
+from .declaration import (
+    ANY,
+    I32_I64,
+    NUMERIC,
+    NUMERIC_OR_BOOLEAN,
+    Operation,
+    at_least,
+    attribute,
+    operand,
+)
 from .elementwise import FLOATING, common_type, computed
 from .kinds import BOOLEAN, STRING
 from .lazy import Array, np
@@ -333,20 +342,12 @@ class Inverse(Operation):
     """The inverse of the square matrices in the last two axes, NaN for a singular one; with `adjoint` transposed, as OpenVINO 2026.4 runs it. Specification: Inverse-14."""
 
     since = 14
-    data = operand(FLOATING)
+    data = operand(FLOATING, shape=(..., "rows", "columns"))
     adjoint: bool = attribute(BOOLEAN, default=False)
 
     def infer(self, data: Tensor) -> Tensor:
         shape = data.shape
         if shape.rank is not None:
-            require(
-                shape.rank >= 2,
-                f"`data` has shape {shape}; expected matrices, so rank 2 or more",
-                at="data",
-                expected="rank 2 or more",
-                actual=f"rank {shape.rank}",
-                rule=INPUT_RANK,
-            )
             require(
                 shape[-1].is_dynamic or shape[-2].is_dynamic or shape[-1] == shape[-2],
                 f"`data` {shape} has matrices of {shape[-2]} rows and {shape[-1]} columns; only square ones have an inverse",
@@ -376,11 +377,11 @@ class ScaledDotProductAttention(Operation):
     """
 
     since = 13
-    query = operand(FLOATING)
-    key = operand(FLOATING, like="query")
-    value = operand(FLOATING, like="query")
+    query = operand(FLOATING, rank=at_least(3))
+    key = operand(FLOATING, rank=at_least(3), like="query")
+    value = operand(FLOATING, rank=at_least(3), like="query")
     attention_mask = operand(ANY, optional=True)
-    scale = operand(FLOATING, like="query", optional=True)
+    scale = operand(FLOATING, single=True, like="query", optional=True)
     sink = operand(FLOATING, like="query", optional=True)
     causal: bool = attribute(BOOLEAN, default=False, required=True)
 
@@ -395,29 +396,11 @@ class ScaledDotProductAttention(Operation):
     ) -> Tensor:
         mask = None if self.causal else attention_mask
         element_type = self.result_type([query, key, value, scale, sink], mask)
-        for name, tensor in (("query", query), ("key", key), ("value", value)):
-            require(
-                tensor.rank is None or tensor.rank >= 3,
-                f"`{name}` has shape {tensor.shape}, of rank {tensor.rank}; expected 3 or more (batch axes, sequence, embedding)",
-                at=name,
-                expected="rank 3 or more",
-                actual=f"rank {tensor.rank}",
-                rule=INPUT_RANK,
-            )
         batch, length, embedding = _split(query.shape)
         batch, keys, _ = self.joined("key", key.shape, batch, DYNAMIC, embedding, "queries")
         batch, keys, width = self.joined("value", value.shape, batch, keys, DYNAMIC, "keys")
         if mask is not None:
             batch, length = self.masked(mask.shape, batch, length, keys)
-        if scale is not None and scale.rank is not None:
-            require(
-                scale.rank == 0 or (scale.rank == 1 and scale.shape[0].contains(1)),
-                f"`scale` has shape {scale.shape}; expected one number",
-                at="scale",
-                expected="[] or [1]",
-                actual=scale.shape,
-                rule=INPUT_SHAPES,
-            )
         if sink is not None:
             self.check_sink(sink.shape, query.shape, batch, length)
         return Tensor(
@@ -426,23 +409,17 @@ class ScaledDotProductAttention(Operation):
         )
 
     def result_type(self, inputs: list[Tensor | None], mask: Tensor | None) -> ElementType:
-        found = next(
-            (
-                tensor.element_type
-                for tensor in inputs
-                if tensor is not None and tensor.element_type is not DYNAMIC_TYPE
-            ),
-            DYNAMIC_TYPE,
-        )
+        shared = common_type(*inputs)
         if mask is None or mask.element_type.kind in ("boolean", "dynamic"):
-            return found
+            return shared
         own = mask.element_type
+        wanted = "a floating-point type" if shared is DYNAMIC_TYPE else str(shared)
+        like = "" if shared is DYNAMIC_TYPE else ", as `query` has"
         require(
-            own in FLOATING and found in (own, DYNAMIC_TYPE),
-            f"`attention_mask` has element type {own}; expected boolean or "
-            + ("a floating-point type" if found is DYNAMIC_TYPE else f"{found}, as `query` has"),
+            own in FLOATING and shared in (own, DYNAMIC_TYPE),
+            f"`attention_mask` has element type {own}; expected boolean or {wanted}{like}",
             at="attention_mask",
-            expected=f"boolean or {'a floating-point type' if found is DYNAMIC_TYPE else found}",
+            expected=f"boolean or {wanted}",
             actual=own,
             rule=INPUT_ELEMENT_TYPE,
             help="insert a Convert",

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from ..faults import Fault, Violation, require
-from ..rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
-from ..types import DYNAMIC_TYPE, Dimension, PartialShape
+from ..rule_ids import INPUT_RANK, INPUT_SHAPES
+from ..types import PartialShape
 from .axes import duplicate_axes, normalized_axis
 from .conversion import plain
-from .declaration import INTEGER, NUMERIC, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
-from .elementwise import FLOATING, computed
+from .declaration import (
+    INTEGER,
+    NUMERIC,
+    NUMERIC_OR_BOOLEAN,
+    Operation,
+    at_least,
+    attribute,
+    operand,
+)
+from .elementwise import FLOATING, common_type, computed
 from .kinds import BOOLEAN, FLOAT, INT, NATURALS, POSITIVE, Choice
 from .lazy import Array, np
 from .pooling import Along, over_windows
@@ -91,64 +100,23 @@ def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
 class BatchNormalization(Operation):
     """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with a value of each for every channel (axis 1)."""
 
-    epsilon: float = attribute(FLOAT, default=0.0, required=True)
+    data_at: ClassVar[int]
+    """The position of `data` among the inputs."""
+    epsilon: float = attribute(FLOAT, default=0.0, required=True, within=at_least(0))
 
-    def inferred(self, data: Tensor, **channels: Tensor) -> Tensor:
+    def infer(self, *inputs: Tensor) -> Tensor:
+        shape, channels = inputs[self.data_at].shape, self.dimensions(*inputs).get("channels")
         require(
-            self.epsilon >= 0,
-            f"`epsilon` is {self.epsilon:g}; expected 0 or more",
-            at="epsilon",
-            expected="0 or more",
-            actual=f"{self.epsilon:g}",
-            rule=ATTRIBUTE_VALUE,
-        )
-        shape = data.shape
-        require(
-            shape.rank is None or shape.rank >= 2,
-            f"`data` has shape {shape}; expected rank 2 or more: batch, channels, …",
-            at="data",
-            expected="rank 2 or more",
-            actual=f"rank {shape.rank}",
-            rule=INPUT_RANK,
-        )
-        count: Dimension | None = None if shape.rank is None else shape[1]
-        for name, tensor in channels.items():
-            require(
-                tensor.rank in (None, 1),
-                f"`{name}` has shape {tensor.shape}; expected a value for each channel",
-                at=name,
-                expected="rank 1",
-                actual=f"rank {tensor.rank}",
-                rule=INPUT_RANK,
-            )
-            if tensor.rank is None:
-                continue
-            merged = tensor.shape[0] if count is None else count.merge(tensor.shape[0])
-            if merged is None:
-                raise Violation(
-                    f"`{name}` has {tensor.shape[0]} elements, but `data` {shape} and the other inputs have {count} channels",
-                    at=name,
-                    expected=count,
-                    actual=tensor.shape[0],
-                    rule=INPUT_SHAPES,
-                )
-            count = merged
-        require(
-            count is None or count != 0,
+            channels is None or channels != 0,
             f"`data` {shape} has no channels (axis 1)",
             at="data",
             expected="1 or more",
             actual=0,
             rule=INPUT_SHAPES,
         )
-        if shape.rank is not None and count is not None:
-            shape = PartialShape((shape[0], count, *shape[2:]))
-        found = [
-            tensor.element_type
-            for tensor in (data, *channels.values())
-            if tensor.element_type is not DYNAMIC_TYPE
-        ]
-        return Tensor(found[0] if found else DYNAMIC_TYPE, shape)
+        if shape.rank is not None and channels is not None:
+            shape = PartialShape((shape[0], channels, *shape[2:]))
+        return Tensor(common_type(inputs[self.data_at], *inputs), shape)
 
     def normalized(
         self, data: Array, gamma: Array, beta: Array, average: Array, variance: Array
@@ -166,16 +134,12 @@ class BatchNormInference_1(BatchNormalization):
     """Batch normalization with given statistics. Specification: BatchNormInference-1."""
 
     since = 1
-    gamma = operand(FLOATING, like="data")
-    beta = operand(FLOATING, like="data")
-    data = operand(FLOATING)
-    mean = operand(FLOATING, like="data")
-    variance = operand(FLOATING, like="data")
-
-    def infer(
-        self, gamma: Tensor, beta: Tensor, data: Tensor, mean: Tensor, variance: Tensor
-    ) -> Tensor:
-        return self.inferred(data, gamma=gamma, beta=beta, mean=mean, variance=variance)
+    data_at = 2
+    gamma = operand(FLOATING, shape=("channels",), like="data")
+    beta = operand(FLOATING, shape=("channels",), like="data")
+    data = operand(FLOATING, shape=("batch", "channels", ...))
+    mean = operand(FLOATING, shape=("channels",), like="data")
+    variance = operand(FLOATING, shape=("channels",), like="data")
 
     def evaluate(
         self, gamma: Array, beta: Array, data: Array, mean: Array, variance: Array
@@ -187,16 +151,12 @@ class BatchNormInference_5(BatchNormalization):
     """Batch normalization with given statistics; `data` comes first. Specification: BatchNormInference-5."""
 
     since = 5
-    data = operand(FLOATING)
-    gamma = operand(FLOATING, like="data")
-    beta = operand(FLOATING, like="data")
-    mean = operand(FLOATING, like="data")
-    variance = operand(FLOATING, like="data")
-
-    def infer(
-        self, data: Tensor, gamma: Tensor, beta: Tensor, mean: Tensor, variance: Tensor
-    ) -> Tensor:
-        return self.inferred(data, gamma=gamma, beta=beta, mean=mean, variance=variance)
+    data_at = 0
+    data = operand(FLOATING, shape=("batch", "channels", ...))
+    gamma = operand(FLOATING, shape=("channels",), like="data")
+    beta = operand(FLOATING, shape=("channels",), like="data")
+    mean = operand(FLOATING, shape=("channels",), like="data")
+    variance = operand(FLOATING, shape=("channels",), like="data")
 
     def evaluate(
         self, data: Array, gamma: Array, beta: Array, mean: Array, variance: Array
@@ -343,56 +303,24 @@ class GroupNormalization(Operation):
     """The channels of each sample in `num_groups` groups, each standardized, then scaled and shifted by a value for each channel. Specification: GroupNormalization-12."""
 
     since = 12
-    data = operand(NUMERIC_OR_BOOLEAN)
-    scale = operand(NUMERIC_OR_BOOLEAN, rank=1)
-    bias = operand(NUMERIC_OR_BOOLEAN, rank=1)
-    num_groups: int = attribute(INT, default=0, required=True)
+    data = operand(NUMERIC_OR_BOOLEAN, shape=("batch", "channels", ...))
+    scale = operand(NUMERIC_OR_BOOLEAN, shape=("channels",))
+    bias = operand(NUMERIC_OR_BOOLEAN, shape=("channels",))
+    num_groups: int = attribute(INT, default=0, required=True, within=at_least(1))
     epsilon: float = attribute(FLOAT, default=0.0, required=True)
 
     def infer(self, data: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
         groups, shape = self.num_groups, data.shape
-        require(
-            groups > 0,
-            f"`num_groups` is {groups}; expected 1 or more",
-            at="num_groups",
-            expected="1 or more",
-            actual=groups,
-            rule=ATTRIBUTE_VALUE,
-        )
         if shape.rank is not None:
-            require(
-                shape.rank >= 2,
-                f"`data` has shape {shape}; expected rank 2 or more: batch, channels, …",
-                at="data",
-                expected="rank 2 or more",
-                actual=f"rank {shape.rank}",
-                rule=INPUT_RANK,
-            )
             channels = shape[1]
-            for name, tensor in (("scale", scale), ("bias", bias)):
-                require(
-                    tensor.rank is None or channels.compatible(tensor.shape[0]),
-                    f"`{name}` has {tensor.shape[0] if tensor.rank else 0} elements, but `data` {shape} has {channels} channels (axis 1)",
-                    at=name,
-                    expected=channels,
-                    actual=tensor.shape,
-                    rule=INPUT_SHAPES,
-                )
             require(
                 channels.is_dynamic or (channels.low >= groups and channels.low % groups == 0),
-                f"`data` {shape} has {channels} channels (axis 1), which do not fall into {groups} groups of one size",
+                f"`data` {shape} has {channels} channels (axis 1), "
+                f"which do not fall into {groups} groups of one size",
                 at="num_groups",
                 expected=f"a divisor of {channels}",
                 actual=groups,
             )
-        require(
-            scale.shape.compatible(bias.shape),
-            f"`scale` {scale.shape} and `bias` {bias.shape} differ in length",
-            at="bias",
-            expected=scale.shape,
-            actual=bias.shape,
-            rule=INPUT_SHAPES,
-        )
         return Tensor(data.element_type, shape)
 
     def evaluate(self, data: Array, scale: Array, bias: Array) -> Array:

@@ -8,11 +8,21 @@ from math import isnan
 from typing import Any, Final
 
 from ..faults import Fault, fault, require
-from ..rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
+from ..rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
 from ..types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, ElementType, PartialShape
-from .axes import normalized_axis, product, require_single
+from .axes import normalized_axis, product
 from .conversion import plain
-from .declaration import ANY, I32_I64, INTEGER, NUMERIC, Operation, attribute, operand, types
+from .declaration import (
+    ANY,
+    I32_I64,
+    INTEGER,
+    NUMERIC,
+    Operation,
+    at_least,
+    attribute,
+    operand,
+    types,
+)
 from .kinds import BOOLEAN, INDEX_TYPE, INT, Choice
 from .lazy import Array, np
 from .tensors import Tensor, Value
@@ -30,7 +40,7 @@ class TopK(Operation):
     """What all versions share: the `k` largest or smallest elements of each slice along an axis, and where they were."""
 
     never_larger = True
-    data = operand(ANY)
+    data = operand(ANY, rank=at_least(1))
     k = operand(INTEGER, rank=0, value=True)
     axis: int = attribute(INT, default=0, required=True)
     mode: str = attribute(Choice("max", "min"), default="max", required=True)
@@ -43,14 +53,6 @@ class TopK(Operation):
             return Tensor(data.element_type, DYNAMIC_SHAPE), Tensor(
                 self.index_element_type, DYNAMIC_SHAPE
             )
-        require(
-            data.rank > 0,
-            "`data` is a scalar; TopK needs an axis to choose from",
-            at="data",
-            expected="rank 1 or more",
-            actual="rank 0",
-            rule=INPUT_RANK,
-        )
         dims = list(data.shape)
         axis = normalized_axis(self.axis, len(dims), rule=OPERATION_CONSTRAINT)
         dims[axis] = self.chosen(dims[axis], k.value)
@@ -169,7 +171,7 @@ class Unique(Operation):
     since = 10
     constant_operands = ("axis",)
     data = operand(ANY, value=True)
-    axis = operand(I32_I64, value=True, optional=True)
+    axis = operand(I32_I64, single=True, value=True, optional=True)
     sorted: bool = attribute(BOOLEAN, default=True)
     index_element_type: ElementType = attribute(INDEX_TYPE, default=I64)
     count_element_type: ElementType = attribute(INDEX_TYPE, default=I64)
@@ -180,7 +182,6 @@ class Unique(Operation):
             size = size if size.low < UNBOUNDED else DYNAMIC
             count = number_of_different(size, exact(data))
             return self.outputs(data, PartialShape([count]), count, size)
-        require_single(axis)
         known = axis.known
         if data.rank is None or known is None:
             return self.outputs(
@@ -308,21 +309,13 @@ class SearchSorted(Operation):
     """Where each value would have to stand in a sorted sequence, the same for all or one for each row. Specification: SearchSorted-15."""
 
     since = 15
-    sorted_sequence = operand(ANY)
+    sorted_sequence = operand(ANY, rank=at_least(1))
     values = operand(ANY, like="sorted_sequence")
     right_mode: bool = attribute(BOOLEAN, default=False)
     output_type: ElementType = attribute(INDEX_TYPE, default=I64)
 
     def infer(self, sorted_sequence: Tensor, values: Tensor) -> Tensor:
         rank = sorted_sequence.rank
-        require(
-            rank != 0,
-            "`sorted_sequence` is a scalar; it must be a sequence, of rank 1 or more",
-            at="sorted_sequence",
-            expected="rank 1 or more",
-            actual="rank 0",
-            rule=INPUT_RANK,
-        )
         if rank is None or rank == 1:
             return Tensor(self.output_type, values.shape)
         rows = PartialShape([*sorted_sequence.shape[:-1], DYNAMIC])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..faults import Fault, Violation, fault, require
-from ..rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
+from ..rule_ids import INPUT_SHAPES, INPUT_VALUE
 from ..types import DYNAMIC, DYNAMIC_SHAPE, Dimension, ElementType, PartialShape
 from .conversion import plain
 from .declaration import ANY, I32_I64, Operation, attribute, operand
@@ -21,29 +21,12 @@ class SegmentMax(Operation):
     """The largest element of each segment of rows. Specification: SegmentMax-16."""
 
     since = 16
-    data = operand(ANY)
-    segment_ids = operand(I32_I64, rank=1, value=True)
+    data = operand(ANY, shape=("rows", ...))
+    segment_ids = operand(I32_I64, shape=("rows",), value=True)
     num_segments = operand(I32_I64, rank=0, value=True, optional=True)
     fill_mode: str = attribute(Choice("ZERO", "LOWEST"), default="ZERO", required=True)
 
     def infer(self, data: Tensor, segment_ids: Tensor, num_segments: Tensor | None) -> Tensor:
-        require(
-            data.rank != 0,
-            "`data` is a scalar; it must have rows",
-            at="data",
-            expected="rank 1 or more",
-            actual="rank 0",
-            rule=INPUT_RANK,
-        )
-        if data.rank and segment_ids.rank:
-            require(
-                data.shape[0].compatible(segment_ids.shape[0]),
-                f"`segment_ids` {segment_ids.shape} must name a segment for each row of `data` {data.shape}",
-                at="segment_ids",
-                expected=data.shape[0],
-                actual=segment_ids.shape[0],
-                rule=INPUT_SHAPES,
-            )
         known = segment_ids.known
         if known is not None:
             fall = next(
@@ -113,21 +96,13 @@ class SparseFillEmptyRows(Operation):
 
     since = 16
     values = operand(ANY, rank=1)
-    dense_shape = operand(I32_I64, rank=1, value=True)
+    dense_shape = operand(I32_I64, shape=(2,), value=True)
     indices = operand(I32_I64, rank=2, like="dense_shape", value=True)
     default_value = operand(ANY, rank=0)
 
     def infer(
         self, values: Tensor, dense_shape: Tensor, indices: Tensor, default_value: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        require(
-            dense_shape.shape.size.contains(2),
-            f"`dense_shape` has shape {dense_shape.shape}; it holds the rows and columns of a matrix, 2 elements",
-            at="dense_shape",
-            expected=2,
-            actual=dense_shape.shape.size,
-            rule=INPUT_SHAPES,
-        )
         if indices.rank is not None:
             places = PartialShape(
                 [values.shape[0] if values.rank and dense_shape.rank else DYNAMIC, 2]

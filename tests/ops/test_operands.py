@@ -1,0 +1,191 @@
+"""What operands and attributes declare beyond their types: ranks, axes, single elements and limits."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from irshape.faults import Violation
+from irshape.ops.constraints import constraints
+from irshape.ops.declaration import (
+    ANY,
+    Operation,
+    at_least,
+    attribute,
+    between,
+    check_inputs,
+    operand,
+)
+from irshape.ops.kinds import FLOAT, INT
+from irshape.ops.tensors import Tensor
+from irshape.types import ElementType, PartialShape
+
+F32 = ElementType.of("f32")
+
+
+class Example(Operation):
+    """Every form that a declaration of a shape has."""
+
+    scale = operand(ANY, shape=("channels",))
+    data = operand(ANY, shape=("batch", "channels", ...))
+    points = operand(ANY, shape=(..., "batch", 2), optional=True)
+    limit = operand(ANY, single=True, optional=True)
+    matrix = operand(ANY, rank=at_least(2), optional=True)
+    groups: int = attribute(INT, default=1, within=at_least(1))
+    ratio: float = attribute(FLOAT, default=0.5, within=between(0, 1))
+
+
+def tensors(shapes: str) -> tuple[Tensor, ...]:
+    return tuple(Tensor(F32, PartialShape.parse(shape)) for shape in shapes.split())
+
+
+class Refused(NamedTuple):
+    shapes: str
+    at: str
+    message: str
+    expected: str
+    actual: str
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        Refused(
+            "[3] [7]",
+            at="data",
+            message="`data` (input 1) has shape [7], of rank 1; expected rank 2 or more: [batch,channels,...]",
+            expected="rank 2 or more",
+            actual="rank 1",
+        ),
+        Refused(
+            "[] [1,3]",
+            at="scale",
+            message="`scale` (input 0) has shape [], of rank 0; expected rank 1: [channels]",
+            expected="rank 1",
+            actual="rank 0",
+        ),
+        Refused(  # the operand with more axes sets the size, whatever the order
+            "[4] [1,3,8]",
+            at="scale",
+            message="`channels` is 4 in `scale` [4] (axis 0), but 3 in `data` [1,3,8]; they must be equal",
+            expected="3",
+            actual="4",
+        ),
+        Refused(
+            "[5..9] [1,2..4]",
+            at="scale",
+            message="`channels` is 5..9 in `scale` [5..9] (axis 0), but 2..4 in `data` [1,2..4]; they must be equal",
+            expected="2..4",
+            actual="5..9",
+        ),
+        Refused(  # axes behind `...` count from the end
+            "[3] [1,3] [9,9,6,2]",
+            at="points",
+            message="`batch` is 6 in `points` [9,9,6,2] (axis 2), but 1 in `data` [1,3]; they must be equal",
+            expected="1",
+            actual="6",
+        ),
+        Refused(
+            "[3] [1,3] [1,3]",
+            at="points",
+            message="axis 1 of `points` [1,3] is 3; expected 2",
+            expected="2",
+            actual="3",
+        ),
+        Refused(
+            "[3] [1,3] [1,2] [2]",
+            at="limit",
+            message="`limit` has shape [2]; expected a scalar or one element",
+            expected="[] or [1]",
+            actual="[2]",
+        ),
+        Refused(
+            "[3] [1,3] [1,2] [1,1]",
+            at="limit",
+            message="`limit` has shape [1,1]; expected a scalar or one element",
+            expected="[] or [1]",
+            actual="[1,1]",
+        ),
+        Refused(
+            "[3] [1,3] [1,2] [1] [4]",
+            at="matrix",
+            message="`matrix` (input 4) has shape [4], of rank 1; expected rank 2 or more",
+            expected="rank 2 or more",
+            actual="rank 1",
+        ),
+    ],
+)
+def test_a_shape_is_refused(refused: Refused) -> None:
+    with pytest.raises(Violation) as caught:
+        check_inputs(Example(), tensors(refused.shapes))
+    fault = caught.value.fault
+    assert (fault.at, fault.message) == (refused.at, refused.message)
+    assert (fault.expected, fault.actual) == (refused.expected, refused.actual)
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        "[...] [...]",
+        "[3] [...]",
+        "[?] [1,3]",
+        "[2..5] [1,4..9,?,?]",
+        "[0] [0,0]",
+        "[3] [1,3] [1,2]",
+        "[3] [1,3] [5,1,?]",
+        "[3] [1,3] [...] []",
+        "[3] [1,3] [...] [?]",
+        "[3] [1,3] [...] [1] [4,4,4]",
+    ],
+)
+def test_a_shape_is_taken(shapes: str) -> None:
+    check_inputs(Example(), tensors(shapes))
+
+
+def test_the_dimensions_are_what_all_operands_allow() -> None:
+    inputs = tensors("[2..5] [?,4..9,8] [1..3,2]")
+    assert {name: str(size) for name, size in Example().dimensions(*inputs).items()} == {
+        "channels": "4..5",
+        "batch": "1..3",
+    }
+    assert Example().dimensions(*tensors("[...] [...]"), None) == {}
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"groups": 0}, "`groups` is 0; expected 1 or more"),
+        ({"groups": -(2**40)}, "`groups` is -1099511627776; expected 1 or more"),
+        ({"ratio": 1.5}, "`ratio` is 1.5; expected 0 to 1"),
+        ({"ratio": float("nan")}, "`ratio` is nan; expected 0 to 1"),
+    ],
+)
+def test_an_attribute_is_refused(values: dict[str, float], message: str) -> None:
+    with pytest.raises(Violation) as caught:
+        check_inputs(Example(**values), tensors("[3] [1,3]"))
+    assert caught.value.fault.message == message
+    assert caught.value.fault.at == next(iter(values))
+
+
+@pytest.mark.parametrize("values", [{"groups": 1}, {"ratio": 0.0}, {"ratio": 1.0}])
+def test_an_attribute_is_taken(values: dict[str, float]) -> None:
+    check_inputs(Example(**values), tensors("[3] [1,3]"))
+
+
+def test_what_is_declared_is_listed() -> None:
+    assert [declared.describe_shape() for declared in Example.operands] == [
+        "shape [channels]",
+        "shape [batch,channels,...]",
+        "shape [...,batch,2]",
+        "a scalar or one element",
+        "rank 2 or more",
+    ]
+    assert [declared.describe() for declared in Example.attributes.values()] == [
+        "a whole number, 1 or more",
+        "a number, 0 to 1",
+    ]
+    assert [constraint.message for constraint in constraints(Example)] == [
+        "`channels` must be equal in `scale` and `data`",
+        "`batch` must be equal in `data` and `points`",
+    ]

@@ -408,7 +408,7 @@ class _Run:
             self.rows[number] = self.compared(
                 self.rows[number], inputs, made[self.rows[number].port], theirs
             )
-        operation = self.session.engine.operation(layer)
+        operation = self.session.declarations.of(layer)
         if (
             not found
             or self.request["layers"] != "all"

@@ -471,7 +471,7 @@ class _Run:
         sources: list[tuple[int, int]],
     ) -> list[Pair]:
         """The rows with what the layer gives for the first model's inputs."""
-        operation = self.session.engine.operation(layer)
+        operation = self.session.declarations.of(layer)
         agree = all(
             self.verdicts.get(source, "equal") == "equal"
             for source in sources

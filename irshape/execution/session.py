@@ -11,7 +11,8 @@ import numpy as np
 from ..byte_sizes import written_size
 from ..faults import Violation
 from ..inference.bodies import bind
-from ..inference.engine import Engine, infer
+from ..inference.declarations import Declarations
+from ..inference.engine import infer
 from ..inference.result import BodyResult, Inference
 from ..model.graph import Body, Layer, Model
 from ..model.weights import Constant
@@ -105,7 +106,7 @@ class Session:
         self.rounding = rounding
         self.kernels = Kernels() if kernels is None else kernels
         self.state: dict[str, Array] = {}
-        self.engine = Engine(model)
+        self.declarations = Declarations(model)
         self._plans: dict[int, _Plan] = {}
         self._templates: dict[int, list[tuple[Array, ...]]] = {}
         self._parameters = model.parameters
@@ -190,7 +191,7 @@ class Session:
         return fed
 
     def check_input(self, layer: Layer, array: Array) -> None:
-        found = self.engine.operation(layer)
+        found = self.declarations.of(layer)
         if isinstance(found, UnknownOperation):
             raise ExecutionError(str(found), layer)
         declared = found[0].infer()
@@ -396,7 +397,7 @@ class Session:
         reuse: bool = False,
     ) -> tuple[Array, ...]:
         """The outputs of one layer; without `wanted` all of them. With `reuse`, an input that nothing else holds may be overwritten."""
-        found = self.engine.operation(layer)
+        found = self.declarations.of(layer)
         if isinstance(found, UnknownOperation):
             raise ExecutionError(str(found), layer)
         operation, faults = found

@@ -7,8 +7,8 @@ from itertools import combinations, product
 from typing import NamedTuple
 
 from ..faults import Fault
-from ..inference.engine import Engine
 from ..inference.result import BodyResult
+from ..inference.walk import BodyEngine
 from ..model.graph import Layer, Model
 from ..rule_ids import DUPLICATE_VALUES
 from ..types import PartialShape
@@ -70,9 +70,9 @@ class Refusal(NamedTuple):
 class Fitter:
     """Answers whether sizes fit a model; what it works out for one set of sizes helps with the next."""
 
-    def __init__(self, model: Model, engine: Engine | None = None) -> None:
+    def __init__(self, model: Model) -> None:
         self.model = model
-        self.engine = engine or Engine(model)
+        self.engine = BodyEngine(model)
         self._always: set[int] | None = None
 
     def infer(self, sizes: Mapping[str, tuple[int, ...]]) -> BodyResult:

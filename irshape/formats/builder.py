@@ -7,14 +7,13 @@ from copy import copy
 from typing import Any
 
 from ..faults import Fault, Violation
-from ..inference.engine import Engine
 from ..inference.result import BodyResult
+from ..inference.walk import BodyEngine
 from ..model.format import Format
 from ..model.graph import BackEdge, Body, Edge, Finding, Layer, Model, Port, PortMap
 from ..model.pieces import Pieces
 from ..model.source import Source
 from ..model.weights import Weights
-from ..model.wiring import Wiring
 from ..ops import registry
 from ..ops.declaration import Attribute
 from ..ops.tensors import UNKNOWN, Tensor
@@ -57,7 +56,7 @@ class Builder:
         self.model = Model(source, name, format=format)
         self.bytes = Pieces()
         self.model.weights = Weights(None, self.bytes, "ready")
-        self.engine = Engine(self.model)
+        self.engine = BodyEngine(self.model)
         self.body = self.model.net
         self.offset = 0
         self.name = ""
@@ -150,14 +149,10 @@ class Builder:
         layer = self.layer(
             known[0].type_name(), version or operation.version_name(), inputs, items, name=name
         )
-        found = self.engine.operation(layer)
-        assert not isinstance(found, registry.UnknownOperation)
-        made, _ = self.engine.work_out(found[0], tuple(value.tensor for value in inputs), True)
-        return (
-            made
-            if isinstance(made, Fault)
-            else tuple(self.output(layer, tensor) for tensor in made)
-        )
+        outputs = self.engine.infer_layer(layer, tuple(value.tensor for value in inputs)).outputs
+        if isinstance(outputs, Fault):
+            return outputs
+        return tuple(self.output(layer, tensor) for tensor in outputs)
 
     def opaque(
         self,
@@ -198,22 +193,14 @@ class Builder:
         layer = self.layer(type, registry.versions(type)[0].version_name(), inputs)
         layer.bodies, layer.port_maps = bodies, port_maps
         values = tuple(self.output(layer, UNKNOWN) for _ in range(outputs))
-        found = self.engine.operation(layer)
-        assert not isinstance(found, registry.UnknownOperation)
-        result = BodyResult(self.body, Wiring([], [], frozenset()))
-        made, _ = self.engine.infer_with_bodies(
-            result,
-            len(self.body.layers) - 1,
-            found[0],
-            tuple(value.tensor for value in inputs),
-            True,
-        )
-        if not isinstance(made, Fault):  # which is reported when the model is inferred as a whole
-            for value, port, tensor in zip(values, layer.outputs, made, strict=False):
+        result = self.engine.infer_layer(layer, tuple(value.tensor for value in inputs))
+        # a fault is reported when the model is inferred as a whole
+        if not isinstance(result.outputs, Fault):
+            for value, port, tensor in zip(values, layer.outputs, result.outputs, strict=False):
                 value.tensor = tensor
                 declare(port, tensor)
-        for found_inside in result.inner.get(len(self.body.layers) - 1, {}).values():
-            _declare_all(found_inside)
+        for inner in result.inner.values():
+            _declare_all(inner)
         return values
 
     def finish(self) -> None:
@@ -256,7 +243,7 @@ class Builder:
         )
         layer = self.layer("Const", "opset1", (), items, name=name)
         tensor = Tensor(element_type, PartialShape(shape))
-        return self.output(layer, self.engine.with_constant(layer, tensor))
+        return self.output(layer, self.engine.layers.constant(layer, tensor))
 
     def numbers(
         self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None

@@ -1,56 +1,129 @@
-"""The body of a control-flow layer as its operation sees it: what to feed, what comes out, by position instead of id."""
+"""Layers with bodies: a body as the operation sees it, and inference of the layer with it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
-from ..faults import Violation
+from ..faults import Fault, Violation
 from ..model.graph import Body, Layer, PortMap
+from ..model.wiring import wire
 from ..ops.bodies import BodyView, PortBinding, T
+from ..ops.declaration import Operation, check_inputs
+from ..ops.tensors import Tensor
 from ..rule_ids import PORT_MAP
+from .layer import internal_error
+from .ports import declared_outputs
+from .result import BodyResult, LayerResult
 
 _PORT_MAP_OF = {"body": "port_map", "then_body": "then_port_map", "else_body": "else_port_map"}
 
+InferBody = Callable[[Body, dict[str, Tensor], bool], BodyResult]
+"""Infers a body from the tensors of its Parameters by layer id, and compares it with its ports
+where asked to. Raises `Violation` where that is endless work."""
+
+
+def infer_with_bodies(
+    layer: Layer,
+    operation: Operation,
+    inputs: tuple[Tensor, ...],
+    infer_body: InferBody,
+    *,
+    compare: bool,
+) -> LayerResult:
+    """One layer with bodies. Its operation infers them as often as it needs to.
+
+    compare: compare the ports inside with what the last of these inferences finds.
+    """
+    inner: dict[str, BodyResult] = {}
+    fed: dict[str, dict[str, Tensor]] = {}
+
+    def runner(tag: str, body: Body) -> Callable[[dict[str, Tensor]], dict[str, Tensor]]:
+        def run(parameters: dict[str, Tensor]) -> dict[str, Tensor]:
+            fed[tag] = dict(parameters)
+            inner[tag] = infer_body(body, fed[tag], False)
+            return {
+                layer.id: tensors[0]
+                for layer, tensors in zip(body.layers, inner[tag].outputs, strict=True)
+                if layer.is_result and tensors
+            }
+
+        return run
+
+    bodies = layer.bodies or {}
+    outputs: tuple[Tensor, ...] | Fault
+    faults: tuple[Fault, ...] = ()
+    try:
+        views = {tag: bind(layer, tag, runner(tag, body)) for tag, body in bodies.items()}
+        operands = check_inputs(operation, inputs)
+        inferred = operation.infer(*operands, bodies=views, outputs=len(layer.outputs))
+        outputs = inferred if isinstance(inferred, tuple) else (inferred,)
+        faults = tuple(operation.check(*operands, bodies=views))
+    except Violation as violation:
+        outputs = violation.fault
+    except Exception as error:
+        outputs = internal_error(operation, error)
+    for tag, body in bodies.items():
+        if compare or tag not in inner:
+            try:
+                inner[tag] = infer_body(body, fed.get(tag, {}), compare)
+            except Violation as violation:
+                outputs, faults = violation.fault, ()
+                inner[tag] = as_declared(body)
+    return LayerResult(outputs, faults, inner, any(map(_unsure, inner.values())))
+
+
+def _unsure(result: BodyResult) -> bool:
+    """Whether a Result of a body rests on what some layer declares."""
+    return any(result.body.layers[position].is_result for position in result.unsure)
+
+
+def as_declared(body: Body) -> BodyResult:
+    """A body of which nothing could be inferred: its ports are believed."""
+    result = BodyResult(body, wire(body))
+    result.outputs = [declared_outputs(layer) for layer in body.layers]
+    result.unsure = set(range(len(body.layers)))
+    return result
+
 
 def bind(layer: Layer, tag: str, run: Callable[[dict[str, T]], dict[str, T]]) -> BodyView[T]:
-    """The view of one body of a layer. Raises `Violation` where the port map names a port or a layer that is not there."""
+    """The view of one body of a layer: what to feed and what comes out, by position.
+
+    Raises `Violation` where the port map names a port or a layer that is not there.
+    """
     assert layer.bodies is not None
     body = layer.bodies[tag]
     entries = (layer.port_maps or {}).get(_PORT_MAP_OF[tag], [])
-    numbers = {id(entry): _external(entry) for entry in entries}
-    outputs = sorted(
-        (entry for entry in entries if entry.direction == "output"),
-        key=lambda entry: numbers[id(entry)],
+    numbered = [(_external(entry), entry) for entry in entries]
+    inputs = [pair for pair in numbered if pair[1].direction == "input"]
+    outputs = [pair for pair in numbered if pair[1].direction == "output"]
+    outputs.sort(key=lambda pair: pair[0])
+    # whatever their ids, OpenVINO counts the connected outputs in the order of these
+    connected = sorted({number for number, _ in outputs if number >= 0})
+    positions: dict[int, int | None] = {n: position for position, n in enumerate(connected)}
+    return BodyView(
+        tag,
+        body,
+        [_binding(body, entry, _input_position(layer, number)) for number, entry in inputs],
+        [_binding(body, entry, positions.get(number)) for number, entry in outputs],
+        _back_edges(tag, body),
+        run,
     )
-    connected = sorted({number for entry in outputs if (number := numbers[id(entry)]) >= 0})
-    places = {
-        number: position for position, number in enumerate(connected)
-    }  # whatever their ids, OpenVINO counts the outputs in the order of these
-    bound: dict[str, list[PortBinding]] = {"input": [], "output": []}
-    for entry in (*(entry for entry in entries if entry.direction == "input"), *outputs):
-        number = numbers[id(entry)]
-        position = (
-            None
-            if number < 0
-            else places[number]
-            if entry.direction == "output"
-            else _input_position(layer, number)
-        )
-        bound[entry.direction].append(_binding(body, entry, position))
-    edges = []
+
+
+def _back_edges(tag: str, body: Body) -> list[tuple[str, str]]:
     for edge in body.back_edges:
         for end, kind in ((edge.from_layer, "result"), (edge.to_layer, "parameter")):
             target = body.by_id.get(end)
-            if target is None or target.type.lower() != kind:
-                found = f"layer {end} is {target.type}" if target else f"there is no layer {end}"
+            if target is None or target.folded_type != kind:
+                seen = f"layer {end} is {target.type}" if target else f"there is no layer {end}"
                 raise Violation(
-                    f"a back edge of `{tag}` names {end} as its {kind}, but {found} there",
+                    f"a back edge of `{tag}` names {end} as its {kind}, but {seen} there",
                     expected=f"the id of a {kind} layer",
                     actual=end,
                     rule=PORT_MAP,
                 )
-        edges.append((edge.from_layer, edge.to_layer))
-    return BodyView(tag, body, bound["input"], bound["output"], edges, run)
+    return [(edge.from_layer, edge.to_layer) for edge in body.back_edges]
 
 
 def _external(entry: PortMap) -> int:
@@ -71,18 +144,22 @@ def _external(entry: PortMap) -> int:
         ) from None
 
 
-def _input_position(layer: Layer, number: int) -> int:
-    """By the id of the port, or, where no port has it, by the position, which is how OpenVINO reads it."""
+def _input_position(layer: Layer, number: int) -> int | None:
+    """The position of the input port that an `external_port_id` names; None for none.
+
+    The number is the id of the port, or, where no port has it, the position: OpenVINO reads both.
+    """
+    if number < 0:
+        return None
     ids = [port.id for port in layer.inputs]
     if number < len(ids):
         return ids.index(str(number)) if str(number) in ids else number
+    if str(number) in ids:
+        reason = f"OpenVINO counts the {len(ids)} inputs from 0 here, whatever their ids"
+    else:
+        reason = "the layer has no input port of that id"
     raise Violation(
-        f"the port map names external_port_id {number}, but "
-        + (
-            f"OpenVINO counts the {len(ids)} inputs from 0 here, whatever their ids"
-            if str(number) in ids
-            else "the layer has no input port of that id"
-        ),
+        f"the port map names external_port_id {number}, but {reason}",
         expected=", ".join(ids) or "none",
         actual=number,
         rule=PORT_MAP,
@@ -90,15 +167,15 @@ def _input_position(layer: Layer, number: int) -> int:
 
 
 def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
-    kind = "parameter" if entry.direction == "input" else "result"
+    kind: Literal["parameter", "result"] = "parameter" if entry.direction == "input" else "result"
     internal = entry.attributes.get("internal_layer_id", "")
     target = body.by_id.get(internal)
-    if target is None or target.type.lower() != kind:
-        found = (
+    if target is None or target.folded_type != kind:
+        seen = (
             f"layer {internal} is {target.type}" if target else f"the body has no layer {internal}"
         )
         raise Violation(
-            f"the port map names internal_layer_id {internal or '(none)'} as a {kind}, but {found}",
+            f"the port map names internal_layer_id {internal or '(none)'} as a {kind}, but {seen}",
             expected=f"the id of a {kind} layer of the body",
             actual=internal,
             rule=PORT_MAP,
@@ -106,7 +183,8 @@ def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
     axis = entry.number("axis", 0) if "axis" in entry.attributes else None
     if kind == "parameter" and axis is not None and axis < 0:
         raise Violation(
-            f'the port map slices Parameter {internal} along axis="{axis}"; OpenVINO reads no negative axis here',
+            f'the port map slices Parameter {internal} along axis="{axis}"; '
+            "OpenVINO reads no negative axis here",
             expected=">= 0",
             actual=axis,
             rule=PORT_MAP,
@@ -121,6 +199,3 @@ def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
         entry.number("part_size", 1),
         entry.attributes.get("purpose", ""),
     )
-
-
-AbstractBody = BodyView

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..faults import Fault
@@ -57,6 +58,19 @@ class BodyResult:
         for position in sorted(self.inner):
             for inner in self.inner[position].values():
                 yield from inner.walk()
+
+
+class LayerResult(NamedTuple):
+    """What was inferred of one layer, wherever it stands."""
+
+    outputs: tuple[Tensor, ...] | Fault
+    """A tensor for each output of the operation, or the condition that the layer breaks."""
+    faults: tuple[Fault, ...] = ()
+    """Conditions of the specification that the layer breaks and that OpenVINO tolerates."""
+    inner: Mapping[str, BodyResult] = MappingProxyType({})
+    """The results of its bodies, by tag."""
+    unsure: bool = False
+    """Whether the outputs may be wider than they are meant to be."""
 
 
 class Inference:

@@ -1,0 +1,65 @@
+"""Infers layers on their own: the inputs of each are its own input ports."""
+
+from __future__ import annotations
+
+from ..faults import Fault
+from ..model.wiring import Wiring
+from ..ops.declaration import AttributeFault
+from ..ops.registry import UnknownOperation
+from ..ops.tensors import Tensor
+from ..rule_ids import INPUT_ELEMENT_TYPE, LEFT_OUT
+from .ports import input_tensors, with_assumed_types
+from .result import BodyResult
+from .walk import BodyEngine, Walk
+
+
+def infer_fragments(engine: BodyEngine, *, compare: bool) -> BodyResult:
+    """Infers every layer of a model of the kind `layers`."""
+    model = engine.model
+    body = model.net
+    left_out = {finding.layer for finding in model.findings if finding.rule == LEFT_OUT}
+    unconnected = Wiring(
+        [[None] * len(layer.inputs) for layer in body.layers],
+        list(range(len(body.layers))),
+        frozenset(),
+    )
+    walk = Walk(engine, body, unconnected, compare=compare)
+    result = walk.result
+    for position, layer in enumerate(body.layers):
+        result.outputs[position] = tensors = _infer(walk, position)
+        if layer in left_out:
+            # nothing can be said of ports that are not there
+            result.unsure.add(position)
+            result.observations = [
+                observation
+                for observation in result.observations
+                if observation.layer is not layer or isinstance(observation.subject, AttributeFault)
+            ]
+        if compare:
+            walk.compare_ports(position, tensors)
+    return result
+
+
+def _infer(walk: Walk, position: int) -> tuple[Tensor, ...]:
+    """The outputs of one layer, with element types assumed for its inputs where it needs them."""
+    layer, declaration = walk.result.body.layers[position], walk.declarations[position]
+    if isinstance(declaration, UnknownOperation):
+        return walk.infer(position, (), False)
+    operation = declaration[0]
+    observations = walk.result.observations
+    before = len(observations)
+    inputs = input_tensors(layer, operation.operands)
+    tensors = walk.infer(position, inputs, False)
+    if any(
+        isinstance(observation.subject, Fault) and observation.subject.rule == INPUT_ELEMENT_TYPE
+        for observation in observations[before:]
+    ):
+        # the document may not say which type an input is of, though the operation depends on it
+        assumed = with_assumed_types(layer, operation.operands, inputs)
+        if assumed is not None:
+            del observations[before:]
+            tensors = walk.infer(position, assumed, False)
+    if any(index < len(inputs) and inputs[index].value is None for index, _ in operation.valued):
+        # a value that nobody gave leaves the result wider than it is meant to be
+        walk.result.unsure.add(position)
+    return tensors

@@ -1,0 +1,119 @@
+"""Infers one layer, apart from where it stands, and remembers the result for identical layers."""
+
+from __future__ import annotations
+
+import os
+from math import prod
+
+from ..faults import Fault, Violation, fault
+from ..model.graph import Layer, Model
+from ..model.weights import Constant, small_values
+from ..ops.declaration import Operation, check_inputs, check_specified
+from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
+from ..rule_ids import INTERNAL_ERROR
+from .folding import fold
+from .result import LayerResult
+
+
+class LayerEngine:
+    """Infers layers without bodies; layers of one operation with the same inputs only once.
+
+    The model supplies the bytes of small constants.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._memo: dict[tuple[object, ...], LayerResult] = {}
+        self._constants: dict[tuple[tuple[str, ...], Tensor], Tensor] = {}
+        """Constants with their values, by the attributes of their layers."""
+
+    def infer(
+        self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
+    ) -> LayerResult:
+        """The outputs of a layer of that operation, with bounds of their values where asked for."""
+        key = (operation, with_values, *inputs)
+        result = self._memo.get(key)
+        if result is None:
+            result = self._memo[key] = _infer(operation, inputs, with_values)
+        if with_values and operation.reads_weights and not isinstance(result.outputs, Fault):
+            tensor = self.constant(layer, result.outputs[0])
+            # without its value, some shape is wider than it is meant to be
+            return LayerResult((tensor,), result.faults, unsure=tensor.value is None)
+        return result
+
+    def constant(self, layer: Layer, tensor: Tensor) -> Tensor:
+        """The output of a Const layer with its value, where it is small and can be read."""
+        key = (layer.items, tensor)
+        valued = self._constants.get(key)
+        if valued is None:
+            numbers = self._elements(layer, tensor)
+            valued = tensor if numbers is None else tensor.with_value(Value(numbers))
+            self._constants[key] = valued
+        return valued
+
+    def _elements(self, layer: Layer, tensor: Tensor) -> tuple[int | float, ...] | None:
+        """The elements of a Const; None where there are many, or none to read."""
+        shape = tensor.shape.static
+        if shape is None or prod(shape) > MAX_VALUE_ELEMENTS or self._model.weights is None:
+            return None
+        try:
+            return small_values(Constant.of(layer.items, self._model.weights))
+        except ValueError:
+            return None
+
+
+def _infer(operation: Operation, inputs: tuple[Tensor, ...], with_values: bool) -> LayerResult:
+    try:
+        operands = check_inputs(operation, inputs)
+        inferred = operation.infer(*operands)
+        outputs = inferred if isinstance(inferred, tuple) else (inferred,)
+        if with_values and not operation.reads_weights:
+            outputs = _with_values(operation, operands, outputs)
+        faults = (*check_specified(operation, operands), *operation.check(*operands))
+        return LayerResult(outputs, faults)
+    except Violation as violation:
+        return LayerResult(violation.fault)
+    except Exception as error:
+        return LayerResult(internal_error(operation, error))
+
+
+def _with_values(
+    operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...]
+) -> tuple[Tensor, ...]:
+    """The outputs with bounds of their values, where anything is known of them."""
+    values: tuple[Value | None, ...]
+    if operation.infer_value is None:
+        values = fold(operation, inputs, outputs)
+    elif any(output.shape.size.low > MAX_VALUE_ELEMENTS for output in outputs):
+        return outputs
+    else:
+        inferred = operation.infer_value(*inputs, outputs=outputs)
+        values = inferred if isinstance(inferred, tuple) else (inferred,)
+    return tuple(
+        output.with_value(value) if value is not None and _fits(value, output) else output
+        for output, value in zip(outputs, values, strict=True)
+    )
+
+
+def _fits(value: Value, output: Tensor) -> bool:
+    shape = output.shape.static
+    return shape is not None and len(value) == prod(shape)
+
+
+def internal_error(operation: Operation, error: Exception) -> Fault:
+    """A bug in the declaration of an operation, as a fault of the layer that reveals it.
+
+    With IRSHAPE_DEBUG set, the error is raised instead.
+    """
+    if os.environ.get("IRSHAPE_DEBUG"):
+        raise error
+    kind = type(operation)
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return fault(
+        f"irshape failed on this layer ({text}); what its ports declare is taken",
+        rule=INTERNAL_ERROR,
+        help=(
+            f"a bug in irshape's {kind.type_name()} of {kind.version_name()}: please report it "
+            "with this layer; IRSHAPE_DEBUG=1 shows where it happens"
+        ),
+    )

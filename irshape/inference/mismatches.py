@@ -1,0 +1,74 @@
+"""Compares inferred tensors with what output ports declare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..model.graph import Layer, Port
+from ..model.wiring import OutputRef
+from ..ops.tensors import Tensor
+from ..types import DYNAMIC_TYPE, PartialShape
+from .ports import declared
+from .result import Mismatch
+
+Contradictions = dict[OutputRef, tuple[tuple[int, ...] | None, Tensor]]
+"""Output ports that declare something other than was inferred: their `dims` as written, and the
+tensor that they declare."""
+
+
+class PortComparison:
+    """Compares the outputs of layers with the declared ports."""
+
+    def __init__(self) -> None:
+        self._dims: dict[PartialShape, tuple[int, ...]] = {}
+        """The `dims` of a port that declares exactly that shape."""
+
+    def mismatches(self, layer: Layer, tensors: tuple[Tensor, ...]) -> Sequence[Mismatch]:
+        """The output ports of a layer that declare something other than these tensors."""
+        differing: list[Mismatch] | None = None
+        for index, (port, tensor) in enumerate(zip(layer.outputs, tensors, strict=False)):
+            shape = tensor.shape
+            dims = self._dims.get(shape)
+            if dims is None:
+                dims = self._dims[shape] = exact_dims(shape)
+            if port.dims == dims:
+                precision = port.precision
+                if (
+                    precision is None
+                    or precision == tensor.element_type.precision
+                    or port.element_type is tensor.element_type
+                ):
+                    continue
+            if differing is None:
+                differing = []
+            differing.append(Mismatch(index, declared(port, tensor), tensor))
+        return differing or ()
+
+
+def exact_dims(shape: PartialShape) -> tuple[int, ...]:
+    """The `dims` by which a port declares a shape: -1 for a dynamic dimension, none for a rank."""
+    if shape.dims is None:
+        return ()
+    return tuple(dim.low if dim.low == dim.high else -1 for dim in shape.dims)
+
+
+def repeated(
+    port: Port, inferred: Tensor, dims: tuple[int, ...] | None, contradicting: Tensor
+) -> Tensor:
+    """What reaches an input port whose producer declares `dims`, other than was inferred.
+
+    Where the consumer's port repeats that declaration, it is believed. The fault then lies behind
+    the producer's port and has been reported there; inferring the consumer from something else
+    would only report it again.
+    """
+    shape = contradicting.shape if port.dims == dims else inferred.shape
+    element_type = inferred.element_type
+    if contradicting.element_type is not element_type:
+        consumed = port.element_type
+        if consumed is None:
+            element_type = DYNAMIC_TYPE
+        elif consumed is contradicting.element_type:
+            element_type = consumed
+    if shape == inferred.shape and element_type is inferred.element_type:
+        return inferred
+    return Tensor(element_type, shape)

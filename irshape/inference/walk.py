@@ -1,0 +1,290 @@
+"""Infers bodies: their layers in topological order, each from the outputs of those before it.
+
+A layer that cannot be inferred is recorded once; its consumers go on from the ports that it
+declares. Values are worked out only where some operation needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..faults import Fault, Violation
+from ..model.graph import Body, Layer, Model
+from ..model.wiring import OutputRef, Wiring, wire
+from ..ops.declaration import Operation
+from ..ops.registry import UnknownOperation
+from ..ops.tensors import Tensor
+from ..rule_ids import PORT_MAP, UNKNOWN_ATTRIBUTE
+from ..types import DYNAMIC_TYPE, PartialShape
+from .bodies import as_declared, infer_with_bodies
+from .declarations import Declaration, Declarations
+from .layer import LayerEngine
+from .mismatches import Contradictions, PortComparison, repeated
+from .ports import declared, declared_outputs
+from .result import BodyResult, LayerResult, Mismatch, Observation, OutputCount
+
+MAX_WORK = 1_000_000
+"""How many layers inside bodies are inferred, all runs of all bodies counted, before the bodies
+are taken to be endless work."""
+
+_WITHOUT_OUTPUTS = ("result", "assign")
+
+
+class BodyEngine:
+    """Infers the bodies of one model, and layers added to it; remembers what may come again."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.declarations = Declarations(model)
+        self.layers = LayerEngine(model)
+        self.ports = PortComparison()
+        self._wirings: dict[Body, Wiring] = {}
+        self._results: dict[tuple[object, ...], BodyResult] = {}
+        self._work = 0
+
+    def infer_layer(self, layer: Layer, inputs: tuple[Tensor, ...]) -> LayerResult:
+        """One layer from its inputs, with the values of its outputs.
+
+        Faulty attributes are not reported. Raises `UnknownOperation`.
+        """
+        declaration = self.declarations.of(layer)
+        if isinstance(declaration, UnknownOperation):
+            raise declaration
+        operation, _ = declaration
+        if operation.has_bodies:
+            return infer_with_bodies(layer, operation, inputs, self.infer_inner, compare=False)
+        return self.layers.infer(layer, operation, inputs, True)
+
+    def infer_body(
+        self,
+        body: Body,
+        parameters: Mapping[str, PartialShape | Tensor],
+        *,
+        compare: bool = False,
+        result_values: bool = False,
+    ) -> BodyResult:
+        """One pass over a body.
+
+        parameters: by layer id, the shape or the tensor that a Parameter has instead of the one
+        it declares. compare: compare the declared ports, and go on behind a port that differs
+        from what its consumer repeats. result_values: work out the values of the Results.
+        """
+        wiring = self._wirings.get(body)
+        if wiring is None:
+            wiring = self._wirings[body] = wire(body)
+        walk = Walk(self, body, wiring, compare=compare)
+        walk.run(parameters, result_values)
+        return walk.result
+
+    def infer_inner(
+        self, body: Body, parameters: Mapping[str, Tensor], compare: bool
+    ) -> BodyResult:
+        """A body of a layer, once for the same parameters.
+
+        Raises `Violation` where bodies within bodies make it endless work.
+        """
+        key = (body, compare, frozenset(parameters.items()))
+        result = self._results.get(key)
+        if result is None:
+            self._work += len(body.layers)
+            if self._work > MAX_WORK:
+                raise Violation(
+                    f"the bodies within bodies take more than {MAX_WORK:,} steps to work out",
+                    expected="bodies whose shapes settle",
+                    rule=PORT_MAP,
+                )
+            result = self.infer_body(body, parameters, compare=compare, result_values=True)
+            self._results[key] = result
+        return result
+
+
+class Walk:
+    """A pass over the layers of one body; `result` fills as it goes."""
+
+    def __init__(self, engine: BodyEngine, body: Body, wiring: Wiring, *, compare: bool) -> None:
+        self.engine = engine
+        self.result = BodyResult(body, wiring)
+        self.declarations = list(map(engine.declarations.of, body.layers))
+        self.compare = compare
+        self.contradicted: Contradictions = {}
+
+    def run(self, parameters: Mapping[str, PartialShape | Tensor], result_values: bool) -> None:
+        """Infers all layers, producers first."""
+        result, contradicted = self.result, self.contradicted
+        wiring, outputs, unsure = result.wiring, result.outputs, result.unsure
+        layers, mismatches = result.body.layers, self.engine.ports.mismatches
+        needed = _needed_values(result.body, wiring, self.declarations, result_values)
+        for position in wiring.order:
+            layer = layers[position]
+            row = wiring.sources[position]
+            inputs: list[Tensor] = []
+            for index, source in enumerate(row):
+                if source is None:
+                    continue
+                producer, port = source
+                inferred = outputs[producer]
+                if port < len(inferred):
+                    tensor = inferred[port]
+                else:  # the layer declares more outputs than it has, which a rule reports
+                    tensor = declared(layers[producer].outputs[port])
+                if contradicted and source in contradicted:
+                    tensor = repeated(layer.inputs[index], tensor, *contradicted[source])
+                    unsure.add(position)
+                if producer in unsure:
+                    unsure.add(position)
+                inputs.append(tensor)
+            if position in wiring.cyclic or (None in row and not self._optional(position, row)):
+                # a rule reports the cycle, or the input that nothing feeds
+                outputs[position] = self._pass_over(position)
+                continue
+            fed = parameters.get(layer.id) if parameters and layer.is_parameter else None
+            tensors = self.infer(position, tuple(inputs), position in needed, fed)
+            outputs[position] = tensors
+            if self.compare and layer.outputs:
+                if fed is None:
+                    for mismatch in mismatches(layer, tensors):
+                        self._note_mismatch(position, mismatch)
+                else:
+                    self._compare_parameter(position, tensors[0])
+
+    def infer(
+        self,
+        position: int,
+        inputs: tuple[Tensor, ...],
+        with_values: bool,
+        fed: PartialShape | Tensor | None = None,
+    ) -> tuple[Tensor, ...]:
+        """The outputs of one layer. `fed`: what a Parameter has instead of what it declares."""
+        declaration, result = self.declarations[position], self.result
+        if isinstance(declaration, UnknownOperation):
+            return self._pass_over(position)
+        operation, attribute_faults = declaration
+        result.inputs[position] = inputs
+        layer = result.body.layers[position]
+        if attribute_faults:
+            if not all(faulty.silent for faulty in attribute_faults):
+                return self._pass_over(position)
+            result.observations += [Observation(layer, faulty) for faulty in attribute_faults]
+            if any(faulty.fault.rule != UNKNOWN_ATTRIBUTE for faulty in attribute_faults):
+                result.unsure.add(position)
+        if fed is not None:
+            return (fed if isinstance(fed, Tensor) else _of_shape(operation, fed),)
+        if operation.has_bodies:
+            inferred = infer_with_bodies(
+                layer, operation, inputs, self.engine.infer_inner, compare=self.compare
+            )
+            result.inner[position] = dict(inferred.inner)
+        else:
+            inferred = self.engine.layers.infer(layer, operation, inputs, with_values)
+        tensors = inferred.outputs
+        if inferred.faults:
+            result.observations += [Observation(layer, fault) for fault in inferred.faults]
+        if inferred.unsure:
+            result.unsure.add(position)
+        if isinstance(tensors, Fault):
+            result.observations.append(Observation(layer, tensors))
+            result.unsure.add(position)
+            return declared_outputs(layer)
+        if len(layer.outputs) > len(tensors) or (
+            tensors and not layer.outputs and layer.folded_type not in _WITHOUT_OUTPUTS
+        ):
+            count = OutputCount(len(layer.outputs), len(tensors))
+            result.observations.append(Observation(layer, count))
+        return tensors
+
+    def compare_ports(self, position: int, tensors: tuple[Tensor, ...]) -> None:
+        """Notes the output ports of a layer that declare something other than these tensors."""
+        layer = self.result.body.layers[position]
+        for mismatch in self.engine.ports.mismatches(layer, tensors):
+            self._note_mismatch(position, mismatch)
+
+    def _note_mismatch(self, position: int, mismatch: Mismatch) -> None:
+        layer = self.result.body.layers[position]
+        self.result.observations.append(Observation(layer, mismatch))
+        port = layer.outputs[mismatch.position]
+        self.contradicted[position, mismatch.position] = (port.dims, mismatch.declared)
+
+    def _compare_parameter(self, position: int, fed: Tensor) -> None:
+        """Compares the port of a Parameter that is fed something other than it declares.
+
+        What it is fed may be narrower or wider: OpenVINO overwrites the declaration in silence.
+        """
+        declaration = self.declarations[position]
+        if isinstance(declaration, UnknownOperation):
+            return
+        own = declaration[0].infer()
+        assert isinstance(own, Tensor)
+        same_type = (
+            own.element_type is fed.element_type
+            or own.element_type.is_dynamic
+            or fed.element_type.is_dynamic
+        )
+        if same_type and own.shape.compatible(fed.shape):
+            self.compare_ports(position, (own,))
+        else:
+            layer = self.result.body.layers[position]
+            self.result.observations.append(Observation(layer, Mismatch(0, own, fed)))
+
+    def _pass_over(self, position: int) -> tuple[Tensor, ...]:
+        """A layer that cannot be inferred: what can still be said of it, its outputs as declared."""
+        result = self.result
+        layer = result.body.layers[position]
+        result.unsure.add(position)
+        declaration = self.declarations[position]
+        if isinstance(declaration, UnknownOperation):
+            result.observations.append(Observation(layer, declaration))
+        else:
+            result.observations += [Observation(layer, faulty) for faulty in declaration[1]]
+        inner = result.inner.setdefault(position, {})
+        for tag, body in (layer.bodies or {}).items():
+            try:
+                inner[tag] = self.engine.infer_inner(body, {}, self.compare)
+            except Violation as violation:
+                result.observations.append(Observation(layer, violation.fault))
+                inner[tag] = as_declared(body)
+        return declared_outputs(layer)
+
+    def _optional(self, position: int, row: list[OutputRef | None]) -> bool:
+        """Whether the inputs that nothing feeds are optional ones at the end."""
+        declaration = self.declarations[position]
+        connected = sum(source is not None for source in row)
+        if isinstance(declaration, UnknownOperation) or None in row[:connected]:
+            return False
+        operation = declaration[0]
+        # a port map counts on every input
+        return not operation.has_bodies and all(
+            operand.optional for operand in operation.operands[connected:]
+        )
+
+
+def _of_shape(operation: Operation, shape: PartialShape) -> Tensor:
+    """A Parameter's output with another shape."""
+    return Tensor(getattr(operation, "element_type", DYNAMIC_TYPE), shape)
+
+
+def _needed_values(
+    body: Body, wiring: Wiring, declarations: Sequence[Declaration], result_values: bool
+) -> set[int]:
+    """The layers whose output values some shape may depend on.
+
+    Found backwards from the operands whose values inference needs.
+    """
+    needed: set[int] = set()
+    layers, sources = body.layers, wiring.sources
+    for position in reversed(wiring.order):
+        declaration = declarations[position]
+        if isinstance(declaration, UnknownOperation):
+            continue
+        operation = declaration[0]
+        row = sources[position]
+        if position in needed:
+            if not operation.value_of_shape:
+                needed.update(source[0] for source in row if source is not None)
+            continue
+        if result_values and layers[position].is_result:
+            needed.update(source[0] for source in row if source is not None)
+        for index, operand in operation.valued:
+            for source in row[index:] if operand.variadic else row[index : index + 1]:
+                if source is not None:
+                    needed.add(source[0])
+    return needed

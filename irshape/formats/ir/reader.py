@@ -1,6 +1,7 @@
-"""Reads an IR, v10 or v11, as a stream of XML events: no tree is built, and every element keeps its byte offset.
+"""Reads an IR as a stream of XML events: no tree is built, and every element keeps its byte offset.
 
-expat is used, for its exact byte positions (libxml2's line numbers are wrong past line 65,535) and its small footprint. No DOCTYPE, hence no entity, is accepted.
+expat is used for its exact byte positions (libxml2's line numbers are wrong past line 65,535) and
+its small footprint. A DOCTYPE, and so an entity, is never accepted.
 """
 
 from __future__ import annotations
@@ -22,17 +23,16 @@ if TYPE_CHECKING:
 
 HEADER_BYTES = 512
 """Where OpenVINO looks for the version of the IR before it parses the file."""
-
 MAX_DEPTH = 256
-"""Elements inside one another. A body takes four, so 60 bodies may nest."""
+"""The depth of nested elements. A body takes four levels, so 60 bodies may nest."""
 
 BODY_TAGS = ("body", "then_body", "else_body")
 PORT_MAP_TAGS = ("port_map", "then_port_map", "else_port_map")
 _BEGINNINGS = (b"<input>", b"<output>", b"<edges>")
-"""The start tags as writers put them: what they hold is read as a whole."""
+"""Start tags as writers put them: the content of these elements is read as a whole."""
 
-# What the element being read is; the number of a state has no meaning.
-_DOCUMENT, _NET, _LAYERS, _LAYER, _PORTS, _DATA, _EDGES, _PORT_MAP, _BACK_EDGES, _LEAF = range(10)
+# States: the kind of the element that is being read. Their numbers are indices of `_enter`.
+_DOCUMENT, _NET, _LAYERS, _LAYER, _EDGES, _PORT_MAP, _BACK_EDGES, _PORTS, _DATA, _LEAF = range(10)
 
 _CHILDREN: dict[int, tuple[str, ...]] = {
     _NET: ("layers", "edges", "rt_info"),
@@ -43,21 +43,22 @@ _CHILDREN: dict[int, tuple[str, ...]] = {
     _PORT_MAP: ("input", "output"),
     _BACK_EDGES: ("edge",),
 }
-"""What each element may hold, for messages."""
+"""The elements that each element may hold, for messages."""
 
 
 def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = None) -> Model:
-    """Reads the bytes of `source`, or `repaired` in their place: layers on their own.
+    """Reads the bytes of `source`, or, for layers on their own, those of `repaired`.
 
-    `prefix` is fed before them, so that several layers have a root; it counts in no offset. Raises `NotReadable`.
+    prefix: bytes parsed before them, so that several layers have a root; no offset counts them.
+    Raises `NotReadable`.
     """
     enabled, encoding = gc.isenabled(), source.encoding
-    gc.disable()  # a model is some hundred thousand objects that refer to each other in no circle: collecting while it grows doubles the time
+    gc.disable()  # collecting doubles the time: a model is many objects, and no circle of them
     try:
         try:
             return _Reader(source, len(prefix), repaired).read(prefix)
         except Irregular:
-            source.encoding = encoding  # as it was before the file said something
+            source.encoding = encoding  # as it was before the XML declaration was read
             reader = _Reader(source, len(prefix), repaired)
             reader.regular = False
             return reader.read(prefix)
@@ -67,14 +68,12 @@ def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = Non
 
 
 class _Origins:
-    """The position of a parser that reads a repaired text, as the place in the file."""
+    """The position of a parser of repaired text, as the place in the file."""
 
     def __init__(self, parser: expat.XMLParserType, repaired: Repaired, shift: int) -> None:
         self.parser = parser
         self.repaired = repaired
         self.shift = shift
-        self.StartElementHandler: object = None
-        """Set by the handlers; here every element is handed to them."""
 
     @property
     def CurrentByteIndex(self) -> int:
@@ -82,25 +81,66 @@ class _Origins:
 
 
 class _Reader(Elements):
+    """The handlers of the XML events, and what they have read so far.
+
+    The parser's handlers are exchanged while the content of an element needs no look at each
+    event: inside a port, inside a regular `<input>`, `<output>` or `<edges>`, and inside elements
+    that are passed over. Few distinct texts make up the ports of a model, so that those are read
+    once from the bytes between the tags. This is what makes the reader fast.
+    """
+
     def __init__(self, source: Source, shift: int, repaired: Repaired | None) -> None:
         super().__init__(source)
         self.shift = shift
         self.repaired = repaired
+        self.fragment = repaired is not None
         self.regular = repaired is None and not shift
-        """Whether ports and edges are looked for as writers put them."""
+        """Whether ports and edges are expected to look as writers put them."""
+        self.text: bytes | bytearray = source.data if repaired is None else repaired.plain
+        self.parser = expat.ParserCreate("utf-8" if source.encoding == "utf-8-sig" else None)
+        self.positions: expat.XMLParserType | _Origins = self.parser
+        if repaired is not None:
+            self.positions = _Origins(self.parser, repaired, shift)
+
+        self.state = _DOCUMENT
+        self.stack: list[int] = []
+        """The states of the elements around the one that is being read."""
+        self.body = self.model.net
+        self.current: Layer | None = None
+        self.ports: list[Port] = []
+        self.open_port: Port | None = None
+        self.maps: list[PortMap] = []
+        self.outer: list[tuple[Body, Layer, list[Port], list[PortMap]]] = []
+        """The layers around the body that is being read."""
+        self.early = Body()
+        """Holds back edges that stand before their body, which is where OpenVINO writes them."""
+        self.region, self.region_start = "", 0
+        """The tag of an element that is read as a whole, and the offset of its content."""
+        self.passed_over, self.passed_start = 0, 0
+        """Inside an element that is passed over: the depth, and where the element begins."""
+        self.seen: set[tuple[Body, str]] = set()
+        self.items: dict[tuple[str, ...], tuple[str, ...]] = {}
+        """The attributes of `<data>`: equal ones are kept once."""
+
+        self._enter: tuple[Callable[[str, list[str], int], int | None], ...] = (
+            self.root,
+            self.enter_net,
+            self.enter_layers,
+            self.enter_layer,
+            self.enter_edges,
+            self.enter_port_map,
+            self.enter_back_edges,
+            self.enter_ports,
+            *[lambda tag, attributes, place: None] * 2,
+        )
+        self._start, self._end, self._end_region = self.start, self.end, self.end_inside_region
 
     def read(self, prefix: bytes) -> Model:
-        repaired = self.repaired
+        repaired, parser = self.repaired, self.parser
         text = self.source.data if repaired is None else repaired.text
-        parser = expat.ParserCreate("utf-8" if self.source.encoding == "utf-8-sig" else None)
         parser.ordered_attributes = True
-        if repaired is None:
-            parser.StartElementHandler, parser.EndElementHandler = self.handlers(parser, text)
-        else:
-            parser.StartElementHandler, parser.EndElementHandler = self.handlers(
-                _Origins(parser, repaired, self.shift), repaired.plain
-            )
-        parser.StartDoctypeDeclHandler = self.refuse_doctype(parser)
+        self.resume()
+        parser.StartDoctypeDeclHandler = self.refuse_doctype
         parser.XmlDeclHandler = self.declare
         try:
             if prefix:
@@ -122,7 +162,17 @@ class _Reader(Elements):
             raise self.stop(
                 MALFORMED_XML, f"the file cannot be decoded: {error}", 0, help="save it as UTF-8"
             ) from None
+        finally:
+            self.release()
         return self.model
+
+    def release(self) -> None:
+        """Drops the parser and the handlers, which refer to this reader."""
+        parser = self.parser
+        parser.StartElementHandler = parser.EndElementHandler = None
+        parser.StartDoctypeDeclHandler = parser.XmlDeclHandler = None
+        self._enter = ()
+        del self._start, self._end, self._end_region
 
     def declare(self, version: str, encoding: str | None, standalone: int) -> None:
         if encoding:
@@ -130,228 +180,199 @@ class _Reader(Elements):
                 encoding if encoding.lower() not in ("utf-16", "utf16") else "utf-8"
             )
 
-    def refuse_doctype(self, parser: expat.XMLParserType) -> Callable[..., None]:
-        def refuse(*_: object) -> None:
-            offset = self.source.data.rfind(
-                b"<!DOCTYPE", 0, parser.CurrentByteIndex - self.shift + len(b"<!DOCTYPE")
-            )
-            raise self.stop(
-                DOCTYPE,
-                "the file has a DOCTYPE, which no IR has and which can define entities; OpenVINO reads past it in silence",
-                max(offset, 0),
-                help="delete the DOCTYPE declaration",
-            )
+    def refuse_doctype(self, *_: object) -> None:
+        offset = self.source.data.rfind(
+            b"<!DOCTYPE", 0, self.parser.CurrentByteIndex - self.shift + len(b"<!DOCTYPE")
+        )
+        raise self.stop(
+            DOCTYPE,
+            "the file has a DOCTYPE, which no IR has and which can define entities; "
+            "OpenVINO reads past it in silence",
+            max(offset, 0),
+            help="delete the DOCTYPE declaration",
+        )
 
-        return refuse
+    # any element
 
-    def handlers(
-        self, parser: expat.XMLParserType | _Origins, text: bytes | bytearray
-    ) -> tuple[Callable[[str, list[str]], None], Callable[[str], None]]:
-        """The two handlers, as closures: their state is local, which at a million events is worth it.
+    def resume(self) -> None:
+        """Looks at each element again."""
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
 
-        Little is called for the elements inside an <input>, <output> or <edges>: as long as they are `regular`, ports and edges are read from the bytes between its
-        tags, and the dimensions of a port from those between its own; few distinct texts make them up.
-        """
-        model, shift, regular = self.model, self.shift, self.regular
-        fragment = self.repaired is not None
-        state, skipping, depth = _DOCUMENT, 0, 0
-        stack: list[int] = []
-        body = model.net
-        outer: list[tuple[Body, Layer, list[Port], list[PortMap]]] = []
-        layer: Layer | None = None
-        ports: list[Port] = []
-        maps: list[PortMap] = []
-        port: Port | None = None
-        region, begun = "", 0
-        """The element that is read as a whole, and where what it holds begins."""
-        started = 0
-        waiting = Body()
-        """Holds the back edges that stand before their body, which is where OpenVINO writes them."""
-        met: set[tuple[int, str]] = set()
-        kept: dict[tuple[str, ...], tuple[str, ...]] = {}
+    def start(self, tag: str, attributes: list[str]) -> None:
+        state = self.state
+        entered = self._enter[state](tag, attributes, self.positions.CurrentByteIndex - self.shift)
+        if entered is None:
+            self.pass_over(tag, self.positions.CurrentByteIndex - self.shift)
+        else:
+            self.stack.append(state)
+            self.state = entered
 
-        def start(tag: str, attributes: list[str]) -> None:
-            nonlocal state, skipping, depth, body, layer, ports, maps, port, region, begun, started
-            if port is not None:
-                return
-            if state == _PORTS and tag == "port" and not skipping:
-                port = self.port(
-                    attributes,
-                    parser.CurrentByteIndex - shift,
-                    layer,
-                    fragment,
-                    layer is not None and ports is layer.inputs,
-                )
-                ports.append(port)
-                parser.StartElementHandler = None
-                return
-            depth += 1
-            if skipping:
-                return
-            stack.append(state)
-            if state == _LAYER:
-                assert layer is not None
-                if tag == "data" and layer.data_offset < 0:
-                    layer.data_offset = parser.CurrentByteIndex - shift
-                    items = tuple(attributes)
-                    layer.items = kept.setdefault(items, items) if layer.type != "Const" else items
-                    state = _DATA
-                    return
-                if (tag == "input" and layer.inputs is NO_PORTS) or (
-                    tag == "output" and layer.outputs is NO_PORTS
-                ):
-                    ports = []
-                    if tag == "input":
-                        layer.inputs = ports
-                    else:
-                        layer.outputs = ports
-                    state = _PORTS
-                    place = parser.CurrentByteIndex
-                    if regular and text.startswith(_BEGINNINGS, place):
-                        region, begun = tag, place + len(tag) + 2
-                        parser.StartElementHandler = None
-                    return
-                if tag in BODY_TAGS and tag not in (layer.bodies or ()):
-                    if depth > MAX_DEPTH - 4:
-                        raise self.too_deep(parser.CurrentByteIndex - shift)
-                    outer.append((body, layer, ports, maps))
-                    if layer.bodies is None:
-                        layer.bodies = {}
-                    body = Body((*layer.path, layer.id, tag), parser.CurrentByteIndex - shift)
-                    layer.bodies[tag] = body
-                    body.back_edges, waiting.back_edges = waiting.back_edges, []
-                    state = _NET
-                    return
-                if tag in PORT_MAP_TAGS and tag not in (layer.port_maps or ()):
-                    if layer.port_maps is None:
-                        layer.port_maps = {}
-                    maps = layer.port_maps[tag] = []
-                    state = _PORT_MAP
-                    return
-                if tag == "back_edges":
-                    state = _BACK_EDGES
-                    return
-            elif state == _LAYERS:
-                if tag == "layer":
-                    layer = self.layer(attributes, parser.CurrentByteIndex - shift, body, fragment)
-                    body.layers.append(layer)
-                    state = _LAYER
-                    return
-            elif state == _EDGES:
-                if tag == "edge":
-                    body.edges.append(self.edge(attributes, parser.CurrentByteIndex - shift, body))
-                    state = _LEAF
-                    return
-            elif state == _NET:
-                if tag == "layers" and (id(body), tag) not in met:
-                    met.add((id(body), tag))
-                    state = _LAYERS
-                    return
-                if tag == "edges" and (id(body), tag) not in met:
-                    met.add((id(body), tag))
-                    state = _EDGES
-                    place = parser.CurrentByteIndex
-                    if regular and text.startswith(_BEGINNINGS, place):
-                        region, begun = tag, place + len(tag) + 2
-                        parser.StartElementHandler = None
-                    return
-                if tag == "back_edges" and outer:  # some writers put it inside the body
-                    state = _BACK_EDGES
-                    return
-            elif state == _PORT_MAP:
-                if tag == "input" or tag == "output":
-                    maps.append(
-                        PortMap(
-                            tag,  # type: ignore[arg-type]
-                            dict(zip(attributes[::2], attributes[1::2], strict=True)),
-                            parser.CurrentByteIndex - shift,
-                        )
-                    )
-                    state = _LEAF
-                    return
-            elif state == _BACK_EDGES:
-                if tag == "edge":
-                    found = dict(zip(attributes[::2], attributes[1::2], strict=True))
-                    place = parser.CurrentByteIndex - shift
-                    target = (
-                        body
-                        if layer is None
-                        else next(iter(layer.bodies.values()))
-                        if layer.bodies
-                        else waiting
-                    )
-                    target.back_edges.append(
-                        BackEdge(found.get("from-layer", ""), found.get("to-layer", ""), place)
-                    )
-                    state = _LEAF
-                    return
-            elif state == _DOCUMENT:
-                state = self.root(tag, attributes, parser.CurrentByteIndex - shift)
-                return
-            # an element that no reader knows here: pass over all that it holds
-            if tag == "rt_info" and state in (_LAYER, _NET):
-                started = parser.CurrentByteIndex - shift
-            elif tag not in OPAQUE:
-                holder = (
-                    layer
-                    if state not in (_NET, _LAYERS, _EDGES)
-                    else outer[-1][1]
-                    if outer
-                    else None
-                )
-                self.odd_element(
-                    tag, _CHILDREN.get(state, ()), parser.CurrentByteIndex - shift, holder
-                )
-            stack.pop()
-            skipping = depth
+    def end(self, tag: str) -> None:
+        state = self.state
+        if state == _LAYER:
+            self.current = None
+        elif state == _NET and self.outer:
+            self.body, self.current, self.ports, self.maps = self.outer.pop()
+        self.state = self.stack.pop()
 
-        def end(tag: str) -> None:
-            nonlocal state, skipping, depth, body, layer, ports, maps, port, region
-            if region:
-                if tag == region:
-                    inner = bytes(text[begun : parser.CurrentByteIndex])
-                    if region == "edges":
-                        body.edges += self.regular_edges(inner, begun)
-                    else:
-                        assert layer is not None
-                        self.regular_ports(inner, begun, ports, layer)
-                    region = ""
-                    parser.StartElementHandler = start
-                    depth -= 1
-                    state = stack.pop()
-                return
-            if port is not None:
-                if tag == "port":
-                    inner = bytes(
-                        text[text.find(b"<", port.offset + 1) : parser.CurrentByteIndex - shift]
-                    )
-                    if inner:
-                        port.dims = self.dims_of(inner, port, layer, fragment)
-                    port = None
-                    parser.StartElementHandler = start
-                return
-            depth -= 1
-            if skipping:
-                if depth < skipping:
-                    skipping = 0
-                    if tag == "rt_info":
-                        place = parser.CurrentByteIndex - shift
-                        span = (
-                            started,
-                            text.find(b">", place) + 1 if text.startswith(b"</", place) else place,
-                        )  # `<rt_info />` ends where it is
-                        if state == _LAYER and layer is not None:
-                            layer.rt_info_span = span
-                        elif state == _NET and not outer:
-                            model.rt_info_span = span
-                return
-            if state == _NET and outer:
-                body, layer, ports, maps = outer.pop()
-            elif state == _LAYER:
-                layer = None
-            state = stack.pop()
+    # elements that are passed over
 
-        return start, end
+    def pass_over(self, tag: str, place: int) -> None:
+        """Passes over an element that no reader knows here, with all its content."""
+        state = self.state
+        self.passed_over, self.passed_start = 1, place
+        self.parser.StartElementHandler = self.start_inside_passed
+        self.parser.EndElementHandler = self.end_inside_passed
+        if tag in OPAQUE:
+            return
+        holder = self.current
+        if state in (_NET, _LAYERS, _EDGES):
+            holder = self.outer[-1][1] if self.outer else None
+        self.odd_element(tag, _CHILDREN.get(state, ()), place, holder)
+
+    def start_inside_passed(self, tag: str, attributes: list[str]) -> None:
+        self.passed_over += 1
+
+    def end_inside_passed(self, tag: str) -> None:
+        self.passed_over -= 1
+        if self.passed_over:
+            return
+        self.resume()
+        if tag == "rt_info":
+            place, text = self.positions.CurrentByteIndex - self.shift, self.text
+            # `<rt_info />` ends where it is
+            end = text.find(b">", place) + 1 if text.startswith(b"</", place) else place
+            if self.state == _LAYER and self.current is not None:
+                self.current.rt_info_span = (self.passed_start, end)
+            elif self.state == _NET and not self.outer:
+                self.model.rt_info_span = (self.passed_start, end)
+
+    # ports and edges
+
+    def enter_ports(self, tag: str, attributes: list[str], place: int) -> int | None:
+        if tag != "port":
+            return None
+        layer, ports = self.current, self.ports
+        incoming = layer is not None and ports is layer.inputs
+        port = self.open_port = self.port(attributes, place, layer, self.fragment, incoming)
+        ports.append(port)
+        self.parser.StartElementHandler = None
+        self.parser.EndElementHandler = self.end_inside_port
+        return _LEAF
+
+    def end_inside_port(self, tag: str) -> None:
+        if tag != "port":
+            return
+        port, text = self.open_port, self.text
+        assert port is not None
+        end = self.positions.CurrentByteIndex - self.shift
+        inner = bytes(text[text.find(b"<", port.offset + 1) : end])
+        if inner:
+            port.dims = self.dims_of(inner, port, self.current, self.fragment)
+        self.resume()
+        self.state = self.stack.pop()
+
+    def begin_region(self, tag: str, place: int) -> None:
+        """Reads an element as a whole, where its start tag is as writers put it."""
+        if self.regular and self.text.startswith(_BEGINNINGS, place):
+            self.region, self.region_start = tag, place + len(tag) + 2
+            self.parser.StartElementHandler = None
+            self.parser.EndElementHandler = self._end_region
+
+    def end_inside_region(self, tag: str) -> None:
+        if tag != self.region:
+            return
+        start = self.region_start
+        inner = bytes(self.text[start : self.parser.CurrentByteIndex])
+        if tag == "edges":
+            self.body.edges += self.regular_edges(inner, start)
+        else:
+            assert self.current is not None
+            self.regular_ports(inner, start, self.ports, self.current)
+        self.resume()
+        self.state = self.stack.pop()
+
+    # what each element may hold: the state of the child, or None for one that no reader knows
+
+    def enter_net(self, tag: str, attributes: list[str], place: int) -> int | None:
+        if tag in ("layers", "edges") and (self.body, tag) not in self.seen:
+            self.seen.add((self.body, tag))
+            if tag == "layers":
+                return _LAYERS
+            self.begin_region(tag, place)
+            return _EDGES
+        if tag == "back_edges" and self.outer:  # some writers put it inside the body
+            return _BACK_EDGES
+        return None
+
+    def enter_layers(self, tag: str, attributes: list[str], place: int) -> int | None:
+        if tag != "layer":
+            return None
+        self.current = self.layer(attributes, place, self.body, self.fragment)
+        self.body.layers.append(self.current)
+        return _LAYER
+
+    def enter_layer(self, tag: str, attributes: list[str], place: int) -> int | None:
+        layer = self.current
+        assert layer is not None
+        if tag == "data" and layer.data_offset < 0:
+            layer.data_offset = place
+            items = tuple(attributes)
+            layer.items = self.items.setdefault(items, items) if layer.type != "Const" else items
+            return _DATA
+        if tag == "input" and layer.inputs is NO_PORTS:
+            self.ports = layer.inputs = []
+            self.begin_region(tag, place)
+            return _PORTS
+        if tag == "output" and layer.outputs is NO_PORTS:
+            self.ports = layer.outputs = []
+            self.begin_region(tag, place)
+            return _PORTS
+        if tag in BODY_TAGS and tag not in (layer.bodies or ()):
+            self.begin_body(tag, place, layer)
+            return _NET
+        if tag in PORT_MAP_TAGS and tag not in (layer.port_maps or ()):
+            if layer.port_maps is None:
+                layer.port_maps = {}
+            self.maps = layer.port_maps[tag] = []
+            return _PORT_MAP
+        return _BACK_EDGES if tag == "back_edges" else None
+
+    def begin_body(self, tag: str, place: int, layer: Layer) -> None:
+        if len(self.stack) >= MAX_DEPTH - 4:
+            raise self.too_deep(place)
+        self.outer.append((self.body, layer, self.ports, self.maps))
+        if layer.bodies is None:
+            layer.bodies = {}
+        self.body = layer.bodies[tag] = Body((*layer.path, layer.id, tag), place)
+        self.body.back_edges, self.early.back_edges = self.early.back_edges, []
+
+    def enter_edges(self, tag: str, attributes: list[str], place: int) -> int | None:
+        if tag != "edge":
+            return None
+        self.body.edges.append(self.edge(attributes, place, self.body))
+        return _LEAF
+
+    def enter_port_map(self, tag: str, attributes: list[str], place: int) -> int | None:
+        if tag == "input" or tag == "output":
+            named = dict(zip(attributes[::2], attributes[1::2], strict=True))
+            self.maps.append(PortMap(tag, named, place))  # type: ignore[arg-type]
+            return _LEAF
+        return None
+
+    def enter_back_edges(self, tag: str, attributes: list[str], place: int) -> int | None:
+        if tag != "edge":
+            return None
+        named = dict(zip(attributes[::2], attributes[1::2], strict=True))
+        target = self.body
+        if self.current is not None:
+            bodies = self.current.bodies
+            target = next(iter(bodies.values())) if bodies else self.early
+        target.back_edges.append(
+            BackEdge(named.get("from-layer", ""), named.get("to-layer", ""), place)
+        )
+        return _LEAF
 
     def too_deep(self, offset: int) -> NotReadable:
         return self.stop(
@@ -368,18 +389,18 @@ class _Reader(Elements):
         if tag != "net":
             raise self.stop(
                 NOT_AN_IR,
-                f"the root element is <{tag}>; an IR begins with <net>, a layer on its own with <layer>",
+                f"the root element is <{tag}>; an IR begins with <net>, "
+                "a layer on its own with <layer>",
                 offset,
                 expected="net",
                 actual=tag,
                 help="give the .xml of a model",
             )
-        found = dict(zip(attributes[::2], attributes[1::2], strict=True))
-        self.model.name = found.get("name", "")
-        text = found.get("version", "")
-        version = (
-            int(text) if re.fullmatch(r"\s*\+?[0-9]{1,5}", text) else -1
-        )  # as OpenVINO reads it
+        named = dict(zip(attributes[::2], attributes[1::2], strict=True))
+        self.model.name = named.get("name", "")
+        text = named.get("version", "")
+        as_openvino_reads_it = re.fullmatch(r"\s*\+?[0-9]{1,5}", text)
+        version = int(text) if as_openvino_reads_it else -1
         self.model.version = version
         if version not in IR_VERSIONS:
             raise self.stop(
@@ -429,6 +450,9 @@ def _version_message(text: str, version: int) -> str:
 
 def _version_help(version: int) -> str:
     if 2 <= version <= 7:
-        return "convert the original model again with a current OpenVINO; its reader refuses this version too"
+        return (
+            "convert the original model again with a current OpenVINO; "
+            "its reader refuses this version too"
+        )
     expected = " or ".join(f'version="{known}"' for known in IR_VERSIONS)
     return f"a {expected} is expected; update irshape if OpenVINO has a newer one"

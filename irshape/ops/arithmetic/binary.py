@@ -13,11 +13,11 @@ from ..lazy import Array, np
 from ..tensors import Number
 
 LARGEST_EXPONENT = 64
-"""Powers with a larger exponent are not worked out for shapes."""
+"""The largest exponent for which inference computes bounds."""
 
 
 class NumPyFunction(Binary):
-    """A function that NumPy has; `function` is its name there."""
+    """An operation that NumPy has as a function of the name `function`."""
 
     function: ClassVar[str]
 
@@ -56,12 +56,15 @@ class Multiply(NumPyFunction):
 
     def exact(self, a: Number, b: Number) -> Number:
         if 0 in (a, b):
-            return 0  # of infinity too, which stands for a number without a known bound
+            return 0  # even times infinity, which stands for an unknown bound
         return a * b
 
 
 class Divide(NumPyFunction):
-    """Quotient. That of integers is rounded down, or towards zero with `m_pythondiv="false"`. Specification: Divide-1."""
+    """Quotient; of integers rounded down, or towards zero with `m_pythondiv="false"`.
+
+    Specification: Divide-1.
+    """
 
     since = 1
     function = "divide"
@@ -78,11 +81,12 @@ class Divide(NumPyFunction):
         return a // b if self.m_pythondiv or not negative else -(abs(a) // abs(b))
 
     def bounds(self, a: Interval, b: Interval) -> Interval:
-        if (
-            a[0] > 0 and b[0] == 0 and isinstance(b[0], float)
-        ):  # a real number divided by 0 is infinite, so no bound below suffers
+        if a[0] > 0 and b[0] == 0 and isinstance(b[0], float):
+            # a real number divided by 0 is infinite, so the lower bound still holds
             return self.exact(a[0], b[1]), math.inf
-        return EVERYTHING if b[0] <= 0 <= b[1] else corners(self.exact, a, b)
+        if b[0] <= 0 <= b[1]:
+            return EVERYTHING
+        return corners(self.exact, a, b)
 
     def of(self, a: Array, b: Array) -> Array:
         if a.dtype.kind == "f":
@@ -94,7 +98,10 @@ class Divide(NumPyFunction):
 
 
 class Mod(NumPyFunction):
-    """Remainder of the division that is cut towards zero: its sign is that of `a`, as in C. Specification: Mod-1."""
+    """Remainder of division truncated towards zero: it has the sign of `a`, as in C.
+
+    Specification: Mod-1.
+    """
 
     since = 1
     function = "fmod"
@@ -112,7 +119,10 @@ class Mod(NumPyFunction):
 
 
 class FloorMod(NumPyFunction):
-    """Remainder of the division that is rounded down: its sign is that of `b`, as in Python. Specification: FloorMod-1."""
+    """Remainder of floor division: it has the sign of `b`, as in Python.
+
+    Specification: FloorMod-1.
+    """
 
     since = 1
     function = "remainder"
@@ -130,12 +140,18 @@ class FloorMod(NumPyFunction):
 
 
 def _below(size: Number, divisor: Interval) -> Number:
-    """The largest size of a remainder: less than that of the divisor, by one at least if it is whole."""
+    """The largest magnitude of a remainder, from the largest magnitude of the divisor.
+
+    The remainder is smaller than the divisor; of integers, by at least one.
+    """
     return size - 1 if any(isinstance(bound, int) for bound in divisor) else size
 
 
 class Power(Binary):
-    """`a` to the power of `b`; integers wrap around, an integer to a negative power is cut towards zero. Specification: Power-1."""
+    """`a` to the power of `b`; integers wrap around, and negative powers of them are truncated.
+
+    Specification: Power-1.
+    """
 
     since = 1
 
@@ -143,7 +159,7 @@ class Power(Binary):
         if b == 0.5 and a >= 0:
             return math.sqrt(a)
         if b != int(b) or abs(b) > LARGEST_EXPONENT:
-            raise ValueError("not known to the last bit")
+            raise ValueError("not exact to the last bit")
         if isinstance(a, int) and b < 0:
             return int(a ** int(b))
         return a ** int(b)
@@ -170,7 +186,7 @@ def _integer_power(a: Array, b: Array) -> Array:
 
 
 class Maximum(NumPyFunction):
-    """The larger one. Specification: Maximum-1."""
+    """The larger of the two inputs. Specification: Maximum-1."""
 
     since = 1
     function = "maximum"
@@ -180,7 +196,7 @@ class Maximum(NumPyFunction):
 
 
 class Minimum(NumPyFunction):
-    """The smaller one. Specification: Minimum-1."""
+    """The smaller of the two inputs. Specification: Minimum-1."""
 
     since = 1
     function = "minimum"
@@ -202,5 +218,6 @@ class SquaredDifference(Binary):
         return (0 if a[0] <= b[1] and b[0] <= a[1] else low), high
 
     def of(self, a: Array, b: Array) -> Array:
-        made = np.atleast_1d(np.subtract(a, b))
-        return np.square(made, out=made).reshape(np.broadcast_shapes(a.shape, b.shape))
+        difference = np.atleast_1d(np.subtract(a, b))
+        squares = np.square(difference, out=difference)
+        return squares.reshape(np.broadcast_shapes(a.shape, b.shape))

@@ -1,4 +1,4 @@
-"""Arithmetic along an axis that keeps the shape."""
+"""Cumulative arithmetic along an axis; the shape stays."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from ..tensors import Tensor
 
 
 class CumSum(Operation):
-    """Sums of all elements up to each one along an axis: without the element itself if `exclusive`, from the end if `reverse`. Specification: CumSum-3.
+    """Cumulative sums along an axis.
 
-    The specification makes `axis` optional; OpenVINO does not.
+    `exclusive` leaves out the element itself; `reverse` sums from the end. The specification makes
+    `axis` optional; OpenVINO does not.
+
+    Specification: CumSum-3.
     """
 
     since = 3
@@ -33,8 +36,14 @@ class CumSum(Operation):
 
     def check(self, data: Tensor, axis: Tensor) -> Iterator[Fault]:
         if not axis.shape.size.contains(1):
-            message = f"`axis` has shape {axis.shape}; the specification wants a scalar, though OpenVINO reads others in silence"
-            yield fault(message, at="axis", expected="[]", actual=axis.shape, rule=INPUT_SHAPES)
+            yield fault(
+                f"`axis` has shape {axis.shape}; the specification requires a scalar, "
+                "although OpenVINO accepts other shapes silently",
+                at="axis",
+                expected="[]",
+                actual=axis.shape,
+                rule=INPUT_SHAPES,
+            )
         known = single(axis)
         if known is None or data.rank is None:
             return

@@ -1,4 +1,7 @@
-"""Arithmetic on one input: signs, rounding, and the functions that every C library has. What an integer type cannot hold is rounded to the nearest integer."""
+"""Arithmetic on one input: signs, rounding, and the functions of every C math library.
+
+Of an integer input, a result that is not an integer is rounded to the nearest one.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,10 @@ class Sign(UnaryWithValue):
 
 
 class WholeNumber(UnaryWithValue):
-    """Rounding to whole numbers, which leaves integers and numbers without a bound as they are. `whole` rounds a number."""
+    """Rounding to whole numbers; integers and unknown bounds stay as they are.
+
+    `whole` rounds one number, `rounded` an array of reals.
+    """
 
     keeps_integers = True
 
@@ -76,7 +82,7 @@ class WholeNumber(UnaryWithValue):
 
 
 class Floor(WholeNumber):
-    """The largest whole number that is not above. Specification: Floor-1."""
+    """The largest whole number not above the input. Specification: Floor-1."""
 
     since = 1
 
@@ -88,7 +94,7 @@ class Floor(WholeNumber):
 
 
 class Ceiling(WholeNumber):
-    """The smallest whole number that is not below. Specification: Ceiling-1."""
+    """The smallest whole number not below the input. Specification: Ceiling-1."""
 
     since = 1
 
@@ -100,7 +106,10 @@ class Ceiling(WholeNumber):
 
 
 class Round(WholeNumber):
-    """The nearest whole number; halves go to the even one or away from zero. Specification: Round-5."""
+    """The nearest whole number; halves go to the even one or away from zero.
+
+    Specification: Round-5.
+    """
 
     since = 5
     data = operand(NUMERIC_OR_BOOLEAN)
@@ -115,10 +124,9 @@ class Round(WholeNumber):
     def rounded(self, data: Array) -> Array:
         if self.mode == "half_to_even":
             return np.rint(data)
-        cut = np.trunc(data)
-        return np.where(
-            np.abs(data - cut) >= 0.5, cut + np.copysign(np.ones((), data.dtype), data), cut
-        )
+        truncated = np.trunc(data)
+        away_from_zero = truncated + np.copysign(np.ones((), data.dtype), data)
+        return np.where(np.abs(data - truncated) >= 0.5, away_from_zero, truncated)
 
 
 class Sqrt(UnaryWithValue):
@@ -144,7 +152,10 @@ class Erf(Unary):
 
 
 class ErfInv(Unary):
-    """Inverse of the error function; infinite at -1 and 1, NaN outside. Specification: ErfInv-17."""
+    """Inverse of the error function; infinite at -1 and 1, NaN outside.
+
+    Specification: ErfInv-17.
+    """
 
     since = 17
     data = operand(FLOATING)
@@ -154,7 +165,7 @@ class ErfInv(Unary):
 
 
 class NumPyFunction(Unary):
-    """A function that NumPy has; `function` is its name there."""
+    """An operation that NumPy has as a function of the name `function`."""
 
     function: ClassVar[str]
 

@@ -1,4 +1,7 @@
-"""Transposed convolution, dense or grouped: the gradient of a convolution with respect to its data, used to enlarge."""
+"""Transposed convolution, dense or grouped.
+
+It is the gradient of a convolution with respect to its data, used to upsample.
+"""
 
 from __future__ import annotations
 
@@ -11,29 +14,34 @@ from ..kinds import NATURALS
 from ..lazy import Array
 from ..tensors import Tensor
 from ..windows import SAME, Frame, dilated, dimension_of
-from .base import Convolving, Sizes, channels_agree, grouped_channels
+from .base import Convolving, Sizes, axes_in_words, channels_agree, grouped_channels
 from .kernels import spread
 
 
 class BackwardConvolution(Convolving):
-    """A pixel of `data`, spread by `filters`, adds to a window of the result; strides, dilations and padding apply to the result."""
+    """Each pixel of `data`, weighted by `filters`, adds to a window of the result.
+
+    Strides, dilations and padding apply to the result.
+    """
 
     output_shape = operand(INTEGER, rank=1, value=True, optional=True)
     output_padding: Sizes = attribute(NATURALS, default=None)
 
     def infer(self, data: Tensor, filters: Tensor, output_shape: Tensor | None) -> Tensor:
         element_type = common_type(data, filters)
-        count = (
-            None
-            if output_shape is None or output_shape.rank is None or output_shape.shape[0].is_dynamic
-            else output_shape.shape[0].low
-        )
+        count = None
+        if (
+            output_shape is not None
+            and output_shape.rank is not None
+            and output_shape.shape[0].is_static
+        ):
+            count = output_shape.shape[0].low
         axes = self.spatial_axes(data.shape, filters.shape, count)
         if axes is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
         require(
             count in (None, axes),
-            f"`output_shape` has {count} element{'s' * (count != 1)}, but there {'is 1 spatial axis' if axes == 1 else f'are {axes} spatial axes'}; "
+            f"`output_shape` has {count} element{'s' * (count != 1)} for {axes_in_words(axes)}; "
             "it gives the size of each spatial axis, without batch and channels",
             at="output_shape",
             expected=f"{axes} element{'s' * (axes != 1)}",
@@ -54,62 +62,58 @@ class BackwardConvolution(Convolving):
         raise NotImplementedError
 
     def given_sizes(self, output_shape: Tensor, axes: int | None) -> list[Dimension]:
+        """The spatial sizes that `output_shape` gives."""
         if axes is None:
-            return []  # OpenVINO 2026.4 makes no spatial axes at all of a list whose length it does not know
+            # OpenVINO 2026.4 infers no spatial axes at all from a list of unknown length
+            return []
         value = output_shape.value
         if value is None:
             return [DYNAMIC] * axes
-        made = []
+        sizes = []
         for index in range(axes):
             size = value.dimension(index)
-            if size is None or (
-                value.lower[index] < 0 and value.lower[index] == value.upper[index]
-            ):
+            low, high = value.lower[index], value.upper[index]
+            if size is None or low == high < 0:
                 raise Violation(
-                    f"`output_shape` has {value.upper[index]} for spatial axis {index}; a size cannot be negative",
+                    f"`output_shape` is {high} for spatial axis {index}; a size cannot be negative",
                     at="output_shape",
                     expected="0 or more",
-                    actual=value.upper[index],
+                    actual=high,
                     rule=INPUT_VALUE,
                 )
-            made.append(size)
-        return made
+            sizes.append(size)
+        return sizes
 
     def spread_sizes(self, data: PartialShape, filters: PartialShape, axes: int) -> list[Dimension]:
+        """The spatial sizes that follow from the data, the filters and the attributes."""
         sizes = data[-axes:] if data.rank is not None else (DYNAMIC,) * axes
         kernel = filters[-axes:] if filters.rank is not None else (DYNAMIC,) * axes
         extra = self.output_padding or (0,) * axes
-        made = []
+        dims = []
         for size, extent, stride, dilation, begin, end, more in zip(
             sizes, kernel, self.steps(axes), self.gaps(axes), *self.pads(axes), extra, strict=True
         ):
-            made.append(
-                shifted(
-                    (size - 1) * dimension_of(stride) + dilated(extent, dilation),
-                    more - begin - end,
-                )
-            )
-        return made
+            span = (size - 1) * dimension_of(stride) + dilated(extent, dilation)
+            dims.append(shifted(span, more - begin - end))
+        return dims
 
     def placed(
         self, sizes: tuple[int, ...], kernel: tuple[int, ...], output_shape: Array | None
     ) -> tuple[Frame, tuple[int, ...]]:
-        """Where the filter goes, and the spatial sizes of the result."""
+        """The windows of the filter over the result, and the spatial sizes of the result."""
         axes = len(sizes)
-        strides, dilations, extra = (
-            self.steps(axes),
-            self.gaps(axes),
-            self.output_padding or (0,) * axes,
-        )
+        strides, dilations = self.steps(axes), self.gaps(axes)
+        extra = self.output_padding or (0,) * axes
         begin, end = self.pads(axes)
         spans = [
             (size - 1) * stride + max(k - 1, 0) * d + 1
             for size, stride, k, d in zip(sizes, strides, kernel, dilations, strict=True)
         ]
         if output_shape is None:
-            return Frame(kernel, strides, dilations, begin, end), tuple(
+            result = tuple(
                 max(s + m - b - e, 0) for s, m, b, e in zip(spans, extra, begin, end, strict=True)
             )
+            return Frame(kernel, strides, dilations, begin, end), result
         wanted = tuple(map(int, output_shape.ravel()))
         if self.auto_pad in SAME:
             totals = [max(s + m - w, 0) for s, m, w in zip(spans, extra, wanted, strict=True)]
@@ -118,14 +122,22 @@ class BackwardConvolution(Convolving):
 
 
 def shifted(dim: Dimension, number: int) -> Dimension:
-    """A dimension with padding added or taken away; where that leaves less than nothing, OpenVINO knows no bound."""
+    """A dimension with padding added or removed.
+
+    Where the upper bound becomes negative, OpenVINO takes it for unknown.
+    """
     low = max(dim.low + number, 0)
     high = UNBOUNDED if dim.high == UNBOUNDED or dim.high + number < 0 else dim.high + number
     return Dimension(low if dim.is_dynamic or high != UNBOUNDED else 0, high)
 
 
 class ConvolutionBackpropData(BackwardConvolution):
-    """Transposed convolution of `data` `[N, C, …]` with `filters` `[C, O, …]`, to sizes given by `output_shape` or by the attributes. Specification: ConvolutionBackpropData-1."""
+    """Transposed convolution of `data` `[N, C, …]` with `filters` `[C, O, …]`.
+
+    `output_shape` or the attributes give the spatial sizes of the result.
+
+    Specification: ConvolutionBackpropData-1.
+    """
 
     since = 1
 
@@ -139,13 +151,18 @@ class ConvolutionBackpropData(BackwardConvolution):
 
 
 class GroupConvolutionBackpropData(BackwardConvolution):
-    """Transposed convolution of groups of channels, each with its own part of `filters` `[groups, C, O, …]`. Specification: GroupConvolutionBackpropData-1."""
+    """Transposed convolution of groups of channels, each with its own part of `filters`.
+
+    `filters` are `[groups, C, O, …]`.
+
+    Specification: GroupConvolutionBackpropData-1.
+    """
 
     since = 1
     filter_lead = 3
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
-        return grouped_channels(data, filters, made=2, taken=1)
+        return grouped_channels(data, filters, out_axis=2, in_axis=1)
 
     def evaluate(self, data: Array, filters: Array, output_shape: Array | None = None) -> Array:
         frame, sizes = self.placed(data.shape[2:], filters.shape[3:], output_shape)

@@ -1,4 +1,4 @@
-"""What the convolutions share: attributes, and the conditions that tie them to the shapes."""
+"""What the convolutions share: their attributes, and how these constrain the shapes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ..windows import (
 )
 
 Sizes = tuple[int, ...] | None
-"""A size for each spatial axis; None or nothing for the default along all of them."""
+"""A size for each spatial axis; None or empty for the default along all of them."""
 
 
 class Sliding(Operation):
-    """A filter that slides along the spatial axes of `data`, which are those behind the batch and the channels."""
+    """A filter that slides along the spatial axes of `data`: those after batch and channels."""
 
     strides: Sizes = attribute(NATURALS, default=None, required=True)
     pads_begin: Sizes = attribute(NATURALS, default=None, required=True)
@@ -40,37 +40,20 @@ class Sliding(Operation):
     def spatial_axes(
         self, data: PartialShape, filters: PartialShape, *counts: int | None
     ) -> int | None:
-        """The number of spatial axes, from `data`, else `filters`, else `counts`, else the attributes; None where nothing tells. Raises `Violation`."""
+        """The number of spatial axes; None where neither the inputs nor the attributes tell.
+
+        It follows from `data`, else from `filters`, else from `counts`, else from the attributes.
+        Raises `Violation` where a rank does not fit.
+        """
         if data.rank is not None:
-            wanted = (
-                ", ".join(map(str, self.data_ranks[:-1]))
-                + (" or " if len(self.data_ranks) > 1 else "")
-                + str(self.data_ranks[-1])
-            )
-            require(
-                data.rank in self.data_ranks,
-                f"`data` has shape {data}, of rank {data.rank}; expected rank {wanted} (batch, channels, spatial axes)",
-                at="data",
-                expected=f"rank {wanted}",
-                actual=f"rank {data.rank}",
-                rule=INPUT_RANK,
-            )
-            count = data.rank - 2
-            require(
-                filters.rank in (None, count + self.filter_lead),
-                f"`filters` {filters} have rank {filters.rank}; for `data` {data} with {count} spatial ax{'is' if count == 1 else 'es'} expected rank {count + self.filter_lead}",
-                at="filters",
-                expected=f"rank {count + self.filter_lead}",
-                actual=f"rank {filters.rank}",
-                rule=INPUT_RANK,
-            )
-            return count
+            return self._spatial_axes_of_data(data, data.rank, filters)
         if filters.rank is not None:
+            least = self.filter_lead + 1
             require(
-                filters.rank > self.filter_lead,
-                f"`filters` have shape {filters}, without spatial axes; expected rank {self.filter_lead + 1} or more",
+                filters.rank >= least,
+                f"`filters` {filters} have no spatial axes; expected rank {least} or more",
                 at="filters",
-                expected=f"rank of at least {self.filter_lead + 1}",
+                expected=f"rank of at least {least}",
                 actual=f"rank {filters.rank}",
                 rule=INPUT_RANK,
             )
@@ -82,8 +65,36 @@ class Sliding(Operation):
         ]
         return next((count for count in (*counts, *given) if count is not None), None)
 
+    def _spatial_axes_of_data(self, data: PartialShape, rank: int, filters: PartialShape) -> int:
+        *others, last = map(str, self.data_ranks)
+        wanted = f"{', '.join(others)} or {last}" if others else last
+        require(
+            rank in self.data_ranks,
+            f"`data` {data} has rank {rank}; expected rank {wanted} (batch, channels, spatial "
+            "axes)",
+            at="data",
+            expected=f"rank {wanted}",
+            actual=f"rank {rank}",
+            rule=INPUT_RANK,
+        )
+        count = rank - 2
+        filter_rank = count + self.filter_lead
+        require(
+            filters.rank in (None, filter_rank),
+            f"`filters` {filters} have rank {filters.rank}; for `data` {data} "
+            f"with {axes_in_words(count)} expected rank {filter_rank}",
+            at="filters",
+            expected=f"rank {filter_rank}",
+            actual=f"rank {filters.rank}",
+            rule=INPUT_RANK,
+        )
+        return count
+
     def check_sizes(self, axes: int) -> None:
-        """Raises `Violation` unless the attributes have a value for each spatial axis, strides and dilations none of 0."""
+        """Raises `Violation` unless each attribute fits the spatial axes.
+
+        Each has one value for each axis; strides and dilations are at least 1.
+        """
         for name in ("strides", "dilations", "pads_begin", "pads_end", "output_padding"):
             sizes: Sizes = getattr(self, name, None)
             if not sizes:
@@ -91,7 +102,8 @@ class Sliding(Operation):
             seen = ",".join(map(str, sizes))
             require(
                 len(sizes) == axes,
-                f"`{name}` {seen} has {len(sizes)} value{'s' * (len(sizes) != 1)}, but there {'is 1 spatial axis' if axes == 1 else f'are {axes} spatial axes'}",
+                f"`{name}` {seen} has {len(sizes)} value{'s' * (len(sizes) != 1)} "
+                f"for {axes_in_words(axes)}",
                 at=name,
                 expected=f"{axes} value{'s' * (axes != 1)}",
                 actual=seen,
@@ -113,51 +125,53 @@ class Sliding(Operation):
         return self.dilations or (1,) * axes
 
     def pads(self, axes: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The explicit padding; none where `auto_pad` stands in its place."""
+        """The explicit padding; 0 where `auto_pad` replaces it."""
         none = (0,) * axes
-        return (
-            (self.pads_begin or none, self.pads_end or none)
-            if self.auto_pad == "explicit"
-            else (none, none)
-        )
+        if self.auto_pad != "explicit":
+            return none, none
+        return self.pads_begin or none, self.pads_end or none
 
     def frame(self, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> Frame:
-        """Where the filter goes over spatial axes of those sizes."""
+        """The windows of the filter over spatial axes of the given sizes."""
         strides, dilations = self.steps(len(sizes)), self.gaps(len(sizes))
         begin, end = self.pads(len(sizes))
         if self.auto_pad in SAME:
             spans = [max(k - 1, 0) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
-            found = [
+            pads = [
                 same_padding(size, span, stride, self.auto_pad)
                 for size, span, stride in zip(sizes, spans, strides, strict=True)
             ]
-            begin, end = tuple(pair[0] for pair in found), tuple(pair[1] for pair in found)
+            begin, end = tuple(before for before, _ in pads), tuple(after for _, after in pads)
         return Frame(kernel, strides, dilations, begin, end)
 
     def slid(self, data: PartialShape, filters: PartialShape, axes: int) -> list[Dimension]:
-        """The spatial dimensions of the result of a forward convolution. Raises `Violation` where the filter is larger than the padded data."""
+        """The spatial dimensions of the result of a forward convolution.
+
+        Raises `Violation` where the filter is larger than the padded data.
+        """
         sizes = data[-axes:] if data.rank is not None else (DYNAMIC,) * axes
         strides = self.steps(axes)
         if self.auto_pad in SAME:
             return [divided_up(size, stride) for size, stride in zip(sizes, strides, strict=True)]
         kernel = filters[-axes:] if filters.rank is not None else (DYNAMIC,) * axes
-        made = []
+        dims = []
         for axis, (size, extent, stride, dilation, begin, end) in enumerate(
             zip(sizes, kernel, strides, self.gaps(axes), *self.pads(axes), strict=True)
         ):
             room, span = size + dimension_of(begin + end), dilated(extent, dilation)
             if room.is_static and span.is_static and span.low > room.low:
                 reason = f" (kernel {extent} with dilation {dilation})" if dilation != 1 else ""
+                available = f"{room} (with padding)" if begin + end else str(room)
                 raise Violation(
-                    f"`filters` {filters} span {span}{reason} along axis {axis + 2}, but `data` {data} has only {room}"
-                    + (" there with its padding" if begin + end else " there"),
+                    f"`filters` {filters} span {span}{reason} along axis {axis + 2}, "
+                    f"but `data` {data} has only {available}",
                     at="filters",
                     expected=f"at most {room}",
                     actual=span,
                     rule=INPUT_SHAPES,
                 )
-            made.append(divided_down(room - span, stride) + 1)
-        return made
+            dims.append(divided_down(room - span, stride) + 1)
+        return dims
 
 
 class Convolving(Sliding):
@@ -167,12 +181,18 @@ class Convolving(Sliding):
     filters = operand(NUMERIC, like="data")
 
 
+def axes_in_words(count: int) -> str:
+    """The number of spatial axes in words."""
+    return "1 spatial axis" if count == 1 else f"{count} spatial axes"
+
+
 def channels_agree(data: PartialShape, filters: PartialShape, axis: int) -> None:
-    """Raises `Violation` unless `data` has as many channels as axis `axis` of `filters` takes."""
+    """Raises `Violation` unless `data` has as many channels as `filters` has along `axis`."""
     if data.rank is not None and filters.rank is not None:
         require(
             data[1].compatible(filters[axis]),
-            f"`data` {data} has {data[1]} channels (axis 1), but `filters` {filters} take {filters[axis]} (their axis {axis})",
+            f"`data` {data} has {data[1]} channels (axis 1), "
+            f"but `filters` {filters} take {filters[axis]} (their axis {axis})",
             at="filters",
             expected=data[1],
             actual=filters[axis],
@@ -180,27 +200,35 @@ def channels_agree(data: PartialShape, filters: PartialShape, axis: int) -> None
         )
 
 
-def grouped_channels(data: PartialShape, filters: PartialShape, made: int, taken: int) -> Dimension:
-    """The output channels of a grouped convolution whose `filters` are `[groups, …]`, with channels made and taken on those axes. Raises `Violation`."""
+def grouped_channels(
+    data: PartialShape, filters: PartialShape, *, out_axis: int, in_axis: int
+) -> Dimension:
+    """The output channels of a grouped convolution with `filters` `[groups, …]`.
+
+    `out_axis` and `in_axis` are the axes of `filters` with the output and input channels of a
+    group. Raises `Violation` where the channels of `data` do not make up the groups.
+    """
     if filters.rank is None:
         return DYNAMIC
     groups: Dimension | None = filters[0]
-    per_group = filters[taken]
+    per_group = filters[in_axis]
     if data.rank is not None and per_group.is_static:
-        count = (
-            data[1]
-            if data[1].is_unbounded
-            else data[1].divided(per_group.low)
-            if per_group.low
-            else Dimension(0)
-        )
+        count = _group_count(data[1], per_group.low)
         groups = None if count is None else filters[0].merge(count)
     if groups is None:
         raise Violation(
-            f"`data` {data} has {data[1]} channels (axis 1), but `filters` {filters} take {filters[0]} groups of {per_group}",
+            f"`data` {data} has {data[1]} channels (axis 1), "
+            f"but `filters` {filters} take {filters[0]} groups of {per_group}",
             at="filters",
             expected=f"groups × {per_group} = {data[1]}",
             actual=filters,
             rule=INPUT_SHAPES,
         )
-    return groups * filters[made]
+    return groups * filters[out_axis]
+
+
+def _group_count(channels: Dimension, per_group: int) -> Dimension | None:
+    """How many groups the channels make up; None where they are not a multiple of a group."""
+    if channels.is_unbounded:
+        return channels
+    return channels.divided(per_group) if per_group else Dimension(0)

@@ -15,7 +15,9 @@ from .kernels import convolved
 
 
 class BinaryConvolution(Sliding):
-    """Convolution of zeros and ones that stand for -1 and 1; `pad_value` 0 stands for 0 (as OpenVINO runs it), 1 for 1, anything else for -1.
+    """Convolution of zeros and ones that stand for -1 and 1.
+
+    `pad_value` 0 stands for 0, as in OpenVINO's CPU plugin, 1 for 1, anything else for -1.
 
     Specification: BinaryConvolution-1.
     """
@@ -44,8 +46,7 @@ class BinaryConvolution(Sliding):
         signs, weights = (
             np.where(plain(bits) == 1, 1, -1).astype(np.float32) for bits in (data, filters)
         )
-        beyond = self.pad_value if self.pad_value in (0, 1) else -1
-        area = padded(signs, frame.pads_begin, frame.pads_end, beyond)
-        return computed(
-            convolved(area, weights[None], frame._replace(pads_begin=(0, 0), pads_end=(0, 0))), data
-        )
+        padding = self.pad_value if self.pad_value in (0, 1) else -1
+        area = padded(signs, frame.pads_begin, frame.pads_end, padding)
+        unpadded = frame._replace(pads_begin=(0, 0), pads_end=(0, 0))
+        return computed(convolved(area, weights[None], unpadded), data)

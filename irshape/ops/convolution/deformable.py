@@ -18,7 +18,12 @@ from .base import Sliding
 
 
 class DeformableConvolution_1(Sliding):
-    """Two-dimensional convolution; each point that the filter meets is moved by a pair of `offsets`, and counts for nothing outside the data. Specification: DeformableConvolution-1."""
+    """Two-dimensional convolution whose sampling points are moved by pairs of `offsets`.
+
+    Points outside the data count as 0.
+
+    Specification: DeformableConvolution-1.
+    """
 
     since = 1
     data = operand(NUMERIC, rank=4)
@@ -31,12 +36,8 @@ class DeformableConvolution_1(Sliding):
     def infer(
         self, data: Tensor, offsets: Tensor, filters: Tensor, mask: Tensor | None = None
     ) -> Tensor:
-        found = [
-            tensor.element_type
-            for tensor in (data, offsets, filters)
-            if tensor.element_type is not DYNAMIC_TYPE
-        ]
-        element_type = found[0] if found else DYNAMIC_TYPE
+        element_types = (tensor.element_type for tensor in (data, offsets, filters))
+        element_type = next((one for one in element_types if not one.is_dynamic), DYNAMIC_TYPE)
         for name in ("group", "deformable_group"):
             number = getattr(self, name)
             require(
@@ -65,7 +66,8 @@ class DeformableConvolution_1(Sliding):
         for name, shape, axis in (("data", data, 1), ("filters", filters, 0)):
             require(
                 shape.rank is None or _divisible(shape[axis], group),
-                f"`{name}` {shape} has {shape[axis] if shape.rank else 0} channels on axis {axis}, which do not fall into {group} groups",
+                f"`{name}` {shape} has {shape[axis] if shape.rank else 0} channels (axis {axis}), "
+                f"which cannot be divided into {group} groups",
                 at=name,
                 expected=f"a multiple of {group}",
                 actual=shape,
@@ -74,7 +76,8 @@ class DeformableConvolution_1(Sliding):
         if data.rank is not None and filters.rank is not None:
             require(
                 data[1].compatible(filters[1] * group),
-                f"`data` {data} has {data[1]} channels (axis 1), but `filters` {filters} take {group} groups of {filters[1]}",
+                f"`data` {data} has {data[1]} channels (axis 1), "
+                f"but `filters` {filters} take {group} groups of {filters[1]}",
                 at="filters",
                 expected=data[1],
                 actual=filters[1] * group,
@@ -90,14 +93,18 @@ class DeformableConvolution_1(Sliding):
         filters: PartialShape,
         spatial: Sequence[Dimension],
     ) -> Dimension:
-        """The batch, after holding `offsets` or `mask`, with so many channels for each kernel position, against the other inputs. Raises `Violation`."""
+        """The batch, once `offsets` or `mask` is known to fit the other inputs.
+
+        `each` is the number of channels for each position of the kernel. Raises `Violation`.
+        """
         groups = self.deformable_group
         points = f"{groups} deformable groups × kernel" + (" × 2" if each == 2 else "")
         if filters.rank is not None:
             wanted = filters[2] * filters[3] * (each * groups)
             require(
                 shape[1].compatible(wanted),
-                f"`{name}` {shape} has {shape[1]} channels (axis 1); expected {wanted} = {points} for `filters` {filters}",
+                f"`{name}` {shape} has {shape[1]} channels (axis 1); "
+                f"expected {wanted} = {points} for `filters` {filters}",
                 at=name,
                 expected=wanted,
                 actual=shape[1],
@@ -105,7 +112,8 @@ class DeformableConvolution_1(Sliding):
             )
         require(
             _divisible(shape[1], groups),
-            f"`{name}` {shape} has {shape[1]} channels (axis 1), which do not fall into {groups} deformable groups",
+            f"`{name}` {shape} has {shape[1]} channels (axis 1), "
+            f"which cannot be divided into {groups} deformable groups",
             at=name,
             expected=f"a multiple of {groups}",
             actual=shape[1],
@@ -123,7 +131,8 @@ class DeformableConvolution_1(Sliding):
         result = PartialShape(spatial)
         require(
             result.compatible(PartialShape(shape[2:])),
-            f"`{name}` {shape} has the spatial sizes {PartialShape(shape[2:])}, but the result has {result}",
+            f"`{name}` {shape} has the spatial sizes {PartialShape(shape[2:])}, "
+            f"but the result has {result}",
             at=name,
             expected=result,
             actual=PartialShape(shape[2:]),
@@ -140,11 +149,8 @@ class DeformableConvolution_1(Sliding):
         steps = frame.steps(data.shape[2:])
         if not all(steps) or not numbers.size or not weights.size:
             return np.zeros((batch, filters.shape[0], *steps), data.dtype)
-        moves = (
-            widened(offsets)
-            .astype(np.float64 if numbers.dtype == np.float64 else np.float32, copy=False)
-            .reshape(batch, groups, -1, 2, *steps)
-        )
+        real = np.float64 if numbers.dtype == np.float64 else np.float32
+        moves = widened(offsets).astype(real, copy=False).reshape(batch, groups, -1, 2, *steps)
         points = [_grid(frame, steps, axis) + moves[:, :, :, axis] for axis in (0, 1)]
         sampled = self.sampled(
             numbers.reshape(batch, groups, channels // groups, -1), points, data.shape[2:]
@@ -153,15 +159,14 @@ class DeformableConvolution_1(Sliding):
             sampled = sampled * widened(mask).reshape(batch, groups, 1, *sampled.shape[3:])
         columns = sampled.reshape(batch, self.group, -1, steps[0] * steps[1])
         matrices = weights.reshape(self.group, filters.shape[0] // self.group, -1)
-        return narrowed(
-            np.matmul(matrices, columns.astype(weights.dtype, copy=False)).reshape(
-                batch, filters.shape[0], *steps
-            ),
-            data,
-        )
+        result = np.matmul(matrices, columns.astype(weights.dtype, copy=False))
+        return narrowed(result.reshape(batch, filters.shape[0], *steps), data)
 
     def sampled(self, data: Array, points: list[Array], sizes: tuple[int, ...]) -> Array:
-        """Bilinear samples of `data` `[N, groups, C, H·W]` at points `[N, groups, kernel, …]`, zero outside: `[N, groups, C, kernel, …]`."""
+        """Bilinear samples of `data` `[N, groups, C, H·W]` at points `[N, groups, kernel, …]`.
+
+        The result is `[N, groups, C, kernel, …]`; samples outside the data are 0.
+        """
         pads = self.bilinear_interpolation_pad
         inside: Any = True
         corners: list[list[tuple[Array, Array, Any]]] = []
@@ -171,26 +176,26 @@ class DeformableConvolution_1(Sliding):
             far = point - low
             low = np.clip(low, -1, size).astype(np.int64)
             high = low + 1 if pads else np.minimum(low + (far > 0), size - 1)
-            corners.append(
-                [
-                    (at, share, (at >= 0) & (at < size))
-                    for at, share in ((low, 1 - far), (high, far))
-                ]
-            )
+            ends = ((low, 1 - far), (high, far))
+            corners.append([(at, share, (at >= 0) & (at < size)) for at, share in ends])
         total: Any = 0
         for row, down, row_in in corners[0]:
             for column, across, column_in in corners[1]:
                 share = np.where(inside & row_in & column_in, down * across, 0).astype(data.dtype)
                 place = np.clip(row, 0, sizes[0] - 1) * sizes[1] + np.clip(column, 0, sizes[1] - 1)
-                values = np.take_along_axis(
-                    data, place.reshape(*place.shape[:2], 1, -1), axis=3
-                ).reshape(*data.shape[:3], *place.shape[2:])
+                flat = np.take_along_axis(data, place.reshape(*place.shape[:2], 1, -1), axis=3)
+                values = flat.reshape(*data.shape[:3], *place.shape[2:])
                 total = total + values * share[:, :, None]
         return np.asarray(total)
 
 
 class DeformableConvolution_8(DeformableConvolution_1):
-    """Deformable convolution, each point weighed by `mask`; with `bilinear_interpolation_pad` the data is taken to be surrounded by zeros. Specification: DeformableConvolution-8."""
+    """Deformable convolution with each sampling point weighted by `mask`.
+
+    With `bilinear_interpolation_pad`, the data counts as surrounded by zeros.
+
+    Specification: DeformableConvolution-8.
+    """
 
     since = 8
     mask = operand(NUMERIC, rank=4, optional=True)
@@ -202,7 +207,10 @@ def _divisible(dim: Dimension, number: int) -> bool:
 
 
 def _grid(frame: Frame, steps: tuple[int, ...], axis: int) -> Array:
-    """Where each position of the kernel lies at each step along an axis of two, before it is moved: `[kernel, *steps]`."""
+    """The place of each position of the kernel at each step along one of two axes.
+
+    The result is `[kernel, *steps]`, before the offsets are added.
+    """
     at = (
         np.arange(frame.kernel[axis])[:, None] * frame.dilations[axis]
         + np.arange(steps[axis]) * frame.strides[axis]

@@ -11,7 +11,7 @@ from .kernels import convolved
 
 
 class ForwardConvolution(Convolving):
-    """A window of `data` at each step, weighed by `filters`, gives a pixel of the result."""
+    """A window of `data` at each step, weighted by `filters`, gives a pixel of the result."""
 
     tolerated = ("output_padding", "PrimitivesPriority")
 
@@ -30,7 +30,12 @@ class ForwardConvolution(Convolving):
 
 
 class Convolution(ForwardConvolution):
-    """Cross-correlation of `data` `[N, C, …]` with `filters` `[O, C, …]` in one, two or three spatial dimensions. Specification: Convolution-1."""
+    """Cross-correlation of `data` `[N, C, …]` with `filters` `[O, C, …]`.
+
+    There are one, two or three spatial dimensions.
+
+    Specification: Convolution-1.
+    """
 
     since = 1
 
@@ -43,13 +48,16 @@ class Convolution(ForwardConvolution):
 
 
 class GroupConvolution(ForwardConvolution):
-    """The channels of `data` in groups, each convolved with its own part of `filters` `[groups, O, C, …]`. Specification: GroupConvolution-1."""
+    """Convolution of groups of channels, each with its own part of `filters` `[groups, O, C, …]`.
+
+    Specification: GroupConvolution-1.
+    """
 
     since = 1
     filter_lead = 3
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
-        return grouped_channels(data, filters, made=1, taken=2)
+        return grouped_channels(data, filters, out_axis=1, in_axis=2)
 
     def evaluate(self, data: Array, filters: Array) -> Array:
         return convolved(data, filters, self.frame(data.shape[2:], filters.shape[3:]))

@@ -1,1 +1,4 @@
-"""Detection and the sorting of detections: priors, proposals, pooling of regions, suppression of overlapping boxes. One module a family."""
+"""Detection operations, one module a family.
+
+Priors, proposals, pooling of regions, and suppression of overlapping boxes.
+"""

@@ -1,4 +1,7 @@
-"""The last layer of SSD networks: decodes boxes, drops those that overlap better ones, and lists what is left."""
+"""The last layer of SSD networks.
+
+It decodes boxes, drops those that overlap better ones, and lists the rest.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ CORNER, CENTER_SIZE = "caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter
 
 
 class DetectionOutputs(Operation):
-    """Rows [image, class, score, x1, y1, x2, y2]; their number is fixed, so a row with image -1 ends the list and the rest is 0."""
+    """What both versions share: rows [image, class, score, x1, y1, x2, y2].
+
+    The number of rows is fixed: a row with image -1 ends the list, and the rest is 0.
+    """
 
     tolerated = (
         "eta",
@@ -55,7 +61,7 @@ class DetectionOutputs(Operation):
 
     @property
     def prior_size(self) -> int:
-        """The numbers that make up a prior box: four coordinates, behind an image index where they are not normalized."""
+        """The size of a prior box: four coordinates, after an image index if not normalized."""
         return 4 if self.normalized else 5
 
     def counts(
@@ -66,7 +72,7 @@ class DetectionOutputs(Operation):
         aux_class_preds: Tensor | None,
         aux_box_preds: Tensor | None,
     ) -> tuple[int, int]:
-        """Classes and prior boxes as far as they follow from the attributes or can be worked out first; 0 where not."""
+        """The numbers of classes and of prior boxes, each 0 where it is not known at first."""
         raise NotImplementedError
 
     def infer(
@@ -79,14 +85,14 @@ class DetectionOutputs(Operation):
     ) -> Tensor:
         require(
             (aux_class_preds is None) == (aux_box_preds is None),
-            "`aux_class_preds` comes without `aux_box_preds`; expected 3 or 5 inputs",
+            "`aux_class_preds` is given without `aux_box_preds`; expected 3 or 5 inputs",
             expected="3 or 5",
             actual=4,
             rule=INPUT_COUNT,
         )
         require(
             self.keep_top_k,
-            "`keep_top_k` is empty; expected how many boxes to keep for each image, or -1",
+            "`keep_top_k` is empty; expected the number of boxes to keep for each image, or -1",
             at="keep_top_k",
             expected="a number",
             actual="",
@@ -95,116 +101,91 @@ class DetectionOutputs(Operation):
         classes, priors = self.counts(
             box_logits, class_preds, proposals, aux_class_preds, aux_box_preds
         )
-        places = 1 if self.share_location else classes
         images = DYNAMIC
         if box_logits.rank is not None:
             images = box_logits.shape[0]
-            if not priors and box_logits.shape[1].is_static:
-                require(
-                    places,
-                    "neither `box_logits` nor the other inputs tell the number of classes",
-                    at="box_logits",
-                    expected="a known number of classes",
-                    actual=box_logits.shape,
-                )
-                priors = divided(
-                    "box_logits",
-                    box_logits,
-                    1,
-                    places * 4,
-                    f"4 coordinates for each of {places} classes"
-                    if places > 1
-                    else "4 coordinates a box",
-                )
-            if priors and places:
-                require_length(
-                    "box_logits",
-                    box_logits,
-                    1,
-                    priors * places * 4,
-                    f"4 coordinates for each of {priors} prior boxes"
-                    + (f" and {places} classes" if places > 1 else ""),
-                )
+            priors = self.priors_of_boxes(box_logits, classes, priors)
         if class_preds.rank is not None:
             if images.is_dynamic and class_preds.shape[0].is_static:
                 images = class_preds.shape[0]
             else:
                 require_images("class_preds", class_preds, images)
-            if class_preds.shape[1].is_static and classes:
-                if priors:
-                    require_length(
-                        "class_preds",
-                        class_preds,
-                        1,
-                        priors * classes,
-                        f"a score for each of {priors} prior boxes and {classes} classes",
-                    )
-                else:
-                    priors = divided(
-                        "class_preds",
-                        class_preds,
-                        1,
-                        classes,
-                        f"a score for each of {classes} classes",
-                    )
+            priors = self.priors_of_scores(class_preds, classes, priors)
         if proposals.rank is not None:
             if not proposals.shape[0].contains(1):
                 require_images("proposals", proposals, images)
-            require_length(
-                "proposals",
-                proposals,
-                1,
-                1 if self.variance_encoded_in_target else 2,
-                "prior boxes alone"
-                if self.variance_encoded_in_target
-                else "prior boxes and their variances",
-            )
-            if proposals.shape[2].is_static:
-                if priors:
-                    require_length(
-                        "proposals",
-                        proposals,
-                        2,
-                        priors * self.prior_size,
-                        f"{self.prior_size} numbers for each of {priors} prior boxes",
-                    )
-                else:
-                    priors = divided(
-                        "proposals",
-                        proposals,
-                        2,
-                        self.prior_size,
-                        f"{self.prior_size} numbers a prior box",
-                    )
+            priors = self.priors_of_proposals(proposals, priors)
         if aux_class_preds is not None and aux_box_preds is not None:
             if aux_class_preds.rank is not None:
                 require_images("aux_class_preds", aux_class_preds, images)
-                if priors:
-                    require_length(
-                        "aux_class_preds",
-                        aux_class_preds,
-                        1,
-                        priors * 2,
-                        f"2 scores for each of {priors} prior boxes",
-                    )
-                if aux_class_preds.shape[1].is_static:
-                    priors = aux_class_preds.shape[1].low // 2
+                priors = self.priors_of_auxiliary_scores(aux_class_preds, priors)
             require_same("images", "aux_box_preds", aux_box_preds, 0, "box_logits", box_logits, 0)
             require_same(
                 "coordinates", "aux_box_preds", aux_box_preds, 1, "box_logits", box_logits, 1
             )
-        return Tensor(
-            box_logits.element_type, [1, 1, images * self.rows_per_image(classes, priors), 7]
-        )
+        rows = images * self.rows_per_image(classes, priors)
+        return Tensor(box_logits.element_type, [1, 1, rows, 7])
+
+    # Each of these checks one input and returns the number of prior boxes, as far as it is known
+    # from the inputs so far: 0 stands for an unknown number.
+
+    def priors_of_boxes(self, box_logits: Tensor, classes: int, priors: int) -> int:
+        places = 1 if self.share_location else classes
+        if not priors and box_logits.shape[1].is_static:
+            require(
+                places,
+                "neither `box_logits` nor the other inputs tell the number of classes",
+                at="box_logits",
+                expected="a known number of classes",
+                actual=box_logits.shape,
+            )
+            each = f"for each of {places} classes" if places > 1 else "a box"
+            priors = divided("box_logits", box_logits, 1, places * 4, f"4 coordinates {each}")
+        if priors and places:
+            each = f"{priors} prior boxes" + (f" and {places} classes" if places > 1 else "")
+            holds = f"4 coordinates for each of {each}"
+            require_length("box_logits", box_logits, 1, priors * places * 4, holds)
+        return priors
+
+    def priors_of_scores(self, class_preds: Tensor, classes: int, priors: int) -> int:
+        if class_preds.shape[1].is_dynamic or not classes:
+            return priors
+        if not priors:
+            holds = f"a score for each of {classes} classes"
+            return divided("class_preds", class_preds, 1, classes, holds)
+        holds = f"a score for each of {priors} prior boxes and {classes} classes"
+        require_length("class_preds", class_preds, 1, priors * classes, holds)
+        return priors
+
+    def priors_of_proposals(self, proposals: Tensor, priors: int) -> int:
+        if self.variance_encoded_in_target:
+            require_length("proposals", proposals, 1, 1, "prior boxes alone")
+        else:
+            require_length("proposals", proposals, 1, 2, "prior boxes and their variances")
+        if proposals.shape[2].is_dynamic:
+            return priors
+        size = self.prior_size
+        if not priors:
+            return divided("proposals", proposals, 2, size, f"{size} numbers a prior box")
+        holds = f"{size} numbers for each of {priors} prior boxes"
+        require_length("proposals", proposals, 2, priors * size, holds)
+        return priors
+
+    def priors_of_auxiliary_scores(self, aux_class_preds: Tensor, priors: int) -> int:
+        if priors:
+            holds = f"2 scores for each of {priors} prior boxes"
+            require_length("aux_class_preds", aux_class_preds, 1, priors * 2, holds)
+        size = aux_class_preds.shape[1]
+        return size.low // 2 if size.is_static else priors
 
     def rows_per_image(self, classes: int, priors: int) -> Dimension:
-        """How many rows there is room for; 0 stands for an unknown number of classes or prior boxes."""
+        """The number of rows for an image; `classes` and `priors` are 0 where unknown."""
         if self.keep_top_k[0] > 0:
             return attribute_size(self.keep_top_k[0])
-        known = attribute_size(classes) if classes else DYNAMIC
+        per_box = attribute_size(classes) if classes else DYNAMIC
         if self.keep_top_k[0] == -1 and self.top_k > 0:
-            return known * self.top_k
-        return known * (attribute_size(priors) if priors else DYNAMIC)
+            return per_box * self.top_k
+        return per_box * (attribute_size(priors) if priors else DYNAMIC)
 
     def evaluate(
         self,
@@ -217,101 +198,87 @@ class DetectionOutputs(Operation):
         images, priors = len(box_logits), proposals.shape[2] // self.prior_size
         classes = class_preds.shape[1] // priors
         places = 1 if self.share_location else classes
-        marks = class_preds.astype(np.float32).reshape(images, priors, classes).transpose(0, 2, 1)
+        scores = class_preds.astype(np.float32).reshape(images, priors, classes).transpose(0, 2, 1)
         boxes, variances, counts = self.prior_boxes(proposals.astype(np.float32), priors, images)
         if aux_class_preds is not None and aux_box_preds is not None:
-            objects = aux_class_preds.astype(np.float32).reshape(images, priors, 2)[
-                ..., 1
-            ] >= np.float32(self.objectness_score)
-            nothing = np.float32(np.arange(classes) == self.background_label_id)[:, None]
-            marks = np.where(objects[:, None, :], marks, nothing)
-            boxes = self.decode(
-                boxes,
-                variances,
-                aux_box_preds.astype(np.float32).reshape(images, priors, places, 4),
-            )
-        boxes = self.decode(
-            boxes, variances, box_logits.astype(np.float32).reshape(images, priors, places, 4)
-        ).transpose(0, 2, 1, 3)
-        found = np.zeros((images * self.rows_per_image(classes, priors).low, 7), dtype=np.float32)
+            objectness = aux_class_preds.astype(np.float32).reshape(images, priors, 2)[..., 1]
+            objects = objectness >= np.float32(self.objectness_score)
+            background = np.float32(np.arange(classes) == self.background_label_id)[:, None]
+            scores = np.where(objects[:, None, :], scores, background)
+            refinement = aux_box_preds.astype(np.float32).reshape(images, priors, places, 4)
+            boxes = self.decode(boxes, variances, refinement)
+        logits = box_logits.astype(np.float32).reshape(images, priors, places, 4)
+        boxes = self.decode(boxes, variances, logits).transpose(0, 2, 1, 3)
+        place_of = np.arange(places).repeat(classes // places) if places > 1 else [0] * classes
+        rows = np.zeros((images * self.rows_per_image(classes, priors).low, 7), dtype=np.float32)
         count = 0
         for image in range(images):
-            where = (
-                np.arange(places).repeat(classes // places)
-                if places > 1
-                else np.zeros(classes, dtype=int)
-            )
-            for label, kept in self.keep(boxes[image][where], marks[image][:, : counts[image]]):
+            class_boxes = boxes[image][place_of]
+            for label, kept in self.keep(class_boxes, scores[image][:, : counts[image]]):
                 for index in kept:
-                    box = boxes[image, where[label], index]
-                    if count < len(found):
-                        found[count] = [
+                    box = class_boxes[label, index]
+                    if count < len(rows):
+                        rows[count] = [
                             image,
                             label - self.decrease_label_id,
-                            marks[image, label, index],
+                            scores[image, label, index],
                             *(np.clip(box, 0, 1) if self.clip_after_nms else box),
                         ]
                     count += 1
-        if count < len(found):
-            found[count, 0] = -1
-        return found.reshape(1, 1, -1, 7).astype(box_logits.dtype)
+        if count < len(rows):
+            rows[count, 0] = -1
+        return rows.reshape(1, 1, -1, 7).astype(box_logits.dtype)
 
     def prior_boxes(self, proposals: Array, priors: int, images: int) -> tuple[Array, Array, Array]:
-        """For each image: prior boxes, their variances, and how many of the boxes there are: where they are not normalized, image index -1 ends them."""
-        rows = np.broadcast_to(
-            proposals[:, 0].reshape(-1, priors, self.prior_size), (images, priors, self.prior_size)
-        )
+        """For each image: the prior boxes, their variances, and the number of the boxes.
+
+        Where boxes are not normalized, one with image index -1 ends them.
+        """
+        rows = proposals[:, 0].reshape(-1, priors, self.prior_size)
+        rows = np.broadcast_to(rows, (images, priors, self.prior_size))
         variances = np.ones((images, priors, 4), np.float32)
         if not self.variance_encoded_in_target:
-            variances = np.broadcast_to(
-                proposals[:, 1, : priors * 4].reshape(-1, priors, 4), (images, priors, 4)
-            )
+            variances = proposals[:, 1, : priors * 4].reshape(-1, priors, 4)
+            variances = np.broadcast_to(variances, (images, priors, 4))
         ended = (rows[..., 0] == -1) & (not self.normalized)
         counts = np.where(ended.any(axis=1), ended.argmax(axis=1), priors)
         return rows[:, :, None, -4:], variances[:, :, None, :], counts
 
     def decode(self, boxes: Array, variances: Array, logits: Array) -> Array:
-        """Boxes [image, prior, place, 4] as prior boxes moved and stretched by the logits."""
+        """Boxes [image, prior, place, 4]: the prior boxes moved and scaled by the logits."""
         if not self.normalized:
             boxes = boxes / np.float32([self.input_width, self.input_height] * 2)
         if self.code_type == CORNER:
             boxes = boxes + variances * logits
         else:
-            sides, centers = (
-                boxes[..., 2:] - boxes[..., :2],
-                (boxes[..., :2] + boxes[..., 2:]) / np.float32(2),
-            )
+            sides = boxes[..., 2:] - boxes[..., :2]
+            centers = (boxes[..., :2] + boxes[..., 2:]) / np.float32(2)
             centers = variances[..., :2] * logits[..., :2] * sides + centers
             sides = np.exp(variances[..., 2:] * logits[..., 2:]) * sides
-            boxes = np.concatenate(
-                [centers - sides / np.float32(2), centers + sides / np.float32(2)], axis=-1
-            )
+            halves = sides / np.float32(2)
+            boxes = np.concatenate([centers - halves, centers + halves], axis=-1)
         return np.clip(boxes, np.float32(0), np.float32(1)) if self.clip_before_nms else boxes
 
-    def keep(self, boxes: Array, marks: Array) -> list[tuple[int, list[int]]]:
-        """The boxes of one image that stay, class by class."""
+    def keep(self, boxes: Array, scores: Array) -> list[tuple[int, list[int]]]:
+        """The classes of one image, each with the indices of the boxes that are kept."""
         kept: list[tuple[int, list[int]]] = []
         limit = self.top_k if self.top_k > -1 else None
         if self.decrease_label_id:
-            best, labels = self.best_classes(marks)
+            best, labels = self.best_classes(scores)
             order = np.flatnonzero(labels > 0)
             order = order[descending(best[order])][:limit]
-            kept = [
-                (
-                    int(label),
-                    greedy(order[labels[order] == label], boxes[label], self.nms_threshold),
-                )
-                for label in np.unique(labels[order])
-            ]
+            for label in np.unique(labels[order]):
+                candidates = order[labels[order] == label]
+                kept.append((int(label), greedy(candidates, boxes[label], self.nms_threshold)))
         else:
-            for label in range(len(marks)):
+            for label in range(len(scores)):
                 if label != self.background_label_id:
-                    order = np.flatnonzero(marks[label] > np.float32(self.confidence_threshold))
-                    order = order[descending(marks[label][order])][:limit]
+                    order = np.flatnonzero(scores[label] > np.float32(self.confidence_threshold))
+                    order = order[descending(scores[label][order])][:limit]
                     kept.append((label, greedy(order, boxes[label], self.nms_threshold)))
         if -1 < self.keep_top_k[0] < sum(len(indices) for _, indices in kept):
             ranked = sorted(
-                (-float(marks[label, index]), label, index)
+                (-float(scores[label, index]), label, index)
                 for label, indices in kept
                 for index in indices
             )[: self.keep_top_k[0]]
@@ -321,21 +288,23 @@ class DetectionOutputs(Operation):
             ]
         return kept
 
-    def best_classes(self, marks: Array) -> tuple[Array, Array]:
-        """The best score of each box over all classes but the first and the background, and its class; class 0 where none is good enough."""
-        considered = marks.copy()
+    def best_classes(self, scores: Array) -> tuple[Array, Array]:
+        """The best score of each box, and its class; class 0 where no score is good enough.
+
+        The first class and the background do not count.
+        """
+        considered = scores.copy()
         considered[0] = -1
-        if 0 <= self.background_label_id < len(marks):
+        if 0 <= self.background_label_id < len(scores):
             considered[self.background_label_id] = -1
         labels = considered.argmax(axis=0)
         best = considered.max(axis=0)
-        return best, np.where(
-            (best > -1) & (best >= np.float32(self.confidence_threshold)), labels, 0
-        )
+        confident = (best > -1) & (best >= np.float32(self.confidence_threshold))
+        return best, np.where(confident, labels, 0)
 
 
 def divided(name: str, tensor: Tensor, axis: int, divisor: int, holds: str) -> int:
-    """The size of an axis over a number that must divide it."""
+    """The size of an axis divided by a number. Raises `Violation` unless it is a multiple."""
     size = tensor.shape[axis].low
     require(
         size % divisor == 0,
@@ -349,6 +318,7 @@ def divided(name: str, tensor: Tensor, axis: int, divisor: int, holds: str) -> i
 
 
 def require_length(name: str, tensor: Tensor, axis: int, wanted: int, holds: str) -> None:
+    """Raises `Violation` unless an axis can have the wanted size."""
     size = tensor.shape[axis]
     require(
         size.contains(wanted),
@@ -361,6 +331,7 @@ def require_length(name: str, tensor: Tensor, axis: int, wanted: int, holds: str
 
 
 def require_images(name: str, tensor: Tensor, images: Dimension) -> None:
+    """Raises `Violation` unless an input can be for that number of images."""
     size = tensor.shape[0]
     also = " or 1" if name == "proposals" else ""
     require(
@@ -374,7 +345,10 @@ def require_images(name: str, tensor: Tensor, images: Dimension) -> None:
 
 
 class DetectionOutput_1(DetectionOutputs):
-    """Decodes boxes, drops those that overlap better ones of their class, and lists the best. Specification: DetectionOutput-1."""
+    """Decodes boxes, drops those that overlap better ones of their class, and lists the best.
+
+    Specification: DetectionOutput-1.
+    """
 
     since = 1
     num_classes: int = attribute(INT)
@@ -399,7 +373,10 @@ class DetectionOutput_1(DetectionOutputs):
 
 
 class DetectionOutput_8(DetectionOutputs):
-    """As DetectionOutput-1, with the number of classes worked out from the inputs. Specification: DetectionOutput-8."""
+    """As DetectionOutput-1, with the number of classes derived from the inputs.
+
+    Specification: DetectionOutput-8.
+    """
 
     since = 8
 
@@ -412,7 +389,7 @@ class DetectionOutput_8(DetectionOutputs):
         aux_box_preds: Tensor | None,
     ) -> tuple[int, int]:
         classes = priors = 0
-        if known(proposals, 2):
+        if has_size(proposals, 2):
             priors = divided(
                 "proposals", proposals, 2, self.prior_size, f"{self.prior_size} numbers a prior box"
             )
@@ -424,7 +401,7 @@ class DetectionOutput_8(DetectionOutputs):
                 actual=0,
                 rule=INPUT_SHAPES,
             )
-        elif aux_class_preds is not None and known(aux_class_preds, 1):
+        elif aux_class_preds is not None and has_size(aux_class_preds, 1):
             priors = divided("aux_class_preds", aux_class_preds, 1, 2, "2 scores a prior box")
             require(
                 priors,
@@ -434,7 +411,7 @@ class DetectionOutput_8(DetectionOutputs):
                 actual=0,
                 rule=INPUT_SHAPES,
             )
-        if priors and known(class_preds, 1):
+        if priors and has_size(class_preds, 1):
             classes = divided(
                 "class_preds", class_preds, 1, priors, f"scores for each of {priors} prior boxes"
             )
@@ -444,7 +421,7 @@ class DetectionOutput_8(DetectionOutputs):
                 and not classes
                 and not self.share_location
                 and tensor is not None
-                and known(tensor, 1)
+                and has_size(tensor, 1)
             ):
                 classes = divided(
                     name, tensor, 1, priors * 4, f"4 coordinates for each of {priors} prior boxes"
@@ -452,5 +429,6 @@ class DetectionOutput_8(DetectionOutputs):
         return classes, priors
 
 
-def known(tensor: Tensor, axis: int) -> bool:
+def has_size(tensor: Tensor, axis: int) -> bool:
+    """Whether the size of an axis is known."""
     return tensor.rank is not None and tensor.shape[axis].is_static

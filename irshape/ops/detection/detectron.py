@@ -1,4 +1,7 @@
-"""The operations of Detectron's two-stage networks; old files name them under the version `experimental`."""
+"""The operations of Detectron's two-stage networks.
+
+Old files have them under the version `experimental`.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,12 @@ I32 = ElementType.of("i32")
 
 
 class ExperimentalDetectronDetectionOutput(Operation):
-    """Boxes, classes and scores of the best detections, `max_detections_per_image` of each; where fewer are found, the rest is 0. Class 0 is the background. Specification:
-    ExperimentalDetectronDetectionOutput-6."""
+    """Boxes, classes and scores of the best detections.
+
+    There are `max_detections_per_image` rows; unused ones are 0. Class 0 is the background.
+
+    Specification: ExperimentalDetectronDetectionOutput-6.
+    """
 
     since = 6
     also_under = ("experimental", "extension")
@@ -43,33 +50,20 @@ class ExperimentalDetectronDetectionOutput(Operation):
     ) -> tuple[Tensor, ...]:
         require_size("the coordinates of a region", "input_rois", input_rois, 1, 4)
         if self.num_classes >= 0:
-            require_size(
-                f"4 deltas for each of {self.num_classes} classes",
-                "input_deltas",
-                input_deltas,
-                1,
-                self.num_classes * 4,
-            )
-            require_size(
-                f"a score for each of {self.num_classes} classes",
-                "input_scores",
-                input_scores,
-                1,
-                self.num_classes,
-            )
+            each = f"for each of {self.num_classes} classes"
+            deltas = self.num_classes * 4
+            require_size(f"4 deltas {each}", "input_deltas", input_deltas, 1, deltas)
+            require_size(f"a score {each}", "input_scores", input_scores, 1, self.num_classes)
         require_size("one image", "input_im_info", input_im_info, 0, 1)
         require_size("height, width and scale of the image", "input_im_info", input_im_info, 1, 3)
         regions = DYNAMIC
-        if (
-            input_rois.rank is not None
-            and input_deltas.rank is not None
-            and input_scores.rank is not None
-        ):
-            for name, tensor in (
-                ("input_rois", input_rois),
-                ("input_deltas", input_deltas),
-                ("input_scores", input_scores),
-            ):
+        by_region = {
+            "input_rois": input_rois,
+            "input_deltas": input_deltas,
+            "input_scores": input_scores,
+        }
+        if all(tensor.rank is not None for tensor in by_region.values()):
+            for name, tensor in by_region.items():
                 regions = merged("the number of regions", regions, tensor.shape[0], at=name)
         rows = attribute_size(self.max_detections_per_image)
         return (
@@ -106,7 +100,7 @@ class ExperimentalDetectronDetectionOutput(Operation):
             np.float32(0),
         )
         scores = np.where(proper[:, None], input_scores.astype(np.float32), np.float32(0))
-        found: list[tuple[int, int]] = []
+        detections: list[tuple[int, int]] = []
         for label in range(1, count):
             order = np.flatnonzero(scores[:, label] > np.float32(self.score_threshold))
             order = order[descending(scores[order, label])]
@@ -116,28 +110,31 @@ class ExperimentalDetectronDetectionOutput(Operation):
                 self.nms_threshold,
                 overlap=lambda box, others: touching_overlaps(box, others, 1),
             )
-            found += [
-                (index, label)
-                for index in (kept if self.post_nms_count == -1 else kept[: self.post_nms_count])
-            ]
-        if len(found) > self.max_detections_per_image:
-            found = sorted(found, key=lambda one: (-float(scores[one]), one[0]))[
-                : self.max_detections_per_image
-            ]
-        where = tuple(np.array(found, dtype=np.int64).reshape(-1, 2).T)
-        result = (
-            np.zeros((self.max_detections_per_image, 4), np.float32),
-            np.zeros(self.max_detections_per_image, np.int32),
-            np.zeros(self.max_detections_per_image, np.float32),
-        )
-        for made, values in zip(result, (boxes[where], where[1], scores[where]), strict=True):
-            made[: len(found)] = values
-        return result[0].astype(input_rois.dtype), result[1], result[2].astype(input_rois.dtype)
+            if self.post_nms_count != -1:
+                kept = kept[: self.post_nms_count]
+            detections += [(index, label) for index in kept]
+        rows = self.max_detections_per_image
+        if len(detections) > rows:
+            detections.sort(key=lambda place: (-float(scores[place]), place[0]))
+            del detections[rows:]
+        where = tuple(np.array(detections, dtype=np.int64).reshape(-1, 2).T)
+        used = len(detections)
+        kept_boxes = np.zeros((rows, 4), np.float32)
+        kept_classes = np.zeros(rows, np.int32)
+        kept_scores = np.zeros(rows, np.float32)
+        kept_boxes[:used], kept_classes[:used] = boxes[where], where[1]
+        kept_scores[:used] = scores[where]
+        dtype = input_rois.dtype
+        return kept_boxes.astype(dtype), kept_classes, kept_scores.astype(dtype)
 
 
 class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
-    """Boxes and scores of the best proposals, `post_nms_count` of each; where fewer are found, the rest is 0. Specification:
-    ExperimentalDetectronGenerateProposalsSingleImage-6."""
+    """Boxes and scores of the best proposals.
+
+    There are `post_nms_count` rows; unused ones are 0.
+
+    Specification: ExperimentalDetectronGenerateProposalsSingleImage-6.
+    """
 
     since = 6
     also_under = ("experimental", "extension")
@@ -162,9 +159,8 @@ class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
         require_same("rows", "input_deltas", input_deltas, 1, "input_scores", input_scores, 1)
         require_same("columns", "input_deltas", input_deltas, 2, "input_scores", input_scores, 2)
         rows = attribute_size(self.post_nms_count)
-        return Tensor(input_im_info.element_type, [rows, 4]), Tensor(
-            input_im_info.element_type, [rows]
-        )
+        element_type = input_im_info.element_type
+        return Tensor(element_type, [rows, 4]), Tensor(element_type, [rows])
 
     def evaluate(
         self, input_im_info: Array, input_anchors: Array, input_deltas: Array, input_scores: Array
@@ -174,30 +170,30 @@ class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
         anchors = input_anchors.astype(np.float32).reshape(rows, columns, count, 4)
         boxes = refined(anchors, deltas, info[0], info[1], 1)
         scores = input_scores.astype(np.float32).transpose(1, 2, 0).ravel()
-        scores = scores * (
-            boxes[:, 2:] - boxes[:, :2] + np.float32(1) >= np.float32(self.min_size)
-        ).all(axis=1)
+        sides = boxes[:, 2:] - boxes[:, :2] + np.float32(1)
+        scores = scores * (sides >= np.float32(self.min_size)).all(axis=1)
         kept = best(boxes, scores, self.pre_nms_count, self.nms_threshold, self.post_nms_count, 0)
-        rois, marks = (
-            np.zeros((self.post_nms_count, 4), np.float32),
-            np.zeros(self.post_nms_count, np.float32),
-        )
-        rois[: len(kept)], marks[: len(kept)] = boxes[kept], scores[kept]
-        return rois.astype(input_im_info.dtype), marks.astype(input_im_info.dtype)
+        rois = np.zeros((self.post_nms_count, 4), np.float32)
+        kept_scores = np.zeros(self.post_nms_count, np.float32)
+        rois[: len(kept)], kept_scores[: len(kept)] = boxes[kept], scores[kept]
+        return rois.astype(input_im_info.dtype), kept_scores.astype(input_im_info.dtype)
 
 
 class ExperimentalDetectronPriorGridGenerator(Operation):
-    """Prior boxes moved to the middle of every cell of a grid. The result has room for the whole feature map; a smaller grid leaves the rest open, here 0. Specification:
-    ExperimentalDetectronPriorGridGenerator-6."""
+    """Prior boxes moved to the center of every cell of a grid.
+
+    The result has room for the whole feature map; a smaller grid leaves the rest undefined, here 0.
+
+    Specification: ExperimentalDetectronPriorGridGenerator-6.
+    """
 
     since = 6
     also_under = ("experimental", "extension")
     priors = operand(REAL, rank=2)
     feature_map = operand(REAL, rank=4, like="priors")
     im_data = operand(REAL, rank=4, like="priors")
-    flatten: bool = attribute(
-        BOOLEAN, default=False
-    )  # true by the specification, but OpenVINO takes what is absent for false
+    # the default is true by the specification, but OpenVINO takes false
+    flatten: bool = attribute(BOOLEAN, default=False)
     h: int = attribute(INT, default=0)
     w: int = attribute(INT, default=0)
     stride_x: float = attribute(FLOAT, default=0.0)
@@ -210,11 +206,10 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
         height, width = (DYNAMIC, DYNAMIC) if feature_map.rank is None else feature_map.shape[2:]
         if not self.flatten:
             return Tensor(priors.element_type, [height, width, count, 4])
-        cells: Dimension = height * width * count
-        return Tensor(
-            priors.element_type,
-            [DYNAMIC if priors.rank is None or feature_map.rank is None else cells, 4],
-        )
+        boxes: Dimension = height * width * count
+        if priors.rank is None or feature_map.rank is None:
+            boxes = DYNAMIC
+        return Tensor(priors.element_type, [boxes, 4])
 
     def evaluate(self, priors: Array, feature_map: Array, im_data: Array) -> Array:
         rows, columns = self.h or feature_map.shape[2], self.w or feature_map.shape[3]
@@ -225,14 +220,11 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
                 (self.stride_x, im_data.shape[3], columns),
             )
         )
-        y, x = (
-            (np.arange(rows, dtype=np.float32) + np.float32(0.5)) * step_y,
-            (np.arange(columns, dtype=np.float32) + np.float32(0.5)) * step_x,
-        )
+        y = (np.arange(rows, dtype=np.float32) + np.float32(0.5)) * step_y
+        x = (np.arange(columns, dtype=np.float32) + np.float32(0.5)) * step_x
         centers = np.stack(np.broadcast_arrays(x[None, :], y[:, None]), axis=-1)
-        boxes = (
-            priors.astype(np.float32) + np.concatenate([centers, centers], axis=-1)[:, :, None, :]
-        ).astype(priors.dtype)
+        shifts = np.concatenate([centers, centers], axis=-1)[:, :, None, :]
+        boxes = (priors.astype(np.float32) + shifts).astype(priors.dtype)
         result = np.zeros((*feature_map.shape[2:], len(priors), 4), priors.dtype)
         used = min(boxes.size, result.size)
         result.ravel()[:used] = boxes.ravel()[:used]
@@ -240,8 +232,13 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
 
 
 class ExperimentalDetectronROIFeatureExtractor(Operation):
-    """Averages of each region, from the level of a pyramid of feature maps that fits its size, and the regions themselves, as they were. A region without area gives 0.
-    Specification: ExperimentalDetectronROIFeatureExtractor-6."""
+    """Averages of each region, and the regions themselves.
+
+    The averages are those of the feature map of a pyramid that fits the size of the region; a
+    region without area gives 0.
+
+    Specification: ExperimentalDetectronROIFeatureExtractor-6.
+    """
 
     since = 6
     also_under = ("experimental", "extension")
@@ -267,8 +264,9 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
                 )
         regions = DYNAMIC if input_rois.rank is None else input_rois.shape[0]
         size = attribute_size(self.output_size)
-        return Tensor(input_rois.element_type, [regions, channels, size, size]), Tensor(
-            input_rois.element_type, [regions, 4]
+        return (
+            Tensor(input_rois.element_type, [regions, channels, size, size]),
+            Tensor(input_rois.element_type, [regions, 4]),
         )
 
     def check(self, input_rois: Tensor, *input_pyramid: Tensor) -> Iterator[Fault]:
@@ -283,38 +281,31 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
             )
 
     def evaluate(self, input_rois: Array, *input_pyramid: Array) -> tuple[Array, Array]:
-        rois, levels = (
-            input_rois.astype(np.float32),
-            [level[0].astype(np.float32) for level in input_pyramid],
-        )
+        rois = input_rois.astype(np.float32)
+        levels = [level[0].astype(np.float32) for level in input_pyramid]
         areas = np.prod(rois[:, 2:] - rois[:, :2], axis=1)
         relative = np.sqrt(np.maximum(areas, np.float32(0))) / np.float32(224)
-        chosen = np.clip(
-            np.floor(np.log2(relative + np.float32(1e-6)) + 2), 0, len(levels) - 1
-        ).astype(int)
+        fitting = np.floor(np.log2(relative + np.float32(1e-6)) + 2)
+        chosen = np.clip(fitting, 0, len(levels) - 1).astype(int)
         offset = np.float32(0.5 if self.aligned else 0)
-        result = np.zeros(
-            (len(rois), len(levels[0]), self.output_size, self.output_size), np.float32
-        )
+        pooled = (self.output_size, self.output_size)
+        result = np.zeros((len(rois), len(levels[0]), *pooled), np.float32)
         for index in np.flatnonzero(areas > 0):
             level = chosen[index]
-            corners = (
-                rois[index] * (np.float32(1) / np.float32(self.pyramid_scales[level])) - offset
-            )
-            size = np.maximum(corners[[3, 2]] - corners[[1, 0]], np.float32(1))
-            result[index] = aligned(
-                levels[level],
-                corners[[1, 0]],
-                size,
-                (self.output_size, self.output_size),
-                max(self.sampling_ratio, 0),
-                "avg",
-            )
+            scale = np.float32(1) / np.float32(self.pyramid_scales[level])
+            corners = rois[index] * scale - offset
+            start = corners[[1, 0]]
+            size = np.maximum(corners[[3, 2]] - start, np.float32(1))
+            samples = max(self.sampling_ratio, 0)
+            result[index] = aligned(levels[level], start, size, pooled, samples, "avg")
         return result.astype(input_rois.dtype), input_rois
 
 
 class ExperimentalDetectronTopKROIs(Operation):
-    """The `max_rois` regions of highest probability; where there are fewer, the rest is open, here 0. Specification: ExperimentalDetectronTopKROIs-6."""
+    """The `max_rois` regions of highest probability; unused rows are undefined, here 0.
+
+    Specification: ExperimentalDetectronTopKROIs-6.
+    """
 
     since = 6
     also_under = ("experimental", "extension")

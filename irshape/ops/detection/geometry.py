@@ -1,4 +1,4 @@
-"""Boxes as arrays: overlap, and the greedy choice that all kinds of suppression rest on."""
+"""Boxes as arrays: their overlap, and the greedy selection that suppression builds on."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from ..lazy import Array, np
 
 
 def overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
-    """Intersection over union of one box with each of several, all as two corners; 0 where an area is not positive. `margin`: what a side is longer than the difference of
-    its corners (1 for pixel coordinates)."""
+    """Intersection over union of one box with each of several, all given as two corners.
+
+    It is 0 where an area is not positive. A side is the difference of its corners plus `margin`,
+    which is 1 for pixel coordinates.
+    """
     margin = np.float32(margin)
     sides = boxes[:, 2:] - boxes[:, :2] + margin
     areas = sides[:, 0] * sides[:, 1]
@@ -24,21 +27,26 @@ def overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
 
 
 def touching_overlaps(box: Array, boxes: Array, margin: float = 0.0) -> Array:
-    """As `overlaps`, but boxes that do not touch have none, whatever the margin adds to them, and a box turned inside out has no area. NaN for two boxes without area."""
+    """As `overlaps`, but 0 for boxes that do not touch, even if they do with the margin.
+
+    A box whose corners are swapped has no area; two boxes without area give NaN.
+    """
     margin = np.float32(margin)
     apart = (boxes[:, :2] > box[2:]).any(axis=1) | (boxes[:, 2:] < box[:2]).any(axis=1)
     common = np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2]) + margin
     shared = common[:, 0] * common[:, 1]
     both = np.concatenate([boxes, box[None]])
     sides = both[:, 2:] - both[:, :2]
-    areas = np.where(
-        (sides < 0).any(axis=1), np.float32(0), (sides[:, 0] + margin) * (sides[:, 1] + margin)
-    )
+    areas = (sides[:, 0] + margin) * (sides[:, 1] + margin)
+    areas = np.where((sides < 0).any(axis=1), np.float32(0), areas)
     return np.where(apart, np.float32(0), shared / (areas[:-1] + areas[-1] - shared))
 
 
 def moved(boxes: Array, deltas: Array, margin: float = 0.0) -> Array:
-    """Boxes moved by two deltas, as parts of their sides, and stretched by the powers of e of two more. `margin`: what a side is longer than the difference of its corners."""
+    """Boxes moved by the first two deltas times their sides, and scaled by e to the other two.
+
+    A side is the difference of its corners plus `margin`.
+    """
     sides = boxes[..., 2:] - boxes[..., :2] + np.float32(margin)
     centers = deltas[..., :2] * sides + boxes[..., :2] + np.float32(0.5) * sides
     halves = np.float32(0.5) * np.exp(deltas[..., 2:]) * sides
@@ -46,12 +54,12 @@ def moved(boxes: Array, deltas: Array, margin: float = 0.0) -> Array:
 
 
 def within(boxes: Array, height: Array, width: Array) -> Array:
-    """Boxes cut off at the borders of an image."""
+    """Boxes clipped to an image."""
     return np.clip(boxes, np.float32(0), np.stack([width, height, width, height]))
 
 
 def descending(scores: Array) -> Array:
-    """Positions by score, the best first; equal scores in their order."""
+    """Positions by score, the best first; equal scores keep their order."""
     return np.argsort(-scores, kind="stable")
 
 
@@ -63,7 +71,10 @@ def greedy(
     limit: int | None = None,
     overlap: Callable[[Array, Array], Array] = overlaps,
 ) -> list[int]:
-    """Takes the first of `order`, drops all that overlap it by more than the threshold, takes the next, up to `limit`."""
+    """The boxes of `order` that overlap no earlier one that is kept by more than the threshold.
+
+    There are at most `limit` of them.
+    """
     threshold = np.float32(threshold)
     kept: list[int] = []
     while order.size and (limit is None or len(kept) < limit):
@@ -84,7 +95,10 @@ def rotated_corners(boxes: Array) -> Array:
 
 
 def rotated_overlaps(box: Array, boxes: Array) -> Array:
-    """Intersection over union of one rotated box with each of several: the area of the polygon that their crossing sides and inner corners make."""
+    """Intersection over union of one rotated box with each of several.
+
+    The corners of an intersection are the crossings of sides and the corners inside the other box.
+    """
     a = np.broadcast_to(rotated_corners(box[None].astype(np.float64)), (len(boxes), 4, 2))
     b = rotated_corners(boxes.astype(np.float64))
     points, present = _crossings(a, b)
@@ -95,22 +109,20 @@ def rotated_overlaps(box: Array, boxes: Array) -> Array:
     points = np.where(present[..., None], points - middle, 0)
     turn = np.argsort(np.where(present, np.arctan2(points[..., 1], points[..., 0]), np.inf), axis=1)
     ring = np.take_along_axis(points, turn[..., None], axis=1)
-    # absent points stand last, at the middle: a ring through them twice would cut the last side short, so they repeat the first point
+    # absent points are last, at the middle; they repeat the first point, as a ring through the
+    # middle would cut off the last side
     absent = ~np.take_along_axis(present, turn, axis=1)
     ring = np.where(absent[..., None], ring[:, :1], ring)
     following = np.roll(ring, -1, axis=1)
-    shared = (
-        np.abs((ring[..., 0] * following[..., 1] - ring[..., 1] * following[..., 0]).sum(axis=1))
-        / 2
-    )
+    crosses = ring[..., 0] * following[..., 1] - ring[..., 1] * following[..., 0]
+    shared = np.abs(crosses.sum(axis=1)) / 2
     areas, area = boxes[:, 2].astype(np.float64) * boxes[:, 3], float(box[2]) * float(box[3])
-    return np.where((areas > 0) & (area > 0), shared / (areas + area - shared), 0).astype(
-        np.float32
-    )
+    overlap = np.where((areas > 0) & (area > 0), shared / (areas + area - shared), 0)
+    return overlap.astype(np.float32)
 
 
 def _crossings(a: Array, b: Array) -> tuple[Array, Array]:
-    """Where the sides of two quadrangles cross, for each pair of sides, and whether they do."""
+    """For each pair of sides of two quadrangles: where they cross, and whether they do."""
     along, other = np.roll(a, -1, axis=1) - a, np.roll(b, -1, axis=1) - b
     between = b[:, None, :, :] - a[:, :, None, :]
     cross = (

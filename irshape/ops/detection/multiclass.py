@@ -1,4 +1,7 @@
-"""Suppression over all classes of an image: MatrixNms, which fades scores, and MulticlassNms, which drops boxes."""
+"""Suppression over all classes of an image.
+
+MatrixNms lowers the scores of overlapping boxes; MulticlassNms drops such boxes.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,16 @@ from .nms import F32_F16_BF16, I64
 
 
 def capped(dim: Dimension, most: int) -> Dimension:
-    """The largest size of a dimension, or `most` if that is less; as OpenVINO does, `?` where the dimension has no upper bound."""
+    """The upper bound of a dimension, but at most `most`; `?`, as in OpenVINO, without a bound."""
     return DYNAMIC if dim.high == UNBOUNDED else Dimension(min(dim.high, most))
 
 
 class DetectionSuppression(Operation):
-    """What MatrixNms and MulticlassNms share: boxes chosen class by class, the best of all classes kept for each image, rows [class, score, x1, y1, x2, y2]."""
+    """What MatrixNms and MulticlassNms share.
+
+    Boxes are selected class by class, and the best over all classes are kept for each image. The
+    rows are [class, score, x1, y1, x2, y2].
+    """
 
     boxes = operand(F32_F16_BF16, rank=3)
     scores = operand(F32_F16_BF16, rank=3, like="boxes")
@@ -56,74 +63,76 @@ class DetectionSuppression(Operation):
         )
 
     def choose(self, boxes: Array, scores: Array) -> tuple[Array, Array]:
-        """The boxes of one class that stay, and their scores."""
+        """The indices of the boxes of one class that are kept, and their scores."""
         raise NotImplementedError
 
     def collect(self, images: list[tuple[Array, Array]]) -> tuple[list[Array], Array, Array, Array]:
-        """Of images given as boxes and scores for each class: the rows [image, class, box] in their final order, the scores, and the number of each image."""
-        found: list[tuple[Array, Array]] = []
-        for image, (boxes, scores) in enumerate(images):
+        """The detections of images that are given as boxes and scores for each class.
+
+        Returns images, classes and boxes of the detections in their final order, their scores, the
+        same as rows [image, class, box], and the number of detections of each image.
+        """
+        places = [np.empty((0, 3), np.int64)]
+        scores = [np.empty(0, np.float32)]
+        for image, (class_boxes, class_scores) in enumerate(images):
             parts = [
-                (label, *self.choose(boxes[label], scores[label]))
-                for label in range(len(scores))
+                (label, *self.choose(class_boxes[label], class_scores[label]))
+                for label in range(len(class_scores))
                 if label != self.background_class
             ]
-            where = np.array(
+            place = np.array(
                 [(image, label, int(index)) for label, indices, _ in parts for index in indices],
                 dtype=np.int64,
             ).reshape(-1, 3)
-            marks = np.concatenate([np.empty(0, np.float32), *(kept for _, _, kept in parts)])
-            order = np.lexsort((where[:, 2], where[:, 1], -marks))[
-                : self.keep_top_k if self.keep_top_k > -1 else None
-            ]
-            found.append((where[order], marks[order]))
-        rows, marks = (
-            np.concatenate([np.empty((0, 3), np.int64), *(a for a, _ in found)]),
-            np.concatenate([np.empty(0, np.float32), *(b for _, b in found)]),
-        )
+            score = np.concatenate([np.empty(0, np.float32), *(kept for _, _, kept in parts)])
+            order = np.lexsort((place[:, 2], place[:, 1], -score))
+            if self.keep_top_k > -1:
+                order = order[: self.keep_top_k]
+            places.append(place[order])
+            scores.append(score[order])
+        rows, ranked = np.concatenate(places), np.concatenate(scores)
+        order = self.final_order(rows, ranked)
+        image, label, box = rows[order].T
+        counts = np.array([len(place) for place in places[1:]])
+        return [image, label, box], ranked[order], rows[order], counts
+
+    def final_order(self, rows: Array, scores: Array) -> Array:
+        """The order of rows [image, class, box] that `sort_result_type` asks for."""
         image, label, box = rows.T
         if self.sort_result_type == "classid":
-            order = np.lexsort(
-                (box, -marks, image, label)
-                if self.sort_result_across_batch
-                else (box, -marks, label, image)
-            )
-        elif self.sort_result_type == "score" and self.sort_result_across_batch:
-            order = np.lexsort((box, label, image, -marks))
-        else:
-            order = np.arange(len(rows))
-        return (
-            [image[order], label[order], box[order]],
-            marks[order],
-            rows[order],
-            np.array([len(a) for a, _ in found]),
-        )
+            if self.sort_result_across_batch:
+                return np.lexsort((box, -scores, image, label))
+            return np.lexsort((box, -scores, label, image))
+        if self.sort_result_type == "score" and self.sort_result_across_batch:
+            return np.lexsort((box, label, image, -scores))
+        return np.arange(len(rows))
 
     def as_outputs(
-        self, boxes: Array, label: Array, marks: Array, chosen: Array, flat: Array, counts: Array
+        self, boxes: Array, label: Array, scores: Array, chosen: Array, flat: Array, counts: Array
     ) -> tuple[Array, Array, Array]:
+        """The three outputs; `flat` are the indices of the boxes among all of the input."""
         integer = self.output_type.name.replace("i", "int")
-        rows = np.concatenate(
-            [label[:, None].astype(np.float32), marks[:, None], chosen.reshape(-1, 4)], axis=1
-        )
-        return rows.astype(boxes.dtype), flat.reshape(-1, 1).astype(integer), counts.astype(integer)
+        columns = [label[:, None].astype(np.float32), scores[:, None], chosen.reshape(-1, 4)]
+        rows = np.concatenate(columns, axis=1).astype(boxes.dtype)
+        return rows, flat.reshape(-1, 1).astype(integer), counts.astype(integer)
 
     def of_shared_boxes(self, boxes: Array, scores: Array) -> tuple[Array, Array, Array]:
-        """Evaluation where every image has boxes of its own, which its classes share."""
-        wide, marks = boxes.astype(np.float32), scores.astype(np.float32)
-        (image, label, box), kept, _, counts = self.collect(
-            [
-                (np.broadcast_to(here, (len(classes), *here.shape)), classes)
-                for here, classes in zip(wide, marks, strict=True)
-            ]
-        )
-        return self.as_outputs(
-            boxes, label, kept, wide[image, box], image * boxes.shape[1] + box, counts
-        )
+        """Evaluation where the classes of an image share its boxes."""
+        wide = boxes.astype(np.float32)
+        images = [
+            (np.broadcast_to(image_boxes, (len(class_scores), *image_boxes.shape)), class_scores)
+            for image_boxes, class_scores in zip(wide, scores.astype(np.float32), strict=True)
+        ]
+        (image, label, box), kept, _, counts = self.collect(images)
+        flat = image * boxes.shape[1] + box
+        return self.as_outputs(boxes, label, kept, wide[image, box], flat, counts)
 
 
 class MatrixNms(DetectionSuppression):
-    """Fades the score of a box by its overlap with better ones, all at once. Specification: MatrixNms-8 (MatrixNonMaxSuppression-8)."""
+    """Lowers the score of each box by its overlap with better ones, all at once.
+
+    Specification: MatrixNms-8 (MatrixNonMaxSuppression-8).
+    """
 
     since = 8
     decay_function: str = attribute(Choice("gaussian", "linear"), default="linear")
@@ -148,22 +157,19 @@ class MatrixNms(DetectionSuppression):
 
     def choose(self, boxes: Array, scores: Array) -> tuple[Array, Array]:
         candidates = np.flatnonzero(scores > np.float32(self.score_threshold))
-        order = candidates[descending(scores[candidates])][
-            : self.nms_top_k if self.nms_top_k > -1 else None
-        ]
-        boxes, marks = boxes[order], scores[order]
-        faded = marks.copy()
+        order = candidates[descending(scores[candidates])]
+        if self.nms_top_k > -1:
+            order = order[: self.nms_top_k]
+        boxes, faded = boxes[order], scores[order]
         worst = np.zeros(len(order), np.float32)
         for position in range(1, len(order)):
-            common = touching_overlaps(
-                boxes[position], boxes[:position], 0 if self.normalized else 1
-            )
+            margin = 0 if self.normalized else 1
+            common = touching_overlaps(boxes[position], boxes[:position], margin)
             worst[position] = np.fmax.reduce(common, initial=np.float32(0))
             before = worst[:position]
             if self.decay_function == "gaussian":
-                factors = np.exp(
-                    (before * before - common * common) * np.float32(self.gaussian_sigma)
-                )
+                exponents = (before * before - common * common) * np.float32(self.gaussian_sigma)
+                factors = np.exp(exponents)
             else:
                 factors = (1 - common) / (1 - before + np.float32(1e-10))
             faded[position] *= np.fmin.reduce(factors, initial=np.float32(1))
@@ -172,8 +178,12 @@ class MatrixNms(DetectionSuppression):
 
 
 class MulticlassNms_8(DetectionSuppression):
-    """Drops a box that overlaps a better one of its class; `nms_eta` lowers the threshold with each box that is taken. Specification: MulticlassNms-8
-    (MulticlassNonMaxSuppression-8)."""
+    """Drops a box that overlaps a better one of its class.
+
+    `nms_eta` lowers the threshold with each box that is kept.
+
+    Specification: MulticlassNms-8 (MulticlassNonMaxSuppression-8).
+    """
 
     since = 8
     iou_threshold: float = attribute(FLOAT, default=0.0)
@@ -195,7 +205,8 @@ class MulticlassNms_8(DetectionSuppression):
             return self.outputs(boxes, DYNAMIC, DYNAMIC)
         require(
             scores.rank is not None,
-            f"`boxes` {boxes.shape} has a rank but `scores` has not; OpenVINO compares their first dimensions and fails",
+            f"`boxes` {boxes.shape} has a known rank, `scores` a dynamic one; "
+            "OpenVINO compares their first dimensions and fails",
             at="scores",
             expected=f"rank {3 if roisnum is None else 2}",
             actual=scores.shape,
@@ -204,39 +215,41 @@ class MulticlassNms_8(DetectionSuppression):
         )
         if roisnum is None:
             require_boxes_and_scores(boxes, scores)
-            classes, images, images_found = scores.shape[1], scores.shape[0], boxes.shape[0]
+            classes, images, counts = scores.shape[1], scores.shape[0], boxes.shape[0]
         else:
             require_same("classes", "boxes", boxes, 0, "scores", scores, 0)
             require_same("boxes", "boxes", boxes, 1, "scores", scores, 1)
             require_size("the coordinates of a box", "boxes", boxes, 2, 4)
             if roisnum.rank is None:
                 return self.outputs(boxes, DYNAMIC, DYNAMIC)
-            classes, images, images_found = boxes.shape[0], roisnum.shape[0], roisnum.shape[0]
+            classes, images, counts = boxes.shape[0], roisnum.shape[0], roisnum.shape[0]
         rows = capped(boxes.shape[1], self.nms_top_k) if self.nms_top_k > -1 else boxes.shape[1]
         rows = rows * classes
         if self.keep_top_k > -1 and self.keep_top_k < rows.high != UNBOUNDED:
             rows = Dimension(self.keep_top_k)
-        return self.outputs(boxes, rows * images, images_found)
+        return self.outputs(boxes, rows * images, counts)
 
     def evaluate(self, boxes: Array, scores: Array, roisnum: Array | None = None) -> Any:
         if roisnum is None:
             return self.of_shared_boxes(boxes, scores)
-        wide, marks = boxes.astype(np.float32), scores.astype(np.float32)
+        wide, wide_scores = boxes.astype(np.float32), scores.astype(np.float32)
         ends = np.cumsum(np.maximum(roisnum, 0))
         starts = ends - np.maximum(roisnum, 0)
-        (image, label, box), kept, _, counts = self.collect(
-            [(wide[:, a:b], marks[:, a:b]) for a, b in zip(starts, ends, strict=True)]
-        )
+        images = [
+            (wide[:, start:end], wide_scores[:, start:end])
+            for start, end in zip(starts, ends, strict=True)
+        ]
+        (image, label, box), kept, _, counts = self.collect(images)
         place = starts[image] + box
-        return self.as_outputs(
-            boxes, label, kept, wide[label, place], place * len(boxes) + label, counts
-        )
+        flat = place * len(boxes) + label
+        return self.as_outputs(boxes, label, kept, wide[label, place], flat, counts)
 
     def choose(self, boxes: Array, scores: Array) -> tuple[Array, Array]:
         candidates = np.flatnonzero(scores >= np.float32(self.score_threshold))
-        order = candidates[descending(scores[candidates])][
-            : self.nms_top_k if self.nms_top_k > -1 else None
-        ]
+        order = candidates[descending(scores[candidates])]
+        if self.nms_top_k > -1:
+            order = order[: self.nms_top_k]
+        margin = 0 if self.normalized else 1
         threshold, eta = np.float32(self.iou_threshold), np.float32(self.nms_eta)
         kept: list[int] = []
         while order.size:
@@ -244,15 +257,17 @@ class MulticlassNms_8(DetectionSuppression):
             kept.append(best)
             if eta < 1 and threshold > 0.5:
                 threshold *= eta
-            order = order[
-                ~(overlaps(boxes[best], boxes[order], 0 if self.normalized else 1) > threshold)
-            ]
+            order = order[~(overlaps(boxes[best], boxes[order], margin) > threshold)]
         return np.array(kept, dtype=np.int64), scores[kept]
 
 
 class MulticlassNms_9(MulticlassNms_8):
-    """As MulticlassNms-8; with `roisnum`, every class has boxes of its own, and those of all images stand behind one another. Specification: MulticlassNms-9
-    (MulticlassNonMaxSuppression-9)."""
+    """As MulticlassNms-8, optionally with `roisnum`.
+
+    With it, every class has boxes of its own, and those of all images follow one another.
+
+    Specification: MulticlassNms-9 (MulticlassNonMaxSuppression-9).
+    """
 
     since = 9
     scores = operand(F32_F16_BF16, rank=(2, 3), like="boxes")
@@ -264,7 +279,8 @@ class MulticlassNms_9(MulticlassNms_8):
         wanted = 3 if roisnum is None else 2
         require(
             scores.rank in (None, wanted),
-            f"`scores` has shape {scores.shape}, of rank {scores.rank}; {'without' if roisnum is None else 'with'} `roisnum` it must have rank {wanted}",
+            f"`scores` has shape {scores.shape}, of rank {scores.rank}; "
+            f"expected rank {wanted} {'without' if roisnum is None else 'with'} `roisnum`",
             at="scores",
             expected=f"rank {wanted}",
             actual=f"rank {scores.rank}",

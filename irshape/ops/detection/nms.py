@@ -1,4 +1,4 @@
-"""Non-maximum suppression: of boxes that overlap, the one with the best score stays."""
+"""Non-maximum suppression: of boxes that overlap, the one with the best score is kept."""
 
 from __future__ import annotations
 
@@ -19,17 +19,20 @@ F32 = ElementType.of("f32")
 
 
 def at_most(dim: Dimension) -> Dimension:
-    """The largest size of a dimension, `?` where it has none."""
+    """The upper bound of a dimension; `?` where it has none."""
     return DYNAMIC if dim.high == DYNAMIC.high else Dimension(dim.high)
 
 
 def number(tensor: Array | None, default: float = 0) -> Any:
-    """The only element of an input, or a default where it is absent."""
+    """The only element of an input; a default where the input is absent."""
     return default if tensor is None else tensor.ravel()[0]
 
 
 class Suppression(Operation):
-    """What all versions share: boxes, their scores for each class, and the thresholds. Every class of every batch item is treated by itself."""
+    """What all versions share: boxes, their scores for each class, and the thresholds.
+
+    Every class of every batch item is treated separately.
+    """
 
     boxes = operand(ANY, rank=3)
     scores = operand(ANY, rank=3)
@@ -48,17 +51,16 @@ class Suppression(Operation):
         score_threshold: Any,
         sigma: Any = 0,
     ) -> tuple[Array, Array]:
-        """The triplets [batch item, class, box] of the boxes that stay, and their scores."""
+        """The triplets [batch item, class, box] of the boxes that are kept, and their scores."""
         triplets: list[tuple[int, int, int]] = []
         kept: list[float] = []
-        for item, (here, classes) in enumerate(
-            zip(boxes, scores.astype(np.float32, copy=False), strict=True)
-        ):
-            for label, marks in enumerate(classes):
+        wide = scores.astype(np.float32, copy=False)
+        for item, (item_boxes, item_scores) in enumerate(zip(boxes, wide, strict=True)):
+            for label, class_scores in enumerate(item_scores):
                 if sigma > 0:
-                    found = self.fade(
-                        here,
-                        marks,
+                    selection = self.fade(
+                        item_boxes,
+                        class_scores,
                         int(limit),
                         overlap,
                         np.float32(iou_threshold),
@@ -66,24 +68,19 @@ class Suppression(Operation):
                         np.float32(sigma),
                     )
                 else:
-                    candidates = np.flatnonzero(marks > np.float32(score_threshold))
-                    order = candidates[descending(marks[candidates])]
-                    found = [
-                        (index, marks[index])
-                        for index in greedy(
-                            order, here, iou_threshold, limit=max(int(limit), 0), overlap=overlap
-                        )
-                    ]
-                triplets += [(item, label, index) for index, _ in found]
-                kept += [mark for _, mark in found]
-        indices, marks = (
-            np.array(triplets, dtype=np.int64).reshape(-1, 3),
-            np.array(kept, dtype=np.float32),
-        )
+                    candidates = np.flatnonzero(class_scores > np.float32(score_threshold))
+                    order = candidates[descending(class_scores[candidates])]
+                    most = max(int(limit), 0)
+                    indices = greedy(order, item_boxes, iou_threshold, limit=most, overlap=overlap)
+                    selection = [(index, class_scores[index]) for index in indices]
+                triplets += [(item, label, index) for index, _ in selection]
+                kept += [score for _, score in selection]
+        rows = np.array(triplets, dtype=np.int64).reshape(-1, 3)
+        kept_scores = np.array(kept, dtype=np.float32)
         if self.sort_result_descending:
-            order = np.lexsort((indices[:, 2], indices[:, 1], indices[:, 0], -marks))
-            return indices[order], marks[order]
-        return indices, marks
+            order = np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0], -kept_scores))
+            return rows[order], kept_scores[order]
+        return rows, kept_scores
 
     def fade(
         self,
@@ -95,17 +92,17 @@ class Suppression(Operation):
         score_threshold: Any,
         sigma: Any,
     ) -> list[tuple[int, Any]]:
-        """Soft suppression: a box that overlaps one already taken has its score lowered."""
-        left, marks = np.flatnonzero(scores > score_threshold), scores.copy()
-        taken: list[tuple[int, Any]] = []
-        while left.size and len(taken) < limit:
-            best = int(left[np.argmax(marks[left])])
-            taken.append((best, marks[best]))
+        """Soft suppression: lowers the scores of boxes that overlap one already selected."""
+        left, faded = np.flatnonzero(scores > score_threshold), scores.copy()
+        selected: list[tuple[int, Any]] = []
+        while left.size and len(selected) < limit:
+            best = int(left[np.argmax(faded[left])])
+            selected.append((best, faded[best]))
             left = left[left != best]
             common = overlap(boxes[best], boxes[left])
-            marks[left] *= self.fading(common, iou_threshold, sigma)
-            left = left[marks[left] > score_threshold]
-        return taken
+            faded[left] *= self.fading(common, iou_threshold, sigma)
+            left = left[faded[left] > score_threshold]
+        return selected
 
     def fading(self, common: Array, iou_threshold: Any, sigma: Any) -> Array:
         """The factor by which soft suppression lowers a score."""
@@ -113,8 +110,13 @@ class Suppression(Operation):
 
 
 class NonMaxSuppression_1(Suppression):
-    """The triplets [batch item, class, box] of the boxes that stay, filled up with -1 to min(boxes, max_output_boxes_per_class * classes) rows. The CPU plugin gives only the
-    rows that it found, and more than those for several batch items. Specification: NonMaxSuppression-1."""
+    """The triplets [batch item, class, box] of the boxes that are kept.
+
+    They are padded with -1 to min(boxes, max_output_boxes_per_class * classes) rows. The CPU plugin
+    returns the rows of kept boxes only, and may exceed that number for several batch items.
+
+    Specification: NonMaxSuppression-1.
+    """
 
     since = 1
     box_encoding: str = attribute(Choice("corner", "center"), default="corner")
@@ -174,21 +176,32 @@ class NonMaxSuppression_1(Suppression):
 
 
 def limit_of(limit: Tensor | None) -> Dimension:
-    """`max_output_boxes_per_class` as a dimension, 0 where it is absent; OpenVINO takes -1 for unknown, other negative numbers for 0."""
+    """`max_output_boxes_per_class` as a dimension; 0 where it is absent.
+
+    OpenVINO takes -1 for unknown and other negative numbers for 0.
+    """
     if limit is None:
         return Dimension(0)
     return attribute_size(limit.known[0]) if limit.known else DYNAMIC
 
 
 class NonMaxSuppression_3(NonMaxSuppression_1):
-    """As NonMaxSuppression-1, with a choice of the type of the indices. Specification: NonMaxSuppression-3."""
+    """As NonMaxSuppression-1, with a choice of the type of the indices.
+
+    Specification: NonMaxSuppression-3.
+    """
 
     since = 3
     output_type: ElementType = attribute(INDEX_TYPE, default=I64)
 
 
 class NonMaxSuppression_4(NonMaxSuppression_3):
-    """As NonMaxSuppression-3, filled up to min(boxes, max_output_boxes_per_class) rows for each class of each batch item. Specification: NonMaxSuppression-4."""
+    """As NonMaxSuppression-3, with another number of rows.
+
+    There are min(boxes, max_output_boxes_per_class) rows for each class of each batch item.
+
+    Specification: NonMaxSuppression-4.
+    """
 
     since = 4
 
@@ -209,8 +222,12 @@ class NonMaxSuppression_4(NonMaxSuppression_3):
 
 
 class NonMaxSuppression_5(NonMaxSuppression_4):
-    """Triplets and scores of the boxes that stay, as many as there are, and their number; soft suppression with `soft_nms_sigma`, up to `iou_threshold`.
-    Specification: NonMaxSuppression-5."""
+    """Triplets and scores of the boxes that are kept, without padding, and their number.
+
+    With `soft_nms_sigma` suppression is soft up to `iou_threshold`.
+
+    Specification: NonMaxSuppression-5.
+    """
 
     since = 5
     boxes = operand(F32_F16_BF16, rank=3)
@@ -241,9 +258,8 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
         return selected(self.output_type, boxes, scores, max_output_boxes_per_class)
 
     def fading(self, common: Array, iou_threshold: Any, sigma: Any) -> Array:
-        return np.where(
-            common <= iou_threshold, super().fading(common, iou_threshold, sigma), np.float32(0)
-        )
+        factors = super().fading(common, iou_threshold, sigma)
+        return np.where(common <= iou_threshold, factors, np.float32(0))
 
     def evaluate(
         self,
@@ -254,7 +270,7 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
         score_threshold: Array | None,
         soft_nms_sigma: Array | None = None,
     ) -> Any:
-        found = self.select(
+        indices, kept_scores = self.select(
             self.corners(boxes),
             scores,
             number(max_output_boxes_per_class),
@@ -263,11 +279,16 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
             number(score_threshold),
             number(soft_nms_sigma),
         )
-        return as_outputs(self.output_type, *found)
+        return as_outputs(self.output_type, indices, kept_scores)
 
 
 class NonMaxSuppression_9(NonMaxSuppression_5):
-    """As NonMaxSuppression-5, but soft suppression lowers scores beyond `iou_threshold` too, and drops no box for its overlap. Specification: NonMaxSuppression-9."""
+    """As NonMaxSuppression-5, but soft suppression lowers scores beyond `iou_threshold` too.
+
+    It drops no box for its overlap.
+
+    Specification: NonMaxSuppression-9.
+    """
 
     since = 9
 
@@ -276,7 +297,7 @@ class NonMaxSuppression_9(NonMaxSuppression_5):
 
 
 def require_single(**inputs: Tensor | None) -> None:
-    """Thresholds and limits are scalars or hold one element."""
+    """Raises `Violation` unless thresholds and limits are scalars or have one element."""
     for name, tensor in inputs.items():
         if tensor is not None and tensor.rank == 1:
             require_size("the only element", name, tensor, 0, 1)
@@ -297,16 +318,19 @@ def selected(
 
 
 def as_outputs(
-    output_type: ElementType, indices: Array, marks: Array
+    output_type: ElementType, indices: Array, scores: Array
 ) -> tuple[Array, Array, Array]:
     """Triplets, triplets with the score in place of the box, and their number."""
     integer = output_type.name.replace("i", "int")
-    scored = np.concatenate([indices[:, :2].astype(np.float32), marks[:, None]], axis=1)
+    scored = np.concatenate([indices[:, :2].astype(np.float32), scores[:, None]], axis=1)
     return indices.astype(integer), scored, np.array([len(indices)], dtype=integer)
 
 
 class NMSRotated(Suppression):
-    """Suppression of boxes given as [center x, center y, width, height, angle in radians]. Specification: NMSRotated-13."""
+    """Suppression of boxes given as [center x, center y, width, height, angle in radians].
+
+    Specification: NMSRotated-13.
+    """
 
     since = 13
     boxes = operand(REAL, rank=3)
@@ -342,7 +366,7 @@ class NMSRotated(Suppression):
         score_threshold: Array,
     ) -> tuple[Array, Array, Array]:
         turned = boxes.astype(np.float32) * np.float32([1, 1, 1, 1, 1 if self.clockwise else -1])
-        found = self.select(
+        indices, kept_scores = self.select(
             turned,
             scores,
             number(max_output_boxes_per_class),
@@ -350,4 +374,4 @@ class NMSRotated(Suppression):
             number(iou_threshold),
             number(score_threshold),
         )
-        return as_outputs(self.output_type, *found)
+        return as_outputs(self.output_type, indices, kept_scores)

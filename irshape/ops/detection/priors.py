@@ -1,4 +1,7 @@
-"""Prior boxes: boxes of given sizes around every point of a grid, as fractions of the image, and the variances that belong to them."""
+"""Prior boxes: boxes of given sizes around every point of a grid, and their variances.
+
+Their coordinates are fractions of the image.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ def f32(number: float) -> float:
 
 
 class PriorBoxes(Operation):
-    """A row of corners and a row of variances, for `output_size` [height, width] points spread over `image_size` [height, width]."""
+    """A row of corners and a row of variances of boxes around the points of a grid.
+
+    `output_size` is the [height, width] of the grid, `image_size` that of the image.
+    """
 
     output_size = operand(INTEGER, rank=1, value=True)
     image_size = operand(INTEGER, rank=1)
@@ -52,14 +58,14 @@ class PriorBoxes(Operation):
             rule=INPUT_SHAPES,
         )
         height, width = (output_size.value.dimension(index) or DYNAMIC for index in range(2))
-        return Tensor(
-            F32, [2, height * width * attribute_size(max(self.priors_per_point(), 0)) * 4]
-        )
+        boxes = height * width * attribute_size(max(self.priors_per_point(), 0))
+        return Tensor(F32, [2, boxes * 4])
 
     def check(self, output_size: Tensor, image_size: Tensor) -> Iterator[Fault]:
         if len(self.variance) not in (0, 1, 4):
             yield fault(
-                f"`variance` has {len(self.variance)} numbers; expected none, one for all coordinates, or four",
+                f"`variance` has {len(self.variance)} numbers; "
+                "expected none, one for all coordinates, or four",
                 at="variance",
                 expected="0, 1 or 4 numbers",
                 actual=len(self.variance),
@@ -83,7 +89,8 @@ class PriorBoxes(Operation):
             corners = np.clip(corners, np.float32(0), np.float32(1))
         if corners.shape[2] != self.priors_per_point():
             raise ValueError(
-                f"the attributes describe {corners.shape[2]} boxes a point, but make room for {self.priors_per_point()}"
+                f"the attributes describe {corners.shape[2]} boxes a point, "
+                f"but the shape has room for {self.priors_per_point()}"
             )
         variance = np.float32(self.variance or (0.1,))
         if len(variance) not in (1, 4):
@@ -91,14 +98,17 @@ class PriorBoxes(Operation):
         return np.stack([corners.ravel(), np.broadcast_to(variance, corners.shape).ravel()])
 
     def corners(self, height: int, width: int, image_height: int, image_width: int) -> Array:
-        """[height, width, boxes, 4], before clipping."""
+        """The corners before clipping, as [height, width, boxes, 4]."""
         raise NotImplementedError
 
 
 def boxes_around(
     x: Array, y: Array, half_widths: Array, half_heights: Array, image_height: int, image_width: int
 ) -> Array:
-    """[rows, columns, boxes, 4]: boxes around the points of a grid, as fractions of the image. Centers are given for each point, or for each point and box."""
+    """Boxes around the points of a grid, as fractions of the image: [rows, columns, boxes, 4].
+
+    Centers `x`, `y` are given for each point, or for each point and box.
+    """
     x, y = np.broadcast_arrays(x, y)
     corners = np.stack(
         [x - half_widths, y - half_heights, x + half_widths, y + half_heights], axis=-1
@@ -107,7 +117,10 @@ def boxes_around(
 
 
 class PriorBox_1(PriorBoxes):
-    """Boxes of fixed sizes, then of minimal and maximal sizes and of aspect ratios. Specification: PriorBox-1."""
+    """Boxes of fixed sizes, then of minimal and maximal sizes and of aspect ratios.
+
+    Specification: PriorBox-1.
+    """
 
     since = 1
     min_size: tuple[float, ...] = attribute(FLOATS, default=())
@@ -129,48 +142,48 @@ class PriorBox_1(PriorBoxes):
         )
         if self.fixed_size:
             count = ratios * len(self.fixed_size)
+        per_density = len(self.fixed_ratio) or ratios
         for density in self.density:
-            count += (len(self.fixed_ratio) if self.fixed_ratio else ratios) * (
-                (int(density) if math.isfinite(density) else 0) ** 2 - 1
-            )
+            whole = int(density) if math.isfinite(density) else 0
+            count += per_density * (whole**2 - 1)
         return count
 
     def count_ratios(self) -> int:
-        """The different aspect ratios, 1 among them, told apart to a millionth in single precision."""
-        found = {1.0}
+        """The number of distinct aspect ratios, including 1.
+
+        They are compared in single precision, rounded to a millionth.
+        """
+        ratios = {1.0}
         for ratio in map(f32, self.aspect_ratio):
-            for number in (ratio, f32(1 / ratio) if ratio else math.inf)[: 2 if self.flip else 1]:
+            flipped = f32(1 / ratio) if ratio else math.inf
+            for number in (ratio, flipped) if self.flip else (ratio,):
                 millions = f32(number * 1e6)
-                found.add(
-                    f32(math.floor(abs(millions) + 0.5) / 1e6) * math.copysign(1, millions)
-                    if math.isfinite(millions)
-                    else millions
-                )
-        return len(found)
+                if math.isfinite(millions):
+                    size = f32(math.floor(abs(millions) + 0.5) / 1e6)
+                    ratios.add(math.copysign(1, millions) * size)
+                else:
+                    ratios.add(millions)
+        return len(ratios)
 
     def ratios(self) -> Array:
-        """The aspect ratios apart from 1, in their order."""
-        found = [np.float32(1)]
+        """The distinct aspect ratios other than 1, in their order."""
+        ratios = [np.float32(1)]
         for ratio in np.float32(self.aspect_ratio):
-            if all(abs(ratio - other) >= 1e-6 for other in found):
-                found += [ratio, 1 / ratio] if self.flip else [ratio]
-        return np.array([ratio for ratio in found if abs(ratio - 1) >= 1e-6], dtype=np.float32)
+            if all(abs(ratio - other) >= 1e-6 for other in ratios):
+                ratios += [ratio, 1 / ratio] if self.flip else [ratio]
+        return np.array([ratio for ratio in ratios if abs(ratio - 1) >= 1e-6], dtype=np.float32)
 
     def corners(self, height: int, width: int, image_height: int, image_width: int) -> Array:
         step, sizes = np.float32(self.step), np.float32(self.min_size)
         if not self.scale_all_sizes:
-            step = (
-                np.float32(image_height) / np.float32(height)
-                if step == -1
-                else step * np.float32(image_height)
-            )
-            sizes = sizes * np.float32(image_height)
+            scale = np.float32(image_height)
+            step = scale / np.float32(height) if step == -1 else step * scale
+            sizes = sizes * scale
         column, row = np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32)
         if step == 0:
-            x, y = (
-                (column + np.float32(0.5)) * (np.float32(image_width) / np.float32(width)),
-                (row + np.float32(0.5)) * (np.float32(image_height) / np.float32(height)),
-            )
+            step_x = np.float32(image_width) / np.float32(width)
+            step_y = np.float32(image_height) / np.float32(height)
+            x, y = (column + np.float32(0.5)) * step_x, (row + np.float32(0.5)) * step_y
         else:
             x, y = (column + np.float32(self.offset)) * step, (row + np.float32(self.offset)) * step
         x, y = x[None, :, None], y[:, None, None]
@@ -181,31 +194,31 @@ class PriorBox_1(PriorBoxes):
             fixed = boxes_around(
                 x + shifts_x, y + shifts_y, half_widths, half_heights, image_height, image_width
             )
-            fixed[..., :2], fixed[..., 2:] = (
-                np.maximum(fixed[..., :2], 0),
-                np.minimum(fixed[..., 2:], 1),
-            )
+            fixed[..., :2] = np.maximum(fixed[..., :2], 0)
+            fixed[..., 2:] = np.minimum(fixed[..., 2:], 1)
             parts.insert(index, fixed)
         return np.concatenate(parts, axis=2)
 
     def halves(self, sizes: Array) -> tuple[Array, Array]:
-        """Half the widths and heights of the boxes that `min_size`, `max_size` and `aspect_ratio` describe, in their order."""
+        """Half the widths and heights of the boxes of the attributes, in the order of the output.
+
+        They are those of `min_size`, `max_size` and `aspect_ratio`.
+        """
         roots = np.sqrt(self.ratios())
         wide: list[Array] = []
         high: list[Array] = []
         for index, size in enumerate(sizes):
             half = np.float32([size * np.float32(0.5)])
-            largest = (
-                np.sqrt(size * np.float32(self.max_size[index : index + 1])) * np.float32(0.5)
-                if self.scale_all_sizes
-                else half[:0]
-            )
-            base = half if self.scale_all_sizes else sizes[:1] * np.float32(0.5)
-            stretched = (
-                (base * roots, base / roots)
-                if self.scale_all_sizes or index == len(sizes) - 1
-                else (half[:0], half[:0])
-            )
+            none = half[:0]
+            if self.scale_all_sizes:
+                maximal = np.float32(self.max_size[index : index + 1])
+                largest = np.sqrt(size * maximal) * np.float32(0.5)
+                stretched = half * roots, half / roots
+            elif index == len(sizes) - 1:
+                base = sizes[:1] * np.float32(0.5)
+                largest, stretched = none, (base * roots, base / roots)
+            else:
+                largest, stretched = none, (none, none)
             order = (
                 [(half, half), (largest, largest), stretched]
                 if self.min_max_aspect_ratios_order
@@ -217,33 +230,36 @@ class PriorBox_1(PriorBoxes):
         return np.concatenate([empty, *wide]), np.concatenate([empty, *high])
 
     def fixed(self, index: int) -> tuple[Array, Array, Array, Array]:
-        """The boxes of one fixed size: how far their centers are from the point, and half their widths and heights. Each is there density * density times."""
+        """The boxes of one fixed size, each density * density times.
+
+        Returns the distances of their centers from the point, and half their widths and heights.
+        """
         size = np.float32(self.fixed_size[index])
-        ratios = (
-            np.float32(self.fixed_ratio)
-            if self.fixed_ratio
-            else np.concatenate([np.float32([1] if self.density else []), self.ratios()])
-        )
+        if self.fixed_ratio:
+            ratios = np.float32(self.fixed_ratio)
+        else:
+            ratios = np.concatenate([np.float32([1] if self.density else []), self.ratios()])
         count = int(self.density[index]) if index < len(self.density) else 0
         if not count:
             return (np.empty(0, np.float32),) * 4
         shift = int(size / count)
-        steps = (
-            np.arange(count, dtype=np.float32) * shift
-            + np.float32(shift / 2)
-            - np.float32(int(size) // 2)
-        )
+        places = np.arange(count, dtype=np.float32) * shift
+        steps = places + np.float32(shift / 2) - np.float32(int(size) // 2)
         roots = np.repeat(np.sqrt(ratios), count * count)
-        across, down = (
-            np.tile(np.tile(steps, count), len(ratios)),
-            np.tile(np.repeat(steps, count), len(ratios)),
-        )
+        across = np.tile(np.tile(steps, count), len(ratios))
+        down = np.tile(np.repeat(steps, count), len(ratios))
         half = size * np.float32(0.5)
         return across, down, half * roots, half / roots
 
 
 class PriorBox_8(PriorBox_1):
-    """As PriorBox-1; `min_max_aspect_ratios_order` puts the box of maximal size before those of aspect ratios, or behind. Specification: PriorBox-8."""
+    """As PriorBox-1, with a choice of the order of the boxes.
+
+    With `min_max_aspect_ratios_order`, the box of maximal size comes before those of the aspect
+    ratios, otherwise after them.
+
+    Specification: PriorBox-8.
+    """
 
     since = 8
     min_max_aspect_ratios_order = attribute(BOOLEAN, default=True)
@@ -266,7 +282,8 @@ class PriorBoxClustered(PriorBoxes):
     def infer(self, output_size: Tensor, image_size: Tensor) -> Tensor:
         require(
             len(self.width) == len(self.height),
-            f"`width` has {len(self.width)} numbers and `height` {len(self.height)}; every box needs one of each",
+            f"`width` has {len(self.width)} numbers and `height` {len(self.height)}; "
+            "every box needs one of each",
             at="height",
             expected=f"{len(self.width)} numbers",
             actual=len(self.height),
@@ -277,10 +294,8 @@ class PriorBoxClustered(PriorBoxes):
     def corners(self, height: int, width: int, image_height: int, image_width: int) -> Array:
         step_w, step_h = np.float32(self.step_w or self.step), np.float32(self.step_h or self.step)
         if step_w == 0 and step_h == 0:
-            step_w, step_h = (
-                np.float32(image_width) / np.float32(width),
-                np.float32(image_height) / np.float32(height),
-            )
+            step_w = np.float32(image_width) / np.float32(width)
+            step_h = np.float32(image_height) / np.float32(height)
         x = (np.arange(width, dtype=np.float32) + np.float32(self.offset)) * step_w
         y = (np.arange(height, dtype=np.float32) + np.float32(self.offset)) * step_h
         halves = np.float32(self.width) / np.float32(2), np.float32(self.height) / np.float32(2)

@@ -1,4 +1,8 @@
-"""Region proposals: anchors on every point of a feature map, moved by predicted deltas; the best of those that do not overlap stay."""
+"""Region proposals.
+
+Anchors at every point of a feature map are moved by predicted deltas; the best of those that do not
+overlap are kept.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,10 @@ LARGEST_STRETCH = math.log(1000 / 16)
 def best(
     boxes: Array, scores: Array, first: int, threshold: float, limit: int, margin: float
 ) -> list[int]:
-    """Of the `first` best boxes, at most `limit` that do not overlap a better one by more than the threshold."""
+    """The indices of boxes that overlap no better one that is kept by more than the threshold.
+
+    Only the `first` best boxes are considered, and at most `limit` are kept.
+    """
     order = descending(scores)[: max(first, 0)]
     return greedy(
         order,
@@ -33,8 +40,12 @@ def best(
 
 
 class Proposal_1(Operation):
-    """Boxes [image, x1, y1, x2, y2], `post_nms_topn` rows for each image; where fewer are found, a row with image -1 ends them and the rest is 0.
-    Specification: Proposal-1."""
+    """Boxes [image, x1, y1, x2, y2], `post_nms_topn` rows for each image.
+
+    Where an image has fewer boxes, a row with image -1 ends them, and the rest is 0.
+
+    Specification: Proposal-1.
+    """
 
     since = 1
     class_probs = operand(REAL, rank=4)
@@ -58,11 +69,11 @@ class Proposal_1(Operation):
     def infer(
         self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor
     ) -> Tensor | tuple[Tensor, ...]:
-        return Tensor(
-            class_probs.element_type, [self.rows(class_probs, bbox_deltas, image_shape), 5]
-        )
+        rows = self.rows(class_probs, bbox_deltas, image_shape)
+        return Tensor(class_probs.element_type, [rows, 5])
 
     def rows(self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor) -> Dimension:
+        """The number of rows. Raises `Violation` where the inputs do not fit each other."""
         images = [
             tensor.shape[0] for tensor in (class_probs, bbox_deltas) if tensor.rank is not None
         ]
@@ -70,7 +81,8 @@ class Proposal_1(Operation):
             wanted, seen = class_probs.shape[1] * 2, bbox_deltas.shape[1]
             require(
                 seen.compatible(wanted),
-                f"`bbox_deltas` {bbox_deltas.shape} has {seen} channels; with {class_probs.shape[1]} of `class_probs`, 2 for each anchor, it needs {wanted}, 4 for each",
+                f"`bbox_deltas` {bbox_deltas.shape} has {seen} channels; expected {wanted}, "
+                f"4 for each anchor, as `class_probs` has {class_probs.shape[1]}, 2 for each",
                 at="bbox_deltas",
                 expected=wanted,
                 actual=seen,
@@ -97,7 +109,7 @@ class Proposal_1(Operation):
     def propose(
         self, class_probs: Array, bbox_deltas: Array, image_shape: Array
     ) -> tuple[Array, Array]:
-        """The rows and their probabilities."""
+        """The boxes and their probabilities."""
         info = image_shape.astype(np.float32)
         width, height = (info[0], info[1]) if self.tensorflow else (info[1], info[0])
         margin = np.float32(0 if self.tensorflow else 1)
@@ -105,19 +117,9 @@ class Proposal_1(Operation):
         anchors = self.anchors(rows, columns)
         count = anchors.shape[2]
         scores = class_probs.astype(np.float32)[:, count:].transpose(0, 2, 3, 1).reshape(images, -1)
-        deltas = (
-            bbox_deltas.astype(np.float32)
-            .reshape(images, count, 4, rows, columns)
-            .transpose(0, 3, 4, 1, 2)
-        )
-        deltas = deltas / np.float32(
-            [
-                self.box_coordinate_scale,
-                self.box_coordinate_scale,
-                self.box_size_scale,
-                self.box_size_scale,
-            ]
-        )
+        deltas = bbox_deltas.astype(np.float32).reshape(images, count, 4, rows, columns)
+        deltas = deltas.transpose(0, 3, 4, 1, 2)
+        deltas = deltas / np.float32([self.box_coordinate_scale] * 2 + [self.box_size_scale] * 2)
         if self.tensorflow:
             anchors = within(anchors, height, width)
         boxes = moved(anchors, deltas, margin).reshape(images, -1, 4)
@@ -125,8 +127,8 @@ class Proposal_1(Operation):
             boxes = within(boxes, height - margin, width - margin)
         smallest = np.float32(self.min_size) * info[[3 if len(info) > 3 else 2, 2]]
         scores = scores * (boxes[..., 2:] - boxes[..., :2] + margin >= smallest).all(axis=-1)
-        found = np.zeros((images, self.post_nms_topn, 5), np.float32)
-        marks = np.zeros((images, self.post_nms_topn), np.float32)
+        proposals = np.zeros((images, self.post_nms_topn, 5), np.float32)
+        probabilities = np.zeros((images, self.post_nms_topn), np.float32)
         for image in range(images):
             kept = best(
                 boxes[image],
@@ -141,17 +143,20 @@ class Proposal_1(Operation):
                 chosen = within(chosen, height, width)
             if self.normalize:
                 chosen = chosen / np.stack([width, height, width, height])
-            found[image, : len(kept), 0], found[image, : len(kept), 1:] = image, chosen
-            marks[image, : len(kept)] = scores[image, kept]
+            proposals[image, : len(kept), 0] = image
+            proposals[image, : len(kept), 1:] = chosen
+            probabilities[image, : len(kept)] = scores[image, kept]
             if len(kept) < self.post_nms_topn:
-                found[image, len(kept), 0] = -1
-        return found.reshape(-1, 5).astype(class_probs.dtype), marks.ravel().astype(
-            class_probs.dtype
-        )
+                proposals[image, len(kept), 0] = -1
+        dtype = class_probs.dtype
+        return proposals.reshape(-1, 5).astype(dtype), probabilities.ravel().astype(dtype)
 
     def anchors(self, rows: int, columns: int) -> Array:
-        """[rows, columns, anchors, 4]: boxes of every ratio and scale around the points of the feature map. TensorFlow's have no rounding, start at the origin, and
-        stand on the transposed map."""
+        """Boxes of every ratio and scale around the points of the feature map.
+
+        The result is [rows, columns, anchors, 4]. TensorFlow's boxes are not rounded, are centered
+        at the origin, and lie on the transposed map.
+        """
         margin = np.float32(0 if self.tensorflow else 1)
         base, ratios = np.float32(self.base_size), np.float32(self.ratio)
         wide = np.sqrt(base * base / ratios)
@@ -159,22 +164,15 @@ class Proposal_1(Operation):
         if not self.tensorflow:
             wide = rounded(wide)
             high = rounded(wide * ratios)
-        sides = np.stack(
-            [
-                np.outer(wide, np.float32(self.scale)).ravel(),
-                np.outer(high, np.float32(self.scale)).ravel(),
-            ],
-            axis=-1,
-        )
+        scales = np.float32(self.scale)
+        sides = np.stack([np.outer(wide, scales).ravel(), np.outer(high, scales).ravel()], axis=-1)
         halves = np.float32(0.5) * (sides - margin)
         center = np.float32(0.5) * (base - margin)
         boxes = np.concatenate([center - halves, center + halves], axis=-1)
         if self.tensorflow:
             boxes -= np.float32(0.5) * base
-        x, y = (
-            np.arange(columns, dtype=np.float32) * self.feat_stride,
-            np.arange(rows, dtype=np.float32) * self.feat_stride,
-        )
+        x = np.arange(columns, dtype=np.float32) * self.feat_stride
+        y = np.arange(rows, dtype=np.float32) * self.feat_stride
         across, down = np.meshgrid(x, y)
         if self.tensorflow:
             across, down = down, across
@@ -182,12 +180,17 @@ class Proposal_1(Operation):
 
 
 def rounded(numbers: Array) -> Array:
-    """To the nearest integer, halves away from zero."""
+    """Positive numbers rounded to the nearest integer, halves up."""
     return np.floor(numbers + np.float32(0.5))
 
 
 class Proposal_4(Proposal_1):
-    """As Proposal-1, with the probabilities as a second output, 0 where there is no box; the CPU plugin leaves those uninitialised. Specification: Proposal-4."""
+    """As Proposal-1, with the probabilities as a second output.
+
+    A probability is 0 where there is no box; the CPU plugin leaves it uninitialised.
+
+    Specification: Proposal-4.
+    """
 
     since = 4
     also_under = ("experimental", "extension")
@@ -205,13 +208,15 @@ class Proposal_4(Proposal_1):
 
 
 def refined(anchors: Array, deltas: Array, height: Array, width: Array, margin: float) -> Array:
-    """Anchors [rows, columns, anchors, 4] moved by deltas [anchors * 4, rows, columns] and cut off at the border of the image, one to a row."""
+    """Anchors moved by deltas and clipped to the image, one to a row.
+
+    `anchors` are [rows, columns, anchors, 4], `deltas` [anchors * 4, rows, columns].
+    """
     rows, columns, count, _ = anchors.shape
-    placed = deltas.reshape(count, 4, rows, columns).transpose(2, 3, 0, 1)
-    placed = np.concatenate(
-        [placed[..., :2], np.minimum(placed[..., 2:], np.float32(LARGEST_STRETCH))], axis=-1
-    )
-    boxes = moved(anchors, placed, margin).reshape(-1, 4) - np.float32([0, 0, margin, margin])
+    deltas = deltas.reshape(count, 4, rows, columns).transpose(2, 3, 0, 1)
+    stretches = np.minimum(deltas[..., 2:], np.float32(LARGEST_STRETCH))
+    deltas = np.concatenate([deltas[..., :2], stretches], axis=-1)
+    boxes = moved(anchors, deltas, margin).reshape(-1, 4) - np.float32([0, 0, margin, margin])
     return within(boxes, height - np.float32(margin), width - np.float32(margin))
 
 
@@ -246,7 +251,7 @@ class GenerateProposals(Operation):
             )
         require(
             self.nms_eta == 1,
-            f"`nms_eta` is {self.nms_eta:g}; OpenVINO takes 1 only",
+            f"`nms_eta` is {self.nms_eta:g}; OpenVINO accepts only 1",
             at="nms_eta",
             expected="1",
             actual=self.nms_eta,
@@ -259,7 +264,8 @@ class GenerateProposals(Operation):
             wanted, seen = scores.shape[1] * 4, boxesdeltas.shape[1]
             require(
                 seen.compatible(wanted),
-                f"`boxesdeltas` {boxesdeltas.shape} has {seen} channels; 4 for each of the {scores.shape[1]} anchors of `scores` are {wanted}",
+                f"`boxesdeltas` {boxesdeltas.shape} has {seen} channels; "
+                f"expected {wanted}, 4 for each of the {scores.shape[1]} anchors of `scores`",
                 at="boxesdeltas",
                 expected=wanted,
                 actual=seen,
@@ -271,11 +277,8 @@ class GenerateProposals(Operation):
         require_same("columns", "anchors", anchors, 1, "scores", scores, 3)
         require_same("anchors", "anchors", anchors, 2, "scores", scores, 1)
         images = DYNAMIC
-        for name, tensor in (
-            ("im_info", im_info),
-            ("boxesdeltas", boxesdeltas),
-            ("scores", scores),
-        ):
+        by_image = {"im_info": im_info, "boxesdeltas": boxesdeltas, "scores": scores}
+        for name, tensor in by_image.items():
             if tensor.rank is not None:
                 images = merged("the number of images", images, tensor.shape[0], at=name)
         rows = Dimension(0, (images * self.post_nms_count).high)
@@ -289,8 +292,8 @@ class GenerateProposals(Operation):
         self, im_info: Array, anchors: Array, boxesdeltas: Array, scores: Array
     ) -> tuple[Array, Array, Array]:
         margin = 0.0 if self.normalized else 1.0
-        found: list[Array] = [np.empty((0, 4), np.float32)]
-        marks: list[Array] = [np.empty(0, np.float32)]
+        rois: list[Array] = [np.empty((0, 4), np.float32)]
+        kept_scores: list[Array] = [np.empty(0, np.float32)]
         counts = []
         grid = anchors.astype(np.float32)
         for info, deltas, score in zip(
@@ -303,9 +306,8 @@ class GenerateProposals(Operation):
             flat = score.transpose(1, 2, 0).ravel()
             smallest = np.float32(self.min_size) * info[[3 if len(info) > 3 else 2, 2]]
             order = descending(flat)[: self.pre_nms_count]
-            order = order[
-                (boxes[order, 2:] - boxes[order, :2] + np.float32(margin) >= smallest).all(axis=1)
-            ]
+            sides = boxes[order, 2:] - boxes[order, :2] + np.float32(margin)
+            order = order[(sides >= smallest).all(axis=1)]
             kept = greedy(
                 order,
                 boxes,
@@ -313,12 +315,11 @@ class GenerateProposals(Operation):
                 limit=self.post_nms_count,
                 overlap=lambda box, others: touching_overlaps(box, others, margin),
             )
-            found.append(boxes[kept])
-            marks.append(flat[kept])
+            rois.append(boxes[kept])
+            kept_scores.append(flat[kept])
             counts.append(len(kept))
-        rois, kept_scores = np.concatenate(found), np.concatenate(marks)
         return (
-            rois.astype(im_info.dtype),
-            kept_scores.astype(im_info.dtype),
+            np.concatenate(rois).astype(im_info.dtype),
+            np.concatenate(kept_scores).astype(im_info.dtype),
             np.array(counts, dtype=self.roi_num_type.name.replace("i", "int")),
         )

@@ -1,4 +1,4 @@
-"""Pooling of regions of interest: a part of a feature map, brought to a fixed size."""
+"""Pooling of regions of interest: a part of a feature map, resized to a fixed size."""
 
 from __future__ import annotations
 
@@ -16,23 +16,22 @@ from ..tensors import Tensor
 from .agreement import attribute_size, require_same, require_size
 
 Place = Callable[[Array, Array], tuple[Array, Array]]
+"""Maps the coordinates y, x of samples to their places on the feature map."""
 
 
 def image(data: Array, index: float) -> Array:
     """The feature maps of one batch item."""
     number = int(index)
     if not 0 <= number < len(data):
-        raise ValueError(f"a region names batch item {number}; there are {len(data)}")
+        raise ValueError(f"a region names batch item {number}; `data` has {len(data)}")
     return data[number]
 
 
 def interpolated(features: Array, y: Array, x: Array) -> Array:
-    """Feature maps [channels, rows, columns] between their points; places must lie inside."""
+    """Bilinear samples of feature maps [channels, rows, columns] at places inside them."""
     top, left = np.floor(y).astype(np.int64), np.floor(x).astype(np.int64)
-    bottom, right = (
-        np.minimum(top + 1, features.shape[1] - 1),
-        np.minimum(left + 1, features.shape[2] - 1),
-    )
+    bottom = np.minimum(top + 1, features.shape[1] - 1)
+    right = np.minimum(left + 1, features.shape[2] - 1)
     down, across = (y - top).astype(np.float32), (x - left).astype(np.float32)
     upper = features[:, top, left] * (1 - across) + features[:, top, right] * across
     lower = features[:, bottom, left] * (1 - across) + features[:, bottom, right] * across
@@ -48,21 +47,22 @@ def aligned(
     mode: str,
     place: Place | None = None,
 ) -> Array:
-    """[channels, rows, columns]: a region cut into bins, each the average or maximum of a grid of samples. `start` and `size` are (y, x); `place` tells where a sample lies."""
+    """A region divided into bins, each the average or maximum of a grid of samples.
+
+    `start` and `size` of the region are (y, x); `place` maps the samples to the feature map. The
+    result is [channels, rows, columns].
+    """
     channels, height, width = features.shape
     bins = size / np.float32(pooled)
     counts = [sampling_ratio or math.ceil(float(side)) for side in bins]
     if min(counts) <= 0 or 0 in pooled:
         return np.zeros((channels, *pooled), np.float32)
-    lines = [
-        start[axis]
-        + (
-            np.arange(pooled[axis], dtype=np.float32)[:, None] * bins[axis]
-            + (np.arange(counts[axis], dtype=np.float32) + np.float32(0.5))
-            * (bins[axis] / np.float32(counts[axis]))
-        )
-        for axis in (0, 1)
-    ]
+    lines = []
+    for axis in (0, 1):
+        step = bins[axis] / np.float32(counts[axis])
+        in_bin = (np.arange(counts[axis], dtype=np.float32) + np.float32(0.5)) * step
+        begins = np.arange(pooled[axis], dtype=np.float32)[:, None] * bins[axis]
+        lines.append(start[axis] + (begins + in_bin))
     y, x = np.broadcast_arrays(lines[0].reshape(-1, 1), lines[1].reshape(1, -1))
     if place is not None:
         y, x = place(y, x)
@@ -72,16 +72,15 @@ def aligned(
         np.clip(np.where(outside, 0, y), 0, height - 1),
         np.clip(np.where(outside, 0, x), 0, width - 1),
     )
-    grid = np.where(outside, np.float32(0), samples).reshape(
-        channels, pooled[0], counts[0], pooled[1], counts[1]
-    )
+    grid = np.where(outside, np.float32(0), samples)
+    grid = grid.reshape(channels, pooled[0], counts[0], pooled[1], counts[1])
     if mode == "max":
         return np.asarray(grid.max(axis=(2, 4), initial=0))
     return np.asarray(grid.sum(axis=(2, 4)) / np.float32(counts[0] * counts[1]))
 
 
 class AlignedPooling(Operation):
-    """What the ROIAlign operations share: regions, the batch item of each, and the grid of samples."""
+    """What the ROIAlign operations share: regions, their batch items, and the grid of samples."""
 
     coordinates = 4
     data = operand(REAL, rank=4)
@@ -100,27 +99,29 @@ class AlignedPooling(Operation):
             if tensor.rank is not None:
                 regions = regions.merge(tensor.shape[0]) or regions
         channels = DYNAMIC if data.rank is None else data.shape[1]
-        return Tensor(
-            data.element_type,
-            [regions, channels, attribute_size(self.pooled_h), attribute_size(self.pooled_w)],
-        )
+        pooled = (attribute_size(self.pooled_h), attribute_size(self.pooled_w))
+        return Tensor(data.element_type, [regions, channels, *pooled])
 
     def evaluate(self, data: Array, rois: Array, batch_indices: Array) -> Array:
         wide = data.astype(np.float32)
         result = np.empty((len(rois), data.shape[1], self.pooled_h, self.pooled_w), np.float32)
-        for index, (roi, item) in enumerate(
-            zip(rois.astype(np.float32), batch_indices, strict=True)
-        ):
+        regions = zip(rois.astype(np.float32), batch_indices, strict=True)
+        for index, (roi, item) in enumerate(regions):
             result[index] = self.pool(image(wide, item), roi)
         return result.astype(data.dtype)
 
     def pool(self, features: Array, roi: Array) -> Array:
-        """One region of the feature maps of one batch item."""
+        """One pooled region of the feature maps of a batch item."""
         raise NotImplementedError
 
 
 class ROIAlign_3(AlignedPooling):
-    """Average or maximum of interpolated samples in each bin of a region [x1, y1, x2, y2]; maxima start at 0. Specification: ROIAlign-3."""
+    """Average or maximum of interpolated samples in each bin of a region [x1, y1, x2, y2].
+
+    A maximum is at least 0.
+
+    Specification: ROIAlign-3.
+    """
 
     since = 3
     mode: str = attribute(Choice("avg", "max"), default="avg", required=True)
@@ -130,21 +131,19 @@ class ROIAlign_3(AlignedPooling):
         before = np.float32(0.5 if self.aligned_mode == "half_pixel" else 0)
         behind = np.float32(0 if self.aligned_mode == "asymmetric" else 0.5)
         corners = (roi + before) * np.float32(self.spatial_scale) - behind
-        size = corners[[3, 2]] - corners[[1, 0]]
+        start = corners[[1, 0]]
+        size = corners[[3, 2]] - start
         if self.aligned_mode == "asymmetric":
             size = np.maximum(size, np.float32(1))
-        return aligned(
-            features,
-            corners[[1, 0]],
-            size,
-            (self.pooled_h, self.pooled_w),
-            self.sampling_ratio,
-            self.mode,
-        )
+        pooled = (self.pooled_h, self.pooled_w)
+        return aligned(features, start, size, pooled, self.sampling_ratio, self.mode)
 
 
 class ROIAlign_9(ROIAlign_3):
-    """As ROIAlign-3, with a choice of where the points of the feature map lie. Specification: ROIAlign-9."""
+    """As ROIAlign-3, with a choice of where the points of the feature map lie.
+
+    Specification: ROIAlign-9.
+    """
 
     since = 9
     aligned_mode = attribute(
@@ -153,7 +152,12 @@ class ROIAlign_9(ROIAlign_3):
 
 
 class ROIAlignRotated(AlignedPooling):
-    """Average of interpolated samples in each bin of a region [center x, center y, width, height, angle in radians]. Specification: ROIAlignRotated-15."""
+    """Average of interpolated samples in each bin of a rotated region.
+
+    A region is [center x, center y, width, height, angle in radians].
+
+    Specification: ROIAlignRotated-15.
+    """
 
     since = 15
     coordinates = 5
@@ -168,18 +172,12 @@ class ROIAlignRotated(AlignedPooling):
         def place(y: Array, x: Array) -> tuple[Array, Array]:
             return y * cos - x * sin + center[0], y * sin + x * cos + center[1]
 
-        return aligned(
-            features,
-            -size / np.float32(2),
-            size,
-            (self.pooled_h, self.pooled_w),
-            self.sampling_ratio,
-            "avg",
-            place,
-        )
+        start, pooled = -size / np.float32(2), (self.pooled_h, self.pooled_w)
+        return aligned(features, start, size, pooled, self.sampling_ratio, "avg", place)
 
 
 def require_scale(scale: float) -> None:
+    """Raises `Violation` unless `spatial_scale` is positive and normal in single precision."""
     require(
         sys.float_info.min <= scale < math.inf and scale >= 2**-126,
         f"`spatial_scale` is {scale:g}; expected a positive number",
@@ -191,7 +189,10 @@ def require_scale(scale: float) -> None:
 
 
 def regions_of(rois: Array) -> Iterator[tuple[int, Array]]:
-    """Regions [batch item, x1, y1, x2, y2] with their positions, up to one that names batch item -1, as Proposal ends its list."""
+    """Regions [batch item, x1, y1, x2, y2] with their positions.
+
+    One with batch item -1 ends them, as in the list that Proposal returns.
+    """
     for index, roi in enumerate(rois.astype(np.float32)):
         if roi[0] == -1:
             return
@@ -199,7 +200,12 @@ def regions_of(rois: Array) -> Iterator[tuple[int, Array]]:
 
 
 class ROIPooling(Operation):
-    """Maximum in each bin of a region, or one interpolated sample of it. A region with batch item -1 ends the list; what follows is 0. Specification: ROIPooling-1."""
+    """The maximum of each bin of a region, or one interpolated sample of the bin.
+
+    A region with batch item -1 ends the list; the rest of the result is 0.
+
+    Specification: ROIPooling-1.
+    """
 
     since, written = 1, 2
     data = operand(REAL, rank=4)
@@ -213,7 +219,10 @@ class ROIPooling(Operation):
 
     @property
     def pooled(self) -> tuple[int, int]:
-        """Rows and columns of the result: OpenVINO's writer gives them twice, older ones as pooled_h and pooled_w alone."""
+        """The rows and columns of a pooled region.
+
+        OpenVINO's writer gives them twice; older ones write `pooled_h` and `pooled_w` only.
+        """
         rows, columns = self.output_roi or (0, 0)
         return (
             rows if self.pooled_h is None else self.pooled_h,
@@ -251,15 +260,12 @@ class ROIPooling(Operation):
         result = np.zeros((len(rois), data.shape[1], *self.pooled), np.float32)
         for index, roi in regions_of(rois):
             features = image(wide, roi[0])
-            result[index] = (
-                self.maxima(features, roi[1:])
-                if self.method == "max"
-                else self.samples(features, roi[1:])
-            )
+            pool = self.maxima if self.method == "max" else self.samples
+            result[index] = pool(features, roi[1:])
         return result.astype(data.dtype)
 
     def maxima(self, features: Array, roi: Array) -> Array:
-        """Largest elements of the bins; 0 where a bin lies outside."""
+        """The maxima of the bins; 0 where a bin lies outside the feature map."""
         left, up, right, down = nearest(roi * np.float32(self.spatial_scale)).astype(np.int64)
         result = np.zeros((len(features), *self.pooled), np.float32)
         rows = bin_edges(up, max(down - up + 1, 1), self.pooled[0], features.shape[1])
@@ -271,52 +277,52 @@ class ROIPooling(Operation):
         return result
 
     def samples(self, features: Array, roi: Array) -> Array:
-        """One sample a bin; the region is given in parts of the feature map, and its corners are sampled too."""
+        """One sample a bin, the outermost ones at the corners of the region.
+
+        The coordinates of the region are fractions of the feature map.
+        """
         y = spread(roi[1], roi[3], self.pooled[0], features.shape[1])[:, None]
         x = spread(roi[0], roi[2], self.pooled[1], features.shape[2])[None, :]
         return inside_only(features, *np.broadcast_arrays(y, x))
 
 
 def nearest(numbers: Array) -> Array:
-    """Rounded to integers, halves away from zero."""
+    """Numbers rounded to integers, halves away from zero."""
     return np.trunc(numbers + np.copysign(np.float32(0.5), numbers))
 
 
 def bin_edges(start: int, length: int, count: int, limit: int) -> list[tuple[int, int]]:
-    """Where the bins of a region start and end, overlapping where they are not whole, cut off at the border of the feature map."""
+    """The start and end of each bin of a region, clipped to the feature map.
+
+    Bins whose size is not an integer overlap.
+    """
     size = np.float32(length) / np.float32(count)
     first = np.floor(np.arange(count, dtype=np.float32) * size).astype(np.int64) + start
     last = np.ceil(np.arange(1, count + 1, dtype=np.float32) * size).astype(np.int64) + start
-    return list(
-        zip(np.clip(first, 0, limit).tolist(), np.clip(last, 0, limit).tolist(), strict=True)
-    )
+    starts, ends = np.clip(first, 0, limit).tolist(), np.clip(last, 0, limit).tolist()
+    return list(zip(starts, ends, strict=True))
 
 
 def spread(start: Array, end: Array, count: int, size: int) -> Array:
-    """Places from the start to the end, both given in parts of a feature map; the middle where there is one place only."""
+    """Places from `start` to `end`, both fractions of a feature map; a single one is the middle."""
     last = np.float32(size - 1)
     if count == 1:
         return np.float32([np.float32(0.5) * (start + end) * last])
-    places = (
-        np.arange(count, dtype=np.float32) * ((end - start) * last / np.float32(count - 1))
-        + start * last
-    )
+    step = (end - start) * last / np.float32(count - 1)
+    places = np.arange(count, dtype=np.float32) * step + start * last
     places[-1] = end * last
     return places
 
 
 def inside_only(features: Array, y: Array, x: Array) -> Array:
-    """Feature maps between their points, 0 outside."""
+    """Bilinear samples of feature maps, 0 outside."""
     outside = (y < 0) | (y > features.shape[1] - 1) | (x < 0) | (x > features.shape[2] - 1)
-    return np.where(
-        outside,
-        np.float32(0),
-        interpolated(features, np.where(outside, 0, y), np.where(outside, 0, x)),
-    )
+    samples = interpolated(features, np.where(outside, 0, y), np.where(outside, 0, x))
+    return np.where(outside, np.float32(0), samples)
 
 
 class PositionSensitivePooling(Operation):
-    """What PSROIPooling and its deformable kin share: each bin of a region is taken from channels of its own."""
+    """What PSROIPooling and DeformablePSROIPooling share: each bin has channels of its own."""
 
     data = operand(REAL, rank=4)
     rois = operand(REAL, rank=2)
@@ -325,20 +331,18 @@ class PositionSensitivePooling(Operation):
 
     def shape(self, data: Tensor, rois: Tensor, output_dim: int, group_size: int) -> Tensor:
         regions = DYNAMIC if rois.rank is None else rois.shape[0]
-        return Tensor(
-            data.element_type,
-            [
-                regions,
-                attribute_size(output_dim),
-                attribute_size(group_size),
-                attribute_size(group_size),
-            ],
-        )
+        channels, group = attribute_size(output_dim), attribute_size(group_size)
+        return Tensor(data.element_type, [regions, channels, group, group])
 
 
 class PSROIPooling(PositionSensitivePooling):
-    """Average of each bin of a region, or of interpolated samples of its parts, each taken from channels of its own. A region with batch item -1 ends the list; what follows
-    is 0. Specification: PSROIPooling-1."""
+    """The average of each bin of a region, or of interpolated samples of the parts of the bin.
+
+    Each bin, or part, has channels of its own. A region with batch item -1 ends the list; the rest
+    of the result is 0.
+
+    Specification: PSROIPooling-1.
+    """
 
     since = 1
     output_dim: int = attribute(POSITIVE)
@@ -367,15 +371,16 @@ class PSROIPooling(PositionSensitivePooling):
                 )
         require_scale(self.spatial_scale)
         if data.rank is not None:
-            area, parts = (
-                (self.group_size**2, "group_size * group_size")
-                if self.mode == "average"
-                else (self.spatial_bins_x * self.spatial_bins_y, "spatial_bins_x * spatial_bins_y")
-            )
+            if self.mode == "average":
+                area, parts = self.group_size**2, "group_size * group_size"
+            else:
+                area = self.spatial_bins_x * self.spatial_bins_y
+                parts = "spatial_bins_x * spatial_bins_y"
             wanted = self.output_dim * area
             require(
                 wanted == -1 or data.shape[1].contains(wanted),
-                f"`data` {data.shape} has {data.shape[1]} channels; output_dim * {parts} is {wanted}",
+                f"`data` {data.shape} has {data.shape[1]} channels; "
+                f"expected {wanted}, output_dim * {parts}",
                 at="data",
                 expected=wanted,
                 actual=data.shape[1],
@@ -385,77 +390,68 @@ class PSROIPooling(PositionSensitivePooling):
         return self.shape(data, rois, self.output_dim, self.group_size)
 
     def evaluate(self, data: Array, rois: Array) -> Array:
-        wide = data.astype(np.float32)
-        result = np.zeros(
-            (len(rois), self.output_dim, self.group_size, self.group_size), np.float32
-        )
+        wide, group = data.astype(np.float32), self.group_size
+        result = np.zeros((len(rois), self.output_dim, group, group), np.float32)
         for index, roi in regions_of(rois):
             features = image(wide, roi[0])
-            result[index] = (
-                self.averages(features, roi[1:])
-                if self.mode == "average"
-                else self.samples(features, roi[1:])
-            )
+            pool = self.averages if self.mode == "average" else self.samples
+            result[index] = pool(features, roi[1:])
         return result.astype(data.dtype)
 
     def averages(self, features: Array, roi: Array) -> Array:
-        group = self.group_size
-        start, end = (
-            nearest(roi[:2]) * np.float32(self.spatial_scale),
-            nearest(roi[2:] + np.float32(1)) * np.float32(self.spatial_scale),
-        )
+        """The average of each bin."""
+        group, scale = self.group_size, np.float32(self.spatial_scale)
+        start, end = nearest(roi[:2]) * scale, nearest(roi[2:] + np.float32(1)) * scale
         bins = np.maximum(end - start, np.float32(0.1)) / np.float32(group)
         steps = np.arange(group + 1, dtype=np.float32)
         limits = np.array([features.shape[2], features.shape[1]])
         places = steps[:, None] * bins + start
-        first, last = (
-            np.clip(np.floor(places[:-1]), 0, limits).astype(int),
-            np.clip(np.ceil(places[1:]), 0, limits).astype(int),
-        )
+        first = np.clip(np.floor(places[:-1]), 0, limits).astype(int)
+        last = np.clip(np.ceil(places[1:]), 0, limits).astype(int)
         channels = features.reshape(self.output_dim, group, group, *features.shape[1:])
         result = np.zeros((self.output_dim, group, group), np.float32)
         for row in range(group):
             for column in range(group):
-                part = channels[
-                    :, row, column, first[row, 1] : last[row, 1], first[column, 0] : last[column, 0]
-                ]
+                down = slice(first[row, 1], last[row, 1])
+                across = slice(first[column, 0], last[column, 0])
+                part = channels[:, row, column, down, across]
                 if part.size:
                     result[:, row, column] = part.mean(axis=(1, 2))
         return result
 
     def samples(self, features: Array, roi: Array) -> Array:
+        """The average of one sample of each part of a bin."""
         x1, y1, x2, y2 = roi * np.float32(self.spatial_scale)
-        width, height = (
-            (x2 - x1) / np.float32(self.spatial_bins_x),
-            (y2 - y1) / np.float32(self.spatial_bins_y),
-        )
-        channels = features.reshape(
-            self.spatial_bins_y, self.spatial_bins_x, self.output_dim, *features.shape[1:]
-        )
-        total = np.zeros((self.output_dim, self.group_size, self.group_size), np.float32)
-        for row in range(self.spatial_bins_y):
-            y = spread_bins(y1 + row * height, height, self.group_size, features.shape[1])[:, None]
-            for column in range(self.spatial_bins_x):
-                x = spread_bins(x1 + column * width, width, self.group_size, features.shape[2])[
-                    None, :
-                ]
-                total += inside_only(channels[row, column], *np.broadcast_arrays(y, x))
-        return total / np.float32(self.spatial_bins_x * self.spatial_bins_y)
+        rows, columns, group = self.spatial_bins_y, self.spatial_bins_x, self.group_size
+        width, height = (x2 - x1) / np.float32(columns), (y2 - y1) / np.float32(rows)
+        channels = features.reshape(rows, columns, self.output_dim, *features.shape[1:])
+        total = np.zeros((self.output_dim, group, group), np.float32)
+        for row in range(rows):
+            y = spread_bins(y1 + row * height, height, group, features.shape[1])
+            for column in range(columns):
+                x = spread_bins(x1 + column * width, width, group, features.shape[2])
+                places = np.broadcast_arrays(y[:, None], x[None, :])
+                total += inside_only(channels[row, column], *places)
+        return total / np.float32(columns * rows)
 
 
 def spread_bins(start: Array, length: Array, count: int, size: int) -> Array:
-    """Places along a part of a region, given in parts of a feature map."""
+    """Places along a part of a region whose start and length are fractions of a feature map."""
     last = np.float32(size - 1)
     if count == 1:
         return np.float32([np.float32(0.5) * (start + start + length) * last])
-    return np.asarray(
-        np.arange(count, dtype=np.float32) * (length * last / np.float32(count - 1)) + start * last
-    )
+    step = length * last / np.float32(count - 1)
+    return np.asarray(np.arange(count, dtype=np.float32) * step + start * last)
 
 
 class DeformablePSROIPooling(PositionSensitivePooling):
-    """Average of interpolated samples of each bin of a region, the bins moved by `offsets`, each taken from channels of its own. A region with batch item -1 ends the list;
-    what follows is 0. Specification: DeformablePSROIPooling-1."""
+    """The average of interpolated samples of each bin of a region, with bins moved by `offsets`.
+
+    Each bin has channels of its own. A region with batch item -1 ends the list; the rest of the
+    result is 0.
+
+    Specification: DeformablePSROIPooling-1.
+    """
 
     since = 1
     data = operand(ANY, rank=4)
@@ -482,50 +478,45 @@ class DeformablePSROIPooling(PositionSensitivePooling):
         return self.shape(data, rois, self.output_dim, self.group_size)
 
     def evaluate(self, data: Array, rois: Array, offsets: Array | None) -> Array:
-        wide = data.astype(np.float32)
-        group = self.group_size
+        wide, group = data.astype(np.float32), self.group_size
         result = np.zeros((len(rois), self.output_dim, group, group), np.float32)
         for index, roi in regions_of(rois):
             features = image(wide, roi[0]).reshape(self.output_dim, group, group, *data.shape[2:])
-            scale, half = np.float32(self.spatial_scale), np.float32(0.5)
-            start, end = (
-                nearest(roi[1:3]) * scale - half,
-                (nearest(roi[3:]) + np.float32(1)) * scale - half,
-            )
-            size = np.maximum(end - start, np.float32(0.1))
-            bins = size / np.float32(group)
-            for row in range(group):
-                for column in range(group):
-                    corner = start + np.float32([column, row]) * bins
-                    if offsets is None:
-                        result[index, :, row, column] = self.average(
-                            features[:, row, column], corner, bins
-                        )
-                        continue
-                    moves = (
-                        offsets[index]
-                        .astype(np.float32)[
-                            :, row * self.part_size // group, column * self.part_size // group
-                        ]
-                        .reshape(-1, 2)
-                    )
-                    share = self.output_dim // len(moves)
-                    for part, move in enumerate(moves):
-                        channels = slice(part * share, (part + 1) * share)
-                        moved = corner + move * np.float32(self.trans_std) * size
-                        result[index, channels, row, column] = self.average(
-                            features[channels, row, column], moved, bins
-                        )
+            moves = None if offsets is None else offsets[index].astype(np.float32)
+            result[index] = self.pool(features, roi[1:], moves)
         return result.astype(data.dtype)
 
+    def pool(self, features: Array, roi: Array, offsets: Array | None) -> Array:
+        """One pooled region of feature maps [channels, group, group, rows, columns]."""
+        group = self.group_size
+        scale, half = np.float32(self.spatial_scale), np.float32(0.5)
+        start = nearest(roi[:2]) * scale - half
+        end = (nearest(roi[2:]) + np.float32(1)) * scale - half
+        size = np.maximum(end - start, np.float32(0.1))
+        bins = size / np.float32(group)
+        result = np.zeros((self.output_dim, group, group), np.float32)
+        for row in range(group):
+            for column in range(group):
+                part = features[:, row, column]
+                corner = start + np.float32([column, row]) * bins
+                if offsets is None:
+                    result[:, row, column] = self.average(part, corner, bins)
+                    continue
+                place = (row * self.part_size // group, column * self.part_size // group)
+                moves = offsets[(slice(None), *place)].reshape(-1, 2)
+                share = self.output_dim // len(moves)
+                for index, move in enumerate(moves):
+                    channels = slice(index * share, (index + 1) * share)
+                    moved = corner + move * np.float32(self.trans_std) * size
+                    result[channels, row, column] = self.average(part[channels], moved, bins)
+        return result
+
     def average(self, features: Array, corner: Array, bins: Array) -> Array:
-        """Average over those samples of a bin that lie on the feature map."""
-        x = corner[0] + np.arange(self.spatial_bins_x, dtype=np.float32) * (
-            bins[0] / np.float32(self.spatial_bins_x)
-        )
-        y = corner[1] + np.arange(self.spatial_bins_y, dtype=np.float32) * (
-            bins[1] / np.float32(self.spatial_bins_y)
-        )
+        """The average of the samples of a bin that lie on the feature map."""
+        step_x = bins[0] / np.float32(self.spatial_bins_x)
+        step_y = bins[1] / np.float32(self.spatial_bins_y)
+        x = corner[0] + np.arange(self.spatial_bins_x, dtype=np.float32) * step_x
+        y = corner[1] + np.arange(self.spatial_bins_y, dtype=np.float32) * step_y
         height, width = features.shape[1:]
         x, y = x[(x >= -0.5) & (x <= width - 0.5)], y[(y >= -0.5) & (y <= height - 0.5)]
         if not x.size or not y.size:

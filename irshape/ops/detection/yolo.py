@@ -1,6 +1,8 @@
-"""What YOLO networks end with: RegionYolo, and ReorgYolo before it."""
+"""The last layers of YOLO networks: ReorgYolo and RegionYolo."""
 
 from __future__ import annotations
+
+from math import prod
 
 from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE
@@ -13,7 +15,13 @@ from .agreement import attribute_size
 
 
 class RegionYolo(Operation):
-    """Logistic function on the place and objectness of every region; with `do_softmax`, softmax over its classes and axes flattened into one. Specification: RegionYolo-1."""
+    """The logistic function of the position and objectness of every region.
+
+    With `do_softmax`, also the softmax over the classes; the axes from `axis` to `end_axis` become
+    one.
+
+    Specification: RegionYolo-1.
+    """
 
     since = 1
     data = operand(REAL, rank=4)
@@ -23,9 +31,8 @@ class RegionYolo(Operation):
     classes: int = attribute(INT, default=0, required=True)
     end_axis: int = attribute(INT, default=0, required=True)
     num: int = attribute(INT, default=0, required=True)
-    do_softmax: bool = attribute(
-        BOOLEAN, default=False
-    )  # true by the specification, but OpenVINO takes what is absent for false
+    # the default is true by the specification, but OpenVINO takes false
+    do_softmax: bool = attribute(BOOLEAN, default=False)
     mask: tuple[int, ...] = attribute(INTS, default=())
 
     @property
@@ -34,17 +41,15 @@ class RegionYolo(Operation):
 
     @property
     def per_region(self) -> int:
-        """Channels of one region: coordinates, objectness, and a score for each class."""
+        """The channels of one region: coordinates, objectness, and a score for each class."""
         return self.classes + self.coords + 1
 
     def infer(self, data: Tensor) -> Tensor:
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         if not self.do_softmax:
-            return Tensor(
-                data.element_type,
-                [data.shape[0], attribute_size(self.regions * self.per_region), *data.shape[2:]],
-            )
+            channels = attribute_size(self.regions * self.per_region)
+            return Tensor(data.element_type, [data.shape[0], channels, *data.shape[2:]])
         for name, axis in (("axis", self.axis), ("end_axis", self.end_axis)):
             require(
                 -4 <= axis < 4,
@@ -58,16 +63,14 @@ class RegionYolo(Operation):
         flat = data.shape[first]
         for dim in data.shape[first + 1 : last + 1]:
             flat = flat * dim
-        return Tensor(
-            data.element_type, [*data.shape[:first], flat, *data.shape[max(first, last) + 1 :]]
-        )
+        dims = [*data.shape[:first], flat, *data.shape[max(first, last) + 1 :]]
+        return Tensor(data.element_type, dims)
 
     def evaluate(self, data: Array) -> Array:
         regions, per = self.regions, self.per_region
         images, _, height, width = data.shape
-        values = (
-            data[:, : regions * per].astype(np.float32).reshape(images, regions, per, height, width)
-        )
+        used = data[:, : regions * per].astype(np.float32)
+        values = used.reshape(images, regions, per, height, width)
         logistic = 1 / (1 + np.exp(-values))
         result = values.copy()
         last = self.coords + 1 if self.do_softmax else per
@@ -77,23 +80,20 @@ class RegionYolo(Operation):
             scores = values[:, :, self.coords + 1 :]
             powers = np.exp(scores - scores.max(axis=2, keepdims=True))
             result[:, :, self.coords + 1 :] = powers / powers.sum(axis=2, keepdims=True)
-        whole = np.concatenate(
-            [
-                result.reshape(images, regions * per, height, width).astype(data.dtype),
-                data[:, regions * per :],
-            ],
-            axis=1,
-        )
+        result = result.reshape(images, regions * per, height, width).astype(data.dtype)
         if not self.do_softmax:
-            return whole[:, : regions * per]
+            return result
+        whole = np.concatenate([result, data[:, regions * per :]], axis=1)
         first, last = self.axis % 4, self.end_axis % 4
-        return whole.reshape(
-            *data.shape[:first], int(np.prod(data.shape[first : last + 1])), *data.shape[last + 1 :]
-        )
+        flat = prod(data.shape[first : last + 1])
+        return whole.reshape(*data.shape[:first], flat, *data.shape[last + 1 :])
 
 
 class ReorgYolo(Operation):
-    """Moves blocks of stride * stride points into channels, in the order of the original implementation. Specification: ReorgYolo-1."""
+    """Moves blocks of stride * stride points into channels, in the order of the YOLO reference.
+
+    Specification: ReorgYolo-1.
+    """
 
     since, written = 1, 2
     data = operand(ANY, rank=4)
@@ -124,7 +124,8 @@ class ReorgYolo(Operation):
         channels = data.shape[1]
         require(
             channels.is_dynamic or channels.low >= stride * stride,
-            f"`data` {data.shape} has {channels} channels; with stride {stride} it needs at least {stride * stride}",
+            f"`data` {data.shape} has {channels} channels; "
+            f"expected at least {stride * stride} for stride {stride}",
             at="data",
             expected=f"{stride * stride} or more",
             actual=channels,
@@ -134,7 +135,7 @@ class ReorgYolo(Operation):
             side = data.shape[axis].divided(stride)
             require(
                 side is not None,
-                f"the {name} of `data` {data.shape} is no multiple of the stride {stride}",
+                f"the {name} of `data` {data.shape} is not a multiple of the stride {stride}",
                 at="data",
                 expected=f"a multiple of {stride}",
                 actual=data.shape[axis],
@@ -147,7 +148,6 @@ class ReorgYolo(Operation):
         images, channels, height, width = data.shape
         stride = self.stride[0]
         area = stride * stride
-        blocks = data.reshape(images, channels // area, height, stride, width, stride).transpose(
-            0, 3, 5, 1, 2, 4
-        )
+        split = data.reshape(images, channels // area, height, stride, width, stride)
+        blocks = split.transpose(0, 3, 5, 1, 2, 4)
         return blocks.reshape(images, channels * area, height // stride, width // stride)

@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 from ...faults import require
 from ...rule_ids import INPUT_COUNT, INPUT_SHAPES
-from ...types import DYNAMIC_TYPE, Dimension, ElementType, PartialShape
+from ...types import DYNAMIC_TYPE, Dimension, PartialShape
 from ..declaration import REAL, Operation, attribute, operand, types
 from ..elementwise import computed
 from ..kinds import BOOLEAN
@@ -18,23 +18,26 @@ AXES: Final = ("batch", "height", "width")
 
 
 def plane(tensor: Tensor, name: str, channels: int) -> tuple[Dimension, Dimension, Dimension]:
-    """Batch, height and width of an input, which must be NHWC with so many channels."""
+    """Batch, height and width of an NHWC input.
+
+    Raises `Violation` unless it can have that many channels.
+    """
     if tensor.rank is None:
         tensor = Tensor(tensor.element_type, PartialShape.of_rank(4))
-    batch, height, width, found = tensor.shape
+    batch, height, width, depth = tensor.shape
     require(
-        found.contains(channels),
-        f"`{name}` {tensor.shape} has {found} channels (axis 3); it must have {channels}",
+        depth.contains(channels),
+        f"`{name}` {tensor.shape} has {depth} channels (axis 3); it must have {channels}",
         at=name,
         expected=channels,
-        actual=found,
+        actual=depth,
         rule=INPUT_SHAPES,
     )
     return batch, height, width
 
 
 def require_even(height: Dimension, width: Dimension, name: str) -> None:
-    """Four pixels share their colour, so an image has an even height and an even width."""
+    """Raises `Violation` unless height and width can be even, as four pixels share their colour."""
     for what, size in (("height", height), ("width", width)):
         require(
             size.low < size.high or size.low % 2 == 0,
@@ -47,12 +50,16 @@ def require_even(height: Dimension, width: Dimension, name: str) -> None:
 
 
 class FromPlanes(Operation):
-    """What the conversions to RGB or BGR share: one input holds all planes, its luma on top, or each plane has its own."""
+    """What the conversions to RGB or BGR share.
+
+    One input holds all planes, luma first, or each plane is an input of its own.
+    """
 
     blue_first: ClassVar[bool] = False
     chroma_names: ClassVar[tuple[str, ...]] = ()
 
     def planes(self, y: Tensor, *chroma: Tensor | None) -> Tensor:
+        """The image that the planes make up."""
         given = [tensor for tensor in chroma if tensor is not None]
         names = self.chroma_names
         wanted = f"1 or {1 + len(names)}"
@@ -63,15 +70,15 @@ class FromPlanes(Operation):
             actual=1 + len(given),
             rule=INPUT_COUNT,
         )
-        known = [
-            tensor.element_type for tensor in (y, *given) if tensor.element_type is not DYNAMIC_TYPE
-        ]
+        element_types = (tensor.element_type for tensor in (y, *given))
+        element_type = next((one for one in element_types if not one.is_dynamic), DYNAMIC_TYPE)
         batch, height, width = plane(y, "y", 1)
         if not given:
             third = height.divided(3)
             require(
                 third is not None,
-                f"`y` {y.shape} holds all planes, so its height is 3/2 of the image's; {height} is not divisible by 3",
+                f"`y` {y.shape} holds all planes, so its height is 3/2 of that of the image; "
+                f"{height} is not divisible by 3",
                 at="y",
                 expected="a multiple of 3",
                 actual=height,
@@ -79,30 +86,41 @@ class FromPlanes(Operation):
             )
             assert third is not None
             height = third * 2
+        sizes = (batch, height, width)
         for name, tensor in zip(names, given, strict=False):
-            small = plane(tensor, name, 2 // len(names))
-            doubled = (small[0], small[1] * 2, small[2] * 2)
-            merged = [a.merge(b) for a, b in zip((batch, height, width), doubled, strict=True)]
-            for what, ours, theirs, found in zip(
-                AXES, (batch, height, width), doubled, merged, strict=True
-            ):
-                require(
-                    found is not None,
-                    f"the planes disagree in {what}: `{name}` {tensor.shape} belongs to an image of {theirs}, the planes before it ({y.shape}) to one of {ours}",
-                    at=name,
-                    expected=ours,
-                    actual=theirs,
-                    rule=INPUT_SHAPES,
-                    help="a chroma plane is half as high and half as wide as the luma plane",
-                )
-            batch, height, width = (found for found in merged if found is not None)
+            sizes = self.with_chroma(sizes, y, name, tensor)
+        batch, height, width = sizes
         require_even(height, width, "y")
-        return Tensor(
-            known[0] if known else DYNAMIC_TYPE, PartialShape([batch, height, width, Dimension(3)])
-        )
+        return Tensor(element_type, PartialShape([batch, height, width, Dimension(3)]))
+
+    def with_chroma(
+        self,
+        sizes: tuple[Dimension, Dimension, Dimension],
+        y: Tensor,
+        name: str,
+        chroma: Tensor,
+    ) -> tuple[Dimension, Dimension, Dimension]:
+        """Batch, height and width of the image, given one more chroma plane."""
+        batch, height, width = plane(chroma, name, 2 // len(self.chroma_names))
+        merged = []
+        for what, ours, theirs in zip(AXES, sizes, (batch, height * 2, width * 2), strict=True):
+            size = ours.merge(theirs)
+            require(
+                size is not None,
+                f"the planes disagree in {what}: `{name}` {chroma.shape} belongs to an image of "
+                f"{theirs}, the planes before it ({y.shape}) to one of {ours}",
+                at=name,
+                expected=ours,
+                actual=theirs,
+                rule=INPUT_SHAPES,
+                help="a chroma plane is half as high and half as wide as the luma plane",
+            )
+            assert size is not None
+            merged.append(size)
+        return merged[0], merged[1], merged[2]
 
     def coloured(self, y: Array, u: Array, v: Array) -> Array:
-        """The image from its planes, the small ones of half the size."""
+        """The image from its planes; those of chroma have half the height and width."""
         real = np.float64 if y.dtype == np.float64 else np.float32
         luma = y.astype(real) - real(16)
         d, e = (
@@ -110,29 +128,24 @@ class FromPlanes(Operation):
             for small in (u, v)
         )
         luma = real(1.164) * luma
-        red, green, blue = (
-            luma + real(1.596) * e,
-            luma - real(0.391) * d - real(0.813) * e,
-            luma + real(2.018) * d,
-        )
-        return computed(
-            np.clip(
-                np.stack([blue, green, red] if self.blue_first else [red, green, blue], axis=-1),
-                0,
-                255,
-            ),
-            y,
-        )
+        red = luma + real(1.596) * e
+        green = luma - real(0.391) * d - real(0.813) * e
+        blue = luma + real(2.018) * d
+        channels = [blue, green, red] if self.blue_first else [red, green, blue]
+        return computed(np.clip(np.stack(channels, axis=-1), 0, 255), y)
 
 
 def rounded_up(values: Array, like: Array) -> Array:
-    """Values held within 0 to 255; of integers, halves are rounded up."""
-    held = np.clip(values, 0, 255)
-    return computed(np.floor(held + 0.5) if like.dtype.kind == "u" else held, like)
+    """Values clipped to 0 to 255; for an integer type, halves are rounded up."""
+    clipped = np.clip(values, 0, 255)
+    return computed(np.floor(clipped + 0.5) if like.dtype.kind == "u" else clipped, like)
 
 
 class NV12toRGB(FromPlanes):
-    """An image with a plane of luma and one of interleaved chroma, as RGB. Specification: NV12toRGB-8."""
+    """An image with a plane of luma and one of interleaved chroma, as RGB.
+
+    Specification: NV12toRGB-8.
+    """
 
     since = 8
     chroma_names = ("uv",)
@@ -158,7 +171,10 @@ class NV12toBGR(NV12toRGB):
 
 
 class I420toRGB(FromPlanes):
-    """An image with three planes, of luma and of each chroma, as RGB. Specification: I420toRGB-8."""
+    """An image with three planes, of luma and of each chroma, as RGB.
+
+    Specification: I420toRGB-8.
+    """
 
     since = 8
     chroma_names = ("u", "v")
@@ -186,7 +202,10 @@ class I420toBGR(I420toRGB):
 
 
 class RGBtoNV12(Operation):
-    """An RGB image as a plane of luma and one of interleaved chroma, in one output or in two. Specification: RGBtoNV12-17."""
+    """An RGB image as a plane of luma and one of interleaved chroma, in one output or two.
+
+    Specification: RGBtoNV12-17.
+    """
 
     since = 17
     blue_first: ClassVar[bool] = False
@@ -199,27 +218,25 @@ class RGBtoNV12(Operation):
         half_height, half_width = height.divided(2), width.divided(2)
         require(
             half_height is not None and half_width is not None,
-            f"`image` {image.shape} can have no even height and width",
+            f"`image` {image.shape} cannot have an even height and width",
             at="image",
             actual=image.shape,
             rule=INPUT_SHAPES,
         )
         assert half_height is not None
         assert half_width is not None
-        kind: ElementType = image.element_type
+        element_type = image.element_type
         if self.single_plane:
-            return Tensor(
-                kind, PartialShape([batch, (height * 3).divided(2) or height, width, Dimension(1)])
-            )
-        return Tensor(kind, PartialShape([batch, height, width, Dimension(1)])), Tensor(
-            kind, PartialShape([batch, half_height, half_width, Dimension(2)])
+            rows = (height * 3).divided(2) or height
+            return Tensor(element_type, PartialShape([batch, rows, width, Dimension(1)]))
+        return (
+            Tensor(element_type, PartialShape([batch, height, width, Dimension(1)])),
+            Tensor(element_type, PartialShape([batch, half_height, half_width, Dimension(2)])),
         )
 
     def evaluate(self, image: Array) -> Array | tuple[Array, Array]:
-        red, green, blue = (
-            image[..., channel].astype(np.float64)
-            for channel in ((2, 1, 0) if self.blue_first else (0, 1, 2))
-        )
+        channels = (2, 1, 0) if self.blue_first else (0, 1, 2)
+        red, green, blue = (image[..., channel].astype(np.float64) for channel in channels)
         y = rounded_up(0.257 * red + 0.504 * green + 0.098 * blue + 16, image)
         u = rounded_up(-0.148 * red - 0.291 * green + 0.439 * blue + 128, image)
         v = rounded_up(0.439 * red - 0.368 * green - 0.071 * blue + 128, image)

@@ -1,4 +1,4 @@
-"""GridSample: an image sampled at the places that a grid names."""
+"""GridSample: an image sampled at the places of a grid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ CUBIC_A: Final = -0.75
 
 
 class GridSample(Operation):
-    """Samples of an NCHW image at normalized places, -1 to 1 from border to border. Specification: GridSample-9."""
+    """Samples of an NCHW image at normalized places, -1 to 1 from border to border.
+
+    Specification: GridSample-9.
+    """
 
     since = 9
     data = operand(ANY, rank=4)
@@ -34,23 +37,24 @@ class GridSample(Operation):
         batches, height, width, pair = grid.shape
         require(
             pair.contains(2),
-            f"the last axis of `grid` {grid.shape} holds x and y of each place: expected size 2, got {pair}",
+            f"the last axis of `grid` {grid.shape} holds x and y of each place: "
+            f"expected size 2, got {pair}",
             at="grid",
             expected=2,
             actual=pair,
             rule=INPUT_SHAPES,
         )
-        both = batch.merge(batches)
+        merged = batch.merge(batches)
         require(
-            both is not None,
+            merged is not None,
             f"`data` {data.shape} and `grid` {grid.shape} must agree in their batch (axis 0)",
             at="grid",
             expected=batch,
             actual=batches,
             rule=INPUT_SHAPES,
         )
-        assert both is not None
-        return Tensor(data.element_type, PartialShape([both, channels, height, width]))
+        assert merged is not None
+        return Tensor(data.element_type, PartialShape([merged, channels, height, width]))
 
     def evaluate(self, data: Array, grid: Array) -> Array:
         real = np.float64 if np.float64 in (data.dtype, grid.dtype) else np.float32
@@ -70,35 +74,33 @@ class GridSample(Operation):
             for column, weight in enumerate(across, first):
                 line += self.pixels(work, top + row, left + column) * weight[:, None]
             total += line * down[:, None]
-        # the CPU plugin cuts wide integers, and computes narrow ones as f32, which it rounds
-        return computed(
-            np.trunc(total) if data.dtype.kind in "iu" and data.dtype.itemsize >= 4 else total, data
-        )
+        # the CPU plugin truncates wide integers; narrow ones it computes as f32 and rounds
+        if data.dtype.kind in "iu" and data.dtype.itemsize >= 4:
+            total = np.trunc(total)
+        return computed(total, data)
 
     def denormalized(self, places: Array, size: int) -> Array:
-        """Normalized places as places between pixels."""
+        """Normalized places in units of pixels."""
         one, two = places.dtype.type(1), places.dtype.type(2)
         if self.align_corners:
             return (places + one) * places.dtype.type(size - 1) / two
         return ((places + one) * places.dtype.type(size) - one) / two
 
     def pixels(self, data: Array, y: Array, x: Array) -> Array:
-        """The pixels at whole places, those outside the image by the padding mode."""
+        """The pixels at whole places; outside the image the padding mode decides."""
         rows, columns = self.inside(y, data.shape[2]), self.inside(x, data.shape[3])
-        found = data[np.arange(len(data))[:, None, None], :, rows, columns].transpose(0, 3, 1, 2)
+        items = np.arange(len(data))[:, None, None]
+        pixels = data[items, :, rows, columns].transpose(0, 3, 1, 2)
         if self.padding_mode != "zeros":
-            return found
+            return pixels
         within = (y >= 0) & (y < data.shape[2]) & (x >= 0) & (x < data.shape[3])
-        return np.where(within[:, None], found, np.zeros((), data.dtype))
+        return np.where(within[:, None], pixels, np.zeros((), data.dtype))
 
     def inside(self, places: Array, size: int) -> Array:
         """Whole places as indices into an axis."""
         limit = float(2**53)
-        whole = np.clip(
-            np.nan_to_num(places.astype(np.float64), nan=-1, posinf=limit, neginf=-limit),
-            -limit,
-            limit,
-        ).astype(np.int64)
+        finite = np.nan_to_num(places.astype(np.float64), nan=-1, posinf=limit, neginf=-limit)
+        whole = np.clip(finite, -limit, limit).astype(np.int64)
         if self.padding_mode != "reflection":
             return np.clip(whole, 0, size - 1)
         if not self.align_corners:
@@ -110,12 +112,12 @@ class GridSample(Operation):
 
 
 def linear_weights(share: Array) -> tuple[Array, ...]:
-    """Of the pixel before and the pixel behind."""
+    """The weights of the pixel before and the pixel after a place."""
     return 1 - share, share
 
 
 def cubic_weights(r: Array) -> tuple[Array, ...]:
-    """Of the two pixels before and the two behind."""
+    """The weights of the two pixels before and the two after a place."""
     a = r.dtype.type(CUBIC_A)
     return (
         ((a * (r + 1) - 5 * a) * (r + 1) + 8 * a) * (r + 1) - 4 * a,

@@ -1,7 +1,9 @@
 """Interpolate: an image resized along some of its axes.
 
-Every mode is separable, so `evaluate` resizes one axis after the other: an output element is a weighted sum of a few input elements (`Taps`), or, in the mode `nearest`,
-one of them. Coordinates are worked out in f32 as OpenVINO does, whatever the type of the image, since rounding them decides which element is nearest.
+Every mode is separable, so `evaluate` resizes one axis after the other. An output element is a
+weighted sum of a few input elements (`Taps`), or one of them in the mode `nearest`. Coordinates are
+computed in f32, as in OpenVINO, whatever the type of the image: their rounding decides which
+element is nearest.
 """
 
 from __future__ import annotations
@@ -32,7 +34,10 @@ SMALL_INTEGERS: Final = ("int8", "uint8")
 
 
 def scaled(dim: Dimension, scale: float) -> Dimension:
-    """A dimension times a scale, rounded down; in f32 and with a little added to the scale, as OpenVINO does."""
+    """A dimension times a scale, rounded down.
+
+    As in OpenVINO, it is computed in f32, with 1e-6 added to the scale.
+    """
     if scale == 1:
         return dim
     if not isfinite(scale):
@@ -46,24 +51,25 @@ def scaled(dim: Dimension, scale: float) -> Dimension:
 
 
 def _whole(number: float) -> int:
-    """The whole part of a size; 0 for what is no size."""
+    """The integer part of a size; 0 for a number that is not a size."""
     return int(number) if 0 <= number < UNBOUNDED else 0
 
 
 def default_axes(image: Tensor, axes: Tensor | None) -> tuple[int, ...] | None:
-    """The axes where they are known; without the input all of them."""
+    """The axes where they are known; all of them where the input is absent."""
     if axes is not None:
         return axes.known
     return None if image.rank is None else tuple(range(image.rank))
 
 
 def require_axes(axes: tuple[int, ...], image: Tensor) -> None:
-    """Every axis must lie in the image; negative ones count as outside."""
+    """Raises `Violation` unless every axis is one of the image; negative ones are not allowed."""
     rank = len(image.shape)
     for axis in axes:
         require(
             0 <= axis < rank,
-            f"axis {axis} is out of range for `image` {image.shape} of rank {rank}; Interpolate wants non-negative axes",
+            f"axis {axis} is out of range for `image` {image.shape} of rank {rank}; "
+            "Interpolate requires non-negative axes",
             at="axes",
             expected=f"[0, {rank - 1}]",
             actual=axis,
@@ -78,42 +84,43 @@ def resized(
     name: str,
     pads: tuple[tuple[int, int], ...],
 ) -> PartialShape:
-    """The shape of the image, padded, with the axes scaled by, or of the sizes, that `given` holds (`name`: its operand)."""
+    """The shape of the padded image with `axes` resized.
+
+    `given` holds their scales or their sizes; `name` is its operand.
+    """
     dims = [
         dim + (before + after) if before + after else dim
         for dim, (before, after) in zip(image.shape, pads, strict=True)
     ]
-    scales = (
-        given.value.exact if given.value is not None and given.element_type in SCALE_TYPES else None
-    )
+    scales = None
+    if given.element_type in SCALE_TYPES and given.value is not None:
+        scales = given.value.exact
     sizes = wanted_dimensions(given) if given.element_type in SIZE_TYPES else None
-    found = sizes if scales is None else scales
+    numbers = sizes if scales is None else scales
     require(
-        found is None or len(found) >= len(axes),
+        numbers is None or len(numbers) >= len(axes),
         f"`{name}` {given.shape} must hold a number for each of the {len(axes)} axes",
         at=name,
         expected=len(axes),
         actual=given.shape.size,
     )
     for index, axis in enumerate(axes):
-        dims[axis] = (
-            scaled(dims[axis], scales[index])
-            if scales is not None
-            else sizes[index]
-            if sizes is not None
-            else DYNAMIC
-        )
+        if scales is not None:
+            dims[axis] = scaled(dims[axis], scales[index])
+        else:
+            dims[axis] = DYNAMIC if sizes is None else sizes[index]
     return PartialShape(dims)
 
 
 def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> Iterator[Fault]:
-    """What the specification forbids of axes and sizes or scales, and OpenVINO takes."""
+    """The faults of axes and sizes or scales that OpenVINO accepts against the specification."""
     if axes is not None and len(set(axes)) < len(axes):
         yield duplicate_axes(axes)
     count = given.shape.size
     if axes is not None and count.low > len(axes):
         yield fault(
-            f"`{name}` {given.shape} holds {count} elements for {len(axes)} axes; the rest are ignored",
+            f"`{name}` {given.shape} holds {count} elements for {len(axes)} axes; "
+            "the rest are ignored",
             at=name,
             expected=len(axes),
             actual=count,
@@ -124,7 +131,7 @@ def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> I
         for index, scale in enumerate(given.value.exact or ()):
             if not 0 < scale < float("inf"):
                 yield fault(
-                    f"`{name}` holds {scale} at index {index}; a scale is a number above 0",
+                    f"`{name}` holds {scale} at index {index}; expected a positive number",
                     at=name,
                     expected="above 0",
                     actual=scale,
@@ -166,13 +173,14 @@ class InterpolateAttributes(Operation):
         return self.shape_calculation_mode == "scales"
 
     def pads(self, rank: int) -> tuple[tuple[int, int], ...]:
-        """Padding before and after each axis; 0 where none is given."""
+        """The padding before and after each axis; 0 where none is given."""
         before, after = (
             (*pads[:rank], *(0,) * (rank - len(pads))) for pads in (self.pads_begin, self.pads_end)
         )
         return tuple(zip(before, after, strict=True))
 
     def resized(self, image: Tensor, given: Tensor, name: str, axes: Tensor | None) -> Tensor:
+        """The result, with `axes` resized by the scales or to the sizes of the operand `name`."""
         for at, tensor in ((name, given), ("axes", axes)):
             if tensor is None:
                 continue
@@ -201,11 +209,9 @@ class InterpolateAttributes(Operation):
 
     def resample(self, image: Array, given: Array, axes: Array | None) -> Array:
         along = list(range(image.ndim)) if axes is None else [int(axis) for axis in axes]
-        padded = (
-            np.pad(image, self.pads(image.ndim))
-            if any(self.pads_begin) or any(self.pads_end)
-            else image
-        )
+        padded = image
+        if any(self.pads_begin) or any(self.pads_end):
+            padded = np.pad(image, self.pads(image.ndim))
         if self.by_scales:
             scales = [float(scale) for scale in given[: len(along)]]
             sizes = [
@@ -222,7 +228,7 @@ class InterpolateAttributes(Operation):
 
 
 class Interpolate_1(Operation):
-    """Resizes the axes named by an attribute to the sizes given. Specification: Interpolate-1."""
+    """Resizes the axes that the attribute `axes` names. Specification: Interpolate-1."""
 
     since = 1
     image = operand(ANY)
@@ -253,11 +259,14 @@ class Interpolate_1(Operation):
                 actual=self.mode,
                 rule=ATTRIBUTE_VALUE,
             )
-        count = target_spatial_shape.shape.size
-        if count.high < len(set(self.axes)):
-            message = f"`target_spatial_shape` {target_spatial_shape.shape} holds {count} elements for the {len(set(self.axes))} axes {list(self.axes)}; OpenVINO reads on past its end"
+        count, wanted_count = target_spatial_shape.shape.size, len(set(self.axes))
+        if count.high < wanted_count:
             yield fault(
-                message, at="target_spatial_shape", expected=len(set(self.axes)), actual=count
+                f"`target_spatial_shape` {target_spatial_shape.shape} holds {count} elements for "
+                f"the {wanted_count} axes {list(self.axes)}; OpenVINO reads past its end",
+                at="target_spatial_shape",
+                expected=wanted_count,
+                actual=count,
             )
         yield from doubtful_values(self.axes, target_spatial_shape, "target_spatial_shape")
 
@@ -269,7 +278,7 @@ class Interpolate_1(Operation):
             "cubic": "cubic",
         }
         if self.mode not in modes:
-            raise NotImplementedError(f"no rule is known for the mode '{self.mode}'")
+            raise NotImplementedError(f"the mode '{self.mode}' is not implemented")
         padded = any(self.pads_begin) or any(self.pads_end)
         transformation = "align_corners" if self.align_corners else "asymmetric"
         if (
@@ -309,25 +318,25 @@ class Interpolate_4(InterpolateAttributes):
                 actual="dynamic",
                 rule=INPUT_ELEMENT_TYPE,
             )
-        return (
-            self.resized(image, scales, "scales", axes)
-            if self.by_scales
-            else self.resized(image, sizes, "sizes", axes)
-        )
+        if self.by_scales:
+            return self.resized(image, scales, "scales", axes)
+        return self.resized(image, sizes, "sizes", axes)
 
     def check(
         self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None
     ) -> Iterator[Fault]:
-        return doubtful_values(
-            default_axes(image, axes), *((scales, "scales") if self.by_scales else (sizes, "sizes"))
-        )
+        given, name = (scales, "scales") if self.by_scales else (sizes, "sizes")
+        return doubtful_values(default_axes(image, axes), given, name)
 
     def evaluate(self, image: Array, sizes: Array, scales: Array, axes: Array | None) -> Array:
         return self.resample(image, scales if self.by_scales else sizes, axes)
 
 
 class Interpolate_11(InterpolateAttributes):
-    """As Interpolate-4 with one input for sizes or scales, and the modes of Pillow. Specification: Interpolate-11."""
+    """As Interpolate-4, with one input for sizes or scales, and the modes of Pillow.
+
+    Specification: Interpolate-11.
+    """
 
     since = 11
     mode: str = attribute(
@@ -342,7 +351,9 @@ class Interpolate_11(InterpolateAttributes):
         allowed, seen = SCALE_TYPES if self.by_scales else SIZE_TYPES, scales_or_sizes.element_type
         require(
             seen.is_dynamic or seen in allowed,
-            f'`scales_or_sizes` has element type {seen}, but with shape_calculation_mode="{self.shape_calculation_mode}" it holds {self.shape_calculation_mode}: {_names(allowed)}',
+            f"`scales_or_sizes` has element type {seen}, but with "
+            f'shape_calculation_mode="{self.shape_calculation_mode}" '
+            f"it holds {self.shape_calculation_mode}: {_names(allowed)}",
             at="scales_or_sizes",
             expected=_names(allowed),
             actual=seen,
@@ -358,14 +369,17 @@ class Interpolate_11(InterpolateAttributes):
 
 
 def _names(allowed: frozenset[ElementType]) -> str:
-    return ", ".join(sorted(found.name for found in allowed))
+    return ", ".join(sorted(element_type.name for element_type in allowed))
 
 
 # evaluation
 
 
 class Taps(NamedTuple):
-    """What each element of a resized axis is made of: positions on the old axis and their weights, a row an element."""
+    """The contributions to each element of a resized axis.
+
+    A row for each element: positions on the original axis, and their weights.
+    """
 
     positions: Array
     weights: Array
@@ -382,50 +396,59 @@ def interpolate(
     mode = attributes.mode
     if not image.size or 0 in sizes:
         target = dict(zip(axes, sizes, strict=True))
-        return np.zeros(
-            [target.get(axis, before) for axis, before in enumerate(image.shape)], image.dtype
-        )
+        shape = [target.get(axis, before) for axis, before in enumerate(image.shape)]
+        return np.zeros(shape, image.dtype)
     if mode == "nearest":
-        for axis, size, scale in zip(axes, sizes, scales, strict=True):
-            coordinates = original(
-                attributes.coordinate_transformation_mode,
-                size,
-                image.shape[axis],
-                np.float32(scale),
-            )
-            nearest = NEAREST[attributes.nearest_mode](coordinates, scale < 1).astype(np.int64)
-            image = np.take(image, np.clip(nearest, 0, image.shape[axis] - 1), axis=axis)
-        return image
+        return nearest_elements(image, axes, sizes, scales, attributes)
     stepwise = mode.endswith("pillow") and image.dtype.name in SMALL_INTEGERS
     numbers = plain(image)
-    data = (
-        numbers
-        if numbers.dtype.kind == "f"
-        else numbers.astype(np.float64 if numbers.dtype.itemsize > 1 else np.float32)
-    )
+    data = numbers
+    if numbers.dtype.kind != "f":
+        data = numbers.astype(np.float64 if numbers.dtype.itemsize > 1 else np.float32)
     antialias = attributes.antialias and any(scale < 1 for scale in scales)
     for axis, size, scale in reversed(list(zip(axes, sizes, scales, strict=True))):
         before = image.shape[axis]
-        if mode.endswith("pillow"):
-            if size == before:
-                continue
-            taps = pillow(size, before, mode, attributes.cube_coeff)
-        else:
-            coordinates = original(
-                attributes.coordinate_transformation_mode, size, before, np.float32(scale)
-            )
-            if mode == "linear":
-                taps = linear(coordinates, before, scale if antialias else 1.0)
-            else:
-                taps = (
-                    linear_onnx(coordinates, before)
-                    if mode == "linear_onnx"
-                    else cubic(coordinates, before, attributes.cube_coeff)
-                )
+        if mode.endswith("pillow") and size == before:
+            continue
+        taps = taps_of(size, before, scale, attributes, antialias=antialias)
         data = mixed(data, axis, taps)
         if stepwise:
             data = computed(data, image).astype(data.dtype)
     return computed(data, image)
+
+
+def nearest_elements(
+    image: Array,
+    axes: list[int],
+    sizes: list[int],
+    scales: list[float],
+    attributes: InterpolateAttributes,
+) -> Array:
+    """The image resized in the mode `nearest`."""
+    for axis, size, scale in zip(axes, sizes, scales, strict=True):
+        before = image.shape[axis]
+        coordinates = original(
+            attributes.coordinate_transformation_mode, size, before, np.float32(scale)
+        )
+        nearest = NEAREST[attributes.nearest_mode](coordinates, scale < 1).astype(np.int64)
+        image = np.take(image, np.clip(nearest, 0, before - 1), axis=axis)
+    return image
+
+
+def taps_of(
+    size: int, before: int, scale: float, attributes: InterpolateAttributes, *, antialias: bool
+) -> Taps:
+    """The taps of an axis that is resized from `before` to `size`."""
+    mode, cube_coeff = attributes.mode, attributes.cube_coeff
+    if mode.endswith("pillow"):
+        return pillow(size, before, mode, cube_coeff)
+    transformation = attributes.coordinate_transformation_mode
+    coordinates = original(transformation, size, before, np.float32(scale))
+    if mode == "linear":
+        return linear(coordinates, before, scale if antialias else 1.0)
+    if mode == "linear_onnx":
+        return linear_onnx(coordinates, before)
+    return cubic(coordinates, before, cube_coeff)
 
 
 def mixed(data: Array, axis: int, taps: Taps) -> Array:
@@ -433,26 +456,23 @@ def mixed(data: Array, axis: int, taps: Taps) -> Array:
     positions, weights = taps
     form = [1] * data.ndim
     form[axis] = len(positions)
-    made = np.zeros((*data.shape[:axis], len(positions), *data.shape[axis + 1 :]), data.dtype)
+    total = np.zeros((*data.shape[:axis], len(positions), *data.shape[axis + 1 :]), data.dtype)
     for tap in np.flatnonzero(weights.any(axis=0)):
-        made += np.take(data, positions[:, tap], axis=axis) * weights[:, tap].astype(
-            data.dtype
-        ).reshape(form)
-    return made
+        weight = weights[:, tap].astype(data.dtype).reshape(form)
+        total += np.take(data, positions[:, tap], axis=axis) * weight
+    return total
 
 
 def original(transformation: str, size: int, before: int, scale: Any) -> Array:
-    """Where the elements of a resized axis lie on the old one."""
+    """The coordinates of the elements of a resized axis on the original one."""
     places = np.arange(size, dtype=np.float32)
     half = np.float32(0.5)
     if scale == 1 or size == before:
         return places
     if transformation == "align_corners":
-        return (
-            np.zeros_like(places)
-            if size == 1
-            else places * np.float32(before - 1) / np.float32(size - 1)
-        )
+        if size == 1:
+            return np.zeros_like(places)
+        return places * np.float32(before - 1) / np.float32(size - 1)
     if transformation == "asymmetric":
         return places / scale
     if transformation == "tf_half_pixel_for_nn":
@@ -467,9 +487,8 @@ def _away_from_zero(numbers: Array) -> Array:
 
 
 def _prefer_floor(numbers: Array, _: bool) -> Array:
-    return np.where(
-        numbers == np.trunc(numbers) + np.float32(0.5), np.floor(numbers), _away_from_zero(numbers)
-    )
+    half = numbers == np.trunc(numbers) + np.float32(0.5)
+    return np.where(half, np.floor(numbers), _away_from_zero(numbers))
 
 
 NEAREST: Final[dict[str, Callable[[Array, bool], Array]]] = {
@@ -482,33 +501,31 @@ NEAREST: Final[dict[str, Callable[[Array, bool], Array]]] = {
 
 
 def linear(coordinates: Array, before: int, stretch: float) -> Taps:
-    """Triangles around each coordinate, `1 / stretch` wide to either side; what lies outside the image takes no part."""
+    """Triangular weights around each coordinate, `1 / stretch` wide to either side.
+
+    Elements outside the image have no weight.
+    """
     reach = int(np.ceil(1 / stretch + 0.5))
-    positions = _away_from_zero(coordinates).astype(np.int64)[:, None] + np.arange(
-        -reach, reach + 1
-    )
+    nearest = _away_from_zero(coordinates).astype(np.int64)
+    positions = nearest[:, None] + np.arange(-reach, reach + 1)
     weights = np.maximum(0, 1 - np.abs(np.float32(stretch) * (coordinates[:, None] - positions)))
     weights = np.where((positions >= 0) & (positions < before), weights, 0)
     total = weights.sum(axis=1, keepdims=True)
-    return Taps(
-        np.clip(positions, 0, before - 1),
-        np.where(total > 0, weights / np.where(total > 0, total, 1), 0),
-    )
+    normalized = np.where(total > 0, weights / np.where(total > 0, total, 1), 0)
+    return Taps(np.clip(positions, 0, before - 1), normalized)
 
 
 def linear_onnx(coordinates: Array, before: int) -> Taps:
-    """The two neighbours of each coordinate, held within the image."""
+    """The two neighbours of each coordinate, clipped to the image."""
     inside = np.clip(coordinates, 0, before - 1)
     left = inside.astype(np.int64)
+    right = np.minimum(left + 1, before - 1)
     share = inside - left
-    return Taps(
-        np.stack([left, np.minimum(left + 1, before - 1)], axis=1),
-        np.stack([1 - share, share], axis=1),
-    )
+    return Taps(np.stack([left, right], axis=1), np.stack([1 - share, share], axis=1))
 
 
 def cubic(coordinates: Array, before: int, a: float) -> Taps:
-    """Four neighbours of each coordinate, those outside replaced by the outermost element."""
+    """Four neighbours of each coordinate; the outermost element replaces those outside."""
     left = np.floor(coordinates)
     s = (coordinates - left).astype(np.float64)
     weights = [
@@ -517,14 +534,12 @@ def cubic(coordinates: Array, before: int, a: float) -> Taps:
         (((-a - 2) * s + (2 * a + 3)) * s - a) * s,
         -a * s * s * (s - 1),
     ]
-    return Taps(
-        np.clip(left.astype(np.int64)[:, None] + np.arange(-1, 3), 0, before - 1),
-        np.stack(weights, axis=1),
-    )
+    positions = left.astype(np.int64)[:, None] + np.arange(-1, 3)
+    return Taps(np.clip(positions, 0, before - 1), np.stack(weights, axis=1))
 
 
 def pillow(size: int, before: int, mode: str, a: float) -> Taps:
-    """The filters of the Pillow library: as wide as the image is shrunk, cut off at its border."""
+    """The filters of the Pillow library: widened by the reduction, truncated at the border."""
     scale = before / size
     stretch = max(scale, 1.0)
     support = (1.0 if mode == "bilinear_pillow" else 2.0) * stretch
@@ -533,14 +548,13 @@ def pillow(size: int, before: int, mode: str, a: float) -> Taps:
     last = np.minimum(np.trunc(centers + support + 0.5), before)
     positions = first[:, None] + np.arange(int(np.ceil(support)) * 2 + 1)
     x = np.abs((positions - centers[:, None] + 0.5) / stretch)
-    near, far = (
-        (1 - x, np.zeros_like(x))
-        if mode == "bilinear_pillow"
-        else (((a + 2) * x - (a + 3)) * x * x + 1, (((x - 5) * x + 8) * x - 4) * a)
-    )
+    if mode == "bilinear_pillow":
+        near, far = 1 - x, np.zeros_like(x)
+    else:
+        near = ((a + 2) * x - (a + 3)) * x * x + 1
+        far = (((x - 5) * x + 8) * x - 4) * a
     weights = np.where(x < 1, near, np.where((x < 2) & (mode == "bicubic_pillow"), far, 0))
     weights = np.where(positions < last[:, None], weights, 0)
     total = weights.sum(axis=1, keepdims=True)
-    return Taps(
-        np.minimum(positions.astype(np.int64), before - 1), weights / np.where(total == 0, 1, total)
-    )
+    normalized = weights / np.where(total == 0, 1, total)
+    return Taps(np.minimum(positions.astype(np.int64), before - 1), normalized)

@@ -1,1 +1,1 @@
-"""Data movement: operations whose result holds elements of the input, in other places."""
+"""Data movement: operations that return elements of their input in other places."""

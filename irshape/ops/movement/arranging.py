@@ -29,7 +29,7 @@ from ..tensors import Tensor, Value
 
 
 class Transpose(Operation):
-    """The axes in another order; the opposite order where `order` is empty. Specification: Transpose-1."""
+    """The axes in another order; reversed where `order` is empty. Specification: Transpose-1."""
 
     since = 1
     never_larger = True
@@ -59,7 +59,7 @@ class Transpose(Operation):
             return tuple(range(rank))[::-1]
         require(
             sorted(order) == list(range(rank)),
-            f"`order` {listed(order)} is no order of the axes 0 to {rank - 1}: each must be there once",
+            f"`order` {listed(order)} is not a permutation of the axes 0 to {rank - 1}",
             at="order",
             expected=f"a permutation of 0 to {rank - 1}",
             actual=listed(order),
@@ -71,16 +71,18 @@ class Transpose(Operation):
         sizes, known = data.shape.static, order.known
         if data.value is None or sizes is None or known is None:
             return None
-        return data.value.take(
-            picked(sizes, [range(size) for size in sizes], self.axes(known, len(sizes)))
-        )
+        order_of_axes = self.axes(known, len(sizes))
+        return data.value.take(picked(sizes, [range(size) for size in sizes], order_of_axes))
 
     def evaluate(self, data: Array, order: Array) -> Array:
         return np.transpose(data, self.axes(tuple(order.tolist()), data.ndim))
 
 
 class Reverse(Operation):
-    """The elements in opposite order along some axes, named by index or marked by a mask. Specification: Reverse-1."""
+    """The elements in reverse order along the axes of a list or a mask.
+
+    Specification: Reverse-1.
+    """
 
     since, until = 1, 1
     never_larger = True
@@ -94,7 +96,8 @@ class Reverse(Operation):
         wanted = BOOLEAN_TYPE if masked else INTEGER
         require(
             axis.element_type in wanted,
-            f"`axis` has element type {axis.element_type}; mode {self.mode} takes {'a boolean for each axis' if masked else 'axes, which are integers'}",
+            f"`axis` has element type {axis.element_type}; mode {self.mode} takes "
+            f"{'a boolean for each axis' if masked else 'axes, which are integers'}",
             at="axis",
             expected="boolean" if masked else "an integer",
             actual=axis.element_type,
@@ -105,7 +108,8 @@ class Reverse(Operation):
         if masked:
             require(
                 axis.rank is None or axis.shape[0].contains(data.rank),
-                f"`axis` has {axis.shape} elements, but `data` {data.shape} has {data.rank} dimensions; mode mask takes a boolean for each",
+                f"`axis` has {axis.shape} elements, but `data` {data.shape} has {data.rank} "
+                "dimensions; mode mask takes a boolean for each",
                 at="axis",
                 expected=f"[{data.rank}]",
                 actual=axis.shape,
@@ -123,16 +127,18 @@ class Reverse(Operation):
         return Tensor(data.element_type, data.shape)
 
     def evaluate(self, data: Array, axis: Array) -> Array:
-        along = (
-            np.flatnonzero(axis).tolist()
-            if self.mode == "mask"
-            else sorted({max(int(index), 0) for index in axis})
-        )
+        if self.mode == "mask":
+            along = np.flatnonzero(axis).tolist()
+        else:
+            along = sorted({max(int(index), 0) for index in axis})
         return np.flip(data, along) if along else data
 
 
 class Roll(Operation):
-    """The elements moved on along `axes`, those past the end back to the beginning. Specification: Roll-7."""
+    """The elements shifted along `axes`; those past the end return at the beginning.
+
+    Specification: Roll-7.
+    """
 
     since = 7
     never_larger = True
@@ -144,7 +150,8 @@ class Roll(Operation):
     def infer(self, data: Tensor, shift: Tensor, axes: Tensor) -> Tensor:
         require(
             shift.rank != 1 or shift.shape.compatible(axes.shape),
-            f"`shift` has shape {shift.shape}, `axes` {axes.shape}; expected one shift for each axis, or a scalar for all",
+            f"`shift` has shape {shift.shape}, `axes` {axes.shape}; "
+            "expected one shift for each axis, or a scalar for all",
             at="shift",
             expected=axes.shape,
             actual=shift.shape,
@@ -162,7 +169,12 @@ class Roll(Operation):
 
 
 class ReverseSequence(Operation):
-    """For each part along `batch_axis`, its first elements along `seq_axis` in opposite order, as many as `seq_lengths` says. Specification: ReverseSequence-1."""
+    """The first elements along `seq_axis` in reverse order, for each position of `batch_axis`.
+
+    `seq_lengths` gives their number.
+
+    Specification: ReverseSequence-1.
+    """
 
     since = 1
     moves = ("data",)
@@ -176,7 +188,8 @@ class ReverseSequence(Operation):
         if rank is None:
             require(
                 self.seq_axis >= 0,
-                f"seq_axis is {self.seq_axis}, which counts from the end, but the rank of `data` is not known",
+                f"seq_axis is {self.seq_axis}, which counts from the end, "
+                "but the rank of `data` is not known",
                 at="seq_axis",
                 expected="0 or more, or a known rank",
                 actual=self.seq_axis,
@@ -198,7 +211,8 @@ class ReverseSequence(Operation):
         merged = dims[batch].merge(seq_lengths.shape[0])
         if merged is None:
             raise Violation(
-                f"`seq_lengths` has {seq_lengths.shape[0]} elements, but dimension {batch} of `data` {data.shape}, the batch, is {dims[batch]}",
+                f"`seq_lengths` has {seq_lengths.shape[0]} elements, "
+                f"but dimension {batch} of `data` {data.shape}, the batch, is {dims[batch]}",
                 at="seq_lengths",
                 expected=f"{dims[batch]} elements",
                 actual=seq_lengths.shape[0],
@@ -213,20 +227,19 @@ class ReverseSequence(Operation):
         lengths = seq_lengths.astype(np.int64)[:, None]
         order = np.where(place < lengths, lengths - 1 - place, place)
         if batch == along:
-            return np.take_along_axis(
-                data,
-                np.expand_dims(
-                    np.diagonal(order), tuple(i for i in range(data.ndim) if i != along)
-                ),
-                along,
-            )
+            others = tuple(axis for axis in range(data.ndim) if axis != along)
+            return np.take_along_axis(data, np.expand_dims(np.diagonal(order), others), along)
         shape = [1] * data.ndim
         shape[batch], shape[along] = order.shape
-        return np.take_along_axis(data, (order if batch < along else order.T).reshape(shape), along)
+        indices = (order if batch < along else order.T).reshape(shape)
+        return np.take_along_axis(data, indices, along)
 
 
 class ShuffleChannels(Operation):
-    """The channels dealt out anew: the first of each group, then the second of each, and so on. Specification: ShuffleChannels-1."""
+    """The channels in another order: the first of each group, then the second of each, and so on.
+
+    Specification: ShuffleChannels-1.
+    """
 
     since = 1
     moves = ("data",)
@@ -247,7 +260,8 @@ class ShuffleChannels(Operation):
             channels = data.shape[normalized_axis(self.axis, data.rank, rule=OPERATION_CONSTRAINT)]
             require(
                 channels.is_dynamic or channels.low % self.group == 0,
-                f"dimension {self.axis} of `data` {data.shape} is {channels}, which cannot be split into {self.group} equal groups",
+                f"dimension {self.axis} of `data` {data.shape} is {channels}, "
+                f"which cannot be split into {self.group} equal groups",
                 at="group",
                 expected=f"a divisor of {channels}",
                 actual=self.group,
@@ -257,7 +271,6 @@ class ShuffleChannels(Operation):
     def evaluate(self, data: Array) -> Array:
         axis = self.axis % data.ndim
         size = data.shape[axis]
-        groups = data.reshape(
-            (*data.shape[:axis], self.group, size // self.group, *data.shape[axis + 1 :])
-        )
+        split = (self.group, size // self.group)
+        groups = data.reshape((*data.shape[:axis], *split, *data.shape[axis + 1 :]))
         return np.swapaxes(groups, axis, axis + 1).reshape(data.shape)

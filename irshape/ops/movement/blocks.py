@@ -20,7 +20,7 @@ from .padding import blank
 
 
 def _divided(dim: Dimension, divisor: int, what: str, at: str) -> Dimension:
-    """A dimension divided without rest. Raises `Violation` where it cannot be."""
+    """A dimension divided by a number. Raises `Violation` where it cannot be a multiple."""
     quotient = dim.divided(divisor)
     if quotient is None:
         raise Violation(
@@ -33,7 +33,10 @@ def _divided(dim: Dimension, divisor: int, what: str, at: str) -> Dimension:
 
 
 class DepthOrSpace(Operation):
-    """What DepthToSpace and SpaceToDepth share: blocks of `block_size` along each spatial axis that lie in the depth on the other side."""
+    """What DepthToSpace and SpaceToDepth share.
+
+    Blocks of `block_size` along each spatial axis become channels, or the reverse.
+    """
 
     moves = ("data",)
     data = operand(ANY)
@@ -65,11 +68,12 @@ class DepthOrSpace(Operation):
         return Tensor(data.element_type, self.moved(data.shape, block, block ** (data.rank - 2)))
 
     def moved(self, shape: PartialShape, block: int, count: int) -> list[Dimension]:
+        """The dimensions of the result; `count` is the number of elements of a block."""
         raise NotImplementedError
 
 
 class DepthToSpace(DepthOrSpace):
-    """Elements of the depth laid out as blocks in space. Specification: DepthToSpace-1."""
+    """Channels rearranged into spatial blocks. Specification: DepthToSpace-1."""
 
     since = 1
 
@@ -84,22 +88,17 @@ class DepthToSpace(DepthOrSpace):
         block, axes = self.block_size, len(space)
         blocks = [block] * axes
         depth //= block**axes
-        split = (
-            [batch, *blocks, depth, *space]
-            if self.mode == "blocks_first"
-            else [batch, depth, *blocks, *space]
-        )
-        first, depth_axis = (1, axes + 1) if self.mode == "blocks_first" else (2, 1)
+        if self.mode == "blocks_first":
+            split, first, depth_axis = [batch, *blocks, depth, *space], 1, axes + 1
+        else:
+            split, first, depth_axis = [batch, depth, *blocks, *space], 2, 1
         pairs = [axis for i in range(axes) for axis in (axes + 2 + i, first + i)]
-        return (
-            data.reshape(split)
-            .transpose([0, depth_axis, *pairs])
-            .reshape([batch, depth, *(size * block for size in space)])
-        )
+        spread = data.reshape(split).transpose([0, depth_axis, *pairs])
+        return spread.reshape([batch, depth, *(size * block for size in space)])
 
 
 class SpaceToDepth(DepthOrSpace):
-    """Blocks in space laid out in the depth. Specification: SpaceToDepth-1."""
+    """Spatial blocks rearranged into channels. Specification: SpaceToDepth-1."""
 
     since = 1
 
@@ -116,21 +115,22 @@ class SpaceToDepth(DepthOrSpace):
         split = [part for size in space for part in (size // block, block)]
         outer, inner = [2 + 2 * i for i in range(axes)], [3 + 2 * i for i in range(axes)]
         order = [0, *inner, 1, *outer] if self.mode == "blocks_first" else [0, 1, *inner, *outer]
-        return (
-            data.reshape([batch, depth, *split])
-            .transpose(order)
-            .reshape([batch, depth * block**axes, *(size // block for size in space)])
-        )
+        blocks = data.reshape([batch, depth, *split]).transpose(order)
+        return blocks.reshape([batch, depth * block**axes, *(size // block for size in space)])
 
 
 def _require_same_lists(data: Tensor, lists: dict[str, Tensor], *, longer: bool = False) -> None:
-    """Raises `Violation` where the lists cannot be of one length, an element for each dimension of `data` (or `longer`)."""
+    """Raises `Violation` unless the lists have one length, the rank of `data`.
+
+    With `longer`, they may have more elements.
+    """
     shared = DYNAMIC_SHAPE
     for name, tensor in lists.items():
         merged = shared.merge(tensor.shape)
         if merged is None:
             raise Violation(
-                f"`{name}` has shape {tensor.shape}, the lists before it {shared}; they must have the same length",
+                f"`{name}` has shape {tensor.shape}, the lists before it {shared}; "
+                "they must have the same length",
                 at=name,
                 expected=shared,
                 actual=tensor.shape,
@@ -159,16 +159,25 @@ def _require_same_lists(data: Tensor, lists: dict[str, Tensor], *, longer: bool 
 
 
 def _batch_itself(lists: dict[str, Tensor]) -> Iterator[Fault]:
-    """The findings that a list does something to the batch: it begins with a block other than 1, or with something to crop or pad."""
+    """The faults that a list would change the batch.
+
+    Its first element is a block other than 1, or something to crop or pad.
+    """
     for name, tensor in lists.items():
         known, wanted = tensor.known, int(name == "block_shape")
         if known and known[0] != wanted:
-            message = f"`{name}` {listed(known)} begins with {known[0]}, which stands for the batch; expected {wanted}, though OpenVINO reads on"
-            yield fault(message, at=name, expected=wanted, actual=known[0], rule=INPUT_VALUE)
+            yield fault(
+                f"`{name}` {listed(known)} begins with {known[0]}, which is for the batch; "
+                f"expected {wanted}, although OpenVINO accepts it",
+                at=name,
+                expected=wanted,
+                actual=known[0],
+                rule=INPUT_VALUE,
+            )
 
 
 def _blocks_in_space(block_shape: Array) -> list[int]:
-    """The sizes of the blocks but for the batch, whose own is 1."""
+    """The sizes of the blocks, without that of the batch, which must be 1."""
     require(
         int(block_shape[0]) == 1,
         f"`block_shape` begins with {block_shape[0]}; expected 1 for the batch",
@@ -179,6 +188,7 @@ def _blocks_in_space(block_shape: Array) -> list[int]:
 
 
 def _require_least(tensor: Tensor, at: str, least: int) -> None:
+    """Raises `Violation` where a known element is less than `least`."""
     for index, number in enumerate(tensor.known or ()):
         require(
             number >= least,
@@ -191,7 +201,10 @@ def _require_least(tensor: Tensor, at: str, least: int) -> None:
 
 
 class BatchToSpace(Operation):
-    """Elements of the batch laid out as blocks in space, and the result cropped. Specification: BatchToSpace-2."""
+    """Elements of the batch rearranged into spatial blocks, and the result cropped.
+
+    Specification: BatchToSpace-2.
+    """
 
     since = 2
     moves = ("data",)
@@ -210,16 +223,10 @@ class BatchToSpace(Operation):
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         _require_least(block_shape, "block_shape", 1)
         blocks, begin, end = block_shape.known, crops_begin.known, crops_end.known
-        batch = (
-            DYNAMIC
-            if blocks is None
-            else _divided(
-                data.shape[0],
-                prod(blocks),
-                f"dimension 0 of `data` {data.shape}, the batch,",
-                "block_shape",
-            )
-        )
+        batch = DYNAMIC
+        if blocks is not None:
+            what = f"dimension 0 of `data` {data.shape}, the batch,"
+            batch = _divided(data.shape[0], prod(blocks), what, "block_shape")
         dims = [batch]
         if begin is not None and end is not None:
             _require_least(crops_begin, "crops_begin", 0)
@@ -232,7 +239,7 @@ class BatchToSpace(Operation):
             full = data.shape[axis] * (Dimension(1, UNBOUNDED) if blocks is None else blocks[axis])
             require(
                 full.is_dynamic or crop <= full.low,
-                f"crops of {begin[axis]} and {end[axis]} along axis {axis} are more than there is: {full}",
+                f"crops of {begin[axis]} and {end[axis]} along axis {axis} exceed its size {full}",
                 at="crops_begin",
                 expected=f"at most {full} together",
                 actual=crop,
@@ -266,7 +273,10 @@ class BatchToSpace(Operation):
 
 
 class SpaceToBatch(Operation):
-    """The input padded with zeros, and blocks in space laid out in the batch. Specification: SpaceToBatch-2."""
+    """The input padded with zeros, and its spatial blocks rearranged into the batch.
+
+    Specification: SpaceToBatch-2.
+    """
 
     since = 2
     data = operand(ANY)
@@ -315,9 +325,9 @@ class SpaceToBatch(Operation):
         yield from _batch_itself(lists)
         for name, tensor in lists.items():
             if data.rank is not None and tensor.rank == 1 and tensor.shape[0].low > data.rank:
-                message = f"`{name}` has {tensor.shape[0]} elements, but `data` {data.shape} has {data.rank} dimensions, though OpenVINO reads on"
                 yield fault(
-                    message,
+                    f"`{name}` has {tensor.shape[0]} elements, but `data` {data.shape} has "
+                    f"{data.rank} dimensions, although OpenVINO accepts it",
                     at=name,
                     expected=f"[{data.rank}]",
                     actual=tensor.shape,
@@ -330,30 +340,29 @@ class SpaceToBatch(Operation):
         self, data: Array, block_shape: Array, pads_begin: Array, pads_end: Array
     ) -> Array:
         blocks = _blocks_in_space(block_shape)
-        padded = blank(
-            [
-                size + int(begin) + int(end)
-                for size, begin, end in zip(data.shape, pads_begin, pads_end, strict=True)
-            ],
-            data.dtype,
-        )
-        padded[
-            tuple(
-                slice(int(begin), int(begin) + size)
-                for begin, size in zip(pads_begin, data.shape, strict=True)
-            )
-        ] = data
-        batch, *sizes = padded.shape
-        sizes = [size // block for size, block in zip(sizes, blocks, strict=True)]
-        split = padded.reshape(
-            [batch, *(part for pair in zip(sizes, blocks, strict=True) for part in pair)]
-        )
+        padded_sizes = [
+            size + int(begin) + int(end)
+            for size, begin, end in zip(data.shape, pads_begin, pads_end, strict=True)
+        ]
+        padded = blank(padded_sizes, data.dtype)
+        inside = [
+            slice(int(begin), int(begin) + size)
+            for begin, size in zip(pads_begin, data.shape, strict=True)
+        ]
+        padded[tuple(inside)] = data
+        batch, *space = padded.shape
+        sizes = [size // block for size, block in zip(space, blocks, strict=True)]
+        pairs = [part for pair in zip(sizes, blocks, strict=True) for part in pair]
+        split = padded.reshape([batch, *pairs])
         order = [*range(2, split.ndim, 2), 0, *range(1, split.ndim, 2)]
         return split.transpose(order).reshape([batch * prod(blocks), *sizes])
 
 
 class ExtractImagePatches(Operation):
-    """Patches of an image, the elements of each laid out in the depth. Specification: ExtractImagePatches-3."""
+    """Patches of an image, with the elements of each as channels.
+
+    Specification: ExtractImagePatches-3.
+    """
 
     since = 3
     data = operand(ANY, rank=4)
@@ -371,15 +380,15 @@ class ExtractImagePatches(Operation):
             values = getattr(self, name)
             require(
                 len(values) == 2 and (name == "sizes" or 0 not in values),
-                f"{name} is {listed(values)}; expected two numbers above 0, for rows and columns",
+                f"{name} is {listed(values)}; expected two positive numbers, for rows and columns",
                 at=name,
-                expected="two numbers above 0",
+                expected="two positive numbers",
                 actual=listed(values),
                 rule=ATTRIBUTE_VALUE,
             )
         require(
             self.auto_pad in ("valid", "same_upper", "same_lower"),
-            f"auto_pad is {self.auto_pad}; patches are taken with valid, same_upper or same_lower",
+            f"auto_pad is {self.auto_pad}; expected valid, same_upper or same_lower",
             at="auto_pad",
             expected="valid, same_upper or same_lower",
             actual=self.auto_pad,
@@ -388,14 +397,8 @@ class ExtractImagePatches(Operation):
         if data.rank is None:
             return Tensor(data.element_type, PartialShape.of_rank(4))
         batch, depth, *image = data.shape
-        return Tensor(
-            data.element_type,
-            (
-                batch,
-                depth * prod(self.sizes),
-                *(self.patches(axis, dim) for axis, dim in enumerate(image)),
-            ),
-        )
+        patches = (self.patches(axis, dim) for axis, dim in enumerate(image))
+        return Tensor(data.element_type, (batch, depth * prod(self.sizes), *patches))
 
     def patches(self, axis: int, dim: Dimension) -> Dimension:
         """The number of patches along an axis."""
@@ -403,11 +406,10 @@ class ExtractImagePatches(Operation):
         return Dimension(counts[0], UNBOUNDED if dim.high == UNBOUNDED else counts[1])
 
     def count(self, axis: int, size: int) -> int:
-        room = (
-            size - 1
-            if self.auto_pad != "valid"
-            else size - self.rates[axis] * (self.sizes[axis] - 1) - 1
-        )
+        """The number of patches along an axis of a known size."""
+        room = size - 1
+        if self.auto_pad == "valid":
+            room -= self.rates[axis] * (self.sizes[axis] - 1)
         return max(0, room // self.strides[axis] + 1)
 
     def evaluate(self, data: Array) -> Array:
@@ -425,17 +427,10 @@ class ExtractImagePatches(Operation):
         if self.auto_pad != "valid":
             missing = [max(span - size, 0) for span, size in zip(spans, image, strict=True)]
             before = [(pad + (self.auto_pad == "same_lower")) // 2 for pad in missing]
-        padded = blank(
-            [
-                batch,
-                depth,
-                *(
-                    max(span, size + begin)
-                    for span, size, begin in zip(spans, image, before, strict=True)
-                ),
-            ],
-            data.dtype,
-        )
+        room = [
+            max(span, size + begin) for span, size, begin in zip(spans, image, before, strict=True)
+        ]
+        padded = blank([batch, depth, *room], data.dtype)
         padded[:, :, before[0] : before[0] + image[0], before[1] : before[1] + image[1]] = data
         result = np.empty([batch, *self.sizes, depth, *counts], data.dtype)
         for row in range(self.sizes[0]):
@@ -451,7 +446,10 @@ _PER_AXIS = ("strides", "dilations", "pads_begin", "pads_end")
 
 
 class Col2Im(Operation):
-    """An image put together from blocks that slide over it; where they overlap, they add up. Specification: Col2Im-15."""
+    """An image assembled from blocks that slide over it; overlapping blocks are added.
+
+    Specification: Col2Im-15.
+    """
 
     since = 15
     data = operand(ANY, rank=(2, 3))
@@ -476,8 +474,9 @@ class Col2Im(Operation):
             values = getattr(self, name)
             require(
                 len(values) >= 2 and (name != "strides" or 0 not in values),
-                f"{name} is {listed(values)}; expected two numbers, for rows and columns"
-                + (", above 0" if name == "strides" else ""),
+                f"{name} is {listed(values)}; expected two "
+                + ("positive " if name == "strides" else "")
+                + "numbers, for rows and columns",
                 at=name,
                 expected="two numbers",
                 actual=listed(values),
@@ -497,19 +496,17 @@ class Col2Im(Operation):
                 actual=listed(kernel),
                 rule=INPUT_VALUE,
             )
-            channels = _divided(
-                block,
-                prod(kernel),
-                f"dimension {len(batch)} of `data` {data.shape}, channels times kernel,",
-                "kernel_size",
-            )
+            what = f"dimension {len(batch)} of `data` {data.shape}, channels times kernel,"
+            channels = _divided(block, prod(kernel), what, "kernel_size")
         image = size or [DYNAMIC, DYNAMIC]
         if kernel is not None and count.is_static and all(dim.is_static for dim in image):
-            positions = self.positions([dim.low for dim in image], kernel)
+            sizes = [dim.low for dim in image]
+            positions = self.positions(sizes, kernel)
             expected = prod(max(places, 0) for places in positions)
             require(
                 count.low == expected and min(positions) > 0,
-                f"`data` {data.shape} holds {count} blocks, but an image of {listed([dim.low for dim in image])} has {expected} places for a kernel of {listed(kernel)}",
+                f"`data` {data.shape} holds {count} blocks, but an image of {listed(sizes)} "
+                f"has {expected} positions for a kernel of {listed(kernel)}",
                 at="data",
                 expected=expected,
                 actual=count,
@@ -520,9 +517,9 @@ class Col2Im(Operation):
         for name in _PER_AXIS:
             values = getattr(self, name)
             if len(values) != 2:
-                message = f"{name} is {listed(values)}; expected two numbers, for rows and columns, though OpenVINO takes the first two in silence"
                 yield fault(
-                    message,
+                    f"{name} is {listed(values)}; expected two numbers, for rows and columns, "
+                    "although OpenVINO silently uses the first two",
                     at=name,
                     expected="two numbers",
                     actual=listed(values),
@@ -531,19 +528,14 @@ class Col2Im(Operation):
         yield from negative_sizes(output_size, "output_size")
 
     def positions(self, image: Sequence[int], kernel: Sequence[int]) -> list[int]:
-        """The number of places of the kernel along each axis."""
-        lists = zip(
-            image,
-            kernel,
-            self.strides,
-            self.dilations,
-            self.pads_begin,
-            self.pads_end,
-            strict=False,
-        )
+        """The number of positions of the kernel along each axis."""
+        pads = [begin + end for begin, end in zip(self.pads_begin, self.pads_end, strict=False)]
+        attributes = zip(self.strides, self.dilations, pads, strict=False)
         return [
-            (size + begin + end - dilation * (extent - 1) - 1) // stride + 1
-            for size, extent, stride, dilation, begin, end in lists
+            (size + pad - dilation * (extent - 1) - 1) // stride + 1
+            for size, extent, (stride, dilation, pad) in zip(
+                image, kernel, attributes, strict=False
+            )
         ]
 
     def evaluate(self, data: Array, output_size: Array, kernel_size: Array) -> Array:
@@ -563,10 +555,6 @@ class Col2Im(Operation):
                 rows = slice(top, top + (counts[0] - 1) * self.strides[0] + 1, self.strides[0])
                 columns = slice(left, left + (counts[1] - 1) * self.strides[1] + 1, self.strides[1])
                 wide[:, :, rows, columns] += numbers[:, :, row, column]
-        inside = wide[
-            :,
-            :,
-            self.pads_begin[0] : self.pads_begin[0] + image[0],
-            self.pads_begin[1] : self.pads_begin[1] + image[1],
-        ]
+        top, left = self.pads_begin[:2]
+        inside = wide[:, :, top : top + image[0], left : left + image[1]]
         return encoded(inside, element_type_of(data)).reshape((*data.shape[:-2], channels, *image))

@@ -1,4 +1,4 @@
-"""Elements repeated to fill a larger shape."""
+"""Elements repeated to fill a larger shape: Broadcast and Tile."""
 
 from __future__ import annotations
 
@@ -12,33 +12,43 @@ from ..axes import duplicate_axes, of_length, picked
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..kinds import INT, Choice
 from ..lazy import Array, np
-from ..tensors import Tensor, Value
+from ..tensors import Number, Tensor, Value
 
 
 def wanted_dimensions(sizes: Tensor, minus_one: Dimension = DYNAMIC) -> list[Dimension] | None:
-    """A value as dimensions, as OpenVINO reads one: -1 is `?` (or something else), anything else below 0 is 0."""
+    """The value of a list of sizes as dimensions; None where it is not known.
+
+    As in OpenVINO, -1 becomes `minus_one` and any other negative number 0.
+    """
     value = sizes.value
     if value is None:
         return None
-    pairs = zip(value.lower, value.upper, strict=True)
     return [
-        minus_one
-        if low == high == -1
-        else Dimension(max(int(min(low, UNBOUNDED)), 0), int(max(min(high, UNBOUNDED), 0)))
-        for low, high in pairs
+        minus_one if low == high == -1 else Dimension(_clamped(low), _clamped(high))
+        for low, high in zip(value.lower, value.upper, strict=True)
     ]
 
 
+def _clamped(bound: Number) -> int:
+    return int(max(min(bound, UNBOUNDED), 0))
+
+
 def negative_sizes(sizes: Tensor, at: str) -> Iterator[Fault]:
-    """The finding that a size is below 0."""
+    """The faults that sizes are negative."""
     for index, size in enumerate(sizes.known or ()):
         if size < 0:
-            message = f"`{at}` holds {size} at index {index}; expected a size of 0 or more, though OpenVINO reads on"
-            yield fault(message, at=at, expected="0 or more", actual=size, rule=INPUT_VALUE)
+            yield fault(
+                f"`{at}` holds {size} at index {index}; "
+                "expected a size of 0 or more, although OpenVINO accepts it",
+                at=at,
+                expected="0 or more",
+                actual=size,
+                rule=INPUT_VALUE,
+            )
 
 
 class Broadcast(Operation):
-    """`data` repeated to have the shape that `target_shape` names."""
+    """`data` broadcast to `target_shape`."""
 
     moves = ("data",)
     data = operand(ANY)
@@ -48,7 +58,7 @@ class Broadcast(Operation):
     axis: int = 0
 
     def mode_for(self, axes_mapping: object) -> str:
-        """The mode that holds, with or without the third input."""
+        """The mode in effect, with or without the third input."""
         return self.mode
 
     def infer(self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None) -> Tensor:
@@ -68,7 +78,8 @@ class Broadcast(Operation):
         elif target is not None and data.rank is not None:
             require(
                 data.rank <= len(target),
-                f"`data` {data.shape} has rank {data.rank}, more than the {len(target)} dimensions of the target shape {result}",
+                f"`data` {data.shape} has rank {data.rank}, "
+                f"more than the {len(target)} dimensions of the target shape {result}",
                 at="target_shape",
                 expected=f"at least {data.rank} dimensions",
                 actual=len(target),
@@ -88,13 +99,14 @@ class Broadcast(Operation):
         )
 
     def aligned(self, data: Tensor, target_shape: Tensor, target: PartialShape) -> PartialShape:
-        """The result where the dimensions of `data` are those of the target from `axis` on."""
+        """The result in mode `pdpd`: `data` is aligned with the target from `axis` on."""
         if data.rank is None:
             return PartialShape.of_rank(len(target))
         start = len(target) - data.rank if self.axis == -1 else self.axis
         require(
             start >= 0 and (start >= len(target) or len(target) - start <= data.rank),
-            f"`data` {data.shape} does not reach from axis {start} to the end of the target shape {target}",
+            f"`data` {data.shape} does not reach from axis {start} "
+            f"to the end of the target shape {target}",
             at="mode.axis",
             expected=f"rank {len(target) - start}",
             actual=data.rank,
@@ -102,18 +114,23 @@ class Broadcast(Operation):
         dims = list(target)
         for index in range(start, len(dims)):
             ours, theirs = data.shape[index - start], target[index]
-            dim = theirs if ours == 1 else ours if theirs == 1 else ours.merge(theirs)
+            dim: Dimension | None = theirs
+            if ours != 1:
+                dim = ours if theirs == 1 else ours.merge(theirs)
             if dim is None:
-                raise self.misfit(
-                    data, target_shape, target, f"equal from axis {start} on, or 1 on one side"
-                )
+                rule = f"equal from axis {start} on, or 1 on one side"
+                raise self.misfit(data, target_shape, target, rule)
             dims[index] = dim
         return PartialShape(dims)
 
     def require_mapping(
         self, data: Tensor, target: PartialShape, axes_mapping: Tensor, *, known: bool
     ) -> None:
-        """Raises `Violation` unless each axis of `data` is mapped to one of the target, in ascending order."""
+        """Raises `Violation` unless `axes_mapping` maps the axes of `data` to those of the target.
+
+        The order must be ascending, and the dimensions must fit. `known`: whether the value of
+        `target_shape` is known.
+        """
         require(
             axes_mapping.rank in (None, 1),
             f"`axes_mapping` has shape {axes_mapping.shape}; expected a list",
@@ -135,41 +152,49 @@ class Broadcast(Operation):
         count = axes_mapping.shape[0].low
         require(
             count == data.rank or (not data.rank and count == 1),
-            f"`axes_mapping` has {count} elements, but `data` {data.shape} has {data.rank} dimensions",
+            f"`axes_mapping` has {count} elements, "
+            f"but `data` {data.shape} has {data.rank} dimensions",
             at="axes_mapping",
             expected=f"{data.rank} elements",
             actual=count,
             rule=INPUT_SHAPES,
         )
         axes = axes_mapping.known
-        if not known or axes is None:
-            return
+        if known and axes is not None:
+            self.require_mapped(data.shape, target, axes)
+
+    @staticmethod
+    def require_mapped(data: PartialShape, target: PartialShape, axes: tuple[int, ...]) -> None:
+        """Raises `Violation` unless the axes ascend and each dimension of `data` fits its axis."""
         require(
             all(a <= b for a, b in itertools.pairwise(axes)),
-            f"`axes_mapping` {list(axes)} is not in ascending order: broadcasting does not transpose",
+            f"`axes_mapping` {list(axes)} is not in ascending order: "
+            "broadcasting does not transpose",
             at="axes_mapping",
             expected="ascending axes",
             actual=list(axes),
             rule=INPUT_VALUE,
         )
+        rank = len(target)
         for index, axis in enumerate(axes):
             require(
-                0 <= axis < target.rank,
-                f"`axes_mapping` names axis {axis}, but the target shape {target} has axes 0 to {target.rank - 1}",
+                0 <= axis < rank,
+                f"`axes_mapping` names axis {axis}, "
+                f"but the target shape {target} has axes 0 to {rank - 1}",
                 at="axes_mapping",
-                expected=f"[0, {target.rank - 1}]",
+                expected=f"[0, {rank - 1}]",
                 actual=axis,
                 rule=INPUT_VALUE,
             )
-            ours = data.shape[index] if data.rank else ONE
-            fits = (
-                target[axis].contains(1)
-                if not data.rank
-                else ours.contains(1) or ours.compatible(target[axis])
-            )
+            if data.rank:
+                ours = data[index]
+                fits = ours.contains(1) or ours.compatible(target[axis])
+            else:
+                ours, fits = ONE, target[axis].contains(1)
             require(
                 fits,
-                f"dimension {index} of `data` {data.shape} is mapped to axis {axis} of the target shape {target}, which is {target[axis]}; expected {ours}",
+                f"dimension {index} of `data` {data} is mapped to axis {axis} of the target shape "
+                f"{target}, which is {target[axis]}; expected {ours}",
                 at="axes_mapping",
                 expected=ours,
                 actual=target[axis],
@@ -179,18 +204,16 @@ class Broadcast(Operation):
         self, data: Tensor, target_shape: Tensor, axes_mapping: Tensor | None
     ) -> Iterator[Fault]:
         yield from negative_sizes(target_shape, "target_shape")
-        axes = (
-            axes_mapping.known
-            if axes_mapping is not None and self.mode_for(axes_mapping) == "explicit"
-            else None
-        )
+        if axes_mapping is None or self.mode_for(axes_mapping) != "explicit":
+            return
+        axes = axes_mapping.known
         if axes is not None and len(set(axes)) < len(axes):
             yield duplicate_axes(axes, "axes_mapping")
 
     def laid_out(
         self, sizes: tuple[int, ...], rank: int, axes_mapping: Sequence[int] | None
     ) -> list[int]:
-        """The sizes of `data` with 1 for every axis of the result that it has not."""
+        """The sizes of `data` with 1 for every axis of the result that it lacks."""
         mode = self.mode_for(axes_mapping)
         if mode == "explicit":
             assert axes_mapping is not None
@@ -218,15 +241,11 @@ class Broadcast(Operation):
         ):
             return None
         laid_out = self.laid_out(sizes, len(result), axes)
-        return data.value.take(
-            picked(
-                laid_out,
-                [
-                    [0] * size if ours == 1 else range(size)
-                    for ours, size in zip(laid_out, result, strict=True)
-                ],
-            )
-        )
+        choices = [
+            [0] * size if ours == 1 else range(size)
+            for ours, size in zip(laid_out, result, strict=True)
+        ]
+        return data.value.take(picked(laid_out, choices))
 
     def evaluate(self, data: Array, target_shape: Array, axes_mapping: Array | None) -> Array:
         target = [int(size) for size in target_shape]
@@ -238,7 +257,7 @@ class Broadcast(Operation):
 
 
 class Broadcast_1(Broadcast):
-    """`data` repeated to have the shape that `target_shape` names. Specification: Broadcast-1."""
+    """`data` broadcast to `target_shape`. Specification: Broadcast-1."""
 
     since = 1
     mode: str = attribute(Choice("numpy", "explicit", "none", "pdpd"), default="explicit")
@@ -249,7 +268,7 @@ class Broadcast_1(Broadcast):
             return "numpy" if axes_mapping is None else "explicit"
         require(
             self.mode == "numpy" or axes_mapping is not None,
-            f"mode {self.mode} needs the input `axes_mapping`, which is not there",
+            f"mode {self.mode} needs the input `axes_mapping`, which is missing",
             at="axes_mapping",
             expected="3 inputs",
             actual="2 inputs",
@@ -259,7 +278,10 @@ class Broadcast_1(Broadcast):
 
 
 class Broadcast_3(Broadcast):
-    """`data` repeated to have the shape that `target_shape` names, or, in mode `bidirectional`, the shape that both make. Specification: Broadcast-3."""
+    """`data` broadcast to `target_shape`; in mode `bidirectional`, both to a common shape.
+
+    Specification: Broadcast-3.
+    """
 
     since = 3
     mode: str = attribute(
@@ -273,7 +295,7 @@ class Broadcast_3(Broadcast):
             explicit == (axes_mapping is not None),
             f"mode {self.mode} "
             + (
-                "needs the input `axes_mapping`, which is not there"
+                "needs the input `axes_mapping`, which is missing"
                 if explicit
                 else "takes no input `axes_mapping`"
             ),
@@ -286,7 +308,7 @@ class Broadcast_3(Broadcast):
 
 
 class Tile(Operation):
-    """`data` repeated along each axis as often as `repeats` says. Specification: Tile-1."""
+    """`data` repeated along each axis, `repeats` times. Specification: Tile-1."""
 
     since = 1
     data = operand(ANY)
@@ -297,19 +319,15 @@ class Tile(Operation):
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         if times is None:
-            unknown = of_length(repeats)
-            return Tensor(
-                data.element_type,
-                DYNAMIC_SHAPE
-                if unknown.rank is None
-                else PartialShape.of_rank(max(data.rank, unknown.rank)),
-            )
+            count = of_length(repeats).rank
+            if count is None:
+                return Tensor(data.element_type, DYNAMIC_SHAPE)
+            return Tensor(data.element_type, PartialShape.of_rank(max(data.rank, count)))
         rank = max(data.rank, len(times))
         sizes = [ONE] * (rank - data.rank) + list(data.shape)
         times = [ONE] * (rank - len(times)) + times
-        return Tensor(
-            data.element_type, [size * time for size, time in zip(sizes, times, strict=True)]
-        )
+        dims = [size * time for size, time in zip(sizes, times, strict=True)]
+        return Tensor(data.element_type, dims)
 
     def check(self, data: Tensor, repeats: Tensor) -> Iterator[Fault]:
         yield from negative_sizes(repeats, "repeats")
@@ -322,12 +340,10 @@ class Tile(Operation):
             return None
         rank = max(len(sizes), len(times))
         sizes, times = (1,) * (rank - len(sizes)) + sizes, (1,) * (rank - len(times)) + times
-        return data.value.take(
-            picked(
-                sizes,
-                [list(range(size)) * max(time, 0) for size, time in zip(sizes, times, strict=True)],
-            )
-        )
+        choices = [
+            list(range(size)) * max(time, 0) for size, time in zip(sizes, times, strict=True)
+        ]
+        return data.value.take(picked(sizes, choices))
 
     def evaluate(self, data: Array, repeats: Array) -> Array:
         return np.tile(data, [max(int(time), 0) for time in repeats])

@@ -1,8 +1,9 @@
-"""Elements and slices taken by their indices."""
+"""Elements and slices selected by their indices."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from ...faults import Fault, Violation, fault, require
 from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, OPERATION_CONSTRAINT
@@ -35,7 +36,7 @@ class Gather(Operation):
     """Whether a negative index counts from the end, and one out of range gives zeros."""
 
     def infer(self, data: Tensor, indices: Tensor, axis: Tensor) -> Tensor:
-        if axis.shape.is_static:  # OpenVINO leaves it at that
+        if axis.shape.is_static:  # OpenVINO does not check an `axis` of unknown shape
             require_single(axis)
         index = single(axis)
         if index is not None and data.rank is not None:
@@ -45,7 +46,7 @@ class Gather(Operation):
             return Tensor(data.element_type, DYNAMIC_SHAPE)
         require(
             data.rank,
-            f"`data` is a scalar; there is nothing to gather along axis {0 if index is None else index}",
+            f"`data` is a scalar; it has no axis {0 if index is None else index} to gather along",
             at="data",
             expected="rank 1 or more",
             actual="rank 0",
@@ -53,17 +54,13 @@ class Gather(Operation):
         )
         shared = self.shared(data, indices, batch)
         if index is None:
-            return Tensor(
-                data.element_type,
-                (*shared, *(DYNAMIC,) * (data.rank - 1 + indices.rank - 2 * batch)),
-            )
-        return Tensor(
-            data.element_type,
-            (*shared, *data.shape[batch:index], *indices.shape[batch:], *data.shape[index + 1 :]),
-        )
+            others = data.rank - 1 + indices.rank - 2 * batch
+            return Tensor(data.element_type, (*shared, *(DYNAMIC,) * others))
+        before, after = data.shape[batch:index], data.shape[index + 1 :]
+        return Tensor(data.element_type, (*shared, *before, *indices.shape[batch:], *after))
 
     def leading(self, rank: int | None, axis: int | None) -> int:
-        """`batch_dims`, counted from the front; negative where it cannot be."""
+        """`batch_dims`, counted from the front where the rank of `indices` is known."""
         batch = self.batch_dims
         if rank is not None:
             require(
@@ -76,7 +73,8 @@ class Gather(Operation):
             batch = batch + rank if batch < 0 else batch
         require(
             axis is None or axis < 0 or batch <= axis,
-            f"batch_dims is {self.batch_dims}, but the gathering is along axis {axis}; the batch lies before it",
+            f"batch_dims is {self.batch_dims}, but `axis` is {axis}; "
+            "the batch dimensions must come before it",
             at="batch_dims",
             expected=f"at most {axis}",
             actual=batch,
@@ -84,7 +82,7 @@ class Gather(Operation):
         return batch
 
     def shared(self, data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
-        """The batch, which `data` and `indices` have in common."""
+        """The batch dimensions that `data` and `indices` share."""
         assert data.rank is not None
         require(
             batch <= data.rank,
@@ -106,9 +104,8 @@ class Gather(Operation):
         at = [index + size if index < 0 and self.counts_from_end else index for index in known]
         if not all(0 <= index < size for index in at):
             return None
-        return data.value.take(
-            picked(sizes, [at if i == along else range(length) for i, length in enumerate(sizes)])
-        )
+        choices = [at if i == along else range(length) for i, length in enumerate(sizes)]
+        return data.value.take(picked(sizes, choices))
 
     def evaluate(self, data: Array, indices: Array, axis: Array) -> Array:
         along = int(axis.ravel()[0]) % data.ndim
@@ -118,44 +115,34 @@ class Gather(Operation):
         if self.counts_from_end:
             at = np.where(at < 0, at + size, at)
         inside = (at >= 0) & (at < size)
+        before, after = data.shape[:along], data.shape[along + 1 :]
+        shape = before + at.shape[batch:] + after
         if not size and at.size:  # every index is out of range
-            return blank(
-                data.shape[:along] + at.shape[batch:] + data.shape[along + 1 :], data.dtype
-            )
+            return blank(shape, data.dtype)
         at = np.where(inside, at, 0)
         if batch:
-            rows = np.arange(int(np.prod(at.shape[:batch])))[:, None]
-            blocks = data.reshape(
-                len(rows),
-                int(np.prod(data.shape[batch:along])),
-                size,
-                int(np.prod(data.shape[along + 1 :])),
-            )
-            taken = np.swapaxes(blocks[rows, :, at.reshape(len(rows), -1)], 1, 2)
+            rows = np.arange(prod(at.shape[:batch]))[:, None]
+            blocks = data.reshape(len(rows), prod(before[batch:]), size, prod(after))
+            slices = np.swapaxes(blocks[rows, :, at.reshape(len(rows), -1)], 1, 2)
         else:
-            taken = np.take(data, at, axis=along)
-        result = taken.reshape(
-            data.shape[:along] + at.shape[batch:] + data.shape[along + 1 :]
-        ).view(data.dtype)
+            slices = np.take(data, at, axis=along)
+        result = slices.reshape(shape).view(data.dtype)
         if not inside.all():
-            shape = (
-                at.shape[:batch]
-                + (1,) * (along - batch)
-                + at.shape[batch:]
-                + (1,) * (data.ndim - along - 1)
-            )
-            result = np.where(inside.reshape(shape), result, blank((), data.dtype)).view(data.dtype)
+            gaps = (1,) * (along - batch)
+            mask = inside.reshape(at.shape[:batch] + gaps + at.shape[batch:] + (1,) * len(after))
+            result = np.where(mask, result, blank((), data.dtype)).view(data.dtype)
         return result
 
 
 def _merged(data: Tensor, indices: Tensor, batch: int) -> list[Dimension]:
-    """The leading dimensions, which both inputs share. Raises `Violation` where they differ."""
+    """The leading dimensions that both inputs share. Raises `Violation` where they differ."""
     dims = []
     for i in range(batch):
         dim = data.shape[i].merge(indices.shape[i])
         if dim is None:
             raise Violation(
-                f"`data` {data.shape} and `indices` {indices.shape} differ in dimension {i}, which is one of {batch} batch dimensions",
+                f"`data` {data.shape} and `indices` {indices.shape} differ in dimension {i}, "
+                f"one of {batch} batch dimensions",
                 at="indices",
                 expected=data.shape[i],
                 actual=indices.shape[i],
@@ -175,9 +162,9 @@ class Gather_1(Gather):
     def check(self, data: Tensor, indices: Tensor, axis: Tensor) -> Iterator[Fault]:
         for name, tensor in (("indices", indices), ("axis", axis)):
             if tensor.element_type not in INTEGER | {DYNAMIC_TYPE}:
-                message = f"`{name}` has element type {tensor.element_type}; expected an integer, though OpenVINO reads on"
                 yield fault(
-                    message,
+                    f"`{name}` has element type {tensor.element_type}; "
+                    "expected an integer, although OpenVINO accepts it",
                     at=name,
                     expected="an integer",
                     actual=tensor.element_type,
@@ -193,7 +180,12 @@ class Gather_7(Gather):
 
 
 class Gather_8(Gather):
-    """Slices of `data` along `axis` at `indices`, batch by batch; negative indices count from the end, those out of range give zeros. Specification: Gather-8."""
+    """Slices of `data` along `axis` at `indices`, batch by batch.
+
+    Negative indices count from the end; those out of range give zeros.
+
+    Specification: Gather-8.
+    """
 
     since = 8
     batch_dims: int = attribute(INT, default=0)
@@ -201,7 +193,10 @@ class Gather_8(Gather):
 
 
 class GatherElements(Operation):
-    """For each element of `indices`, the element of `data` at that index along `axis` and at the same place otherwise. Specification: GatherElements-6."""
+    """The elements of `data` at `indices` along `axis`, and at their own place along other axes.
+
+    Specification: GatherElements-6.
+    """
 
     since = 6
     moves = ("data",)
@@ -227,7 +222,8 @@ class GatherElements(Operation):
         result = PartialShape(dims).merge(indices.shape)
         if result is None:
             raise Violation(
-                f"`indices` has shape {indices.shape}, `data` {data.shape}; they must have the same rank and, but for axis {axis}, the same dimensions",
+                f"`indices` has shape {indices.shape}, `data` {data.shape}; they must have "
+                f"the same rank and, except for axis {axis}, the same dimensions",
                 at="indices",
                 expected=PartialShape(dims),
                 actual=indices.shape,
@@ -240,7 +236,7 @@ class GatherElements(Operation):
 
 
 class GatherND(Operation):
-    """Slices of `data` at the tuples of indices that the last dimension of `indices` holds."""
+    """Slices of `data` at the tuples of indices along the last axis of `indices`."""
 
     moves = ("data",)
     data = operand(ANY)
@@ -261,7 +257,8 @@ class GatherND(Operation):
             )
             require(
                 batch >= 0 and (rank is None or batch < rank),
-                f"batch_dims is {batch}, but `{name}` has shape {tensor.shape}: expected 0 or more, and less than the rank",
+                f"batch_dims is {batch}, but `{name}` has shape {tensor.shape}: "
+                "expected 0 or more, and less than the rank",
                 at="batch_dims",
                 expected=f"0 to {rank - 1}" if rank else "0 or more",
                 actual=batch,
@@ -271,23 +268,19 @@ class GatherND(Operation):
         length = indices.shape[-1].low
         require(
             batch + length <= data.rank,
-            f"`indices` {indices.shape} holds tuples of {length} indices, but `data` {data.shape} has {data.rank - batch} dimensions behind {batch} of the batch",
+            f"`indices` {indices.shape} holds tuples of {length} indices, but `data` {data.shape} "
+            f"has {data.rank - batch} dimensions after the {batch} of the batch",
             at="indices",
             expected=f"tuples of at most {data.rank - batch}",
             actual=length,
             rule=INPUT_SHAPES,
         )
-        return Tensor(
-            data.element_type,
-            (
-                *self.joined(_merged(data, indices, batch)),
-                *indices.shape[batch:-1],
-                *data.shape[batch + length :],
-            ),
-        )
+        leading = self.joined(_merged(data, indices, batch))
+        rest = data.shape[batch + length :]
+        return Tensor(data.element_type, (*leading, *indices.shape[batch:-1], *rest))
 
     def joined(self, batch: list[Dimension]) -> list[Dimension]:
-        """The batch as the result has it."""
+        """The batch dimensions of the result."""
         return batch
 
     def evaluate(self, data: Array, indices: Array) -> Array:
@@ -307,7 +300,10 @@ class GatherND(Operation):
 
 
 class GatherND_5(GatherND):
-    """Slices of `data` at tuples of indices; the batch dimensions become one. Specification: GatherND-5."""
+    """Slices of `data` at tuples of indices; the batch dimensions become one.
+
+    Specification: GatherND-5.
+    """
 
     since = 5
 
@@ -325,7 +321,10 @@ class GatherND_8(GatherND):
 
 
 class GatherTree(Operation):
-    """The beams of a search, each put together from the tokens of its steps by going back from parent to parent. Specification: GatherTree-1."""
+    """The beams of a beam search, each assembled backwards from parent to parent.
+
+    Specification: GatherTree-1.
+    """
 
     since = 1
     step_ids = operand(NUMERIC, like="step_ids")
@@ -339,7 +338,8 @@ class GatherTree(Operation):
         result = step_ids.shape.merge(parent_ids.shape)
         if result is None or result.rank not in (None, 3):
             raise Violation(
-                f"`step_ids` has shape {step_ids.shape}, `parent_ids` {parent_ids.shape}; expected the same shape, of rank 3 (time, batch, beam)",
+                f"`step_ids` has shape {step_ids.shape}, `parent_ids` {parent_ids.shape}; "
+                "expected the same shape, of rank 3 (time, batch, beam)",
                 at="parent_ids",
                 expected=step_ids.shape if step_ids.rank == 3 else "rank 3",
                 actual=parent_ids.shape,
@@ -349,7 +349,8 @@ class GatherTree(Operation):
             batch = result[1].merge(max_seq_len.shape[0])
             if batch is None:
                 raise Violation(
-                    f"`max_seq_len` has {max_seq_len.shape[0]} elements, but the batch of `step_ids` {result} is {result[1]}",
+                    f"`max_seq_len` has {max_seq_len.shape[0]} elements, "
+                    f"but the batch of `step_ids` {result} is {result[1]}",
                     at="max_seq_len",
                     expected=f"{result[1]} elements",
                     actual=max_seq_len.shape[0],
@@ -357,7 +358,7 @@ class GatherTree(Operation):
                 )
             result = PartialShape((result[0], batch, result[2]))
         types = [tensor.element_type for tensor in (step_ids, parent_ids, max_seq_len, end_token)]
-        return Tensor(next((found for found in types if not found.is_dynamic), types[0]), result)
+        return Tensor(next((one for one in types if not one.is_dynamic), types[0]), result)
 
     def evaluate(
         self, step_ids: Array, parent_ids: Array, max_seq_len: Array, end_token: Array

@@ -1,24 +1,25 @@
-"""Tensors put together along an axis, and taken apart again."""
+"""Tensors concatenated along an axis, and split again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from ...faults import Fault, Violation, fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
 from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, UNBOUNDED, Dimension, PartialShape
-from ..axes import listed, normalized_axis, picked, product, require_single, single
+from ..axes import listed, normalized_axis, picked, require_single, single
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, attribute, operand
 from ..kinds import INT
 from ..lazy import Array, np
 from ..tensors import UNKNOWN, Tensor, Value
 
 MAX_OUTPUTS = 1 << 20
-"""Layers do not have more output ports than this; a number that asks for more is not believed."""
+"""The most outputs that a split may ask for; a larger number is taken for an error."""
 
 
 class Concat(Operation):
-    """The inputs one behind the other along `axis`. Specification: Concat-1."""
+    """The inputs concatenated along `axis`. Specification: Concat-1."""
 
     since = 1
     inputs = operand(ANY, like="inputs", variadic=True)
@@ -43,19 +44,18 @@ class Concat(Operation):
             assert result is not None
             merged = result.merge(_with(tensor.shape, axis, DYNAMIC))
             if merged is None:
+                others = _with(result, axis, DYNAMIC)
                 raise Violation(
-                    f"input {index} has shape {tensor.shape}, which does not go with the {index} before it, {_with(result, axis, DYNAMIC)}: all dimensions but axis {axis} must be equal",
+                    f"input {index} has shape {tensor.shape}, which does not fit the {index} "
+                    f"before it, {others}: all dimensions except axis {axis} must be equal",
                     at="inputs",
-                    expected=_with(result, axis, DYNAMIC),
+                    expected=others,
                     actual=tensor.shape,
                     rule=INPUT_SHAPES,
                 )
             result = merged
         assert result is not None
-        return Tensor(
-            element_type,
-            _with(result, self.axis, length) if result.rank is not None else DYNAMIC_SHAPE,
-        )
+        return Tensor(element_type, _with(result, self.axis, length))
 
     def infer_value(self, *inputs: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
         sizes = outputs[0].shape.static
@@ -66,8 +66,8 @@ class Concat(Operation):
             static = tensor.shape.static
             if static is None or (tensor.value is None and not tensor.element_type.is_integer):
                 return None
-            values.append(tensor.value or Value.unknown(product(static)))
-        before = product(sizes[: self.axis % len(sizes)])
+            values.append(tensor.value or Value.unknown(prod(static)))
+        before = prod(sizes[: self.axis % len(sizes)])
         rows = [len(value) // before if before else 0 for value in values]
         return Value.joined(
             value.take(range(row * i, row * (i + 1)))
@@ -89,7 +89,7 @@ def _with(shape: PartialShape, axis: int, dim: Dimension) -> PartialShape:
 
 
 def _parts(data: Tensor, axis: int | None, outputs: tuple[Tensor, ...]) -> tuple[Value | None, ...]:
-    """The values of consecutive parts along an axis."""
+    """The values of the outputs, which are consecutive parts along an axis."""
     sizes = data.shape.static
     nothing: tuple[Value | None, ...] = (None,) * len(outputs)
     if (
@@ -110,6 +110,12 @@ def _parts(data: Tensor, axis: int | None, outputs: tuple[Tensor, ...]) -> tuple
         values.append(data.value.take(picked(sizes, chosen)))
         start = end
     return tuple(values)
+
+
+def _of_rank(data: Tensor) -> Tensor:
+    """A tensor of the type and rank of `data`, with unknown dimensions."""
+    shape = DYNAMIC_SHAPE if data.rank is None else PartialShape.of_rank(data.rank)
+    return Tensor(data.element_type, shape)
 
 
 class Split(Operation):
@@ -133,16 +139,13 @@ class Split(Operation):
         )
         index, rank = single(axis), data.rank
         if rank is None or index is None:
-            return (
-                Tensor(
-                    data.element_type, DYNAMIC_SHAPE if rank is None else PartialShape.of_rank(rank)
-                ),
-            ) * count
+            return (_of_rank(data),) * count
         index = normalized_axis(index, rank)
         length = data.shape[index]
         require(
             length.low % count == 0 if length.is_static else length.high >= count,
-            f"dimension {index} of `data` {data.shape} is {length}, which cannot be split into {count} equal parts",
+            f"dimension {index} of `data` {data.shape} is {length}, "
+            f"which cannot be split into {count} equal parts",
             at="num_splits",
             expected=f"a divisor of {length}",
             actual=count,
@@ -159,7 +162,10 @@ class Split(Operation):
 
 
 class VariadicSplit(Operation):
-    """Parts of the given lengths along `axis`; one length may be -1, which takes what is left. Specification: VariadicSplit-1."""
+    """Parts of the given lengths along `axis`; a length of -1 is the rest of the axis.
+
+    Specification: VariadicSplit-1.
+    """
 
     since = 1
     never_larger = True
@@ -170,17 +176,11 @@ class VariadicSplit(Operation):
     def infer(self, data: Tensor, axis: Tensor, split_lengths: Tensor) -> tuple[Tensor, ...]:
         require_single(axis)
         count = split_lengths.shape[0] if split_lengths.rank is not None else DYNAMIC
-        if (
-            count.is_dynamic or count.low > MAX_OUTPUTS
-        ):  # OpenVINO goes on with one output of which nothing is known
-            return (UNKNOWN,)
+        if count.is_dynamic or count.low > MAX_OUTPUTS:
+            return (UNKNOWN,)  # OpenVINO continues with one output of unknown type and shape
         rank, index = data.rank, single(axis)
         if rank is None or index is None:
-            return (
-                Tensor(
-                    data.element_type, DYNAMIC_SHAPE if rank is None else PartialShape.of_rank(rank)
-                ),
-            ) * count.low
+            return (_of_rank(data),) * count.low
         index = normalized_axis(index, rank)
         return tuple(
             Tensor(data.element_type, _with(data.shape, index, part))
@@ -188,6 +188,7 @@ class VariadicSplit(Operation):
         )
 
     def parts(self, length: Dimension, split_lengths: Tensor, count: int) -> list[Dimension]:
+        """The lengths of the parts. Raises `Violation` where they do not make up the axis."""
         known = split_lengths.known
         if known is None:
             return [DYNAMIC] * count
@@ -218,10 +219,8 @@ class VariadicSplit(Operation):
             actual=total,
             rule=INPUT_VALUE,
         )
-        left = (
-            Dimension(max(length.low - total, 0)) if -1 in known and length.is_static else DYNAMIC
-        )
-        return [left if part == -1 else Dimension(min(part, UNBOUNDED)) for part in known]
+        rest = Dimension(max(length.low - total, 0)) if length.is_static else DYNAMIC
+        return [rest if part == -1 else Dimension(min(part, UNBOUNDED)) for part in known]
 
     def check(self, data: Tensor, axis: Tensor, split_lengths: Tensor) -> Iterator[Fault]:
         index, known = single(axis), split_lengths.known
@@ -229,9 +228,9 @@ class VariadicSplit(Operation):
             return
         length, total = data.shape[index], sum(part for part in known if part != -1)
         if total > length.high or (-1 not in known and total < length.low):
-            message = f"`split_lengths` {listed(known)} add up to {total}, but the axis has length {length}, though OpenVINO reads on"
             yield fault(
-                message,
+                f"`split_lengths` {listed(known)} add up to {total}, "
+                f"but the axis has length {length}, although OpenVINO accepts it",
                 at="split_lengths",
                 expected=f"a sum of {length}",
                 actual=total,

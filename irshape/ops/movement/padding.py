@@ -1,4 +1,4 @@
-"""Elements added around a tensor, or cut off."""
+"""Elements added at the borders of a tensor, or removed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def blank(sizes: Sequence[int], dtype: np.dtype[Any]) -> Array:
 
 
 class Pad(Operation):
-    """`data` with elements added at the beginning and end of each axis; a negative number cuts off."""
+    """`data` with elements added at the beginning and end of each axis.
+
+    A negative number removes elements.
+    """
 
     moves = ("data", "pad_value")
     data = operand(ANY)
@@ -48,7 +51,8 @@ class Pad(Operation):
             require(
                 pad_value.element_type in (element_type, DYNAMIC_TYPE)
                 or element_type is DYNAMIC_TYPE,
-                f"`pad_value` has element type {pad_value.element_type}, `data` {element_type}; they must be the same",
+                f"`pad_value` has element type {pad_value.element_type}, `data` {element_type}; "
+                "they must be the same",
                 at="pad_value",
                 expected=element_type,
                 actual=pad_value.element_type,
@@ -89,6 +93,7 @@ class Pad(Operation):
     def padded(
         self, shape: PartialShape, axis: int, begin: int, most_begin: int, end: int, most_end: int
     ) -> Dimension:
+        """The padded dimension, from the bounds of the padding at its beginning and end."""
         dim = shape[axis]
         if dim.is_static and self.pad_mode != "constant" and (begin > 0 or end > 0):
             least = {
@@ -98,7 +103,8 @@ class Pad(Operation):
             }[self.pad_mode]
             require(
                 dim.low >= least,
-                f"dimension {axis} of `data` {shape} is {dim}, but mode {self.pad_mode} takes padding of {begin} and {end} from its elements, for which it needs {least}",
+                f"dimension {axis} of `data` {shape} is {dim}, but mode {self.pad_mode} needs at "
+                f"least {least} elements for padding of {begin} and {end}",
                 at="pads_begin" if begin >= end else "pads_end",
                 expected=f"a dimension of {least} or more",
                 actual=dim,
@@ -116,9 +122,9 @@ class Pad(Operation):
             return
         for axis, (dim, first, last) in enumerate(zip(data.shape, begin, end, strict=True)):
             if dim.high + first + last < 0:
-                message = f"padding of {first} and {last} cuts more off axis {axis} of `data` {data.shape} than there is, though OpenVINO reads on"
                 yield fault(
-                    message,
+                    f"padding of {first} and {last} removes more of axis {axis} of `data` "
+                    f"{data.shape} than its size, although OpenVINO accepts it",
                     at="pads_begin",
                     expected=f"at least {-dim.high} together",
                     actual=first + last,
@@ -152,7 +158,7 @@ class Pad(Operation):
         return data
 
     def mirrored(self, index: Array, size: int) -> Array:
-        """Indices out of range as those of the elements that stand there."""
+        """Indices out of range replaced by those of the elements that the mode puts there."""
         if self.pad_mode == "reflect":
             index = np.where(index < 0, -index, index)
             index = np.where(index >= size, 2 * (size - 1) - index, index)
@@ -169,6 +175,6 @@ class Pad_1(Pad):
 
 
 class Pad_12(Pad):
-    """`data` with elements added at the beginning and end of each axis, or cut off where the number is negative. Specification: Pad-12."""
+    """As Pad-1; a negative number removes elements. Specification: Pad-12."""
 
     since = 12

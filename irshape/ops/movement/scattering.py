@@ -19,9 +19,8 @@ from .slicing import SlicedAxes, require_lists, runs_of
 
 def _shared_type(data: Tensor, updates: Tensor) -> Tensor:
     """The result: `data`, with the element type of `updates` where its own is dynamic."""
-    return Tensor(
-        updates.element_type if data.element_type is DYNAMIC_TYPE else data.element_type, data.shape
-    )
+    element_type = updates.element_type if data.element_type.is_dynamic else data.element_type
+    return Tensor(element_type, data.shape)
 
 
 def _from_start(indices: Array, size: int) -> Array:
@@ -33,7 +32,10 @@ def _from_start(indices: Array, size: int) -> Array:
 def combined(
     data: Array, at: tuple[Array, ...], updates: Array, reduction: str, *, initial: bool = True
 ) -> Array:
-    """`data` with each update combined, one after the other, with the element at its place, or, without `initial`, with nothing but the other updates."""
+    """`data` with each update combined with the element at its place, one after the other.
+
+    Without `initial`, only the updates are combined with each other.
+    """
     if reduction == "none":
         result = data.copy()
         result[at] = updates
@@ -56,7 +58,10 @@ def combined(
 
 
 class ScatterUpdate(Operation):
-    """`data` with the slices along `axis` at `indices` replaced by those of `updates`. Specification: ScatterUpdate-3."""
+    """`data` with the slices along `axis` at `indices` replaced by those of `updates`.
+
+    Specification: ScatterUpdate-3.
+    """
 
     since = 3
     moves = ("data", "updates")
@@ -75,7 +80,8 @@ class ScatterUpdate(Operation):
         wanted = rank + indices.rank - 1
         require(
             updates.rank in (None, wanted),
-            f"`updates` {updates.shape} has rank {updates.rank}; with `data` {data.shape} and `indices` {indices.shape}, expected rank {wanted}",
+            f"`updates` {updates.shape} has rank {updates.rank}; "
+            f"expected rank {wanted} for `data` {data.shape} and `indices` {indices.shape}",
             at="updates",
             expected=f"rank {wanted}",
             actual=f"rank {updates.rank}",
@@ -85,7 +91,8 @@ class ScatterUpdate(Operation):
             expected = PartialShape((*data.shape[:index], *indices.shape, *data.shape[index + 1 :]))
             require(
                 updates.shape.compatible(expected),
-                f"`updates` has shape {updates.shape}; expected {expected}: `data` {data.shape} with `indices` {indices.shape} in place of axis {index}",
+                f"`updates` has shape {updates.shape}; expected {expected}: "
+                f"`data` {data.shape} with `indices` {indices.shape} in place of axis {index}",
                 at="updates",
                 expected=expected,
                 actual=updates.shape,
@@ -101,7 +108,10 @@ class ScatterUpdate(Operation):
 
 
 class ScatterNDUpdate(Operation):
-    """`data` with the slices at the tuples of indices that the last dimension of `indices` holds replaced by those of `updates`."""
+    """`data` with slices replaced by those of `updates`.
+
+    The slices are those at the tuples of indices along the last axis of `indices`.
+    """
 
     data = operand(ANY, like="data")
     indices = operand(I32_I64)
@@ -128,7 +138,8 @@ class ScatterNDUpdate(Operation):
         length = indices.shape[-1].low
         require(
             length <= data.rank,
-            f"`indices` {indices.shape} holds tuples of {length} indices, but `data` {data.shape} has {data.rank} dimensions",
+            f"`indices` {indices.shape} holds tuples of {length} indices, "
+            f"but `data` {data.shape} has {data.rank} dimensions",
             at="indices",
             expected=f"tuples of at most {data.rank}",
             actual=length,
@@ -138,7 +149,8 @@ class ScatterNDUpdate(Operation):
         require(
             updates.shape.compatible(expected)
             or (expected.rank == 0 and updates.shape.size.contains(1)),
-            f"`updates` has shape {updates.shape}; expected {expected}: a slice of `data` {data.shape} for each tuple of `indices` {indices.shape}",
+            f"`updates` has shape {updates.shape}; expected {expected}: "
+            f"a slice of `data` {data.shape} for each tuple of `indices` {indices.shape}",
             at="updates",
             expected=expected,
             actual=updates.shape,
@@ -150,13 +162,10 @@ class ScatterNDUpdate(Operation):
         length = indices.shape[-1]
         at = tuple(_from_start(indices[..., i], data.shape[i]) for i in range(length))
         places = indices.shape[:-1]
-        if not length:  # empty tuples name all of `data`
-            return combined(
-                data[None],
-                (np.zeros(places, np.int64),),
-                updates.reshape(places + data.shape),
-                self.reduction,
-            )[0]
+        if not length:  # an empty tuple selects all of `data`
+            whole = (np.zeros(places, np.int64),)
+            stacked = updates.reshape(places + data.shape)
+            return combined(data[None], whole, stacked, self.reduction)[0]
         return combined(data, at, updates.reshape(places + data.shape[length:]), self.reduction)
 
 
@@ -167,14 +176,17 @@ class ScatterNDUpdate_4(ScatterNDUpdate):
 
 
 class ScatterNDUpdate_15(ScatterNDUpdate):
-    """`data` with slices at tuples of indices replaced by, or combined with, those of `updates`. Specification: ScatterNDUpdate-15."""
+    """`data` with slices at tuples of indices replaced by, or combined with, those of `updates`.
+
+    Specification: ScatterNDUpdate-15.
+    """
 
     since = 15
     reduction: str = attribute(Choice("none", "sum", "sub", "prod", "min", "max"), default="none")
 
 
 class ScatterElementsUpdate(Operation):
-    """`data` with the elements that `indices` names along `axis` replaced by those of `updates`."""
+    """`data` with the elements at `indices` along `axis` replaced by those of `updates`."""
 
     data = operand(ANY, like="data")
     indices = operand(INTEGER | BOOLEAN_TYPE)
@@ -190,7 +202,8 @@ class ScatterElementsUpdate(Operation):
     def infer(self, data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor) -> Tensor:
         require(
             data.rank is None or indices.rank in (None, data.rank),
-            f"`indices` has shape {indices.shape}, `data` {data.shape}; they must have the same rank",
+            f"`indices` has shape {indices.shape}, `data` {data.shape}; "
+            "they must have the same rank",
             at="indices",
             expected=f"rank {data.rank}",
             actual=f"rank {indices.rank}",
@@ -198,7 +211,8 @@ class ScatterElementsUpdate(Operation):
         )
         require(
             indices.shape.compatible(updates.shape),
-            f"`updates` has shape {updates.shape}, `indices` {indices.shape}; expected an update for each index",
+            f"`updates` has shape {updates.shape}, `indices` {indices.shape}; expected an update "
+            "for each index",
             at="updates",
             expected=indices.shape,
             actual=updates.shape,
@@ -206,7 +220,7 @@ class ScatterElementsUpdate(Operation):
         )
         require(
             self.reduction != "mean" or data.element_type not in BOOLEAN_TYPE,
-            "reduction is mean, but `data` has element type boolean, of which there is no mean",
+            "reduction is mean, which is not defined for the element type boolean of `data`",
             at="reduction",
             expected="none, sum, prod, min or max",
             actual="mean",
@@ -220,9 +234,13 @@ class ScatterElementsUpdate(Operation):
         self, data: Tensor, indices: Tensor, updates: Tensor, axis: Tensor
     ) -> Iterator[Fault]:
         if axis.rank not in (None, 0) and not axis.shape.size.contains(1):
-            message = f"`axis` has shape {axis.shape}; expected a scalar or one element, though OpenVINO reads on"
             yield fault(
-                message, at="axis", expected="[] or [1]", actual=axis.shape, rule=INPUT_SHAPES
+                f"`axis` has shape {axis.shape}; "
+                "expected a scalar or one element, although OpenVINO accepts it",
+                at="axis",
+                expected="[] or [1]",
+                actual=axis.shape,
+                rule=INPUT_SHAPES,
             )
 
     def evaluate(self, data: Array, indices: Array, updates: Array, axis: Array) -> Array:
@@ -247,13 +265,12 @@ class ScatterElementsUpdate(Operation):
         counts += self.use_init_val
         counts = np.maximum(counts, 1)
         means = np.sign(total) * (np.abs(total) // counts) if whole else total / counts
-        return encoded(
-            np.where(touched, means.astype(numbers.dtype), numbers), element_type_of(data)
-        )
+        result = np.where(touched, means.astype(numbers.dtype), numbers)
+        return encoded(result, element_type_of(data))
 
 
 def _neutral(dtype: np.dtype[np.generic], reduction: str) -> float | int | bool:
-    """What a reduction starts from."""
+    """The neutral element of a reduction."""
     if reduction in ("sum", "prod"):
         return int(reduction == "prod")
     if dtype.kind == "b":
@@ -270,7 +287,10 @@ class ScatterElementsUpdate_3(ScatterElementsUpdate):
 
 
 class ScatterElementsUpdate_12(ScatterElementsUpdate):
-    """`data` with elements along an axis replaced by, or combined with, those of `updates`. Specification: ScatterElementsUpdate-12."""
+    """`data` with elements along an axis replaced by, or combined with, those of `updates`.
+
+    Specification: ScatterElementsUpdate-12.
+    """
 
     since = 12
     reduction: str = attribute(Choice("none", "sum", "prod", "min", "max", "mean"), default="none")
@@ -278,7 +298,10 @@ class ScatterElementsUpdate_12(ScatterElementsUpdate):
 
 
 class SliceScatter(Operation):
-    """`data` with the part that Slice would take replaced by `updates`. Specification: SliceScatter-15."""
+    """`data` with the part that Slice would take replaced by `updates`.
+
+    Specification: SliceScatter-15.
+    """
 
     since = 15
     moves = ("data", "updates")
@@ -310,7 +333,8 @@ class SliceScatter(Operation):
         rank = updates.rank if data.rank is None else data.rank
         require(
             updates.rank in (None, rank),
-            f"`updates` has shape {updates.shape}, `data` {data.shape}; they must have the same rank",
+            f"`updates` has shape {updates.shape}, `data` {data.shape}; "
+            "they must have the same rank",
             at="updates",
             expected=f"rank {rank}",
             actual=f"rank {updates.rank}",
@@ -320,7 +344,7 @@ class SliceScatter(Operation):
         for index, by in enumerate(step.known or ()):
             require(
                 by,
-                f"`step` is 0 at index {index}; expected a step forwards or backwards",
+                f"`step` is 0 at index {index}; expected a positive or negative step",
                 at="step",
                 expected="not 0",
                 actual=0,
@@ -329,12 +353,12 @@ class SliceScatter(Operation):
         if rank is None:
             return _shared_type(data, updates)
         shape = data.shape if data.rank is not None else PartialShape.of_rank(rank)
-        expected = PartialShape(
-            SlicedAxes(data.shape, start, axes).result(shape, start, stop, step)
-        )
+        sliced = SlicedAxes(data.shape, start, axes).result(shape, start, stop, step)
+        expected = PartialShape(sliced)
         require(
             updates.shape.compatible(expected),
-            f"`updates` has shape {updates.shape}; the slice of `data` {shape} that it replaces has shape {expected}",
+            f"`updates` has shape {updates.shape}; "
+            f"the slice of `data` {shape} that it replaces has shape {expected}",
             at="updates",
             expected=expected,
             actual=updates.shape,
@@ -353,9 +377,9 @@ class SliceScatter(Operation):
     ) -> Iterator[Fault]:
         ours, theirs = data.element_type, updates.element_type
         if ours is not theirs and DYNAMIC_TYPE not in (ours, theirs):
-            message = f"`updates` has element type {theirs}, `data` {ours}; they must be the same, though OpenVINO reads on"
             yield fault(
-                message,
+                f"`updates` has element type {theirs}, `data` {ours}; "
+                "they must be the same, although OpenVINO accepts it",
                 at="updates",
                 expected=ours,
                 actual=theirs,

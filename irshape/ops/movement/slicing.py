@@ -1,8 +1,8 @@
-"""Parts of a tensor between a beginning and an end."""
+"""Slices: the part of a tensor between a start and a stop index, by a step."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from ...faults import Fault, fault, require
@@ -12,7 +12,7 @@ from ..axes import normalized_axis, picked
 from ..declaration import ANY, INTEGER, NUMERIC, Operation, attribute, operand
 from ..kinds import INTS
 from ..lazy import Array
-from ..tensors import Tensor, Value
+from ..tensors import Number, Tensor, Value
 
 INT32_MAX: Final = 2**31 - 1
 Bounds = tuple[int, int]
@@ -20,26 +20,28 @@ Bounds = tuple[int, int]
 
 
 def bounds_of(tensor: Tensor) -> list[Bounds] | None:
-    """The bounds of each element, where anything is known of them. The ends of i32 stand for any end of an axis, as those of i64 do."""
+    """The bounds of each element; None where nothing is known of the value.
+
+    The extreme values of i32 stand for the end of an axis, as those of i64 do.
+    """
     if tensor.value is None:
         return None
-    if tensor.element_type.name != "i32":
-        return [
-            (int(low), int(high))
-            for low, high in zip(tensor.value.lower, tensor.value.upper, strict=True)
-        ]
+    index: Callable[[Number], int] = _end if tensor.element_type.name == "i32" else int
     return [
-        (_end(int(low)), _end(int(high)))
+        (index(low), index(high))
         for low, high in zip(tensor.value.lower, tensor.value.upper, strict=True)
     ]
 
 
-def _end(index: int) -> int:
-    return UNBOUNDED if index >= INT32_MAX else INT64_MIN if index < -INT32_MAX else index
+def _end(bound: Number) -> int:
+    index = int(bound)
+    if index >= INT32_MAX:
+        return UNBOUNDED
+    return INT64_MIN if index < -INT32_MAX else index
 
 
 class Run(NamedTuple):
-    """The indices that a slice takes from an axis: how many, from where, in which steps."""
+    """The indices that a slice takes from an axis: the first, their number, and the step."""
 
     first: int
     taken: int
@@ -47,7 +49,10 @@ class Run(NamedTuple):
 
     @staticmethod
     def of(size: int, start: int, stop: int, step: int) -> Run:
-        """What `start:stop:step` takes of an axis; indices out of range are clamped, backwards to the first element at least."""
+        """What `start:stop:step` takes of an axis.
+
+        Indices out of range are clamped; a backward slice starts at the first element at least.
+        """
         first, last = start + size if start < 0 else start, stop + size if stop < 0 else stop
         if step > 0:
             first, last = min(max(first, 0), size), min(max(last, 0), size)
@@ -66,48 +71,53 @@ class Run(NamedTuple):
 
 
 _HUGE: Final = 1 << 66
-"""A size that stands for one without bound."""
+"""A size that stands for an unbounded one."""
 
 
 def _extreme(
     of: Callable[[Iterable[int]], int], dim: Dimension, start: int, stop: int, step: int
 ) -> int:
-    """The least or most elements that a slice takes of an axis: those that it takes at the bounds of the size, and where an end of the slice meets an end of the axis.
+    """The least (`of` is min) or most (max) elements that a slice takes of an axis.
 
-    In between, the number only grows or only falls.
+    The extremes are at the bounds of the size, and where an end of the slice meets an end of the
+    axis; in between the number is monotonic.
     """
-    start, stop = (
-        end if INT64_MIN < end < UNBOUNDED else 4 * _HUGE if end > 0 else -4 * _HUGE
-        for end in (start, stop)
-    )
+    start, stop = _far(start), _far(stop)
     high = _HUGE if dim.high == UNBOUNDED else dim.high
     turns = (abs(end) + off for end in (start, stop) for off in (-1, 0, 1))
-    found = of(
-        [
-            Run.of(size, start, stop, step).taken
-            for size in (dim.low, high, *(size for size in turns if dim.low < size < high))
-        ]
-    )
-    if of is min or high < _HUGE or Run.of(2 * _HUGE, start, stop, step).taken <= found:
-        return found
-    to_the_beginning = (
-        step < 0 and -_HUGE < start < 0 and stop < -_HUGE
-    )  # here OpenVINO counts on the largest size that there is
-    return -((UNBOUNDED + start + 1) // step) if to_the_beginning else UNBOUNDED
+    sizes = (dim.low, high, *(size for size in turns if dim.low < size < high))
+    count = of([Run.of(size, start, stop, step).taken for size in sizes])
+    if of is min or high < _HUGE or Run.of(2 * _HUGE, start, stop, step).taken <= count:
+        return count
+    if step < 0 and -_HUGE < start < 0 and stop < -_HUGE:
+        # a backward slice to the first element: OpenVINO assumes the largest possible size
+        return -((UNBOUNDED + start + 1) // step)
+    return UNBOUNDED
+
+
+def _far(end: int) -> int:
+    """An end of a slice; one at the limits of int64 is moved beyond any size."""
+    if INT64_MIN < end < UNBOUNDED:
+        return end
+    return 4 * _HUGE if end > 0 else -4 * _HUGE
 
 
 def _one_sided(bounds: Bounds, dim: Dimension, *, before_first: bool, past_last: bool) -> Bounds:
-    """For an index that may be negative or not: the bounds as those of one that points at the first element to the last, or beyond where that may be."""
+    """Bounds that count from one end of the axis only, for an index of unknown sign.
+
+    They span the axis from the first element to the last. The index may also point before the first
+    or past the last element where the flags allow it and the bounds reach that far.
+    """
     low, high = bounds
     if low >= 0 or high < 0:
         return bounds
-    return (INT64_MIN if before_first and dim.low + low < 0 else 0), (
-        UNBOUNDED if past_last and high >= dim.low else -1
-    )
+    first = INT64_MIN if before_first and dim.low + low < 0 else 0
+    last = UNBOUNDED if past_last and high >= dim.low else -1
+    return first, last
 
 
 def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
-    """The size that is left of an axis."""
+    """The size of a slice of an axis."""
     start_low, start_high = _one_sided(start, dim, before_first=False, past_last=step > 0)
     stop_low, stop_high = _one_sided(stop, dim, before_first=step < 0, past_last=True)
     if step < 0:
@@ -119,16 +129,19 @@ def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
 
 
 def up_to(dim: Dimension) -> Dimension:
-    """Any part of an axis."""
+    """The size of any part of an axis."""
     return Dimension(0, dim.high)
 
 
 class SlicedAxes:
-    """Which axis each element of `start`, `stop` and `step` is for: what Slice and SliceScatter share."""
+    """The axes that the elements of `start`, `stop` and `step` belong to.
+
+    Slice and SliceScatter share it.
+    """
 
     def __init__(self, data: PartialShape, start: Tensor, axes: Tensor | None) -> None:
         self.index: dict[int, int] | None = None
-        """The position in the lists of each axis; None where it is not known which axes are sliced."""
+        """The position in the lists for each sliced axis; None where these are not known."""
         if axes is not None:
             known = axes.known
             if known is not None and data.rank is not None:
@@ -148,20 +161,20 @@ class SlicedAxes:
     def result(
         self, data: PartialShape, start: Tensor, stop: Tensor, step: Tensor
     ) -> list[Dimension]:
+        """The dimensions of the slice of `data`. Raises `Violation` where a step is 0."""
         begins, ends, steps = bounds_of(start), bounds_of(stop), step.known
         dims: list[Dimension] = []
         for axis, dim in enumerate(data):
-            if self.index is None:
-                dims.append(up_to(dim))
-            elif axis not in self.index:
+            if self.index is not None and axis not in self.index:
                 dims.append(dim)
-            elif begins is None or ends is None or steps is None:
+            elif self.index is None or begins is None or ends is None or steps is None:
                 dims.append(up_to(dim))
             else:
                 at = self.index[axis]
                 require(
                     steps[at],
-                    f"`step` {list(steps)} is 0 at index {at}; expected a step forwards or backwards",
+                    f"`step` {list(steps)} is 0 at index {at}; expected a positive or negative "
+                    "step",
                     at="step",
                     expected="not 0",
                     actual=0,
@@ -172,7 +185,7 @@ class SlicedAxes:
 
 
 def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
-    """Raises `Violation` unless the lists can be of one length, and not longer than the rank."""
+    """Raises `Violation` unless the lists can have one length, at most the rank."""
     first: tuple[str, Tensor] | None = None
     for name, tensor in lists.items():
         if tensor is None:
@@ -189,7 +202,8 @@ def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
         first = first or (name, tensor)
         require(
             tensor.shape.compatible(first[1].shape),
-            f"`{name}` has shape {tensor.shape}, `{first[0]}` {first[1].shape}; they must have the same number of elements",
+            f"`{name}` has shape {tensor.shape}, `{first[0]}` {first[1].shape}; "
+            "they must have the same number of elements",
             at=name,
             expected=first[1].shape,
             actual=tensor.shape,
@@ -198,11 +212,11 @@ def require_lists(data_rank: int | None, **lists: Tensor | None) -> None:
 
 
 def runs_of(
-    sizes: tuple[int, ...],
-    start: list[int],
-    stop: list[int],
-    step: list[int],
-    axes: list[int] | None,
+    sizes: Sequence[int],
+    start: Sequence[int],
+    stop: Sequence[int],
+    step: Sequence[int],
+    axes: Sequence[int] | None,
 ) -> list[Run]:
     """What Slice takes of each axis."""
     runs = [Run(0, size, 1) for size in sizes]
@@ -236,10 +250,8 @@ class Slice(Operation):
         require_lists(data.rank, start=start, stop=stop, step=step, axes=axes)
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
-        return Tensor(
-            data.element_type,
-            SlicedAxes(data.shape, start, axes).result(data.shape, start, stop, step),
-        )
+        dims = SlicedAxes(data.shape, start, axes).result(data.shape, start, stop, step)
+        return Tensor(data.element_type, dims)
 
     def infer_value(
         self,
@@ -262,9 +274,7 @@ class Slice(Operation):
             or (axes is not None and along is None)
         ):
             return None
-        runs = runs_of(
-            sizes, list(begins), list(ends), list(steps), None if along is None else list(along)
-        )
+        runs = runs_of(sizes, begins, ends, steps, along)
         return data.value.take(picked(sizes, [run.indices for run in runs]))
 
     def evaluate(
@@ -284,7 +294,12 @@ _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellips
 
 
 class StridedSlice(Operation):
-    """The part of `data` from `begin` to `end` by `strides`, with axes put in, dropped or passed over as the masks say. Specification: StridedSlice-1."""
+    """The part of `data` from `begin` to `end` by `strides`.
+
+    The masks add, drop or skip axes.
+
+    Specification: StridedSlice-1.
+    """
 
     since = 1
     never_larger = True
@@ -330,12 +345,12 @@ class StridedSlice(Operation):
     def part(
         self, dim: Dimension, begin: Bounds | None, end: Bounds | None, step: int | None, at: int
     ) -> Dimension:
-        """The size that is left of an axis, as far as it is known where the slice lies."""
+        """The size of the slice of an axis, with the bounds that are known of its ends."""
         if step is None:
             return up_to(dim)
         require(
             step,
-            f"`strides` is 0 at index {at}; expected a step forwards or backwards",
+            f"`strides` is 0 at index {at}; expected a positive or negative step",
             at="strides",
             expected="not 0",
             actual=0,
@@ -347,12 +362,13 @@ class StridedSlice(Operation):
         return sliced(dim, first, last, step)
 
     def require_masks(self) -> None:
+        """Raises `Violation` unless the masks hold 0 and 1 and have one length."""
         expected = len(self.begin_mask)
         for name in _MASKS:
             mask = getattr(self, name)
             require(
                 all(bit in (0, 1) for bit in mask),
-                f"{name} {list(mask)} holds something other than 0 and 1",
+                f"{name} {list(mask)} holds a number other than 0 and 1",
                 at=name,
                 expected="0 or 1",
                 actual=list(mask),
@@ -360,7 +376,9 @@ class StridedSlice(Operation):
             )
             require(
                 len(mask) in (0, expected),
-                f"{name} {list(mask)} has {len(mask)} elements, begin_mask {list(self.begin_mask)} {expected}; all masks must have the same length",
+                f"{name} {list(mask)} has {len(mask)} elements, "
+                f"begin_mask {list(self.begin_mask)} {expected}; "
+                "all masks must have the same length",
                 at=name,
                 expected=f"{expected} elements",
                 actual=len(mask),
@@ -368,7 +386,7 @@ class StridedSlice(Operation):
             )
         require(
             sum(self.ellipsis_mask) <= 1,
-            f"ellipsis_mask {list(self.ellipsis_mask)} marks more than one place",
+            f"ellipsis_mask {list(self.ellipsis_mask)} marks more than one position",
             at="ellipsis_mask",
             expected="one 1 at most",
             actual=list(self.ellipsis_mask),
@@ -376,12 +394,13 @@ class StridedSlice(Operation):
         )
 
     def marked(self, mask: str, at: int) -> bool:
+        """Whether a mask is 1 at a position in the lists."""
         bits = getattr(self, mask)
         return at < len(bits) and bits[at] == 1
 
     def length(self, begin: Tensor, end: Tensor, strides: Tensor | None) -> int | None:
         """The number of elements of the lists, where it is known."""
-        found: int | None = None
+        length: int | None = None
         for name, tensor in (("begin", begin), ("end", end), ("strides", strides)):
             if (
                 tensor is None
@@ -391,19 +410,22 @@ class StridedSlice(Operation):
             ):
                 continue
             size = tensor.shape[0].low
-            found = size if found is None else found
+            length = size if length is None else length
             require(
-                size == found,
-                f"`{name}` has {size} elements, expected {found}, as many as the lists before it",
+                size == length,
+                f"`{name}` has {size} elements; expected {length}, as in the lists before it",
                 at=name,
-                expected=f"{found} elements",
+                expected=f"{length} elements",
                 actual=size,
                 rule=INPUT_SHAPES,
             )
-        return found
+        return length
 
     def plan(self, rank: int, count: int) -> Iterator[tuple[int | None, int | None]]:
-        """Pairs, in the order of the result: an axis of `data` (None for a new one), and the position in the lists (None where the whole axis is taken)."""
+        """Pairs of an axis of `data` and a position in the lists, in the order of the result.
+
+        The axis is None for a new one, the position None where the whole axis is taken.
+        """
         added = sum(
             self.marked("new_axis_mask", at) and not self.marked("ellipsis_mask", at)
             for at in range(count)
@@ -436,16 +458,24 @@ class StridedSlice(Operation):
     def ends(
         self, size: int, begin: Bounds | None, end: Bounds | None, step: int, at: int
     ) -> tuple[Bounds | None, Bounds | None]:
-        """Where the slice begins and ends, by the masks."""
+        """The beginning and end of the slice of an axis; a masked one is an end of the axis."""
         first, last = ((0, 0), (size, size)) if step > 0 else ((size, size), (-1 - size, -1 - size))
-        return (first if self.marked("begin_mask", at) else begin), (
-            last if self.marked("end_mask", at) else end
+        return (
+            first if self.marked("begin_mask", at) else begin,
+            last if self.marked("end_mask", at) else end,
         )
 
     def runs(
-        self, sizes: tuple[int, ...], begin: list[int], end: list[int], strides: list[int]
+        self,
+        sizes: Sequence[int],
+        begin: Sequence[int],
+        end: Sequence[int],
+        strides: Sequence[int],
     ) -> list[Run | None]:
-        """What is taken of each axis of the result; None for a new axis. A dropped axis is taken at one index."""
+        """What is taken of each axis of the result.
+
+        It is None for a new axis, and a single index for a dropped one.
+        """
         runs: list[Run | None] = []
         for axis, at in self.plan(len(sizes), len(begin)):
             if axis is None or at is None:
@@ -472,9 +502,9 @@ class StridedSlice(Operation):
                 continue
             size = data.shape[axis].high
             if not -size <= begins[at] < size:
-                message = f"shrink_axis_mask takes index {begins[at]} of dimension {axis} of `data` {data.shape}, which is out of range"
                 yield fault(
-                    message,
+                    f"shrink_axis_mask takes index {begins[at]} of dimension {axis} of `data` "
+                    f"{data.shape}, which is out of range",
                     at="begin",
                     expected=f"[{-size}, {size - 1}]",
                     actual=begins[at],
@@ -493,27 +523,21 @@ class StridedSlice(Operation):
         steps = strides.known if strides is not None else (1,) * len(begins or ())
         if data.value is None or sizes is None or begins is None or ends is None or steps is None:
             return None
-        chosen = [
-            run.indices
-            for run in self.runs(sizes, list(begins), list(ends), list(steps))
-            if run is not None
-        ]
-        if any(
-            index < 0 or index >= size
-            for indices, size in zip(chosen, sizes, strict=True)
-            for ends in (indices[:1], indices[-1:])
-            for index in ends
-        ):
-            return None
+        chosen = [run.indices for run in self.runs(sizes, begins, ends, steps) if run is not None]
+        for indices, size in zip(chosen, sizes, strict=True):
+            if any(not 0 <= index < size for index in (*indices[:1], *indices[-1:])):
+                return None
         return data.value.take(picked(sizes, chosen))
 
     def evaluate(self, data: Array, begin: Array, end: Array, strides: Array | None) -> Array:
         steps = [1] * len(begin) if strides is None else [int(step) for step in strides]
         keys: list[slice | int | None] = []
-        plan = list(self.plan(data.ndim, len(begin)))
-        for run, (_, at) in zip(
-            self.runs(data.shape, begin.tolist(), end.tolist(), steps), plan, strict=True
-        ):
-            dropped = at is not None and self.marked("shrink_axis_mask", at)
-            keys.append(None if run is None else run.first if dropped else run.slice)
+        runs = self.runs(data.shape, begin.tolist(), end.tolist(), steps)
+        for run, (_, at) in zip(runs, self.plan(data.ndim, len(begin)), strict=True):
+            if run is None:
+                keys.append(None)
+            elif at is not None and self.marked("shrink_axis_mask", at):
+                keys.append(run.first)
+            else:
+                keys.append(run.slice)
         return data[tuple(keys)]

@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: sequences of class numbers, with a blank class between and around them."""
+"""Connectionist temporal classification (CTC): sequences of classes, with a blank class between."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .recurrent import agreed
 
 I32 = ElementType.of("i32")
 NO_CLASS = -1
-"""What fills a decoded sequence up, and the best of no classes."""
+"""Pads a decoded sequence, and is the best class where there are none."""
 
 
 def outside(name: str, tensor: Tensor | None, most: int, what: str) -> Iterator[Fault]:
-    """A known number that is not from 0 to `most`."""
+    """The fault that a known number is not in the range 0 to `most`."""
     for number in (tensor.known or ()) if tensor is not None else ():
         if not 0 <= number <= most:
             yield fault(
@@ -34,7 +34,10 @@ def outside(name: str, tensor: Tensor | None, most: int, what: str) -> Iterator[
 
 
 def decoded(classes: Array, lengths: Array, blank: int, *, merge: bool) -> tuple[Array, Array]:
-    """The best paths `[N, T]` without blanks and, with `merge`, without repetitions, moved to the front; and how long each is."""
+    """The best paths `[N, T]` without blanks, moved to the front, and the length of each.
+
+    With `merge`, repetitions are dropped too.
+    """
     kept = (
         (classes != blank)
         & (classes != NO_CLASS)
@@ -46,20 +49,24 @@ def decoded(classes: Array, lengths: Array, blank: int, *, merge: bool) -> tuple
 
 
 def packed(numbers: Array, kept: Array, rest: int) -> Array:
-    """The kept numbers of each row moved to its front, `rest` behind them."""
+    """The kept numbers of each row moved to its front, followed by `rest`."""
     order = np.argsort(~kept, axis=1, kind="stable")
-    return np.where(
-        np.take_along_axis(kept, order, axis=1), np.take_along_axis(numbers, order, axis=1), rest
-    )
+    ordered = np.take_along_axis(numbers, order, axis=1)
+    return np.where(np.take_along_axis(kept, order, axis=1), ordered, rest)
 
 
 def best_path(logits: Array) -> Array:
-    """The most probable class at each step, the first of equal ones."""
+    """The most probable class at each step; of equally probable ones the first."""
     return np.argmax(logits, axis=-1) if logits.shape[-1] else np.full(logits.shape[:-1], NO_CLASS)
 
 
 class CTCGreedyDecoder(Operation):
-    """The best path through the classes, without blanks; `sequence_mask` is 0 from the end of a sequence on. Specification: CTCGreedyDecoder-1."""
+    """The best path through the classes, without blanks.
+
+    `sequence_mask` is 0 from the end of a sequence on.
+
+    Specification: CTCGreedyDecoder-1.
+    """
 
     since = 1
     data = operand(NUMERIC, rank=3)
@@ -82,7 +89,10 @@ class CTCGreedyDecoder(Operation):
 
 
 class CTCGreedyDecoderSeqLen(Operation):
-    """The best path through the classes, without blanks, and how long it is. Specification: CTCGreedyDecoderSeqLen-6."""
+    """The best path through the classes, without blanks, and its length.
+
+    Specification: CTCGreedyDecoderSeqLen-6.
+    """
 
     since = 6
     data = operand(NUMERIC, rank=3)
@@ -99,8 +109,9 @@ class CTCGreedyDecoderSeqLen(Operation):
             require_single(blank_index, "blank_index")
         batch = agreed("N", [("data", data, 0), ("sequence_length", sequence_length, 0)])
         time = DYNAMIC if data.rank is None else data.shape[1]
-        return Tensor(self.classes_index_type, PartialShape((batch, time))), Tensor(
-            self.sequence_length_type, PartialShape((batch,))
+        return (
+            Tensor(self.classes_index_type, PartialShape((batch, time))),
+            Tensor(self.sequence_length_type, PartialShape((batch,))),
         )
 
     def check(
@@ -108,9 +119,9 @@ class CTCGreedyDecoderSeqLen(Operation):
     ) -> Iterator[Fault]:
         _, time, classes = data.shape[:] if data.rank is not None else (DYNAMIC,) * 3
         yield from outside(
-            "sequence_length", sequence_length, time.high, "for `data` has so many steps"
+            "sequence_length", sequence_length, time.high, "the number of steps of `data`"
         )
-        yield from outside("blank_index", blank_index, classes.high - 1, "the number of a class")
+        yield from outside("blank_index", blank_index, classes.high - 1, "the index of a class")
 
     def evaluate(
         self, data: Array, sequence_length: Array, blank_index: Array | None
@@ -121,13 +132,17 @@ class CTCGreedyDecoderSeqLen(Operation):
         classes, lengths = decoded(
             best_path(data), sequence_length.astype(np.int64), blank, merge=self.merge_repeated
         )
-        return classes.astype(dtype_of(self.classes_index_type)), lengths.astype(
-            dtype_of(self.sequence_length_type)
+        return (
+            classes.astype(dtype_of(self.classes_index_type)),
+            lengths.astype(dtype_of(self.sequence_length_type)),
         )
 
 
 class CTCLoss(Operation):
-    """The negative logarithm of the probability that the logits decode to the labels. Specification: CTCLoss-4."""
+    """The negative logarithm of the probability that the logits decode to the labels.
+
+    Specification: CTCLoss-4.
+    """
 
     since = 4
     logits = operand(REAL, rank=3)
@@ -149,7 +164,8 @@ class CTCLoss(Operation):
     ) -> Tensor:
         require(
             not logits.element_type.is_dynamic,
-            "the element type of `logits` is dynamic; OpenVINO wants to know which floating-point type it is",
+            "the element type of `logits` is dynamic; OpenVINO requires a known floating-point "
+            "type",
             at="logits",
             expected="a floating-point type",
             actual=logits.element_type,
@@ -179,14 +195,15 @@ class CTCLoss(Operation):
         )
         classes = DYNAMIC.high if logits.rank is None else logits.shape[2].high
         for name, tensor in (("logit_length", logit_length), ("label_length", label_length)):
-            yield from outside(name, tensor, time, "for `logits` has so many steps")
-        yield from outside("blank_index", blank_index, classes - 1, "the number of a class")
+            yield from outside(name, tensor, time, "the number of steps of `logits`")
+        yield from outside("blank_index", blank_index, classes - 1, "the index of a class")
         for index, (taken, given) in enumerate(
             zip(label_length.known or (), logit_length.known or (), strict=False)
         ):
             if taken > given:
                 yield fault(
-                    f"sequence {index} has {taken} labels for {given} steps; there are no more labels than steps",
+                    f"sequence {index} has {taken} labels for {given} steps; "
+                    "expected at most one label a step",
                     at="label_length",
                     expected=f"at most {given}",
                     actual=taken,
@@ -208,11 +225,11 @@ class CTCLoss(Operation):
         inside = np.arange(time) < lengths[:, None]
         require(
             np.all((targets >= 0) & (targets < classes) | ~inside) and 0 <= blank < max(classes, 1),
-            f"`labels` and `blank_index` are the numbers of classes, 0 to {classes - 1}",
+            f"`labels` and `blank_index` are indices of classes, from 0 to {classes - 1}",
             at="labels",
             rule=INPUT_VALUE,
         )
-        # A state for the start (0), then blanks (odd) and labels (even) in turn.
+        # state 0 is the start; the others are blanks (odd) and labels (even) in turn
         states = np.full((batch, 2 * time + 2), blank)
         states[:, 2::2] = np.where(inside, targets, blank)
         skips = np.zeros(states.shape, bool)
@@ -235,14 +252,14 @@ class CTCLoss(Operation):
         return (-np.logaddexp(ends[:, 0], ends[:, 1])).astype(logits.dtype)
 
     def targets(self, labels: Array, lengths: Array) -> tuple[Array, Array]:
-        """The labels that count, at the front of each row, and how many they are."""
+        """The labels that count, moved to the front of each row, and their number."""
         kept = np.arange(labels.shape[1]) < lengths[:, None]
         if self.unique:
             apart = np.where(kept, labels, labels.min(initial=0) - 1)
             order = np.argsort(apart, axis=1, kind="stable")
             first = np.ones(labels.shape, bool)
-            found = np.take_along_axis(apart, order, axis=1)
-            first[:, 1:] = found[:, 1:] != found[:, :-1]
+            ordered = np.take_along_axis(apart, order, axis=1)
+            first[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
             np.put_along_axis(kept, order, first & np.take_along_axis(kept, order, axis=1), axis=1)
         elif self.preprocess_collapse_repeated:
             kept[:, 1:] &= labels[:, 1:] != labels[:, :-1]

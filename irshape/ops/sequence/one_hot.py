@@ -1,4 +1,4 @@
-"""OneHot: class numbers as rows that are `on_value` in one place and `off_value` elsewhere."""
+"""OneHot: indices as rows that are `on_value` in one place and `off_value` elsewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,12 @@ from ..tensors import Tensor
 
 
 class OneHot_1(Operation):
-    """A new axis of `depth` places, `on_value` where the index points, `off_value` elsewhere; an index outside the axis sets none. Specification: OneHot-1."""
+    """A new axis of size `depth` that is `on_value` at the index and `off_value` elsewhere.
+
+    An index out of range sets nothing.
+
+    Specification: OneHot-1.
+    """
 
     since = 1
     indices = operand(INTEGER | BOOLEAN_TYPE)
@@ -36,16 +41,15 @@ class OneHot_1(Operation):
             return Tensor(on_value.element_type, DYNAMIC_SHAPE)
         require(
             -rank - 1 <= self.axis <= rank,
-            f"axis {self.axis} is out of range: the result has rank {rank + 1}, one more than `indices` {indices.shape}, so the axis is {-rank - 1} to {rank}",
+            f"axis {self.axis} is out of range: the result has rank {rank + 1}, one more than "
+            f"`indices` {indices.shape}, so expected {-rank - 1} to {rank}",
             at="axis",
             expected=f"[{-rank - 1}, {rank}]",
             actual=self.axis,
         )
         axis = self.axis % (rank + 1)
-        return Tensor(
-            on_value.element_type,
-            PartialShape((*indices.shape[:axis], self.size(depth), *indices.shape[axis:])),
-        )
+        dims = (*indices.shape[:axis], self.size(depth), *indices.shape[axis:])
+        return Tensor(on_value.element_type, PartialShape(dims))
 
     def size(self, depth: Tensor) -> Dimension:
         """The size of the new axis."""
@@ -66,9 +70,8 @@ class OneHot_1(Operation):
         places = int(depth.astype(np.int64).item())
         axis = self.axis % (indices.ndim + 1)
         wanted = self.wanted(indices.astype(np.int64), places)
-        hot = np.expand_dims(wanted, axis) == np.arange(places).reshape(
-            (places,) + (1,) * (indices.ndim - axis)
-        )
+        place = np.arange(places).reshape((places,) + (1,) * (indices.ndim - axis))
+        hot = np.expand_dims(wanted, axis) == place
         result = np.full(hot.shape, off_value, dtype=on_value.dtype)
         result[hot] = on_value
         return result
@@ -87,8 +90,6 @@ class OneHot_16(OneHot_1):
     )
 
     def wanted(self, indices: Array, places: int) -> Array:
-        return (
-            np.where(indices < 0, indices + places, indices)
-            if self.negative_indices_mode == "normalize"
-            else indices
-        )
+        if self.negative_indices_mode == "normalize":
+            return np.where(indices < 0, indices + places, indices)
+        return indices

@@ -1,4 +1,7 @@
-"""Recurrent cells: one step of an LSTM, a GRU or a plain recurrent network. The sequences of such steps build on them."""
+"""Recurrent cells: one step of an LSTM, a GRU or a plain recurrent network.
+
+`recurrent_sequences` builds on them.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from ..tensors import Tensor
 
 ACTIVATIONS = ("sigmoid", "tanh", "relu", "hardsigmoid")
 Places = list[tuple[str, Tensor, int]]
+"""Axes of inputs: the name of the operand, the tensor, and the axis."""
 
 
 def agreed(what: str, places: Places) -> Dimension:
@@ -26,7 +30,8 @@ def agreed(what: str, places: Places) -> Dimension:
         both = merged.merge(tensor.shape[axis])
         require(
             both is not None,
-            f"{what} is {merged} by {known}, but {tensor.shape[axis]} by `{name}` {tensor.shape}, axis {axis}",
+            f"{what} is {merged} by {known}, "
+            f"but {tensor.shape[axis]} by `{name}` {tensor.shape}, axis {axis}",
             at=name,
             expected=merged,
             actual=tensor.shape[axis],
@@ -40,12 +45,15 @@ def agreed(what: str, places: Places) -> Dimension:
 
 
 class Recurrent(Operation):
-    """What all cells and sequences share. The states and weights of a sequence have an axis of directions before the axes of a cell's."""
+    """What all cells and sequences share.
+
+    The states and weights of a sequence are those of a cell with an axis of directions in front.
+    """
 
     gates: ClassVar[int] = 1
-    """How many gates `W` and `R` hold."""
+    """The number of gates in `W` and `R`."""
     directional: ClassVar[int] = 0
-    """1 where there is an axis of directions."""
+    """The number of leading axes for directions: 1 for a sequence, 0 for a cell."""
 
     hidden_size: int = attribute(NATURAL, default=0, required=True)
     activations: tuple[str, ...] = attribute(STRINGS, default=("tanh",))
@@ -55,7 +63,7 @@ class Recurrent(Operation):
 
     @property
     def bias_gates(self) -> int:
-        """How many gates `B` holds."""
+        """The number of gates in `B`."""
         return self.gates
 
     def named(self, inputs: tuple[Tensor | None, ...]) -> dict[str, Tensor]:
@@ -66,7 +74,7 @@ class Recurrent(Operation):
         }
 
     def states(self, named: dict[str, Tensor]) -> Places:
-        """The states that go in, with the axis of their size."""
+        """The initial states, each with the axis of its size."""
         return [
             (name, named[name], self.directional + 1)
             for name in ("initial_hidden_state", "initial_cell_state")
@@ -76,36 +84,36 @@ class Recurrent(Operation):
     def hidden(self, named: dict[str, Tensor]) -> Dimension:
         """The size of the state, from the states and the weights. Raises `Violation`."""
         axis = self.directional
-        found = agreed("hidden_size", [*self.states(named), ("R", named["R"], axis + 1)])
-        for name, many in (("W", self.gates), ("R", self.gates), ("B", self.bias_gates)):
+        hidden = agreed("hidden_size", [*self.states(named), ("R", named["R"], axis + 1)])
+        for name, gates in (("W", self.gates), ("R", self.gates), ("B", self.bias_gates)):
             tensor = named.get(name)
             if (
                 tensor is None
                 or tensor.rank is None
-                or not (found.is_static or (tensor.shape[0].is_static and name != "B"))
+                or not (hidden.is_static or (tensor.shape[0].is_static and name != "B"))
             ):
                 continue
             rows = tensor.shape[axis]
-            size = rows.divided(many)
-            both = None if size is None else found.merge(size)
-            if both is None:
+            size = rows.divided(gates)
+            merged = None if size is None else hidden.merge(size)
+            if merged is None:
                 wanted = (
-                    f"{found * many}, for {many} gates of hidden_size {found}"
-                    if not found.is_unbounded
-                    else f"a multiple of {many}, the number of gates"
+                    f"a multiple of {gates}, the number of gates"
+                    if hidden.is_unbounded
+                    else f"{hidden * gates}, for {gates} gates of hidden_size {hidden}"
                 )
                 raise Violation(
                     f"axis {axis} of `{name}` {tensor.shape} is {rows}; expected {wanted}",
                     at=name,
-                    expected=found * many,
+                    expected=hidden * gates,
                     actual=rows,
                     rule=INPUT_SHAPES,
                 )
-            found = both
-        return found
+            hidden = merged
+        return hidden
 
     def unfit_activations(self) -> Fault | None:
-        """What is wrong with `activations`, if anything."""
+        """The fault of `activations`, if any."""
         count = len(self.attributes["activations"].default)
         used = self.activations[:count]
         wrong = [name for name in used if name.lower() not in ACTIVATIONS]
@@ -134,7 +142,9 @@ class Recurrent(Operation):
             and not data.shape[-1].compatible(weights.shape[-1])
         ):
             yield fault(
-                f"input_size is {data.shape[-1]} by `X` {data.shape}, but {weights.shape[-1]} by `W` {weights.shape}; OpenVINO sees it only when the layer runs",
+                f"input_size is {data.shape[-1]} by `X` {data.shape}, "
+                f"but {weights.shape[-1]} by `W` {weights.shape}; "
+                "OpenVINO notices only when the layer runs",
                 at="W",
                 expected=data.shape[-1],
                 actual=weights.shape[-1],
@@ -147,7 +157,8 @@ class Recurrent(Operation):
         ]
         if known and known[0] != self.hidden_size != 0:
             yield fault(
-                f"`hidden_size` is {self.hidden_size}, but the states have size {known[0]}; OpenVINO goes by the shapes",
+                f"`hidden_size` is {self.hidden_size}, but the states have size {known[0]}; "
+                "OpenVINO uses the shapes",
                 at="hidden_size",
                 expected=known[0],
                 actual=self.hidden_size,
@@ -155,7 +166,8 @@ class Recurrent(Operation):
             )
         if self.clip < 0:
             yield fault(
-                f"`clip` is {self.clip:g}; it bounds both sides, so expected a positive number, or 0 for no bound",
+                f"`clip` is {self.clip:g}; expected a positive number, which bounds values "
+                "on both sides, or 0 for no bound",
                 at="clip",
                 expected=">= 0",
                 actual=self.clip,
@@ -166,7 +178,7 @@ class Recurrent(Operation):
         return np.clip(gate, -self.clip, self.clip) if self.clip > 0 else gate
 
     def activate(self, index: int, gate: Array) -> Array:
-        """The activation function of that position."""
+        """The result of the activation function at that position of `activations`."""
         name = self.activations[index].lower()
         if name == "sigmoid":
             return np.asarray(1 / (1 + np.exp(-gate)))
@@ -187,18 +199,14 @@ class Recurrent(Operation):
 
 def result_type(named: dict[str, Tensor]) -> ElementType:
     """The element type that the inputs share."""
-    found = (
-        tensor.element_type
-        for name, tensor in named.items()
-        if name not in ("sequence_lengths", "P")
-    )
-    return next(
-        (element_type for element_type in found if not element_type.is_dynamic), DYNAMIC_TYPE
-    )
+    for name, tensor in named.items():
+        if name not in ("sequence_lengths", "P") and not tensor.element_type.is_dynamic:
+            return tensor.element_type
+    return DYNAMIC_TYPE
 
 
 def computing(*arrays: Array) -> list[Array]:
-    """The arrays in the type in which they are computed: f32 for the narrow ones."""
+    """The arrays in the type of the computation: f32 for the narrower ones."""
     return [
         array if array.dtype in (np.float32, np.float64) else array.astype(np.float32)
         for array in arrays
@@ -252,26 +260,24 @@ class GatedStep(Recurrent):
     ) -> list[Array]:
         hidden = states[0]
         size = hidden.shape[-1]
-        both = self.activate(
-            0,
-            self.clipped(
-                projected[:, : 2 * size] + hidden @ recurrence[: 2 * size].T + bias[: 2 * size]
-            ),
-        )
-        update, reset = both[:, :size], both[:, size:]
+        gated = projected[:, : 2 * size] + hidden @ recurrence[: 2 * size].T + bias[: 2 * size]
+        gates = self.activate(0, self.clipped(gated))
+        update, reset = gates[:, :size], gates[:, size:]
         recurrent = (
             reset * (hidden @ recurrence[2 * size :].T + bias[3 * size :])
             if self.linear_before_reset
             else reset * hidden @ recurrence[2 * size :].T
         )
-        candidate = self.activate(
-            1, self.clipped(projected[:, 2 * size :] + recurrent + bias[2 * size : 3 * size])
-        )
+        proposed = projected[:, 2 * size :] + recurrent + bias[2 * size : 3 * size]
+        candidate = self.activate(1, self.clipped(proposed))
         return [(1 - update) * candidate + update * hidden]
 
 
 class LongShortTermStep(Recurrent):
-    """Forget gate f, input gate i, candidate c and output gate o, in this order; C = f C + i c, H = o h(C)."""
+    """Forget gate f, input gate i, candidate c and output gate o, in this order.
+
+    C = f C + i c, H = o h(C).
+    """
 
     gates = 4
 
@@ -317,7 +323,8 @@ class GRUCell(Cell, GatedStep):
         expected, seen = result_type(named), named["W"].element_type
         if seen is not expected and not seen.is_dynamic:
             yield fault(
-                f"`W` has element type {seen}, but the other inputs have {expected}; they must be the same, though OpenVINO does not look",
+                f"`W` has element type {seen}, but the other inputs have {expected}; "
+                "they must be the same, although OpenVINO does not check it",
                 at="W",
                 expected=expected,
                 actual=seen,
@@ -326,7 +333,10 @@ class GRUCell(Cell, GatedStep):
 
 
 class LSTMCell_4(Cell, LongShortTermStep):
-    """One step of long short-term memory: the new hidden state and the new cell state. Specification: LSTMCell-4."""
+    """One step of long short-term memory: the new hidden state and the new cell state.
+
+    Specification: LSTMCell-4.
+    """
 
     since = 4
     activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh", "tanh"))
@@ -338,14 +348,17 @@ class LSTMCell_4(Cell, LongShortTermStep):
     B = operand(ANY, rank=1, like="X")
 
     def hidden(self, named: dict[str, Tensor]) -> Dimension:
-        found = super().hidden(named)
-        return found if found.is_static else Dimension(max(self.hidden_size, 0))
+        size = super().hidden(named)
+        return size if size.is_static else Dimension(max(self.hidden_size, 0))
 
 
 class LSTMCell_1(LSTMCell_4):
-    """One step of long short-term memory with peepholes `P` (for f, i and o) and coupled gates (i = 1 - f). Specification: LSTMCell-1.
+    """One step of long short-term memory with peepholes `P` (for f, i and o).
 
-    The order of gates is f, i, c, o, as the specification says; OpenVINO writes `weights_format` and pays no heed to it.
+    With `input_forget` the gates are coupled: i = 1 - f. The order of the gates is f, i, c, o, as
+    in the specification; OpenVINO writes `weights_format` and ignores it.
+
+    Specification: LSTMCell-1.
     """
 
     since = 1
@@ -355,23 +368,16 @@ class LSTMCell_1(LSTMCell_4):
     P = operand(ANY, optional=True)
 
     def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
-        made = super().infer(*inputs)
+        outputs = super().infer(*inputs)
         named = self.named(inputs)
-        size, peepholes = made[0].shape[1], named.get("P")
+        size, peepholes = outputs[0].shape[1], named.get("P")
         require(
             "B" in named or size == max(self.hidden_size, 0),
-            f"without `B` it is made of 4 × `hidden_size` = {4 * self.hidden_size} zeros; expected {size * 4}, for states of size {size}",
+            f"without the input, `B` is 4 × `hidden_size` = {4 * self.hidden_size} zeros; "
+            f"expected {size * 4}, for states of size {size}",
             at="hidden_size",
             expected=size,
             actual=self.hidden_size,
-        )
-        wanted = size * 3
-        seen = (
-            Dimension(3 * max(self.hidden_size, 0))
-            if peepholes is None
-            else peepholes.shape[0]
-            if peepholes.rank
-            else None
         )
         require(
             peepholes is None or peepholes.rank != 0,
@@ -381,17 +387,24 @@ class LSTMCell_1(LSTMCell_4):
             actual="rank 0",
             rule=INPUT_RANK,
         )
+        wanted, seen = size * 3, self.peephole_count(peepholes)
         require(
-            seen is None or seen.compatible(wanted),
+            seen.compatible(wanted),
             f"`P` has {seen} elements"
-            + (" (3 × `hidden_size`, for want of the input)" if peepholes is None else "")
+            + (" (3 × `hidden_size`, as the input is absent)" if peepholes is None else "")
             + f"; expected {wanted}, 3 × the size {size} of the states",
             at="P" if peepholes is not None else "hidden_size",
             expected=wanted,
             actual=seen,
             rule=INPUT_SHAPES,
         )
-        return made
+        return outputs
+
+    def peephole_count(self, peepholes: Tensor | None) -> Dimension:
+        """The number of elements of `P`, which OpenVINO fills with zeros where it is absent."""
+        if peepholes is None:
+            return Dimension(3 * max(self.hidden_size, 0))
+        return peepholes.shape[0] if peepholes.rank else DYNAMIC
 
     def check(self, *inputs: Tensor | None) -> Iterator[Fault]:
         yield from super().check(*inputs)
@@ -426,6 +439,5 @@ class LSTMCell_1(LSTMCell_4):
         cell = forget * cell + enter * self.activate(1, self.clipped(gates["c"]))
         leave = self.activate(0, self.clipped(gates["o"] + leave_peephole * cell))
         assert inputs[0] is not None
-        return (leave * self.activate(2, cell)).astype(inputs[0].dtype), cell.astype(
-            inputs[0].dtype
-        )
+        dtype = inputs[0].dtype
+        return (leave * self.activate(2, cell)).astype(dtype), cell.astype(dtype)

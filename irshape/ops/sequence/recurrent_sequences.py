@@ -1,4 +1,4 @@
-"""Sequences of recurrent cells: a cell run along the time axis, forwards, backwards or both ways."""
+"""Sequences of recurrent cells: a cell applied along the time axis, forwards, backwards or both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ from .recurrent import (
 
 
 class Recurrence(Recurrent):
-    """A cell along time: every hidden state, and the last states. Beyond an item's `sequence_lengths` the output is zero and the states stay."""
+    """A cell applied along time: every hidden state, and the last states.
+
+    Beyond `sequence_lengths` of a batch item, the output is zero and the states stay.
+    """
 
     directional = 1
     direction: str = attribute(
@@ -37,23 +40,16 @@ class Recurrence(Recurrent):
     def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
         named = self.named(inputs)
         states = [(name, tensor) for name, tensor, _ in self.states(named)]
-        batch = agreed(
-            "batch_size",
-            [
-                (name, tensor, 0)
-                for name, tensor in (
-                    ("X", named["X"]),
-                    *states,
-                    ("sequence_lengths", named["sequence_lengths"]),
-                )
-            ],
-        )
+        lengths = ("sequence_lengths", named["sequence_lengths"])
+        batched = (("X", named["X"]), *states, lengths)
+        batch = agreed("batch_size", [(name, tensor, 0) for name, tensor in batched])
         hidden = self.hidden(named)
         for name, axis in [*((name, 1) for name, _ in states), ("W", 0), ("R", 0), ("B", 0)]:
             tensor = named[name]
             if tensor.rank is not None and not tensor.shape[axis].contains(self.directions):
                 raise Violation(
-                    f"axis {axis} of `{name}` {tensor.shape} is {tensor.shape[axis]}; expected {self.directions}, the number of directions of `{self.direction}`",
+                    f"axis {axis} of `{name}` {tensor.shape} is {tensor.shape[axis]}; expected "
+                    f"{self.directions}, the number of directions of `{self.direction}`",
                     at=name,
                     expected=self.directions,
                     actual=tensor.shape[axis],
@@ -119,13 +115,13 @@ class Recurrence(Recurrent):
         for moment in range(int(lengths.max(initial=0))):
             active = np.flatnonzero(moment < lengths)
             places = lengths[active] - 1 - moment if backward else np.full(len(active), moment)
-            made = self.step(
+            stepped = self.step(
                 projected[active, places], [state[active] for state in states], recurrence, bias
             )
             states = [state.copy() for state in states] if moment == 0 else states
-            for state, new in zip(states, made, strict=True):
+            for state, new in zip(states, stepped, strict=True):
                 state[active] = new
-            outputs[active, places] = made[0]
+            outputs[active, places] = stepped[0]
         return [outputs, *states]
 
 

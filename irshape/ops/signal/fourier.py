@@ -1,4 +1,7 @@
-"""Discrete Fourier transforms along some axes. A complex number is two reals on an axis of its own, the last."""
+"""Discrete Fourier transforms along some axes.
+
+A complex number is a pair of reals: its real and imaginary part, along the last axis.
+"""
 
 from __future__ import annotations
 
@@ -16,39 +19,45 @@ from ..windows import dimension_of
 
 TRANSFORMED = types("f32 f16 bf16")
 FULL = -1
-"""The signal size that stands for all of an axis."""
+"""The signal size that stands for the whole axis."""
 
 
 def as_complex(pairs: Array) -> Array:
-    """Pairs on the last axis as complex numbers, in double precision."""
-    made = np.empty(pairs.shape[:-1], np.complex128)
-    made.real, made.imag = pairs[..., 0], pairs[..., 1]
-    return made
+    """Pairs along the last axis as complex numbers, in double precision."""
+    numbers = np.empty(pairs.shape[:-1], np.complex128)
+    numbers.real, numbers.imag = pairs[..., 0], pairs[..., 1]
+    return numbers
 
 
 def as_pairs(numbers: Array) -> Array:
-    """Complex numbers as pairs on a new last axis."""
+    """Complex numbers as pairs along a new last axis."""
     return np.stack([numbers.real, numbers.imag], axis=-1)
 
 
 def abstract(array: Array) -> Tensor:
-    """An array as inference takes it: numbers that come at run time meet the same conditions as known ones."""
-    numbers = array.dtype.kind in "iu" and array.size <= MAX_VALUE_ELEMENTS
-    return Tensor(DYNAMIC_TYPE, array.shape, Value(map(int, array.ravel())) if numbers else None)
+    """The abstract tensor of an array, so that values of a run are checked as known ones are."""
+    valued = array.dtype.kind in "iu" and array.size <= MAX_VALUE_ELEMENTS
+    return Tensor(DYNAMIC_TYPE, array.shape, Value(map(int, array.ravel())) if valued else None)
 
 
 def spectrum_size(signal: int) -> int:
-    """How many numbers hold the spectrum of so many reals: the other half mirrors it."""
+    """The number of complex numbers in the spectrum of a real signal.
+
+    The other half of the spectrum mirrors this one.
+    """
     return signal // 2 + 1 if signal > 0 else 0
 
 
 class Transform(Operation):
-    """What all Fourier transforms share: `axes` and `signal_size`, which say what is transformed, and the conditions on them."""
+    """What all Fourier transforms share: `axes`, `signal_size`, and the constraints on them."""
 
     pairs: ClassVar[int] = 1
-    """How many axes at the end of `data` are not counted: the one of real and imaginary parts."""
+    """The number of axes at the end of `data` that hold real and imaginary parts."""
     halves: ClassVar[bool] = False
-    """Whether the last of the axes holds half a spectrum on one side; there must be a last one, then."""
+    """Whether the last of `axes` holds half a spectrum in the input or the output.
+
+    Then `axes` must not be empty.
+    """
 
     data = operand(TRANSFORMED)
     axes = operand(I32_I64, rank=1, value=True)
@@ -58,7 +67,8 @@ class Transform(Operation):
         if signal_size is not None and axes.shape.is_static and signal_size.shape.is_static:
             require(
                 axes.shape == signal_size.shape,
-                f"`signal_size` has {signal_size.shape[0]} elements, `axes` has {axes.shape[0]}; each axis has a signal size",
+                f"`signal_size` has {signal_size.shape[0]} elements, `axes` has {axes.shape[0]}; "
+                "expected one signal size for each axis",
                 at="signal_size",
                 expected=axes.shape,
                 actual=signal_size.shape,
@@ -66,10 +76,8 @@ class Transform(Operation):
             )
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
-        return Tensor(
-            data.element_type,
-            PartialShape(self.sizes(data.shape[:], self.along(data, axes), signal_size)),
-        )
+        dims = self.sizes(data.shape[:], self.along(data, axes), signal_size)
+        return Tensor(data.element_type, PartialShape(dims))
 
     def along(self, data: Tensor, axes: Tensor) -> tuple[int, ...] | None:
         """The axes counted from the front, where they are known."""
@@ -77,7 +85,8 @@ class Transform(Operation):
         count = data.rank - self.pairs
         require(
             count >= 1,
-            f"`data` has shape {data.shape}; expected at least {self.pairs + 1} dimension{'s, the last of them real and imaginary part' * self.pairs}",
+            f"`data` has shape {data.shape}; expected at least {self.pairs + 1} "
+            f"dimension{'s, the last for real and imaginary part' * self.pairs}",
             at="data",
             expected=f"rank {self.pairs + 1} or more",
             actual=f"rank {data.rank}",
@@ -85,7 +94,8 @@ class Transform(Operation):
         )
         require(
             not self.pairs or data.shape[-1].contains(2),
-            f"the last dimension of `data` {data.shape} is {data.shape[-1]}; expected 2, the real and the imaginary part",
+            f"the last dimension of `data` {data.shape} is {data.shape[-1]}; "
+            "expected 2, the real and the imaginary part",
             at="data",
             expected=2,
             actual=data.shape[-1],
@@ -93,7 +103,8 @@ class Transform(Operation):
         )
         require(
             not axes.shape.is_static or axes.shape[0].low <= count,
-            f"`axes` has shape {axes.shape}, but `data` {data.shape} has {count} dimensions to transform",
+            f"`axes` has shape {axes.shape}, but `data` {data.shape} has {count} dimensions to "
+            "transform",
             at="axes",
             expected=f"at most {count}",
             actual=axes.shape,
@@ -105,24 +116,26 @@ class Transform(Operation):
         for axis in given:
             require(
                 -count <= axis < count,
-                f"axis {axis} is out of range: `data` {data.shape} has {count} dimensions to transform, so an axis is {-count} to {count - 1}",
+                f"axis {axis} is out of range: `data` {data.shape} has {count} dimensions to "
+                f"transform, so expected {-count} to {count - 1}",
                 at="axes",
                 expected=f"[{-count}, {count - 1}]",
                 actual=axis,
                 rule=INPUT_VALUE,
             )
-        found = tuple(axis % count for axis in given)
-        if len(set(found)) < len(found):
+        along = tuple(axis % count for axis in given)
+        if len(set(along)) < len(along):
             raise Violation.of(duplicate_axes(given, why=""))
         require(
-            found or not self.halves,
-            "`axes` is empty; the last axis that it names is the one between a real signal and half a spectrum, so it names at least one",
+            along or not self.halves,
+            "`axes` is empty; expected at least one axis, as the last one named "
+            "holds half a spectrum",
             at="axes",
             expected="at least one axis",
             actual="[]",
             rule=INPUT_VALUE,
         )
-        return found
+        return along
 
     def sizes(
         self, dims: Sequence[Dimension], along: tuple[int, ...] | None, signal_size: Tensor | None
@@ -136,7 +149,8 @@ class Transform(Operation):
         sizes = None if signal_size is None else signal_size.known
         if sizes and any(size < 1 and size != FULL for size in sizes):
             yield fault(
-                f"`signal_size` is {listed(sizes)}; a size is 1 or more, or -1 for all of the axis, though OpenVINO reads any in silence",
+                f"`signal_size` is {listed(sizes)}; expected sizes of 1 or more, or -1 for the "
+                "whole axis, although OpenVINO accepts any number silently",
                 at="signal_size",
                 expected="1 or more, or -1",
                 actual=listed(sizes),
@@ -144,31 +158,30 @@ class Transform(Operation):
             )
 
     def steps(self, data: Array, axes: Array, signal_size: Array | None) -> list[tuple[int, int]]:
-        """The axes from the front, and the size of each (or -1), in the order given."""
-        self.infer(
-            abstract(data), abstract(axes), None if signal_size is None else abstract(signal_size)
-        )
+        """The axes counted from the front, each with its signal size (or -1), in the given order.
+
+        Raises `Violation` where the values break a constraint.
+        """
+        given = None if signal_size is None else abstract(signal_size)
+        self.infer(abstract(data), abstract(axes), given)
         count = data.ndim - self.pairs
         along = [int(axis) % count for axis in axes]
-        return list(
-            zip(
-                along,
-                [FULL] * len(along) if signal_size is None else map(int, signal_size),
-                strict=True,
-            )
-        )
+        sizes = [FULL] * len(along) if signal_size is None else [int(size) for size in signal_size]
+        return list(zip(along, sizes, strict=True))
 
 
 def transformed(function: str, data: Array, axis: int, size: int) -> Array:
-    """NumPy's transform of that name along an axis, cut or filled up with zeros to `size`; an empty result where there is nothing to transform."""
+    """NumPy's transform of the given name along an axis, truncated or zero-padded to `size`.
+
+    Where there is nothing to transform, the result is empty.
+    """
     shape = list(data.shape)
     shape[axis] = spectrum_size(size) if function == "rfft" else max(size, 0)
     if 0 in shape:
         return np.zeros(shape, np.float64 if function == "irfft" else np.complex128)
-    if 0 in data.shape:  # nothing but the zeros that fill it up
-        data = np.zeros(
-            [1 if at == axis else length for at, length in enumerate(data.shape)], data.dtype
-        )
+    if 0 in data.shape:  # all that is transformed is the padding
+        shape = [1 if at == axis else length for at, length in enumerate(data.shape)]
+        data = np.zeros(shape, data.dtype)
     return getattr(np.fft, function)(data, n=size, axis=axis)
 
 
@@ -180,11 +193,11 @@ class ComplexTransform(Transform):
     def sizes(
         self, dims: Sequence[Dimension], along: tuple[int, ...] | None, signal_size: Tensor | None
     ) -> list[Dimension]:
-        made = list(dims)
+        result = list(dims)
         if signal_size is None:
-            return made
+            return result
         if along is None:
-            return [*(DYNAMIC for _ in made[:-1]), made[-1]]
+            return [*(DYNAMIC for _ in result[:-1]), result[-1]]
         value = signal_size.value
         for index, axis in enumerate(along):
             if (
@@ -192,18 +205,17 @@ class ComplexTransform(Transform):
                 or len(value) != len(along)
                 or value.lower[index] < 0 < value.upper[index]
             ):
-                made[axis] = DYNAMIC
+                result[axis] = DYNAMIC
             elif value.upper[index] != FULL:
-                made[axis] = value.dimension(index) or Dimension(0)
-        return made
+                result[axis] = value.dimension(index) or Dimension(0)
+        return result
 
     def evaluate(self, data: Array, axes: Array, signal_size: Array | None) -> Array:
-        made = as_complex(data)
+        spectrum = as_complex(data)
         for axis, size in self.steps(data, axes, signal_size):
-            made = transformed(
-                self.function, made, axis, made.shape[axis] if size == FULL else size
-            )
-        return as_pairs(made).astype(data.dtype)
+            length = spectrum.shape[axis] if size == FULL else size
+            spectrum = transformed(self.function, spectrum, axis, length)
+        return as_pairs(spectrum).astype(data.dtype)
 
 
 class DFT(ComplexTransform):
@@ -220,28 +232,29 @@ class IDFT(ComplexTransform):
 
 
 class RealTransform(Transform):
-    """Between a real signal and its spectrum, of which the last of the axes holds half."""
+    """Between a real signal and its spectrum, half of which lies along the last of `axes`."""
 
     halves = True
 
     def sizes(
         self, dims: Sequence[Dimension], along: tuple[int, ...] | None, signal_size: Tensor | None
     ) -> list[Dimension]:
-        made = list(dims[: len(dims) - self.pairs])
+        result = list(dims[: len(dims) - self.pairs])
         if along is None:
-            return [DYNAMIC for _ in made]
+            return [DYNAMIC for _ in result]
         last = along[-1]
         given = (FULL,) * len(along) if signal_size is None else signal_size.known
         if given is None or len(given) != len(along):
-            made[last] = DYNAMIC  # OpenVINO takes the others to stay as they are
-            return made
+            result[last] = DYNAMIC  # OpenVINO assumes that the other axes keep their sizes
+            return result
         for axis, size in zip(along, given, strict=True):
-            made[axis] = made[axis] if size == FULL else dimension_of(size)
-        made[last] = self.last(made[last], full=given[-1] == FULL)
-        return made
+            if size != FULL:
+                result[axis] = dimension_of(size)
+        result[last] = self.last(result[last], full=given[-1] == FULL)
+        return result
 
     def last(self, dim: Dimension, *, full: bool) -> Dimension:
-        """The last of the axes from its size in `data` (`full`) or its signal size."""
+        """The size of the last of `axes`, from its size in `data` (`full`) or its signal size."""
         raise NotImplementedError
 
 
@@ -257,18 +270,17 @@ class RDFT(RealTransform):
         return [*super().sizes(dims, along, signal_size), Dimension(2)]
 
     def last(self, dim: Dimension, *, full: bool) -> Dimension:
-        return Dimension(
-            spectrum_size(dim.low), dim.high if dim.high == UNBOUNDED else spectrum_size(dim.high)
-        )
+        high = UNBOUNDED if dim.high == UNBOUNDED else spectrum_size(dim.high)
+        return Dimension(spectrum_size(dim.low), high)
 
     def evaluate(self, data: Array, axes: Array, signal_size: Array | None) -> Array:
-        made = data.astype(np.float64)
+        result = data.astype(np.float64)
         steps = self.steps(data, axes, signal_size)
-        for function, (axis, size) in zip(
-            ["rfft", *["fft"] * (len(steps) - 1)], steps[::-1], strict=True
-        ):
-            made = transformed(function, made, axis, made.shape[axis] if size == FULL else size)
-        return as_pairs(made).astype(data.dtype)
+        functions = ["rfft", *["fft"] * (len(steps) - 1)]
+        for function, (axis, size) in zip(functions, reversed(steps), strict=True):
+            length = result.shape[axis] if size == FULL else size
+            result = transformed(function, result, axis, length)
+        return as_pairs(result).astype(data.dtype)
 
 
 class IRDFT(RealTransform):
@@ -280,10 +292,10 @@ class IRDFT(RealTransform):
         return (dim - 1) * 2 if full else dim
 
     def evaluate(self, data: Array, axes: Array, signal_size: Array | None) -> Array:
-        made = as_complex(data)
-        *others, (last, length) = self.steps(data, axes, signal_size)
+        spectrum = as_complex(data)
+        *others, (last, last_size) = self.steps(data, axes, signal_size)
         for axis, size in others:
-            made = transformed("ifft", made, axis, made.shape[axis] if size == FULL else size)
-        return transformed(
-            "irfft", made, last, 2 * (made.shape[last] - 1) if length == FULL else length
-        ).astype(data.dtype)
+            length = spectrum.shape[axis] if size == FULL else size
+            spectrum = transformed("ifft", spectrum, axis, length)
+        length = 2 * (spectrum.shape[last] - 1) if last_size == FULL else last_size
+        return transformed("irfft", spectrum, last, length).astype(data.dtype)

@@ -1,4 +1,4 @@
-"""Short-time Fourier transforms: a signal cut into frames that may overlap, each with a spectrum of its own."""
+"""Short-time Fourier transforms: the spectra of the frames of a signal, which may overlap."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..windows import dimension_of
 from .fourier import abstract, as_complex, as_pairs, spectrum_size, transformed
 
 
-def frame_violations(window: Tensor, size: int | None, step: int | None) -> Iterator[Fault]:
-    """What is wrong with the frames, whatever the signal."""
+def frame_faults(window: Tensor, size: int | None, step: int | None) -> Iterator[Fault]:
+    """The faults of the frames, whatever the signal."""
     for name, number in (("frame_size", size), ("frame_step", step)):
         if number is not None and number < 1:
             yield fault(
@@ -35,7 +35,8 @@ def frame_violations(window: Tensor, size: int | None, step: int | None) -> Iter
         and not window.shape[0].compatible(Dimension(1, size))
     ):
         yield fault(
-            f"`window` has {window.shape[0]} elements, a frame has {size}; a window has at least one, and no more than the frame",
+            f"`window` has {window.shape[0]} elements, a frame has {size}; "
+            f"expected a window of 1 to {size} elements",
             at="window",
             expected=f"1 to {size}",
             actual=window.shape[0],
@@ -43,24 +44,27 @@ def frame_violations(window: Tensor, size: int | None, step: int | None) -> Iter
         )
 
 
-def refused(window: Tensor, size: int | None, step: int | None) -> None:
-    """Raises what OpenVINO refuses of that: it does not look at a window of unknown length."""
-    for violation in frame_violations(window, size, step):
-        if violation.at != "window" or window.shape.is_static:
-            raise Violation.of(violation)
+def require_frames(window: Tensor, size: int | None, step: int | None) -> None:
+    """Raises `Violation` for the faults that OpenVINO rejects.
+
+    It does not check a window of unknown length.
+    """
+    for fault_of_frames in frame_faults(window, size, step):
+        if fault_of_frames.at != "window" or window.shape.is_static:
+            raise Violation.of(fault_of_frames)
 
 
 def merged_type(data: Tensor, window: Tensor) -> ElementType:
-    """The element type that the two have, where one of them says so."""
+    """The element type of both inputs; dynamic where neither is known."""
     return window.element_type if data.element_type.is_dynamic else data.element_type
 
 
 def centred(window: Array, size: int) -> Array:
-    """A window with zeros at both ends, as long as a frame."""
-    made = np.zeros(size, np.float64)
+    """A window padded with zeros at both ends to the length of a frame."""
+    frame = np.zeros(size, np.float64)
     begin = (size - len(window)) // 2
-    made[begin : begin + len(window)] = window
-    return made
+    frame[begin : begin + len(window)] = window
+    return frame
 
 
 class STFT(Operation):
@@ -76,17 +80,14 @@ class STFT(Operation):
     def infer(
         self, signal: Tensor, window: Tensor, frame_size: Tensor, frame_step: Tensor
     ) -> Tensor:
-        element_type, size, step = (
-            merged_type(signal, window),
-            single(frame_size),
-            single(frame_step),
-        )
+        element_type = merged_type(signal, window)
+        size, step = single(frame_size), single(frame_step)
         if signal.rank is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
         *batch, length = signal.shape[:]
         if size is None or step is None:
             return Tensor(element_type, PartialShape([*batch, DYNAMIC, DYNAMIC, 2]))
-        refused(window, size, step)
+        require_frames(window, size, step)
         require(
             size <= length.high,
             f"`frame_size` is {size}, but `signal` {signal.shape} has only {length.high} elements",
@@ -96,34 +97,34 @@ class STFT(Operation):
             rule=INPUT_VALUE,
         )
         frames, spectrum = (length - size) // step + 1, Dimension(spectrum_size(size))
-        return Tensor(
-            element_type,
-            PartialShape(
-                [*batch, *((spectrum, frames) if self.transpose_frames else (frames, spectrum)), 2]
-            ),
-        )
+        order = (spectrum, frames) if self.transpose_frames else (frames, spectrum)
+        return Tensor(element_type, PartialShape([*batch, *order, 2]))
 
     def check(
         self, signal: Tensor, window: Tensor, frame_size: Tensor, frame_step: Tensor
     ) -> Iterator[Fault]:
         size, step = single(frame_size), single(frame_step)
         if signal.rank is not None and size is not None and step is not None:
-            yield from frame_violations(window, size, step)
+            yield from frame_faults(window, size, step)
 
     def evaluate(self, signal: Array, window: Array, frame_size: Array, frame_step: Array) -> Array:
         self.infer(*map(abstract, (signal, window, frame_size, frame_step)))
         size, step = int(frame_size), int(frame_step)
         frames = np.lib.stride_tricks.sliding_window_view(signal, size, axis=-1)[..., ::step, :]
-        made = as_pairs(
-            transformed(
-                "rfft", frames.astype(np.float64) * centred(window, size), frames.ndim - 1, size
-            )
-        )
-        return (np.swapaxes(made, -3, -2) if self.transpose_frames else made).astype(signal.dtype)
+        weighted = frames.astype(np.float64) * centred(window, size)
+        spectra = as_pairs(transformed("rfft", weighted, frames.ndim - 1, size))
+        if self.transpose_frames:
+            spectra = np.swapaxes(spectra, -3, -2)
+        return spectra.astype(signal.dtype)
 
 
 class ISTFT(Operation):
-    """The real signal of which these are the spectra of the frames: what overlaps is added, and divided by the squares of the window. Specification: ISTFT-16."""
+    """The real signal whose frames have the given spectra.
+
+    Overlapping frames are added, and the sum is divided by that of the squared windows.
+
+    Specification: ISTFT-16.
+    """
 
     since = 16
     data = operand(REAL, rank=(3, 4))
@@ -142,40 +143,40 @@ class ISTFT(Operation):
         frame_step: Tensor,
         signal_length: Tensor | None,
     ) -> Tensor:
-        element_type, size, step = merged_type(data, window), single(frame_size), single(frame_step)
-        refused(window, size, step)
+        element_type = merged_type(data, window)
+        size, step = single(frame_size), single(frame_step)
+        require_frames(window, size, step)
         if data.rank is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
+        wanted = spectrum_size(size or 0)
         require(
-            size is None or not data.shape.is_static or data.shape[-3] == spectrum_size(size),
-            f"axis {data.rank - 3} of `data` {data.shape} is {data.shape[-3]}; expected {spectrum_size(size or 0)}, half of `frame_size` {size} and one",
+            size is None or not data.shape.is_static or data.shape[-3] == wanted,
+            f"axis {data.rank - 3} of `data` {data.shape} is {data.shape[-3]}; "
+            f"expected {wanted}: half of `frame_size` {size}, plus one",
             at="data",
-            expected=spectrum_size(size or 0),
+            expected=wanted,
             actual=data.shape[-3],
             rule=INPUT_SHAPES,
         )
         if signal_length is not None:
             require_single(signal_length, "signal_length")
-        return Tensor(
-            element_type,
-            PartialShape(
-                [*data.shape[:-3], self.length(data.shape[-2], size, step, signal_length)]
-            ),
-        )
+        length = self.length(data.shape[-2], size, step, signal_length)
+        return Tensor(element_type, PartialShape([*data.shape[:-3], length]))
 
     def length(
         self, frames: Dimension, size: int | None, step: int | None, signal_length: Tensor | None
     ) -> Dimension:
-        """The length of the signal: as given, or what the frames cover, without half a frame at both ends where it is centred."""
+        """The length of the signal: `signal_length`, or else what the frames cover.
+
+        With `center`, half a frame at each end does not count.
+        """
         if signal_length is not None:
             value = signal_length.value
             if value is None or len(value) != 1:
                 return DYNAMIC
-            return (
-                dimension_of(int(value.upper[0]))
-                if value.upper[0] < 0
-                else value.dimension(0) or DYNAMIC
-            )
+            if value.upper[0] < 0:
+                return dimension_of(int(value.upper[0]))
+            return value.dimension(0) or DYNAMIC
         if size is None or step is None:
             return DYNAMIC
         return (frames - 1) * step + size - (size // 2 * 2 if self.center else 0)
@@ -188,7 +189,7 @@ class ISTFT(Operation):
         frame_step: Tensor,
         signal_length: Tensor | None,
     ) -> Iterator[Fault]:
-        yield from frame_violations(window, single(frame_size), single(frame_step))
+        yield from frame_faults(window, single(frame_size), single(frame_step))
 
     def evaluate(
         self,
@@ -198,32 +199,29 @@ class ISTFT(Operation):
         frame_step: Array,
         signal_length: Array | None,
     ) -> Array:
-        length_given = None if signal_length is None else abstract(signal_length)
         self.infer(
             abstract(data),
             abstract(window),
             abstract(frame_size),
             abstract(frame_step),
-            length_given,
+            None if signal_length is None else abstract(signal_length),
         )
         size, step = int(frame_size), int(frame_step)
         frames = transformed("irfft", np.swapaxes(as_complex(data), -1, -2), data.ndim - 2, size)
         weights = centred(window, size)
         frames *= weights * (sqrt(size) if self.normalized else 1)
         covered = max(frames.shape[-2] - 1, 0) * step + size
-        total, weight = (
-            np.zeros((*frames.shape[:-2], covered), np.float64),
-            np.zeros(covered, np.float64),
-        )
+        total = np.zeros((*frames.shape[:-2], covered), np.float64)
+        weight = np.zeros(covered, np.float64)
         for index in range(frames.shape[-2]):
             total[..., index * step : index * step + size] += frames[..., index, :]
             weight[index * step : index * step + size] += weights**2
         signal = np.divide(total, weight, out=np.zeros_like(total), where=weight != 0)
         margin = size // 2 if self.center else 0
-        length = (
-            covered - 2 * margin if signal_length is None else max(int(signal_length.ravel()[0]), 0)
-        )
+        length = covered - 2 * margin
+        if signal_length is not None:
+            length = max(int(signal_length.ravel()[0]), 0)
         kept = signal[..., margin : margin + length]
-        made = np.zeros((*signal.shape[:-1], length), data.dtype)
-        made[..., : kept.shape[-1]] = kept
-        return made
+        result = np.zeros((*signal.shape[:-1], length), data.dtype)
+        result[..., : kept.shape[-1]] = kept
+        return result

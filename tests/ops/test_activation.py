@@ -10,10 +10,22 @@ from differential.oracle import Oracle
 
 INF, NAN = float("inf"), float("nan")
 SIMPLE = {
-    ("ReLU", "opset1"): {}, ("Sigmoid", "opset1"): {}, ("Elu", "opset1"): {"alpha": "0.5"}, ("Clamp", "opset1"): {"min": "-0.75", "max": "1.25"}, ("HSigmoid", "opset5"): {},
-    ("HSwish", "opset4"): {}, ("Mish", "opset4"): {}, ("SoftPlus", "opset4"): {}, ("SoftSign", "opset9"): {}, ("Swish", "opset4"): {}, ("Gelu", "opset2"): {},
-    ("Gelu", "opset7"): {"approximation_mode": "erf"}, ("SoftMax", "opset1"): {"axis": "0"}, ("SoftMax", "opset8"): {"axis": "-1"}, ("LogSoftmax", "opset5"): {"axis": "0"},
-}  # fmt: skip
+    ("ReLU", "opset1"): {},
+    ("Sigmoid", "opset1"): {},
+    ("Elu", "opset1"): {"alpha": "0.5"},
+    ("Clamp", "opset1"): {"min": "-0.75", "max": "1.25"},
+    ("HSigmoid", "opset5"): {},
+    ("HSwish", "opset4"): {},
+    ("Mish", "opset4"): {},
+    ("SoftPlus", "opset4"): {},
+    ("SoftSign", "opset9"): {},
+    ("Swish", "opset4"): {},
+    ("Gelu", "opset2"): {},
+    ("Gelu", "opset7"): {"approximation_mode": "erf"},
+    ("SoftMax", "opset1"): {"axis": "0"},
+    ("SoftMax", "opset8"): {"axis": "-1"},
+    ("LogSoftmax", "opset5"): {"axis": "0"},
+}
 TYPES = [
     "f64",
     "f32",
@@ -197,10 +209,19 @@ def scalar(element_type: str, value: float) -> object:
 
 
 SLOPES = [
-    ("2,3,4", [0.5]), ("2,3,4", [0.1, 0.2, 0.3]), ("2,3,4", [0.1, 0.2, 0.3, 0.4]), ("2,4,4", [0.1, 0.2, 0.3, 0.4]), ("3", [0.1, 0.2, 0.3]), ("3", [0.1]),
-    ("2,3,4", [[[0.1], [0.2], [0.3]]]), ("2,3", [[0.1, 0.2, 0.3], [0.4, 0.5, -0.6]]), ("0,3", [0.1, 0.2, 0.3]), ("2,3,4,5", [0.1, 0.2, 0.3]),
-    ("", [0.5]), ("3", [[0.1]]),
-]  # fmt: skip
+    ("2,3,4", [0.5]),
+    ("2,3,4", [0.1, 0.2, 0.3]),
+    ("2,3,4", [0.1, 0.2, 0.3, 0.4]),
+    ("2,4,4", [0.1, 0.2, 0.3, 0.4]),
+    ("3", [0.1, 0.2, 0.3]),
+    ("3", [0.1]),
+    ("2,3,4", [[[0.1], [0.2], [0.3]]]),
+    ("2,3", [[0.1, 0.2, 0.3], [0.4, 0.5, -0.6]]),
+    ("0,3", [0.1, 0.2, 0.3]),
+    ("2,3,4,5", [0.1, 0.2, 0.3]),
+    ("", [0.5]),
+    ("3", [[0.1]]),
+]
 INPUTS = [
     *(
         Case("PReLU", "opset1", {}, [data("f32", shape, low=-3, high=3), const("f32", slope)])

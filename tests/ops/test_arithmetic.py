@@ -272,10 +272,29 @@ def test_values(case: Case, oracle: Oracle) -> None:
 
 
 UNARY = {
-    "Abs": "opset1", "Negative": "opset1", "Sign": "opset1", "Floor": "opset1", "Ceiling": "opset1", "Round": "opset5", "Sqrt": "opset1", "Exp": "opset1", "Log": "opset1",
-    "Erf": "opset1", "Sin": "opset1", "Cos": "opset1", "Tan": "opset1", "Sinh": "opset1", "Cosh": "opset1", "Tanh": "opset1", "Asin": "opset1", "Acos": "opset1",
-    "Atan": "opset1", "Asinh": "opset4", "Acosh": "opset4", "Atanh": "opset4",
-}  # fmt: skip
+    "Abs": "opset1",
+    "Negative": "opset1",
+    "Sign": "opset1",
+    "Floor": "opset1",
+    "Ceiling": "opset1",
+    "Round": "opset5",
+    "Sqrt": "opset1",
+    "Exp": "opset1",
+    "Log": "opset1",
+    "Erf": "opset1",
+    "Sin": "opset1",
+    "Cos": "opset1",
+    "Tan": "opset1",
+    "Sinh": "opset1",
+    "Cosh": "opset1",
+    "Tanh": "opset1",
+    "Asin": "opset1",
+    "Acos": "opset1",
+    "Atan": "opset1",
+    "Asinh": "opset4",
+    "Acosh": "opset4",
+    "Atanh": "opset4",
+}
 RANGES = {
     "Sqrt": (0.0, 9.0),
     "Log": (0.01, 9.0),
@@ -314,9 +333,21 @@ def unary(operation: str, version: str) -> list[Case]:
         return data(element_type, shape, low=low, high=high, run_shape=run_shape)
 
     inputs = [
-        fed("f32", "2,3,4"), fed("f32", ""), fed("f32", "0,3"), fed("f32", "1..8,?", (3, 5)), fed("f32", "...", (2, 2)), fed("f16", "40"), fed("bf16", "40"), fed("f64", "2,3"),
-        fed("f8e5m2", "?"), fed("nf4", "2"), fed("u4", "3,?"), fed("dynamic", "2"), fed("string", "2"), fed("boolean", "2"),
-    ]  # fmt: skip
+        fed("f32", "2,3,4"),
+        fed("f32", ""),
+        fed("f32", "0,3"),
+        fed("f32", "1..8,?", (3, 5)),
+        fed("f32", "...", (2, 2)),
+        fed("f16", "40"),
+        fed("bf16", "40"),
+        fed("f64", "2,3"),
+        fed("f8e5m2", "?"),
+        fed("nf4", "2"),
+        fed("u4", "3,?"),
+        fed("dynamic", "2"),
+        fed("string", "2"),
+        fed("boolean", "2"),
+    ]
     rows = [Case(operation, version, {}, [given]) for given in inputs[:8]]  # type: ignore[list-item]
     rows += [
         Case(
@@ -486,7 +517,7 @@ def test_cumulative(case: Case, oracle: Oracle) -> None:
 
 @pytest.mark.parametrize("dividend", [[12.0, 6.0, 8.0], [-12.0, 6.0, 0.0]], ids=str)
 def test_quotient_decides_a_shape(dividend: list[float], oracle: Oracle) -> None:
-    """A size that may be 0 divides: the quotient of a positive number has no upper bound, but it has a lower one."""
+    """Division by a size that may be 0: the quotient has a lower bound, but no upper one."""
     source = data("f32", "..6,2..4,4")
     sizes = node(
         "Convert",

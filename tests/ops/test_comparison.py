@@ -119,32 +119,54 @@ def two(
 
 
 VALUES = [
-    *(two(operation, "opset1", "f32", A, B) for operation in COMPARISONS),
-    *(two(operation, "opset1", "f16", A, B) for operation in COMPARISONS),
+    *(two(operation, "opset1", t="f32", a=A, b=B) for operation in COMPARISONS),
+    *(two(operation, "opset1", t="f16", a=A, b=B) for operation in COMPARISONS),
     *(
-        two(operation, "opset1", "i32", [-1, 0, 5, 2**31 - 1], [0, 0, 4, -(2**31)])
+        two(operation, "opset1", t="i32", a=[-1, 0, 5, 2**31 - 1], b=[0, 0, 4, -(2**31)])
         for operation in COMPARISONS
     ),
     *(
-        two(operation, "opset1", "boolean", [True, True, False, False], [True, False, True, False])
+        two(
+            operation,
+            "opset1",
+            t="boolean",
+            a=[True, True, False, False],
+            b=[True, False, True, False],
+        )
         for operation in (*COMPARISONS, *LOGICAL)
     ),
-    two("Equal", "opset1", "f32", [NAN, 1.0], [NAN, NAN]),
-    two("NotEqual", "opset1", "f32", [NAN, 1.0], [NAN, NAN]),
-    two("Less", "opset1", "f32", [NAN, 1.0], [1.0, NAN]),
-    two("Equal", "opset1", "i64", [2**40, 1], [0, 1], known="i64-as-i32", expected=[[False, True]]),
-    two("Less", "opset1", "u8", [200, 1], [100, 255]),
-    two("Less", "opset1", "u4", [9, 1], [3, 15]),
+    two("Equal", "opset1", t="f32", a=[NAN, 1.0], b=[NAN, NAN]),
+    two("NotEqual", "opset1", t="f32", a=[NAN, 1.0], b=[NAN, NAN]),
+    two("Less", "opset1", t="f32", a=[NAN, 1.0], b=[1.0, NAN]),
     two(
         "Equal",
         "opset1",
-        "f8e4m3",
-        [1.0, 448.0],
-        [1.0, 416.0],
+        t="i64",
+        a=[2**40, 1],
+        b=[0, 1],
+        known="i64-as-i32",
+        expected=[[False, True]],
+    ),
+    two("Less", "opset1", t="u8", a=[200, 1], b=[100, 255]),
+    two("Less", "opset1", t="u4", a=[9, 1], b=[3, 15]),
+    two(
+        "Equal",
+        "opset1",
+        t="f8e4m3",
+        a=[1.0, 448.0],
+        b=[1.0, 416.0],
         run="alone",
         expected=[[True, False]],
     ),
-    two("Equal", "opset1", "string", ["a", "b"], ["a", "c"], run="alone", expected=[[True, False]]),  # type: ignore[list-item]
+    two(
+        "Equal",
+        "opset1",
+        t="string",
+        a=["a", "b"],
+        b=["a", "c"],
+        run="alone",
+        expected=[[True, False]],
+    ),  # type: ignore[list-item]
     # logical
     Case("LogicalNot", "opset1", {}, [data("boolean", "2,3")]),
     Case("LogicalNot", "opset1", {}, [data("boolean", "")]),
@@ -153,33 +175,39 @@ VALUES = [
     Case("LogicalNot", "opset1", {}, [data("i32", "4", [0, 1, -5, 2])], run=False),
     Case("LogicalNot", "opset1", {}, [data("f32", "?")], run=False),
     Case("LogicalNot", "opset1", {}, [data("boolean", "2")] * 2),
-    two("Xor", "opset2", "boolean", [True], [False]),
-    two("LogicalXor", "opset2", "boolean", [True], [False]),
-    two("LogicalXor", "opset1", "boolean", [True], [False]),
+    two("Xor", "opset2", t="boolean", a=[True], b=[False]),
+    two("LogicalXor", "opset2", t="boolean", a=[True], b=[False]),
+    two("LogicalXor", "opset1", t="boolean", a=[True], b=[False]),
     # bits
     *(
-        two(operation, "opset13", t, [0, 5, 12, 127, 100], [3, 6, 10, 1, 64])
+        two(operation, "opset13", t=t, a=[0, 5, 12, 127, 100], b=[3, 6, 10, 1, 64])
         for operation in ("BitwiseAnd", "BitwiseOr", "BitwiseXor")
         for t in ("i32", "i64", "u8", "i8", "i16", "u16")
     ),
     *(
-        two(operation, "opset13", "i32", [-1, -5, 2**31 - 1], [7, -2, -(2**31)])
+        two(operation, "opset13", t="i32", a=[-1, -5, 2**31 - 1], b=[7, -2, -(2**31)])
         for operation in ("BitwiseAnd", "BitwiseOr", "BitwiseXor")
     ),
     *(
-        two(operation, "opset13", "boolean", [True, True, False, False], [True, False, True, False])
+        two(
+            operation,
+            "opset13",
+            t="boolean",
+            a=[True, True, False, False],
+            b=[True, False, True, False],
+        )
         for operation in ("BitwiseAnd", "BitwiseOr", "BitwiseXor")
     ),
     two(
         "BitwiseAnd",
         "opset13",
-        "i64",
-        [2**40 + 1, 3],
-        [2**40, 1],
+        t="i64",
+        a=[2**40 + 1, 3],
+        b=[2**40, 1],
         known="i64-as-i32",
         expected=[[2**40, 1]],
     ),
-    two("BitwiseXor", "opset13", "u4", [9, 15], [3, 15]),
+    two("BitwiseXor", "opset13", t="u4", a=[9, 15], b=[3, 15]),
     *(
         Case("BitwiseNot", "opset13", {}, [data(t, "4", [0, 1, 5, 100])])
         for t in ("i32", "i64", "u8", "i8", "u16")
@@ -193,14 +221,14 @@ VALUES = [
     Case("BitwiseNot", "opset13", {}, [data("f32", "2")]),
     Case("BitwiseNot", "opset12", {}, [data("i32", "2")]),
     *(
-        two(operation, "opset15", t, [1, 5, 12, 100], [0, 2, 3, 1])
+        two(operation, "opset15", t=t, a=[1, 5, 12, 100], b=[0, 2, 3, 1])
         for operation in ("BitwiseLeftShift", "BitwiseRightShift")
         for t in ("i32", "i64", "u8", "u16", "u32")
     ),
-    two("BitwiseRightShift", "opset15", "i32", [-8, -1, -7], [1, 3, 1]),
-    two("BitwiseLeftShift", "opset15", "u8", [200, 255], [1, 4]),
-    two("BitwiseLeftShift", "opset15", "u32", [2**31 + 1, 1], [1, 31]),
-    two("BitwiseLeftShift", "opset14", "i32", [1], [1]),
+    two("BitwiseRightShift", "opset15", t="i32", a=[-8, -1, -7], b=[1, 3, 1]),
+    two("BitwiseLeftShift", "opset15", t="u8", a=[200, 255], b=[1, 4]),
+    two("BitwiseLeftShift", "opset15", t="u32", a=[2**31 + 1, 1], b=[1, 31]),
+    two("BitwiseLeftShift", "opset14", t="i32", a=[1], b=[1]),
     # kinds of number
     *(
         Case(operation, "opset10", {}, [data(t, "6", [0.0, 1.0, INF, -INF, NAN, -2.0])])

@@ -1,4 +1,4 @@
-"""If, Loop and TensorIterator against OpenVINO: shapes inside and outside of the bodies, refusals and values."""
+"""If, Loop and TensorIterator against OpenVINO: shapes in and around bodies, refusals, values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NUMPY = {"auto_broadcast": "numpy"}
 
 
 class Graph:
-    """A body as it grows: every method adds a layer and gives the port that it feeds others with."""
+    """A body under construction: every method adds a layer and returns its output port."""
 
     def __init__(self, blob: Blob) -> None:
         self.blob = blob
@@ -231,7 +231,14 @@ def conditional(
     **rest: Any,
 ) -> Case:
     return Case(
-        "If", "opset8", {}, [condition, *inputs], outputs, id=f"if-{id}", extra_xml=body, **rest
+        "If",
+        "opset8",
+        {},
+        [condition, *inputs],
+        outputs=outputs,
+        id=f"if-{id}",
+        extra_xml=body,
+        **rest,
     )
 
 
@@ -257,15 +264,15 @@ IF = [
     conditional("two-values-at-run-time", data("boolean", "2"), branches("2", "3"), run=False),
     conditional("matrix-condition", data("boolean", "1,1"), branches("2", "3")),
     conditional("odd-output-ids", CONDITION, branches("2", "3", ids=(1, 5))),
-    conditional("inputs", CONDITION, with_inputs(), [X, Y], 2),
-    conditional("inputs-else", OTHERWISE, with_inputs(), [X, Y], 2),
-    conditional("inputs-known", TRUE, with_inputs("?,3", "?,?"), [X, Y], 2),
+    conditional("inputs", CONDITION, with_inputs(), inputs=[X, Y], outputs=2),
+    conditional("inputs-else", OTHERWISE, with_inputs(), inputs=[X, Y], outputs=2),
+    conditional("inputs-known", TRUE, with_inputs("?,3", "?,?"), inputs=[X, Y], outputs=2),
     conditional(
         "inputs-dynamic",
         CONDITION,
         with_inputs("?,3", "?,?"),
-        [data("f32", "2..5,3"), data("f32", "4,?")],
-        2,
+        inputs=[data("f32", "2..5,3"), data("f32", "4,?")],
+        outputs=2,
         run=False,
         known="if-interval-union",
     ),
@@ -273,20 +280,22 @@ IF = [
         "inputs-dynamic-rank",
         CONDITION,
         with_inputs("...", "..."),
-        [data("f32", "..."), Y],
-        2,
+        inputs=[data("f32", "..."), Y],
+        outputs=2,
         run=False,
     ),
     conditional(
         "nested",
         CONDITION,
         nested_if,
-        [data("boolean", "1", values=[False])],
+        inputs=[data("boolean", "1", values=[False])],
         run=False,
         known="if-interval-union",
     ),
     conditional("an-output-short", CONDITION, one_output_short, outputs=2),
-    conditional("an-input-twice", CONDITION, twice_the_same, [X], known="port-map-input-twice"),
+    conditional(
+        "an-input-twice", CONDITION, twice_the_same, inputs=[X], known="port-map-input-twice"
+    ),
     conditional("no-bodies", CONDITION, lambda blob: "", outputs=1),
 ]
 
@@ -315,7 +324,10 @@ def stepping(
     counter: tuple[str, str] | None = None,
     purpose: str = "execution_condition",
 ) -> Callable[[Blob], str]:
-    """A body with one tensor: x + x, or x joined to itself. Outputs: the last, and, with `concat`, all."""
+    """A body with one tensor: x + x, or x concatenated with itself.
+
+    The outputs are the last value and, with `concat`, all values.
+    """
 
     def text(blob: Blob) -> str:
         graph = Graph(blob)
@@ -382,7 +394,7 @@ def until_large(blob: Blob) -> str:
 
 
 def replaced(into: str, to: str = "f32") -> Callable[[Blob], str]:
-    """The state of the next iteration is another input, of the shape `into`; outputs: it, and the state."""
+    """A body whose next state is another input, of the shape `into`; both are outputs."""
 
     def text(blob: Blob) -> str:
         graph = Graph(blob)
@@ -455,7 +467,7 @@ def loop(
         "opset5",
         {},
         [count, starts, *inputs],
-        outputs,
+        outputs=outputs,
         id=f"loop-{id}",
         extra_xml=body,
         **rest,
@@ -478,69 +490,120 @@ LOOP = [
     # the number of iterations
     loop("for", trips(3), TRUE, stepping()),
     loop("for-vector", const("i32", [3]), const("boolean", [True]), stepping()),
-    loop("concat", trips(3), TRUE, stepping("1,3", concat=ROWS), [ROW], 2),
+    loop("concat", trips(3), TRUE, stepping("1,3", concat=ROWS), inputs=[ROW], outputs=2),
     loop(
         "concat-last-axis",
         trips(3),
         TRUE,
         stepping("3,1", concat={"axis": 1}),
-        [data("f32", "3,1")],
-        2,
+        inputs=[data("f32", "3,1")],
+        outputs=2,
     ),
-    loop("concat-negative-axis", trips(3), TRUE, stepping(concat=COLUMNS), [X], 2, run=False),
-    loop("concat-longer-parts", trips(3), TRUE, stepping("2,3", concat=ROWS), [X], 2, run=False),
-    loop("concat-at-run-time", at_run_time("i64", 3), TRUE, stepping("1,3", concat=ROWS), [ROW], 2),
+    loop(
+        "concat-negative-axis",
+        trips(3),
+        TRUE,
+        stepping(concat=COLUMNS),
+        inputs=[X],
+        outputs=2,
+        run=False,
+    ),
+    loop(
+        "concat-longer-parts",
+        trips(3),
+        TRUE,
+        stepping("2,3", concat=ROWS),
+        inputs=[X],
+        outputs=2,
+        run=False,
+    ),
+    loop(
+        "concat-at-run-time",
+        at_run_time("i64", 3),
+        TRUE,
+        stepping("1,3", concat=ROWS),
+        inputs=[ROW],
+        outputs=2,
+    ),
     loop(
         "concat-condition-at-run-time",
         trips(3),
         at_run_time("boolean", True),
         stepping("1,3", concat=ROWS),
-        [ROW],
-        2,
+        inputs=[ROW],
+        outputs=2,
     ),
-    loop("concat-scalar", trips(4), TRUE, stepping("", concat=ROWS), [data("f32", "")], 2),
+    loop(
+        "concat-scalar",
+        trips(4),
+        TRUE,
+        stepping("", concat=ROWS),
+        inputs=[data("f32", "")],
+        outputs=2,
+    ),
     loop("concat-bad-axis", trips(4), TRUE, stepping(concat={"axis": 2}), outputs=2),
-    loop("do-while", trips(7), TRUE, stepping("1,3", on=False, concat=ROWS), [ROW], 2),
+    loop(
+        "do-while", trips(7), TRUE, stepping("1,3", on=False, concat=ROWS), inputs=[ROW], outputs=2
+    ),
     loop(
         "condition-from-outside",
         trips(3),
         TRUE,
         stepping("1,3", on="in 3", concat=ROWS),
-        [ROW, TRUE],
-        2,
+        inputs=[ROW, TRUE],
+        outputs=2,
     ),
     loop(
         "condition-from-outside-false",
         trips(3),
         TRUE,
         stepping("1,3", on="in 3", concat=ROWS),
-        [ROW, FALSE],
-        2,
+        inputs=[ROW, FALSE],
+        outputs=2,
     ),
     loop(
         "condition-from-outside-unknown",
         trips(3),
         TRUE,
         stepping("1,3", on="in 3", concat=ROWS),
-        [ROW, at_run_time("boolean", True)],
-        2,
+        inputs=[ROW, at_run_time("boolean", True)],
+        outputs=2,
     ),
     loop(
-        "condition-is-the-first", trips(3), TRUE, stepping("1,3", on="in 1", concat=ROWS), [ROW], 2
+        "condition-is-the-first",
+        trips(3),
+        TRUE,
+        stepping("1,3", on="in 1", concat=ROWS),
+        inputs=[ROW],
+        outputs=2,
     ),
-    loop("while", trips(-1), TRUE, until_large, [data("f32", "3", low=0.5)], 3),
+    loop("while", trips(-1), TRUE, until_large, inputs=[data("f32", "3", low=0.5)], outputs=3),
     loop(
         "while-at-run-time",
         at_run_time("i64", -1),
         TRUE,
         until_large,
-        [data("f32", "3", low=0.5)],
-        3,
+        inputs=[data("f32", "3", low=0.5)],
+        outputs=3,
     ),
-    loop("while-cut-short", trips(2), TRUE, until_large, [data("f32", "3", low=0.5)], 3),
+    loop(
+        "while-cut-short",
+        trips(2),
+        TRUE,
+        until_large,
+        inputs=[data("f32", "3", low=0.5)],
+        outputs=3,
+    ),
     loop("unknown-trip-count", data("i64", "?"), TRUE, stepping(concat=ROWS), outputs=2, run=False),
     # none
-    loop("none-at-run-time", at_run_time("i64", 0), TRUE, stepping("1,3", concat=ROWS), [ROW], 2),
+    loop(
+        "none-at-run-time",
+        at_run_time("i64", 0),
+        TRUE,
+        stepping("1,3", concat=ROWS),
+        inputs=[ROW],
+        outputs=2,
+    ),
     loop("none-known", trips(0), TRUE, stepping(concat=ROWS), outputs=2, run=False),
     loop("never-starts", trips(3), FALSE, stepping(concat=ROWS), outputs=2, run=False),
     loop("never-starts-growing", trips(3), FALSE, stepping(grow=True), run=False),
@@ -554,7 +617,7 @@ LOOP = [
         trips(3),
         TRUE,
         stepping("?,?", grow=True),
-        [data("f32", "2..4,?")],
+        inputs=[data("f32", "2..4,?")],
         run=False,
     ),
     *(
@@ -563,8 +626,8 @@ LOOP = [
             trips(3),
             TRUE,
             replaced(b),
-            [data("f32", a), data("f32", b)],
-            2,
+            inputs=[data("f32", a), data("f32", b)],
+            outputs=2,
             run=False,
         )
         for a, b in (
@@ -587,8 +650,8 @@ LOOP = [
         trips(3),
         TRUE,
         replaced("2", "f16"),
-        [data("f32", "2"), data("f32", "2")],
-        2,
+        inputs=[data("f32", "2"), data("f32", "2")],
+        outputs=2,
         run=False,
     ),
     loop(
@@ -596,18 +659,25 @@ LOOP = [
         trips(1),
         TRUE,
         replaced("3"),
-        [data("f32", "2"), data("f32", "3")],
-        2,
+        inputs=[data("f32", "2"), data("f32", "3")],
+        outputs=2,
     ),
     # slices
-    loop("slices", trips(4), TRUE, sliced_and_state, [data("f32", "2,1"), data("f32", "2,4")], 2),
+    loop(
+        "slices",
+        trips(4),
+        TRUE,
+        sliced_and_state,
+        inputs=[data("f32", "2,1"), data("f32", "2,4")],
+        outputs=2,
+    ),
     loop(
         "slices-dynamic",
         trips(4),
         TRUE,
         sliced_and_state,
-        [data("f32", "2,1"), data("f32", "?,?", run_shape=(2, 4))],
-        2,
+        inputs=[data("f32", "2,1"), data("f32", "?,?", run_shape=(2, 4))],
+        outputs=2,
         run=False,
     ),
     loop("slices-only", trips(2), TRUE, stepping("1,3", state=False, sliced=ROWS)),
@@ -616,13 +686,20 @@ LOOP = [
         trips(2),
         TRUE,
         stepping("...", state=False, sliced=ROWS),
-        [data("f32", "...")],
+        inputs=[data("f32", "...")],
         run=False,
     ),
     loop("slices-bad-axis", trips(2), TRUE, stepping(state=False, sliced={"axis": 5})),
     loop("slices-negative-axis", trips(2), TRUE, stepping(state=False, sliced=COLUMNS)),
     # the number of the iteration
-    loop("counter", trips(3), TRUE, stepping("1,3", counter=("i64", ""), concat=ROWS), [ROW], 2),
+    loop(
+        "counter",
+        trips(3),
+        TRUE,
+        stepping("1,3", counter=("i64", ""), concat=ROWS),
+        inputs=[ROW],
+        outputs=2,
+    ),
     loop("counter-vector", trips(3), TRUE, stepping(counter=("i32", "1"))),
     loop("counter-matrix", trips(3), TRUE, stepping(counter=("i64", "1,1"))),
     # bodies in bodies
@@ -640,7 +717,7 @@ LOOP = [
     loop("matrix-trip-count", const("i64", [[3]]), TRUE, stepping()),
     loop("two-conditions", trips(3), const("boolean", [True, True]), stepping()),
     loop("matrix-condition", trips(3), const("boolean", [[True]]), stepping()),
-    loop("unconnected-input", trips(3), TRUE, stepping(), [X, Y]),
+    loop("unconnected-input", trips(3), TRUE, stepping(), inputs=[X, Y]),
     loop(
         "no-such-input",
         trips(3),
@@ -715,7 +792,14 @@ def iterator(
 ) -> Case:
     given = (data("f32", "2,7,3"), data("f32", "2,1")) if inputs is None else inputs
     return Case(
-        "TensorIterator", "opset1", {}, given, outputs, id=f"iterator-{id}", extra_xml=body, **rest
+        "TensorIterator",
+        "opset1",
+        {},
+        given,
+        outputs=outputs,
+        id=f"iterator-{id}",
+        extra_xml=body,
+        **rest,
     )
 
 

@@ -13,7 +13,10 @@ TEXT = {"string": "text-as-number"}
 
 
 def attributes(axes: int = 2, **changed: str) -> dict[str, str]:
-    """What OpenVINO's writer puts there, along so many axes; underscores at the end of a name keep it from being a keyword. An empty text leaves an attribute out."""
+    """The attributes that OpenVINO's writer writes, for that many spatial axes.
+
+    The value `absent` leaves an attribute out.
+    """
     made = {"strides": ["1"], "pads_begin": ["0"], "pads_end": ["0"], "dilations": ["1"]}
     written = (
         {name: ",".join(one * axes) for name, one in made.items()}
@@ -43,47 +46,175 @@ FORMS: list[tuple[str, dict[str, str]]] = [
     ("1,2,7,8", attributes(auto_pad="valid", pads_begin="4,4", pads_end="4,4")),
     ("3,2,7,8", attributes(strides="7,8")),
 ]
-"""Data of two channels and attributes along two axes, for every operation that slides a filter of 3 × 2."""
+"""Data of two channels and attributes of two axes, for every operation with a 3 × 2 filter."""
 
 CONVOLUTION = [
     *(Case("Convolution", "opset1", form, [f32(shape), f32("4,2,3,2")]) for shape, form in FORMS),
     Case("Convolution", "opset1", attributes(1), [f32("2,3,9"), f32("4,3,3")]),
-    Case("Convolution", "opset1", attributes(1, strides="2", auto_pad="same_lower"), [f32("2,3,9"), f32("4,3,2")]),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(1, strides="2", auto_pad="same_lower"),
+        [f32("2,3,9"), f32("4,3,2")],
+    ),
     Case("Convolution", "opset1", attributes(3), [f32("1,2,4,5,6"), f32("3,2,2,1,3")]),
-    Case("Convolution", "opset1", attributes(3, pads_begin="1,1,0", pads_end="0,1,2", strides="2,1,2", dilations="1,2,1"), [f32("2,2,4,5,6"), f32("3,2,2,2,3")]),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(3, pads_begin="1,1,0", pads_end="0,1,2", strides="2,1,2", dilations="1,2,1"),
+        [f32("2,2,4,5,6"), f32("3,2,2,2,3")],
+    ),
     Case("Convolution", "opset1", attributes(), [f32("1,3,5,5"), f32("2,3,1,1")]),
     Case("Convolution", "opset1", attributes(strides="2,2"), [f32("2,3,5,5"), f32("2,3,1,1")]),
     Case("Convolution", "opset1", attributes(pads_begin="1,1"), [f32("2,3,5,5"), f32("2,3,1,1")]),
     # element types
-    *(Case("Convolution", "opset1", attributes(), [data(t, "1,2,5,5"), data(t, "3,2,3,3")]) for t in ("f16", "bf16", "f64")),
-    *(Case("Convolution", "opset1", attributes(), [data(t, "1,2,5,5"), data(t, "3,2,3,3")], run=t in ("i8", "u8", "i32")) for t in ("i8", "u8", "i32", "i64", "u64", "i4", "u1", "f8e4m3")),
-    *(Case("Convolution", "opset1", attributes(), [data(t, "1,2,5,5"), data(t, "3,2,3,3")], run=False) for t in ("nf4", "boolean")),
-    Case("Convolution", "opset1", attributes(), [data("string", "1,2,5,5"), data("string", "3,2,3,3")], run=False, known="text-as-number"),
+    *(
+        Case("Convolution", "opset1", attributes(), [data(t, "1,2,5,5"), data(t, "3,2,3,3")])
+        for t in ("f16", "bf16", "f64")
+    ),
+    *(
+        Case(
+            "Convolution",
+            "opset1",
+            attributes(),
+            [data(t, "1,2,5,5"), data(t, "3,2,3,3")],
+            run=t in ("i8", "u8", "i32"),
+        )
+        for t in ("i8", "u8", "i32", "i64", "u64", "i4", "u1", "f8e4m3")
+    ),
+    *(
+        Case(
+            "Convolution",
+            "opset1",
+            attributes(),
+            [data(t, "1,2,5,5"), data(t, "3,2,3,3")],
+            run=False,
+        )
+        for t in ("nf4", "boolean")
+    ),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(),
+        [data("string", "1,2,5,5"), data("string", "3,2,3,3")],
+        run=False,
+        known="text-as-number",
+    ),
     Case("Convolution", "opset1", attributes(), [data("f32", "1,2,5,5"), data("f16", "3,2,3,3")]),
     Case("Convolution", "opset1", attributes(), [data("u8", "1,2,5,5"), data("i8", "3,2,3,3")]),
-    Case("Convolution", "opset1", attributes(), [data("dynamic", "1,2,5,5"), data("f16", "3,2,3,3")], run=False),
-    Case("Convolution", "opset1", attributes(), [data("f16", "1,2,5,5"), data("dynamic", "3,2,3,3")], run=False),
-    Case("Convolution", "opset1", attributes(), [data("dynamic", "1,2,5,5"), data("dynamic", "3,2,3,3")], run=False),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(),
+        [data("dynamic", "1,2,5,5"), data("f16", "3,2,3,3")],
+        run=False,
+    ),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(),
+        [data("f16", "1,2,5,5"), data("dynamic", "3,2,3,3")],
+        run=False,
+    ),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(),
+        [data("dynamic", "1,2,5,5"), data("dynamic", "3,2,3,3")],
+        run=False,
+    ),
     # what is not a number
-    Case("Convolution", "opset1", attributes(), [data("f32", "1,1,1,5", [[[[1, INF, 2, NAN, 3]]]]), const("f32", [[[[1.0, 2.0]]]])]),
-    Case("Convolution", "opset1", attributes(), [data("f16", "1,2,1,2", [[[[60000, 1]], [[60000, 2]]]]), const("f16", [[[[1.0]], [[1.0]]]])]),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(),
+        [data("f32", "1,1,1,5", [[[[1, INF, 2, NAN, 3]]]]), const("f32", [[[[1.0, 2.0]]]])],
+    ),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(),
+        [
+            data("f16", "1,2,1,2", [[[[60000, 1]], [[60000, 2]]]]),
+            const("f16", [[[[1.0]], [[1.0]]]]),
+        ],
+    ),
     # dynamic shapes
-    Case("Convolution", "opset1", attributes(), [f32("1..4,2,?,5..9", (2, 2, 6, 7)), f32("4,2,3,2")]),
-    Case("Convolution", "opset1", attributes(strides="2,3", pads_begin="1,1", pads_end="1,1"), [f32("?,..3,4..9,6..", (2, 2, 6, 7)), f32("4,2,3,2")]),
-    Case("Convolution", "opset1", attributes(dilations="2,2"), [f32("?,2,4..9,2..8", (2, 2, 6, 7)), f32("1..5,2,3,2")]),
-    Case("Convolution", "opset1", attributes(dilations="2,3", strides="2,2"), [f32("?,2,9,2..8", (1, 2, 9, 7)), f32("4,?,1..3,?")]),
-    Case("Convolution", "opset1", attributes(auto_pad="same_upper", strides="2,2"), [f32("1,2,?,3..9", (1, 2, 5, 6)), f32("4,2,3,2")]),
-    Case("Convolution", "opset1", attributes(auto_pad="same_lower"), [f32("1,2,5,6"), f32("4,2,?,1..3")]),
-    Case("Convolution", "opset1", attributes(auto_pad="valid"), [f32("1,2,2..,6"), f32("4,2,3,1..3", (4, 2, 3, 2))], run=False),
+    Case(
+        "Convolution", "opset1", attributes(), [f32("1..4,2,?,5..9", (2, 2, 6, 7)), f32("4,2,3,2")]
+    ),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(strides="2,3", pads_begin="1,1", pads_end="1,1"),
+        [f32("?,..3,4..9,6..", (2, 2, 6, 7)), f32("4,2,3,2")],
+    ),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(dilations="2,2"),
+        [f32("?,2,4..9,2..8", (2, 2, 6, 7)), f32("1..5,2,3,2")],
+    ),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(dilations="2,3", strides="2,2"),
+        [f32("?,2,9,2..8", (1, 2, 9, 7)), f32("4,?,1..3,?")],
+    ),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(auto_pad="same_upper", strides="2,2"),
+        [f32("1,2,?,3..9", (1, 2, 5, 6)), f32("4,2,3,2")],
+    ),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(auto_pad="same_lower"),
+        [f32("1,2,5,6"), f32("4,2,?,1..3")],
+    ),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(auto_pad="valid"),
+        [f32("1,2,2..,6"), f32("4,2,3,1..3", (4, 2, 3, 2))],
+        run=False,
+    ),
     Case("Convolution", "opset1", attributes(), [f32("..."), f32("4,2,3,2")]),
     Case("Convolution", "opset1", attributes(), [f32("1,2,7,8"), f32("...")]),
     Case("Convolution", "opset1", attributes(), [f32("..."), f32("...")]),
-    Case("Convolution", "opset1", attributes(auto_pad="same_upper", strides="2,2"), [f32("1,2,7,8"), f32("...")]),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(auto_pad="same_upper", strides="2,2"),
+        [f32("1,2,7,8"), f32("...")],
+    ),
     Case("Convolution", "opset1", attributes(auto_pad="same_upper"), [f32("..."), f32("4,2,3,2")]),
-    Case("Convolution", "opset1", attributes(strides="", dilations="", pads_begin="", pads_end=""), [f32("..."), f32("...")]),
-    Case("Convolution", "opset1", attributes(strides="", dilations="1,1,1", pads_begin="", pads_end=""), [f32("..."), f32("...")]),
-    Case("Convolution", "opset1", attributes(strides="", dilations="", pads_begin="", pads_end="0"), [f32("..."), f32("...")]),
-    Case("Convolution", "opset1", attributes(), [f32("1,2,1000000000000,8"), f32("4,2,3,2")], run=False),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(strides="", dilations="", pads_begin="", pads_end=""),
+        [f32("..."), f32("...")],
+    ),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(strides="", dilations="1,1,1", pads_begin="", pads_end=""),
+        [f32("..."), f32("...")],
+    ),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(strides="", dilations="", pads_begin="", pads_end="0"),
+        [f32("..."), f32("...")],
+    ),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(),
+        [f32("1,2,1000000000000,8"), f32("4,2,3,2")],
+        run=False,
+    ),
     # no elements
     Case("Convolution", "opset1", attributes(), [f32("0,2,5,5"), f32("3,2,3,3")]),
     Case("Convolution", "opset1", attributes(), [f32("1,0,5,5"), f32("3,0,3,3")], run=False),
@@ -91,35 +222,70 @@ CONVOLUTION = [
     Case("Convolution", "opset1", attributes(), [f32("1,2,5,5"), f32("3,2,0,3")], run=False),
     Case("Convolution", "opset1", attributes(), [f32("1,2,0,5"), f32("3,2,1,3")]),
     # attributes
-    Case("Convolution", "opset1", attributes(strides="", dilations="", pads_begin="", pads_end=""), [f32("1,2,5,5"), f32("3,2,3,3")]),
+    Case(
+        "Convolution",
+        "opset1",
+        attributes(strides="", dilations="", pads_begin="", pads_end=""),
+        [f32("1,2,5,5"), f32("3,2,3,3")],
+    ),
     *(
-        Case("Convolution", "opset1", attributes(**{name: "absent"}), [f32("1,2,5,5"), f32("3,2,3,3")], known="missing-attribute")
+        Case(
+            "Convolution",
+            "opset1",
+            attributes(**{name: "absent"}),
+            [f32("1,2,5,5"), f32("3,2,3,3")],
+            known="missing-attribute",
+        )
         for name in ("strides", "dilations", "pads_begin", "pads_end")
     ),
     Case("Convolution", "opset1", attributes(auto_pad="absent"), [f32("1,2,5,5"), f32("3,2,3,3")]),
     Case("Convolution", "opset1", attributes(auto_pad="banana"), [f32("1,2,5,5"), f32("3,2,3,3")]),
     Case("Convolution", "opset1", attributes(auto_pad="notset"), [f32("1,2,5,5"), f32("3,2,3,3")]),
-    *(Case("Convolution", "opset1", attributes(**{name: "0,1"}), [f32("1,2,5,5"), f32("3,2,3,3")]) for name in ("strides", "dilations")),
+    *(
+        Case("Convolution", "opset1", attributes(**{name: "0,1"}), [f32("1,2,5,5"), f32("3,2,3,3")])
+        for name in ("strides", "dilations")
+    ),
     *(
         Case("Convolution", "opset1", attributes(**{name: text}), [f32("1,2,5,5"), f32("3,2,3,3")])
         for name in ("strides", "dilations", "pads_begin", "pads_end")
         for text in ("1", "1,1,1", "one,1")
     ),
-    *(Case("Convolution", "opset1", attributes(**{name: "-1,1"}), [f32("1,2,5,5"), f32("3,2,3,3")], run=False, known="negative-size-attribute") for name in ("strides", "dilations", "pads_begin", "pads_end")),
-    Case("Convolution", "opset1", attributes(output_padding="0,0"), [f32("1,2,5,5"), f32("3,2,3,3")]),
+    *(
+        Case(
+            "Convolution",
+            "opset1",
+            attributes(**{name: "-1,1"}),
+            [f32("1,2,5,5"), f32("3,2,3,3")],
+            run=False,
+            known="negative-size-attribute",
+        )
+        for name in ("strides", "dilations", "pads_begin", "pads_end")
+    ),
+    Case(
+        "Convolution", "opset1", attributes(output_padding="0,0"), [f32("1,2,5,5"), f32("3,2,3,3")]
+    ),
     # refused
     *(
         Case("Convolution", "opset1", attributes(), [f32(shape), f32(filters)])
         for shape, filters in (
-            ("1,2,5,5", "3,3,3,3"), ("1,2,5,5", "3,2,3"), ("1,2", "3,2"), ("1,2,5,5,5,5", "3,2,3,3,3,3"), ("", "3,2,3,3"), ("1,2,5,5", "3,2,6,3"), ("1,2,5,5", "3,2,3,6"),
-            ("1,2..4,5,5", "3,5..6,3,3"), ("...", "3,2"), ("1,2,5,5", "3,2,3,3,3"), ("1,2,5,5", ""),
+            ("1,2,5,5", "3,3,3,3"),
+            ("1,2,5,5", "3,2,3"),
+            ("1,2", "3,2"),
+            ("1,2,5,5,5,5", "3,2,3,3,3,3"),
+            ("", "3,2,3,3"),
+            ("1,2,5,5", "3,2,6,3"),
+            ("1,2,5,5", "3,2,3,6"),
+            ("1,2..4,5,5", "3,5..6,3,3"),
+            ("...", "3,2"),
+            ("1,2,5,5", "3,2,3,3,3"),
+            ("1,2,5,5", ""),
         )
     ),
     Case("Convolution", "opset1", attributes(dilations="3,1"), [f32("1,2,5,5"), f32("3,2,3,3")]),
     Case("Convolution", "opset1", attributes(3), [f32("1,2,5,5"), f32("3,2,3,3")]),
     Case("Convolution", "opset1", attributes(), [f32("1,2,5,5")]),
     Case("Convolution", "opset1", attributes(), [f32("1,2,5,5"), f32("3,2,3,3"), f32("3")]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", CONVOLUTION, ids=case_id)
@@ -128,44 +294,116 @@ def test_convolution(case: Case, oracle: Oracle) -> None:
 
 
 GROUPED = [
-    *(Case("GroupConvolution", "opset1", form, [f32(shape), f32("2,2,1,3,2")]) for shape, form in FORMS),
-    *(Case("GroupConvolution", "opset1", form, [f32(shape), f32("1,3,2,3,2")]) for shape, form in FORMS[:3]),
+    *(
+        Case("GroupConvolution", "opset1", form, [f32(shape), f32("2,2,1,3,2")])
+        for shape, form in FORMS
+    ),
+    *(
+        Case("GroupConvolution", "opset1", form, [f32(shape), f32("1,3,2,3,2")])
+        for shape, form in FORMS[:3]
+    ),
     Case("GroupConvolution", "opset1", attributes(), [f32("2,6,5,5"), f32("3,4,2,3,3")]),
     Case("GroupConvolution", "opset1", attributes(), [f32("2,6,5,5"), f32("6,1,1,3,3")]),
-    Case("GroupConvolution", "opset1", attributes(strides="2,2"), [f32("2,6,5,5"), f32("6,2,1,1,1")]),
-    Case("GroupConvolution", "opset1", attributes(1, pads_begin="1"), [f32("2,6,9"), f32("3,2,2,3")]),
+    Case(
+        "GroupConvolution", "opset1", attributes(strides="2,2"), [f32("2,6,5,5"), f32("6,2,1,1,1")]
+    ),
+    Case(
+        "GroupConvolution", "opset1", attributes(1, pads_begin="1"), [f32("2,6,9"), f32("3,2,2,3")]
+    ),
     Case("GroupConvolution", "opset1", attributes(3), [f32("1,4,4,5,6"), f32("2,2,2,2,1,3")]),
     Case("GroupConvolution", "opset1", attributes(3), [f32("1,4,4,5,6"), f32("4,1,1,2,1,3")]),
-    *(Case("GroupConvolution", "opset1", attributes(), [data(t, "1,4,5,5"), data(t, "4,1,1,3,3")]) for t in ("f16", "bf16", "f64")),
-    *(Case("GroupConvolution", "opset1", attributes(), [data(t, "1,4,5,5"), data(t, "2,3,2,3,3")], run=t in ("i8", "u8", "i32"), known=TEXT.get(t, "")) for t in ("i8", "u8", "i32", "i64", "boolean", "string")),
-    Case("GroupConvolution", "opset1", attributes(), [data("f32", "1,4,5,5"), data("f16", "2,3,2,3,3")]),
-    Case("GroupConvolution", "opset1", attributes(), [f32("1..4,4,?,5..9", (2, 4, 6, 7)), f32("2,3,2,3,2")]),
+    *(
+        Case("GroupConvolution", "opset1", attributes(), [data(t, "1,4,5,5"), data(t, "4,1,1,3,3")])
+        for t in ("f16", "bf16", "f64")
+    ),
+    *(
+        Case(
+            "GroupConvolution",
+            "opset1",
+            attributes(),
+            [data(t, "1,4,5,5"), data(t, "2,3,2,3,3")],
+            run=t in ("i8", "u8", "i32"),
+            known=TEXT.get(t, ""),
+        )
+        for t in ("i8", "u8", "i32", "i64", "boolean", "string")
+    ),
+    Case(
+        "GroupConvolution",
+        "opset1",
+        attributes(),
+        [data("f32", "1,4,5,5"), data("f16", "2,3,2,3,3")],
+    ),
+    Case(
+        "GroupConvolution",
+        "opset1",
+        attributes(),
+        [f32("1..4,4,?,5..9", (2, 4, 6, 7)), f32("2,3,2,3,2")],
+    ),
     Case("GroupConvolution", "opset1", attributes(), [f32("1,4,6,7"), f32("?,3,2,3,2")]),
-    Case("GroupConvolution", "opset1", attributes(), [f32("1,?,6,7"), f32("1..4,3,2,3,2")], run=False),
-    Case("GroupConvolution", "opset1", attributes(), [f32("1,2..8,6,7"), f32("?,3,2,3,2")], run=False),
-    Case("GroupConvolution", "opset1", attributes(), [f32("1,3..,6,7"), f32("?,2..3,2,3,2")], run=False),
+    Case(
+        "GroupConvolution", "opset1", attributes(), [f32("1,?,6,7"), f32("1..4,3,2,3,2")], run=False
+    ),
+    Case(
+        "GroupConvolution", "opset1", attributes(), [f32("1,2..8,6,7"), f32("?,3,2,3,2")], run=False
+    ),
+    Case(
+        "GroupConvolution",
+        "opset1",
+        attributes(),
+        [f32("1,3..,6,7"), f32("?,2..3,2,3,2")],
+        run=False,
+    ),
     Case("GroupConvolution", "opset1", attributes(), [f32("1,4,6,7"), f32("2,3,?,3,2")]),
     Case("GroupConvolution", "opset1", attributes(), [f32("1,4,6,7"), f32("?,3,?,3,2")]),
     Case("GroupConvolution", "opset1", attributes(), [f32("1,4,6,7"), f32("...")]),
     Case("GroupConvolution", "opset1", attributes(), [f32("..."), f32("2,3,2,3,2")]),
     Case("GroupConvolution", "opset1", attributes(), [f32("..."), f32("...")]),
-    Case("GroupConvolution", "opset1", attributes(auto_pad="same_upper", strides="2,2"), [f32("1,4,6,?"), f32("...")]),
-    Case("GroupConvolution", "opset1", attributes(), [f32("1,4,1000000000000,7"), f32("2,3,2,3,2")], run=False),
+    Case(
+        "GroupConvolution",
+        "opset1",
+        attributes(auto_pad="same_upper", strides="2,2"),
+        [f32("1,4,6,?"), f32("...")],
+    ),
+    Case(
+        "GroupConvolution",
+        "opset1",
+        attributes(),
+        [f32("1,4,1000000000000,7"), f32("2,3,2,3,2")],
+        run=False,
+    ),
     Case("GroupConvolution", "opset1", attributes(), [f32("0,4,6,7"), f32("2,3,2,3,2")]),
     Case("GroupConvolution", "opset1", attributes(), [f32("1,0,6,7"), f32("2,3,0,3,2")], run=False),
     Case("GroupConvolution", "opset1", attributes(), [f32("1,0,6,7"), f32("0,3,2,3,2")], run=False),
     *(
         Case("GroupConvolution", "opset1", attributes(), [f32(shape), f32(filters)])
         for shape, filters in (
-            ("1,4,5,5", "2,3,3,3,3"), ("1,4,5,5", "3,3,2,3,3"), ("1,5,5,5", "2,3,2,3,3"), ("1,4,5,5", "3,2,3,3"), ("1,4,5,5", "2,3,2,6,3"), ("1,4", "2,3,2"),
-            ("1,4,5,5,5,5", "2,3,2,3,3,3,3"), ("...", "2,3,2"), ("1,5,5,5", "?,3,2,3,3"), ("1,7..9,5,5", "2..3,3,2,3,3"),
+            ("1,4,5,5", "2,3,3,3,3"),
+            ("1,4,5,5", "3,3,2,3,3"),
+            ("1,5,5,5", "2,3,2,3,3"),
+            ("1,4,5,5", "3,2,3,3"),
+            ("1,4,5,5", "2,3,2,6,3"),
+            ("1,4", "2,3,2"),
+            ("1,4,5,5,5,5", "2,3,2,3,3,3,3"),
+            ("...", "2,3,2"),
+            ("1,5,5,5", "?,3,2,3,3"),
+            ("1,7..9,5,5", "2..3,3,2,3,3"),
         )
     ),
-    Case("GroupConvolution", "opset1", attributes(strides="0,1"), [f32("1,4,5,5"), f32("2,3,2,3,3")]),
-    Case("GroupConvolution", "opset1", attributes(pads_end="1"), [f32("1,4,5,5"), f32("2,3,2,3,3")]),
-    Case("GroupConvolution", "opset1", attributes(dilations="absent"), [f32("1,4,5,5"), f32("2,3,2,3,3")], known="missing-attribute"),
+    Case(
+        "GroupConvolution", "opset1", attributes(strides="0,1"), [f32("1,4,5,5"), f32("2,3,2,3,3")]
+    ),
+    Case(
+        "GroupConvolution", "opset1", attributes(pads_end="1"), [f32("1,4,5,5"), f32("2,3,2,3,3")]
+    ),
+    Case(
+        "GroupConvolution",
+        "opset1",
+        attributes(dilations="absent"),
+        [f32("1,4,5,5"), f32("2,3,2,3,3")],
+        known="missing-attribute",
+    ),
     Case("GroupConvolution", "opset1", attributes(), [f32("1,4,5,5")]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", GROUPED, ids=case_id)
@@ -208,34 +446,108 @@ def rows(operation: str, filters: str) -> list[Case]:
     shape_of = node("ShapeOf", "opset3", {"output_type": "i64"}, [f32("2..9,..5")])
     return [
         *(Case(operation, "opset1", form, [f32(shape), f32(filters)]) for form in BACK_FORMS),
-        *(Case(operation, "opset1", form, [f32(shape), f32(filters), const("i64", sizes)]) for form, sizes in SIZED),
+        *(
+            Case(operation, "opset1", form, [f32(shape), f32(filters), const("i64", sizes)])
+            for form, sizes in SIZED
+        ),
         Case(operation, "opset1", back(1, strides="2"), [f32("2,4,5"), f32(lead + "3")]),
-        Case(operation, "opset1", back(3, strides="2,1,1", pads_end="0,1,1"), [f32("1,4,3,4,5"), f32(lead + "2,1,3")]),
+        Case(
+            operation,
+            "opset1",
+            back(3, strides="2,1,1", pads_end="0,1,1"),
+            [f32("1,4,3,4,5"), f32(lead + "2,1,3")],
+        ),
         Case(operation, "opset1", back(), [f32(shape), f32(lead + "1,1")]),
-        *(Case(operation, "opset1", back(), [data(t, shape), data(t, filters)]) for t in ("f16", "bf16", "f64")),
-        *(Case(operation, "opset1", back(), [data(t, shape), data(t, filters)], run=t in ("i8", "u8", "i32"), known=TEXT.get(t, "")) for t in ("i8", "u8", "i32", "i64", "boolean", "string")),
+        *(
+            Case(operation, "opset1", back(), [data(t, shape), data(t, filters)])
+            for t in ("f16", "bf16", "f64")
+        ),
+        *(
+            Case(
+                operation,
+                "opset1",
+                back(),
+                [data(t, shape), data(t, filters)],
+                run=t in ("i8", "u8", "i32"),
+                known=TEXT.get(t, ""),
+            )
+            for t in ("i8", "u8", "i32", "i64", "boolean", "string")
+        ),
         Case(operation, "opset1", back(), [data("f32", shape), data("f16", filters)]),
-        Case(operation, "opset1", back(), [data("dynamic", shape), data("f16", filters)], run=False),
+        Case(
+            operation, "opset1", back(), [data("dynamic", shape), data("f16", filters)], run=False
+        ),
         Case(operation, "opset1", back(), [f32(shape), f32(filters), data("f32", "2", [6, 7])]),
-        *(Case(operation, "opset1", back(strides="2,2"), [f32(shape), f32(filters), const(t, [9, 10])]) for t in ("i32", "u8", "u64")),
+        *(
+            Case(
+                operation,
+                "opset1",
+                back(strides="2,2"),
+                [f32(shape), f32(filters), const(t, [9, 10])],
+            )
+            for t in ("i32", "u8", "u64")
+        ),
         # dynamic shapes
-        Case(operation, "opset1", back(strides="2,2", pads_begin="1,1"), [f32("1..4,?,3..9,4..", (2, 4, 4, 5)), f32(filters)]),
-        Case(operation, "opset1", back(dilations="2,2", pads_begin="3,3"), [f32("?,4,..3,..3"), f32(lead + "?,1..3")], run=False),
-        Case(operation, "opset1", back(pads_begin="3,3", pads_end="3,3"), [f32("1,4,4,5"), f32(filters)], run=False),
-        Case(operation, "opset1", back(auto_pad="same_upper"), [f32("1,4,?,3..8"), f32(filters)], run=False),
+        Case(
+            operation,
+            "opset1",
+            back(strides="2,2", pads_begin="1,1"),
+            [f32("1..4,?,3..9,4..", (2, 4, 4, 5)), f32(filters)],
+        ),
+        Case(
+            operation,
+            "opset1",
+            back(dilations="2,2", pads_begin="3,3"),
+            [f32("?,4,..3,..3"), f32(lead + "?,1..3")],
+            run=False,
+        ),
+        Case(
+            operation,
+            "opset1",
+            back(pads_begin="3,3", pads_end="3,3"),
+            [f32("1,4,4,5"), f32(filters)],
+            run=False,
+        ),
+        Case(
+            operation,
+            "opset1",
+            back(auto_pad="same_upper"),
+            [f32("1,4,?,3..8"), f32(filters)],
+            run=False,
+        ),
         Case(operation, "opset1", back(), [f32("..."), f32(filters)]),
         Case(operation, "opset1", back(), [f32(shape), f32("...")]),
         Case(operation, "opset1", back(), [f32("..."), f32("...")]),
         Case(operation, "opset1", back(), [f32("..."), f32("..."), const("i64", [6, 7])]),
-        Case(operation, "opset1", back(strides="", dilations="", pads_begin="", pads_end="", output_padding=""), [f32("..."), f32("...")]),
-        Case(operation, "opset1", back(strides="", dilations="", pads_begin="", pads_end="", output_padding=""), [f32("..."), f32("..."), const("i64", [6, 7, 8])]),
+        Case(
+            operation,
+            "opset1",
+            back(strides="", dilations="", pads_begin="", pads_end="", output_padding=""),
+            [f32("..."), f32("...")],
+        ),
+        Case(
+            operation,
+            "opset1",
+            back(strides="", dilations="", pads_begin="", pads_end="", output_padding=""),
+            [f32("..."), f32("..."), const("i64", [6, 7, 8])],
+        ),
         Case(operation, "opset1", back(), [f32("?,4,4,5"), f32(filters), i32_list], run=False),
         Case(operation, "opset1", back(), [f32(shape), f32(filters), data("i32", "?")], run=False),
-        Case(operation, "opset1", back(), [f32(shape), f32(filters), data("i32", "2..4")], run=False),
-        Case(operation, "opset1", back(), [f32(shape), f32(filters), data("i32", "...")], run=False),
+        Case(
+            operation, "opset1", back(), [f32(shape), f32(filters), data("i32", "2..4")], run=False
+        ),
+        Case(
+            operation, "opset1", back(), [f32(shape), f32(filters), data("i32", "...")], run=False
+        ),
         Case(operation, "opset1", back(), [f32("..."), f32(filters), data("i32", "?")], run=False),
         Case(operation, "opset1", back(), [f32("..."), f32("..."), data("i32", "?")], run=False),
-        Case(operation, "opset1", back(strides="", dilations="", pads_begin="", pads_end="", output_padding=""), [f32("..."), f32("..."), data("i32", "?")], run=False),
+        Case(
+            operation,
+            "opset1",
+            back(strides="", dilations="", pads_begin="", pads_end="", output_padding=""),
+            [f32("..."), f32("..."), data("i32", "?")],
+            run=False,
+        ),
         Case(operation, "opset1", back(), [f32("?,4,?,5"), f32(filters), shape_of], run=False),
         Case(operation, "opset1", back(), [f32("1,4,1000000000000,5"), f32(filters)], run=False),
         Case(operation, "opset1", back(), [f32("0,4,4,5"), f32(filters)], run=False),
@@ -251,15 +563,27 @@ def rows(operation: str, filters: str) -> list[Case]:
         Case(operation, "opset1", back(), [f32(shape), f32(filters), const("i64", 6)]),
         Case(operation, "opset1", back(), [f32(shape), f32(filters), const("i64", [[6, 7]])]),
         Case(operation, "opset1", back(), [f32(shape), f32(filters), const("i64", [-6, 7])]),
-        Case(operation, "opset1", back(), [f32(shape), f32(filters), const("i64", [-1, 7])], run=False),
+        Case(
+            operation,
+            "opset1",
+            back(),
+            [f32(shape), f32(filters), const("i64", [-1, 7])],
+            run=False,
+        ),
         Case(operation, "opset1", back(output_padding="0"), [f32(shape), f32(filters)]),
         Case(operation, "opset1", back(output_padding="1,1,1"), [f32(shape), f32(filters)]),
         Case(operation, "opset1", back(strides="0,1"), [f32(shape), f32(filters)]),
         Case(operation, "opset1", back(dilations="1,0"), [f32(shape), f32(filters)]),
         Case(operation, "opset1", back(pads_begin="1"), [f32(shape), f32(filters)]),
-        Case(operation, "opset1", back(strides="absent"), [f32(shape), f32(filters)], known="missing-attribute"),
+        Case(
+            operation,
+            "opset1",
+            back(strides="absent"),
+            [f32(shape), f32(filters)],
+            known="missing-attribute",
+        ),
         Case(operation, "opset1", back(), [f32(shape)]),
-    ]  # fmt: skip
+    ]
 
 
 BACK = rows("ConvolutionBackpropData", "4,3,3,2") + rows(
@@ -324,32 +648,99 @@ HALVES = np.resize([1, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 0, 1], 4 * 4 * 9).reshape(-
 BITS = const("u1", np.concatenate([HALVES, HALVES[:, ::-1]], axis=1).reshape(4, 8, 3, 3))
 """Bytes that read the same in either direction."""
 BINARY = [
-    *(Case("BinaryConvolution", "opset1", binary(pad_value=pad, pads_begin="1,1", pads_end="1,1"), [bits("f32", 1, 8, 5, 6), BITS]) for pad in ("0", "1", "-1", "0.5")),
+    *(
+        Case(
+            "BinaryConvolution",
+            "opset1",
+            binary(pad_value=pad, pads_begin="1,1", pads_end="1,1"),
+            [bits("f32", 1, 8, 5, 6), BITS],
+        )
+        for pad in ("0", "1", "-1", "0.5")
+    ),
     Case("BinaryConvolution", "opset1", binary(), [bits("f32", 2, 8, 5, 6), BITS]),
-    Case("BinaryConvolution", "opset1", binary(strides="2,1", dilations="1,2"), [bits("f32", 1, 8, 5, 6), BITS]),
-    Case("BinaryConvolution", "opset1", binary(auto_pad="same_upper", strides="2,2"), [bits("f32", 1, 8, 5, 6), BITS]),
-    Case("BinaryConvolution", "opset1", binary(auto_pad="same_lower"), [bits("f32", 1, 8, 5, 6), BITS]),
-    Case("BinaryConvolution", "opset1", binary(), [bits("f32", 1, 8, 3, 3), const("u1", [[[[1]]]] * 7 + [[[[0]]]], (1, 8, 1, 1))], known="binary-convolution-bits"),
+    Case(
+        "BinaryConvolution",
+        "opset1",
+        binary(strides="2,1", dilations="1,2"),
+        [bits("f32", 1, 8, 5, 6), BITS],
+    ),
+    Case(
+        "BinaryConvolution",
+        "opset1",
+        binary(auto_pad="same_upper", strides="2,2"),
+        [bits("f32", 1, 8, 5, 6), BITS],
+    ),
+    Case(
+        "BinaryConvolution",
+        "opset1",
+        binary(auto_pad="same_lower"),
+        [bits("f32", 1, 8, 5, 6), BITS],
+    ),
+    Case(
+        "BinaryConvolution",
+        "opset1",
+        binary(),
+        [bits("f32", 1, 8, 3, 3), const("u1", [[[[1]]]] * 7 + [[[[0]]]], (1, 8, 1, 1))],
+        known="binary-convolution-bits",
+    ),
     Case("BinaryConvolution", "opset1", binary(), [f32("?,8,?,3..7"), BITS], run=False),
     Case("BinaryConvolution", "opset1", binary(auto_pad="valid"), [f32("..."), BITS]),
     Case("BinaryConvolution", "opset1", binary(), [f32("1,8,5,6"), data("u1", "...")]),
     Case("BinaryConvolution", "opset1", binary(), [f32("..."), data("u1", "...")]),
-    *(Case("BinaryConvolution", "opset1", binary(), [data(t, "1,8,5,6"), BITS], run=False, known=TEXT.get(t, "")) for t in ("f16", "i32", "u8", "boolean", "u1", "dynamic", "string")),
-    *(Case("BinaryConvolution", "opset1", binary(), [f32("1,8,5,6"), data(t, "4,8,3,3")], run=False, known=TEXT.get(t, "")) for t in ("u1", "f32", "i8", "boolean", "dynamic", "string")),
+    *(
+        Case(
+            "BinaryConvolution",
+            "opset1",
+            binary(),
+            [data(t, "1,8,5,6"), BITS],
+            run=False,
+            known=TEXT.get(t, ""),
+        )
+        for t in ("f16", "i32", "u8", "boolean", "u1", "dynamic", "string")
+    ),
+    *(
+        Case(
+            "BinaryConvolution",
+            "opset1",
+            binary(),
+            [f32("1,8,5,6"), data(t, "4,8,3,3")],
+            run=False,
+            known=TEXT.get(t, ""),
+        )
+        for t in ("u1", "f32", "i8", "boolean", "dynamic", "string")
+    ),
     *(
         Case("BinaryConvolution", "opset1", binary(), [f32(shape), BITS])
         for shape in ("1,7,5,6", "1,8,5", "1,8,2,6", "1,8,5,6,7", "")
     ),
     Case("BinaryConvolution", "opset1", binary(), [f32("1,8,5"), data("u1", "4,8,3")]),
     Case("BinaryConvolution", "opset1", binary(mode="and"), [f32("1,8,5,6"), BITS]),
-    Case("BinaryConvolution", "opset1", binary(mode="XNOR-POPCOUNT"), [f32("1,8,5,6"), BITS], run=False),
+    Case(
+        "BinaryConvolution",
+        "opset1",
+        binary(mode="XNOR-POPCOUNT"),
+        [f32("1,8,5,6"), BITS],
+        run=False,
+    ),
     Case("BinaryConvolution", "opset1", binary(pad_value="none"), [f32("1,8,5,6"), BITS]),
-    Case("BinaryConvolution", "opset1", binary(mode="absent"), [f32("1,8,5,6"), BITS], known="missing-attribute"),
-    Case("BinaryConvolution", "opset1", binary(pad_value="absent"), [f32("1,8,5,6"), BITS], known="missing-attribute"),
+    Case(
+        "BinaryConvolution",
+        "opset1",
+        binary(mode="absent"),
+        [f32("1,8,5,6"), BITS],
+        known="missing-attribute",
+    ),
+    Case(
+        "BinaryConvolution",
+        "opset1",
+        binary(pad_value="absent"),
+        [f32("1,8,5,6"), BITS],
+        known="missing-attribute",
+    ),
     Case("BinaryConvolution", "opset1", binary(strides="0,1"), [f32("1,8,5,6"), BITS]),
     Case("BinaryConvolution", "opset1", binary(pads_begin="1"), [f32("1,8,5,6"), BITS]),
     Case("BinaryConvolution", "opset1", binary(), [f32("1,8,5,6")]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", BINARY, ids=case_id)
@@ -368,68 +759,211 @@ def moves(shape: str, reach: float = 1.5) -> Data:
 WEIGHTS = data("f32", "1,9,3,4", low=0, high=1)
 DEFORMABLE = [
     *(
-        Case("DeformableConvolution", version, form, [f32(shape), moves(moved, reach), f32(filters)])
+        Case(
+            "DeformableConvolution", version, form, [f32(shape), moves(moved, reach), f32(filters)]
+        )
         for version in ("opset1", "opset8")
         for form, shape, moved, filters, reach in (
             (deformable(), "1,2,5,6", "1,18,3,4", "4,2,3,3", 1.5),
             (deformable(), "1,2,5,6", "1,18,3,4", "4,2,3,3", 6.0),
             (deformable(), "1,2,5,6", "1,18,3,4", "4,2,3,3", 0.0),
             (deformable(pads_begin="1,1", pads_end="1,1"), "2,2,5,6", "2,18,5,6", "4,2,3,3", 1.5),
-            (deformable(strides="2,1", dilations="1,2", pads_begin="1,2", pads_end="1,2"), "1,2,5,6", "1,18,3,6", "4,2,3,3", 1.5),
+            (
+                deformable(strides="2,1", dilations="1,2", pads_begin="1,2", pads_end="1,2"),
+                "1,2,5,6",
+                "1,18,3,6",
+                "4,2,3,3",
+                1.5,
+            ),
             (deformable(group="2"), "1,4,5,6", "1,18,3,4", "4,2,3,3", 1.5),
             (deformable(deformable_group="2"), "1,4,5,6", "1,36,3,4", "3,4,3,3", 1.5),
             (deformable(group="2", deformable_group="4"), "1,4,5,6", "1,16,4,6", "4,2,2,1", 1.5),
             (deformable(auto_pad="same_upper"), "1,2,5,6", "1,12,5,6", "4,2,2,3", 1.5),
-            (deformable(auto_pad="same_lower", strides="2,2"), "1,2,5,6", "1,12,3,3", "4,2,2,3", 1.5),
+            (
+                deformable(auto_pad="same_lower", strides="2,2"),
+                "1,2,5,6",
+                "1,12,3,3",
+                "4,2,2,3",
+                1.5,
+            ),
         )
     ),
     *(
-        Case("DeformableConvolution", "opset8", form, [f32("1,2,5,6"), moves("1,18,3,4", reach), f32("4,2,3,3"), WEIGHTS])
+        Case(
+            "DeformableConvolution",
+            "opset8",
+            form,
+            [f32("1,2,5,6"), moves("1,18,3,4", reach), f32("4,2,3,3"), WEIGHTS],
+        )
         for form in (deformable(), deformable(bilinear_interpolation_pad="true"))
         for reach in (1.5, 8.0)
     ),
-    Case("DeformableConvolution", "opset8", deformable(bilinear_interpolation_pad="true"), [f32("1,2,5,6"), moves("1,18,3,4", 4), f32("4,2,3,3")]),
-    Case("DeformableConvolution", "opset1", deformable(bilinear_interpolation_pad="true"), [f32("1,2,5,6"), moves("1,18,3,4"), f32("4,2,3,3")], run=False),
+    Case(
+        "DeformableConvolution",
+        "opset8",
+        deformable(bilinear_interpolation_pad="true"),
+        [f32("1,2,5,6"), moves("1,18,3,4", 4), f32("4,2,3,3")],
+    ),
+    Case(
+        "DeformableConvolution",
+        "opset1",
+        deformable(bilinear_interpolation_pad="true"),
+        [f32("1,2,5,6"), moves("1,18,3,4"), f32("4,2,3,3")],
+        run=False,
+    ),
     *(
-        Case("DeformableConvolution", version, deformable(), [f32(shape), f32(moved), f32(filters)], run=False)
+        Case(
+            "DeformableConvolution",
+            version,
+            deformable(),
+            [f32(shape), f32(moved), f32(filters)],
+            run=False,
+        )
         for version in ("opset1", "opset8")
         for shape, moved, filters in (
-            ("1..4,2,?,5..9", "?,18,?,?", "4,2,3,3"), ("?,2,5..9,6", "1,18,3,4", "4,2,3,3"), ("1,?,5,6", "1..3,..18,3,4", "..4,2,3,3"), ("1,2,5,6", "...", "4,2,3,3"),
-            ("...", "1,18,3,4", "4,2,3,3"), ("1,2,5,6", "1,18,3,4", "..."), ("...", "...", "4,2,3,3"), ("1,2,5,6", "...", "..."), ("...", "1,18,3,4", "..."),
-            ("...", "...", "..."), ("1,2,5,6", "1,?,3,4", "4,2,?,3"), ("1,2,1000000000000,6", "1,18,?,4", "4,2,3,3"), ("?,2,5,6", "2..3,18,3,4", "4,2,3,3"), ("0,2,5,6", "0,18,3,4", "4,2,3,3"),
+            ("1..4,2,?,5..9", "?,18,?,?", "4,2,3,3"),
+            ("?,2,5..9,6", "1,18,3,4", "4,2,3,3"),
+            ("1,?,5,6", "1..3,..18,3,4", "..4,2,3,3"),
+            ("1,2,5,6", "...", "4,2,3,3"),
+            ("...", "1,18,3,4", "4,2,3,3"),
+            ("1,2,5,6", "1,18,3,4", "..."),
+            ("...", "...", "4,2,3,3"),
+            ("1,2,5,6", "...", "..."),
+            ("...", "1,18,3,4", "..."),
+            ("...", "...", "..."),
+            ("1,2,5,6", "1,?,3,4", "4,2,?,3"),
+            ("1,2,1000000000000,6", "1,18,?,4", "4,2,3,3"),
+            ("?,2,5,6", "2..3,18,3,4", "4,2,3,3"),
+            ("0,2,5,6", "0,18,3,4", "4,2,3,3"),
             # refused
-            ("1,2,5,6", "1,17,3,4", "4,2,3,3"), ("1,2,5,6", "1,18,4,4", "4,2,3,3"), ("1,2,5,6", "2,18,3,4", "4,2,3,3"), ("1,2,5,6", "1,18,3,4", "4,3,3,3"), ("1,2,5", "1,18,3", "4,2,3"),
-            ("1,2,5,6", "1,18,3", "4,2,3,3"), ("1,2,5,6", "1,18,3,4", "4,2,3"), ("1,2,2,6", "1,18,1,4", "4,2,3,3"), ("...", "1,9,3,4", "4,2,3,3"),
+            ("1,2,5,6", "1,17,3,4", "4,2,3,3"),
+            ("1,2,5,6", "1,18,4,4", "4,2,3,3"),
+            ("1,2,5,6", "2,18,3,4", "4,2,3,3"),
+            ("1,2,5,6", "1,18,3,4", "4,3,3,3"),
+            ("1,2,5", "1,18,3", "4,2,3"),
+            ("1,2,5,6", "1,18,3", "4,2,3,3"),
+            ("1,2,5,6", "1,18,3,4", "4,2,3"),
+            ("1,2,2,6", "1,18,1,4", "4,2,3,3"),
+            ("...", "1,9,3,4", "4,2,3,3"),
         )
     ),
     *(
-        Case("DeformableConvolution", "opset8", deformable(), [f32("1,2,5,6"), f32("1,18,3,4"), f32("4,2,3,3"), f32(mask)], run=False)
+        Case(
+            "DeformableConvolution",
+            "opset8",
+            deformable(),
+            [f32("1,2,5,6"), f32("1,18,3,4"), f32("4,2,3,3"), f32(mask)],
+            run=False,
+        )
         for mask in ("1,9,3,4", "?,9,?,1..4", "...", "1,8,3,4", "2,9,3,4", "1,9,4,4", "1,9,3")
     ),
-    Case("DeformableConvolution", "opset8", deformable(), [f32("?,2,5,6"), f32("?,18,3,4"), f32("4,2,3,3"), f32("3,9,3,4")], run=False),
-    Case("DeformableConvolution", "opset8", deformable(), [f32("..."), f32("..."), f32("..."), f32("1,9,3,4")], run=False),
-    Case("DeformableConvolution", "opset8", deformable(), [f32("1,2,5,6"), f32("1,18,3,4"), f32("4,2,3,3"), data("f16", "1,9,3,4")], run=False),
-    Case("DeformableConvolution", "opset8", deformable(), [f32("1,2,5,6"), f32("1,18,3,4"), f32("4,2,3,3"), data("i32", "1,9,3,4")], run=False),
-    Case("DeformableConvolution", "opset1", deformable(), [f32("1,2,5,6"), f32("1,18,3,4"), f32("4,2,3,3"), f32("1,9,3,4")], run=False),
+    Case(
+        "DeformableConvolution",
+        "opset8",
+        deformable(),
+        [f32("?,2,5,6"), f32("?,18,3,4"), f32("4,2,3,3"), f32("3,9,3,4")],
+        run=False,
+    ),
+    Case(
+        "DeformableConvolution",
+        "opset8",
+        deformable(),
+        [f32("..."), f32("..."), f32("..."), f32("1,9,3,4")],
+        run=False,
+    ),
+    Case(
+        "DeformableConvolution",
+        "opset8",
+        deformable(),
+        [f32("1,2,5,6"), f32("1,18,3,4"), f32("4,2,3,3"), data("f16", "1,9,3,4")],
+        run=False,
+    ),
+    Case(
+        "DeformableConvolution",
+        "opset8",
+        deformable(),
+        [f32("1,2,5,6"), f32("1,18,3,4"), f32("4,2,3,3"), data("i32", "1,9,3,4")],
+        run=False,
+    ),
+    Case(
+        "DeformableConvolution",
+        "opset1",
+        deformable(),
+        [f32("1,2,5,6"), f32("1,18,3,4"), f32("4,2,3,3"), f32("1,9,3,4")],
+        run=False,
+    ),
     *(
-        Case("DeformableConvolution", version, deformable(), [data(t, "1,2,5,6"), data(t, "1,18,3,4"), data(t, "4,2,3,3")], run=t in ("f16", "bf16"), known=TEXT.get(t, ""))
+        Case(
+            "DeformableConvolution",
+            version,
+            deformable(),
+            [data(t, "1,2,5,6"), data(t, "1,18,3,4"), data(t, "4,2,3,3")],
+            run=t in ("f16", "bf16"),
+            known=TEXT.get(t, ""),
+        )
         for version in ("opset1", "opset8")
         for t in ("f16", "bf16", "f64", "i32", "u8", "boolean", "string", "dynamic")
     ),
-    Case("DeformableConvolution", "opset1", deformable(), [f32("1,2,5,6"), data("f16", "1,18,3,4"), f32("4,2,3,3")], run=False),
-    Case("DeformableConvolution", "opset8", deformable(), [f32("1,2,5,6"), f32("1,18,3,4"), data("f16", "4,2,3,3")], run=False),
+    Case(
+        "DeformableConvolution",
+        "opset1",
+        deformable(),
+        [f32("1,2,5,6"), data("f16", "1,18,3,4"), f32("4,2,3,3")],
+        run=False,
+    ),
+    Case(
+        "DeformableConvolution",
+        "opset8",
+        deformable(),
+        [f32("1,2,5,6"), f32("1,18,3,4"), data("f16", "4,2,3,3")],
+        run=False,
+    ),
     *(
-        Case("DeformableConvolution", version, deformable(**changed), [f32("1,2,5,6"), f32("1,18,3,4"), f32("4,2,3,3")], run=False, known=known)
+        Case(
+            "DeformableConvolution",
+            version,
+            deformable(**changed),
+            [f32("1,2,5,6"), f32("1,18,3,4"), f32("4,2,3,3")],
+            run=False,
+            known=known,
+        )
         for version in ("opset1", "opset8")
         for changed, known in (
-            ({"group": "0"}, ""), ({"deformable_group": "0"}, ""), ({"group": "-1"}, ""), ({"deformable_group": "2"}, ""), ({"group": "2"}, ""), ({"group": "3"}, ""),
-            ({"group": "absent", "deformable_group": "absent"}, ""), ({"strides": "1"}, ""), ({"strides": "0,1"}, ""), ({"pads_begin": "absent"}, "missing-attribute"), ({"auto_pad": "absent"}, ""),
+            ({"group": "0"}, ""),
+            ({"deformable_group": "0"}, ""),
+            ({"group": "-1"}, ""),
+            ({"deformable_group": "2"}, ""),
+            ({"group": "2"}, ""),
+            ({"group": "3"}, ""),
+            ({"group": "absent", "deformable_group": "absent"}, ""),
+            ({"strides": "1"}, ""),
+            ({"strides": "0,1"}, ""),
+            ({"pads_begin": "absent"}, "missing-attribute"),
+            ({"auto_pad": "absent"}, ""),
         )
     ),
-    Case("DeformableConvolution", "opset1", deformable(group="2"), [f32("1,3,5,6"), f32("1,18,3,4"), f32("4,?,3,3")], run=False),
-    Case("DeformableConvolution", "opset1", deformable(group="2"), [f32("1,4,5,6"), f32("1,18,3,4"), f32("3,2,3,3")], run=False),
-    Case("DeformableConvolution", "opset1", deformable(deformable_group="2"), [f32("1,3,5,6"), f32("1,36,3,4"), f32("3,3,3,3")], run=False),
-]  # fmt: skip
+    Case(
+        "DeformableConvolution",
+        "opset1",
+        deformable(group="2"),
+        [f32("1,3,5,6"), f32("1,18,3,4"), f32("4,?,3,3")],
+        run=False,
+    ),
+    Case(
+        "DeformableConvolution",
+        "opset1",
+        deformable(group="2"),
+        [f32("1,4,5,6"), f32("1,18,3,4"), f32("3,2,3,3")],
+        run=False,
+    ),
+    Case(
+        "DeformableConvolution",
+        "opset1",
+        deformable(deformable_group="2"),
+        [f32("1,3,5,6"), f32("1,36,3,4"), f32("3,3,3,3")],
+        run=False,
+    ),
+]
 
 
 @pytest.mark.parametrize("case", DEFORMABLE, ids=case_id)

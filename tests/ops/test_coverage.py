@@ -1,4 +1,7 @@
-"""Every version of every operation is inferred, evaluated and held against OpenVINO, and the documents say so as it is."""
+"""Every version of every operation is inferred, evaluated and compared with OpenVINO.
+
+The documents list the same.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ THROUGH_OTHERS = {"Assign", "Const", "Parameter", "ReadValue", "Result"}
 """Layers that make the IR around every case; variables are in test_infrastructure.py."""
 
 NOT_RUN = {"GroupedMatMul"}
-"""Operations that neither the CPU plugin nor Model.evaluate of OpenVINO 2026.4 runs; their values are held against NumPy."""
+"""Operations that OpenVINO 2026.4 cannot run, neither on the CPU nor by Model.evaluate.
+
+Their values are compared with NumPy.
+"""
 
 
 def test_all_versions_are_inferred_and_evaluated() -> None:

@@ -130,7 +130,7 @@ def greedy_length(
         "opset6",
         {name: value for name, value in attributes.items() if value is not None},
         given[:inputs],
-        2,
+        outputs=2,
         **rest,
     )
 
@@ -342,7 +342,10 @@ def collapsed(path: tuple[int, ...], blank: int, *, merge: bool) -> list[int]:
     [([], 0), ([], 3), ([1], 4), ([0, 0], 4), ([0, 1], 2), ([1, 1], 2), ([0, 1, 0], 5), ([1], 0)],
 )
 def test_loss_is_that_of_all_paths(labels: list[int], steps: int, merge: bool) -> None:
-    """Every path of that many steps that decodes to the labels, one by one; no steps and no labels are among them, where the CPU plugin crashes."""
+    """The loss equals the sum over all paths that decode to the labels.
+
+    There are cases without steps and without labels, for which the CPU plugin crashes.
+    """
     from irshape.ops.sequence.ctc import CTCLoss
 
     logits = np.random.default_rng(len(labels)).normal(size=(1, 5, 3)).astype(np.float32)

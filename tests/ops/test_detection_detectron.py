@@ -61,13 +61,23 @@ def output(
     **given: str,
 ) -> Case:
     attributes = {
-        "score_threshold": "0.2", "nms_threshold": "0.4", "max_delta_log_wh": "1.5", "num_classes": str(classes), "post_nms_count": "5", "max_detections_per_image": "7", "deltas_weights": "10,10,5,5",
-        "class_agnostic_box_regression": "false", **given,
-    }  # fmt: skip
+        "score_threshold": "0.2",
+        "nms_threshold": "0.4",
+        "max_delta_log_wh": "1.5",
+        "num_classes": str(classes),
+        "post_nms_count": "5",
+        "max_detections_per_image": "7",
+        "deltas_weights": "10,10,5,5",
+        "class_agnostic_box_regression": "false",
+        **given,
+    }
     inputs = [
-        data(element_type, f"{count},4", rois or boxes(count)), data(element_type, f"{count},{classes * 4}", low=-3, high=9), data(element_type, f"{count},{classes}", different((count, classes))), const(element_type, [[60, 80, 1]]),
-    ]  # fmt: skip
-    return case("DetectionOutput", attributes, inputs, 3, known=known, run=run)
+        data(element_type, f"{count},4", rois or boxes(count)),
+        data(element_type, f"{count},{classes * 4}", low=-3, high=9),
+        data(element_type, f"{count},{classes}", different((count, classes))),
+        const(element_type, [[60, 80, 1]]),
+    ]
+    return case("DetectionOutput", attributes, inputs, outputs=3, known=known, run=run)
 
 
 def output_shapes(
@@ -90,22 +100,68 @@ def output_shapes(
     }
     attributes.pop(drop, None)
     return case(
-        "DetectionOutput", attributes, parameters(shapes, types), 3, version, run=False, known=known
+        "DetectionOutput",
+        attributes,
+        parameters(shapes, types),
+        outputs=3,
+        version=version,
+        run=False,
+        known=known,
     )
 
 
 OUTPUT = [
-    output(), output(max_detections_per_image="40"), output(max_detections_per_image="3"), output(post_nms_count="1"), output(post_nms_count="-1"), output(nms_threshold="0"), output(nms_threshold="1", max_detections_per_image="40"),
-    output(score_threshold="0.8"), output(score_threshold="2"), output(max_delta_log_wh="0.1"), output(class_agnostic_box_regression="true"), output(classes=1), output(20, 6, max_detections_per_image="30"), output(3, element_type="f16"),
-    output(4, rois=[[0, 0, 10, 10], [5, 5, 5, 9], [8, 8, 2, 2], [1, 0, 11, 10]], max_detections_per_image="10"),
-    *[output_shapes(*row, **given) for row, given in (
-        (("8,4", "8,12", "8,3", "1,3"), {}), (("?,?", "?,12", "2..9,?", "?,?"), {}), (("...", "...", "...", "..."), {}), (("8,4", "...", "9,3", "..."), {}), (("8,5", "8,12", "8,3", "1,3"), {}), (("8,4", "8,13", "8,3", "1,3"), {}),
-        (("8,4", "8,12", "8,4", "1,3"), {}), (("8,4", "8,12", "8,3", "2,3"), {}), (("8,4", "8,12", "8,3", "1,4"), {}), (("8,4", "9,12", "8,3", "1,3"), {}), (("8,4,1", "8,12", "8,3", "1,3"), {}), (("8,4", "12", "8,3", "1,3"), {}),
-        (("8,4", "8,12", "8", "1,3"), {}), (("8,4", "8,12", "8,3", "3"), {}), (("8,4", "8,12", "8,3", "1,3"), {"types": "f32 f16 f32 f32"}), (("8,4", "8,12", "8,3", "1,3"), {"types": "i32"}), (("8,4", "8,12", "8,3", "1,3"), {"types": "bf16"}),
-        (("8,4", "8,12", "8,3", "1,3"), {"max_detections_per_image": "-1"}), (("8,4", "8,12", "8,3", "1,3"), {"max_detections_per_image": "0"}), (("8,4", "8,12", "8,3", "1,3"), {"version": "experimental"}),
-        (("8,4", "8,12", "8,3", "1,3"), {"version": "extension"}), (("8,4", "8,12", "8,3", "1,3"), {"version": "opset5"}), (("8,4", "8,12", "8,3", "1,3"), {"drop": "deltas_weights", "known": "missing-attribute"}),
-    )],
-]  # fmt: skip
+    output(),
+    output(max_detections_per_image="40"),
+    output(max_detections_per_image="3"),
+    output(post_nms_count="1"),
+    output(post_nms_count="-1"),
+    output(nms_threshold="0"),
+    output(nms_threshold="1", max_detections_per_image="40"),
+    output(score_threshold="0.8"),
+    output(score_threshold="2"),
+    output(max_delta_log_wh="0.1"),
+    output(class_agnostic_box_regression="true"),
+    output(classes=1),
+    output(20, 6, max_detections_per_image="30"),
+    output(3, element_type="f16"),
+    output(
+        4,
+        rois=[[0, 0, 10, 10], [5, 5, 5, 9], [8, 8, 2, 2], [1, 0, 11, 10]],
+        max_detections_per_image="10",
+    ),
+    *[
+        output_shapes(*row, **given)
+        for row, given in (
+            (("8,4", "8,12", "8,3", "1,3"), {}),
+            (("?,?", "?,12", "2..9,?", "?,?"), {}),
+            (("...", "...", "...", "..."), {}),
+            (("8,4", "...", "9,3", "..."), {}),
+            (("8,5", "8,12", "8,3", "1,3"), {}),
+            (("8,4", "8,13", "8,3", "1,3"), {}),
+            (("8,4", "8,12", "8,4", "1,3"), {}),
+            (("8,4", "8,12", "8,3", "2,3"), {}),
+            (("8,4", "8,12", "8,3", "1,4"), {}),
+            (("8,4", "9,12", "8,3", "1,3"), {}),
+            (("8,4,1", "8,12", "8,3", "1,3"), {}),
+            (("8,4", "12", "8,3", "1,3"), {}),
+            (("8,4", "8,12", "8", "1,3"), {}),
+            (("8,4", "8,12", "8,3", "3"), {}),
+            (("8,4", "8,12", "8,3", "1,3"), {"types": "f32 f16 f32 f32"}),
+            (("8,4", "8,12", "8,3", "1,3"), {"types": "i32"}),
+            (("8,4", "8,12", "8,3", "1,3"), {"types": "bf16"}),
+            (("8,4", "8,12", "8,3", "1,3"), {"max_detections_per_image": "-1"}),
+            (("8,4", "8,12", "8,3", "1,3"), {"max_detections_per_image": "0"}),
+            (("8,4", "8,12", "8,3", "1,3"), {"version": "experimental"}),
+            (("8,4", "8,12", "8,3", "1,3"), {"version": "extension"}),
+            (("8,4", "8,12", "8,3", "1,3"), {"version": "opset5"}),
+            (
+                ("8,4", "8,12", "8,3", "1,3"),
+                {"drop": "deltas_weights", "known": "missing-attribute"},
+            ),
+        )
+    ],
+]
 
 
 # proposals of a single image
@@ -122,10 +178,12 @@ def proposals(
         **given,
     }
     inputs = [
-        const(element_type, [60, 80, 1]), data(element_type, f"{rows * columns * count},4", boxes(rows * columns * count)), data(element_type, f"{4 * count},{rows},{columns}", low=-0.6, high=0.6),
+        const(element_type, [60, 80, 1]),
+        data(element_type, f"{rows * columns * count},4", boxes(rows * columns * count)),
+        data(element_type, f"{4 * count},{rows},{columns}", low=-0.6, high=0.6),
         data(element_type, f"{count},{rows},{columns}", different((count, rows, columns))),
-    ]  # fmt: skip
-    return case("GenerateProposalsSingleImage", attributes, inputs, 2)
+    ]
+    return case("GenerateProposalsSingleImage", attributes, inputs, outputs=2)
 
 
 def proposal_shapes(*shapes: str, types: str = "f32", **given: str) -> Case:
@@ -136,17 +194,41 @@ def proposal_shapes(*shapes: str, types: str = "f32", **given: str) -> Case:
         "post_nms_count": "7",
         **given,
     }
-    return case("GenerateProposalsSingleImage", attributes, parameters(shapes, types), 2, run=False)
+    return case(
+        "GenerateProposalsSingleImage", attributes, parameters(shapes, types), outputs=2, run=False
+    )
 
 
 PROPOSALS = [
-    proposals(), proposals(post_nms_count="40"), proposals(nms_threshold="0.1"), proposals(nms_threshold="1"), proposals(pre_nms_count="9"), proposals(rows=1, columns=1), proposals(rows=5, columns=3, count=3), proposals(rows=1, columns=2, element_type="f16"),
-    *[proposal_shapes(*row, **given) for row, given in (
-        (("3", "24,4", "8,3,4", "2,3,4"), {}), (("?", "?,?", "?,3..5,?", "?,2..4,?"), {}), (("...", "...", "...", "..."), {}), (("4", "24,4", "8,3,4", "2,3,4"), {}), (("1,3", "24,4", "8,3,4", "2,3,4"), {}),
-        (("3", "24,5", "8,3,4", "2,3,4"), {}), (("3", "24", "8,3,4", "2,3,4"), {}), (("3", "24,4", "8,3", "2,3,4"), {}), (("3", "24,4", "8,3,4", "2,4,4"), {}), (("3", "24,4", "8,3,4", "2,3,5"), {}), (("3", "24,4", "9,3,4", "2,3,4"), {}),
-        (("3", "24,4", "8,3,4", "2,3"), {}), (("3", "24,4", "8,3,4", "2,3,4"), {"types": "f32 f64 f32 f32"}), (("3", "24,4", "8,3,4", "2,3,4"), {"types": "u8"}), (("3", "24,4", "8,3,4", "2,3,4"), {"post_nms_count": "0"}),
-    )],
-]  # fmt: skip
+    proposals(),
+    proposals(post_nms_count="40"),
+    proposals(nms_threshold="0.1"),
+    proposals(nms_threshold="1"),
+    proposals(pre_nms_count="9"),
+    proposals(rows=1, columns=1),
+    proposals(rows=5, columns=3, count=3),
+    proposals(rows=1, columns=2, element_type="f16"),
+    *[
+        proposal_shapes(*row, **given)
+        for row, given in (
+            (("3", "24,4", "8,3,4", "2,3,4"), {}),
+            (("?", "?,?", "?,3..5,?", "?,2..4,?"), {}),
+            (("...", "...", "...", "..."), {}),
+            (("4", "24,4", "8,3,4", "2,3,4"), {}),
+            (("1,3", "24,4", "8,3,4", "2,3,4"), {}),
+            (("3", "24,5", "8,3,4", "2,3,4"), {}),
+            (("3", "24", "8,3,4", "2,3,4"), {}),
+            (("3", "24,4", "8,3", "2,3,4"), {}),
+            (("3", "24,4", "8,3,4", "2,4,4"), {}),
+            (("3", "24,4", "8,3,4", "2,3,5"), {}),
+            (("3", "24,4", "9,3,4", "2,3,4"), {}),
+            (("3", "24,4", "8,3,4", "2,3"), {}),
+            (("3", "24,4", "8,3,4", "2,3,4"), {"types": "f32 f64 f32 f32"}),
+            (("3", "24,4", "8,3,4", "2,3,4"), {"types": "u8"}),
+            (("3", "24,4", "8,3,4", "2,3,4"), {"post_nms_count": "0"}),
+        )
+    ],
+]
 
 
 # grid of priors
@@ -172,14 +254,36 @@ def grid_shapes(*shapes: str, types: str = "f32", **given: str) -> Case:
 
 
 GRID = [
-    grid(), grid(flatten="false"), grid(stride_x="8", stride_y="5"), grid(stride_x="8"), grid(h="3", w="4"), grid(1, 1), grid(element_type="f16"),
-    *[grid_shapes(*row, **given) for row, given in (
-        (("2,4", "1,5,3,4", "1,3,60,90"), {}), (("2,4", "1,5,3,4", "1,3,60,90"), {"flatten": "false"}), (("?,?", "?,5,..3,2..4", "1,3,?,?"), {}), (("?,?", "?,5,..3,2..4", "1,3,?,?"), {"flatten": "false"}),
-        (("...", "1,5,3,4", "..."), {}), (("2,4", "...", "..."), {}), (("2,4", "...", "..."), {"flatten": "false"}), (("...", "1,5,3,4", "..."), {"flatten": "false"}), (("2,5", "1,5,3,4", "1,3,60,90"), {}),
-        (("2", "1,5,3,4", "1,3,60,90"), {}), (("2,4", "5,3,4", "1,3,60,90"), {}), (("2,4", "1,5,3,4", "3,60,90"), {}), (("2,4", "1,5,3,4", "2,3,60,90"), {}), (("2,4", "1,5,3,4", "1,3,60,90"), {"types": "f32 f32 f16"}),
-        (("2,4", "1,5,3,4", "1,3,60,90"), {"types": "i64"}), (("2,4", "1,5,3,4", "1,3,60,90"), {"h": "2", "w": "-1"}), (("1000,4", "1,5,100000000,10000", "1,3,60,90"), {}),
-    )],
-]  # fmt: skip
+    grid(),
+    grid(flatten="false"),
+    grid(stride_x="8", stride_y="5"),
+    grid(stride_x="8"),
+    grid(h="3", w="4"),
+    grid(1, 1),
+    grid(element_type="f16"),
+    *[
+        grid_shapes(*row, **given)
+        for row, given in (
+            (("2,4", "1,5,3,4", "1,3,60,90"), {}),
+            (("2,4", "1,5,3,4", "1,3,60,90"), {"flatten": "false"}),
+            (("?,?", "?,5,..3,2..4", "1,3,?,?"), {}),
+            (("?,?", "?,5,..3,2..4", "1,3,?,?"), {"flatten": "false"}),
+            (("...", "1,5,3,4", "..."), {}),
+            (("2,4", "...", "..."), {}),
+            (("2,4", "...", "..."), {"flatten": "false"}),
+            (("...", "1,5,3,4", "..."), {"flatten": "false"}),
+            (("2,5", "1,5,3,4", "1,3,60,90"), {}),
+            (("2", "1,5,3,4", "1,3,60,90"), {}),
+            (("2,4", "5,3,4", "1,3,60,90"), {}),
+            (("2,4", "1,5,3,4", "3,60,90"), {}),
+            (("2,4", "1,5,3,4", "2,3,60,90"), {}),
+            (("2,4", "1,5,3,4", "1,3,60,90"), {"types": "f32 f32 f16"}),
+            (("2,4", "1,5,3,4", "1,3,60,90"), {"types": "i64"}),
+            (("2,4", "1,5,3,4", "1,3,60,90"), {"h": "2", "w": "-1"}),
+            (("1000,4", "1,5,100000000,10000", "1,3,60,90"), {}),
+        )
+    ],
+]
 
 
 # features of regions
@@ -208,7 +312,7 @@ def features(levels: int = 2, element_type: str = "f32", **given: str) -> Case:
         data(element_type, f"{len(ROIS)},4", ROIS),
         *[data(element_type, f"1,3,{24 // 2**level},{20 // 2**level}") for level in range(levels)],
     ]
-    return case("ROIFeatureExtractor", attributes, inputs, 2)
+    return case("ROIFeatureExtractor", attributes, inputs, outputs=2)
 
 
 def feature_shapes(
@@ -224,21 +328,51 @@ def feature_shapes(
             **given,
         },
         parameters(shapes, types),
-        2,
-        version,
+        outputs=2,
+        version=version,
         run=False,
         known=known,
     )
 
 
 FEATURES = [
-    features(), features(1), features(4), features(3, aligned="true"), features(sampling_ratio="0"), features(sampling_ratio="1", output_size="1"), features(3, "f16"),
-    *[feature_shapes(*row, **given) for row, given in (
-        (("8,4", "1,3,24,20", "1,3,12,10"), {}), (("?,?", "?,2..5,?,?", "..3,?,?,?"), {}), (("...", "...", "1,3,12,10"), {}), (("...", "..."), {}), (("8,4", "1,3,24,20", "1,4,12,10"), {}), (("8,4", "1,..3,24,20", "1,4..,12,10"), {}),
-        (("8,5", "1,3,24,20"), {}), (("8", "1,3,24,20"), {}), (("8,4", "2,3,24,20"), {}), (("8,4", "3,24,20"), {}), (("8,4", "2..,3,24,20"), {}), (("8,4", "1,3,24,20", "1,3,12,10"), {"types": "f32 f32 f16"}), (("8,4", "1,3,24,20"), {"types": "i8"}),
-        (("8,4", "1,3,24,20"), {"version": "experimental", "distribute_rois_between_levels": "1", "image_id": "0", "preserve_rois_order": "1"}), (("8,4",), {}), (("8,4", "1,3,24,20"), {"output_size": "-1"}),
-    )],
-]  # fmt: skip
+    features(),
+    features(1),
+    features(4),
+    features(3, aligned="true"),
+    features(sampling_ratio="0"),
+    features(sampling_ratio="1", output_size="1"),
+    features(3, "f16"),
+    *[
+        feature_shapes(*row, **given)
+        for row, given in (
+            (("8,4", "1,3,24,20", "1,3,12,10"), {}),
+            (("?,?", "?,2..5,?,?", "..3,?,?,?"), {}),
+            (("...", "...", "1,3,12,10"), {}),
+            (("...", "..."), {}),
+            (("8,4", "1,3,24,20", "1,4,12,10"), {}),
+            (("8,4", "1,..3,24,20", "1,4..,12,10"), {}),
+            (("8,5", "1,3,24,20"), {}),
+            (("8", "1,3,24,20"), {}),
+            (("8,4", "2,3,24,20"), {}),
+            (("8,4", "3,24,20"), {}),
+            (("8,4", "2..,3,24,20"), {}),
+            (("8,4", "1,3,24,20", "1,3,12,10"), {"types": "f32 f32 f16"}),
+            (("8,4", "1,3,24,20"), {"types": "i8"}),
+            (
+                ("8,4", "1,3,24,20"),
+                {
+                    "version": "experimental",
+                    "distribute_rois_between_levels": "1",
+                    "image_id": "0",
+                    "preserve_rois_order": "1",
+                },
+            ),
+            (("8,4",), {}),
+            (("8,4", "1,3,24,20"), {"output_size": "-1"}),
+        )
+    ],
+]
 
 
 # best regions
@@ -261,12 +395,28 @@ def top_shapes(*shapes: str, types: str = "f32", max_rois: str = "3") -> Case:
 
 
 TOP = [
-    top(), top("6"), top("1"), top("4", "f16"),
-    *[top_shapes(*row, **given) for row, given in (
-        (("6,4", "6"), {}), (("?,?", "2..4"), {}), (("...", "..."), {}), (("6,4", "7"), {}), (("6,5", "6"), {}), (("6", "6"), {}), (("6,4", "6,1"), {}), (("6,4", "6"), {"types": "f32 f16"}), (("6,4", "6"), {"types": "i32"}),
-        (("6,4", "6"), {"max_rois": "0"}), (("6,4", "6"), {"max_rois": "-1"}), (("6,4", "6"), {"max_rois": "1000000000000"}),
-    )],
-]  # fmt: skip
+    top(),
+    top("6"),
+    top("1"),
+    top("4", "f16"),
+    *[
+        top_shapes(*row, **given)
+        for row, given in (
+            (("6,4", "6"), {}),
+            (("?,?", "2..4"), {}),
+            (("...", "..."), {}),
+            (("6,4", "7"), {}),
+            (("6,5", "6"), {}),
+            (("6", "6"), {}),
+            (("6,4", "6,1"), {}),
+            (("6,4", "6"), {"types": "f32 f16"}),
+            (("6,4", "6"), {"types": "i32"}),
+            (("6,4", "6"), {"max_rois": "0"}),
+            (("6,4", "6"), {"max_rois": "-1"}),
+            (("6,4", "6"), {"max_rois": "1000000000000"}),
+        )
+    ],
+]
 
 
 @pytest.mark.parametrize("case", OUTPUT + PROPOSALS + GRID + FEATURES + TOP, ids=case_id)

@@ -96,7 +96,7 @@ def multiclass(
 
 
 def regions(known: object = (), **attributes: str) -> Case:
-    """Boxes of their own for each of two classes; two images with four and two boxes, one with none."""
+    """Two classes with boxes of their own, in images of four, no and two boxes."""
     inputs = [
         data("f32", "2,6,4", [BOXES, BOXES[::-1]]),
         data("f32", "2,6", SCORES),
@@ -113,43 +113,156 @@ def regions(known: object = (), **attributes: str) -> Case:
 
 
 BOTH = [
-    shapes(type, version, b, s, **given)
+    shapes(type, version, boxes=b, scores=s, **given)
     for type, version in (("MatrixNms", 8), ("MulticlassNms", 8), ("MulticlassNms", 9))
     for b, s, given in (
-        ("2,7,4", "2,5,7", {}), ("2,7,4", "2,5,7", {"nms_top_k": "3"}), ("2,7,4", "2,5,7", {"nms_top_k": "3", "keep_top_k": "8"}), ("2,7,4", "2,5,7", {"keep_top_k": "1000"}),
-        ("..3,?,4", "?,5,7..9", {"nms_top_k": "2", "keep_top_k": "4"}), ("1..3,2..7,4", "..2,..5,7", {"nms_top_k": "2", "keep_top_k": "4"}), ("2,7,4", "2,5,7", {"nms_top_k": "0"}),
-        ("...", "2,5,7", {}), ("...", "...", {"output_type": "i32"}), ("2,7,4", "...", {}), ("2,7,5", "2,5,7", {}), ("2,7,4", "3,5,7", {}), ("2,7,4", "2,5,8", {}), ("7,4", "2,5,7", {}),
-        ("2,7,4", "2,5", {}), ("2,7,4", "2,5,7", {"types": "f32 f16 i32"}), ("2,7,4", "2,5,7", {"types": "f64 f64 i32"}), ("2,7,4", "2,5,7", {"types": "bf16 bf16 i32"}),
-        ("2,7,4", "2,5,7", {"keep_top_k": "-2"}), ("2,7,4", "2,5,7", {"nms_top_k": "-2"}), ("2,7,4", "2,5,7", {"background_class": "-2"}), ("2,7,4", "2,5,7", {"background_class": "1"}),
-        ("2,7,4", "2,5,7", {"sort_result_type": "class"}), ("2,7,4", "2,5,7", {"output_type": "u8"}), ("1,1000000000000,4", "1,5,1000000000000", {"keep_top_k": "7"}),
+        ("2,7,4", "2,5,7", {}),
+        ("2,7,4", "2,5,7", {"nms_top_k": "3"}),
+        ("2,7,4", "2,5,7", {"nms_top_k": "3", "keep_top_k": "8"}),
+        ("2,7,4", "2,5,7", {"keep_top_k": "1000"}),
+        ("..3,?,4", "?,5,7..9", {"nms_top_k": "2", "keep_top_k": "4"}),
+        ("1..3,2..7,4", "..2,..5,7", {"nms_top_k": "2", "keep_top_k": "4"}),
+        ("2,7,4", "2,5,7", {"nms_top_k": "0"}),
+        ("...", "2,5,7", {}),
+        ("...", "...", {"output_type": "i32"}),
+        ("2,7,4", "...", {}),
+        ("2,7,5", "2,5,7", {}),
+        ("2,7,4", "3,5,7", {}),
+        ("2,7,4", "2,5,8", {}),
+        ("7,4", "2,5,7", {}),
+        ("2,7,4", "2,5", {}),
+        ("2,7,4", "2,5,7", {"types": "f32 f16 i32"}),
+        ("2,7,4", "2,5,7", {"types": "f64 f64 i32"}),
+        ("2,7,4", "2,5,7", {"types": "bf16 bf16 i32"}),
+        ("2,7,4", "2,5,7", {"keep_top_k": "-2"}),
+        ("2,7,4", "2,5,7", {"nms_top_k": "-2"}),
+        ("2,7,4", "2,5,7", {"background_class": "-2"}),
+        ("2,7,4", "2,5,7", {"background_class": "1"}),
+        ("2,7,4", "2,5,7", {"sort_result_type": "class"}),
+        ("2,7,4", "2,5,7", {"output_type": "u8"}),
+        ("1,1000000000000,4", "1,5,1000000000000", {"keep_top_k": "7"}),
     )
-]  # fmt: skip
+]
 
 MATRIX = [
-    matrix(), matrix(decay_function="gaussian"), matrix(decay_function="gaussian", gaussian_sigma="0.5", post_threshold="0.3"), matrix(post_threshold="0.4"), matrix(score_threshold="0.6"),
-    matrix(nms_top_k="3"), matrix(keep_top_k="5"), matrix(background_class="0"), matrix(background_class="7"), matrix(normalized="false", values=PIXELS), matrix(values=PIXELS),
-    matrix(2), matrix(2, output_type="i32", keep_top_k="4"), matrix(2, sort_result_type="score"), matrix(2, sort_result_type="score", sort_result_across_batch="true"),
-    matrix(2, sort_result_type="classid", sort_result_across_batch="true"), matrix(2, sort_result_type="classid", known="matrix-nms-class-order"), matrix(element_type="f16"),
+    matrix(),
+    matrix(decay_function="gaussian"),
+    matrix(decay_function="gaussian", gaussian_sigma="0.5", post_threshold="0.3"),
+    matrix(post_threshold="0.4"),
+    matrix(score_threshold="0.6"),
+    matrix(nms_top_k="3"),
+    matrix(keep_top_k="5"),
+    matrix(background_class="0"),
+    matrix(background_class="7"),
+    matrix(normalized="false", values=PIXELS),
+    matrix(values=PIXELS),
+    matrix(2),
+    matrix(2, output_type="i32", keep_top_k="4"),
+    matrix(2, sort_result_type="score"),
+    matrix(2, sort_result_type="score", sort_result_across_batch="true"),
+    matrix(2, sort_result_type="classid", sort_result_across_batch="true"),
+    matrix(2, sort_result_type="classid", known="matrix-nms-class-order"),
+    matrix(element_type="f16"),
     matrix(post_threshold="-1", score_threshold="-1"),
-    Case("MatrixNms", "opset8", {"decay_function": "gaussian", "normalized": "false"}, [data("f32", "2,?,4", low=0, high=9, run_shape=(2, 15, 4)), data("f32", "2,3,?", low=0, high=1, run_shape=(2, 3, 15))], outputs=3),
-]  # fmt: skip
+    Case(
+        "MatrixNms",
+        "opset8",
+        {"decay_function": "gaussian", "normalized": "false"},
+        [
+            data("f32", "2,?,4", low=0, high=9, run_shape=(2, 15, 4)),
+            data("f32", "2,3,?", low=0, high=1, run_shape=(2, 3, 15)),
+        ],
+        outputs=3,
+    ),
+]
 
 iou = {"iou_threshold": "0.5"}
 MULTICLASS = [
-    *[multiclass(v, **given) for v in (8, 9) for given in (
-        iou, {**iou, "nms_top_k": "3"}, {**iou, "keep_top_k": "3"}, {**iou, "background_class": "0"}, {**iou, "score_threshold": "0.6"}, {**iou, "score_threshold": "0.75"},
-        {**iou, "images": 2}, {**iou, "images": 2, "sort_result_type": "score", "output_type": "i32"}, {**iou, "images": 2, "sort_result_type": "classid"},
-        {**iou, "images": 2, "sort_result_type": "classid", "sort_result_across_batch": "true"}, {**iou, "images": 2, "sort_result_type": "score", "sort_result_across_batch": "true"},
-        {**iou, "normalized": "false", "values": PIXELS}, {**iou, "values": PIXELS}, {**iou, "element_type": "f16"}, {"iou_threshold": "0.9", "nms_eta": "0.8"},
-    )],
-    multiclass(known="multiclass-nms-equal-threshold"), multiclass(known="multiclass-nms-eta", iou_threshold="0.95", nms_eta="0.8", values=[[0, 9, 1, 10], [0, 0, 1, 0.7], [0, 50, 1, 51], [0, 0, 1, 1], [0, 70, 1, 71], [0, 80, 1, 81]]),
-    shapes("MulticlassNms", 9, "2,7,4", "2,5,7", nms_eta="1.5"),
-    regions(), regions(keep_top_k="2"), regions(nms_top_k="1"), regions(background_class="1"), regions(sort_result_type="classid"), regions(sort_result_type="score", sort_result_across_batch="true"),
-    *[shapes("MulticlassNms", 9, *row) for row in (("5,7,4", "5,7", "2"), ("..5,2..7,4", "?,?", "1..3"), ("?,?,?", "?,?", "?"), ("5,7,4", "5,7", "..."), ("5,7,4", "5,7", "2,1"), ("5,7,4", "4,7", "2"),
-      ("5,7,4", "5,6", "2"), ("5,7,4", "5,7,1", "2"), ("5,7,3", "5,7", "2"), ("...", "5,7", "2"), ("5,7,4", "...", "2"))],
-    shapes("MulticlassNms", 9, "5,7,4", "5,7", "2", "f32 f32 f32"), shapes("MulticlassNms", 9, "5,7,4", "5,7", "2", "f32 f32 i16"), shapes("MulticlassNms", 9, "5,7,4", "5,7", "2", "f32 f32 i64", nms_top_k="2", keep_top_k="3"),
-    Case("MulticlassNms", "opset8", {"iou_threshold": "0.2", "keep_top_k": "9"}, [data("f32", "2,14,4", lambda rng: np.sort(rng.random((2, 14, 2, 2)), axis=2).reshape(2, 14, 4)), data("f32", "2,3,14", low=0, high=1)], outputs=3),
-]  # fmt: skip
+    *[
+        multiclass(v, **given)
+        for v in (8, 9)
+        for given in (
+            iou,
+            {**iou, "nms_top_k": "3"},
+            {**iou, "keep_top_k": "3"},
+            {**iou, "background_class": "0"},
+            {**iou, "score_threshold": "0.6"},
+            {**iou, "score_threshold": "0.75"},
+            {**iou, "images": 2},
+            {**iou, "images": 2, "sort_result_type": "score", "output_type": "i32"},
+            {**iou, "images": 2, "sort_result_type": "classid"},
+            {**iou, "images": 2, "sort_result_type": "classid", "sort_result_across_batch": "true"},
+            {**iou, "images": 2, "sort_result_type": "score", "sort_result_across_batch": "true"},
+            {**iou, "normalized": "false", "values": PIXELS},
+            {**iou, "values": PIXELS},
+            {**iou, "element_type": "f16"},
+            {"iou_threshold": "0.9", "nms_eta": "0.8"},
+        )
+    ],
+    multiclass(known="multiclass-nms-equal-threshold"),
+    multiclass(
+        known="multiclass-nms-eta",
+        iou_threshold="0.95",
+        nms_eta="0.8",
+        values=[
+            [0, 9, 1, 10],
+            [0, 0, 1, 0.7],
+            [0, 50, 1, 51],
+            [0, 0, 1, 1],
+            [0, 70, 1, 71],
+            [0, 80, 1, 81],
+        ],
+    ),
+    shapes("MulticlassNms", 9, boxes="2,7,4", scores="2,5,7", nms_eta="1.5"),
+    regions(),
+    regions(keep_top_k="2"),
+    regions(nms_top_k="1"),
+    regions(background_class="1"),
+    regions(sort_result_type="classid"),
+    regions(sort_result_type="score", sort_result_across_batch="true"),
+    *[
+        shapes("MulticlassNms", 9, *row)
+        for row in (
+            ("5,7,4", "5,7", "2"),
+            ("..5,2..7,4", "?,?", "1..3"),
+            ("?,?,?", "?,?", "?"),
+            ("5,7,4", "5,7", "..."),
+            ("5,7,4", "5,7", "2,1"),
+            ("5,7,4", "4,7", "2"),
+            ("5,7,4", "5,6", "2"),
+            ("5,7,4", "5,7,1", "2"),
+            ("5,7,3", "5,7", "2"),
+            ("...", "5,7", "2"),
+            ("5,7,4", "...", "2"),
+        )
+    ],
+    shapes("MulticlassNms", 9, boxes="5,7,4", scores="5,7", roisnum="2", types="f32 f32 f32"),
+    shapes("MulticlassNms", 9, boxes="5,7,4", scores="5,7", roisnum="2", types="f32 f32 i16"),
+    shapes(
+        "MulticlassNms",
+        9,
+        boxes="5,7,4",
+        scores="5,7",
+        roisnum="2",
+        types="f32 f32 i64",
+        nms_top_k="2",
+        keep_top_k="3",
+    ),
+    Case(
+        "MulticlassNms",
+        "opset8",
+        {"iou_threshold": "0.2", "keep_top_k": "9"},
+        [
+            data(
+                "f32",
+                "2,14,4",
+                lambda rng: np.sort(rng.random((2, 14, 2, 2)), axis=2).reshape(2, 14, 4),
+            ),
+            data("f32", "2,3,14", low=0, high=1),
+        ],
+        outputs=3,
+    ),
+]
 
 
 @pytest.mark.parametrize("case", BOTH + MATRIX + MULTICLASS, ids=case_id)

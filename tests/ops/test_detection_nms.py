@@ -30,8 +30,22 @@ UNORDERED = [
 CENTERED = [[(b[1] + b[3]) / 2, (b[0] + b[2]) / 2, b[3] - b[1], b[2] - b[0]] for b in BOXES]
 
 
-def nms(version: int, limit: object = 3, iou: object = 0.5, score: object = 0.0, sigma: object = None, *, boxes: object = BOXES, items: int = 1, element_type: str = "f32", known: object = (),
-        run: object = True, expected: object = None, shape: tuple[int, ...] = (), **attributes: str) -> Case:  # fmt: skip
+def nms(
+    version: int,
+    limit: object = 3,
+    iou: object = 0.5,
+    score: object = 0.0,
+    sigma: object = None,
+    *,
+    boxes: object = BOXES,
+    items: int = 1,
+    element_type: str = "f32",
+    known: object = (),
+    run: object = True,
+    expected: object = None,
+    shape: tuple[int, ...] = (),
+    **attributes: str,
+) -> Case:
     """Boxes with two classes, thresholds as constants."""
     inputs: list[object] = [
         data(element_type, f"{items},6,4", [boxes] * items),
@@ -75,38 +89,161 @@ def shapes(
 
 PADDED = [[0, 0, 3], [0, 1, 2], [0, 0, 0], [0, 1, 5], [0, 1, 4], [0, 0, 5]]
 CASES = [
-    *[shapes(v, b, s, limit) for v in (1, 3, 4, 5, 9) for b, s, limit in (
-        ("1,4,4", "1,2,4", 3), ("1,2..4,4", "1,2,4", 3), ("..3,4,4", "..5,2..6,4", 3), ("...", "2,3,7", 3), ("2,7,4", "...", 3), ("2,7,4", "2,?,7", 0), ("2,7,4", "2,?,7", -5),
-        ("2,..7,4", "2,0,7", -1), ("2,7,4", "2,0,7", data("i64", "")), ("2,7,4", "2,0,7", -1), ("1,?,?", "?,0,?", 2), ("2,7,4", "2,3,7", None), ("1,1000000000000,4", "1,1000000,1000000000000", 1000000),
-    )],
-    *[shapes(v, b, s) for v in (1, 5, 9) for b, s in (("2,7,5", "2,3,7"), ("2,7,4", "1,3,7"), ("2,7,4", "2,3,8"), ("7,4", "2,3,7"), ("2,7,4", "2,7"), ("2,3..4,4", "2,1,5..6"), ("2,1,3..4", "2,1,1"))],
-    shapes(1, "1,1,4", "1,1,1", const("i64", [1]).values),
-    shapes(9, "1,1,4", "1,1,1", [1, 2]),
-    shapes(9, "1,1,4", "1,1,1", [2]),
-    shapes(4, "1,1,4", "1,1,1", 2, "i32"),
-    shapes(9, "1,1,4", "1,1,1", 2, "i32"),
-    shapes(5, "1,1,4", "1,1,1", 2, "f64"),
-    nms(1), nms(3, output_type="i32"), nms(4), nms(4, 3, 0.05, 0.4, known="nms-rows"),
-    nms(1, 0), nms(4, None), nms(3, data("i64", "", 3)),
-    nms(1, items=2, known="nms-rows", expected=[[[0, 0, 3], [0, 1, 2], [1, 0, 3], [1, 1, 2], [0, 0, 0], [0, 1, 5]]]),
-    nms(1, 6, score=0.5, known="nms-rows", expected=[[*PADDED[:5], [-1, -1, -1]]]),
-    nms(4, 6, known="nms-rows", expected=[[*PADDED, *[[-1] * 3] * 6]]),
-    nms(4, items=2), nms(4, sort_result_descending="false"), nms(4, boxes=UNORDERED), nms(4, boxes=CENTERED, box_encoding="center"),
-    *[nms(v, **given) for v in (5, 9) for given in (
-        {}, {"limit": 6}, {"limit": 1}, {"limit": 100}, {"score": 0.5}, {"score": 0.99}, {"score": -1.0}, {"iou": 0.0, "known": "nms-equal-threshold"}, {"iou": 1.0}, {"iou": -1.0}, {"iou": 9 / 11}, {"limit": data("i32", "", 2)},
-        {"items": 2, "output_type": "i32"}, {"items": 2, "sort_result_descending": "false"}, {"boxes": UNORDERED}, {"boxes": CENTERED, "box_encoding": "center"}, {"boxes": BOXES, "box_encoding": "center"},
-        {"element_type": "f16"}, {"shape": (1,)}, {"limit": 6, "iou": 1.0, "sigma": 0.5}, {"sigma": 0.0}, {"limit": 6, "iou": 0.9, "sigma": 0.2, "score": 0.35},
-    )],
-    nms(9, 6, 0.2, 0.1, 0.5), nms(9, 4, 0.5, 0.31, 1.0, sort_result_descending="false"), nms(9, 6, -1.0, -1.0, 0.3),
-    nms(5, 6, 0.2, 0.1, 0.5, known="nms5-beyond-threshold"),
-    nms(9, box_encoding="CENTER", boxes=CENTERED), nms(9, box_encoding="corners"), nms(9, output_type="u32"), nms(5, output_type="f32"),
-    Case("NonMaxSuppression", "opset9", {}, [data("f32", "1,1,4"), data("f32", "1,1,1"), const("i64", 3), const("i32", 0)], outputs=3, run=False),
-    Case("NonMaxSuppression", "opset9", {}, [data("f32", "2,9,4", low=0, high=1), data("f32", "2,3,9", low=0, high=1), const("i64", 7), const("f32", 0.3), const("f32", 0.2)], outputs=3),
-    Case("NonMaxSuppression", "opset9", {}, [data("f32", "?,?,4", low=0, high=1, run_shape=(1, 40, 4)), data("f32", "?,?,?", low=0, high=1, run_shape=(1, 2, 40)), const("i64", 30), const("f32", 0.2), const("f32", 0.1)], outputs=3),
+    *[
+        shapes(v, boxes=b, scores=s, limit=limit)
+        for v in (1, 3, 4, 5, 9)
+        for b, s, limit in (
+            ("1,4,4", "1,2,4", 3),
+            ("1,2..4,4", "1,2,4", 3),
+            ("..3,4,4", "..5,2..6,4", 3),
+            ("...", "2,3,7", 3),
+            ("2,7,4", "...", 3),
+            ("2,7,4", "2,?,7", 0),
+            ("2,7,4", "2,?,7", -5),
+            ("2,..7,4", "2,0,7", -1),
+            ("2,7,4", "2,0,7", data("i64", "")),
+            ("2,7,4", "2,0,7", -1),
+            ("1,?,?", "?,0,?", 2),
+            ("2,7,4", "2,3,7", None),
+            ("1,1000000000000,4", "1,1000000,1000000000000", 1000000),
+        )
+    ],
+    *[
+        shapes(v, boxes=b, scores=s)
+        for v in (1, 5, 9)
+        for b, s in (
+            ("2,7,5", "2,3,7"),
+            ("2,7,4", "1,3,7"),
+            ("2,7,4", "2,3,8"),
+            ("7,4", "2,3,7"),
+            ("2,7,4", "2,7"),
+            ("2,3..4,4", "2,1,5..6"),
+            ("2,1,3..4", "2,1,1"),
+        )
+    ],
+    shapes(1, boxes="1,1,4", scores="1,1,1", limit=const("i64", [1]).values),
+    shapes(9, boxes="1,1,4", scores="1,1,1", limit=[1, 2]),
+    shapes(9, boxes="1,1,4", scores="1,1,1", limit=[2]),
+    shapes(4, boxes="1,1,4", scores="1,1,1", limit=2, element_type="i32"),
+    shapes(9, boxes="1,1,4", scores="1,1,1", limit=2, element_type="i32"),
+    shapes(5, boxes="1,1,4", scores="1,1,1", limit=2, element_type="f64"),
+    nms(1),
+    nms(3, output_type="i32"),
+    nms(4),
+    nms(4, limit=3, iou=0.05, score=0.4, known="nms-rows"),
+    nms(1, limit=0),
+    nms(4, limit=None),
+    nms(3, limit=data("i64", "", 3)),
+    nms(
+        1,
+        items=2,
+        known="nms-rows",
+        expected=[[[0, 0, 3], [0, 1, 2], [1, 0, 3], [1, 1, 2], [0, 0, 0], [0, 1, 5]]],
+    ),
+    nms(1, limit=6, score=0.5, known="nms-rows", expected=[[*PADDED[:5], [-1, -1, -1]]]),
+    nms(4, limit=6, known="nms-rows", expected=[[*PADDED, *[[-1] * 3] * 6]]),
+    nms(4, items=2),
+    nms(4, sort_result_descending="false"),
+    nms(4, boxes=UNORDERED),
+    nms(4, boxes=CENTERED, box_encoding="center"),
+    *[
+        nms(v, **given)
+        for v in (5, 9)
+        for given in (
+            {},
+            {"limit": 6},
+            {"limit": 1},
+            {"limit": 100},
+            {"score": 0.5},
+            {"score": 0.99},
+            {"score": -1.0},
+            {"iou": 0.0, "known": "nms-equal-threshold"},
+            {"iou": 1.0},
+            {"iou": -1.0},
+            {"iou": 9 / 11},
+            {"limit": data("i32", "", 2)},
+            {"items": 2, "output_type": "i32"},
+            {"items": 2, "sort_result_descending": "false"},
+            {"boxes": UNORDERED},
+            {"boxes": CENTERED, "box_encoding": "center"},
+            {"boxes": BOXES, "box_encoding": "center"},
+            {"element_type": "f16"},
+            {"shape": (1,)},
+            {"limit": 6, "iou": 1.0, "sigma": 0.5},
+            {"sigma": 0.0},
+            {"limit": 6, "iou": 0.9, "sigma": 0.2, "score": 0.35},
+        )
+    ],
+    nms(9, limit=6, iou=0.2, score=0.1, sigma=0.5),
+    nms(9, limit=4, iou=0.5, score=0.31, sigma=1.0, sort_result_descending="false"),
+    nms(9, limit=6, iou=-1.0, score=-1.0, sigma=0.3),
+    nms(5, limit=6, iou=0.2, score=0.1, sigma=0.5, known="nms5-beyond-threshold"),
+    nms(9, box_encoding="CENTER", boxes=CENTERED),
+    nms(9, box_encoding="corners"),
+    nms(9, output_type="u32"),
+    nms(5, output_type="f32"),
+    Case(
+        "NonMaxSuppression",
+        "opset9",
+        {},
+        [data("f32", "1,1,4"), data("f32", "1,1,1"), const("i64", 3), const("i32", 0)],
+        outputs=3,
+        run=False,
+    ),
+    Case(
+        "NonMaxSuppression",
+        "opset9",
+        {},
+        [
+            data("f32", "2,9,4", low=0, high=1),
+            data("f32", "2,3,9", low=0, high=1),
+            const("i64", 7),
+            const("f32", 0.3),
+            const("f32", 0.2),
+        ],
+        outputs=3,
+    ),
+    Case(
+        "NonMaxSuppression",
+        "opset9",
+        {},
+        [
+            data("f32", "?,?,4", low=0, high=1, run_shape=(1, 40, 4)),
+            data("f32", "?,?,?", low=0, high=1, run_shape=(1, 2, 40)),
+            const("i64", 30),
+            const("f32", 0.2),
+            const("f32", 0.1),
+        ],
+        outputs=3,
+    ),
     # all scores equal, two boxes equal, empty boxes, NaN
-    Case("NonMaxSuppression", "opset9", {}, [data("f32", "1,4,4", [[[0, 0, 2, 2], [0, 0, 2, 2], [1, 1, 1, 1], [1, 1, 1, 3]]]), data("f32", "1,1,4", [[[0.5] * 4]]), const("i64", 4), const("f32", 0.5), const("f32", 0.0)], outputs=3),
-    Case("NonMaxSuppression", "opset9", {}, [data("f32", "1,3,4", [BOXES[:3]]), data("f32", "1,1,3", [[[0.5, float("nan"), 0.25]]]), const("i64", 4), const("f32", 0.9), const("f32", 0.0)], outputs=3),
-]  # fmt: skip
+    Case(
+        "NonMaxSuppression",
+        "opset9",
+        {},
+        [
+            data("f32", "1,4,4", [[[0, 0, 2, 2], [0, 0, 2, 2], [1, 1, 1, 1], [1, 1, 1, 3]]]),
+            data("f32", "1,1,4", [[[0.5] * 4]]),
+            const("i64", 4),
+            const("f32", 0.5),
+            const("f32", 0.0),
+        ],
+        outputs=3,
+    ),
+    Case(
+        "NonMaxSuppression",
+        "opset9",
+        {},
+        [
+            data("f32", "1,3,4", [BOXES[:3]]),
+            data("f32", "1,1,3", [[[0.5, float("nan"), 0.25]]]),
+            const("i64", 4),
+            const("f32", 0.9),
+            const("f32", 0.0),
+        ],
+        outputs=3,
+    ),
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=case_id)
@@ -163,14 +300,46 @@ def rotated_shapes(
 
 
 ROTATED = [
-    rotated(), rotated(iou=0.05), rotated(iou=0.9), rotated(clockwise="false"), rotated(2), rotated(score=0.7), rotated(output_type="i32", sort_result_descending="false"), rotated(0, run=False),
-    rotated(element_type="f16", iou=0.35), rotated(iou=0.0), rotated(iou=0.21),
-    Case("NMSRotated", "opset13", {}, [data("f32", "2,12,5", low=0.5, high=3), data("f32", "2,3,12", low=0, high=1), const("i64", 9), const("f32", 0.3), const("f32", 0.2)], outputs=3),
-    rotated_shapes("1,4,5", "1,2,4"), rotated_shapes("..3,4,5", "..5,2..6,4"), rotated_shapes("...", "2,3,7"), rotated_shapes("2,7,5", "..."), rotated_shapes("2,..7,5", "2,0,7", -1),
-    rotated_shapes("1,4,4", "1,2,4"), rotated_shapes("1,4,5", "1,2,3"), rotated_shapes("1,4,5", "2,2,4"), rotated_shapes("4,5", "1,2,4"), rotated_shapes("1,4,5", "1,2,4", 3, "i32 f32 i64 f32 f32"),
-    rotated_shapes("1,4,5", "1,2,4", 3, "f32 f64 i64 f16 bf16"), rotated_shapes("1,4,5", "1,2,4", 3, "f32 f32 f32 f32 f32"), rotated_shapes("1,4,5", "1,2,4", 3, "f32 f32 i32 i32 f32"),
-    rotated_shapes("1,4,5", "1,2,4", [1, 2]), rotated_shapes("1,4,5", "1,2,4", output_type="u8"),
-]  # fmt: skip
+    rotated(),
+    rotated(iou=0.05),
+    rotated(iou=0.9),
+    rotated(clockwise="false"),
+    rotated(2),
+    rotated(score=0.7),
+    rotated(output_type="i32", sort_result_descending="false"),
+    rotated(0, run=False),
+    rotated(element_type="f16", iou=0.35),
+    rotated(iou=0.0),
+    rotated(iou=0.21),
+    Case(
+        "NMSRotated",
+        "opset13",
+        {},
+        [
+            data("f32", "2,12,5", low=0.5, high=3),
+            data("f32", "2,3,12", low=0, high=1),
+            const("i64", 9),
+            const("f32", 0.3),
+            const("f32", 0.2),
+        ],
+        outputs=3,
+    ),
+    rotated_shapes("1,4,5", "1,2,4"),
+    rotated_shapes("..3,4,5", "..5,2..6,4"),
+    rotated_shapes("...", "2,3,7"),
+    rotated_shapes("2,7,5", "..."),
+    rotated_shapes("2,..7,5", "2,0,7", -1),
+    rotated_shapes("1,4,4", "1,2,4"),
+    rotated_shapes("1,4,5", "1,2,3"),
+    rotated_shapes("1,4,5", "2,2,4"),
+    rotated_shapes("4,5", "1,2,4"),
+    rotated_shapes("1,4,5", "1,2,4", 3, "i32 f32 i64 f32 f32"),
+    rotated_shapes("1,4,5", "1,2,4", 3, "f32 f64 i64 f16 bf16"),
+    rotated_shapes("1,4,5", "1,2,4", 3, "f32 f32 f32 f32 f32"),
+    rotated_shapes("1,4,5", "1,2,4", 3, "f32 f32 i32 i32 f32"),
+    rotated_shapes("1,4,5", "1,2,4", [1, 2]),
+    rotated_shapes("1,4,5", "1,2,4", output_type="u8"),
+]
 
 
 @pytest.mark.parametrize("case", ROTATED, ids=case_id)

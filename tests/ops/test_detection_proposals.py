@@ -41,8 +41,10 @@ def proposal(
     count = len(attributes["ratio"].split(",")) * len(attributes["scale"].split(","))
     shape = (images, 2 * count, rows, columns)
     inputs = [
-        data(element_type, ",".join(map(str, shape)), scores_of(shape)), data(element_type, f"{images},{4 * count},{rows},{columns}", low=-0.5, high=0.5), const(element_type, list(info)),
-    ]  # fmt: skip
+        data(element_type, ",".join(map(str, shape)), scores_of(shape)),
+        data(element_type, f"{images},{4 * count},{rows},{columns}", low=-0.5, high=0.5),
+        const(element_type, list(info)),
+    ]
     return Case(
         "Proposal",
         f"opset{version}",
@@ -84,21 +86,68 @@ def shapes(
 
 FEW = {"nms_thresh": "0.1", "pre_nms_topn": "10"}
 PROPOSALS = [
-    *[proposal(version, **given) for version in (1, 4) for given in (
-        {}, {"images": 2}, {"framework": "tensorflow"}, {"framework": "tensorflow", "images": 2, "info": (60, 80, 1.5, 0.5)}, {"info": (60, 80, 1.5, 3)}, {"normalize": "true"}, {"clip_before_nms": "false"},
-        {"clip_before_nms": "false", "clip_after_nms": "true"}, {"clip_after_nms": "true", "normalize": "true", "framework": "tensorflow"}, {"box_size_scale": "5", "box_coordinate_scale": "10"}, {"pre_nms_topn": "9", "nms_thresh": "0.9"},
-        {"nms_thresh": "1"}, {"min_size": "12"}, {"ratio": "0.3,1.7", "scale": "0.7"}, {"base_size": "16", "feat_stride": "8"},
-    )],
-    proposal(1, post_nms_topn="12", **FEW), proposal(1, 2, post_nms_topn="12", framework="tensorflow", **FEW), proposal(element_type="f16", rows=1, columns=2, post_nms_topn="2"),
-    *[shapes(v, *row, **given) for v in (1, 4) for row, given in (
-        (("2,2,3,4", "2,4,3,4"), {}), (("..3,2,3,4", "2..,4,3,4"), {}), (("?,?,?,?", "?,?,?,?", "?"), {}), (("...", "7,4,3,4", "4"), {}), (("7,2,3,4", "...", "..."), {}), (("...", "...", "..."), {}),
-        (("2,2,3,4", "2,4,3,4", "5"), {}), (("2,2,3,4", "2,4,3,4", "2"), {}), (("2,2,3,4", "2,4,3,4", "1..2"), {}), (("2,2,3,4", "2,4,3,4", "1..3"), {}), (("2,2,3,4", "2,4,3,4", "1,3"), {}),
-        (("2,2,3,4", "3,4,3,4"), {}), (("2,2,3,4", "2,5,3,4"), {}), (("2,2,3", "2,4,3,4"), {}), (("2,2,3,4", "2,4,3"), {}), (("2,2,3,4", "2,4,9,9"), {}), (("2,2,3,4", "2,4,3,4"), {"types": "i32 f32 f32"}),
-        (("2,2,3,4", "2,4,3,4"), {"types": "f16 f32 f64"}), (("2,2,3,4", "2,4,3,4"), {"types": "f32 f32 i64"}), (("2,2,3,4", "2,4,3,4"), {"types": "f32 u8 f32"}),
-        (("1000000000,2,3,4", "1000000000,4,3,4"), {"post_nms_topn": "1000000"}), (("2,2,3,4", "2,4,3,4"), {"post_nms_topn": "1"}),
-    )],
-    Case("Proposal", "opset4", {}, [data("f32", "2,2,3,4"), data("f32", "2,4,3,4"), data("f32", "3")], outputs=2, run=False, known="missing-attribute"),
-]  # fmt: skip
+    *[
+        proposal(version, **given)
+        for version in (1, 4)
+        for given in (
+            {},
+            {"images": 2},
+            {"framework": "tensorflow"},
+            {"framework": "tensorflow", "images": 2, "info": (60, 80, 1.5, 0.5)},
+            {"info": (60, 80, 1.5, 3)},
+            {"normalize": "true"},
+            {"clip_before_nms": "false"},
+            {"clip_before_nms": "false", "clip_after_nms": "true"},
+            {"clip_after_nms": "true", "normalize": "true", "framework": "tensorflow"},
+            {"box_size_scale": "5", "box_coordinate_scale": "10"},
+            {"pre_nms_topn": "9", "nms_thresh": "0.9"},
+            {"nms_thresh": "1"},
+            {"min_size": "12"},
+            {"ratio": "0.3,1.7", "scale": "0.7"},
+            {"base_size": "16", "feat_stride": "8"},
+        )
+    ],
+    proposal(1, post_nms_topn="12", **FEW),
+    proposal(1, 2, post_nms_topn="12", framework="tensorflow", **FEW),
+    proposal(element_type="f16", rows=1, columns=2, post_nms_topn="2"),
+    *[
+        shapes(v, *row, **given)
+        for v in (1, 4)
+        for row, given in (
+            (("2,2,3,4", "2,4,3,4"), {}),
+            (("..3,2,3,4", "2..,4,3,4"), {}),
+            (("?,?,?,?", "?,?,?,?", "?"), {}),
+            (("...", "7,4,3,4", "4"), {}),
+            (("7,2,3,4", "...", "..."), {}),
+            (("...", "...", "..."), {}),
+            (("2,2,3,4", "2,4,3,4", "5"), {}),
+            (("2,2,3,4", "2,4,3,4", "2"), {}),
+            (("2,2,3,4", "2,4,3,4", "1..2"), {}),
+            (("2,2,3,4", "2,4,3,4", "1..3"), {}),
+            (("2,2,3,4", "2,4,3,4", "1,3"), {}),
+            (("2,2,3,4", "3,4,3,4"), {}),
+            (("2,2,3,4", "2,5,3,4"), {}),
+            (("2,2,3", "2,4,3,4"), {}),
+            (("2,2,3,4", "2,4,3"), {}),
+            (("2,2,3,4", "2,4,9,9"), {}),
+            (("2,2,3,4", "2,4,3,4"), {"types": "i32 f32 f32"}),
+            (("2,2,3,4", "2,4,3,4"), {"types": "f16 f32 f64"}),
+            (("2,2,3,4", "2,4,3,4"), {"types": "f32 f32 i64"}),
+            (("2,2,3,4", "2,4,3,4"), {"types": "f32 u8 f32"}),
+            (("1000000000,2,3,4", "1000000000,4,3,4"), {"post_nms_topn": "1000000"}),
+            (("2,2,3,4", "2,4,3,4"), {"post_nms_topn": "1"}),
+        )
+    ],
+    Case(
+        "Proposal",
+        "opset4",
+        {},
+        [data("f32", "2,2,3,4"), data("f32", "2,4,3,4"), data("f32", "3")],
+        outputs=2,
+        run=False,
+        known="missing-attribute",
+    ),
+]
 
 
 def generate(
@@ -127,9 +176,11 @@ def generate(
         )
 
     inputs = [
-        const(element_type, [list(info)] * images), data(element_type, f"{rows},{columns},{count},4", anchors), data(element_type, f"{images},{4 * count},{rows},{columns}", low=-0.6, high=0.6),
+        const(element_type, [list(info)] * images),
+        data(element_type, f"{rows},{columns},{count},4", anchors),
+        data(element_type, f"{images},{4 * count},{rows},{columns}", low=-0.6, high=0.6),
         data(element_type, ",".join(map(str, shape)), scores_of(shape)),
-    ]  # fmt: skip
+    ]
     return Case("GenerateProposals", "opset9", attributes, inputs, outputs=3, known=known)
 
 
@@ -152,14 +203,45 @@ def generate_shapes(
 
 FIT = ("2,3", "5,6,3,4", "2,12,5,6", "2,3,5,6")
 GENERATED = [
-    generate(), generate(2), generate(normalized="false"), generate(2, normalized="false", roi_num_type="i32"), generate(info=(60, 80, 2)), generate(2, info=(60, 80, 2, 5)), generate(min_size="20"), generate(post_nms_count="100"),
-    generate(nms_threshold="0.1"), generate(nms_threshold="1"), generate(pre_nms_count="5"), generate(rows=1, columns=1), generate(element_type="f16", rows=1, columns=2),
-    generate_shapes(*FIT), generate_shapes("...", "...", "...", "..."), generate_shapes("1..4,3..4", "?,?,?,?", "2..9,?,?,?", "?,?,?,?"), generate_shapes("?,?", "5,?,3,4", "?,12,?,6", "3,3,5,6"), generate_shapes("...", "...", "...", "2,3,5,6"),
-    generate_shapes("2,5", *FIT[1:]), generate_shapes("2", *FIT[1:]), generate_shapes("3,3", *FIT[1:]), generate_shapes("2,3", "5,6,3,5", *FIT[2:]), generate_shapes("2,3", "6,5,3,4", *FIT[2:]), generate_shapes("2,3", "5,6,2,4", *FIT[2:]),
-    generate_shapes("2,3", "5,7,3,4", *FIT[2:]), generate_shapes("2,3", "5,6,3", *FIT[2:]), generate_shapes(*FIT[:2], "2,13,5,6", "2,3,5,6"), generate_shapes(*FIT[:2], "3,12,5,6", "2,3,5,6"), generate_shapes(*FIT[:2], "2,12,4,6", "2,3,5,6"),
-    generate_shapes(*FIT[:2], "2,12,5,7", "2,3,5,6"), generate_shapes(*FIT[:2], "2,12,5", "2,3,5,6"), generate_shapes(*FIT[:3], "2,3,5"), generate_shapes(*FIT, pre_nms_count="0"), generate_shapes(*FIT, post_nms_count="-1"),
-    generate_shapes(*FIT, nms_eta="0.9"), generate_shapes(*FIT, roi_num_type="u8"), generate_shapes(*FIT, types="f16 f32 i8 f64"), generate_shapes(*FIT, types="bf16 bf16 bf16 bf16"),
-]  # fmt: skip
+    generate(),
+    generate(2),
+    generate(normalized="false"),
+    generate(2, normalized="false", roi_num_type="i32"),
+    generate(info=(60, 80, 2)),
+    generate(2, info=(60, 80, 2, 5)),
+    generate(min_size="20"),
+    generate(post_nms_count="100"),
+    generate(nms_threshold="0.1"),
+    generate(nms_threshold="1"),
+    generate(pre_nms_count="5"),
+    generate(rows=1, columns=1),
+    generate(element_type="f16", rows=1, columns=2),
+    generate_shapes(*FIT),
+    generate_shapes("...", "...", "...", "..."),
+    generate_shapes("1..4,3..4", "?,?,?,?", "2..9,?,?,?", "?,?,?,?"),
+    generate_shapes("?,?", "5,?,3,4", "?,12,?,6", "3,3,5,6"),
+    generate_shapes("...", "...", "...", "2,3,5,6"),
+    generate_shapes("2,5", *FIT[1:]),
+    generate_shapes("2", *FIT[1:]),
+    generate_shapes("3,3", *FIT[1:]),
+    generate_shapes("2,3", "5,6,3,5", *FIT[2:]),
+    generate_shapes("2,3", "6,5,3,4", *FIT[2:]),
+    generate_shapes("2,3", "5,6,2,4", *FIT[2:]),
+    generate_shapes("2,3", "5,7,3,4", *FIT[2:]),
+    generate_shapes("2,3", "5,6,3", *FIT[2:]),
+    generate_shapes(*FIT[:2], "2,13,5,6", "2,3,5,6"),
+    generate_shapes(*FIT[:2], "3,12,5,6", "2,3,5,6"),
+    generate_shapes(*FIT[:2], "2,12,4,6", "2,3,5,6"),
+    generate_shapes(*FIT[:2], "2,12,5,7", "2,3,5,6"),
+    generate_shapes(*FIT[:2], "2,12,5", "2,3,5,6"),
+    generate_shapes(*FIT[:3], "2,3,5"),
+    generate_shapes(*FIT, pre_nms_count="0"),
+    generate_shapes(*FIT, post_nms_count="-1"),
+    generate_shapes(*FIT, nms_eta="0.9"),
+    generate_shapes(*FIT, roi_num_type="u8"),
+    generate_shapes(*FIT, types="f16 f32 i8 f64"),
+    generate_shapes(*FIT, types="bf16 bf16 bf16 bf16"),
+]
 
 
 @pytest.mark.parametrize("case", PROPOSALS + GENERATED, ids=case_id)

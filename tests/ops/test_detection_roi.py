@@ -106,20 +106,72 @@ def align_shapes(
 
 
 ALIGNED = [
-    *[align(version, **given) for version in (3, 9) for given in (
-        {}, {"mode": "max"}, {"sampling_ratio": "0"}, {"sampling_ratio": "0", "mode": "max"}, {"sampling_ratio": "1"}, {"spatial_scale": "1"}, {"spatial_scale": "0.0625"}, {"pooled_h": "1", "pooled_w": "1", "sampling_ratio": "3"},
-        {"element_type": "f16"},
-    )],
-    *[align(9, aligned_mode=mode, **given) for mode in ("asymmetric", "half_pixel_for_nn", "half_pixel") for given in ({}, {"mode": "max"}, {"sampling_ratio": "0"}, {"spatial_scale": "1.5", "sampling_ratio": "3"})],
-    *[align(15, **given) for given in ({}, {"clockwise_mode": "true"}, {"sampling_ratio": "0"}, {"spatial_scale": "1", "sampling_ratio": "3"}, {"pooled_h": "4", "pooled_w": "4"}, {"element_type": "f16"})],
-    *[align_shapes(v, f, rois.replace("#", "5" if v == 15 else "4"), i, **given) for v in (3, 9, 15) for f, rois, i, given in (
-        ("2,3,9,8", "6,#", "6", {}), ("?,..4,?,?", "2..9,#", "4..", {}), ("...", "...", "..."  , {}), ("...", "...", "7", {}), ("2,3,9,8", "?,?", "?", {}), ("2,3,9,8", "1000,#", "...", {}),
-        ("3,9,8", "6,#", "6", {}), ("2,3,9,8", "6", "6", {}), ("2,3,9,8", "6,#", "6,1", {}), ("2,3,9,8", "6,6", "6", {}), ("2,3,9,8", "6,#", "7", {}), ("2,3,9,8", "2..5,#", "6..", {}),
-        ("2,3,9,8", "6,#", "6", {"types": "f32 f16 i32"}), ("2,3,9,8", "6,#", "6", {"types": "i32 i32 i32"}), ("2,3,9,8", "6,#", "6", {"types": "f32 f32 f32"}), ("2,3,9,8", "6,#", "6", {"types": "bf16 bf16 u8"}),
-        ("2,3,9,8", "6,#", "6", {"pooled_h": "0"}), ("2,3,9,8", "6,#", "6", {"pooled_w": "-1"}), ("2,3,9,8", "6,#", "6", {"pooled_h": "x"}), ("2,3,9,8", "1000000000000,#", "1000000000000", {}),
-    )],
-    align_shapes(9, "2,3,9,8", "6,4", "6", aligned_mode="half"), align_shapes(9, "2,3,9,8", "6,4", "6", mode="average"), align_shapes(9, "2,3,9,8", "6,4", "6", mode="AVG", aligned_mode="Half_Pixel"),
-]  # fmt: skip
+    *[
+        align(version, **given)
+        for version in (3, 9)
+        for given in (
+            {},
+            {"mode": "max"},
+            {"sampling_ratio": "0"},
+            {"sampling_ratio": "0", "mode": "max"},
+            {"sampling_ratio": "1"},
+            {"spatial_scale": "1"},
+            {"spatial_scale": "0.0625"},
+            {"pooled_h": "1", "pooled_w": "1", "sampling_ratio": "3"},
+            {"element_type": "f16"},
+        )
+    ],
+    *[
+        align(9, aligned_mode=mode, **given)
+        for mode in ("asymmetric", "half_pixel_for_nn", "half_pixel")
+        for given in (
+            {},
+            {"mode": "max"},
+            {"sampling_ratio": "0"},
+            {"spatial_scale": "1.5", "sampling_ratio": "3"},
+        )
+    ],
+    *[
+        align(15, **given)
+        for given in (
+            {},
+            {"clockwise_mode": "true"},
+            {"sampling_ratio": "0"},
+            {"spatial_scale": "1", "sampling_ratio": "3"},
+            {"pooled_h": "4", "pooled_w": "4"},
+            {"element_type": "f16"},
+        )
+    ],
+    *[
+        align_shapes(v, f, rois.replace("#", "5" if v == 15 else "4"), i, **given)
+        for v in (3, 9, 15)
+        for f, rois, i, given in (
+            ("2,3,9,8", "6,#", "6", {}),
+            ("?,..4,?,?", "2..9,#", "4..", {}),
+            ("...", "...", "...", {}),
+            ("...", "...", "7", {}),
+            ("2,3,9,8", "?,?", "?", {}),
+            ("2,3,9,8", "1000,#", "...", {}),
+            ("3,9,8", "6,#", "6", {}),
+            ("2,3,9,8", "6", "6", {}),
+            ("2,3,9,8", "6,#", "6,1", {}),
+            ("2,3,9,8", "6,6", "6", {}),
+            ("2,3,9,8", "6,#", "7", {}),
+            ("2,3,9,8", "2..5,#", "6..", {}),
+            ("2,3,9,8", "6,#", "6", {"types": "f32 f16 i32"}),
+            ("2,3,9,8", "6,#", "6", {"types": "i32 i32 i32"}),
+            ("2,3,9,8", "6,#", "6", {"types": "f32 f32 f32"}),
+            ("2,3,9,8", "6,#", "6", {"types": "bf16 bf16 u8"}),
+            ("2,3,9,8", "6,#", "6", {"pooled_h": "0"}),
+            ("2,3,9,8", "6,#", "6", {"pooled_w": "-1"}),
+            ("2,3,9,8", "6,#", "6", {"pooled_h": "x"}),
+            ("2,3,9,8", "1000000000000,#", "1000000000000", {}),
+        )
+    ],
+    align_shapes(9, "2,3,9,8", "6,4", "6", aligned_mode="half"),
+    align_shapes(9, "2,3,9,8", "6,4", "6", mode="average"),
+    align_shapes(9, "2,3,9,8", "6,4", "6", mode="AVG", aligned_mode="Half_Pixel"),
+]
 
 
 def pooling(
@@ -171,14 +223,43 @@ def pooling_shapes(
 
 ENDED = [BATCHED[0], [-1, 0, 0, 0, 0], BATCHED[1], BATCHED[2]]
 POOLED = [
-    pooling(), pooling(spatial_scale="1"), pooling(spatial_scale="0.0625"), pooling(pooled_h="1", pooled_w="1"), pooling(pooled_h="7", pooled_w="6"), pooling(element_type="f16"), pooling(rois=ENDED), pooling(features="2,17,9,8"),
-    pooling("bilinear"), pooling("bilinear", pooled_h="1", pooled_w="1"), pooling("bilinear", pooled_h="5", pooled_w="1"), pooling("bilinear", features="2,17,1,8"), pooling("bilinear", rois=[PARTS[0], ENDED[1], PARTS[1]]),
-    pooling_shapes("2,3,9,8", "6,5"), pooling_shapes("?,..4,?,?", "2..9,5"), pooling_shapes("...", "?,?"), pooling_shapes("2,3,9,8", "..."), pooling_shapes("3,9,8", "6,5"), pooling_shapes("2,3,9,8", "6,4"), pooling_shapes("2,3,9,8", "5"),
-    pooling_shapes("2,3,9,8", "6,5", "f32 f16"), pooling_shapes("2,3,9,8", "6,5", "i32 i32"), pooling_shapes("2,3,9,8", "6,5", "f64 f64"), pooling_shapes("2,3,9,8", "6,5", method="MAX"), pooling_shapes("2,3,9,8", "6,5", method="avg"),
-    pooling_shapes("2,3,9,8", "6,5", pooled_h="0"), pooling_shapes("2,3,9,8", "6,5", spatial_scale="0"), pooling_shapes("2,3,9,8", "6,5", spatial_scale="-1"), pooling_shapes("2,3,9,8", "6,5", drop=("spatial_scale",)),
-    pooling_shapes("2,3,9,8", "6,5", drop=("pooled_h",)), pooling_shapes("2,3,9,8", "6,5", drop=("pooled_h", "pooled_w"), output_roi="4,5"), pooling_shapes("2,3,9,8", "6,5", drop=("pooled_h",), output_roi="4,5"),
-    pooling_shapes("2,3,9,8", "6,5", output_roi="4"), pooling_shapes("2,3,9,8", "6,5", output_roi="4,5,6"), pooling_shapes("2,3,9,8", "6,5", output_roi="4,5", output_size="7,8"), pooling_shapes("2,3,9,8", "6,5", spatial_scale="1e-40"),
-]  # fmt: skip
+    pooling(),
+    pooling(spatial_scale="1"),
+    pooling(spatial_scale="0.0625"),
+    pooling(pooled_h="1", pooled_w="1"),
+    pooling(pooled_h="7", pooled_w="6"),
+    pooling(element_type="f16"),
+    pooling(rois=ENDED),
+    pooling(features="2,17,9,8"),
+    pooling("bilinear"),
+    pooling("bilinear", pooled_h="1", pooled_w="1"),
+    pooling("bilinear", pooled_h="5", pooled_w="1"),
+    pooling("bilinear", features="2,17,1,8"),
+    pooling("bilinear", rois=[PARTS[0], ENDED[1], PARTS[1]]),
+    pooling_shapes("2,3,9,8", "6,5"),
+    pooling_shapes("?,..4,?,?", "2..9,5"),
+    pooling_shapes("...", "?,?"),
+    pooling_shapes("2,3,9,8", "..."),
+    pooling_shapes("3,9,8", "6,5"),
+    pooling_shapes("2,3,9,8", "6,4"),
+    pooling_shapes("2,3,9,8", "5"),
+    pooling_shapes("2,3,9,8", "6,5", "f32 f16"),
+    pooling_shapes("2,3,9,8", "6,5", "i32 i32"),
+    pooling_shapes("2,3,9,8", "6,5", "f64 f64"),
+    pooling_shapes("2,3,9,8", "6,5", method="MAX"),
+    pooling_shapes("2,3,9,8", "6,5", method="avg"),
+    pooling_shapes("2,3,9,8", "6,5", pooled_h="0"),
+    pooling_shapes("2,3,9,8", "6,5", spatial_scale="0"),
+    pooling_shapes("2,3,9,8", "6,5", spatial_scale="-1"),
+    pooling_shapes("2,3,9,8", "6,5", drop=("spatial_scale",)),
+    pooling_shapes("2,3,9,8", "6,5", drop=("pooled_h",)),
+    pooling_shapes("2,3,9,8", "6,5", drop=("pooled_h", "pooled_w"), output_roi="4,5"),
+    pooling_shapes("2,3,9,8", "6,5", drop=("pooled_h",), output_roi="4,5"),
+    pooling_shapes("2,3,9,8", "6,5", output_roi="4"),
+    pooling_shapes("2,3,9,8", "6,5", output_roi="4,5,6"),
+    pooling_shapes("2,3,9,8", "6,5", output_roi="4,5", output_size="7,8"),
+    pooling_shapes("2,3,9,8", "6,5", spatial_scale="1e-40"),
+]
 
 
 def sensitive(
@@ -239,14 +320,43 @@ def sensitive_shapes(
 
 
 SENSITIVE = [
-    sensitive(), sensitive(group=3), sensitive(group=1), sensitive(spatial_scale="0.0625"), sensitive(spatial_scale="1"), sensitive(element_type="f16"), sensitive(rois=ENDED), sensitive(output=1),
-    sensitive("bilinear"), sensitive("bilinear", group=1), sensitive("bilinear", group=3, bins=(1, 1)), sensitive("bilinear", spatial_scale="0.5"), sensitive("bilinear", rois=[PARTS[0], ENDED[1], PARTS[1]]),
-    sensitive_shapes("2,12,9,8", "6,5"), sensitive_shapes("?,10..20,?,?", "2..9,5"), sensitive_shapes("...", "..."), sensitive_shapes("2,12,9,8", "?,?"), sensitive_shapes("2,13,9,8", "6,5"), sensitive_shapes("2,1..11,9,8", "6,5"),
-    sensitive_shapes("12,9,8", "6,5"), sensitive_shapes("2,12,9,8", "6,4"), sensitive_shapes("2,12,9,8", "6"), sensitive_shapes("2,12,9,8", "6,5", "i32 f32"), sensitive_shapes("2,12,9,8", "6,5", "f32 i8"), sensitive_shapes("2,12,9,8", "6,5", "f16 f64"),
-    sensitive_shapes("2,12,9,8", "6,5", mode="Average"), sensitive_shapes("2,12,9,8", "6,5", drop="mode"), sensitive_shapes("2,12,9,8", "6,5", drop="output_dim"), sensitive_shapes("2,12,9,8", "6,5", drop="group_size"),
-    sensitive_shapes("2,12,9,8", "6,5", drop="spatial_bins_x"), sensitive_shapes("2,12,9,8", "6,5", group_size="0"), sensitive_shapes("2,12,9,8", "6,5", spatial_scale="0"), sensitive_shapes("2,12,9,8", "6,5", mode="bilinear", spatial_bins_x="0"),
-    sensitive_shapes("2,12,9,8", "6,5", mode="bilinear", spatial_bins_x="2", spatial_bins_y="2"), sensitive_shapes("2,12,9,8", "6,5", mode="bilinear", spatial_bins_x="2", spatial_bins_y="3"), sensitive_shapes("2,12,9,8", "6,5", spatial_bins_x="0"),
-]  # fmt: skip
+    sensitive(),
+    sensitive(group=3),
+    sensitive(group=1),
+    sensitive(spatial_scale="0.0625"),
+    sensitive(spatial_scale="1"),
+    sensitive(element_type="f16"),
+    sensitive(rois=ENDED),
+    sensitive(output=1),
+    sensitive("bilinear"),
+    sensitive("bilinear", group=1),
+    sensitive("bilinear", group=3, bins=(1, 1)),
+    sensitive("bilinear", spatial_scale="0.5"),
+    sensitive("bilinear", rois=[PARTS[0], ENDED[1], PARTS[1]]),
+    sensitive_shapes("2,12,9,8", "6,5"),
+    sensitive_shapes("?,10..20,?,?", "2..9,5"),
+    sensitive_shapes("...", "..."),
+    sensitive_shapes("2,12,9,8", "?,?"),
+    sensitive_shapes("2,13,9,8", "6,5"),
+    sensitive_shapes("2,1..11,9,8", "6,5"),
+    sensitive_shapes("12,9,8", "6,5"),
+    sensitive_shapes("2,12,9,8", "6,4"),
+    sensitive_shapes("2,12,9,8", "6"),
+    sensitive_shapes("2,12,9,8", "6,5", "i32 f32"),
+    sensitive_shapes("2,12,9,8", "6,5", "f32 i8"),
+    sensitive_shapes("2,12,9,8", "6,5", "f16 f64"),
+    sensitive_shapes("2,12,9,8", "6,5", mode="Average"),
+    sensitive_shapes("2,12,9,8", "6,5", drop="mode"),
+    sensitive_shapes("2,12,9,8", "6,5", drop="output_dim"),
+    sensitive_shapes("2,12,9,8", "6,5", drop="group_size"),
+    sensitive_shapes("2,12,9,8", "6,5", drop="spatial_bins_x"),
+    sensitive_shapes("2,12,9,8", "6,5", group_size="0"),
+    sensitive_shapes("2,12,9,8", "6,5", spatial_scale="0"),
+    sensitive_shapes("2,12,9,8", "6,5", mode="bilinear", spatial_bins_x="0"),
+    sensitive_shapes("2,12,9,8", "6,5", mode="bilinear", spatial_bins_x="2", spatial_bins_y="2"),
+    sensitive_shapes("2,12,9,8", "6,5", mode="bilinear", spatial_bins_x="2", spatial_bins_y="3"),
+    sensitive_shapes("2,12,9,8", "6,5", spatial_bins_x="0"),
+]
 
 
 def deformable(
@@ -285,12 +395,29 @@ def deformable_shapes(*shapes: str, types: str = "f32 f32 f32", **given: str) ->
 
 
 DEFORMABLE = [
-    deformable(), deformable(moved=1), deformable(moved=2), deformable(moved=4, group=3, part=3), deformable(group=1, part=1, moved=1), deformable(moved=1, group=4, part=2), deformable(spatial_scale="0.0625", moved=2), deformable(rois=ENDED, moved=1),
-    deformable(spatial_bins_x="1", spatial_bins_y="1"), deformable(spatial_scale="1", trans_std="2", moved=4),
-    deformable_shapes("2,12,9,8", "6,5"), deformable_shapes("2,12,9,8", "6,5", "6,2,1,1"), deformable_shapes("...", "..."), deformable_shapes("?,?,?,?", "2..4,?", "..."), deformable_shapes("12,9,8", "6,5"), deformable_shapes("2,12,9,8", "5"),
-    deformable_shapes("2,12,9,8", "6,5", "6,2,1"), deformable_shapes("2,12,9,8", "6,5", output_dim="0"), deformable_shapes("2,12,9,8", "6,5", group_size="-1"), deformable_shapes("2,12,9,8", "6,5", types="i32 f16"),
-    deformable_shapes("2,12,9,8", "6,5", group_size="3", mode="anything"), deformable_shapes("2,12,9,8", "6,7"),
-]  # fmt: skip
+    deformable(),
+    deformable(moved=1),
+    deformable(moved=2),
+    deformable(moved=4, group=3, part=3),
+    deformable(group=1, part=1, moved=1),
+    deformable(moved=1, group=4, part=2),
+    deformable(spatial_scale="0.0625", moved=2),
+    deformable(rois=ENDED, moved=1),
+    deformable(spatial_bins_x="1", spatial_bins_y="1"),
+    deformable(spatial_scale="1", trans_std="2", moved=4),
+    deformable_shapes("2,12,9,8", "6,5"),
+    deformable_shapes("2,12,9,8", "6,5", "6,2,1,1"),
+    deformable_shapes("...", "..."),
+    deformable_shapes("?,?,?,?", "2..4,?", "..."),
+    deformable_shapes("12,9,8", "6,5"),
+    deformable_shapes("2,12,9,8", "5"),
+    deformable_shapes("2,12,9,8", "6,5", "6,2,1"),
+    deformable_shapes("2,12,9,8", "6,5", output_dim="0"),
+    deformable_shapes("2,12,9,8", "6,5", group_size="-1"),
+    deformable_shapes("2,12,9,8", "6,5", types="i32 f16"),
+    deformable_shapes("2,12,9,8", "6,5", group_size="3", mode="anything"),
+    deformable_shapes("2,12,9,8", "6,7"),
+]
 
 
 @pytest.mark.parametrize("case", ALIGNED + POOLED + SENSITIVE + DEFORMABLE, ids=case_id)

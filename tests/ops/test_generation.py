@@ -127,7 +127,7 @@ def test_range(case: Case, oracle: Oracle) -> None:
 
 
 def test_range_decides_a_shape(oracle: Oracle) -> None:
-    """The value of a Range is known where its inputs are: Reshape of [?] by Range(2, 8, 2) is [2,4,6]."""
+    """The value of a Range is known if its inputs are: Reshape by Range(2, 8, 2) gives [2,4,6]."""
     pattern = node("Range", "opset4", {"output_type": "i64"}, numbers("i32", 2, 8, 2))
     check(
         Case(
@@ -258,13 +258,21 @@ UNIFORM = [
     drawn("i64", -50, 5000, "tensorflow", known="i64-as-i32"),
     drawn("i64", -50, 5000, "pytorch"),
     *(
-        drawn("f32", 0, 1, alignment, (1500,), global_seed=str(2**40 + 3), op_seed=str(2**50 + 7))
+        drawn(
+            "f32",
+            0,
+            1,
+            alignment,
+            sizes=(1500,),
+            global_seed=str(2**40 + 3),
+            op_seed=str(2**50 + 7),
+        )
         for alignment in ("tensorflow", "pytorch")
     ),
     drawn("f32", 0, 1, "tensorflow", global_seed="0"),
-    drawn("f32", 0, 1, "TENSORFLOW", (5,)),
-    drawn("f32", 0, 1, "tensorflow", (0, 4)),
-    drawn("f32", 0, 1, "tensorflow", (), known="random-uniform-scalar"),
+    drawn("f32", 0, 1, "TENSORFLOW", sizes=(5,)),
+    drawn("f32", 0, 1, "tensorflow", sizes=(0, 4)),
+    drawn("f32", 0, 1, "tensorflow", sizes=(), known="random-uniform-scalar"),
     uniform(
         data("i32", "2", values=[2, 2]),
         data("f32", "1", values=[0]),
@@ -310,7 +318,10 @@ def test_random_uniform(case: Case, oracle: Oracle) -> None:
 
 
 def test_random_uniform_of_the_specification() -> None:
-    """Example 1 of the specification: global seed 150, op seed 10; and doubles, which the CPU plugin narrows."""
+    """Example 1 of the specification (global seed 150, op seed 10), and f64.
+
+    The CPU plugin computes f64 as f32.
+    """
     from irshape.ops.generation import RandomUniform
     from irshape.types import ElementType
 

@@ -1,4 +1,7 @@
-"""DepthToSpace, SpaceToDepth, BatchToSpace, SpaceToBatch, ExtractImagePatches and Col2Im against OpenVINO."""
+"""Operations that move blocks, against OpenVINO.
+
+DepthToSpace, SpaceToDepth, BatchToSpace, SpaceToBatch, ExtractImagePatches and Col2Im.
+"""
 
 from __future__ import annotations
 
@@ -108,44 +111,64 @@ def batches(operation: str) -> list[Case]:
     longer = {} if to_space else {"known": "lists-longer-than-rank", "run": False}
     twice: dict[str, object] = {"known": "batch-itself", "run": False}
     return [
-        batch(operation, shape, [1, 2, 3], [0, 0, 0], [0, 1, 0]),
-        batch(operation, shape, [1, 2, 3], [0, 1, 1], [0, 0, 2]),
-        batch(operation, shape, [1, 1, 1], [0, 0, 0], [0, 0, 0]),
-        batch(operation, shape, [1, 2, 3], [0, 1, 2], [0, 0, 1], index="i32"),
-        batch(operation, shape, [1, 2, 3], [0, 1, 0], [0, 0, 0], index="u8", run=False),
-        batch(operation, "4,4", [1, 2], [0, 0], [0, 0]),
-        batch(operation, "8,2,3,2,1", [1, 1, 2, 1, 2], [0, 0, 1, 0, 1], [0, 0, 0, 0, 0]),
-        batch(operation, "4,0", [1, 2], [0, 0], [0, 0])
+        batch(operation, shape, blocks=[1, 2, 3], begin=[0, 0, 0], end=[0, 1, 0]),
+        batch(operation, shape, blocks=[1, 2, 3], begin=[0, 1, 1], end=[0, 0, 2]),
+        batch(operation, shape, blocks=[1, 1, 1], begin=[0, 0, 0], end=[0, 0, 0]),
+        batch(operation, shape, blocks=[1, 2, 3], begin=[0, 1, 2], end=[0, 0, 1], index="i32"),
+        batch(
+            operation,
+            shape,
+            blocks=[1, 2, 3],
+            begin=[0, 1, 0],
+            end=[0, 0, 0],
+            index="u8",
+            run=False,
+        ),
+        batch(operation, "4,4", blocks=[1, 2], begin=[0, 0], end=[0, 0]),
+        batch(
+            operation,
+            "8,2,3,2,1",
+            blocks=[1, 1, 2, 1, 2],
+            begin=[0, 0, 1, 0, 1],
+            end=[0, 0, 0, 0, 0],
+        ),
+        batch(operation, "4,0", blocks=[1, 2], begin=[0, 0], end=[0, 0])
         if to_space
         else batch(
-            operation, "0,4", [1, 2], [0, 0], [0, 0], run="alone", expected=[np.zeros((0, 2))]
+            operation,
+            "0,4",
+            blocks=[1, 2],
+            begin=[0, 0],
+            end=[0, 0],
+            run="alone",
+            expected=[np.zeros((0, 2))],
         ),
-        batch(operation, "?,2..4", [1, 2], [0, 1], [0, 1], (4, 4)),
-        batch(operation, "4..8,?", [1, 2], [0, 0], [0, 2], (4, 4)),
-        batch(operation, "...", [1, 2], [0, 0], [0, 0], run=False),
-        batch(operation, "4,4", "2", [0, 0], [0, 0], run=False),
-        batch(operation, "4,4", [1, 2], "2", [0, 0], run=False),
-        batch(operation, "4,4", [1, 2], [0, 0], "2", run=False),
-        batch(operation, "4,4", "2", "?", "...", run=False),
-        batch(operation, "?,?", "...", "...", "...", run=False),
-        *(batch(operation, "4,4", [1, 2], [0, 0], [0, 0], t=t) for t in TYPES),
+        batch(operation, "?,2..4", blocks=[1, 2], begin=[0, 1], end=[0, 1], fed=(4, 4)),
+        batch(operation, "4..8,?", blocks=[1, 2], begin=[0, 0], end=[0, 2], fed=(4, 4)),
+        batch(operation, "...", blocks=[1, 2], begin=[0, 0], end=[0, 0], run=False),
+        batch(operation, "4,4", blocks="2", begin=[0, 0], end=[0, 0], run=False),
+        batch(operation, "4,4", blocks=[1, 2], begin="2", end=[0, 0], run=False),
+        batch(operation, "4,4", blocks=[1, 2], begin=[0, 0], end="2", run=False),
+        batch(operation, "4,4", blocks="2", begin="?", end="...", run=False),
+        batch(operation, "?,?", blocks="...", begin="...", end="...", run=False),
+        *(batch(operation, "4,4", blocks=[1, 2], begin=[0, 0], end=[0, 0], t=t) for t in TYPES),
         *(
-            batch(operation, "4,4", [1, 2], [0, 0], [0, 0], t=t, run=False)
+            batch(operation, "4,4", blocks=[1, 2], begin=[0, 0], end=[0, 0], t=t, run=False)
             for t in (*PACKED, "string", "dynamic")
         ),
-        batch(operation, "4,4", [2, 2], [0, 0], [0, 0], **twice),
-        batch(operation, "4,4", [1, 2], [1, 0], [0, 0], **twice),
-        batch(operation, "4,4", [1, 2], [0, 0], [1, 0], **twice),
-        batch(operation, "4,4", [1, 2, 1], [0, 0, 0], [0, 0, 0], **longer),
-        batch(operation, "4,4", [1], [0], [0]),
-        batch(operation, "4,4", [1, 2], [0, 0, 0], [0, 0]),
-        batch(operation, "4,4", [1, 2], [0, 0], [0]),
-        batch(operation, "4", [1], [0], [0]),
-        batch(operation, "4,4", [1, 0], [0, 0], [0, 0]),
-        batch(operation, "4,4", [1, -2], [0, 0], [0, 0]),
-        batch(operation, "3,3", [1, 2], [0, 0], [0, 0]),
-        batch(operation, "4,4", [[1, 2]], [0, 0], [0, 0]),
-        batch(operation, "4,4", [1.0, 2.0], [0.0, 0.0], [0.0, 0.0], index="f32"),
+        batch(operation, "4,4", blocks=[2, 2], begin=[0, 0], end=[0, 0], **twice),
+        batch(operation, "4,4", blocks=[1, 2], begin=[1, 0], end=[0, 0], **twice),
+        batch(operation, "4,4", blocks=[1, 2], begin=[0, 0], end=[1, 0], **twice),
+        batch(operation, "4,4", blocks=[1, 2, 1], begin=[0, 0, 0], end=[0, 0, 0], **longer),
+        batch(operation, "4,4", blocks=[1], begin=[0], end=[0]),
+        batch(operation, "4,4", blocks=[1, 2], begin=[0, 0, 0], end=[0, 0]),
+        batch(operation, "4,4", blocks=[1, 2], begin=[0, 0], end=[0]),
+        batch(operation, "4", blocks=[1], begin=[0], end=[0]),
+        batch(operation, "4,4", blocks=[1, 0], begin=[0, 0], end=[0, 0]),
+        batch(operation, "4,4", blocks=[1, -2], begin=[0, 0], end=[0, 0]),
+        batch(operation, "3,3", blocks=[1, 2], begin=[0, 0], end=[0, 0]),
+        batch(operation, "4,4", blocks=[[1, 2]], begin=[0, 0], end=[0, 0]),
+        batch(operation, "4,4", blocks=[1.0, 2.0], begin=[0.0, 0.0], end=[0.0, 0.0], index="f32"),
         Case(
             operation,
             "opset2",
@@ -164,9 +187,17 @@ def batches(operation: str) -> list[Case]:
 BATCHES = [
     *batches("BatchToSpace"),
     *batches("SpaceToBatch"),
-    batch("BatchToSpace", "4,4", [1, 2], [0, 5], [0, 4]),
-    batch("BatchToSpace", "4,4", [1, 2], [0, -1], [0, 0]),
-    batch("SpaceToBatch", "4,4", [1, 2], [0, -2], [0, 0], run=False, known="negative-size"),
+    batch("BatchToSpace", "4,4", blocks=[1, 2], begin=[0, 5], end=[0, 4]),
+    batch("BatchToSpace", "4,4", blocks=[1, 2], begin=[0, -1], end=[0, 0]),
+    batch(
+        "SpaceToBatch",
+        "4,4",
+        blocks=[1, 2],
+        begin=[0, -2],
+        end=[0, 0],
+        run=False,
+        known="negative-size",
+    ),
     Case(
         "BatchToSpace",
         "opset2",
@@ -200,7 +231,7 @@ def patches(
 
 PATCHES = [
     *(
-        patches(shape, sizes, strides, rates, auto_pad)
+        patches(shape, sizes=sizes, strides=strides, rates=rates, auto_pad=auto_pad)
         for auto_pad in ("valid", "same_upper", "same_lower")
         for shape, sizes, strides, rates in (
             ("1,2,4,5", "2,2", "1,1", "1,1"),
@@ -214,19 +245,19 @@ PATCHES = [
     patches("1,2,0,5"),
     patches("1,2,0,5", auto_pad="same_upper"),
     patches("0,2,4,5"),
-    patches("1,2,4,5", "9,2"),
+    patches("1,2,4,5", sizes="9,2"),
     patches("2..3,?,4..,..5", fed=(2, 1, 4, 5)),
     patches("2..3,?,4..,..5", strides="2,3", auto_pad="same_lower", fed=(2, 1, 4, 5)),
     patches("...", run=False),
     *(patches("1,1,3,3", t=t) for t in TYPES),
     *(patches("1,1,3,3", t=t, run=False) for t in (*PACKED, "string", "dynamic")),
-    patches("1,2,4,5", "-1,-1", run=False, known="window-not-positive"),
+    patches("1,2,4,5", sizes="-1,-1", run=False, known="window-not-positive"),
     patches(
         "1,2,4,5", rates="-1,-1", auto_pad="same_lower", run=False, known="window-not-positive"
     ),
     patches("1,2,4,5", strides="-1,1", run=False, known="window-not-positive"),
     patches("2,4,5"),
-    patches("1,2,4,5", "2"),
+    patches("1,2,4,5", sizes="2"),
     patches("1,2,4,5", strides="1,1,1"),
     patches("1,2,4,5", strides="0,1"),
     patches("1,2,4,5", rates="0,1"),

@@ -113,7 +113,7 @@ def split(
         "opset1",
         attributes,
         [data(t, shape, run_shape=fed), along],
-        max(count if outputs is None else outputs, 1),
+        outputs=max(count if outputs is None else outputs, 1),
         **fields,
     )  # type: ignore[arg-type]
 
@@ -177,7 +177,12 @@ def variadic(
     ]
     count = outputs if outputs is not None else len(lengths)  # type: ignore[arg-type]
     return Case(
-        "VariadicSplit", "opset1", {}, [data(t, shape, run_shape=fed), *given], count, **fields
+        "VariadicSplit",
+        "opset1",
+        {},
+        [data(t, shape, run_shape=fed), *given],
+        outputs=count,
+        **fields,
     )  # type: ignore[arg-type]
 
 
@@ -230,7 +235,7 @@ VARIADIC = [
     variadic("6,2", 0, 6, 1),
     variadic("6,2", 0, [1.0, 5.0], index="f32", run=False, known="counted-in-reals"),
     variadic("6,2", 0, [1, 5], 3),
-    Case("VariadicSplit", "opset1", {}, [data("f32", "6"), const("i64", 0)], 2),
+    Case("VariadicSplit", "opset1", {}, [data("f32", "6"), const("i64", 0)], outputs=2),
 ]
 
 

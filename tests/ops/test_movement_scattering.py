@@ -135,22 +135,22 @@ def tuples(
 
 def nd(version: str) -> list[Case]:
     return [
-        tuples(version, "4,3", [[2], [0]], "2,3"),
-        tuples(version, "4,3", [[2, 1], [0, 0]], "2"),
-        tuples(version, "4,3", [2, 1], ""),
-        tuples(version, "4,3", [1], "3"),
-        tuples(version, "2,3,2", [[[1, 0]], [[0, 2]]], "2,1,2"),
-        tuples(version, "4,3", [[-1], [0]], "2,3"),
-        tuples(version, "4,3", [[2], [0]], "2,3", index="i32"),
-        tuples(version, "1..5,?", [[1]], "1,?", fed=((4, 3), (1, 3))),
-        tuples(version, "?,3", "?,1", "?,3", run=False),
-        tuples(version, "4,3", "2,?", "2,3", run=False),
-        tuples(version, "...", [[1]], "1,3", run=False),
-        tuples(version, "4,3", "...", "1,3", run=False),
-        tuples(version, "4,3", [[1]], "...", run=False),
-        *(tuples(version, "3,2", [[1]], "1,2", t=t) for t in TYPES),
+        tuples(version, "4,3", indices=[[2], [0]], updates="2,3"),
+        tuples(version, "4,3", indices=[[2, 1], [0, 0]], updates="2"),
+        tuples(version, "4,3", indices=[2, 1], updates=""),
+        tuples(version, "4,3", indices=[1], updates="3"),
+        tuples(version, "2,3,2", indices=[[[1, 0]], [[0, 2]]], updates="2,1,2"),
+        tuples(version, "4,3", indices=[[-1], [0]], updates="2,3"),
+        tuples(version, "4,3", indices=[[2], [0]], updates="2,3", index="i32"),
+        tuples(version, "1..5,?", indices=[[1]], updates="1,?", fed=((4, 3), (1, 3))),
+        tuples(version, "?,3", indices="?,1", updates="?,3", run=False),
+        tuples(version, "4,3", indices="2,?", updates="2,3", run=False),
+        tuples(version, "...", indices=[[1]], updates="1,3", run=False),
+        tuples(version, "4,3", indices="...", updates="1,3", run=False),
+        tuples(version, "4,3", indices=[[1]], updates="...", run=False),
+        *(tuples(version, "3,2", indices=[[1]], updates="1,2", t=t) for t in TYPES),
         *(
-            tuples(version, "3,2", [[1]], "1,2", t=t, run=False)
+            tuples(version, "3,2", indices=[[1]], updates="1,2", t=t, run=False)
             for t in (*PACKED, "string", "dynamic")
         ),
         Case(
@@ -173,14 +173,14 @@ def nd(version: str) -> list[Case]:
             ],
             run=False,
         ),
-        tuples(version, "4,3", [[1, 1, 1]], "1"),
-        tuples(version, "4,3", [[1]], "3"),
-        tuples(version, "4,3", [[1]], "1,2"),
-        tuples(version, "4,3", [[1], [2]], "1,3"),
-        tuples(version, "", [0], ""),
-        tuples(version, "2", 0, "2"),
-        tuples(version, "2", [[0]], "1", index="u8"),
-        tuples(version, "2", [[0.0]], "1", index="f32"),
+        tuples(version, "4,3", indices=[[1, 1, 1]], updates="1"),
+        tuples(version, "4,3", indices=[[1]], updates="3"),
+        tuples(version, "4,3", indices=[[1]], updates="1,2"),
+        tuples(version, "4,3", indices=[[1], [2]], updates="1,3"),
+        tuples(version, "", indices=[0], updates=""),
+        tuples(version, "2", indices=0, updates="2"),
+        tuples(version, "2", indices=[[0]], updates="1", index="u8"),
+        tuples(version, "2", indices=[[0.0]], updates="1", index="f32"),
         Case(
             "ScatterNDUpdate",
             version,
@@ -195,11 +195,17 @@ REDUCTIONS = ["none", "sum", "sub", "prod", "min", "max"]
 ND = [
     *nd("opset4"),
     *nd("opset15"),
-    tuples("opset3", "2", [[0]], "1"),
-    *(tuples("opset15", "4,3", [[2], [0]], "2,3", reduction) for reduction in REDUCTIONS),
-    *(tuples("opset15", "4", [[2], [0], [2], [2]], "4", reduction) for reduction in REDUCTIONS[1:]),
+    tuples("opset3", "2", indices=[[0]], updates="1"),
     *(
-        tuples("opset15", "4", [[2], [0], [2]], "3", reduction, t=t)
+        tuples("opset15", "4,3", indices=[[2], [0]], updates="2,3", reduction=reduction)
+        for reduction in REDUCTIONS
+    ),
+    *(
+        tuples("opset15", "4", indices=[[2], [0], [2], [2]], updates="4", reduction=reduction)
+        for reduction in REDUCTIONS[1:]
+    ),
+    *(
+        tuples("opset15", "4", indices=[[2], [0], [2]], updates="3", reduction=reduction, t=t)
         for reduction in REDUCTIONS[1:]
         for t in ("i32", "f16", "bf16", "i8", "u8", "i64")
     ),
@@ -237,8 +243,8 @@ ND = [
         )
         for reduction in ("sum", "prod")
     ),
-    tuples("opset15", "4", [[0]], "1", "mean"),
-    tuples("opset15", "4", [[0]], "1", "average"),
+    tuples("opset15", "4", indices=[[0]], updates="1", reduction="mean"),
+    tuples("opset15", "4", indices=[[0]], updates="1", reduction="average"),
 ]
 
 
@@ -264,21 +270,21 @@ def elements(
 
 def by_element(version: str) -> list[Case]:
     return [
-        elements(version, "4,3", [[2, 0, 1]], "1,3"),
-        elements(version, "4,3", [[2], [0], [1], [1]], "4,1", 1),
-        elements(version, "4,3", [[2, 0], [0, 1]], "2,2", -1),
-        elements(version, "5", [4, 0], "2", [0]),
-        elements(version, "4,3", [[2, 0, 1]], "1,3", index="i32"),
-        elements(version, "1..5,?", [[1, 2]], "1,2", fed=((4, 3), None, None)),
-        elements(version, "?,3", "?,3", "..4,3", run=False),
-        elements(version, "...", [[1]], "1,1", run=False),
-        elements(version, "4,3", "...", "1,3", run=False),
-        elements(version, "4,3", [[1]], "...", run=False),
-        elements(version, "4,3", [[1]], "1,1", "", run=False),
-        elements(version, "4,3", [[1]], "1,1", "?", run=False),
-        *(elements(version, "3,2", [[1, 0]], "1,2", t=t) for t in TYPES),
+        elements(version, "4,3", indices=[[2, 0, 1]], updates="1,3"),
+        elements(version, "4,3", indices=[[2], [0], [1], [1]], updates="4,1", axis=1),
+        elements(version, "4,3", indices=[[2, 0], [0, 1]], updates="2,2", axis=-1),
+        elements(version, "5", indices=[4, 0], updates="2", axis=[0]),
+        elements(version, "4,3", indices=[[2, 0, 1]], updates="1,3", index="i32"),
+        elements(version, "1..5,?", indices=[[1, 2]], updates="1,2", fed=((4, 3), None, None)),
+        elements(version, "?,3", indices="?,3", updates="..4,3", run=False),
+        elements(version, "...", indices=[[1]], updates="1,1", run=False),
+        elements(version, "4,3", indices="...", updates="1,3", run=False),
+        elements(version, "4,3", indices=[[1]], updates="...", run=False),
+        elements(version, "4,3", indices=[[1]], updates="1,1", axis="", run=False),
+        elements(version, "4,3", indices=[[1]], updates="1,1", axis="?", run=False),
+        *(elements(version, "3,2", indices=[[1, 0]], updates="1,2", t=t) for t in TYPES),
         *(
-            elements(version, "3,2", [[1, 0]], "1,2", t=t, run=False)
+            elements(version, "3,2", indices=[[1, 0]], updates="1,2", t=t, run=False)
             for t in (*PACKED, "string", "dynamic")
         ),
         Case(
@@ -296,13 +302,21 @@ def by_element(version: str) -> list[Case]:
             ],
             run=False,
         ),
-        elements(version, "4,3", [[1]], "1,1", 2),
-        elements(version, "4,3", [[1]], "1,1", -3),
-        elements(version, "4,3", [1], "1"),
-        elements(version, "4,3", [[1]], "1,2"),
-        elements(version, "4,3", [[1]], "1"),
-        elements(version, "4,3", [[1]], "1,1", [0, 1], run=False, known="scatter-axis"),
-        elements(version, "4,3", [[1.0]], "1,1", index="f32"),
+        elements(version, "4,3", indices=[[1]], updates="1,1", axis=2),
+        elements(version, "4,3", indices=[[1]], updates="1,1", axis=-3),
+        elements(version, "4,3", indices=[1], updates="1"),
+        elements(version, "4,3", indices=[[1]], updates="1,2"),
+        elements(version, "4,3", indices=[[1]], updates="1"),
+        elements(
+            version,
+            "4,3",
+            indices=[[1]],
+            updates="1,1",
+            axis=[0, 1],
+            run=False,
+            known="scatter-axis",
+        ),
+        elements(version, "4,3", indices=[[1.0]], updates="1,1", index="f32"),
         Case(
             "ScatterElementsUpdate",
             version,
@@ -347,34 +361,64 @@ def reduced(
 ELEMENTS = [
     *by_element("opset3"),
     *by_element("opset12"),
-    elements("opset2", "2", [0], "1"),
+    elements("opset2", "2", indices=[0], updates="1"),
     *(
-        reduced(reduction, initial, t, [3, 7, 5, 1], [2, 0, 2, -1], [4, 2, 9, 6])
+        reduced(
+            reduction,
+            initial=initial,
+            t=t,
+            values=[3, 7, 5, 1],
+            indices=[2, 0, 2, -1],
+            updates=[4, 2, 9, 6],
+        )
         for reduction in ("sum", "prod", "min", "max", "mean")
         for initial in (True, False)
         for t in ("f32", "f16", "i32", "u8")
     ),
     *(
-        reduced(reduction, True, "i32", [-3, 7], [0, 0, 1], [-4, 2, -8])
+        reduced(
+            reduction, initial=True, t="i32", values=[-3, 7], indices=[0, 0, 1], updates=[-4, 2, -8]
+        )
         for reduction in ("mean", "sum", "min")
     ),
     *(
-        reduced("mean", initial, "i32", [-3, 8], [0, 0, 1], [-4, -3, -8])
+        reduced(
+            "mean",
+            initial=initial,
+            t="i32",
+            values=[-3, 8],
+            indices=[0, 0, 1],
+            updates=[-4, -3, -8],
+        )
         for initial in (True, False)
     ),
     *(
-        reduced(reduction, initial, "boolean", [0, 1, 1], [0, 1, 2], [1, 0, 1])
+        reduced(
+            reduction,
+            initial=initial,
+            t="boolean",
+            values=[0, 1, 1],
+            indices=[0, 1, 2],
+            updates=[1, 0, 1],
+        )
         for reduction in ("sum", "prod", "min", "max")
         for initial in (True, False)
     ),
-    reduced("none", True, "f32", [1.0, 2.0], [1], [NAN]),
+    reduced("none", initial=True, t="f32", values=[1.0, 2.0], indices=[1], updates=[NAN]),
     *(
-        reduced(reduction, True, "f32", [1.0, NAN, INF], [0, 1, 2], [NAN, 1.0, -INF])
+        reduced(
+            reduction,
+            initial=True,
+            t="f32",
+            values=[1.0, NAN, INF],
+            indices=[0, 1, 2],
+            updates=[NAN, 1.0, -INF],
+        )
         for reduction in ("sum", "prod")
     ),
-    reduced("sum", True, "u8", [250, 1], [0, 0], [5, 3]),
-    reduced("mean", True, "boolean", [0, 1], [0], [1]),
-    reduced("median", True, "f32", [0, 1], [0], [1]),
+    reduced("sum", initial=True, t="u8", values=[250, 1], indices=[0, 0], updates=[5, 3]),
+    reduced("mean", initial=True, t="boolean", values=[0, 1], indices=[0], updates=[1]),
+    reduced("median", initial=True, t="f32", values=[0, 1], indices=[0], updates=[1]),
 ]
 
 
@@ -401,36 +445,36 @@ def sliced(
 
 
 SLICED = [
-    sliced("4,5", "2,5", [1], [3], [1], [0]),
-    sliced("4,5", "4,2", [0, 1], [4, 5], [1, 2]),
-    sliced("4,5", "4,3", [-3], [2**63 - 1], [1], [-1]),
-    sliced("4,5", "4,5", [2**63 - 1], [-(2**63)], [-1], [1]),
-    sliced("4,5", "2,5", [3], [0], [-2], [0], index="i32"),
-    sliced("4,5", "0,5", [2], [2], [1], [0]),
-    sliced("6", "3", [0], [6], [2]),
-    sliced("1..4,?", "2,?", [0], [2], [1], [0], fed=((4, 5), (2, 5))),
-    sliced("4,5", "...", [0], [2], [1], [0], run=False),
-    sliced("...", "2,5", [0], [2], [1], [0], run=False),
-    sliced("...", "...", [0], [2], [1], [0], run=False),
-    sliced("4,5", "?,5", "1", [2], [1], [0], run=False),
-    sliced("4,5", "?,5", [0], [2], [1], "1", run=False),
-    sliced("4,5", "?,?", "?", "?", "?", run=False),
-    sliced("4,5", "?,?", "...", "...", "...", "...", run=False),
-    *(sliced("4,2", "2,2", [1], [3], [1], [0], t=t) for t in TYPES),
+    sliced("4,5", updates="2,5", start=[1], stop=[3], step=[1], axes=[0]),
+    sliced("4,5", updates="4,2", start=[0, 1], stop=[4, 5], step=[1, 2]),
+    sliced("4,5", updates="4,3", start=[-3], stop=[2**63 - 1], step=[1], axes=[-1]),
+    sliced("4,5", updates="4,5", start=[2**63 - 1], stop=[-(2**63)], step=[-1], axes=[1]),
+    sliced("4,5", updates="2,5", start=[3], stop=[0], step=[-2], axes=[0], index="i32"),
+    sliced("4,5", updates="0,5", start=[2], stop=[2], step=[1], axes=[0]),
+    sliced("6", updates="3", start=[0], stop=[6], step=[2]),
+    sliced("1..4,?", updates="2,?", start=[0], stop=[2], step=[1], axes=[0], fed=((4, 5), (2, 5))),
+    sliced("4,5", updates="...", start=[0], stop=[2], step=[1], axes=[0], run=False),
+    sliced("...", updates="2,5", start=[0], stop=[2], step=[1], axes=[0], run=False),
+    sliced("...", updates="...", start=[0], stop=[2], step=[1], axes=[0], run=False),
+    sliced("4,5", updates="?,5", start="1", stop=[2], step=[1], axes=[0], run=False),
+    sliced("4,5", updates="?,5", start=[0], stop=[2], step=[1], axes="1", run=False),
+    sliced("4,5", updates="?,?", start="?", stop="?", step="?", run=False),
+    sliced("4,5", updates="?,?", start="...", stop="...", step="...", axes="...", run=False),
+    *(sliced("4,2", updates="2,2", start=[1], stop=[3], step=[1], axes=[0], t=t) for t in TYPES),
     *(
-        sliced("4,2", "2,2", [1], [3], [1], [0], t=t, run=False)
+        sliced("4,2", updates="2,2", start=[1], stop=[3], step=[1], axes=[0], t=t, run=False)
         for t in (*PACKED, "string", "dynamic")
     ),
-    sliced("4,5", "3,5", [1], [3], [1], [0]),
-    sliced("4,5", "2", [1], [3], [1], [0]),
-    sliced("", "", [1], [3], [1], [0]),
-    sliced("4,5", "2,5", [1], [3], [0], [0]),
-    sliced("4,5", "2,5", [1], [3], [1], [2]),
-    sliced("4,5", "2,5", [1, 1], [3, 3], [1, 1], [0, 0]),
-    sliced("4,5", "2,5", [1, 0], [3], [1], [0]),
-    sliced("4,5", "2,5", [1, 0, 0], [3, 1, 1], [1, 1, 1]),
-    sliced("4,5", "2,5", [[1]], [3], [1], [0]),
-    sliced("4,5", "2,5", [1.0], [3.0], [1.0], [0.0], index="f32"),
+    sliced("4,5", updates="3,5", start=[1], stop=[3], step=[1], axes=[0]),
+    sliced("4,5", updates="2", start=[1], stop=[3], step=[1], axes=[0]),
+    sliced("", updates="", start=[1], stop=[3], step=[1], axes=[0]),
+    sliced("4,5", updates="2,5", start=[1], stop=[3], step=[0], axes=[0]),
+    sliced("4,5", updates="2,5", start=[1], stop=[3], step=[1], axes=[2]),
+    sliced("4,5", updates="2,5", start=[1, 1], stop=[3, 3], step=[1, 1], axes=[0, 0]),
+    sliced("4,5", updates="2,5", start=[1, 0], stop=[3], step=[1], axes=[0]),
+    sliced("4,5", updates="2,5", start=[1, 0, 0], stop=[3, 1, 1], step=[1, 1, 1]),
+    sliced("4,5", updates="2,5", start=[[1]], stop=[3], step=[1], axes=[0]),
+    sliced("4,5", updates="2,5", start=[1.0], stop=[3.0], step=[1.0], axes=[0.0], index="f32"),
     Case(
         "SliceScatter",
         "opset15",

@@ -73,41 +73,44 @@ def cut(
 
 
 SLICE = [
-    cut("4,5", [1, 0], [3, 5], [1, 2]),
-    cut("4,5", [1], [3], [1]),
-    cut("4,5", [-3], [-1], [1], [-1]),
-    cut("4,5", [4, 3], [0, -6], [-1, -2], [1, 0]),
-    cut("4,5", [LAST], [FIRST], [-1], [1]),
-    cut("4,5", [FIRST], [LAST], [2], [1]),
-    cut("4,5", [LAST32], [FIRST32], [-1], [1], index="i32"),
-    cut("4,5", [100], [-100], [-3], [0]),
-    cut("4,5", [3], [1], [1], [0]),
-    cut("4,5", [1], [3], [-1], [0]),
-    cut("4,0", [0], [3], [1], [1]),
-    cut("4,0", [-1], [FIRST], [-1], [1]),
-    cut("4,5", [], [], [], []),
-    cut("4,5", [1], [3], [1], [0], index="i8"),
-    cut("4,5", [1], [3], [100], [0]),
+    cut("4,5", start=[1, 0], stop=[3, 5], step=[1, 2]),
+    cut("4,5", start=[1], stop=[3], step=[1]),
+    cut("4,5", start=[-3], stop=[-1], step=[1], axes=[-1]),
+    cut("4,5", start=[4, 3], stop=[0, -6], step=[-1, -2], axes=[1, 0]),
+    cut("4,5", start=[LAST], stop=[FIRST], step=[-1], axes=[1]),
+    cut("4,5", start=[FIRST], stop=[LAST], step=[2], axes=[1]),
+    cut("4,5", start=[LAST32], stop=[FIRST32], step=[-1], axes=[1], index="i32"),
+    cut("4,5", start=[100], stop=[-100], step=[-3], axes=[0]),
+    cut("4,5", start=[3], stop=[1], step=[1], axes=[0]),
+    cut("4,5", start=[1], stop=[3], step=[-1], axes=[0]),
+    cut("4,0", start=[0], stop=[3], step=[1], axes=[1]),
+    cut("4,0", start=[-1], stop=[FIRST], step=[-1], axes=[1]),
+    cut("4,5", start=[], stop=[], step=[], axes=[]),
+    cut("4,5", start=[1], stop=[3], step=[1], axes=[0], index="i8"),
+    cut("4,5", start=[1], stop=[3], step=[100], axes=[0]),
     *(
-        cut(shape, [start], [stop], [step], [0], (22,), known=known)
+        cut(shape, start=[start], stop=[stop], step=[step], axes=[0], fed=(22,), known=known)
         for shape, start, stop, step, known in PARTS
     ),
     *(
-        cut(shape, [start], [stop], [step], [0], (22,), index="i32")
+        cut(shape, start=[start], stop=[stop], step=[step], axes=[0], fed=(22,), index="i32")
         for shape in ("?", "20..")
         for start, stop, step in ((-7, LAST32, 1), (LAST32, FIRST32, -1), (3, LAST32, 1))
     ),
-    cut("...", [1], [3], [1], [0], run=False),
-    cut("4,5", "1", [3], [1], [0], run=False),
-    cut("4,5", [1], "1", [1], [0], run=False),
-    cut("4,5", [1], [3], "1", [0], run=False),
-    cut("4,5", [1], [3], [1], "1", run=False),
-    cut("4,5", "?", "?", "?", run=False),
-    cut("4,5", "2", "2", "2", run=False),
-    cut("4,5", "...", "...", "...", "...", run=False),
-    cut("1000000000000,5", [1], [LAST], [1], [0], run=False),
-    *(cut("4,2", [1], [3], [1], [0], t=t) for t in TYPES),
-    *(cut("4,2", [1], [3], [1], [0], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
+    cut("...", start=[1], stop=[3], step=[1], axes=[0], run=False),
+    cut("4,5", start="1", stop=[3], step=[1], axes=[0], run=False),
+    cut("4,5", start=[1], stop="1", step=[1], axes=[0], run=False),
+    cut("4,5", start=[1], stop=[3], step="1", axes=[0], run=False),
+    cut("4,5", start=[1], stop=[3], step=[1], axes="1", run=False),
+    cut("4,5", start="?", stop="?", step="?", run=False),
+    cut("4,5", start="2", stop="2", step="2", run=False),
+    cut("4,5", start="...", stop="...", step="...", axes="...", run=False),
+    cut("1000000000000,5", start=[1], stop=[LAST], step=[1], axes=[0], run=False),
+    *(cut("4,2", start=[1], stop=[3], step=[1], axes=[0], t=t) for t in TYPES),
+    *(
+        cut("4,2", start=[1], stop=[3], step=[1], axes=[0], t=t, run=False)
+        for t in (*PACKED, "string", "dynamic")
+    ),
     Case(
         "Slice",
         "opset8",
@@ -149,19 +152,19 @@ SLICE = [
         run=False,
     ),
     # refusals
-    cut("", [0], [1], [1]),
-    cut("4,5", [1], [3], [0], [0]),
-    cut("4,5", [1], [3], [1], [2]),
-    cut("4,5", [1], [3], [1], [-3]),
-    cut("4,5", [1, 1], [3, 3], [1, 1], [0, 0]),
-    cut("4,5", [1, 1], [3, 3], [1, 1], [0, -2]),
-    cut("4,5", [1, 1], [3], [1], [0]),
-    cut("4,5", [1, 1], [3, 3], [1, 1], [0]),
-    cut("4,5", [1, 1, 1], [3, 3, 3], [1, 1, 1]),
-    cut("4,5", [[1]], [3], [1], [0]),
-    cut("4,5", 1, 3, 1, 0),
-    cut("4,5", [1.0], [3.0], [1.0], index="f32"),
-    cut("4,5", [True], [True], [True], index="boolean"),
+    cut("", start=[0], stop=[1], step=[1]),
+    cut("4,5", start=[1], stop=[3], step=[0], axes=[0]),
+    cut("4,5", start=[1], stop=[3], step=[1], axes=[2]),
+    cut("4,5", start=[1], stop=[3], step=[1], axes=[-3]),
+    cut("4,5", start=[1, 1], stop=[3, 3], step=[1, 1], axes=[0, 0]),
+    cut("4,5", start=[1, 1], stop=[3, 3], step=[1, 1], axes=[0, -2]),
+    cut("4,5", start=[1, 1], stop=[3], step=[1], axes=[0]),
+    cut("4,5", start=[1, 1], stop=[3, 3], step=[1, 1], axes=[0]),
+    cut("4,5", start=[1, 1, 1], stop=[3, 3, 3], step=[1, 1, 1]),
+    cut("4,5", start=[[1]], stop=[3], step=[1], axes=[0]),
+    cut("4,5", start=1, stop=3, step=1, axes=0),
+    cut("4,5", start=[1.0], stop=[3.0], step=[1.0], index="f32"),
+    cut("4,5", start=[True], stop=[True], step=[True], index="boolean"),
     Case("Slice", "opset8", {}, [data("f32", "4"), const("i64", [1]), const("i64", [1])]),
     Case(
         "Slice",
@@ -203,65 +206,150 @@ def strided(
 
 
 STRIDED = [
-    strided("4,5", [1, 0], [3, 5], [1, 2]),
-    strided("4,5", [1, 0], [3, 5]),
-    strided("4,5", [1], [3], [1]),
-    strided("4,5", [1, 2], [3, 4], [1, 1], ("1,0", "0,1")),
-    strided("4,5", [0, 0], [0, 0], [-1, -2], ("1,1", "1,1")),
-    strided("4,5", [3, 4], [0, 0], [-1, -1]),
-    strided("4,5", [-3, -4], [-1, 100], [1, 2]),
-    strided("4,5", [0, -1], [4, FIRST], [1, -1]),
-    strided("4,5", [-100, 100], [100, -100], [1, -1]),
-    strided("4,5", [0, 2], [4, 2], [1, 1]),
-    strided("4,0", [0, 0], [4, 3], [1, 1]),
-    strided("4,5", [], [], []),
+    strided("4,5", begin=[1, 0], end=[3, 5], strides=[1, 2]),
+    strided("4,5", begin=[1, 0], end=[3, 5]),
+    strided("4,5", begin=[1], end=[3], strides=[1]),
+    strided("4,5", begin=[1, 2], end=[3, 4], strides=[1, 1], masks=("1,0", "0,1")),
+    strided("4,5", begin=[0, 0], end=[0, 0], strides=[-1, -2], masks=("1,1", "1,1")),
+    strided("4,5", begin=[3, 4], end=[0, 0], strides=[-1, -1]),
+    strided("4,5", begin=[-3, -4], end=[-1, 100], strides=[1, 2]),
+    strided("4,5", begin=[0, -1], end=[4, FIRST], strides=[1, -1]),
+    strided("4,5", begin=[-100, 100], end=[100, -100], strides=[1, -1]),
+    strided("4,5", begin=[0, 2], end=[4, 2], strides=[1, 1]),
+    strided("4,0", begin=[0, 0], end=[4, 3], strides=[1, 1]),
+    strided("4,5", begin=[], end=[], strides=[]),
     # axes put in, dropped, passed over
-    strided("4,5", [0, 1], [0, 3], [1, 1], ("0,0", "0,0"), new_axis_mask="1,0"),
-    strided("4,5", [1, 2], [3, 3], [1, 1], ("0,0", "0,0"), shrink_axis_mask="0,1"),
-    strided("4,5", [1, -2], [3, 3], [1, 1], ("0,0", "0,0"), shrink_axis_mask="1,1"),
-    strided("4,5", [1, 2], [3, 3], [1, 1], ("1,1", "1,1"), shrink_axis_mask="0,1", run=False),
-    strided("2,3,4", [0, 1], [0, 3], [1, 1], ("0,0", "0,0"), ellipsis_mask="1,0"),
-    strided("2,3,4", [1, 0, 1], [2, 0, 3], [1, 1, 1], ("0,0,0", "0,0,0"), ellipsis_mask="0,1,0"),
-    strided("2,3,4", [1, 0], [2, 0], [1, 1], ("0,0", "0,0"), ellipsis_mask="0,1"),
-    strided("2,3", [0, 0, 1], [1, 0, 2], [1, 1, 1], ("0,0,0", "0,0,0"), ellipsis_mask="0,1,0"),
+    strided(
+        "4,5", begin=[0, 1], end=[0, 3], strides=[1, 1], masks=("0,0", "0,0"), new_axis_mask="1,0"
+    ),
+    strided(
+        "4,5",
+        begin=[1, 2],
+        end=[3, 3],
+        strides=[1, 1],
+        masks=("0,0", "0,0"),
+        shrink_axis_mask="0,1",
+    ),
+    strided(
+        "4,5",
+        begin=[1, -2],
+        end=[3, 3],
+        strides=[1, 1],
+        masks=("0,0", "0,0"),
+        shrink_axis_mask="1,1",
+    ),
+    strided(
+        "4,5",
+        begin=[1, 2],
+        end=[3, 3],
+        strides=[1, 1],
+        masks=("1,1", "1,1"),
+        shrink_axis_mask="0,1",
+        run=False,
+    ),
+    strided(
+        "2,3,4", begin=[0, 1], end=[0, 3], strides=[1, 1], masks=("0,0", "0,0"), ellipsis_mask="1,0"
+    ),
     strided(
         "2,3,4",
-        [0, 0, 1, 1],
-        [0, 0, 2, 2],
-        [1, 1, 1, 1],
-        ("0,0,0,0", "0,0,0,0"),
+        begin=[1, 0, 1],
+        end=[2, 0, 3],
+        strides=[1, 1, 1],
+        masks=("0,0,0", "0,0,0"),
+        ellipsis_mask="0,1,0",
+    ),
+    strided(
+        "2,3,4", begin=[1, 0], end=[2, 0], strides=[1, 1], masks=("0,0", "0,0"), ellipsis_mask="0,1"
+    ),
+    strided(
+        "2,3",
+        begin=[0, 0, 1],
+        end=[1, 0, 2],
+        strides=[1, 1, 1],
+        masks=("0,0,0", "0,0,0"),
+        ellipsis_mask="0,1,0",
+    ),
+    strided(
+        "2,3,4",
+        begin=[0, 0, 1, 1],
+        end=[0, 0, 2, 2],
+        strides=[1, 1, 1, 1],
+        masks=("0,0,0,0", "0,0,0,0"),
         new_axis_mask="1,0,0,0",
         ellipsis_mask="0,1,0,0",
         shrink_axis_mask="0,0,0,1",
     ),
-    strided("2,3", [1], [2], [1], ("0", "0"), new_axis_mask="1", shrink_axis_mask="1"),
-    strided("4,5", [0, 1], [0, 3], [1, 1], ("0", "0"), new_axis_mask="1"),
+    strided(
+        "2,3",
+        begin=[1],
+        end=[2],
+        strides=[1],
+        masks=("0", "0"),
+        new_axis_mask="1",
+        shrink_axis_mask="1",
+    ),
+    strided("4,5", begin=[0, 1], end=[0, 3], strides=[1, 1], masks=("0", "0"), new_axis_mask="1"),
     # what is not known
     *(
-        strided(shape, [start], [stop], [step], ("0", "0"), (22,), known=known)
+        strided(
+            shape,
+            begin=[start],
+            end=[stop],
+            strides=[step],
+            masks=("0", "0"),
+            fed=(22,),
+            known=known,
+        )
         for shape, start, stop, step, known in PARTS
     ),
     *(
-        strided(shape, [2], [9], [step], (mask, other), (22,))
+        strided(shape, begin=[2], end=[9], strides=[step], masks=(mask, other), fed=(22,))
         for shape in ("?", "20..", "..25")
         for step in (1, -1, 3)
         for mask, other in (("1", "0"), ("0", "1"), ("1", "1"))
     ),
-    strided("1..4,?", [0, 1], [2, 3], [1, 1], ("0,0", "0,0"), (4, 5), shrink_axis_mask="0,1"),
-    strided("...", [0, 1], [2, 3], [1, 1], run=False),
-    strided("4,5", "2", [2, 3], [1, 1], run=False),
-    strided("4,5", [0, 1], "2", [1, 1], run=False),
-    strided("4,5", [0, 1], [2, 3], "2", run=False),
-    strided("4,5", "2", "2", [1, 2], run=False),
-    strided("4,5", "2", "2", run=False),
-    strided("4,5", "?", "?", "?", run=False),
-    strided("4,5", "...", "...", "...", run=False),
-    strided("4,5", "2", "2", [1, 1], ("0,0", "0,0"), shrink_axis_mask="0,1", run=False),
-    strided("4,5", "2", "2", [1, 1], ("0,0", "0,0"), new_axis_mask="1,0", run=False),
-    *(strided("4,2", [1], [3], [1], t=t) for t in TYPES),
-    *(strided("4,2", [1], [3], [1], t=t, run=False) for t in (*PACKED, "string", "dynamic")),
-    strided("4,5", [1, 0], [3, 5], [1, 2], index="i32"),
-    strided("4,5", [1, 0], [3, 5], [1, 2], index="u8"),
+    strided(
+        "1..4,?",
+        begin=[0, 1],
+        end=[2, 3],
+        strides=[1, 1],
+        masks=("0,0", "0,0"),
+        fed=(4, 5),
+        shrink_axis_mask="0,1",
+    ),
+    strided("...", begin=[0, 1], end=[2, 3], strides=[1, 1], run=False),
+    strided("4,5", begin="2", end=[2, 3], strides=[1, 1], run=False),
+    strided("4,5", begin=[0, 1], end="2", strides=[1, 1], run=False),
+    strided("4,5", begin=[0, 1], end=[2, 3], strides="2", run=False),
+    strided("4,5", begin="2", end="2", strides=[1, 2], run=False),
+    strided("4,5", begin="2", end="2", run=False),
+    strided("4,5", begin="?", end="?", strides="?", run=False),
+    strided("4,5", begin="...", end="...", strides="...", run=False),
+    strided(
+        "4,5",
+        begin="2",
+        end="2",
+        strides=[1, 1],
+        masks=("0,0", "0,0"),
+        shrink_axis_mask="0,1",
+        run=False,
+    ),
+    strided(
+        "4,5",
+        begin="2",
+        end="2",
+        strides=[1, 1],
+        masks=("0,0", "0,0"),
+        new_axis_mask="1,0",
+        run=False,
+    ),
+    *(strided("4,2", begin=[1], end=[3], strides=[1], t=t) for t in TYPES),
+    *(
+        strided("4,2", begin=[1], end=[3], strides=[1], t=t, run=False)
+        for t in (*PACKED, "string", "dynamic")
+    ),
+    strided("4,5", begin=[1, 0], end=[3, 5], strides=[1, 2], index="i32"),
+    strided("4,5", begin=[1, 0], end=[3, 5], strides=[1, 2], index="u8"),
     Case(
         "Reshape",
         "opset1",
@@ -278,33 +366,35 @@ STRIDED = [
         run=False,
     ),
     # refusals
-    strided("4,5", [1, 0], [3, 5], [1, 0]),
-    strided("4,5", [1, 0, 0], [3, 5, 1], [1, 1, 1]),
-    strided("4,5", [1, 0], [3], [1, 1]),
-    strided("4,5", [1, 0], [3, 5], [1]),
-    strided("4,5", [[1]], [3], [1]),
-    strided("4,5", 1, 3, 1),
-    strided("4,5", [1.0, 0.0], [3.0, 5.0], [1.0, 1.0], index="f32"),
-    strided("4,5", [1, 0], [3, 5], [1, 1], ("2,0", "0,0")),
-    strided("4,5", [1, 0], [3, 5], [1, 1], ("0,0", "0")),
-    strided("4,5", [1, 0], [3, 5], [1, 1], ("0,0", "0,0"), ellipsis_mask="1,1"),
-    strided("", [0], [1], [1]),
+    strided("4,5", begin=[1, 0], end=[3, 5], strides=[1, 0]),
+    strided("4,5", begin=[1, 0, 0], end=[3, 5, 1], strides=[1, 1, 1]),
+    strided("4,5", begin=[1, 0], end=[3], strides=[1, 1]),
+    strided("4,5", begin=[1, 0], end=[3, 5], strides=[1]),
+    strided("4,5", begin=[[1]], end=[3], strides=[1]),
+    strided("4,5", begin=1, end=3, strides=1),
+    strided("4,5", begin=[1.0, 0.0], end=[3.0, 5.0], strides=[1.0, 1.0], index="f32"),
+    strided("4,5", begin=[1, 0], end=[3, 5], strides=[1, 1], masks=("2,0", "0,0")),
+    strided("4,5", begin=[1, 0], end=[3, 5], strides=[1, 1], masks=("0,0", "0")),
+    strided(
+        "4,5", begin=[1, 0], end=[3, 5], strides=[1, 1], masks=("0,0", "0,0"), ellipsis_mask="1,1"
+    ),
+    strided("", begin=[0], end=[1], strides=[1]),
     strided(
         "4,5",
-        [1, 7],
-        [3, 8],
-        [1, 1],
-        ("0,0", "0,0"),
+        begin=[1, 7],
+        end=[3, 8],
+        strides=[1, 1],
+        masks=("0,0", "0,0"),
         shrink_axis_mask="0,1",
         run=False,
         known="shrink-out-of-range",
     ),
     strided(
         "4,5",
-        [1, -6],
-        [3, 8],
-        [1, 1],
-        ("0,0", "0,0"),
+        begin=[1, -6],
+        end=[3, 8],
+        strides=[1, 1],
+        masks=("0,0", "0,0"),
         shrink_axis_mask="0,1",
         run=False,
         known="shrink-out-of-range",
@@ -331,7 +421,7 @@ def test_slicing(case: Case, oracle: Oracle) -> None:
 
 
 def test_parts_of_an_axis_of_any_size() -> None:
-    """Whatever the size, the beginning and the end are, the part lies within the bounds, and the bounds are reached."""
+    """For every size, start and stop, the slice lies within the bounds, and these are reached."""
     from irshape.ops.movement.slicing import Run, sliced
     from irshape.types import UNBOUNDED, Dimension
 

@@ -1,4 +1,4 @@
-"""Operations that move elements do so with every element type alike, also those that OpenVINO cannot run."""
+"""Data movement works alike for every element type, also those that OpenVINO cannot run."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def batch(
     known: str = "",
     epsilon: str | None = "0.01",
 ) -> Case:
-    """A BatchNormInference; `channels` are gamma, beta, mean and variance, or one of them for all."""
+    """A BatchNormInference; `channels` are gamma, beta, mean and variance, or one for all four."""
     gamma, beta, mean, variance = channels if len(channels) == 4 else channels * 4
     inputs = (
         [gamma, beta, source, mean, variance]
@@ -64,41 +64,112 @@ def positive(shape: str) -> Data:
 
 BATCH = [
     *(
-        batch(version, f32(shape), f32(shape.split(",")[1]), f32(shape.split(",")[1]), f32(shape.split(",")[1]), positive(shape.split(",")[1]))
+        batch(
+            version,
+            f32(shape),
+            f32(shape.split(",")[1]),
+            f32(shape.split(",")[1]),
+            f32(shape.split(",")[1]),
+            positive(shape.split(",")[1]),
+        )
         for version in ("opset1", "opset5")
         for shape in ("2,3", "2,3,4", "2,3,4,5", "1,2,2,3,2")
     ),
     *(
-        batch(version, data(t, "2,3,4"), data(t, "3"), data(t, "3"), data(t, "3"), data(t, "3", low=0.25, high=3))
+        batch(
+            version,
+            data(t, "2,3,4"),
+            data(t, "3"),
+            data(t, "3"),
+            data(t, "3"),
+            data(t, "3", low=0.25, high=3),
+        )
         for version in ("opset1", "opset5")
         for t in ("f16", "bf16")
     ),
-    *(batch(version, data(t, "2,3,4"), data(t, "3"), run=False) for version in ("opset1", "opset5") for t in TYPES),
+    *(
+        batch(version, data(t, "2,3,4"), data(t, "3"), run=False)
+        for version in ("opset1", "opset5")
+        for t in TYPES
+    ),
     *(
         batch(version, f32(shape), f32(channel), run=False)
         for version in ("opset1", "opset5")
         for shape, channel in (
-            ("?,3,4..9", "3"), ("2,?,4", "3"), ("2,2..5,4", "3..8"), ("2,3,4", "?"), ("...", "3"), ("2,3,4", "..."), ("2,?,4", "..."), ("...", "..."), ("2,?,?", "?"),
-            ("0,3,4", "3"), ("2,3,0", "3"), ("2,3,1000000000000", "3"),
+            ("?,3,4..9", "3"),
+            ("2,?,4", "3"),
+            ("2,2..5,4", "3..8"),
+            ("2,3,4", "?"),
+            ("...", "3"),
+            ("2,3,4", "..."),
+            ("2,?,4", "..."),
+            ("...", "..."),
+            ("2,?,?", "?"),
+            ("0,3,4", "3"),
+            ("2,3,0", "3"),
+            ("2,3,1000000000000", "3"),
             # refused
-            ("2,3,4", "4"), ("2", "3"), ("", "3"), ("2,3,4", "1"), ("2,3,4", "3,1"), ("2,3,4", ""), ("2,0,4", "0"), ("2,2..5,4", "6..8"), ("2,0,4", "?"), ("...", "0"),
+            ("2,3,4", "4"),
+            ("2", "3"),
+            ("", "3"),
+            ("2,3,4", "1"),
+            ("2,3,4", "3,1"),
+            ("2,3,4", ""),
+            ("2,0,4", "0"),
+            ("2,2..5,4", "6..8"),
+            ("2,0,4", "?"),
+            ("...", "0"),
         )
     ),
-    *(batch(version, f32("2,?,4"), f32("3"), f32("?"), f32("..."), f32("2..3"), run=False) for version in ("opset1", "opset5")),
-    *(batch(version, f32("2,?,4"), f32("3"), f32("3"), f32("4"), f32("3"), run=False) for version in ("opset1", "opset5")),
-    *(batch(version, f32("..."), f32("3"), f32("3"), f32("3"), f32("4"), run=False) for version in ("opset1", "opset5")),
+    *(
+        batch(version, f32("2,?,4"), f32("3"), f32("?"), f32("..."), f32("2..3"), run=False)
+        for version in ("opset1", "opset5")
+    ),
+    *(
+        batch(version, f32("2,?,4"), f32("3"), f32("3"), f32("4"), f32("3"), run=False)
+        for version in ("opset1", "opset5")
+    ),
+    *(
+        batch(version, f32("..."), f32("3"), f32("3"), f32("3"), f32("4"), run=False)
+        for version in ("opset1", "opset5")
+    ),
     *(batch(version, data("f16", "2,3"), f32("3"), run=False) for version in ("opset1", "opset5")),
-    *(batch(version, data("dynamic", "2,3"), f32("3"), run=False) for version in ("opset1", "opset5")),
-    *(batch(version, data("dynamic", "2,3"), data("dynamic", "3"), run=False) for version in ("opset1", "opset5")),
-    *(batch(version, f32("2,3"), f32("3"), f32("3"), data("dynamic", "3"), f32("3"), run=False) for version in ("opset1", "opset5")),
+    *(
+        batch(version, data("dynamic", "2,3"), f32("3"), run=False)
+        for version in ("opset1", "opset5")
+    ),
+    *(
+        batch(version, data("dynamic", "2,3"), data("dynamic", "3"), run=False)
+        for version in ("opset1", "opset5")
+    ),
+    *(
+        batch(version, f32("2,3"), f32("3"), f32("3"), data("dynamic", "3"), f32("3"), run=False)
+        for version in ("opset1", "opset5")
+    ),
     *(
         batch(version, f32("2,3"), positive("3"), epsilon=epsilon, known=known)
         for version in ("opset1", "opset5")
-        for epsilon, known in (("0", ""), ("1", ""), ("-0.1", ""), ("small", ""), (None, "missing-attribute"))
+        for epsilon, known in (
+            ("0", ""),
+            ("1", ""),
+            ("-0.1", ""),
+            ("small", ""),
+            (None, "missing-attribute"),
+        )
     ),
-    Case("BatchNormInference", "opset4", {"epsilon": "0.1"}, [positive("3"), positive("3"), f32("2,3"), positive("3"), positive("3")]),
-    Case("BatchNormInference", "opset5", {"epsilon": "0.1"}, [f32("2,3"), f32("3"), f32("3"), f32("3")]),
-]  # fmt: skip
+    Case(
+        "BatchNormInference",
+        "opset4",
+        {"epsilon": "0.1"},
+        [positive("3"), positive("3"), f32("2,3"), positive("3"), positive("3")],
+    ),
+    Case(
+        "BatchNormInference",
+        "opset5",
+        {"epsilon": "0.1"},
+        [f32("2,3"), f32("3"), f32("3"), f32("3")],
+    ),
+]
 
 
 @pytest.mark.parametrize("case", BATCH, ids=case_id)
@@ -119,49 +190,143 @@ def sixth(**changed: str) -> dict[str, str]:
 
 
 MVN = [
-    *(Case("MVN", "opset2", first(across, scale), [f32("2,3,4,5")]) for across in ("true", "false") for scale in ("true", "false")),
-    *(Case("MVN", "opset2", first(across, scale), [f32("2,3,2,4,5")]) for across, scale in (("true", "true"), ("false", "true"))),
+    *(
+        Case("MVN", "opset2", first(across, scale), [f32("2,3,4,5")])
+        for across in ("true", "false")
+        for scale in ("true", "false")
+    ),
+    *(
+        Case("MVN", "opset2", first(across, scale), [f32("2,3,2,4,5")])
+        for across, scale in (("true", "true"), ("false", "true"))
+    ),
     *(Case("MVN", "opset2", first(across), [f32("2,3,7")]) for across in ("true", "false")),
     Case("MVN", "opset2", first(eps="1"), [f32("2,3,4,5")]),
     Case("MVN", "opset2", first(reduction_axes="2,3"), [f32("2,3,4,5")]),
     Case("MVN", "opset2", first(reduction_axes="1,2,3"), [f32("2,3,4,5")]),
     Case("MVN", "opset2", first(reduction_axes=""), [f32("2,3,4,5")]),
     *(Case("MVN", "opset2", first(), [data(t, "2,3,4,5")]) for t in ("f16", "bf16")),
-    *(Case("MVN", "opset2", first(), [data(t, "2,3,4")], run=False, known=TEXT.get(t, "")) for t in TYPES),
-    *(Case("MVN", "opset2", first(), [f32(shape)], run=False) for shape in ("?,3,4..9,5", "...", "", "2", "0,3,4", "2,3,1000000000000")),
-    Case("MVN", "opset2", first(eps="absent"), [f32("2,3,4")], run=False, known="missing-attribute"),
+    *(
+        Case("MVN", "opset2", first(), [data(t, "2,3,4")], run=False, known=TEXT.get(t, ""))
+        for t in TYPES
+    ),
+    *(
+        Case("MVN", "opset2", first(), [f32(shape)], run=False)
+        for shape in ("?,3,4..9,5", "...", "", "2", "0,3,4", "2,3,1000000000000")
+    ),
+    Case(
+        "MVN", "opset2", first(eps="absent"), [f32("2,3,4")], run=False, known="missing-attribute"
+    ),
     Case("MVN", "opset2", first("absent"), [f32("2,3,4")], run=False, known="missing-attribute"),
-    Case("MVN", "opset2", first(scale="absent"), [f32("2,3,4")], run=False, known="missing-attribute"),
+    Case(
+        "MVN", "opset2", first(scale="absent"), [f32("2,3,4")], run=False, known="missing-attribute"
+    ),
     Case("MVN", "opset2", first(eps="tiny"), [f32("2,3,4")]),
     Case("MVN", "opset2", first("maybe"), [f32("2,3,4")], run=False, known="boolean-text"),
     Case("MVN", "opset1", first(), [f32("2,3,4")], run=False),
     Case("MVN", "opset5", first(), [f32("2,3,4")], run=False),
     Case("MVN", "opset2", first(), [f32("2,3,4"), const("i64", [1])]),
     # by a list of axes
-    *(Case("MVN", "opset6", sixth(), [f32("2,3,4,5"), const("i64", axes)]) for axes in ([1, 2, 3], [2, 3], [-1, -2], [-1, 1, 2])),
     *(
-        Case("MVN", "opset6", sixth(eps_mode=mode, normalize_variance=scale), [f32("2,3,4,5"), const("i32", [1, 2, 3])])
+        Case("MVN", "opset6", sixth(), [f32("2,3,4,5"), const("i64", axes)])
+        for axes in ([1, 2, 3], [2, 3], [-1, -2], [-1, 1, 2])
+    ),
+    *(
+        Case(
+            "MVN",
+            "opset6",
+            sixth(eps_mode=mode, normalize_variance=scale),
+            [f32("2,3,4,5"), const("i32", [1, 2, 3])],
+        )
         for mode in ("inside_sqrt", "outside_sqrt", "OUTSIDE_SQRT")
         for scale in ("true", "false")
     ),
-    *(Case("MVN", "opset6", sixth(eps="1", eps_mode=mode), [f32("2,3,4"), const("i64", [2])]) for mode in ("inside_sqrt", "outside_sqrt")),
+    *(
+        Case("MVN", "opset6", sixth(eps="1", eps_mode=mode), [f32("2,3,4"), const("i64", [2])])
+        for mode in ("inside_sqrt", "outside_sqrt")
+    ),
     Case("MVN", "opset6", sixth(), [f32("6"), const("i64", [0])]),
     Case("MVN", "opset6", sixth(), [f32("3,4"), const("i64", [1])]),
     Case("MVN", "opset6", sixth(), [f32("2,3,4,2,3"), const("i64", [2, 3, 4])]),
-    *(Case("MVN", "opset6", sixth(), [data(t, "2,3,4"), const("i64", [2])]) for t in ("f16", "bf16")),
-    *(Case("MVN", "opset6", sixth(), [data(t, "2,3,4"), const("i64", [2])], run=False, known=TEXT.get(t, "")) for t in TYPES),
-    *(Case("MVN", "opset6", sixth(), [f32("2,3,4"), data(t, "2")], run=False, known=AXES.get(t, "")) for t in ("i32", "u8", "f32", "i64", "boolean", "dynamic", "string")),
-    *(Case("MVN", "opset6", sixth(), [f32("2,3,4"), data("i64", shape)], run=False) for shape in ("?", "...", "2", "4", "..4", "2..3", "0", "", "1,1", "5..6")),
-    *(Case("MVN", "opset6", sixth(), [f32(shape), const("i64", [-1])], run=False) for shape in ("?,3,4..9", "...", "", "0,3", "2,1000000000000")),
-    *(Case("MVN", "opset6", sixth(), [f32("2,3,4"), const("i64", axes)], run=False, known="normalized-axes") for axes in ([3], [-4])),
-    Case("MVN", "opset6", sixth(), [f32("2,3,4"), const("i64", [1, 1])], run=False, known="duplicate-axes"),
-    Case("MVN", "opset6", sixth(), [f32("2,3,4"), const("i64", [1, -2])], run=False, known="duplicate-axes"),
-    *(Case("MVN", "opset6", sixth(**{name: "absent"}), [f32("2,3,4"), const("i64", [2])], run=False, known="missing-attribute") for name in ("eps", "eps_mode", "normalize_variance")),
+    *(
+        Case("MVN", "opset6", sixth(), [data(t, "2,3,4"), const("i64", [2])])
+        for t in ("f16", "bf16")
+    ),
+    *(
+        Case(
+            "MVN",
+            "opset6",
+            sixth(),
+            [data(t, "2,3,4"), const("i64", [2])],
+            run=False,
+            known=TEXT.get(t, ""),
+        )
+        for t in TYPES
+    ),
+    *(
+        Case(
+            "MVN", "opset6", sixth(), [f32("2,3,4"), data(t, "2")], run=False, known=AXES.get(t, "")
+        )
+        for t in ("i32", "u8", "f32", "i64", "boolean", "dynamic", "string")
+    ),
+    *(
+        Case("MVN", "opset6", sixth(), [f32("2,3,4"), data("i64", shape)], run=False)
+        for shape in ("?", "...", "2", "4", "..4", "2..3", "0", "", "1,1", "5..6")
+    ),
+    *(
+        Case("MVN", "opset6", sixth(), [f32(shape), const("i64", [-1])], run=False)
+        for shape in ("?,3,4..9", "...", "", "0,3", "2,1000000000000")
+    ),
+    *(
+        Case(
+            "MVN",
+            "opset6",
+            sixth(),
+            [f32("2,3,4"), const("i64", axes)],
+            run=False,
+            known="normalized-axes",
+        )
+        for axes in ([3], [-4])
+    ),
+    Case(
+        "MVN",
+        "opset6",
+        sixth(),
+        [f32("2,3,4"), const("i64", [1, 1])],
+        run=False,
+        known="duplicate-axes",
+    ),
+    Case(
+        "MVN",
+        "opset6",
+        sixth(),
+        [f32("2,3,4"), const("i64", [1, -2])],
+        run=False,
+        known="duplicate-axes",
+    ),
+    *(
+        Case(
+            "MVN",
+            "opset6",
+            sixth(**{name: "absent"}),
+            [f32("2,3,4"), const("i64", [2])],
+            run=False,
+            known="missing-attribute",
+        )
+        for name in ("eps", "eps_mode", "normalize_variance")
+    ),
     Case("MVN", "opset6", sixth(eps_mode="max"), [f32("2,3,4"), const("i64", [2])]),
-    Case("MVN", "opset6", sixth(), [data("f32", "2,3", [[NAN, 1, 2], [1, 2, 3]]), const("i64", [1])]),
+    Case(
+        "MVN", "opset6", sixth(), [data("f32", "2,3", [[NAN, 1, 2], [1, 2, 3]]), const("i64", [1])]
+    ),
     Case("MVN", "opset6", sixth(), [f32("2,3,4")]),
-    Case("MVN", "opset6", sixth(), [data("f32", "1,4", [1e4, 1e4 + 1, 1e4 + 2, 1e4 + 3], run_shape=(1, 4)), const("i64", [1])], rtol=1e-3),
-]  # fmt: skip
+    Case(
+        "MVN",
+        "opset6",
+        sixth(),
+        [data("f32", "1,4", [1e4, 1e4 + 1, 1e4 + 2, 1e4 + 3], run_shape=(1, 4)), const("i64", [1])],
+        rtol=1e-3,
+    ),
+]
 
 
 @pytest.mark.parametrize("case", MVN, ids=case_id)
@@ -175,26 +340,101 @@ def lrn(**changed: str) -> dict[str, str]:
 
 
 LRN = [
-    *(Case("LRN", "opset1", lrn(size=size), [f32("2,6,4,5"), const("i64", [1])]) for size in ("1", "2", "3", "4", "5", "20")),
-    *(Case("LRN", "opset1", lrn(), [f32("1,3,4,5"), const("i64", axes)]) for axes in ([2, 3], [3, 2])),
-    Case("LRN", "opset1", lrn(alpha="0.0001", beta="1", bias="1"), [f32("2,6,4,5"), const("i32", [1])]),
-    Case("LRN", "opset1", lrn(bias="1.5"), [f32("2,6,4,5"), const("i64", [1])], known="lrn-whole-bias"),
+    *(
+        Case("LRN", "opset1", lrn(size=size), [f32("2,6,4,5"), const("i64", [1])])
+        for size in ("1", "2", "3", "4", "5", "20")
+    ),
+    *(
+        Case("LRN", "opset1", lrn(), [f32("1,3,4,5"), const("i64", axes)])
+        for axes in ([2, 3], [3, 2])
+    ),
+    Case(
+        "LRN",
+        "opset1",
+        lrn(alpha="0.0001", beta="1", bias="1"),
+        [f32("2,6,4,5"), const("i32", [1])],
+    ),
+    Case(
+        "LRN",
+        "opset1",
+        lrn(bias="1.5"),
+        [f32("2,6,4,5"), const("i64", [1])],
+        known="lrn-whole-bias",
+    ),
     Case("LRN", "opset1", lrn(), [f32("2,6,4"), const("i64", [1])]),
-    *(Case("LRN", "opset1", lrn(), [data(t, "1,6,3,4"), const("i64", [1])]) for t in ("f16", "bf16")),
-    *(Case("LRN", "opset1", lrn(), [data(t, "1,6,3,4"), const("i64", [1])], run=False, known=TEXT.get(t, "")) for t in TYPES),
-    *(Case("LRN", "opset1", lrn(), [f32("1,6,3,4"), data(t, "2")], run=False, known=TEXT.get(t, "")) for t in ("i32", "u8", "f32", "boolean", "dynamic", "string")),
-    *(Case("LRN", "opset1", lrn(), [f32("2,3,4"), data("i64", shape)], run=False) for shape in ("?", "...", "2", "4", "..4", "0", "", "1,1", "5..6")),
-    *(Case("LRN", "opset1", lrn(), [f32(shape), const("i64", [1])], run=False) for shape in ("?,3,4..9", "...", "", "3", "0,3", "2,1000000000000")),
-    *(Case("LRN", "opset1", lrn(), [f32("2,3,4"), const("i64", axes)], run=False) for axes in ([3], [5])),
-    Case("LRN", "opset1", lrn(), [f32("2,3,4"), const("i64", [-4])], run=False, known="normalized-axes"),
+    *(
+        Case("LRN", "opset1", lrn(), [data(t, "1,6,3,4"), const("i64", [1])])
+        for t in ("f16", "bf16")
+    ),
+    *(
+        Case(
+            "LRN",
+            "opset1",
+            lrn(),
+            [data(t, "1,6,3,4"), const("i64", [1])],
+            run=False,
+            known=TEXT.get(t, ""),
+        )
+        for t in TYPES
+    ),
+    *(
+        Case(
+            "LRN", "opset1", lrn(), [f32("1,6,3,4"), data(t, "2")], run=False, known=TEXT.get(t, "")
+        )
+        for t in ("i32", "u8", "f32", "boolean", "dynamic", "string")
+    ),
+    *(
+        Case("LRN", "opset1", lrn(), [f32("2,3,4"), data("i64", shape)], run=False)
+        for shape in ("?", "...", "2", "4", "..4", "0", "", "1,1", "5..6")
+    ),
+    *(
+        Case("LRN", "opset1", lrn(), [f32(shape), const("i64", [1])], run=False)
+        for shape in ("?,3,4..9", "...", "", "3", "0,3", "2,1000000000000")
+    ),
+    *(
+        Case("LRN", "opset1", lrn(), [f32("2,3,4"), const("i64", axes)], run=False)
+        for axes in ([3], [5])
+    ),
+    Case(
+        "LRN",
+        "opset1",
+        lrn(),
+        [f32("2,3,4"), const("i64", [-4])],
+        run=False,
+        known="normalized-axes",
+    ),
     Case("LRN", "opset1", lrn(), [f32("2,3,4"), const("i64", [-1])], run=False),
-    Case("LRN", "opset1", lrn(), [f32("2,3,4"), const("i64", [1, 1])], run=False, known="duplicate-axes"),
-    *(Case("LRN", "opset1", lrn(**{name: "absent"}), [f32("2,3,4"), const("i64", [1])], run=False, known="missing-attribute") for name in ("alpha", "beta", "bias", "size")),
+    Case(
+        "LRN",
+        "opset1",
+        lrn(),
+        [f32("2,3,4"), const("i64", [1, 1])],
+        run=False,
+        known="duplicate-axes",
+    ),
+    *(
+        Case(
+            "LRN",
+            "opset1",
+            lrn(**{name: "absent"}),
+            [f32("2,3,4"), const("i64", [1])],
+            run=False,
+            known="missing-attribute",
+        )
+        for name in ("alpha", "beta", "bias", "size")
+    ),
     Case("LRN", "opset1", lrn(size="big"), [f32("2,3,4"), const("i64", [1])]),
-    Case("LRN", "opset1", lrn(size="0"), [f32("2,3,4"), const("i64", [1])], run=False, known="lrn-size"),
+    Case(
+        "LRN",
+        "opset1",
+        lrn(size="0"),
+        [f32("2,3,4"), const("i64", [1])],
+        run=False,
+        known="lrn-size",
+    ),
     Case("LRN", "opset1", lrn(), [f32("2,3,4")]),
     Case("LRN", "opset1", lrn(), [f32("2,3,4"), const("i64", [], (0,))], run=False),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", LRN, ids=case_id)
@@ -207,26 +447,103 @@ def euclid(eps: str = "0.01", mode: str = "add") -> dict[str, str]:
 
 
 EUCLID = [
-    *(Case("NormalizeL2", "opset1", euclid(mode=mode), [f32("2,3,4,5"), const("i64", axes)]) for mode in ("add", "max", "MAX") for axes in ([1], [1, 2, 3], [2, 3], [-1], [0])),
-    *(Case("NormalizeL2", "opset1", euclid("5", mode), [f32("2,3,4"), const("i64", [1])]) for mode in ("add", "max")),
+    *(
+        Case("NormalizeL2", "opset1", euclid(mode=mode), [f32("2,3,4,5"), const("i64", axes)])
+        for mode in ("add", "max", "MAX")
+        for axes in ([1], [1, 2, 3], [2, 3], [-1], [0])
+    ),
+    *(
+        Case("NormalizeL2", "opset1", euclid("5", mode), [f32("2,3,4"), const("i64", [1])])
+        for mode in ("add", "max")
+    ),
     Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), const("i64", 1)]),
     Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), const("i64", [], (0,))]),
     Case("NormalizeL2", "opset1", euclid(), [f32("5"), const("i64", [0])]),
-    Case("NormalizeL2", "opset1", euclid("0.5", "max"), [data("f32", "2,2", [[0, 0], [3, 4]]), const("i64", [1])]),
-    *(Case("NormalizeL2", "opset1", euclid(), [data(t, "2,3,4"), const("i64", [1])]) for t in ("f16", "bf16")),
-    *(Case("NormalizeL2", "opset1", euclid(), [data(t, "2,3,4"), const("i64", [1])], run=False, known=TEXT.get(t, "")) for t in TYPES),
-    *(Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), data(t, "2")], run=False, known=AXES.get(t, "")) for t in ("i32", "u8", "f32", "boolean", "dynamic", "string")),
-    *(Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), data("i64", shape)], run=False) for shape in ("?", "...", "2", "4", "..4", "0", "", "1,1", "5..6")),
-    *(Case("NormalizeL2", "opset1", euclid(), [f32(shape), const("i64", [1])], run=False) for shape in ("?,3,4..9", "...", "", "3", "0,3", "2,1000000000000")),
-    *(Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), const("i64", axes)], run=False) for axes in ([3], [-4], [-3])),
-    Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), const("i64", [1, 1])], run=False, known="duplicate-axes"),
-    *(Case("NormalizeL2", "opset1", euclid(**changed), [f32("2,3,4"), const("i64", [1])], run=False, known="missing-attribute") for changed in ({"eps": "absent"}, {"mode": "absent"})),
+    Case(
+        "NormalizeL2",
+        "opset1",
+        euclid("0.5", "max"),
+        [data("f32", "2,2", [[0, 0], [3, 4]]), const("i64", [1])],
+    ),
+    *(
+        Case("NormalizeL2", "opset1", euclid(), [data(t, "2,3,4"), const("i64", [1])])
+        for t in ("f16", "bf16")
+    ),
+    *(
+        Case(
+            "NormalizeL2",
+            "opset1",
+            euclid(),
+            [data(t, "2,3,4"), const("i64", [1])],
+            run=False,
+            known=TEXT.get(t, ""),
+        )
+        for t in TYPES
+    ),
+    *(
+        Case(
+            "NormalizeL2",
+            "opset1",
+            euclid(),
+            [f32("2,3,4"), data(t, "2")],
+            run=False,
+            known=AXES.get(t, ""),
+        )
+        for t in ("i32", "u8", "f32", "boolean", "dynamic", "string")
+    ),
+    *(
+        Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), data("i64", shape)], run=False)
+        for shape in ("?", "...", "2", "4", "..4", "0", "", "1,1", "5..6")
+    ),
+    *(
+        Case("NormalizeL2", "opset1", euclid(), [f32(shape), const("i64", [1])], run=False)
+        for shape in ("?,3,4..9", "...", "", "3", "0,3", "2,1000000000000")
+    ),
+    *(
+        Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4"), const("i64", axes)], run=False)
+        for axes in ([3], [-4], [-3])
+    ),
+    Case(
+        "NormalizeL2",
+        "opset1",
+        euclid(),
+        [f32("2,3,4"), const("i64", [1, 1])],
+        run=False,
+        known="duplicate-axes",
+    ),
+    *(
+        Case(
+            "NormalizeL2",
+            "opset1",
+            euclid(**changed),
+            [f32("2,3,4"), const("i64", [1])],
+            run=False,
+            known="missing-attribute",
+        )
+        for changed in ({"eps": "absent"}, {"mode": "absent"})
+    ),
     Case("NormalizeL2", "opset1", euclid(mode="min"), [f32("2,3,4"), const("i64", [1])]),
-    Case("NormalizeL2", "opset1", euclid(), [data("f32", "2,3", [[NAN, 1, 2], [1, 2, 3]]), const("i64", [1])]),
-    Case("NormalizeL2", "opset1", euclid(), [data("f32", "2,3", [[INF, 1, 2], [1, 2, 3]]), const("i64", [1])]),
+    Case(
+        "NormalizeL2",
+        "opset1",
+        euclid(),
+        [data("f32", "2,3", [[NAN, 1, 2], [1, 2, 3]]), const("i64", [1])],
+    ),
+    Case(
+        "NormalizeL2",
+        "opset1",
+        euclid(),
+        [data("f32", "2,3", [[INF, 1, 2], [1, 2, 3]]), const("i64", [1])],
+    ),
     Case("NormalizeL2", "opset1", euclid(), [f32("2,3,4")]),
-    Case("NormalizeL2", "opset1", euclid(), [f32("..."), node("ShapeOf", "opset3", {"output_type": "i64"}, [f32("1..2")])], run=False),
-]  # fmt: skip
+    Case(
+        "NormalizeL2",
+        "opset1",
+        euclid(),
+        [f32("..."), node("ShapeOf", "opset3", {"output_type": "i64"}, [f32("1..2")])],
+        run=False,
+    ),
+]
 
 
 @pytest.mark.parametrize("case", EUCLID, ids=case_id)
@@ -243,29 +560,116 @@ def group(number: str = "2", epsilon: str = "0.01") -> dict[str, str]:
 
 
 GROUP = [
-    *(Case("GroupNormalization", "opset12", group(number), [f32("2,6,4,5"), f32("6"), f32("6")]) for number in ("1", "2", "3", "6")),
-    *(Case("GroupNormalization", "opset12", group(), [f32(shape), f32("4"), f32("4")]) for shape in ("2,4", "2,4,3", "2,4,3,2,2")),
-    Case("GroupNormalization", "opset12", group(), [data("f16", "2,4,3"), data("f16", "4"), data("f16", "4")]),
-    *(Case("GroupNormalization", "opset12", group(), [data(t, "2,4,3"), data(t, "4"), data(t, "4")], run=False, known=TEXT.get(t, "")) for t in TYPES),
-    Case("GroupNormalization", "opset12", group(), [f32("2,4,3"), data("f16", "4"), f32("4")], run=False),
-    Case("GroupNormalization", "opset12", group(), [data("dynamic", "2,4,3"), f32("4"), f32("4")], run=False),
     *(
-        Case("GroupNormalization", "opset12", group(), [f32(shape), f32(scale), f32(bias)], run=False)
+        Case("GroupNormalization", "opset12", group(number), [f32("2,6,4,5"), f32("6"), f32("6")])
+        for number in ("1", "2", "3", "6")
+    ),
+    *(
+        Case("GroupNormalization", "opset12", group(), [f32(shape), f32("4"), f32("4")])
+        for shape in ("2,4", "2,4,3", "2,4,3,2,2")
+    ),
+    Case(
+        "GroupNormalization",
+        "opset12",
+        group(),
+        [data("f16", "2,4,3"), data("f16", "4"), data("f16", "4")],
+    ),
+    *(
+        Case(
+            "GroupNormalization",
+            "opset12",
+            group(),
+            [data(t, "2,4,3"), data(t, "4"), data(t, "4")],
+            run=False,
+            known=TEXT.get(t, ""),
+        )
+        for t in TYPES
+    ),
+    Case(
+        "GroupNormalization",
+        "opset12",
+        group(),
+        [f32("2,4,3"), data("f16", "4"), f32("4")],
+        run=False,
+    ),
+    Case(
+        "GroupNormalization",
+        "opset12",
+        group(),
+        [data("dynamic", "2,4,3"), f32("4"), f32("4")],
+        run=False,
+    ),
+    *(
+        Case(
+            "GroupNormalization", "opset12", group(), [f32(shape), f32(scale), f32(bias)], run=False
+        )
         for shape, scale, bias in (
-            ("?,4,3..9", "4", "4"), ("2,?,4", "4", "4"), ("2,2..5,4", "3..8", "?"), ("2,4,4", "?", "..."), ("...", "4", "4"), ("2,?,4", "...", "..."), ("...", "...", "..."), ("2,2..5,4", "4", "5"),
-            ("0,4,3", "4", "4"), ("2,4,0", "4", "4"), ("2,4,1000000000000", "4", "4"), ("2,?,4", "3", "3"),
+            ("?,4,3..9", "4", "4"),
+            ("2,?,4", "4", "4"),
+            ("2,2..5,4", "3..8", "?"),
+            ("2,4,4", "?", "..."),
+            ("...", "4", "4"),
+            ("2,?,4", "...", "..."),
+            ("...", "...", "..."),
+            ("2,2..5,4", "4", "5"),
+            ("0,4,3", "4", "4"),
+            ("2,4,0", "4", "4"),
+            ("2,4,1000000000000", "4", "4"),
+            ("2,?,4", "3", "3"),
             # refused
-            ("2,4,3", "3", "3"), ("2,4,3", "4", "3"), ("2,5,3", "5", "5"), ("2,1,3", "1", "1"), ("2", "2", "2"), ("", "2", "2"), ("2,1,4", "?", "?"), ("2,4,3", "4,1", "4"), ("2,4,3", "", "4"), ("...", "3", "4"),
-            ("2,2..3,4", "5..8", "?"), ("2,0,4", "0", "0"), ("2,4,3", "4", "1,4"),
+            ("2,4,3", "3", "3"),
+            ("2,4,3", "4", "3"),
+            ("2,5,3", "5", "5"),
+            ("2,1,3", "1", "1"),
+            ("2", "2", "2"),
+            ("", "2", "2"),
+            ("2,1,4", "?", "?"),
+            ("2,4,3", "4,1", "4"),
+            ("2,4,3", "", "4"),
+            ("...", "3", "4"),
+            ("2,2..3,4", "5..8", "?"),
+            ("2,0,4", "0", "0"),
+            ("2,4,3", "4", "1,4"),
         )
     ),
-    *(Case("GroupNormalization", "opset12", group(number), [f32("2,4,3"), f32("4"), f32("4")], run=False) for number in ("0", "-1", "3", "8", "two")),
-    *(Case("GroupNormalization", "opset12", group(number), [f32("..."), f32("4"), f32("4")], run=False) for number in ("0", "-1", "3", "8")),
-    Case("GroupNormalization", "opset12", group(epsilon="absent"), [f32("2,4,3"), f32("4"), f32("4")], run=False, known="missing-attribute"),
-    Case("GroupNormalization", "opset12", group("absent"), [f32("2,4,3"), f32("4"), f32("4")], run=False),
+    *(
+        Case(
+            "GroupNormalization",
+            "opset12",
+            group(number),
+            [f32("2,4,3"), f32("4"), f32("4")],
+            run=False,
+        )
+        for number in ("0", "-1", "3", "8", "two")
+    ),
+    *(
+        Case(
+            "GroupNormalization",
+            "opset12",
+            group(number),
+            [f32("..."), f32("4"), f32("4")],
+            run=False,
+        )
+        for number in ("0", "-1", "3", "8")
+    ),
+    Case(
+        "GroupNormalization",
+        "opset12",
+        group(epsilon="absent"),
+        [f32("2,4,3"), f32("4"), f32("4")],
+        run=False,
+        known="missing-attribute",
+    ),
+    Case(
+        "GroupNormalization",
+        "opset12",
+        group("absent"),
+        [f32("2,4,3"), f32("4"), f32("4")],
+        run=False,
+    ),
     Case("GroupNormalization", "opset11", group(), [f32("2,4,3"), f32("4"), f32("4")]),
     Case("GroupNormalization", "opset12", group(), [f32("2,4,3"), f32("4")]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", GROUP, ids=case_id)

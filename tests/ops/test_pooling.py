@@ -17,7 +17,10 @@ def f32(shape: str, run_shape: tuple[int, ...] | None = None) -> Data:
 
 
 def window(axes: int = 2, **changed: str) -> dict[str, str]:
-    """What OpenVINO's writer puts there for a window of 3 by 2 (or 3, or 3 by 2 by 2). The text `absent` leaves an attribute out."""
+    """The attributes that OpenVINO's writer writes for a window of 3, 3 by 2 or 3 by 2 by 2.
+
+    The value `absent` leaves an attribute out.
+    """
     made = {"strides": "1,1,1", "pads_begin": "0,0,0", "pads_end": "0,0,0", "kernel": "3,2,2"}
     written = (
         {name: text[: 2 * axes - 1] for name, text in made.items()}
@@ -67,16 +70,41 @@ SHAPES: list[tuple[str, tuple[int, ...] | None, dict[str, str]]] = [
     ("1,2,1..,5", None, {"strides": "3,1", "rounding_type": "ceil"}),
     ("1,?,?,?", None, {}),
     # refused
-    ("1,2,5", None, {}), ("1,2,5,5,5", None, {}), ("1,2", None, {}), ("", None, {}), ("1,2,2,2,2,2", None, {}),
-    ("1,2,2,5", None, {}), ("1,2,5,1", None, {}), ("0,2,5,5", None, {}), ("1,0,5,5", None, {}), ("1,2,0,5", None, {}),
-    ("1,2,5,5", None, {"kernel": "0,2"}), ("1,2,5,5", None, {"strides": "0,1"}), ("1,2,5,5", None, {"strides": "1"}), ("1,2,5,5", None, {"kernel": "3"}),
-    ("1,2,5,5", None, {"pads_begin": "1"}), ("1,2,5,5", None, {"pads_end": "1,1,1"}), ("...", None, {"pads_end": "1"}), ("...", None, {"strides": "1,0"}), ("...", None, {"kernel": "2,2,2"}),
-    ("1,2,5,5", None, {"kernel": "absent"}), ("1,2,5,5", None, {"strides": "absent"}), ("1,2,5,5", None, {"rounding_type": "up"}), ("1,2,5,5", None, {"auto_pad": "banana"}),
-    ("1,2,5,5", None, {"rounding_type": "absent", "auto_pad": "absent"}), ("1,2,5,5", None, {"pads_begin": "", "pads_end": ""}), ("1,2,5,5", None, {"strides": ""}), ("1,2,5,5", None, {"kernel": ""}),
-    ("1,2,5,5", None, {"pads_begin": "one,1"}), ("...", None, {"strides": "", "kernel": "", "pads_begin": "", "pads_end": ""}),
-    ("1,2,5,5", None, {"rounding_type": "ceil_torch"}), ("1,2,?,2..5", None, {"pads_begin": "3,0"}), ("1,2,5,5", None, {"pads_begin": "3,0"}), ("1,2,5,5", None, {"pads_end": "0,2"}),
+    ("1,2,5", None, {}),
+    ("1,2,5,5,5", None, {}),
+    ("1,2", None, {}),
+    ("", None, {}),
+    ("1,2,2,2,2,2", None, {}),
+    ("1,2,2,5", None, {}),
+    ("1,2,5,1", None, {}),
+    ("0,2,5,5", None, {}),
+    ("1,0,5,5", None, {}),
+    ("1,2,0,5", None, {}),
+    ("1,2,5,5", None, {"kernel": "0,2"}),
+    ("1,2,5,5", None, {"strides": "0,1"}),
+    ("1,2,5,5", None, {"strides": "1"}),
+    ("1,2,5,5", None, {"kernel": "3"}),
+    ("1,2,5,5", None, {"pads_begin": "1"}),
+    ("1,2,5,5", None, {"pads_end": "1,1,1"}),
+    ("...", None, {"pads_end": "1"}),
+    ("...", None, {"strides": "1,0"}),
+    ("...", None, {"kernel": "2,2,2"}),
+    ("1,2,5,5", None, {"kernel": "absent"}),
+    ("1,2,5,5", None, {"strides": "absent"}),
+    ("1,2,5,5", None, {"rounding_type": "up"}),
+    ("1,2,5,5", None, {"auto_pad": "banana"}),
+    ("1,2,5,5", None, {"rounding_type": "absent", "auto_pad": "absent"}),
+    ("1,2,5,5", None, {"pads_begin": "", "pads_end": ""}),
+    ("1,2,5,5", None, {"strides": ""}),
+    ("1,2,5,5", None, {"kernel": ""}),
+    ("1,2,5,5", None, {"pads_begin": "one,1"}),
+    ("...", None, {"strides": "", "kernel": "", "pads_begin": "", "pads_end": ""}),
+    ("1,2,5,5", None, {"rounding_type": "ceil_torch"}),
+    ("1,2,?,2..5", None, {"pads_begin": "3,0"}),
+    ("1,2,5,5", None, {"pads_begin": "3,0"}),
+    ("1,2,5,5", None, {"pads_end": "0,2"}),
     ("1,2,5,5", None, {"pads_begin": "1,1", "pads_end": "2,1"}),
-]  # fmt: skip
+]
 TYPES = [
     "f16",
     "bf16",
@@ -107,8 +135,8 @@ def base(operation: str, version: str, fixed: dict[str, str], outputs: int) -> l
             version,
             window(axes, **fixed | more, **form),
             [source],
-            outputs,
-            run and "000" not in source.shape,
+            outputs=outputs,
+            run=run and "000" not in source.shape,
             known=known,
         )
 
@@ -156,32 +184,94 @@ odd = data("f32", "1,1,1,6", [NAN, 1, -INF, -INF, INF, 2], run_shape=(1, 1, 1, 6
 
 
 DILATED = {"opset16": {"dilations": "1,1"}}
-"""Without dilations OpenVINO does not run AvgPool-16, nor MaxPool-8 and -14: it crashes, or gives what lay in memory."""
+"""Dilations for the versions that have them.
+
+Without, OpenVINO crashes on AvgPool-16, MaxPool-8 and MaxPool-14, or returns uninitialised memory.
+"""
 
 
 AVERAGES = [
     *(
-        Case("AvgPool", version, window(**{"exclude_pad": exclude, "strides": "2,2", "rounding_type": rounding, "pads_begin": "1,1", "pads_end": "1,1"} | DILATED.get(version, {})), [x])
+        Case(
+            "AvgPool",
+            version,
+            window(
+                **{
+                    "exclude_pad": exclude,
+                    "strides": "2,2",
+                    "rounding_type": rounding,
+                    "pads_begin": "1,1",
+                    "pads_end": "1,1",
+                }
+                | DILATED.get(version, {})
+            ),
+            [x],
+        )
         for version in ("opset1", "opset14", "opset16")
         for exclude in ("true", "false")
         for rounding in ("floor", "ceil", *(("ceil_torch",) if version != "opset1" else ()))
     ),
-    *(Case("AvgPool", version, window(**{"exclude_pad": "false", "auto_pad": pad, "strides": "2,2"} | DILATED.get(version, {})), [x]) for version in ("opset1", "opset14", "opset16") for pad in ("same_upper", "same_lower", "valid")),
-    *(Case("AvgPool", version, window(exclude_pad="absent"), [x], known="missing-attribute") for version in ("opset1", "opset14", "opset16")),
+    *(
+        Case(
+            "AvgPool",
+            version,
+            window(
+                **{"exclude_pad": "false", "auto_pad": pad, "strides": "2,2"}
+                | DILATED.get(version, {})
+            ),
+            [x],
+        )
+        for version in ("opset1", "opset14", "opset16")
+        for pad in ("same_upper", "same_lower", "valid")
+    ),
+    *(
+        Case("AvgPool", version, window(exclude_pad="absent"), [x], known="missing-attribute")
+        for version in ("opset1", "opset14", "opset16")
+    ),
     Case("AvgPool", "opset1", window(exclude_pad="maybe"), [x], known="boolean-text"),
     Case("AvgPool", "opset1", window(exclude_pad="false", pads_begin="3,2", pads_end="3,2"), [x]),
     Case("AvgPool", "opset1", window(exclude_pad="false", kernel="7,7"), [x]),
     Case("AvgPool", "opset1", window(exclude_pad="false", pads_begin="2,2", kernel="7,7"), [x]),
     Case("AvgPool", "opset1", window(exclude_pad="true", kernel="1,6"), [odd]),
     Case("AvgPool", "opset1", window(exclude_pad="true", kernel="1,2"), [odd]),
-    *(Case("AvgPool", "opset16", window(exclude_pad=exclude, dilations="2,3"), [data("f32", "1,2,7,8")]) for exclude in ("true", "false")),
     *(
-        Case("AvgPool", "opset16", window(exclude_pad=exclude, dilations="2,2", strides="2,1", pads_begin="2,1", pads_end="1,1", rounding_type=rounding), [data("f32", "1,2,7,8")])
+        Case(
+            "AvgPool",
+            "opset16",
+            window(exclude_pad=exclude, dilations="2,3"),
+            [data("f32", "1,2,7,8")],
+        )
+        for exclude in ("true", "false")
+    ),
+    *(
+        Case(
+            "AvgPool",
+            "opset16",
+            window(
+                exclude_pad=exclude,
+                dilations="2,2",
+                strides="2,1",
+                pads_begin="2,1",
+                pads_end="1,1",
+                rounding_type=rounding,
+            ),
+            [data("f32", "1,2,7,8")],
+        )
         for exclude in ("true", "false")
         for rounding in ("floor", "ceil", "ceil_torch")
     ),
-    Case("AvgPool", "opset16", window(exclude_pad="true", dilations="2,2", auto_pad="same_upper"), [data("f32", "1,2,7,8")]),
-    Case("AvgPool", "opset16", window(exclude_pad="true", dilations="1,2"), [f32("1,2,?,4..9", (1, 2, 6, 7))]),
+    Case(
+        "AvgPool",
+        "opset16",
+        window(exclude_pad="true", dilations="2,2", auto_pad="same_upper"),
+        [data("f32", "1,2,7,8")],
+    ),
+    Case(
+        "AvgPool",
+        "opset16",
+        window(exclude_pad="true", dilations="1,2"),
+        [f32("1,2,?,4..9", (1, 2, 6, 7))],
+    ),
     Case("AvgPool", "opset16", window(exclude_pad="true", dilations=""), [x], run=False),
     Case("AvgPool", "opset16", window(exclude_pad="true", dilations="2"), [x]),
     Case("AvgPool", "opset16", window(exclude_pad="true", dilations="0,1"), [x]),
@@ -191,7 +281,7 @@ AVERAGES = [
     Case("AvgPool", "opset15", window(exclude_pad="true", rounding_type="ceil_torch"), [x]),
     Case("AvgPool", "opset1", window(exclude_pad="true"), [x, x]),
     Case("AvgPool", "opset1", window(exclude_pad="true"), []),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", AVERAGES, ids=case_id)
@@ -204,40 +294,159 @@ def largest(**changed: str) -> dict[str, str]:
 
 
 LARGEST = [
-    *(Case("MaxPool", "opset1", window(kernel="2,2", strides="2,2"), [source]) for source in (integers, data("u8", "1,2,4,5"), data("i8", "1,2,4,5", low=-100, high=100), data("i64", "1,2,4,5"))),
+    *(
+        Case("MaxPool", "opset1", window(kernel="2,2", strides="2,2"), [source])
+        for source in (
+            integers,
+            data("u8", "1,2,4,5"),
+            data("i8", "1,2,4,5", low=-100, high=100),
+            data("i64", "1,2,4,5"),
+        )
+    ),
     Case("MaxPool", "opset1", window(kernel="2,2", pads_begin="1,1", pads_end="1,1"), [integers]),
-    Case("MaxPool", "opset1", window(kernel="2,2", pads_begin="1,1", pads_end="1,1"), [data("i8", "1,1,2,2", [-128, -128, -128, -127], run_shape=(1, 1, 2, 2))]),
+    Case(
+        "MaxPool",
+        "opset1",
+        window(kernel="2,2", pads_begin="1,1", pads_end="1,1"),
+        [data("i8", "1,1,2,2", [-128, -128, -128, -127], run_shape=(1, 1, 2, 2))],
+    ),
     Case("MaxPool", "opset1", window(kernel="1,2"), [odd]),
-    *(Case("MaxPool", version, largest(kernel="1,2"), [odd], 2) for version in ("opset8", "opset14")),
-    Case("MaxPool", "opset1", window(pads_begin="2,1", pads_end="2,1"), [data("f32", "1,2,5,6", low=-9, high=-8)]),
+    *(
+        Case("MaxPool", version, largest(kernel="1,2"), [odd], outputs=2)
+        for version in ("opset8", "opset14")
+    ),
+    Case(
+        "MaxPool",
+        "opset1",
+        window(pads_begin="2,1", pads_end="2,1"),
+        [data("f32", "1,2,5,6", low=-9, high=-8)],
+    ),
     Case("MaxPool", "opset1", window(pads_begin="3,2", pads_end="3,2"), [x]),
     *(
-        Case("MaxPool", version, largest(axis=axis, strides="2,1", pads_begin="1,1", pads_end="1,0"), [data("f32", "2,3,5,6")], 2)
+        Case(
+            "MaxPool",
+            version,
+            largest(axis=axis, strides="2,1", pads_begin="1,1", pads_end="1,0"),
+            [data("f32", "2,3,5,6")],
+            outputs=2,
+        )
         for version in ("opset8", "opset14")
         for axis in ("0", "1", "2", "3", "-1", "-2", "-4", "4", "-5")
     ),
-    *(Case("MaxPool", version, largest(axis=axis), [f32("...")], 2) for version in ("opset8", "opset14") for axis in ("0", "7")),
-    *(Case("MaxPool", version, largest(axis="absent", index_element_type="absent", dilations="absent"), [x], 2, run=False) for version in ("opset8", "opset14")),
-    *(Case("MaxPool", "opset8", largest(index_element_type=t), [x], 2) for t in ("i32", "I64")),
-    *(Case("MaxPool", version, largest(index_element_type=t), [x], 2, run=False, known="pool-index-type") for version in ("opset8", "opset14") for t in ("u8", "f32")),
-    Case("MaxPool", "opset8", largest(index_element_type="int"), [x], 2),
-    *(Case("MaxPool", version, largest(dilations=dilations, strides="1,2"), [data("f32", "1,2,7,8")], 2) for version in ("opset8", "opset14") for dilations in ("2,3", "3,1", "2", "0,1")),
-    *(Case("MaxPool", version, largest(dilations=""), [x], 2, run=False) for version in ("opset8", "opset14")),
     *(
-        Case("MaxPool", version, largest(dilations="2,2", strides="2,2", pads_begin="2,1", pads_end="1,2", rounding_type=rounding), [data("f32", "1,2,7,8")], 2)
+        Case("MaxPool", version, largest(axis=axis), [f32("...")], outputs=2)
+        for version in ("opset8", "opset14")
+        for axis in ("0", "7")
+    ),
+    *(
+        Case(
+            "MaxPool",
+            version,
+            largest(axis="absent", index_element_type="absent", dilations="absent"),
+            [x],
+            outputs=2,
+            run=False,
+        )
+        for version in ("opset8", "opset14")
+    ),
+    *(
+        Case("MaxPool", "opset8", largest(index_element_type=t), [x], outputs=2)
+        for t in ("i32", "I64")
+    ),
+    *(
+        Case(
+            "MaxPool",
+            version,
+            largest(index_element_type=t),
+            [x],
+            outputs=2,
+            run=False,
+            known="pool-index-type",
+        )
+        for version in ("opset8", "opset14")
+        for t in ("u8", "f32")
+    ),
+    Case("MaxPool", "opset8", largest(index_element_type="int"), [x], outputs=2),
+    *(
+        Case(
+            "MaxPool",
+            version,
+            largest(dilations=dilations, strides="1,2"),
+            [data("f32", "1,2,7,8")],
+            outputs=2,
+        )
+        for version in ("opset8", "opset14")
+        for dilations in ("2,3", "3,1", "2", "0,1")
+    ),
+    *(
+        Case("MaxPool", version, largest(dilations=""), [x], outputs=2, run=False)
+        for version in ("opset8", "opset14")
+    ),
+    *(
+        Case(
+            "MaxPool",
+            version,
+            largest(
+                dilations="2,2",
+                strides="2,2",
+                pads_begin="2,1",
+                pads_end="1,2",
+                rounding_type=rounding,
+            ),
+            [data("f32", "1,2,7,8")],
+            outputs=2,
+        )
         for version in ("opset8", "opset14")
         for rounding in ("floor", "ceil", "ceil_torch")
     ),
-    *(Case("MaxPool", version, largest(auto_pad=pad, dilations="2,2", strides="2,1"), [data("f32", "1,2,7,8")], 2) for version in ("opset8", "opset14") for pad in ("same_upper", "same_lower", "valid")),
-    *(Case("MaxPool", "opset14", largest(kernel="2,2"), [source], 2) for source in (integers, data("u8", "1,2,4,5"), data("i8", "1,2,4,5", low=-100, high=100))),
-    Case("MaxPool", "opset8", window(1, index_element_type="i32", axis="1", dilations="2", strides="2"), [data("f32", "2,2,9")], 2),
-    Case("MaxPool", "opset14", window(3, index_element_type="i32", axis="2", dilations="1,2,1", pads_begin="1,0,0"), [data("f32", "2,2,4,5,4")], 2),
-    Case("MaxPool", "opset14", largest(rounding_type="ceil_torch", strides="2,2", pads_begin="1,1", pads_end="1,1"), [f32("1,2,?,4..9", (1, 2, 6, 7))], 2),
-    Case("MaxPool", "opset8", largest(auto_pad="same_lower"), [f32("1,2,6,3..9", (1, 2, 6, 5))], 2, known="max-pool-same-lower"),
-    Case("MaxPool", "opset13", largest(rounding_type="ceil_torch"), [x], 2),
+    *(
+        Case(
+            "MaxPool",
+            version,
+            largest(auto_pad=pad, dilations="2,2", strides="2,1"),
+            [data("f32", "1,2,7,8")],
+            outputs=2,
+        )
+        for version in ("opset8", "opset14")
+        for pad in ("same_upper", "same_lower", "valid")
+    ),
+    *(
+        Case("MaxPool", "opset14", largest(kernel="2,2"), [source], outputs=2)
+        for source in (integers, data("u8", "1,2,4,5"), data("i8", "1,2,4,5", low=-100, high=100))
+    ),
+    Case(
+        "MaxPool",
+        "opset8",
+        window(1, index_element_type="i32", axis="1", dilations="2", strides="2"),
+        [data("f32", "2,2,9")],
+        outputs=2,
+    ),
+    Case(
+        "MaxPool",
+        "opset14",
+        window(3, index_element_type="i32", axis="2", dilations="1,2,1", pads_begin="1,0,0"),
+        [data("f32", "2,2,4,5,4")],
+        outputs=2,
+    ),
+    Case(
+        "MaxPool",
+        "opset14",
+        largest(rounding_type="ceil_torch", strides="2,2", pads_begin="1,1", pads_end="1,1"),
+        [f32("1,2,?,4..9", (1, 2, 6, 7))],
+        outputs=2,
+    ),
+    Case(
+        "MaxPool",
+        "opset8",
+        largest(auto_pad="same_lower"),
+        [f32("1,2,6,3..9", (1, 2, 6, 5))],
+        outputs=2,
+        known="max-pool-same-lower",
+    ),
+    Case("MaxPool", "opset13", largest(rounding_type="ceil_torch"), [x], outputs=2),
     Case("MaxPool", "opset7", window(), [x]),
     Case("MaxPool", "opset1", window(), [x, x]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("case", LARGEST, ids=case_id)
@@ -247,7 +456,9 @@ def test_largest(case: Case, oracle: Oracle) -> None:
 
 def adaptive(operation: str, outputs: int, fixed: dict[str, str]) -> list[Case]:
     def case(*inputs: object, run: bool = True, known: str = "", **changed: str) -> Case:
-        return Case(operation, "opset8", fixed | changed, inputs, outputs, run, known=known)  # type: ignore[arg-type]
+        return Case(
+            operation, "opset8", fixed | changed, inputs, outputs=outputs, run=run, known=known
+        )  # type: ignore[arg-type]
 
     two = const("i64", [3, 2])
     shape_of = node("ShapeOf", "opset3", {"output_type": "i64"}, [f32("2..4,..5")])
@@ -294,7 +505,7 @@ INDEX = [
             "opset8",
             {"index_element_type": t} if t else {},
             [f32("1,2,5,6"), const("i64", [2, 4])],
-            2,
+            outputs=2,
             run=t == "i32",
         )
         for t in ("i32", "i64", "", "u8", "f32", "int")
@@ -304,7 +515,7 @@ INDEX = [
         "opset8",
         {"index_element_type": "i32"},
         [data("f32", "1,1,1,4", [[[[1, 1, -INF, -INF]]]]), const("i64", [1, 2])],
-        2,
+        outputs=2,
     ),
 ]
 

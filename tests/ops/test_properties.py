@@ -1,4 +1,7 @@
-"""Every operation with shapes that nobody thought of: the rows of the other tests with their input shapes changed at random, against OpenVINO."""
+"""Every operation with random shapes, against OpenVINO.
+
+They are the rows of the other tests with their input shapes changed at random.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,13 @@ EXCEPTED = {
     "I420toRGB": COLOURS,
     "NV12toBGR": COLOURS,
     "NV12toRGB": COLOURS,
-    "Slice": "OpenVINO's bounds are wrong where start and stop count from different ends; test_movement_slicing.py tries every size",
+    "Slice": "OpenVINO's bounds are wrong where start and stop count from different ends; "
+    "test_movement_slicing.py tries every size",
     "StridedSlice": "as Slice",
-    "SparseFillEmptyRows": "OpenVINO looks at dimension 0 of values of dynamic rank, and refuses them for what it meets there",
-    "Transpose": "OpenVINO makes a scalar of data of dynamic rank and an empty order, which stands for the reversed one",
+    "SparseFillEmptyRows": "OpenVINO reads dimension 0 of values of dynamic rank, "
+    "and rejects them for what it reads",
+    "Transpose": "OpenVINO infers a scalar for data of dynamic rank and an empty order, "
+    "which stands for the reversed one",
 }
 """Operations that are held against OpenVINO by their own rows only, and why."""
 
@@ -45,7 +51,7 @@ def pool() -> dict[tuple[str, str], list[Case]]:
 
 
 def changed(shape: str, chance: random.Random) -> str:
-    """A shape with other sizes, intervals in the place of sizes, a dimension more or less, or of dynamic rank."""
+    """A shape with other sizes, intervals instead of sizes, another rank, or a dynamic rank."""
     if shape == "...":
         return chance.choice(["...", "?,?", "1,2,3"])
     dims = [dim for dim in shape.split(",") if dim]

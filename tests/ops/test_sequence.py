@@ -68,7 +68,7 @@ def cell(
         version,
         settings(operation, **changes),
         inputs[: len(inputs) - drop],
-        2 if gates == 4 else 1,
+        outputs=2 if gates == 4 else 1,
         id=f"{operation}-{id}",
         run=run,
         known=known,
@@ -156,7 +156,7 @@ def peephole(
         "opset1",
         attributes,
         inputs,
-        2,
+        outputs=2,
         id=f"LSTMCell-1-{id}",
         run=run,
         known=known,
@@ -220,7 +220,7 @@ def sequence(
         "opset5",
         settings(operation, **changes),
         inputs,
-        3 if gates == 4 else 2,
+        outputs=3 if gates == 4 else 2,
         id=f"{operation}-{id}",
         run=run,
         known=known,
@@ -320,7 +320,10 @@ def test_recurrent(case: Case, oracle: Oracle) -> None:
 
 
 def test_peepholes_and_coupled_gates() -> None:
-    """Against the equations, for OpenVINO cannot run them: gates f, i, o see the cell state, o the new one; coupled, i = 1 - f."""
+    """Peepholes and coupled gates against the equations, as OpenVINO cannot run them.
+
+    Gates f and i see the cell state, o the new one; coupled, i = 1 - f.
+    """
     from irshape.ops.sequence.recurrent import LSTMCell_1
 
     rng = np.random.default_rng(3)

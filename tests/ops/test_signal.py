@@ -170,7 +170,7 @@ def test_fourier(case: Case, oracle: Oracle) -> None:
 
 
 def definition(signal: Any, axis: int, size: int, sign: int) -> Any:
-    """The sum that defines a Fourier transform along an axis, of a signal cut or filled up with zeros."""
+    """The defining sum of a Fourier transform along an axis, truncated or zero-padded."""
     kept = np.moveaxis(signal, axis, -1)[..., :size]
     kept = np.concatenate([kept, np.zeros((*kept.shape[:-1], size - kept.shape[-1]))], axis=-1)
     turns = np.outer(np.arange(size), np.arange(size)) / size
@@ -189,7 +189,10 @@ PADDED = [
 
 @pytest.mark.parametrize(("shape", "axes", "sizes"), PADDED)
 def test_real_signal_filled_up(shape: tuple[int, ...], axes: list[int], sizes: list[int]) -> None:
-    """RDFT of more than there is, which the CPU plugin reads from behind its input, and of -1, which it refuses to run: half of what DFT gives."""
+    """RDFT with zero-padding and with the signal size -1 gives half of what DFT gives.
+
+    In the first case the CPU plugin reads past its input; the second it refuses to run.
+    """
     from irshape.ops.signal.fourier import DFT, RDFT
 
     signal = np.random.default_rng(5).normal(size=shape).astype(np.float32)
@@ -217,7 +220,7 @@ def test_real_signal_filled_up(shape: tuple[int, ...], axes: list[int], sizes: l
     ],
 )
 def test_half_spectrum_back(shape: tuple[int, ...], axes: list[int], sizes: list[int]) -> None:
-    """IRDFT gives the signal back of which RDFT made the spectrum, filled up also where the CPU plugin reads from behind its input."""
+    """IRDFT inverts RDFT, also with zero-padding, for which the CPU plugin reads past its input."""
     from irshape.ops.signal.fourier import IRDFT, RDFT
 
     signal = np.random.default_rng(6).normal(size=shape).astype(np.float32)
@@ -239,7 +242,10 @@ def test_half_spectrum_back(shape: tuple[int, ...], axes: list[int], sizes: list
 
 
 def test_of_nothing() -> None:
-    """Along no axis nothing changes, and of no elements there are zeros, where the CPU plugin leaves its results unset."""
+    """Without axes nothing changes, and without elements the result is 0.
+
+    The CPU plugin leaves its results uninitialised there.
+    """
     from irshape.ops.signal.fourier import DFT, IDFT
 
     pairs = np.random.default_rng(7).normal(size=(3, 4, 2)).astype(np.float32)

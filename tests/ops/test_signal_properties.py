@@ -1,4 +1,7 @@
-"""What holds of any signal, spectrum or sequence: inference foretells what is computed, and knowing less never contradicts knowing more."""
+"""Properties of any signal, spectrum or sequence.
+
+Inference predicts what is computed, and knowing less never contradicts knowing more.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,10 @@ def shapes(made: Tensor | tuple[Tensor, ...]) -> tuple[PartialShape, ...]:
 def holds(
     draw: st.DrawFn, operation: Operation, arrays: list[Any], firm: tuple[int, ...] = ()
 ) -> Any:
-    """The result, after inference from all and from less has been held against it. `firm` are the inputs whose values stay known."""
+    """The result, once inference from full and from partial knowledge has been compared with it.
+
+    `firm` are the inputs whose values stay known.
+    """
     assert operation.evaluate is not None
     made = operation.evaluate(*arrays)
     exact = [None if array is None else known(array) for array in arrays]
@@ -98,7 +104,7 @@ def transforms(draw: st.DrawFn) -> tuple[Operation, list[Any], Any]:
         np.array(signs, np.int64),
         None if sizes is None else np.array(sizes, np.int64),
     ]
-    # With unknown signal sizes OpenVINO takes all axes but the last to stay as they are, and so does inference.
+    # with unknown signal sizes, OpenVINO and inference assume that all axes but the last stay
     return operation, arrays, holds(draw, operation, arrays, (2,) if half and len(axes) > 1 else ())
 
 
@@ -129,7 +135,7 @@ def framed(draw: st.DrawFn) -> tuple[list[Any], Any]:
 @FEW
 @given(framed())
 def test_short_time(drawn: tuple[list[Any], Any]) -> None:
-    """Transposed frames are the same frames, and each is the transform of its part of the signal."""
+    """Transposed frames are the same frames, each the transform of its part of the signal."""
     arrays, _ = drawn
     signal, window, size, step = arrays
     made = STFT(transpose_frames=False).evaluate(*arrays)
@@ -216,7 +222,10 @@ def test_greedy(drawn: tuple[Any, Any], merge: bool, more: st.DataObject) -> Non
 def test_loss(
     drawn: tuple[Any, Any], merge: bool, unique: bool, collapse: bool, more: st.DataObject
 ) -> None:
-    """A loss is that of a probability, and does not depend on what is added to all logits of a step, or stands behind the labels."""
+    """A loss is that of a probability.
+
+    It depends neither on a constant added to all logits of a step nor on what follows the labels.
+    """
     logits, lengths = drawn
     rng = np.random.default_rng(1)
     labels = rng.integers(0, logits.shape[2] - 1, logits.shape[:2])

@@ -1,4 +1,4 @@
-"""Conversions of element types against OpenVINO, and the values that elementwise operations hand on to shapes."""
+"""Conversions of element types against OpenVINO, and elementwise values that decide shapes."""
 
 from __future__ import annotations
 
@@ -230,16 +230,24 @@ TYPES = [
     ),
     Case("ConvertLike", "opset1", {}, [data("f32", "2,3"), data("dynamic", "?")], run=False),
     Case("ConvertLike", "opset1", {}, [data("f32", "2,3")]),
-    *(promote(a, b, "3", unsafe, scalar) for a, b in MIXED for unsafe, scalar in PROMOTE),
-    *(promote(b, a, "", unsafe, "true") for a, b in MIXED for unsafe in ("true", "false")),
-    promote("f32", "dynamic", "3", "false", "false"),
     *(
-        promote(a, b, "...", unsafe, "true")
+        promote(a, b, shape="3", unsafe=unsafe, scalar=scalar)
+        for a, b in MIXED
+        for unsafe, scalar in PROMOTE
+    ),
+    *(
+        promote(b, a, shape="", unsafe=unsafe, scalar="true")
+        for a, b in MIXED
+        for unsafe in ("true", "false")
+    ),
+    promote("f32", "dynamic", shape="3", unsafe="false", scalar="false"),
+    *(
+        promote(a, b, shape="...", unsafe=unsafe, scalar="true")
         for a, b in (("i32", "i8"), ("u64", "i64"), ("f32", "i8"))
         for unsafe in ("true", "false")
     ),
-    promote("nf4", "f32", "3", "false", "false"),
-    promote("f32", "string", "3", "false", "false"),
+    promote("nf4", "f32", shape="3", unsafe="false", scalar="false"),
+    promote("f32", "string", shape="3", unsafe="false", scalar="false"),
     Case("ConvertPromoteTypes", "opset14", {}, [data("i8", "2,3"), data("f32", "3")], outputs=2),
     Case(
         "ConvertPromoteTypes",
@@ -264,7 +272,7 @@ def test_types(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
 
 
-# Values that decide a shape: the result is the target of a Broadcast, so its bounds become the shape
+# values that decide a shape: the result is the target of a Broadcast, which takes its bounds
 
 
 def shape_of(shape: str) -> Node:

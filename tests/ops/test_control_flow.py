@@ -35,11 +35,11 @@ class Graph:
                 [(type, shape)],
             )
         )
-        return self.made((type, shape), 0)
+        return self.declared((type, shape), 0)
 
     def const(self, type: str, values: Any) -> Port:
         self.layers.append(self.blob.const(len(self.layers), type, values))
-        return self.made((type, "[" + ",".join(map(str, np.shape(values))) + "]"), 0)
+        return self.declared((type, "[" + ",".join(map(str, np.shape(values))) + "]"), 0)
 
     def op(
         self,
@@ -64,7 +64,7 @@ class Graph:
             )
         )
         self.edges += [(*source, number, index) for index, source in enumerate(sources)]
-        return self.made((type, shape), len(sources))
+        return self.declared((type, shape), len(sources))
 
     def result(self, source: Port) -> int:
         number = len(self.layers)
@@ -72,7 +72,7 @@ class Graph:
         self.edges.append((*source, number, 0))
         return number
 
-    def made(self, form: tuple[str, str], port: int) -> Port:
+    def declared(self, form: tuple[str, str], port: int) -> Port:
         self.types[len(self.layers) - 1, port] = form
         return len(self.layers) - 1, port
 

@@ -17,9 +17,9 @@ def attributes(axes: int = 2, **changed: str) -> dict[str, str]:
 
     The value `absent` leaves an attribute out.
     """
-    made = {"strides": ["1"], "pads_begin": ["0"], "pads_end": ["0"], "dilations": ["1"]}
+    defaults = {"strides": ["1"], "pads_begin": ["0"], "pads_end": ["0"], "dilations": ["1"]}
     written = (
-        {name: ",".join(one * axes) for name, one in made.items()}
+        {name: ",".join(one * axes) for name, one in defaults.items()}
         | {"auto_pad": "explicit"}
         | changed
     )
@@ -756,36 +756,62 @@ def moves(shape: str, reach: float = 1.5) -> Data:
     return data("f32", shape, low=-reach, high=reach)
 
 
+def deformed(
+    version: str,
+    form: dict[str, str] | None = None,
+    shape: str = "1,2,5,6",
+    offsets: str = "1,18,3,4",
+    filters: str = "4,2,3,3",
+    reach: float = 1.5,
+) -> Case:
+    """A DeformableConvolution that is run, with offsets from -`reach` to `reach`."""
+    inputs = [f32(shape), moves(offsets, reach), f32(filters)]
+    return Case("DeformableConvolution", version, form or deformable(), inputs)
+
+
 WEIGHTS = data("f32", "1,9,3,4", low=0, high=1)
 DEFORMABLE = [
     *(
-        Case(
-            "DeformableConvolution", version, form, [f32(shape), moves(moved, reach), f32(filters)]
-        )
+        deformed(version, **row)
         for version in ("opset1", "opset8")
-        for form, shape, moved, filters, reach in (
-            (deformable(), "1,2,5,6", "1,18,3,4", "4,2,3,3", 1.5),
-            (deformable(), "1,2,5,6", "1,18,3,4", "4,2,3,3", 6.0),
-            (deformable(), "1,2,5,6", "1,18,3,4", "4,2,3,3", 0.0),
-            (deformable(pads_begin="1,1", pads_end="1,1"), "2,2,5,6", "2,18,5,6", "4,2,3,3", 1.5),
-            (
-                deformable(strides="2,1", dilations="1,2", pads_begin="1,2", pads_end="1,2"),
-                "1,2,5,6",
-                "1,18,3,6",
-                "4,2,3,3",
-                1.5,
-            ),
-            (deformable(group="2"), "1,4,5,6", "1,18,3,4", "4,2,3,3", 1.5),
-            (deformable(deformable_group="2"), "1,4,5,6", "1,36,3,4", "3,4,3,3", 1.5),
-            (deformable(group="2", deformable_group="4"), "1,4,5,6", "1,16,4,6", "4,2,2,1", 1.5),
-            (deformable(auto_pad="same_upper"), "1,2,5,6", "1,12,5,6", "4,2,2,3", 1.5),
-            (
-                deformable(auto_pad="same_lower", strides="2,2"),
-                "1,2,5,6",
-                "1,12,3,3",
-                "4,2,2,3",
-                1.5,
-            ),
+        for row in (
+            {},
+            {"reach": 6.0},
+            {"reach": 0.0},
+            {
+                "form": deformable(pads_begin="1,1", pads_end="1,1"),
+                "shape": "2,2,5,6",
+                "offsets": "2,18,5,6",
+            },
+            {
+                "form": deformable(
+                    strides="2,1", dilations="1,2", pads_begin="1,2", pads_end="1,2"
+                ),
+                "offsets": "1,18,3,6",
+            },
+            {"form": deformable(group="2"), "shape": "1,4,5,6"},
+            {
+                "form": deformable(deformable_group="2"),
+                "shape": "1,4,5,6",
+                "offsets": "1,36,3,4",
+                "filters": "3,4,3,3",
+            },
+            {
+                "form": deformable(group="2", deformable_group="4"),
+                "shape": "1,4,5,6",
+                "offsets": "1,16,4,6",
+                "filters": "4,2,2,1",
+            },
+            {
+                "form": deformable(auto_pad="same_upper"),
+                "offsets": "1,12,5,6",
+                "filters": "4,2,2,3",
+            },
+            {
+                "form": deformable(auto_pad="same_lower", strides="2,2"),
+                "offsets": "1,12,3,3",
+                "filters": "4,2,2,3",
+            },
         )
     ),
     *(

@@ -33,14 +33,14 @@ def test_all_versions_are_inferred_and_evaluated() -> None:
 
 def test_all_versions_have_rows() -> None:
     """Rows for shapes and refusals, and rows that run."""
-    found = {
+    counts = {
         (cls.type_name(), cls.since): rows
         for cls, rows in counted().items()
         if cls.type_name() not in THROUGH_OTHERS
     }
     assert [
         version
-        for version, rows in found.items()
+        for version, rows in counts.items()
         if rows.rows < 3 or not (rows.run or version[0] in NOT_RUN)
     ] == []
 

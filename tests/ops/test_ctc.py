@@ -226,7 +226,7 @@ def loss(
         "ctc_merge_repeated": "true",
         "unique": "false",
     } | changes
-    found = [
+    operands = [
         data(types[0], logits),
         data(types[1], given, values=values[0], low=4, high=5),
         data(types[2], labels, values=values[1], low=0, high=2),
@@ -237,7 +237,7 @@ def loss(
         "CTCLoss",
         "opset4",
         {name: value for name, value in attributes.items() if value is not None},
-        found[:inputs],
+        operands[:inputs],
         **rest,
     )
 
@@ -356,11 +356,11 @@ def test_loss_is_that_of_all_paths(labels: list[int], steps: int, merge: bool) -
         if collapsed(path, 2, merge=merge) == labels
     )
     padded = np.array([labels + [9] * (5 - len(labels))])
-    found = CTCLoss(ctc_merge_repeated=merge).evaluate(
+    loss = CTCLoss(ctc_merge_repeated=merge).evaluate(
         logits, np.array([steps]), padded, np.array([len(labels)]), None
     )
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found[0], -np.log(total) if total else np.inf, rtol=1e-5, atol=1e-6)
+    assert loss.dtype == np.float32
+    np.testing.assert_allclose(loss[0], -np.log(total) if total else np.inf, rtol=1e-5, atol=1e-6)
 
 
 def test_labels_are_classes() -> None:
@@ -381,8 +381,10 @@ def test_no_classes() -> None:
     """Nothing is decoded where there are no classes, and the CPU plugin leaves its result unset."""
     from irshape.ops.sequence.ctc import CTCGreedyDecoder, CTCGreedyDecoderSeqLen
 
-    made = CTCGreedyDecoder().evaluate(np.zeros((3, 2, 0), np.float32), np.ones((3, 2), np.float32))
-    np.testing.assert_array_equal(made, np.full((2, 3, 1, 1), -1))
+    classes = CTCGreedyDecoder().evaluate(
+        np.zeros((3, 2, 0), np.float32), np.ones((3, 2), np.float32)
+    )
+    np.testing.assert_array_equal(classes, np.full((2, 3, 1, 1), -1))
     for blank in (None, np.array(0)):
         classes, lengths = CTCGreedyDecoderSeqLen().evaluate(
             np.zeros((2, 3, 0), np.float32), np.array([3, 1]), blank

@@ -22,11 +22,11 @@ def priors(batch: int, count: int, size: int, rows: int, scale: float = 1.0) -> 
         )
         if size == 5:
             boxes = np.concatenate([np.zeros((batch, count, 1)), boxes], axis=2)
-        made = boxes.reshape(batch, 1, -1)
+        boxes = boxes.reshape(batch, 1, -1)
         if rows == 2:
-            made = np.concatenate(
+            boxes = np.concatenate(
                 [
-                    made,
+                    boxes,
                     np.pad(
                         rng.uniform(0.1, 0.3, (batch, 1, count * 4)),
                         ((0, 0), (0, 0), (0, count * (size - 4))),
@@ -34,7 +34,7 @@ def priors(batch: int, count: int, size: int, rows: int, scale: float = 1.0) -> 
                 ],
                 axis=1,
             )
-        return made
+        return boxes
 
     return data("f32", f"{batch},{rows},{count * size}", make)
 
@@ -72,8 +72,8 @@ def detection(
             data("f32", f"{images},{count * 2}", low=0, high=1),
             data("f32", f"{images},{count * places * 4}", low=-1, high=1),
         ]
-    for made in inputs:
-        made.element_type = element_type
+    for source in inputs:
+        source.element_type = element_type
     if version == 1:
         attributes["num_classes"] = str(classes)
     case = Case("DetectionOutput", f"opset{version}", attributes, inputs, known=known)

@@ -1,4 +1,4 @@
-"""Kernels of another back end: some operations are computed by them, all others by their declarations."""
+"""Kernels of another back end compute some operations, the declarations all others."""
 
 from __future__ import annotations
 
@@ -27,17 +27,29 @@ LOOP = """<port_map>
 </port_map>
 <back_edges><edge from-layer="3" to-layer="0"/></back_edges>
 <body><layers>
-<layer id="0" name="in" type="Parameter" version="opset1"><data shape="2,3" element_type="f32"/><output><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>
-<layer id="1" name="axes" type="Const" version="opset1"><data element_type="i64" shape="1" offset="0" size="8"/><output><port id="0" precision="I64"><dim>1</dim></port></output></layer>
-<layer id="2" name="mean" type="ReduceMean" version="opset1"><data keep_dims="true"/><input><port id="0"/><port id="1"/></input><output><port id="2" precision="FP32"><dim>1</dim><dim>3</dim></port></output></layer>
-<layer id="6" name="less" type="Subtract" version="opset1"><input><port id="0"/><port id="1"/></input><output><port id="2" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>
+<layer id="0" name="in" type="Parameter" version="opset1"><data shape="2,3" element_type="f32"/>
+<output><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>
+<layer id="1" name="axes" type="Const" version="opset1">
+<data element_type="i64" shape="1" offset="0" size="8"/>
+<output><port id="0" precision="I64"><dim>1</dim></port></output></layer>
+<layer id="2" name="mean" type="ReduceMean" version="opset1"><data keep_dims="true"/>
+<input><port id="0"/><port id="1"/></input>
+<output><port id="2" precision="FP32"><dim>1</dim><dim>3</dim></port></output></layer>
+<layer id="6" name="less" type="Subtract" version="opset1">
+<input><port id="0"/><port id="1"/></input>
+<output><port id="2" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>
 <layer id="3" name="out" type="Result" version="opset1"><input><port id="0"/></input></layer>
-<layer id="4" name="go" type="Const" version="opset1"><data element_type="boolean" shape="" offset="8" size="1"/><output><port id="0" precision="BOOL"/></output></layer>
+<layer id="4" name="go" type="Const" version="opset1">
+<data element_type="boolean" shape="" offset="8" size="1"/>
+<output><port id="0" precision="BOOL"/></output></layer>
 <layer id="5" name="on" type="Result" version="opset1"><input><port id="0"/></input></layer>
 </layers><edges>
-<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/><edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
-<edge from-layer="0" from-port="0" to-layer="6" to-port="0"/><edge from-layer="2" from-port="2" to-layer="6" to-port="1"/>
-<edge from-layer="6" from-port="2" to-layer="3" to-port="0"/><edge from-layer="4" from-port="0" to-layer="5" to-port="0"/>
+<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>
+<edge from-layer="1" from-port="0" to-layer="2" to-port="1"/>
+<edge from-layer="0" from-port="0" to-layer="6" to-port="0"/>
+<edge from-layer="2" from-port="2" to-layer="6" to-port="1"/>
+<edge from-layer="6" from-port="2" to-layer="3" to-port="0"/>
+<edge from-layer="4" from-port="0" to-layer="5" to-port="0"/>
 </edges></body>"""
 
 

@@ -218,9 +218,9 @@ def test_rows_of_groups() -> None:
         rng.standard_normal((7, 4), np.float32),
         rng.standard_normal((3, 5, 4), np.float32),
     )
-    made = GroupedMatMul().evaluate(rows, matrices, np.array([2, 2, 7], np.int32))
+    product = GroupedMatMul().evaluate(rows, matrices, np.array([2, 2, 7], np.int32))
     np.testing.assert_allclose(
-        made, np.concatenate([rows[:2] @ matrices[0].T, rows[2:] @ matrices[2].T]), rtol=1e-5
+        product, np.concatenate([rows[:2] @ matrices[0].T, rows[2:] @ matrices[2].T]), rtol=1e-5
     )
     pairs = rng.standard_normal((3, 2, 4), np.float32)
     np.testing.assert_allclose(
@@ -416,9 +416,9 @@ def test_inverse(case: Case, oracle: Oracle) -> None:
 def test_singular_and_empty_matrices() -> None:
     from irshape.ops.matrix import Inverse
 
-    made = Inverse().evaluate(np.array([[[1, 2], [2, 4]], [[2, 0], [0, 4]]], np.float32))
-    assert np.isnan(made[0]).all()
-    assert made[1].tolist() == [[0.5, 0], [0, 0.25]]
+    inverses = Inverse().evaluate(np.array([[[1, 2], [2, 4]], [[2, 0], [0, 4]]], np.float32))
+    assert np.isnan(inverses[0]).all()
+    assert inverses[1].tolist() == [[0.5, 0], [0, 0.25]]
     assert Inverse().evaluate(np.zeros((0, 3, 3), np.float32)).shape == (0, 3, 3)
 
 

@@ -34,12 +34,15 @@ def transpose(
     index: str = "i64",
     **fields: object,
 ) -> Case:
-    made = order if isinstance(order, str) else None
+    order_shape = order if isinstance(order, str) else None
     return Case(
         "Transpose",
         "opset1",
         {},
-        [data(t, shape, run_shape=run_shape), data(index, made) if made else const(index, order)],
+        [
+            data(t, shape, run_shape=run_shape),
+            data(index, order_shape) if order_shape else const(index, order),
+        ],
         **fields,
     )  # type: ignore[arg-type]
 
@@ -325,7 +328,7 @@ def test_transpose_of_a_tensor_of_unknown_rank() -> None:
     from irshape.ops.tensors import Tensor, Value
     from irshape.types import DYNAMIC_SHAPE, ElementType
 
-    made = Transpose().infer(
+    result = Transpose().infer(
         Tensor(ElementType.of("f32"), DYNAMIC_SHAPE), Tensor(ElementType.of("i64"), (0,), Value(()))
     )
-    assert made.shape.rank is None
+    assert result.shape.rank is None

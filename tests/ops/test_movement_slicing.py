@@ -433,7 +433,7 @@ def test_parts_of_an_axis_of_any_size() -> None:
         if rng.random() < 0.5:
             start, stop = (start[0],) * 2, (stop[0],) * 2
         step = int(rng.choice([-3, -2, -1, 1, 2, 3]))
-        made = sliced(Dimension(low, UNBOUNDED if unbounded else high), start, stop, step)
+        size_bounds = sliced(Dimension(low, UNBOUNDED if unbounded else high), start, stop, step)
         sizes = range(low, 40 if unbounded else high + 1)
         taken = {
             Run.of(n, a, b, step).taken
@@ -441,22 +441,22 @@ def test_parts_of_an_axis_of_any_size() -> None:
             for a in range(start[0], start[1] + 1)
             for b in range(stop[0], stop[1] + 1)
         }
-        assert made.low <= min(taken) <= max(taken) <= made.high, (
+        assert size_bounds.low <= min(taken) <= max(taken) <= size_bounds.high, (
             low,
             high,
             unbounded,
             start,
             stop,
             step,
-            made,
+            size_bounds,
         )
-        if start[0] == start[1] and stop[0] == stop[1] and made.high < UNBOUNDED:
-            assert (made.low, made.high) == (min(taken), max(taken)), (
+        if start[0] == start[1] and stop[0] == stop[1] and size_bounds.high < UNBOUNDED:
+            assert (size_bounds.low, size_bounds.high) == (min(taken), max(taken)), (
                 low,
                 high,
                 unbounded,
                 start,
                 stop,
                 step,
-                made,
+                size_bounds,
             )

@@ -180,13 +180,13 @@ def test_batch(case: Case, oracle: Oracle) -> None:
 def first(
     across: str = "true", scale: str = "true", eps: str = "0.01", **more: str
 ) -> dict[str, str]:
-    made = {"eps": eps, "across_channels": across, "normalize_variance": scale} | more
-    return {name: text for name, text in made.items() if text != "absent"}
+    attributes = {"eps": eps, "across_channels": across, "normalize_variance": scale} | more
+    return {name: text for name, text in attributes.items() if text != "absent"}
 
 
 def sixth(**changed: str) -> dict[str, str]:
-    made = {"eps": "0.01", "normalize_variance": "true", "eps_mode": "inside_sqrt"} | changed
-    return {name: text for name, text in made.items() if text != "absent"}
+    attributes = {"eps": "0.01", "normalize_variance": "true", "eps_mode": "inside_sqrt"} | changed
+    return {name: text for name, text in attributes.items() if text != "absent"}
 
 
 MVN = [
@@ -335,8 +335,8 @@ def test_mean_and_variance(case: Case, oracle: Oracle) -> None:
 
 
 def lrn(**changed: str) -> dict[str, str]:
-    made = {"alpha": "0.5", "beta": "0.75", "bias": "2", "size": "3"} | changed
-    return {name: text for name, text in made.items() if text != "absent"}
+    attributes = {"alpha": "0.5", "beta": "0.75", "bias": "2", "size": "3"} | changed
+    return {name: text for name, text in attributes.items() if text != "absent"}
 
 
 LRN = [
@@ -709,7 +709,7 @@ def test_without_elements(shape: tuple[int, ...]) -> None:
         np.ones(shape[1], np.float32),
         np.array([1]),
     )
-    for made in (
+    for result in (
         MVN_1(eps=0.1).evaluate(numbers),
         MVN_6().evaluate(numbers, axes),
         LRN(alpha=1.0, beta=0.5, bias=1.0, size=3).evaluate(numbers, axes),
@@ -717,4 +717,4 @@ def test_without_elements(shape: tuple[int, ...]) -> None:
         GroupNormalization(num_groups=2, epsilon=0.1).evaluate(numbers, channels, channels),
         GRN().evaluate(numbers),
     ):
-        assert made.shape == shape
+        assert result.shape == shape

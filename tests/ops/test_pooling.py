@@ -21,9 +21,9 @@ def window(axes: int = 2, **changed: str) -> dict[str, str]:
 
     The value `absent` leaves an attribute out.
     """
-    made = {"strides": "1,1,1", "pads_begin": "0,0,0", "pads_end": "0,0,0", "kernel": "3,2,2"}
+    defaults = {"strides": "1,1,1", "pads_begin": "0,0,0", "pads_end": "0,0,0", "kernel": "3,2,2"}
     written = (
-        {name: text[: 2 * axes - 1] for name, text in made.items()}
+        {name: text[: 2 * axes - 1] for name, text in defaults.items()}
         | {"rounding_type": "floor", "auto_pad": "explicit"}
         | changed
     )

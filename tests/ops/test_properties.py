@@ -43,11 +43,11 @@ EXCEPTED = {
 @cache
 def pool() -> dict[tuple[str, str], list[Case]]:
     """The rows to begin with, by version: those that need no exception."""
-    found = defaultdict(list)
+    by_version = defaultdict(list)
     for case in cases():
         if case.edit is None and not case.known and case.type not in EXCEPTED:
-            found[case.type, case.version].append(case)
-    return dict(sorted(found.items()))
+            by_version[case.type, case.version].append(case)
+    return dict(sorted(by_version.items()))
 
 
 def changed(shape: str, chance: random.Random) -> str:
@@ -116,13 +116,13 @@ def with_extremes() -> Iterator[Case]:
     """For each constant input of each version a row in which it holds such a number everywhere."""
     rows: Counter[tuple[str, str, int]] = Counter()
     for case in cases():
-        for index, made in enumerate(case.inputs):
+        for index, source in enumerate(case.inputs):
             key = (case.type, case.version, index)
-            if isinstance(made, Const) and case.edit is None and rows[key] < 1:
+            if isinstance(source, Const) and case.edit is None and rows[key] < 1:
                 rows[key] += 1
                 for element_type, number in EXTREMES:
                     inputs = list(case.inputs)
-                    inputs[index] = const(element_type, np.full(made.shape, number))
+                    inputs[index] = const(element_type, np.full(source.shape, number))
                     yield replace(case, inputs=inputs, run=False, expected=None)
 
 

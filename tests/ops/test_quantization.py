@@ -19,8 +19,8 @@ def f32(shape: str, run_shape: tuple[int, ...] | None = None) -> Data:
 def levels(
     number: str = "256", broadcast: str = "numpy", axis: str | None = None
 ) -> dict[str, str]:
-    made = {"levels": number, "auto_broadcast": broadcast}
-    return made if axis is None else made | {"auto_broadcast.auto_broadcast_axis": axis}
+    attributes = {"levels": number, "auto_broadcast": broadcast}
+    return attributes if axis is None else attributes | {"auto_broadcast.auto_broadcast_axis": axis}
 
 
 def limits(

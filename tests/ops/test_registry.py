@@ -1,4 +1,4 @@
-"""Which declaration a layer gets: versions, the tables of releases, and the operations of plugins."""
+"""The declaration that a layer gets: versions, the tables of releases, operations of plugins."""
 
 from __future__ import annotations
 

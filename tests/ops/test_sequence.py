@@ -342,9 +342,9 @@ def test_peepholes_and_coupled_gates() -> None:
         i = 1 - f if coupled else sigmoid(gate["i"] + p[3:6] * c)
         cell_state = f * c + i * np.tanh(gate["c"])
         hidden = sigmoid(gate["o"] + p[6:] * cell_state) * np.tanh(cell_state)
-        made = LSTMCell_1(hidden_size=3, input_forget=coupled).evaluate(x, h, c, w, r, b, p)
-        np.testing.assert_allclose(made[0], hidden, rtol=1e-5)
-        np.testing.assert_allclose(made[1], cell_state, rtol=1e-5)
+        states = LSTMCell_1(hidden_size=3, input_forget=coupled).evaluate(x, h, c, w, r, b, p)
+        np.testing.assert_allclose(states[0], hidden, rtol=1e-5)
+        np.testing.assert_allclose(states[1], cell_state, rtol=1e-5)
 
 
 # OneHot

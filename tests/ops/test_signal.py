@@ -381,7 +381,7 @@ def istft(
     **rest: Any,
 ) -> Case:
     given = {"center": center, "normalized": normalized}
-    found = [
+    operands = [
         data(types[0], spectra),
         data(types[1], window, low=0.5),
         size,
@@ -392,7 +392,7 @@ def istft(
         "ISTFT",
         "opset16",
         {name: value for name, value in given.items() if value is not None},
-        found[:inputs],
+        operands[:inputs],
         **rest,
     )
 

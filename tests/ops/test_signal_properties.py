@@ -49,8 +49,8 @@ def blurred(draw: st.DrawFn, tensor: Tensor, *, keep_value: bool = False) -> Ten
     )
 
 
-def shapes(made: Tensor | tuple[Tensor, ...]) -> tuple[PartialShape, ...]:
-    return tuple(tensor.shape for tensor in (made if isinstance(made, tuple) else (made,)))
+def shapes(outputs: Tensor | tuple[Tensor, ...]) -> tuple[PartialShape, ...]:
+    return tuple(tensor.shape for tensor in (outputs if isinstance(outputs, tuple) else (outputs,)))
 
 
 def holds(
@@ -61,9 +61,9 @@ def holds(
     `firm` are the inputs whose values stay known.
     """
     assert operation.evaluate is not None
-    made = operation.evaluate(*arrays)
+    result = operation.evaluate(*arrays)
     exact = [None if array is None else known(array) for array in arrays]
-    sizes = tuple(array.shape for array in (made if isinstance(made, tuple) else (made,)))
+    sizes = tuple(array.shape for array in (result if isinstance(result, tuple) else (result,)))
     assert tuple(shape.static for shape in shapes(operation.infer(*exact))) == sizes
     for _ in range(3):
         vague = [
@@ -74,7 +74,7 @@ def holds(
             shape.encloses(PartialShape(size))
             for shape, size in zip(shapes(operation.infer(*vague)), sizes, strict=True)
         )
-    return made
+    return result
 
 
 @st.composite
@@ -112,12 +112,12 @@ def transforms(draw: st.DrawFn) -> tuple[Operation, list[Any], Any]:
 @given(transforms())
 def test_fourier(drawn: tuple[Operation, list[Any], Any]) -> None:
     """Twice the signal is twice the spectrum; back and forth changes nothing."""
-    operation, (signal, axes, sizes), made = drawn
+    operation, (signal, axes, sizes), result = drawn
     assert operation.evaluate is not None
-    np.testing.assert_array_equal(operation.evaluate(2 * signal, axes, sizes), 2 * made)
+    np.testing.assert_array_equal(operation.evaluate(2 * signal, axes, sizes), 2 * result)
     other = {DFT: IDFT, IDFT: DFT}.get(type(operation))
     if other is not None and sizes is None:
-        np.testing.assert_allclose(other().evaluate(made, axes, None), signal, atol=1e-5)
+        np.testing.assert_allclose(other().evaluate(result, axes, None), signal, atol=1e-5)
 
 
 @st.composite
@@ -138,18 +138,18 @@ def test_short_time(drawn: tuple[list[Any], Any]) -> None:
     """Transposed frames are the same frames, each the transform of its part of the signal."""
     arrays, _ = drawn
     signal, window, size, step = arrays
-    made = STFT(transpose_frames=False).evaluate(*arrays)
+    result = STFT(transpose_frames=False).evaluate(*arrays)
     np.testing.assert_array_equal(
-        STFT(transpose_frames=True).evaluate(*arrays), made.swapaxes(-3, -2)
+        STFT(transpose_frames=True).evaluate(*arrays), result.swapaxes(-3, -2)
     )
     begin = (int(size) - len(window)) // 2
-    for index in range(made.shape[-3]):
+    for index in range(result.shape[-3]):
         part = np.zeros((*signal.shape[:-1], int(size)), np.float32)
         part[..., begin : begin + len(window)] = (
             signal[..., index * step + begin : index * step + begin + len(window)] * window
         )
         np.testing.assert_allclose(
-            RDFT().evaluate(part, np.array([-1]), None), made[..., index, :, :], atol=1e-5
+            RDFT().evaluate(part, np.array([-1]), None), result[..., index, :, :], atol=1e-5
         )
 
 
@@ -176,11 +176,11 @@ def spectra(draw: st.DrawFn) -> tuple[list[Any], Any, ISTFT]:
 @given(spectra())
 def test_short_time_back(drawn: tuple[list[Any], Any, ISTFT]) -> None:
     """A shorter length cuts the signal, and leaves what comes before as it is."""
-    (*arrays, _), made, operation = drawn
+    (*arrays, _), result, operation = drawn
     short, long = (operation.evaluate(*arrays, np.array(length)) for length in (3, 50))
     np.testing.assert_array_equal(long[..., :3], short)
-    kept = min(made.shape[-1], 50)
-    np.testing.assert_array_equal(made[..., :kept], long[..., :kept])
+    kept = min(result.shape[-1], 50)
+    np.testing.assert_array_equal(result[..., :kept], long[..., :kept])
 
 
 @st.composite
@@ -233,10 +233,10 @@ def test_loss(
     operation = CTCLoss(
         ctc_merge_repeated=merge, unique=unique, preprocess_collapse_repeated=collapse
     )
-    made = holds(more.draw, operation, [logits, lengths, labels, taken, None])
-    assert np.all(made >= -1e-6)
+    result = holds(more.draw, operation, [logits, lengths, labels, taken, None])
+    assert np.all(result >= -1e-6)
     behind = np.where(np.arange(labels.shape[1]) < taken[:, None], labels, -5)
     shifted = operation.evaluate(
         logits + np.float32(3), lengths, behind, taken, np.array(logits.shape[2] - 1)
     )
-    np.testing.assert_allclose(shifted, made, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(shifted, result, rtol=1e-5, atol=1e-6)

@@ -16,10 +16,10 @@ BEST = {"axis": "-1", "mode": "max", "sort": "value", "index_element_type": "i64
 def distinct(*shape: int) -> Any:
     """Values of which no two are equal, since their order is open."""
 
-    def made(rng: np.random.Generator) -> np.ndarray[Any, Any]:
+    def shuffled(rng: np.random.Generator) -> np.ndarray[Any, Any]:
         return rng.permutation(int(np.prod(shape))).reshape(shape) - 7
 
-    return made
+    return shuffled
 
 
 def size_of(shape: str, output_type: str = "i64") -> Input:

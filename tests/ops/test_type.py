@@ -30,7 +30,7 @@ def runs(source: str, target: str) -> bool:
 
 
 def sample(element_type: str) -> list[Any]:
-    """Numbers that every type can be made of without being too large."""
+    """Numbers that every type can hold without being too large."""
     if element_type == "boolean":
         return [True, False]
     if element_type == "nf4":

@@ -242,6 +242,8 @@ def crosscheck(
     atol: float | None = None,
     seed: int = 0,
     save: str | os.PathLike[str] | None = None,
+    record: str | os.PathLike[str] | None = None,
+    replay: str | os.PathLike[str] | None = None,
     max_memory: int | None = None,
     progress: Observer | None = None,
 ) -> Comparison:
@@ -258,14 +260,17 @@ def crosscheck(
     config: further properties of OpenVINO for compiling the model.
     rtol, atol: replace the tolerances; `atol` is then absolute.
     save: a folder for the blamed layer as an IR of its own, with its inputs and outputs.
+    record: a file for everything that the device answers.
+    replay: such a file, which then answers in the device's place. OpenVINO is not needed; inputs,
+    device, hint and configuration are those of the recording.
     max_memory: as for `run`.
     progress: called with each layer, its inputs and its outputs.
 
     Raises `RuntimeError` if the runtime is not installed (`pip install 'irshape[openvino]'`),
     `ExecutionError` for inputs that do not fit, and `ValueError` for options that do not fit the
-    format of the model; for a path also what `load` raises.
+    format of the model and for a file that is not a recording; for a path also what `load` raises.
     """
-    from .comparison.crosschecking import crosscheck as crosscheck_model
+    from .comparison.by_format import crosscheck as crosscheck_model
 
     return crosscheck_model(
         _model(model),
@@ -278,6 +283,8 @@ def crosscheck(
         atol=atol,
         seed=seed,
         save=save if save is None else os.fspath(save),
+        record=record if record is None else os.fspath(record),
+        replay=replay if replay is None else os.fspath(replay),
         max_memory=max_memory,
         progress=progress,
     )

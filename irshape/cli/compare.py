@@ -180,7 +180,7 @@ def _junit(found: ModelComparison) -> str:
         if pair.constant:
             continue
         fails = pair.own_verdict == "differs" or (
-            pair.verdict == "differs" and id(pair.second) in found.outputs
+            pair.verdict == "differs" and pair.second in found.outputs
         )
         error = "" if pair.errors.max_abs is None else f", largest error {pair.errors.max_abs:.6g}"
         said = "; ".join(

@@ -38,6 +38,16 @@ if TYPE_CHECKING:
     help="Keep the blamed layer there as an IR of its own, with its inputs and outputs as .npy files.",
 )
 @click.option(
+    "--record",
+    metavar="FILE",
+    help="Write everything that the device answers to this file, for `--replay`.",
+)
+@click.option(
+    "--replay",
+    metavar="FILE",
+    help="Take the inputs and the device's answers from a recording; OpenVINO is not needed.",
+)
+@click.option(
     "--worst",
     type=int,
     metavar="N",
@@ -71,6 +81,8 @@ def command(
     rtol: float | None,
     atol: float | None,
     save: str | None,
+    record: str | None,
+    replay: str | None,
     worst: int | None,
     form: str,
     output_file: str | None,
@@ -83,10 +95,15 @@ def command(
     A layer is blamed where it departs though irshape computes it from the device's own inputs; what tensors only inherit from their inputs counts at the outputs
     of the model. An ONNX model is compared with onnxruntime (--device reference: with onnx's own), a oneDNN graph with the oneDNN library.
     Needs the extra irshape[openvino] or irshape[onnx]. The runtime works in a process of its own: its crash is a result.
+    A recording (--record) answers in the device's place on any machine (--replay), for the device and precision that it was made with.
     """
-    from ..comparison.crosschecking import crosscheck
+    from ..comparison.by_format import crosscheck
     from ..execution.session import ExecutionError
 
+    if replay is not None and (inputs or shapes or record is not None):
+        raise click.UsageError(
+            "--replay takes the inputs of the recording; leave out --input, --shape and --record"
+        )
     loaded = load_or_exit(model, weights)
     options: dict[str, Any] = {
         "device": device,
@@ -95,10 +112,12 @@ def command(
         "rtol": rtol,
         "atol": atol,
         "save": save,
+        "record": record,
+        "replay": replay,
         "max_memory": max_memory,
     }
     try:
-        fed = gathered(loaded, inputs, True, seed, shapes)
+        fed = gathered(loaded, inputs, True, seed, shapes) if replay is None else None
         with ticking(loaded) as progress:
             comparison = crosscheck(loaded, fed, progress=progress, **options)
     except (ExecutionError, ValueError) as problem:

@@ -21,8 +21,9 @@ from ..numbers.statistics import errors, range_of
 from ..numbers.tolerance import difference
 from ..numpy_types import dtype_of
 from ..types import ElementType, PartialShape
+from .answers import Answer
 from .result import Array, Comparison, Row
-from .runtime import TIMEOUT, Answer
+from .runtime import TIMEOUT
 
 _PLAIN = {"f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"}
 

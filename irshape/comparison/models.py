@@ -1,4 +1,4 @@
-"""Two models side by side: tensors matched by name, the first that diverges, and what of its layer is not the same."""
+"""Two models side by side: tensors matched by name, the first that diverges, and why it does."""
 
 from __future__ import annotations
 
@@ -11,13 +11,21 @@ import numpy as np
 
 from ..byte_sizes import written_size
 from ..execution.inputs import random_inputs
-from ..execution.session import Array, ExecutionError, Observer, Session
+from ..execution.session import (
+    Array,
+    ExecutionError,
+    Observer,
+    Session,
+    input_names,
+)
 from ..model.graph import Layer, Model
-from ..model.wiring import wire
-from ..numbers.origins import has_nan, source_of_nan
+from ..model.weights import array
+from ..model.wiring import OutputRef
 from ..numbers.statistics import Errors, errors
 from ..numbers.tolerance import TOLERANCE, difference
-from ..ops.registry import UnknownOperation
+from ..numpy_types import dtype_of
+from .foreign import asked
+from .layerwise import ComputedLayer, LayerwiseRun
 from .result import Verdict
 
 Runtime = Literal["onnxruntime", "irshape"]
@@ -29,12 +37,20 @@ COARSE = {
     "int4": (0.4, 0.1),
 }
 """As `TOLERANCE`, where the weights of one model are rounded or quantized and those of the other are not."""
-_CONSTANT = ("const", "constant")
+_NEVER_UNMATCHED = ("const", "result", "parameter", "assign")
+"""Types of layers that need no counterpart, as `Layer.folded_type` writes them."""
+_COARSE_NAMES = {
+    **dict.fromkeys(("i4", "u4", "nf4", "f4e2m1", "u2"), "int4"),
+    **dict.fromkeys(("i8", "u8", "f8e4m3", "f8e5m2"), "int8"),
+}
+"""The key in `COARSE` of element types that are not in it by their name."""
 
 
 class Pair(NamedTuple):
-    """A tensor of both models. `name`: the tensor name or layer name by which they were matched. verdict: of two whole runs; own_verdict: B's layer given A's inputs.
+    """A tensor of both models.
 
+    name: the tensor name or layer name by which they were matched.
+    verdict: of two whole runs. own_verdict: of B's layer, given A's inputs.
     causes: what is not the same about the layer: constants, attributes.
     """
 
@@ -65,7 +81,7 @@ class ModelComparison:
         self.first = first
         self.second = second
         self.precision = precision
-        """The precision of the weights that only one of the two has, by which the tolerance is chosen."""
+        """The precision of weights that only one of the two has; it decides on the tolerance."""
         self.pairs: list[Pair] = []
         self.unmatched: tuple[list[str], list[str]] = ([], [])
         """Layers of each model, constants left out, none of whose outputs has a counterpart."""
@@ -74,7 +90,8 @@ class ModelComparison:
         self.notes: list[str] = []
         self.runtimes: tuple[str, str] = ("irshape", "irshape")
         """What has run each of the two."""
-        self.outputs: set[int] = set()
+        self.outputs: set[Layer] = set()
+        """The layers of the second model that feed its Results."""
 
     def __str__(self) -> str:
         """What was compared, how many tensors differ, and the layer to blame or the first tensor."""
@@ -99,7 +116,7 @@ class ModelComparison:
 
     @property
     def blamed(self) -> Pair | None:
-        """The first tensor whose layer, in the second model, departs from the first though it is given the first's inputs."""
+        """The first tensor that departs though its layer is given the first model's inputs."""
         return next(
             (pair for pair in self.pairs if pair.own_verdict == "differs" and not pair.constant),
             None,
@@ -109,7 +126,7 @@ class ModelComparison:
     def ok(self) -> bool:
         """Whether no layer departs by itself, and no output of the model at all."""
         return self.blamed is None and not any(
-            pair.verdict == "differs" and id(pair.second) in self.outputs for pair in self.pairs
+            pair.verdict == "differs" and pair.second in self.outputs for pair in self.pairs
         )
 
     def worst(self, count: int = 5) -> list[Pair]:
@@ -182,94 +199,103 @@ def compare(
     runtime: Runtime | None = None,
     progress: Observer | None = None,
 ) -> ModelComparison:
-    """`irshape.compare`: runs both with the inputs of the first, drawn at random from `seed` where none are given. rtol, atol: instead of those of the precision.
+    """`irshape.compare`: runs both with the inputs of the first.
 
-    runtime: what runs an ONNX model; without it onnxruntime where it is installed. Layers are blamed by what irshape makes of them in any case.
-    Raises `ExecutionError` where one of them cannot be run, `ValueError` where their inputs do not go together, `RuntimeError` where the runtime asked for is not installed.
+    inputs: drawn at random from `seed` where none are given.
+    rtol, atol: instead of those of the precision.
+    runtime: what runs an ONNX model, by default onnxruntime where it is installed. Layers are blamed
+    by what irshape computes for them in any case.
+    Raises `ExecutionError` where one of them cannot be run, `ValueError` where their inputs do not
+    go together, `RuntimeError` where the runtime asked for is not installed.
     """
     session, other = Session(first, max_memory=max_memory), Session(second, max_memory=max_memory)
     fed = session.bind(inputs if inputs is not None else random_inputs(first, seed))
     handed = _handed(first, second, fed)
-    found = ModelComparison(first, second, coarser(first, second))
+    comparison = ModelComparison(first, second, coarser(first, second))
     of_first, of_second = (
-        _by_runtime(found, first, fed, runtime),
-        _by_runtime(found, second, handed, runtime),
+        _by_runtime(comparison, first, fed, runtime),
+        _by_runtime(comparison, second, handed, runtime),
     )
-    found.runtimes = (of_first[0], of_second[0])
+    comparison.runtimes = (of_first[0], of_second[0])
+    kept = _kept(session, fed, of_first[1], progress)
+    run = ModelRun(comparison, other, kept, of_second[1], rtol, atol)
+    run.compare_run(handed, progress)
+    run.finish()
+    return comparison
+
+
+def _kept(
+    session: Session,
+    fed: Mapping[str, Array],
+    values: Mapping[str, Array],
+    progress: Observer | None,
+) -> dict[str, tuple[Array, ...]]:
+    """The outputs of every layer of the first model by layer id, those of its runtime first.
+
+    Raises `ExecutionError` where they take more memory than the session may.
+    """
     kept: dict[str, tuple[Array, ...]] = {}
     taken = 0
 
-    def keep(layer: Layer, given: tuple[Array, ...], made: tuple[Array, ...]) -> None:
+    def keep(layer: Layer, given: tuple[Array, ...], computed: tuple[Array, ...]) -> None:
         nonlocal taken
         if progress is not None:
-            progress(layer, given, made)
-        if layer.type.lower() != "result":
-            kept[layer.id] = _replaced(layer, made, of_first[1])
-            taken += 0 if layer.type.lower() in _CONSTANT else sum(array.nbytes for array in made)
+            progress(layer, given, computed)
+        if not layer.is_result:
+            kept[layer.id] = _replaced(layer, computed, values)
+            taken += 0 if layer.is_constant else sum(array.nbytes for array in computed)
         if taken > session.max_memory:
             raise ExecutionError(
-                f"the tensors of the whole run take more than the {written_size(session.max_memory)} allowed (--max-memory)",
+                "the tensors of the whole run take more than the "
+                f"{written_size(session.max_memory)} allowed (--max-memory)",
                 layer,
             )
 
     session.run(fed, observe=keep)
-    run = _Run(found, other, kept, rtol, atol)
-
-    def observe(layer: Layer, given: tuple[Array, ...], made: tuple[Array, ...]) -> None:
-        if progress is not None:
-            progress(layer, given, made)
-        if layer.type.lower() not in ("result", "parameter"):
-            run.layer(layer, given, _replaced(layer, made, of_second[1]))
-
-    other.run(handed, observe=observe)
-    run.finish()
-    return found
+    return kept
 
 
 def _by_runtime(
-    found: ModelComparison, model: Model, fed: dict[str, Array], runtime: Runtime | None
+    comparison: ModelComparison, model: Model, fed: dict[str, Array], runtime: Runtime | None
 ) -> tuple[str, dict[str, Array]]:
-    """What runs a model, and the values that it gives by tensor name; none where irshape runs it."""
+    """What runs a model, and the values that it gives by tensor name: none if that is irshape."""
     native = model.format.comparing_runtime
     if native is None or runtime == "irshape" or not os.path.isfile(model.path):
         return "irshape", {}
-    from .foreign import asked
-
     try:
         answer, values = asked(model, fed, native)
     except RuntimeError as absent:
         if runtime is not None:
             raise
-        found.notes.append(f"{model.path} is run by irshape: {absent}")
+        comparison.notes.append(f"{model.path} is run by irshape: {absent}")
         return "irshape", {}
     if answer.crashed or answer.problem:
-        found.notes.append(
-            f"{model.path} is run by irshape: {answer.version} cannot run it: {answer.crashed or answer.problem}"
+        comparison.notes.append(
+            f"{model.path} is run by irshape: "
+            f"{answer.version} cannot run it: {answer.crashed or answer.problem}"
         )
         return "irshape", {}
     return answer.version, values
 
 
 def _replaced(
-    layer: Layer, made: tuple[Array, ...], values: Mapping[str, Array]
+    layer: Layer, computed: tuple[Array, ...], values: Mapping[str, Array]
 ) -> tuple[Array, ...]:
-    """The outputs of a layer, in the place of irshape's those of the runtime that has run the model."""
-    if not values or layer.type.lower() in (*_CONSTANT, "parameter"):
-        return made
+    """The outputs of a layer: those of the runtime that has run the model, else irshape's."""
+    if not values or layer.is_constant or layer.is_parameter:
+        return computed
     named = [
         next((values[name] for name in port.tensor_names if name in values), None)
         for port in layer.outputs
     ]
     return tuple(
-        array if other is None else other for array, other in zip(made, named, strict=False)
+        array if other is None else other for array, other in zip(computed, named, strict=False)
     )
 
 
 def _handed(first: Model, second: Model, fed: Mapping[str, Array]) -> dict[str, Array]:
-    """The inputs of the second model: those of the first by tensor name, by layer name, or else by their order."""
-    from ..execution.session import input_names
-    from ..numpy_types import dtype_of
-
+    """The inputs of the second model: those of the first by tensor name, by layer name, or else by
+    their order."""
     names = input_names(second)
     theirs = {layer.id: layer for layer in second.parameters}
     if len(theirs) != len(first.parameters):
@@ -293,103 +319,84 @@ def _handed(first: Model, second: Model, fed: Mapping[str, Array]) -> dict[str, 
         rest, (layer for layer in second.parameters if layer.id not in handed), strict=False
     ):
         handed[into.id] = fed[layer.id]
-    for id, array in handed.items():
+    for id, given in handed.items():
         wanted = theirs[id].outputs[0].element_type if theirs[id].outputs else None
-        if (
-            wanted is not None
-            and not wanted.is_dynamic
-            and array.dtype.kind != "O"
-            and array.dtype != dtype_of(wanted)
-        ):
-            handed[id] = array.astype(dtype_of(wanted))
+        if wanted is None or wanted.is_dynamic or given.dtype.kind == "O":
+            continue
+        if given.dtype != dtype_of(wanted):
+            handed[id] = given.astype(dtype_of(wanted))
     return handed
 
 
 def coarser(first: Model, second: Model) -> str | None:
-    """The lowest precision of large constants that only one of two models has; None where both have the same."""
-    kinds = []
-    for model in (first, second):
-        found = set()
-        for layer in model.walk():
-            if layer.type.lower() in _CONSTANT:
-                name, shape = layer.attribute("element_type") or "", layer.attribute("shape") or ""
-                if (
-                    math.prod(int(size) for size in shape.split(",") if size.strip().isdigit())
-                    >= 16
-                ):
-                    found.add(
-                        {
-                            "i4": "int4",
-                            "u4": "int4",
-                            "nf4": "int4",
-                            "f4e2m1": "int4",
-                            "u2": "int4",
-                            "i8": "int8",
-                            "u8": "int8",
-                            "f8e4m3": "int8",
-                            "f8e5m2": "int8",
-                        }.get(name, name)
-                    )
-        kinds.append(found)
-    return next(
-        (
-            kind
-            for kind in ("int4", "int8", "bf16", "f16")
-            if (kind in kinds[0]) != (kind in kinds[1])
-        ),
-        None,
-    )
+    """The lowest precision of large constants that only one of two models has, a key of `COARSE`.
+
+    None where both have the same.
+    """
+    kinds = [_kinds_of_constants(first), _kinds_of_constants(second)]
+    lowest_first = ("int4", "int8", "bf16", "f16")
+    return next((kind for kind in lowest_first if (kind in kinds[0]) != (kind in kinds[1])), None)
 
 
-class _Run:
-    """Holds the layers of the second model against what the first has computed."""
+def _kinds_of_constants(model: Model) -> set[str]:
+    """The precisions of the constants of 16 elements or more."""
+    kinds = set()
+    for layer in model.walk():
+        if layer.is_constant:
+            name, shape = layer.attribute("element_type") or "", layer.attribute("shape") or ""
+            sizes = [int(size) for size in shape.split(",") if size.strip().isdigit()]
+            if math.prod(sizes) >= 16:
+                kinds.add(_COARSE_NAMES.get(name, name))
+    return kinds
+
+
+class ModelRun(LayerwiseRun["Pair"]):
+    """A run of the second model, compared with what the first has computed.
+
+    kept: the outputs of the first model by layer id. values: what another runtime than irshape gives
+    for the second, by tensor name.
+    """
+
+    compares_constants = True
 
     def __init__(
         self,
-        found: ModelComparison,
+        comparison: ModelComparison,
         session: Session,
         kept: dict[str, tuple[Array, ...]],
+        values: Mapping[str, Array],
         rtol: float | None,
         atol: float | None,
     ) -> None:
-        self.found = found
-        self.session = session
+        super().__init__(session)
+        self.comparison = comparison
         self.kept = kept
-        self.probe = Session(session.model, max_memory=session.max_memory)
-        self.probe._constants = session._constants
-        self.coarse = COARSE.get(found.precision or "")
+        self.values = values
+        self.coarse = COARSE.get(comparison.precision or "")
         self.rtol = rtol
         self.atol = atol
-        self.tensors, self.names = _outputs(found.first)
-        self.layers = {layer.id: layer for layer in reversed(found.first.net.layers)}
-        self.wiring = wire(session.model.net)
-        self.positions = {
-            id(layer): position for position, layer in enumerate(session.model.net.layers)
-        }
-        self.matched: dict[tuple[int, int], tuple[str, int]] = {}
-        """Output of the second model, by position and port: that of the first, by id and port."""
-        self.verdicts: dict[tuple[int, int], Verdict] = {}
+        self.tensors, self.names = _outputs(comparison.first)
+        self.layers_of_first = {layer.id: layer for layer in reversed(comparison.first.net.layers)}
+        self.matched: dict[OutputRef, tuple[str, int]] = {}
+        """For an output of the second model, that of the first by id and port."""
+        self.verdicts: dict[OutputRef, Verdict] = {}
         self.constant: set[int] = set()
-        self.nan_told = False
-        layers = session.model.net.layers
-        results = [
-            position for position, layer in enumerate(layers) if layer.type.lower() == "result"
-        ]
-        found.outputs = {
-            id(layers[source[0]])
-            for position in results
-            for source in self.wiring.sources[position]
+        """Positions of the layers that are computed from constants alone."""
+        comparison.outputs = {
+            self.layers[source[0]]
+            for layer, sources in zip(self.layers, self.wiring.sources, strict=True)
+            if layer.is_result
+            for source in sources
             if source is not None
         }
-        for position, layer in enumerate(layers):
-            if layer.type.lower() == "parameter":
-                match = self.counterpart(layer, 0)
-                if match is not None:
-                    self.matched[position, 0] = match[1:]
-        self.bodies = {
+        for position, layer in enumerate(self.layers):
+            match = self.counterpart(layer, 0) if layer.is_parameter else None
+            if match is not None:
+                self.matched[position, 0] = match[1:]
+        self.constants_in_bodies = {
             (layer.path[1:], layer.name): layer
-            for layer in found.first.walk()
-            if layer.path and layer.type.lower() in _CONSTANT
+            for layer in comparison.first.walk()
+            if layer.path and layer.is_constant
         }
 
     def counterpart(self, layer: Layer, port: int) -> tuple[str, str, int] | None:
@@ -401,7 +408,7 @@ class _Run:
         return None if match is None else (layer.name, *match)
 
     def difference(self, first: Array, second: Array) -> tuple[float, bool]:
-        """By how much the error exceeds what is allowed, as a factor, and whether all is within."""
+        """The error as a multiple of what is allowed, and whether all elements are within."""
         if first.shape != second.shape:
             return math.inf, False
         if first.dtype != second.dtype and first.dtype.kind != "O":
@@ -412,107 +419,76 @@ class _Run:
             return (error or 0.0) / allowed if allowed else 0.0, True
         return error / allowed if error and allowed else math.inf, False
 
-    def layer(self, layer: Layer, given: tuple[Array, ...], made: tuple[Array, ...]) -> None:
-        position = self.positions[id(layer)]
-        sources = [source for source in self.wiring.sources[position] if source is not None]
-        folded = layer.type.lower()
-        constant = folded in _CONSTANT or (
-            bool(sources) and all(source[0] in self.constant for source in sources)
+    # the comparison of a layer
+
+    def outputs_of(self, layer: Layer, computed: tuple[Array, ...]) -> tuple[Array, ...]:
+        return _replaced(layer, computed, self.values)
+
+    def skip_alone(self, outputs: list[Pair]) -> None:
+        self.comparison.pairs += outputs
+
+    def tell_first_nan(self, layer: Layer, reason: str) -> None:
+        self.comparison.notes.append(
+            f"the first NaN of {self.comparison.second.path} comes from {layer.label}: {reason}"
+        )
+
+    def compare_outputs(self, computed: ComputedLayer) -> list[Pair]:
+        layer, position = computed.layer, computed.position
+        constant = layer.is_constant or (
+            bool(computed.sources)
+            and all(source[0] in self.constant for source in computed.sources)
         )
         if constant:
             self.constant.add(position)
-        if not self.nan_told and any(has_nan(array) for array in made):
-            self.nan_told = True
-            why = source_of_nan(layer, given, made) or "it came in with the inputs"
-            self.found.notes.append(
-                f"the first NaN of {self.found.second.path} comes from {layer.type} '{layer.name}' (id {layer.id}): {why}"
-            )
-        rows = []
-        for port, array in enumerate(made):
+        pairs = []
+        for port, output in enumerate(computed.outputs):
             match = self.counterpart(layer, port)
             theirs = None if match is None else self.kept.get(match[1])
             if match is None or theirs is None or match[2] >= len(theirs):
                 continue
-            self.matched[position, port] = match[1:]
-            reference = theirs[match[2]]
-            excess, same = self.difference(reference, array)
+            name, id, port_of_first = match
+            self.matched[position, port] = (id, port_of_first)
+            reference = theirs[port_of_first]
+            excess, same = self.difference(reference, output)
             reason = None
-            if reference.shape != array.shape:
-                reason = f"A has shape {list(reference.shape)}, B {list(array.shape)}"
-                if constant or self.layers[match[1]].type != layer.type:
+            if reference.shape != output.shape:
+                reason = f"A has shape {list(reference.shape)}, B {list(output.shape)}"
+                if constant or self.layers_of_first[id].type != layer.type:
                     continue  # names that only happen to be the same
-            self.verdicts[position, port] = "equal" if same else "differs"
-            found = errors(reference, array) if reference.shape == array.shape else Errors()
-            rows.append(
+            verdict: Verdict = "equal" if same else "differs"
+            self.verdicts[position, port] = verdict
+            pairs.append(
                 Pair(
-                    match[0],
-                    self.layers[match[1]],
-                    match[2],
-                    layer,
-                    port,
-                    self.verdicts[position, port],
-                    found,
-                    excess,
-                    "not compared",
-                    None,
-                    constant,
-                    reason,
+                    name=name,
+                    first=self.layers_of_first[id],
+                    first_port=port_of_first,
+                    second=layer,
+                    second_port=port,
+                    verdict=verdict,
+                    errors=_errors(reference, output) or Errors(),
+                    excess=excess,
+                    own_verdict="not compared",
+                    own_errors=None,
+                    constant=constant,
+                    reason=reason,
                 )
             )
-        if rows:
-            self.found.pairs += self.own(position, layer, given, rows, sources)
+        return pairs
 
-    def own(
-        self,
-        position: int,
-        layer: Layer,
-        given: tuple[Array, ...],
-        rows: list[Pair],
-        sources: list[tuple[int, int]],
-    ) -> list[Pair]:
-        """The rows with what the layer gives for the first model's inputs."""
-        operation = self.session.declarations.of(layer)
-        agree = all(
-            self.verdicts.get(source, "equal") == "equal"
-            for source in sources
-            if source[0] not in self.constant
+    def agrees(self, computed: ComputedLayer, outputs: list[Pair]) -> bool:
+        return outputs[0].constant or (
+            all(
+                self.verdicts.get(source, "equal") == "equal"
+                for source in computed.sources
+                if source[0] not in self.constant
+            )
+            and all(pair.verdict == "equal" for pair in outputs)
         )
-        if rows[0].constant or (agree and all(row.verdict == "equal" for row in rows)):
-            rows = [row._replace(own_verdict=row.verdict) for row in rows]
-        elif not isinstance(operation, UnknownOperation) and not operation[0].keeps_state:
-            inputs = tuple(
-                self.handed_on(source, array) for source, array in zip(sources, given, strict=True)
-            )
-            self.probe.state = {}
-            self.probe._runs.clear()
-            try:
-                made = self.probe.evaluate(layer, inputs)
-            except ExecutionError as problem:
-                return [
-                    row._replace(
-                        reason=row.reason or f"B's layer does not take A's inputs: {problem}"
-                    )
-                    for row in rows
-                ]
-            replaced = []
-            for row in rows:
-                reference = self.kept[row.first.id][row.first_port]
-                same = self.difference(reference, made[row.second_port])[1]
-                own = (
-                    errors(reference, made[row.second_port])
-                    if reference.shape == made[row.second_port].shape
-                    else None
-                )
-                replaced.append(
-                    row._replace(own_verdict="equal" if same else "differs", own_errors=own)
-                )
-            rows = replaced
-        if any(row.own_verdict == "differs" for row in rows) and not rows[0].constant:
-            causes = tuple(self.causes(position, layer, rows[0].first))
-            rows = [row._replace(causes=causes) for row in rows]
-        return rows
 
-    def handed_on(self, source: tuple[int, int], own: Array) -> Array:
+    def agree_alone(self, computed: ComputedLayer, outputs: list[Pair]) -> None:
+        self.comparison.pairs += [pair._replace(own_verdict=pair.verdict) for pair in outputs]
+
+    def reference_input(self, source: OutputRef, own: Array) -> Array:
         """The first model's value of an input; constants are the second's own."""
         match = None if source[0] in self.constant else self.matched.get(source)
         if match is None:
@@ -520,108 +496,138 @@ class _Run:
         theirs = self.kept[match[0]][match[1]]
         if theirs.shape != own.shape:
             return own
-        return (
-            theirs
-            if theirs.dtype == own.dtype or own.dtype.kind == "O"
-            else theirs.astype(own.dtype)
-        )
+        if theirs.dtype == own.dtype or own.dtype.kind == "O":
+            return theirs
+        return theirs.astype(own.dtype)
+
+    def fail_alone(self, outputs: list[Pair], problem: ExecutionError) -> None:
+        self.comparison.pairs += [
+            pair._replace(reason=pair.reason or f"B's layer does not take A's inputs: {problem}")
+            for pair in outputs
+        ]
+
+    def compare_alone(
+        self,
+        computed: ComputedLayer,
+        outputs: list[Pair],
+        inputs: tuple[Array, ...],
+        alone: tuple[Array, ...],
+    ) -> None:
+        pairs = []
+        for pair in outputs:
+            reference, own = self.kept[pair.first.id][pair.first_port], alone[pair.second_port]
+            same = self.difference(reference, own)[1]
+            pairs.append(
+                pair._replace(
+                    own_verdict="equal" if same else "differs", own_errors=_errors(reference, own)
+                )
+            )
+        if any(pair.own_verdict == "differs" for pair in pairs):
+            causes = tuple(self.causes(computed.position, computed.layer, pairs[0].first))
+            pairs = [pair._replace(causes=causes) for pair in pairs]
+        self.comparison.pairs += pairs
+
+    # what is not the same about a layer
 
     def causes(self, position: int, layer: Layer, counterpart: Layer) -> list[str]:
-        """What is not the same about a layer: its type, attributes, constants, and the constants in its bodies."""
-        found: list[str] = []
+        """Its type, attributes, constants, and the constants in its bodies."""
+        causes: list[str] = []
         if (layer.type, layer.version) != (counterpart.type, counterpart.version):
-            found.append(
-                f"A has {counterpart.type} of {counterpart.version}, B {layer.type} of {layer.version}"
+            causes.append(
+                f"A has {counterpart.type} of {counterpart.version}, "
+                f"B {layer.type} of {layer.version}"
             )
         else:
             mine, theirs = layer.attributes, counterpart.attributes
             for name in dict.fromkeys((*theirs, *mine)):
                 if mine.get(name) != theirs.get(name):
-                    found.append(
-                        f"`{name}` is {theirs.get(name, '(absent)')!r} in A, {mine.get(name, '(absent)')!r} in B"
+                    causes.append(
+                        f"`{name}` is {theirs.get(name, '(absent)')!r} in A, "
+                        f"{mine.get(name, '(absent)')!r} in B"
                     )
-        waiting = [
-            source[0]
-            for source in self.wiring.sources[position]
-            if source is not None and source[0] in self.constant
-        ]
+        causes += self.altered_constants(position)
+        for inner in (inner for body in (layer.bodies or {}).values() for inner in body.walk()):
+            other = self.constants_in_bodies.get((inner.path[1:], inner.name))
+            if inner.is_constant and other is not None and self.altered(other, inner):
+                causes.append(
+                    f"the constant '{inner.name}' (id {inner.id}) in its {inner.path[1]} "
+                    "is another one"
+                )
+        return causes
+
+    def altered_constants(self, position: int) -> list[str]:
+        """The constants that a layer is computed from and that are not those of the first model."""
+        altered: list[str] = []
+        waiting = [source for source in self.fed_by(position) if source in self.constant]
         seen: set[int] = set()
         while waiting:
             at = waiting.pop()
             if at in seen:
                 continue
             seen.add(at)
-            inner = [source[0] for source in self.wiring.sources[at] if source is not None]
+            inner = self.fed_by(at)
             waiting += inner
-            constant = self.session.model.net.layers[at]
-            if self.verdicts.get((at, 0)) == "differs" and not any(
+            if self.verdicts.get((at, 0)) != "differs" or any(
                 self.verdicts.get((source, 0)) == "differs" for source in inner
             ):
-                match = self.matched[at, 0]
-                apart = (
-                    errors(self.kept[match[0]][match[1]], self.session.constant(constant))
-                    if not inner
-                    else Errors()
-                )
-                much = (
-                    ""
-                    if apart.max_abs is None
-                    else f", by up to {apart.max_abs:.4g}"
-                    + (f" at {list(apart.place)}" if apart.place else "")
-                )
-                found.append(
-                    f"its constant '{constant.name}' (id {constant.id}) is another one{much}"
-                )
-        for inner_layer in (
-            inner_layer for body in (layer.bodies or {}).values() for inner_layer in body.walk()
-        ):
-            if inner_layer.type.lower() in _CONSTANT:
-                other = self.bodies.get((inner_layer.path[1:], inner_layer.name))
-                if other is not None and self.altered(other, inner_layer):
-                    found.append(
-                        f"the constant '{inner_layer.name}' (id {inner_layer.id}) in its {inner_layer.path[1]} is another one"
-                    )
-        return found
+                continue
+            constant = self.layers[at]
+            id, port = self.matched[at, 0]
+            apart = Errors()
+            if not inner:
+                apart = errors(self.kept[id][port], self.session.constant(constant))
+            much = "" if apart.max_abs is None else f", by up to {apart.max_abs:.4g}"
+            much += f" at {list(apart.place)}" if apart.place else ""
+            altered.append(
+                f"its constant '{constant.name}' (id {constant.id}) is another one{much}"
+            )
+        return altered
+
+    def fed_by(self, position: int) -> list[int]:
+        """The positions of the layers that feed one."""
+        return [source[0] for source in self.wiring.sources[position] if source is not None]
 
     def altered(self, first: Layer, second: Layer) -> bool:
-        from ..model.weights import array
-
+        """Whether two constants differ beyond rounding."""
         try:
-            one, other = (
-                array(self.found.first.constant(first)),
-                array(self.found.second.constant(second)),
-            )
+            one = array(self.comparison.first.constant(first))
+            other = array(self.comparison.second.constant(second))
         except ValueError:
             return False
         return one is not None and other is not None and not self.difference(one, other)[1]
 
     def finish(self) -> None:
-        found = self.found
-        found.altered = [
+        """Fills in what is known once all layers have run."""
+        comparison = self.comparison
+        comparison.altered = [
             pair.second.name
-            for pair in found.pairs
-            if pair.constant and pair.verdict == "differs" and pair.second.type.lower() in _CONSTANT
-            if pair.first.attribute("element_type")
-            == pair.second.attribute("element_type")  # else the numbers mean something else
+            for pair in comparison.pairs
+            if pair.constant and pair.verdict == "differs" and pair.second.is_constant
+            # of other types the numbers mean something else
+            if pair.first.attribute("element_type") == pair.second.attribute("element_type")
         ]
-        first = {pair.first.id for pair in found.pairs}
-        second = {pair.second.id for pair in found.pairs}
-        skipped = (*_CONSTANT, "result", "parameter", "assign")
-        constant = {id(self.session.model.net.layers[position]) for position in self.constant}
-        found.unmatched = (
+        first = {pair.first.id for pair in comparison.pairs}
+        second = {pair.second.id for pair in comparison.pairs}
+        constant = {self.layers[position] for position in self.constant}
+        comparison.unmatched = (
             [
                 layer.name
-                for layer in found.first.net.layers
-                if layer.id not in first and layer.type.lower() not in skipped
+                for layer in comparison.first.net.layers
+                if layer.id not in first and layer.folded_type not in _NEVER_UNMATCHED
             ],
             [
                 layer.name
-                for layer in found.second.net.layers
+                for layer in self.layers
                 if layer.id not in second
-                and layer.type.lower() not in skipped
-                and id(layer) not in constant
+                and layer.folded_type not in _NEVER_UNMATCHED
+                and layer not in constant
             ],
         )
+
+
+def _errors(reference: Array, other: Array) -> Errors | None:
+    """The errors of an array; None where it has another shape."""
+    return errors(reference, other) if reference.shape == other.shape else None
 
 
 def _outputs(

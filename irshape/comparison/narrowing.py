@@ -1,11 +1,12 @@
-"""Why a device's result may differ from the specification's: it narrows or wraps inside. Each explanation is tried by computing the layer that way.
+"""Why a device's result may differ from the specification's: it narrows or wraps inside.
 
-Source: measured of the CPU plugin 2026.4: i64, u64 and u32 run as i32, f64 as f32, sums of 8-bit integers wrap.
+Each explanation is tried by computing the layer that way.
+Source: measured of the CPU plugin 2026.4: i64, u64 and u32 run as i32, f64 as f32, sums of 8-bit
+integers wrap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..execution.session import ExecutionError, Session
 from ..model.graph import Layer
 from ..model.wiring import wire
 from ..numbers.origins import has_nan
+from ..numbers.tolerance import Tolerance
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -32,7 +34,6 @@ HABITS = (
     Narrowing("uint32", "int32", "the device computes u32 as i32"),
     Narrowing("float64", "float32", "the device computes f64 as f32"),
 )
-
 
 NAN_LEFT_OPEN = (
     "relu",
@@ -53,6 +54,28 @@ NAN_LEFT_OPEN = (
 """Operations whose specification does not say what they make of NaN."""
 
 
+class Difference(NamedTuple):
+    """An output of a layer on which irshape and a device differ. The shapes are equal."""
+
+    session: Session
+    layer: Layer
+    port: int
+    inputs: tuple[Array, ...]
+    mine: Array
+    theirs: Array
+    tolerance: Tolerance
+
+    def alike(self, mine: Array, theirs: Array) -> bool:
+        return mine.shape == theirs.shape and self.tolerance.alike(mine, theirs)
+
+    def computed(self, inputs: tuple[Array, ...]) -> Array | None:
+        """irshape's value of the output for other inputs; None where it takes none such."""
+        try:
+            return self.session.evaluate(self.layer, inputs)[self.port]
+        except (ExecutionError, IndexError):
+            return None
+
+
 def explanation(
     session: Session,
     layer: Layer,
@@ -60,147 +83,144 @@ def explanation(
     inputs: tuple[Array, ...],
     mine: Array,
     theirs: Array,
-    alike: Callable[[Array, Array], bool],
+    tolerance: Tolerance,
 ) -> str | None:
-    """The habit under which a layer gives the device's result, or None."""
-    for habit in HABITS:
-        if not any(array.dtype.name == habit.wide for array in inputs):
-            continue
-        narrowed = tuple(
-            _clipped(array, habit.narrow) if array.dtype.name == habit.wide else array
-            for array in inputs
-        )
-        made = _computed(session, layer, narrowed, port)
-        if (
-            made is not None
-            and made.shape == theirs.shape
-            and alike(_clipped(made, theirs.dtype.name), theirs)
-        ):
-            return habit.reason
-    for habit in HABITS:
-        if (
-            mine.dtype.name == habit.wide
-            and mine.dtype.kind in "iu"
-            and alike(_clipped(mine, habit.narrow).astype(mine.dtype), theirs)
-        ):
-            return f"{habit.reason}: what lies beyond becomes the nearest that it holds"
-    if layer.type.lower() in NAN_LEFT_OPEN and any(has_nan(array) for array in inputs):
-        known = ~np.isnan(mine) if has_nan(mine) else np.ones(mine.shape, bool)
-        touched = any(has_nan(array) for array in inputs if array.shape == mine.shape)
-        if touched and mine.shape == theirs.shape:
-            known = known & ~np.logical_or.reduce(
-                [
-                    np.isnan(array)
-                    for array in inputs
-                    if array.shape == mine.shape and has_nan(array)
-                ]
-            )
-        if alike(mine[known], theirs[known]):
-            return f"NaN comes in, and the specification of {layer.type} leaves open what becomes of it; all other elements agree"
-    if (
-        layer.type in ("ReduceMean", "ReduceSum")
-        and inputs
-        and inputs[0].dtype.itemsize == 1
-        and inputs[0].dtype.kind in "iu"
-    ):
-        data, axes = inputs[0], tuple(int(axis) % inputs[0].ndim for axis in inputs[1].ravel())
-        total = np.sum(data, axis=axes, dtype=data.dtype, keepdims=theirs.ndim == data.ndim)
-        count = (
-            int(np.prod([data.shape[axis] for axis in axes])) if layer.type == "ReduceMean" else 1
-        )
-        if (
-            count
-            and total.shape == theirs.shape
-            and alike((total.astype(np.int64) // count).astype(theirs.dtype), theirs)
-        ):
-            return f"the device's sum of {inputs[0].dtype.name} wraps around"
+    """The habit under which a layer gives the device's result; None where there is none."""
+    difference = Difference(session, layer, port, inputs, mine, theirs, tolerance)
+    explanations = (_narrowed_inputs, _narrowed_output, _nan_left_open, _wrapped_sum)
+    for explain in explanations:
+        reason = explain(difference)
+        if reason is not None:
+            return reason
     return None
 
 
-def decompressed_in_f32(session: Session) -> dict[int, tuple[Array, ...]]:
-    """What the f32 weights of a model are where their decompression is computed in f32 all along, though the IR has f16 or bf16 on the way; by layer identity.
+def _narrowed_inputs(of: Difference) -> str | None:
+    for habit in HABITS:
+        if not any(array.dtype.name == habit.wide for array in of.inputs):
+            continue
+        narrowed = tuple(
+            _clipped(array, habit.narrow) if array.dtype.name == habit.wide else array
+            for array in of.inputs
+        )
+        computed = of.computed(narrowed)
+        if computed is not None and of.alike(_clipped(computed, of.theirs.dtype.name), of.theirs):
+            return habit.reason
+    return None
+
+
+def _narrowed_output(of: Difference) -> str | None:
+    for habit in HABITS:
+        if of.mine.dtype.name != habit.wide or of.mine.dtype.kind not in "iu":
+            continue
+        if of.alike(_clipped(of.mine, habit.narrow).astype(of.mine.dtype), of.theirs):
+            return f"{habit.reason}: what lies beyond becomes the nearest that it holds"
+    return None
+
+
+def _nan_left_open(of: Difference) -> str | None:
+    if of.layer.folded_type not in NAN_LEFT_OPEN or not any(map(has_nan, of.inputs)):
+        return None
+    known = ~np.isnan(of.mine) if has_nan(of.mine) else np.ones(of.mine.shape, bool)
+    for array in of.inputs:
+        if array.shape == of.mine.shape and has_nan(array):
+            known = known & ~np.isnan(array)
+    if not of.alike(of.mine[known], of.theirs[known]):
+        return None
+    return (
+        f"NaN comes in, and the specification of {of.layer.type} leaves open what becomes of it; "
+        "all other elements agree"
+    )
+
+
+def _wrapped_sum(of: Difference) -> str | None:
+    if of.layer.type not in ("ReduceMean", "ReduceSum") or not of.inputs:
+        return None
+    data = of.inputs[0]
+    if data.dtype.itemsize != 1 or data.dtype.kind not in "iu":
+        return None
+    axes = tuple(int(axis) % data.ndim for axis in of.inputs[1].ravel())
+    total = np.sum(data, axis=axes, dtype=data.dtype, keepdims=of.theirs.ndim == data.ndim)
+    count = 1
+    if of.layer.type == "ReduceMean":
+        count = int(np.prod([data.shape[axis] for axis in axes]))
+    if not count:
+        return None
+    if of.alike((total.astype(np.int64) // count).astype(of.theirs.dtype), of.theirs):
+        return f"the device's sum of {data.dtype.name} wraps around"
+    return None
+
+
+_DECOMPRESSING = (
+    "convert",
+    "multiply",
+    "subtract",
+    "add",
+    "reshape",
+    "transpose",
+    "unsqueeze",
+    "squeeze",
+)
+"""What a decompression of weights consists of."""
+_MOVING = ("convert", "reshape", "transpose", "unsqueeze", "squeeze")
+"""Those of them that round nothing of their own."""
+
+
+def decompressed_in_f32(session: Session) -> dict[Layer, tuple[Array, ...]]:
+    """The f32 weights of a model as they are where their decompression is computed in f32 all
+    along, though the IR has f16 or bf16 on the way.
 
     The CPU plugin computes them so (2026.4).
     """
-    layers, sources = session.model.net.layers, wire(session.model.net).sources
-    order = wire(session.model.net).order
-    made: dict[int, Array] = {}
+    layers, wiring = session.model.net.layers, wire(session.model.net)
+    values: dict[int, Array] = {}
     rounded: set[int] = set()
-    found: dict[int, tuple[Array, ...]] = {}
-    for position in order:
+    """Positions of the layers in whose values the IR would have rounded."""
+    weights: dict[Layer, tuple[Array, ...]] = {}
+    for position in wiring.order:
         layer = layers[position]
-        row = [source for source in sources[position] if source is not None]
-        folded = layer.type.lower()
-        if folded in ("const", "constant"):
-            continue
-        whole = (
-            folded
-            in (
-                "convert",
-                "multiply",
-                "subtract",
-                "add",
-                "reshape",
-                "transpose",
-                "unsqueeze",
-                "squeeze",
-            )
-            and len(layer.outputs) == 1
-        )
+        sources = [source[0] for source in wiring.sources[position] if source is not None]
         if (
-            not whole
-            or not row
-            or any(
-                source[0] not in made
-                and layers[source[0]].type.lower() not in ("const", "constant")
-                for source in row
-            )
+            layer.folded_type not in _DECOMPRESSING
+            or len(layer.outputs) != 1
+            or not sources
+            or any(at not in values and not layers[at].is_constant for at in sources)
         ):
             continue
         try:
             inputs = tuple(
-                made[source[0]] if source[0] in made else session.constant(layers[source[0]])
-                for source in row
+                values[at] if at in values else session.constant(layers[at]) for at in sources
             )
-            narrow = (layer.outputs[0].precision or "") in ("FP16", "BF16")
-            if folded == "convert":
-                real = narrow or (layer.outputs[0].precision or "") == "FP32"
-                made[position] = (
-                    inputs[0].astype(np.float32)
-                    if real and inputs[0].dtype.metadata is None
-                    else session.evaluate(layer, inputs)[0].astype(np.float32)
-                )
-            else:
-                wide = tuple(
-                    array.astype(np.float32)
-                    if array.dtype.name in ("float16", "bfloat16")
-                    else array
-                    for array in inputs
-                )
-                made[position] = session.evaluate(layer, wide)[0]
+            values[position] = _in_f32(session, layer, inputs)
         except (ExecutionError, IndexError):
             continue
-        if any(source[0] in rounded for source in row) or (
-            narrow and folded not in ("convert", "reshape", "transpose", "unsqueeze", "squeeze")
-        ):
+        narrow = layer.outputs[0].precision in ("FP16", "BF16")
+        if any(at in rounded for at in sources) or (narrow and layer.folded_type not in _MOVING):
             rounded.add(position)
-            if not narrow and made[position].dtype == np.float32:
-                found[id(layer)] = (made[position],)
-    return found
+            if not narrow and values[position].dtype == np.float32:
+                weights[layer] = (values[position],)
+    return weights
+
+
+def _in_f32(session: Session, layer: Layer, inputs: tuple[Array, ...]) -> Array:
+    """A layer of a decompression with f32 in the place of f16 and bf16. Raises `ExecutionError`."""
+    if layer.folded_type != "convert":
+        wide = tuple(
+            array.astype(np.float32) if array.dtype.name in ("float16", "bfloat16") else array
+            for array in inputs
+        )
+        return session.evaluate(layer, wide)[0]
+    to_real = layer.outputs[0].precision in ("FP16", "BF16", "FP32")
+    if to_real and inputs[0].dtype.metadata is None:
+        return inputs[0].astype(np.float32)
+    return session.evaluate(layer, inputs)[0].astype(np.float32)
 
 
 def _clipped(array: Array, name: str) -> Array:
+    """An array in a narrower type: whole numbers beyond its range become the nearest in it."""
     kind = np.dtype(name)
     if kind.kind in "iu" and array.dtype.kind in "iu":
-        return np.asarray(
-            np.clip(array.astype(object), np.iinfo(kind).min, np.iinfo(kind).max)
-        ).astype(kind)
+        limits = np.iinfo(kind)
+        return np.asarray(np.clip(array.astype(object), limits.min, limits.max)).astype(kind)
     with np.errstate(all="ignore"):
         return array.astype(kind)
-
-
-def _computed(session: Session, layer: Layer, inputs: tuple[Array, ...], port: int) -> Array | None:
-    try:
-        return session.evaluate(layer, inputs)[port]
-    except (ExecutionError, IndexError):
-        return None

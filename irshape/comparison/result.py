@@ -12,7 +12,7 @@ import numpy as np
 from ..model.graph import Layer, Model
 from ..model.wiring import wire
 from ..numbers.statistics import Errors
-from .runtime import Answer
+from .answers import Answer
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -32,12 +32,12 @@ class Row(NamedTuple):
     inferred: str
     runtime: str | None
     shape_verdict: Verdict
-    value_verdict: Verdict
-    error: float | None
+    value_verdict: Verdict = "not compared"
+    error: float | None = None
     """The largest absolute difference of two finite values."""
-    allowed: float | None
-    reason: str | None
-    ranges: dict[str, str]
+    allowed: float | None = None
+    reason: str | None = None
+    ranges: dict[str, str] = {}  # noqa: RUF012  (a tuple's default, never changed)
     """Ranges of the inputs, of irshape's output and of OpenVINO's, where the values differ."""
     errors: Errors = Errors()
     own_verdict: Verdict = "not compared"
@@ -120,21 +120,21 @@ class Comparison:
         if row.shape_verdict == "differs" or row.own_verdict == "differs":
             return True
         return row.value_verdict == "differs" and (
-            row.own_verdict == "not compared" or (id(row.layer), row.port) in self.outputs
+            row.own_verdict == "not compared" or (row.layer, row.port) in self.outputs
         )
 
     @cached_property
-    def outputs(self) -> set[tuple[int, int]]:
+    def outputs(self) -> set[tuple[Layer, int]]:
         """What feeds the Results."""
         layers, wiring = self.model.net.layers, wire(self.model.net)
         sources = [
             source
             for position, layer in enumerate(layers)
-            if layer.type.lower() == "result"
+            if layer.is_result
             for source in wiring.sources[position]
             if source is not None
         ]
-        return {(id(layers[position]), port) for position, port in sources}
+        return {(layers[position], port) for position, port in sources}
 
     def worst(self, count: int = 5) -> list[Row]:
         """The rows of the largest errors, measured by what is allowed."""
@@ -156,19 +156,12 @@ class Comparison:
         """What `irshape crosscheck --format json` prints."""
         rows = []
         for row in self.rows:
-            reference = {
-                "id": row.layer.id,
-                "name": row.layer.name,
-                "type": row.layer.type,
-                "opset": row.layer.version,
-                "path": list(row.layer.path),
-            }
             fields = {
                 key: value.to_dict() if isinstance(value, Errors) else value
                 for key, value in row._asdict().items()
                 if key != "layer"
             }
-            rows.append({"layer": reference, **fields})
+            rows.append({"layer": row.layer.reference, **fields})
         blamed = self.blamed
         return {
             "version": 1,

@@ -1,44 +1,33 @@
-"""The OpenVINO side of a cross-check: the only module that imports openvino, run in a process of its own, since a model can crash the runtime.
+"""OpenVINO's side of a cross-check, in a process of its own, since a model can crash the runtime.
 
-`python -m irshape.comparison.runtime FOLDER` reads `FOLDER/request.json`, and writes what OpenVINO makes of it to `FOLDER/answer.json`, a stage at a time, with the bytes of the
-executed values in files beside it.
+This is the only module that imports openvino. `python -m irshape.comparison.runtime FOLDER` reads
+`FOLDER/request.json` and writes what OpenVINO makes of it to `FOLDER/answer.json`, a stage at a
+time, with the bytes of each value in a file beside it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+from .answers import Answer, StoredTensor
 
 TIMEOUT = 600.0
 
 
-class Answer(NamedTuple):
-    """What OpenVINO made of a model.
-
-    refused: its message where it did not read the model. crashed: how its process ended, where that was no answer. shapes: by layer name, element type and
-    shape of each output. values: by layer name and port, the output as (element type, shape, the file that holds its bytes). problem: why it could not be run.
-    device: its full name. precision: in which it says that it computes reals.
-    """
-
-    version: str
-    device: str
-    refused: str | None
-    crashed: str | None
-    shapes: dict[str, list[tuple[str, str]]]
-    values: dict[tuple[str, int], tuple[str, list[int], Path]]
-    problem: str | None
-    precision: str | None = None
-
-
 def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answer:
-    """Runs OpenVINO on the request in a child process. Raises `RuntimeError` where openvino is not installed."""
+    """Runs OpenVINO on the request in a child process.
+
+    Raises `RuntimeError` where openvino is not installed.
+    """
     (folder / "request.json").write_text(json.dumps(request))
-    answer = folder / "answer.json"
-    answer.unlink(missing_ok=True)
+    answer_file = folder / "answer.json"
+    answer_file.unlink(missing_ok=True)
     try:
         done = subprocess.run(
             [sys.executable, "-m", "irshape.comparison.runtime", str(folder)],
@@ -47,44 +36,39 @@ def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answ
             check=False,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         )
-        ended = (
-            None
-            if done.returncode == 0
-            else _ending(done.returncode, done.stderr.decode(errors="replace"))
-        )
+        stderr = done.stderr.decode(errors="replace")
+        ended = _ending(done.returncode, stderr) if done.returncode else None
     except subprocess.TimeoutExpired:
         ended = f"no answer within {timeout:.0f} s"
-    found = json.loads(answer.read_text()) if answer.exists() else {}
-    if found.get("absent"):
+    answer = json.loads(answer_file.read_text()) if answer_file.exists() else {}
+    if answer.get("absent"):
         raise RuntimeError(
             "OpenVINO is not installed; the cross-check needs it: pip install 'irshape[openvino]'"
         )
-    values = {
-        (name, port): (element_type, shape, folder / file)
-        for name, port, element_type, shape, file in found.get("values", ())
-    }
-    shapes = {
-        name: [(row[0], row[1]) for row in rows] for name, rows in found.get("shapes", {}).items()
-    }
     return Answer(
-        found.get("version", "?"),
-        found.get("device", "?"),
-        found.get("refused"),
+        answer.get("version", "?"),
+        answer.get("device", "?"),
+        answer.get("refused"),
         ended,
-        shapes,
-        values,
-        found.get("problem"),
-        found.get("precision"),
+        {
+            name: [(row[0], row[1]) for row in rows]
+            for name, rows in answer.get("shapes", {}).items()
+        },
+        {
+            (name, port): StoredTensor(element_type, shape, folder / file)
+            for name, port, element_type, shape, file in answer.get("values", ())
+        },
+        answer.get("problem"),
+        answer.get("precision"),
+        answer.get("facts", {}),
     )
 
 
 def _ending(code: int, stderr: str) -> str:
+    if code < 0:
+        return f"its process was killed by signal {-code}"
     last = stderr.strip().splitlines()[-1][:300] if stderr.strip() else ""
-    return (
-        f"its process was killed by signal {-code}"
-        if code < 0
-        else f"its process ended with status {code}: {last}"
-    )
+    return f"its process ended with status {code}: {last}"
 
 
 def main(folder: Path) -> None:
@@ -106,12 +90,9 @@ def main(folder: Path) -> None:
     answer["version"] = str(ov.__version__).split("-")[0]
     save()
     core = ov.Core()
+    files = [request["xml"], *([request["bin"]] if request["bin"] else [])]
     try:
-        model = (
-            core.read_model(request["xml"], request["bin"])
-            if request["bin"]
-            else core.read_model(request["xml"])
-        )
+        model = core.read_model(*files)
     except Exception as refusal:
         answer["refused"] = _short(refusal)
         save()
@@ -122,6 +103,7 @@ def main(folder: Path) -> None:
         return
     try:
         answer["device"] = _device_name(core, request["device"])
+        answer["facts"] = _facts(core, request["device"])
         answer["values"] = _run(ov, core, model, request, folder, answer)
     except Exception as problem:
         answer["problem"] = _short(problem)
@@ -142,113 +124,130 @@ _BODIES = {
 
 def _shapes(model: Any) -> dict[str, list[tuple[str, str]]]:
     """By layer name, which the request has made unique, bodies included."""
-    found = {}
+    shapes = {}
     for node in model.get_ops():
-        found[node.get_friendly_name()] = [
+        shapes[node.get_friendly_name()] = [
             (output.get_element_type().get_type_name(), str(output.get_partial_shape()))
             for output in node.outputs()
         ]
         for getter in _BODIES.get(node.get_type_name(), ()):
-            found.update(_shapes(getattr(node, getter)()))
-    return found
+            shapes.update(_shapes(getattr(node, getter)()))
+    return shapes
 
 
 def _run(
     ov: Any, core: Any, model: Any, request: dict[str, Any], folder: Path, answer: dict[str, Any]
 ) -> list[tuple[str, int, str, list[int], str]]:
-    import numpy as np
-
-    config = {"INFERENCE_PRECISION_HINT": request.get("hint") or "f32"}
+    """Runs the model; name, port, element type, shape and file of every output asked for."""
+    hint = request.get("hint") or "f32"
+    config = {"INFERENCE_PRECISION_HINT": hint}
     if request["device"] == "CPU":
-        config |= {
-            "KV_CACHE_PRECISION": request.get("hint") or "f32",
-            "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0",
-        }
-    config |= request["config"]
-    watched = []
-    for node in model.get_ops():
-        if node.get_type_name() not in ("Parameter", "Constant", "Result", "Assign"):
-            watched += [
-                (node.get_friendly_name(), index, output)
-                for index, output in enumerate(node.outputs())
-                if output.get_element_type().get_type_name() != "dynamic"
-            ]
+        config |= {"KV_CACHE_PRECISION": hint, "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
     if request["layers"] == "all":
-        for _, _, output in watched:
-            model.add_outputs([output])
+        _watch_all(model)
     # an output that has a Result already gets no second one, so each is found by what feeds it
-    fed = [result.input(0).get_source_output() for result in model.get_results()]
+    watched = [result.input(0).get_source_output() for result in model.get_results()]
     positions = {
         (source.get_node().get_friendly_name(), source.get_index()): position
-        for position, source in enumerate(fed)
+        for position, source in enumerate(watched)
     }
-    compiled = core.compile_model(model, request["device"], config)
+    compiled = core.compile_model(model, request["device"], config | request["config"])
     answer["precision"] = _precision(compiled)
     demand = compiled.create_infer_request()
     for position, parameter in enumerate(model.get_parameters()):
         entry = request["inputs"].get(parameter.get_friendly_name())
-        if entry is None:
-            continue
-        element_type, shape, file = entry
-        tensor = ov.Tensor(getattr(ov.Type, element_type), ov.Shape(shape))
-        if element_type == "string":
-            tensor.str_data = np.array(
-                [bytes.fromhex(item) for item in json.loads((folder / file).read_text())],
-                dtype=object,
-            ).reshape(shape)
-        else:
-            raw = (folder / file).read_bytes()
-            if raw:
-                _fill(tensor, raw)
-        demand.set_input_tensor(position, tensor)
+        if entry is not None:
+            element_type, shape, file = entry
+            demand.set_input_tensor(position, _tensor(ov, element_type, shape, folder / file))
     demand.infer()
-    found: list[tuple[str, int, str, list[int], str]] = []
+    values: list[tuple[str, int, str, list[int], str]] = []
     for number, ((name, port), position) in enumerate(sorted(positions.items())):
         tensor = demand.get_output_tensor(position)
         file = f"value{number}.bin"
+        (folder / file).write_bytes(_bytes(tensor))
         element_type = tensor.get_element_type().get_type_name()
-        if element_type == "string":
-            (folder / file).write_text(
-                json.dumps(
-                    [
-                        item.hex() if isinstance(item, bytes) else str(item).encode().hex()
-                        for item in tensor.bytes_data.ravel()
-                    ]
-                )
-            )
-        else:
-            (folder / file).write_bytes(_bytes(tensor))
-        found.append((name, port, element_type, list(tensor.get_shape()), file))
-    return found
+        values.append((name, port, element_type, list(tensor.get_shape()), file))
+    return values
+
+
+def _watch_all(model: Any) -> None:
+    """Makes every inner tensor an output of the model."""
+    for node in model.get_ops():
+        if node.get_type_name() not in ("Parameter", "Constant", "Result", "Assign"):
+            for output in node.outputs():
+                if output.get_element_type().get_type_name() != "dynamic":
+                    model.add_outputs([output])
+
+
+def _tensor(ov: Any, element_type: str, shape: list[int], file: Path) -> Any:
+    """An input of the model from its file."""
+    import ctypes
+
+    import numpy as np
+
+    tensor = ov.Tensor(getattr(ov.Type, element_type), ov.Shape(shape))
+    raw = file.read_bytes()
+    if element_type == "string":
+        texts = [bytes.fromhex(item) for item in json.loads(raw)]
+        tensor.str_data = np.array(texts, dtype=object).reshape(shape)
+    elif raw:
+        ctypes.memmove(tensor.data.ctypes.data, raw, len(raw))
+    return tensor
+
+
+def _bytes(tensor: Any) -> bytes:
+    """The bytes of an output; texts as JSON, in hexadecimal."""
+    if tensor.get_element_type().get_type_name() == "string":
+        texts = [
+            item if isinstance(item, bytes) else str(item).encode()
+            for item in tensor.bytes_data.ravel()
+        ]
+        return json.dumps([text.hex() for text in texts]).encode()
+    return bytes(tensor.data.tobytes()) if tensor.get_byte_size() else b""
 
 
 def _device_name(core: Any, device: str) -> str:
-    """What OpenVINO calls a device, of HETERO:GPU,CPU and its like the first word; where it says nothing, what the user calls it: running the model will tell why."""
+    """What OpenVINO calls a device, of HETERO:GPU,CPU and its like the first word.
+
+    Where it says nothing, what the user calls it: running the model will tell why.
+    """
     try:
         return str(core.get_property(device.partition(":")[0], "FULL_DEVICE_NAME"))
     except RuntimeError:
         return device
 
 
+def _facts(core: Any, device: str) -> dict[str, Any]:
+    """What decides how the device computes: its capabilities, the processor's instruction sets,
+    and the limit that the environment sets on them."""
+    facts: dict[str, Any] = {}
+    try:
+        named = core.get_property(device.partition(":")[0], "OPTIMIZATION_CAPABILITIES")
+        facts["capabilities"] = sorted(map(str, named))
+    except (RuntimeError, TypeError):
+        pass
+    if os.environ.get("ONEDNN_MAX_CPU_ISA"):
+        facts["ONEDNN_MAX_CPU_ISA"] = os.environ["ONEDNN_MAX_CPU_ISA"]
+    try:
+        processor = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return facts
+    sets = re.findall(
+        r"\b(avx2|avx512\w*|avx_vnni\w*|amx\w*|f16c|fma|sve\w*|asimd\w*)\b", processor
+    )
+    facts["instruction_sets"] = sorted(set(sets))
+    return facts
+
+
 def _precision(compiled: Any) -> str | None:
-    """What the device made of the hint: one without f16 may compute in bf16, one without f32 in f16. None where it does not say."""
+    """What the device made of the hint; None where it does not say.
+
+    One without f16 may compute in bf16, one without f32 in f16.
+    """
     try:
         return str(compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name())
     except (RuntimeError, AttributeError):
         return None
-
-
-def _fill(tensor: Any, raw: bytes) -> None:
-    import ctypes
-
-    ctypes.memmove(tensor.data.ctypes.data, raw, len(raw))
-
-
-def _bytes(tensor: Any) -> bytes:
-    if tensor.get_byte_size() == 0:
-        return b""
-    data = tensor.data
-    return bytes(data.tobytes())
 
 
 if __name__ == "__main__":

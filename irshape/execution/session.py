@@ -1,10 +1,13 @@
-"""Runs a model in NumPy: every layer by the evaluation of its operation, tensors freed after their last use, variables kept by the session."""
+"""Runs a model in NumPy, layer by layer.
+
+Every layer is computed by the evaluation that its operation declares. A tensor is freed after its
+last use; the values of variables stay from one run to the next.
+"""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,80 +15,58 @@ from ..byte_sizes import written_size
 from ..faults import Violation
 from ..inference.bodies import bind
 from ..inference.declarations import Declarations
-from ..inference.engine import infer
-from ..inference.result import BodyResult, Inference
 from ..model.graph import Body, Layer, Model
-from ..model.weights import Constant
 from ..model.wiring import wire
-from ..numpy_types import dtype_of, element_type_of
+from ..numpy_types import element_type_of
 from ..ops.bodies import BodyView
 from ..ops.declaration import Operation, check_inputs
-from ..ops.kernels import Kernels
+from ..ops.kernels import Kernel, Kernels
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..types import PartialShape
+from .constants import Constants, Rounding
+from .errors import ExecutionError
+from .memory import default_max_memory, least_bytes, peak_memory
+from .plan import COMPUTED, CONSTANT, PARAMETER, RESULT, Plan, Step, plan
 from .reuse import spare
 from .sizes import Fitter
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-
 Observer = Callable[[Layer, tuple[Array, ...], tuple[Array, ...]], None]
 """Called with a layer, its inputs and its outputs."""
-
-
-class ExecutionError(RuntimeError):
-    """A model cannot be run, or not with these inputs; `layer` is the one to blame."""
-
-    def __init__(self, message: str, layer: Layer | None = None) -> None:
-        super().__init__(
-            message if layer is None else f"{layer.type} '{layer.name}' (id {layer.id}): {message}"
-        )
-        self.layer = layer
-
-
-Rounding = Callable[[Array], Array]
-"""What a device of lower precision makes of a tensor, given back in the tensor's own type."""
 
 MAX_ITERATIONS = 1_000_000
 """How often the body of one layer runs in one inference, unless the session says otherwise."""
 
 
-def default_max_memory() -> int:
-    """Bytes: three quarters of the machine's memory, 16 GiB where that cannot be told."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 3 // 4
-    except (AttributeError, ValueError, OSError):
-        return 16 << 30
+class _Run:
+    """What belongs to one run: the values of variables, the runs of each body so far, who looks on.
 
+    known: the layers of the net whose outputs have sizes that are known before the run.
+    """
 
-_COMPUTED, _CONSTANT, _PARAMETER, _RESULT = range(4)
-_KINDS = {"const": _CONSTANT, "constant": _CONSTANT, "parameter": _PARAMETER, "result": _RESULT}
+    __slots__ = ("inner", "iterations", "known", "variables")
 
-
-class _Step(NamedTuple):
-    """position, kind and sources of a layer; the producers whose last use it is; which of its outputs somebody takes."""
-
-    position: int
-    kind: int
-    row: tuple[tuple[int, int], ...]
-    ended: tuple[int, ...]
-    wanted: tuple[bool, ...]
-
-
-class _Plan(NamedTuple):
-    """steps: producers first. computed: the steps without constants. results: positions of the Results, in file order."""
-
-    steps: list[_Step]
-    computed: list[_Step]
-    results: list[int]
+    def __init__(
+        self,
+        variables: dict[str, Array],
+        inner: Observer | None = None,
+        known: frozenset[Layer] = frozenset(),
+    ) -> None:
+        self.variables = variables
+        self.inner = inner
+        self.known = known
+        self.iterations: dict[Body, int] = {}
 
 
 class Session:
     """Runs a model; keeps the values of its variables from one call to the next, until `reset`.
 
-    max_memory: bytes that the tensors alive at one time may take; it is estimated before anything runs, where sizes depend on values before the layer runs
-    that makes them. max_iterations: how often the body of one layer may run in one inference. rounding: applied to every tensor after the layer that makes it.
+    max_memory: bytes that the tensors alive at one time may take. It is estimated before anything
+    runs; where sizes depend on values, before the layer that makes them runs.
+    max_iterations: how often the body of one layer may run in one inference.
+    rounding: applied to every constant, and to every tensor after the layer that computes it.
     kernels: functions that compute operations in place of the evaluation that these declare.
     """
 
@@ -107,24 +88,45 @@ class Session:
         self.kernels = Kernels() if kernels is None else kernels
         self.state: dict[str, Array] = {}
         self.declarations = Declarations(model)
-        self._plans: dict[int, _Plan] = {}
-        self._templates: dict[int, list[tuple[Array, ...]]] = {}
+        self.constants = Constants(model, rounding)
+        self._replaced: Mapping[Layer, tuple[Array, ...]] = {}
+        self._run = _Run(self.state)
+        self._plans: dict[Body, Plan] = {}
+        self._templates: dict[Body, list[tuple[Array, ...]]] = {}
         self._parameters = model.parameters
         self._input_names = input_names(model)
-        self._checked: dict[tuple[object, ...], int] = {}
         self._result_names: list[str] | None = None
-        self._constants: dict[int, Array] = {}
-        self._fitted: dict[tuple[tuple[int, ...], ...], frozenset[int]] = {}
-        self._known: frozenset[int] = frozenset()
-        """The layers of the net whose outputs have sizes known before the run, for the inputs at hand."""
+        self._operations: dict[Layer, tuple[Operation, Kernel]] = {}
+        self._absent: dict[tuple[object, ...], int] = {}
+        """How many optional inputs an operation is not given, by operation, types and ranks."""
         self._fitter = Fitter(model)
+        self._fitted: dict[tuple[tuple[int, ...], ...], frozenset[Layer]] = {}
+        self._known: frozenset[Layer] = frozenset()
         self._largest: tuple[tuple[int, ...], ...] | None = None
         self._peak = 0
-        self._runs: dict[int, list[int]] = {}
-        self.instead: dict[int, tuple[Array, ...]] = {}
-        """Outputs that take the place of what a layer would compute, by the layer's identity."""
-        self._inner: Observer | None = None
-        """Called with each layer of a body in each of its runs."""
+
+    def sibling(
+        self,
+        *,
+        rounding: Rounding | None = None,
+        replaced: Mapping[Layer, tuple[Array, ...]] | None = None,
+    ) -> Session:
+        """A session of the same model and limits whose variables are empty.
+
+        Constants that this session has read are not read again, unless the two round differently.
+        replaced: outputs that take the place of what a layer would compute.
+        """
+        session = Session(
+            self.model,
+            max_memory=self.max_memory,
+            max_iterations=self.max_iterations,
+            rounding=rounding,
+            kernels=self.kernels,
+        )
+        if rounding is self.rounding:
+            session.constants = self.constants
+        session._replaced = replaced or {}
+        return session
 
     def reset(self) -> None:
         """Forgets the values of all variables."""
@@ -138,23 +140,24 @@ class Session:
         observe: Observer | None = None,
         inside: bool = False,
     ) -> dict[str, Array]:
-        """One inference. `outputs`: `results`, or `all` for every layer's. Raises `ExecutionError`.
+        """One inference. `outputs`: `results`, or `all` for every layer's.
 
-        observe: called with each layer of the net, its inputs and what it made; with `inside`, also with the layers of bodies, in each of their runs.
+        observe: called with each layer of the net, its inputs and its outputs; with `inside` also
+        with the layers of bodies, in each of their runs.
+        Raises `ExecutionError`.
         """
         fed = self.bind(inputs)
         self.check_fit(fed)
-        self._runs.clear()
         kept: dict[str, Array] = {}
 
         def note(layer: Layer, inputs: tuple[Array, ...], made: tuple[Array, ...]) -> None:
-            if outputs == "all" and layer.type.lower() != "result":
+            if outputs == "all" and not layer.is_result:
                 for index, array in enumerate(made):
-                    kept[_output_name(self.model, layer, index, kept)] = array
+                    kept[_output_name(layer, index, kept)] = array
             if observe is not None:
                 observe(layer, inputs, made)
 
-        self._inner = observe if inside else None
+        self._run = _Run(self.state, observe if inside else None, self._known)
         results = self.run_body(
             self.model.net, fed, note if outputs == "all" or observe is not None else None
         )
@@ -172,9 +175,8 @@ class Session:
             names = self._input_names
             for name, array in (inputs or {}).items():
                 if name not in names:
-                    raise ExecutionError(
-                        f"the model has no input '{name}' (its inputs: {', '.join(layer.name for layer in parameters) or 'none'})"
-                    )
+                    known = ", ".join(layer.name for layer in parameters) or "none"
+                    raise ExecutionError(f"the model has no input '{name}' (its inputs: {known})")
                 fed[names[name].id] = np.asarray(array)
         else:
             if len(inputs) != len(parameters):
@@ -191,10 +193,11 @@ class Session:
         return fed
 
     def check_input(self, layer: Layer, array: Array) -> None:
-        found = self.declarations.of(layer)
-        if isinstance(found, UnknownOperation):
-            raise ExecutionError(str(found), layer)
-        declared = found[0].infer()
+        """Whether a Parameter takes an array. Raises `ExecutionError`."""
+        operation = self.declarations.of(layer)
+        if isinstance(operation, UnknownOperation):
+            raise ExecutionError(str(operation), layer)
+        declared = operation[0].infer()
         assert isinstance(declared, Tensor)
         if (
             not declared.element_type.is_dynamic
@@ -209,9 +212,11 @@ class Session:
             )
 
     def check_fit(self, fed: Mapping[str, Array]) -> None:
-        """Whether every layer takes what these sizes lead to, and memory suffices, by inference. Raises `ExecutionError` that names the layer and its dimensions.
+        """Whether every layer takes what these sizes lead to and memory suffices, by inference.
 
-        A decoder comes with a new size for each token: after some sets of sizes, one that is not much larger is left to the run, where memory cannot become scarce.
+        A decoder comes with a new size for each token: after some sets of sizes, one that is not
+        much larger is left to the run, where memory cannot become scarce.
+        Raises `ExecutionError` that names the layer and its dimensions.
         """
         sizes = {id: array.shape for id, array in fed.items()}
         key = tuple(sizes.values())
@@ -239,28 +244,30 @@ class Session:
             )
         peak, layer = peak_memory(result)
         if layer is not None and peak > self.max_memory:
-            raise ExecutionError(
-                f"the tensors alive here take {written_size(peak)}, more than the {written_size(self.max_memory)} allowed (--max-memory)",
-                layer,
-            )
+            raise ExecutionError(f"the tensors alive here take {self._too_much(peak)}", layer)
         self._peak = max(self._peak, peak)
         self._largest = (
             key
             if self._largest is None or not near
             else tuple(tuple(map(max, a, b)) for a, b in zip(key, self._largest, strict=True))
         )
-        known = (
-            id(layer)
+        self._known = self._fitted[key] = frozenset(
+            layer
             for layer, tensors in zip(result.body.layers, result.outputs, strict=True)
             if all(tensor.shape.is_static for tensor in tensors)
         )
-        self._known = self._fitted[key] = frozenset(known)
 
-    def guard(self, layer: Layer, operation: Operation, inputs: Sequence[Array]) -> None:
-        """Memory for outputs whose sizes depend on the values of inputs, before they are made. Raises `ExecutionError`."""
-        looked_at = {index for index, declared in operation.valued} | (
-            {len(inputs) - 1} if operation.valued and operation.valued[-1][1].variadic else set()
-        )
+    def _too_much(self, size: int) -> str:
+        return f"{written_size(size)}, more than the {written_size(self.max_memory)} allowed (--max-memory)"
+
+    def _guard(self, layer: Layer, operation: Operation, inputs: Sequence[Array]) -> None:
+        """Checks the memory of outputs whose sizes depend on values, before they are computed.
+
+        Raises `ExecutionError`.
+        """
+        looked_at = {index for index, _ in operation.valued}
+        if operation.valued and operation.valued[-1][1].variadic:
+            looked_at.add(len(inputs) - 1)
         tensors = []
         for index, array in enumerate(inputs):
             tensor = Tensor(element_type_of(array), PartialShape(array.shape))
@@ -272,121 +279,108 @@ class Session:
                 tensor = tensor.with_value(Value(array.ravel().tolist()))
             tensors.append(tensor)
         try:
-            made = operation.infer(*check_inputs(operation, tuple(tensors)))
+            inferred = operation.infer(*check_inputs(operation, tuple(tensors)))
         except (Violation, ValueError, OverflowError):
             return  # the evaluation itself says what is wrong
-        total = sum(_bytes(tensor) for tensor in (made if isinstance(made, tuple) else (made,)))
+        total = sum(map(least_bytes, inferred if isinstance(inferred, tuple) else (inferred,)))
         if total > self.max_memory:
-            raise ExecutionError(
-                f"its outputs would take {written_size(total)}, more than the {written_size(self.max_memory)} allowed (--max-memory)",
-                layer,
-            )
+            raise ExecutionError(f"its outputs would take {self._too_much(total)}", layer)
 
     def run_body(
         self, body: Body, parameters: Mapping[str, Array], note: Observer | None = None
     ) -> dict[str, Array]:
         """Runs a body; the arrays of its Results by layer id."""
-        plan = self.plan(body)
+        plan = self._plan(body)
         layers = body.layers
-        steps = plan.steps
-        made: list[tuple[Array, ...]] = [()] * len(layers)
-        if (
-            note is None
-        ):  # nobody looks at constants as they come: they are there from the beginning, and stay
-            template = self._templates.get(id(body))
-            if template is None:
-                template = self._templates[id(body)] = made
-                for step in steps:
-                    if step.kind == _CONSTANT:
-                        template[step.position] = (self.constant(layers[step.position]),)
-            made = template.copy()
-            steps = plan.computed
+        if note is None:
+            # nobody looks at constants as they come: they are there from the beginning, and stay
+            tensors, steps = self._with_constants(body, plan), plan.computed
+        else:
+            tensors, steps = [()] * len(layers), plan.steps
+        plain = note is None and not self._replaced and self.rounding is None
         results: dict[str, Array] = {}
         with np.errstate(all="ignore"):
-            for position, kind, row, ended, wanted in steps:
+            for step in steps:
+                position, kind, sources, ended, wanted = step
                 layer = layers[position]
                 try:
-                    inputs = tuple([made[producer][port] for producer, port in row])
+                    inputs = tuple([tensors[producer][port] for producer, port in sources])
                 except IndexError:
                     raise ExecutionError(
                         "an input comes from an output that its producer does not have", layer
                     ) from None
                 for producer in ended:
-                    made[producer] = ()
-                outputs: tuple[Array, ...]
-                if kind == _CONSTANT:
-                    outputs = (self.constant(layer),)
-                elif kind == _PARAMETER:
-                    if layer.id not in parameters:
-                        raise ExecutionError("nothing feeds this Parameter", layer)
-                    outputs = (parameters[layer.id],)
-                elif self.instead and id(layer) in self.instead:
-                    outputs = self.instead[id(layer)]
-                elif note is None:
+                    tensors[producer] = ()
+                if plain and kind == COMPUTED:
                     outputs = self._evaluate(layer, inputs, wanted, reuse=bool(ended))
                 else:
-                    outputs = self._evaluate(layer, inputs)
-                if self.rounding is not None and kind in (_PARAMETER, _COMPUTED):
-                    outputs = tuple(self.rounding(array) for array in outputs)
-                if kind == _RESULT:
+                    outputs = self._outputs(layer, step, inputs, parameters, note is not None)
+                if kind == RESULT:
                     results[layer.id] = outputs[0]
                 if True in wanted:
-                    made[position] = outputs
+                    tensors[position] = outputs
                 if note is not None:
                     note(layer, inputs, outputs)
                 del inputs, outputs
         return {layers[position].id: results[layers[position].id] for position in plan.results}
 
-    def plan(self, body: Body) -> _Plan:
-        """What to do in which order for a body, worked out once."""
-        found = self._plans.get(id(body))
-        if found is None:
-            wiring = wire(body)
-            if wiring.cyclic:
-                raise ExecutionError("the layer lies on a cycle", body.layers[min(wiring.cyclic)])
-            kinds = [_KINDS.get(layer.type.lower(), _COMPUTED) for layer in body.layers]
-            rows = [
-                tuple(source for source in sources if source is not None)
-                for sources in wiring.sources
-            ]
-            wanted: dict[int, set[int]] = {}
-            last: dict[int, int] = {}
-            for position in wiring.order:
-                for producer, port in rows[position]:
-                    wanted.setdefault(producer, set()).add(port)
-                    last[producer] = position
-            ended: dict[int, list[int]] = {}
-            for producer, position in last.items():
-                if kinds[producer] != _CONSTANT:
-                    ended.setdefault(position, []).append(producer)
-            steps = [
-                _Step(
-                    position,
-                    kinds[position],
-                    rows[position],
-                    tuple(ended.get(position, ())),
-                    tuple(
-                        port in wanted.get(position, ())
-                        for port in range(max(len(body.layers[position].outputs), 1))
-                    ),
-                )
-                for position in wiring.order
-            ]
-            computed = [step for step in steps if step.kind != _CONSTANT]
-            found = self._plans[id(body)] = _Plan(
-                steps,
-                computed,
-                [position for position, kind in enumerate(kinds) if kind == _RESULT],
-            )
-        return found
+    def _plan(self, body: Body) -> Plan:
+        known = self._plans.get(body)
+        if known is None:
+            known = self._plans[body] = plan(body)
+        return known
+
+    def _with_constants(self, body: Body, plan: Plan) -> list[tuple[Array, ...]]:
+        """The outputs of each layer of a body before its run: those of the constants."""
+        template = self._templates.get(body)
+        if template is None:
+            template = self._templates[body] = [()] * len(body.layers)
+            for step in plan.steps:
+                if step.kind == CONSTANT:
+                    template[step.position] = (self.constant(body.layers[step.position]),)
+        return template.copy()
+
+    def _outputs(
+        self,
+        layer: Layer,
+        step: Step,
+        inputs: tuple[Array, ...],
+        parameters: Mapping[str, Array],
+        observed: bool,
+    ) -> tuple[Array, ...]:
+        """What a layer puts out in a run."""
+        outputs: tuple[Array, ...]
+        if step.kind == CONSTANT:
+            return (self.constant(layer),)
+        if step.kind == PARAMETER:
+            if layer.id not in parameters:
+                raise ExecutionError("nothing feeds this Parameter", layer)
+            outputs = (parameters[layer.id],)
+        elif self._replaced and layer in self._replaced:
+            outputs = self._replaced[layer]
+        elif observed:
+            outputs = self._evaluate(layer, inputs)
+        else:
+            outputs = self._evaluate(layer, inputs, step.wanted, reuse=bool(step.ended))
+        if self.rounding is not None and step.kind in (PARAMETER, COMPUTED):
+            outputs = tuple(self.rounding(array) for array in outputs)
+        return outputs
 
     def evaluate(
-        self, layer: Layer, inputs: tuple[Array, ...], observe: Observer | None = None
+        self, layer: Layer, inputs: Sequence[Array], observe: Observer | None = None
     ) -> tuple[Array, ...]:
-        """The outputs of one layer. observe: called with the layers of its bodies in each of their runs. Raises `ExecutionError`."""
-        self._inner = observe
-        with np.errstate(all="ignore"):
-            return self._evaluate(layer, inputs)
+        """The outputs of one layer by itself, for inputs in the order of its fed ports.
+
+        Its variables are empty; a run that is under way is not disturbed.
+        observe: called with the layers of its bodies in each of their runs.
+        Raises `ExecutionError`.
+        """
+        under_way, self._run = self._run, _Run({}, observe)
+        try:
+            with np.errstate(all="ignore"):
+                return self._evaluate(layer, tuple(inputs))
+        finally:
+            self._run = under_way
 
     def _evaluate(
         self,
@@ -396,62 +390,30 @@ class Session:
         *,
         reuse: bool = False,
     ) -> tuple[Array, ...]:
-        """The outputs of one layer; without `wanted` all of them. With `reuse`, an input that nothing else holds may be overwritten."""
-        found = self.declarations.of(layer)
-        if isinstance(found, UnknownOperation):
-            raise ExecutionError(str(found), layer)
-        operation, faults = found
-        for met in faults:
-            if not met.silent:
-                raise ExecutionError(met.fault.message, layer)
-        kernel = self.kernels.of(operation)
-        if kernel is None:
-            raise ExecutionError(
-                f"irshape cannot evaluate {operation.type_name()} of {layer.version}", layer
-            )
+        """The outputs of one layer; without `wanted` all of them.
+
+        With `reuse`, an input that nothing else holds may be overwritten.
+        """
+        operation, kernel = self._operations.get(layer) or self._operation(layer)
         try:
-            key = (
-                operation,
-                *[
-                    (
-                        array.dtype.metadata["element_type"]
-                        if array.dtype.metadata
-                        else array.dtype,
-                        array.ndim,
-                    )
-                    for array in inputs
-                ],
-            )
-            absent = self._checked.get(key)  # types and ranks are all that is checked
-            if absent is None:
-                abstract = tuple(
-                    Tensor(element_type_of(array), PartialShape(array.shape)) for array in inputs
-                )
-                absent = self._checked[key] = len(check_inputs(operation, abstract)) - len(inputs)
+            absent = self._absent_inputs(operation, inputs)
             if reuse and operation.overwrite is not None and operation not in self.kernels:
                 reused = spare(inputs)
                 if reused is not None:
                     operation.overwrite(reused, *inputs)
                     return (reused,)
-            arrays = [*inputs, *[None] * absent]
-            context: dict[str, Any] = {}
-            if operation.has_bodies:
-                context = {
-                    "bodies": {tag: self.view(layer, tag) for tag in layer.bodies or {}},
-                    "outputs": len(layer.outputs),
-                }
-            if operation.keeps_state:
-                context["state"] = self.state
             if (
                 operation.valued
                 and not operation.has_bodies
                 and not operation.never_larger
-                and id(layer) not in self._known
+                and layer not in self._run.known
             ):
-                self.guard(layer, operation, inputs)
-            if operation.spares_outputs and wanted is not None:
-                context["wanted"] = wanted
-            made = kernel(*arrays, **context)
+                self._guard(layer, operation, inputs)
+            if operation.has_bodies or operation.keeps_state or operation.spares_outputs:
+                context = self._context(layer, operation, wanted)
+                outputs = kernel(*inputs, *[None] * absent, **context)
+            else:
+                outputs = kernel(*inputs, *[None] * absent)
         except Violation as violation:
             raise ExecutionError(violation.fault.message, layer) from None
         except (
@@ -463,123 +425,93 @@ class Session:
             ArithmeticError,
         ) as problem:
             raise ExecutionError(f"{type(problem).__name__}: {problem}", layer) from problem
-        return (
-            tuple(np.asarray(array) for array in made)
-            if isinstance(made, tuple)
-            else (np.asarray(made),)
-        )
+        if isinstance(outputs, tuple):
+            return tuple(np.asarray(array) for array in outputs)
+        return (np.asarray(outputs),)
 
-    def view(self, layer: Layer, tag: str) -> BodyView[Array]:
+    def _operation(self, layer: Layer) -> tuple[Operation, Kernel]:
+        """The operation of a layer, and what computes it. Raises `ExecutionError`."""
+        declared = self.declarations.of(layer)
+        if isinstance(declared, UnknownOperation):
+            raise ExecutionError(str(declared), layer)
+        operation, faults = declared
+        for attribute in faults:
+            if not attribute.silent:
+                raise ExecutionError(attribute.fault.message, layer)
+        kernel = self.kernels.of(operation)
+        if kernel is None:
+            raise ExecutionError(
+                f"irshape cannot evaluate {operation.type_name()} of {layer.version}", layer
+            )
+        self._operations[layer] = operation, kernel
+        return operation, kernel
+
+    def _absent_inputs(self, operation: Operation, inputs: tuple[Array, ...]) -> int:
+        """How many optional inputs are not given. Types and ranks are all that this depends on."""
+        key = (
+            operation,
+            *[
+                (
+                    array.dtype.metadata["element_type"] if array.dtype.metadata else array.dtype,
+                    array.ndim,
+                )
+                for array in inputs
+            ],
+        )
+        absent = self._absent.get(key)
+        if absent is None:
+            abstract = tuple(
+                Tensor(element_type_of(array), PartialShape(array.shape)) for array in inputs
+            )
+            absent = self._absent[key] = len(check_inputs(operation, abstract)) - len(inputs)
+        return absent
+
+    def _context(
+        self, layer: Layer, operation: Operation, wanted: tuple[bool, ...] | None
+    ) -> dict[str, Any]:
+        """What an operation's evaluation is given beside its inputs."""
+        context: dict[str, Any] = {}
+        if operation.has_bodies:
+            context["bodies"] = {tag: self._view(layer, tag) for tag in layer.bodies or {}}
+            context["outputs"] = len(layer.outputs)
+        if operation.keeps_state:
+            context["state"] = self._run.variables
+        if operation.spares_outputs and wanted is not None:
+            context["wanted"] = wanted
+        return context
+
+    def _view(self, layer: Layer, tag: str) -> BodyView[Array]:
+        """A body as its operation runs it, with the number of runs and their memory limited."""
         assert layer.bodies is not None
-        body = layer.bodies[tag]
-        counted = self._runs.setdefault(id(body), [0])
+        body, current = layer.bodies[tag], self._run
         gathered_bytes = 0
 
         def run(parameters: dict[str, Array]) -> dict[str, Array]:
             nonlocal gathered_bytes
-            counted[0] += 1
-            if counted[0] > self.max_iterations:
+            current.iterations[body] = current.iterations.get(body, 0) + 1
+            if current.iterations[body] > self.max_iterations:
                 raise ExecutionError(
-                    f"its <{tag}> has run {self.max_iterations:,} times, more is not allowed (--max-iterations)",
+                    f"its <{tag}> has run {self.max_iterations:,} times, "
+                    "more is not allowed (--max-iterations)",
                     layer,
                 )
-            results = self.run_body(body, parameters, self._inner)
+            results = self.run_body(body, parameters, current.inner)
             gathered_bytes += sum(results[id].nbytes for id in gathered if id in results)
             if gathered_bytes > self.max_memory:
                 raise ExecutionError(
-                    f"what its iterations give takes more than the {written_size(self.max_memory)} allowed (--max-memory)",
+                    "what its iterations give takes more than the "
+                    f"{written_size(self.max_memory)} allowed (--max-memory)",
                     layer,
                 )
             return results
 
-        made = bind(layer, tag, run)
-        gathered = {binding.internal for binding in made.outputs if binding.axis is not None}
-        return made
+        view = bind(layer, tag, run)
+        gathered = {binding.internal for binding in view.outputs if binding.axis is not None}
+        return view
 
     def constant(self, layer: Layer) -> Array:
-        from ..model.weights import array
-
-        found = self._constants.get(id(layer))
-        if found is None:
-            try:
-                constant = Constant.of(layer.items, self.model.weights)
-            except ValueError as problem:
-                raise ExecutionError(
-                    f"its attributes describe no constant: {problem}", layer
-                ) from None
-            made = array(constant)
-            if made is None:
-                weights = self.model.weights
-                state = weights.state if weights is not None else "absent"
-                why = (
-                    "its bytes do not lie inside the .bin"
-                    if state == "ready"
-                    else f"there are no weights ({state})"
-                )
-                raise ExecutionError(why, layer)
-            if (
-                not made.flags.aligned
-            ):  # BLAS takes no such arrays, and NumPy's own loops are an order slower
-                made = made.copy()
-                _forget(constant)
-            found = self._constants[id(layer)] = (
-                made if self.rounding is None else self.rounding(made)
-            )
-        return found
-
-
-def _forget(constant: Constant) -> None:
-    """Lets the system reclaim the pages of the .bin that a copied constant lies in.
-
-    Reading them again maps them again.
-    """
-    import mmap
-
-    data = None if constant.weights is None else constant.weights.data
-    first = -(-constant.offset // mmap.PAGESIZE) * mmap.PAGESIZE
-    end = min(constant.offset + constant.size, 0 if data is None else len(data))
-    length = end // mmap.PAGESIZE * mmap.PAGESIZE - first
-    if isinstance(data, mmap.mmap) and length > 0 and hasattr(mmap, "MADV_DONTNEED"):
-        data.madvise(mmap.MADV_DONTNEED, first, length)
-
-
-def peak_memory(result: BodyResult) -> tuple[int, Layer | None]:
-    """The bytes of the tensors alive when most are, and the layer that runs then. Constants that are mapped take none; a dimension that is not known counts with
-    its lower bound, what a layer needs for itself not at all."""
-    layers, wiring = result.body.layers, result.wiring
-    last: dict[int, int] = {}
-    for turn, position in enumerate(wiring.order):
-        last.update({source[0]: turn for source in wiring.sources[position] if source is not None})
-    ending: dict[int, list[int]] = {}
-    for position, turn in last.items():
-        ending.setdefault(turn, []).append(position)
-    live, peak, at = 0, 0, None
-    sizes: dict[int, int] = {}
-    for turn, position in enumerate(wiring.order):
-        layer = layers[position]
-        folded = layer.type.lower()
-        if folded in ("const", "constant"):
-            packed = any(tensor.element_type.is_packed for tensor in result.outputs[position])
-            live += sum(_bytes(tensor) for tensor in result.outputs[position]) if packed else 0
-        elif folded != "result":
-            sizes[position] = sum(_bytes(tensor) for tensor in result.outputs[position])
-            live += sizes[position]
-        if live > peak:
-            peak, at = live, layer
-        if position not in last:
-            live -= sizes.get(position, 0)
-        live -= sum(sizes.get(source, 0) for source in ending.get(turn, ()))
-    return peak, at
-
-
-def _bytes(tensor: Tensor) -> int:
-    """At least so many: an element takes a byte where several are packed into one."""
-    if tensor.shape.dims is None:
-        return 0
-    total = 1
-    for dim in tensor.shape.dims:
-        total *= dim.low
-    return total * max(tensor.element_type.bits // 8, 1)
+        """The array of a Const layer. Raises `ExecutionError` where its bytes are not there."""
+        return self.constants[layer]
 
 
 def input_names(model: Model) -> dict[str, Layer]:
@@ -597,11 +529,15 @@ def input_names(model: Model) -> dict[str, Layer]:
 
 
 def result_names(model: Model) -> list[str]:
-    """The names of the outputs, in the order of the Results: the first tensor name of the port that feeds it, else the layer's name (with its port where it has several)."""
+    """The names of the outputs, in the order of the Results.
+
+    An output is named by the first tensor name of the port that feeds it, else by the layer's name
+    (with the index of the port where it has several).
+    """
     wiring = wire(model.net)
     names: list[str] = []
     for position, layer in enumerate(model.net.layers):
-        if layer.type.lower() != "result":
+        if not layer.is_result:
             continue
         row = wiring.sources[position]
         source = row[0] if row else None
@@ -609,27 +545,20 @@ def result_names(model: Model) -> list[str]:
         if source is not None:
             producer = model.net.layers[source[0]]
             tensor_names = producer.outputs[source[1]].tensor_names
-            name = (
-                tensor_names[0]
-                if tensor_names
-                else producer.name
-                if len(producer.outputs) == 1
-                else f"{producer.name}:{source[1]}"
-            )
+            name = tensor_names[0] if tensor_names else _port_name(producer, source[1])
         while name in names:
             name = layer.name if layer.name not in names else f"{name}:{layer.id}"
         names.append(name)
     return names
 
 
-def _output_name(model: Model, layer: Layer, index: int, taken: Mapping[str, object]) -> str:
-    name = layer.name if len(layer.outputs) <= 1 else f"{layer.name}:{index}"
+def _port_name(layer: Layer, index: int) -> str:
+    return layer.name if len(layer.outputs) <= 1 else f"{layer.name}:{index}"
+
+
+def _output_name(layer: Layer, index: int, taken: Mapping[str, object]) -> str:
+    name = _port_name(layer, index)
     return name if name not in taken else f"{name}#{layer.id}"
-
-
-def inferred_with(model: Model, inputs: Mapping[str, Array]) -> Inference:
-    """Inference with the shapes of the arrays that will be fed."""
-    return infer(model, {name: PartialShape(array.shape) for name, array in inputs.items()})
 
 
 def supported(operation: type[Operation]) -> bool:
@@ -640,9 +569,9 @@ def supported(operation: type[Operation]) -> bool:
 __all__ = [
     "Array",
     "ExecutionError",
+    "Observer",
+    "Rounding",
     "Session",
-    "dtype_of",
-    "inferred_with",
     "input_names",
     "result_names",
     "supported",

@@ -227,7 +227,7 @@ def test_without_onnxruntime_irshape_runs_the_onnx_model(
     def absent(*_: object) -> None:
         raise RuntimeError("onnxruntime is not installed")
 
-    monkeypatch.setattr("irshape.comparison.foreign.asked", absent)
+    monkeypatch.setattr("irshape.comparison.models.asked", absent)
     found = irshape.compare(irshape.load(converted), irshape.load(VIT))
     assert (found.ok, found.runtimes) == (True, ("irshape", "irshape"))
     assert "onnxruntime is not installed" in found.notes[0]

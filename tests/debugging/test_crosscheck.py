@@ -50,7 +50,7 @@ def falsified(monkeypatch: pytest.MonkeyPatch, *wrong: str) -> None:
                 )
         return answer
 
-    monkeypatch.setattr("irshape.comparison.crosschecking.ask", ask)
+    monkeypatch.setattr("irshape.comparison.runtime.ask", ask)
 
 
 def test_what_a_layer_inherits_is_not_blamed_on_it(
@@ -139,7 +139,7 @@ def test_the_layer_inside_a_body_is_found(
                 )
         return answer
 
-    monkeypatch.setattr("irshape.comparison.crosschecking.ask", ask)
+    monkeypatch.setattr("irshape.comparison.runtime.ask", ask)
     found = irshape.crosscheck(irshape.load(EXAMPLES / "control_flow.xml"), save=tmp_path)
     folder, seen, inside = tmp_path, [found.blamed], found.inside
     while inside is not None:

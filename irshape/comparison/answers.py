@@ -1,0 +1,117 @@
+"""What a device is asked, and what it answers: types and shapes of every output, and their values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from ..types import ElementType
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..model.graph import Model
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+
+class DeviceTensor(Protocol):
+    """A tensor that a device has computed; its bytes are read when they are asked for."""
+
+    @property
+    def element_type(self) -> str: ...
+
+    @property
+    def shape(self) -> list[int]: ...
+
+    def array(self) -> Array:
+        """The values, in the NumPy type of the element type."""
+        ...
+
+
+class StoredTensor(NamedTuple):
+    """A tensor whose bytes are the content of a file."""
+
+    element_type: str
+    shape: list[int]
+    file: Path
+
+    def array(self) -> Array:
+        """The values, in the NumPy type of the element type."""
+        return from_bytes(self.element_type, self.shape, self.file.read_bytes())
+
+
+class Answer(NamedTuple):
+    """What OpenVINO made of a model.
+
+    version: of OpenVINO. device: its full name. refused: OpenVINO's message where it did not read
+    the model. crashed: how its process ended, where that was no answer.
+    shapes: by layer name, element type and shape of each output. values: by layer name and port.
+    problem: why the model could not be run. precision: in which the device says that it computes.
+    facts: what decides how the processor computes, such as its instruction sets.
+    """
+
+    version: str
+    device: str
+    refused: str | None
+    crashed: str | None
+    shapes: Mapping[str, list[tuple[str, str]]]
+    values: Mapping[tuple[str, int], DeviceTensor]
+    problem: str | None
+    precision: str | None = None
+    facts: Mapping[str, Any] = {}
+
+
+class Question(NamedTuple):
+    """What a device is asked: to run a model.
+
+    label: what is run, "" for the whole model, else the layer or body that was cut out of it.
+    inputs: arrays by the ids of the Parameters. options: device, hint, config, layers.
+    """
+
+    label: str
+    model: Model
+    inputs: Mapping[str, Array]
+    options: Mapping[str, Any]
+
+
+class Unanswered(ValueError):
+    """A recording has no answer to a question."""
+
+
+class Device(Protocol):
+    """Answers questions: a device of OpenVINO, or a recording of one."""
+
+    def ask(self, question: Question) -> Answer:
+        """Raises `Unanswered` where a recording was not asked this, `RuntimeError` where OpenVINO is
+        not installed."""
+        ...
+
+
+def from_bytes(element_type: str, shape: list[int], raw: bytes) -> Array:
+    """The array that bytes as OpenVINO holds them stand for. Texts are JSON, in hexadecimal."""
+    import numpy as np
+
+    from ..numpy_types import dtype_of, unpack
+
+    if element_type == "string":
+        texts = [bytes.fromhex(item) for item in json.loads(raw)]
+        return np.array(texts, dtype=object).reshape(shape)
+    declared = ElementType.of(element_type)
+    if declared.is_packed:
+        count = int(np.prod(shape))
+        return unpack(np.frombuffer(raw, np.uint8), declared, count).reshape(shape)
+    return np.frombuffer(raw, dtype_of(declared)).reshape(shape)
+
+
+def to_bytes(array: Array) -> bytes:
+    """The bytes of an array, the inverse of `from_bytes`."""
+    from ..numpy_types import element_type_of, pack
+
+    element_type = element_type_of(array)
+    if element_type.name != "string":
+        return pack(array, element_type)
+    texts = [item if isinstance(item, bytes) else str(item).encode() for item in array.ravel()]
+    return json.dumps([text.hex() for text in texts]).encode()

@@ -1,0 +1,71 @@
+"""The cross-check of a model in any format, with the runtime that goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from ..execution.session import Observer
+from ..model.graph import Model
+from ..numbers.tolerance import Hint
+from .result import Array, Comparison
+
+
+def crosscheck(
+    model: Model,
+    inputs: Mapping[str, Array] | Sequence[Array] | None = None,
+    *,
+    device: str = "CPU",
+    hint: Hint | None = None,
+    layers: Literal["all", "outputs"] = "all",
+    config: Mapping[str, str] | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    seed: int = 0,
+    save: str | Path | None = None,
+    record: str | Path | None = None,
+    replay: str | Path | None = None,
+    max_memory: int | None = None,
+    progress: Observer | None = None,
+) -> Comparison:
+    """`irshape.crosscheck`. Without inputs they are drawn at random from `seed`.
+
+    rtol, atol: instead of those of the precision; `atol` is then absolute.
+    hint: the precision in which the device is to compute, f32 by default. The tolerance is that of
+    the precision in which the device says that it computes.
+    layers: `outputs` compares only the outputs of the model, and blames no layer.
+    save: a folder for the blamed layer as an IR of its own with its inputs and outputs.
+    record: a file for everything that the device answers. replay: such a file, which answers in the
+    device's place, without OpenVINO; inputs, device, hint and configuration are those recorded.
+    progress: called for each layer.
+    Raises `RuntimeError` where the runtime is not installed, `ExecutionError` for inputs that do not
+    fit, `ValueError` for options that do not go together and for a file that is no recording.
+    """
+    if model.format.runtimes:
+        from .foreign import crosscheck as with_its_own_runtime
+
+        if hint or save or config or record or replay or layers != "all":
+            raise ValueError(
+                "--hint, --layers, --save, --record and --replay are for OpenVINO's devices: "
+                "`irshape convert` the model, and cross-check the IR"
+            )
+        return with_its_own_runtime(model, inputs, device=device, rtol=rtol, atol=atol, seed=seed)
+    from .crosschecking import crosscheck as with_openvino
+
+    return with_openvino(
+        model,
+        inputs,
+        device=device,
+        hint=hint,
+        layers=layers,
+        config=config,
+        rtol=rtol,
+        atol=atol,
+        seed=seed,
+        save=save,
+        record=record,
+        replay=replay,
+        max_memory=max_memory,
+        progress=progress,
+    )

@@ -1,0 +1,83 @@
+"""A device of OpenVINO as the cross-check asks it, every question in a process of its own."""
+
+from __future__ import annotations
+
+import tempfile
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from ..formats.ir.writer import write
+from ..inference.engine import infer
+from ..model.graph import Model
+from ..numpy_types import element_type_of
+from . import runtime
+from .answers import Answer, Question, to_bytes
+
+
+class OpenVinoDevice:
+    """Asks OpenVINO. The values of its answers lie in a temporary folder until the `with` ends."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="irshape-")
+        self._numbers = count()
+
+    def __enter__(self) -> OpenVinoDevice:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
+
+    def ask(self, question: Question) -> Answer:
+        """Runs a model. Raises `RuntimeError` where OpenVINO is not installed."""
+        folder = Path(self._folder.name) / str(next(self._numbers))
+        folder.mkdir()
+        model = question.model
+        inputs: dict[str, Any] = {}
+        for number, parameter in enumerate(model.parameters):
+            array = question.inputs[parameter.id]
+            file = f"input{number}.bin"
+            (folder / file).write_bytes(to_bytes(array))
+            inputs[parameter.id] = (element_type_of(array).name, list(array.shape), file)
+        weights = model.weights
+        usable = weights is not None and weights.state == "ready" and weights.path is not None
+        (folder / "model.xml").write_bytes(renamed(model))
+        request = {
+            **question.options,
+            "xml": str(folder / "model.xml"),
+            "bin": str(Path(weights.path).resolve())
+            if usable and weights and weights.path
+            else None,
+            "inputs": inputs,
+        }
+        return runtime.ask(folder, request)
+
+
+def renamed(model: Model) -> bytes:
+    """The bytes of the model with every layer named by the ids that lead to it.
+
+    OpenVINO's nodes are found again by their names, which in a file may repeat. The version becomes
+    11: reading IR v10, OpenVINO rewrites the graph.
+    """
+    source = model.source
+    edits: list[tuple[int, int, str]] = []
+    for layer in model.walk():
+        spans = {name: (start, end) for name, _, start, end in source.attributes(layer.offset)}
+        if "name" in spans:
+            edits.append((*spans["name"], "/".join([*layer.path, layer.id])))
+    for name, _, start, end in source.attributes(source.data.find(b"<net")):
+        if name == "version":
+            edits.append((start, end, "11"))
+    parts, at = [], 0
+    for start, end, text in sorted(edits):
+        parts += [source.data[at:start], text.encode()]
+        at = end
+    return b"".join([*parts, source.data[at:]])
+
+
+def written(model: Model, folder: Path) -> Model:
+    """A model that was put together, as one that lies in a file. Raises `ValueError`, `OSError`."""
+    from ..formats.loading import load
+
+    write(model, folder / "model.xml", infer(model))
+    return load(folder / "model.xml")

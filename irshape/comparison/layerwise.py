@@ -1,0 +1,132 @@
+"""A run of a model whose layers are compared with a reference as they are computed.
+
+Each layer is seen twice: in the whole run, where its outputs include what its inputs inherit, and
+by itself, computed from the reference's values of its inputs. The cross-check with a device and the
+comparison of two models are both such runs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from ..execution.session import ExecutionError, Observer, Session
+from ..model.graph import Layer
+from ..model.wiring import OutputRef, wire
+from ..numbers.origins import has_nan, source_of_nan
+from ..ops.registry import UnknownOperation
+
+Array = np.ndarray[Any, np.dtype[Any]]
+T = TypeVar("T")
+"""What an output's comparison is called by: an index of a row, or the row itself."""
+
+
+class ComputedLayer(NamedTuple):
+    """A layer as the run computes it. sources: the outputs that feed it, in the order of `inputs`."""
+
+    layer: Layer
+    position: int
+    sources: list[OutputRef]
+    inputs: tuple[Array, ...]
+    outputs: tuple[Array, ...]
+
+
+class LayerwiseRun(ABC, Generic[T]):
+    """Runs a model once and hands every layer to the comparison, in the order of execution."""
+
+    compares_constants = False
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.layers = session.model.net.layers
+        self.wiring = wire(session.model.net)
+        self.positions = {layer: position for position, layer in enumerate(self.layers)}
+        self._nan_is_told = False
+
+    def compare_run(self, inputs: Mapping[str, Array], progress: Observer | None) -> list[Array]:
+        """One run over all layers; the outputs of the model. Raises `ExecutionError`."""
+
+        def observe(layer: Layer, given: tuple[Array, ...], computed: tuple[Array, ...]) -> None:
+            if progress is not None:
+                progress(layer, given, computed)
+            if layer.is_result or layer.is_parameter:
+                return
+            if layer.is_constant and not self.compares_constants:
+                return
+            position = self.positions[layer]
+            sources = [source for source in self.wiring.sources[position] if source is not None]
+            outputs = self.outputs_of(layer, computed)
+            self._compare(ComputedLayer(layer, position, sources, given, outputs))
+
+        return list(self.session.run(inputs, observe=observe).values())
+
+    def _compare(self, computed: ComputedLayer) -> None:
+        """Compares a layer in the whole run, then by itself where that tells something new."""
+        if not self._nan_is_told and any(map(has_nan, computed.outputs)):
+            self._nan_is_told = True
+            reason = source_of_nan(computed.layer, computed.inputs, computed.outputs)
+            self.tell_first_nan(computed.layer, reason or "it came in with the inputs")
+        outputs = self.compare_outputs(computed)
+        if not outputs:
+            return
+        if self.agrees(computed, outputs):
+            self.agree_alone(computed, outputs)
+        elif not self.stands_alone(computed.layer):
+            self.skip_alone(outputs)
+        else:
+            inputs = tuple(map(self.reference_input, computed.sources, computed.inputs))
+            try:
+                alone = self.session.evaluate(computed.layer, inputs)
+            except ExecutionError as problem:
+                self.fail_alone(outputs, problem)
+            else:
+                self.compare_alone(computed, outputs, inputs, alone)
+
+    def stands_alone(self, layer: Layer) -> bool:
+        """Whether a layer can be computed by itself: it is known, and reads or writes no variable."""
+        operation = self.session.declarations.of(layer)
+        return not isinstance(operation, UnknownOperation) and not operation[0].keeps_state
+
+    def outputs_of(self, layer: Layer, computed: tuple[Array, ...]) -> tuple[Array, ...]:
+        """The outputs of a layer that are compared; those that the run computes, by default."""
+        return computed
+
+    def skip_alone(self, outputs: list[T]) -> None:
+        """Called where a layer that departs cannot be computed by itself."""
+
+    @abstractmethod
+    def tell_first_nan(self, layer: Layer, reason: str) -> None:
+        """Called with the first layer whose outputs have NaN."""
+
+    @abstractmethod
+    def compare_outputs(self, computed: ComputedLayer) -> list[T]:
+        """Compares the outputs that the reference has too, as the whole run computes them."""
+
+    @abstractmethod
+    def agrees(self, computed: ComputedLayer, outputs: list[T]) -> bool:
+        """Whether inputs and outputs agree, so that the layer by itself does too."""
+
+    @abstractmethod
+    def agree_alone(self, computed: ComputedLayer, outputs: list[T]) -> None:
+        """Called where `agrees` holds."""
+
+    @abstractmethod
+    def reference_input(self, source: OutputRef, own: Array) -> Array:
+        """The reference's value of an input; `own`, the run's, where the reference has none."""
+
+    @abstractmethod
+    def fail_alone(self, outputs: list[T], problem: ExecutionError) -> None:
+        """Called where a layer cannot be computed from the reference's inputs."""
+
+    @abstractmethod
+    def compare_alone(
+        self,
+        computed: ComputedLayer,
+        outputs: list[T],
+        inputs: tuple[Array, ...],
+        alone: tuple[Array, ...],
+    ) -> None:
+        """Compares what a layer computes from the reference's inputs with the reference."""

@@ -1,0 +1,351 @@
+"""Recorded answers of a device: one file from which a cross-check can be judged again, anywhere.
+
+The file is a zip archive that NumPy opens like any .npz: `recording.json` and an .npy for each
+tensor, a tensor that occurs twice once. `recording.json` has every question that the device was
+asked (the whole model first, then layers and bodies on their own) with the fingerprint of the model
+that was run, its inputs, and the answer: types, shapes, values, the device's name, the precision in
+which it says that it computes, and what is known of the processor. Nothing in it is code: no pickle
+is written, and none is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ..byte_sizes import written_size
+from ..execution.memory import default_max_memory
+from ..formats.atomic import write_atomically
+from ..model.graph import Body, Model
+from ..model.weights import raw_bytes
+from ..numbers.tolerance import difference
+from ..numpy_types import dtype_of, element_type_of
+from ..types import ElementType
+from ..version import __version__
+from .answers import Answer, Device, DeviceTensor, Question, Unanswered, from_bytes, to_bytes
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+VERSION = 1
+MAX_INDEX = 1 << 28
+"""Bytes that `recording.json` may have."""
+MAX_MEMBERS = 1 << 20
+_INDEX = "recording.json"
+_FIXED_TIME = (1980, 1, 1, 0, 0, 0)
+_AS_THEY_ARE = frozenset(
+    {"f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"}
+)
+"""Element types that an .npy holds as such; the others are kept as their bytes."""
+
+
+def fingerprint(model: Model) -> str:
+    """A digest of what a model computes: its layers, edges, bodies and constants.
+
+    Where its constants lie in the .bin takes no part in it, nor does what the ports declare.
+    """
+    digest = hashlib.sha256()
+
+    def add(*parts: str | bytes) -> None:
+        for part in parts:
+            raw = part if isinstance(part, bytes) else part.encode()
+            digest.update(struct.pack("<Q", len(raw)))
+            digest.update(raw)
+
+    def add_body(body: Body) -> None:
+        for layer in body.layers:
+            add("layer", layer.id, layer.type, layer.version)
+            for name, value in layer.attributes.items():
+                if not layer.is_constant or name not in ("offset", "size"):
+                    add(name, value)
+            if layer.is_constant:
+                add(_constant_bytes(model, layer.items))
+            for tag, entries in (layer.port_maps or {}).items():
+                for entry in entries:
+                    add(tag, entry.direction, repr(sorted(entry.attributes.items())))
+            for tag, inner in (layer.bodies or {}).items():
+                add(tag)
+                add_body(inner)
+        for edge in body.edges:
+            add("edge", edge.from_layer, edge.from_port, edge.to_layer, edge.to_port)
+        for back in body.back_edges:
+            add("back edge", back.from_layer, back.to_layer)
+
+    add_body(model.net)
+    return digest.hexdigest()
+
+
+def _constant_bytes(model: Model, items: tuple[str, ...]) -> bytes:
+    from ..model.weights import Constant
+
+    try:
+        return raw_bytes(Constant.of(items, model.weights)) or b""
+    except ValueError:
+        return b""
+
+
+class Recorder:
+    """Passes questions on to a device, and keeps them with their answers."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
+        self._archive = zipfile.ZipFile(self._file, "w", zipfile.ZIP_DEFLATED)
+        self._members: dict[str, str] = {}
+        self._entries: list[dict[str, Any]] = []
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._archive.close()
+        self._file.close()
+
+    def ask(self, question: Question) -> Answer:
+        """What the device answers. Raises what the device raises."""
+        answer = self.device.ask(question)
+        values = [
+            {"layer": name, "port": port, **self._tensor(tensor.array())}
+            for (name, port), tensor in answer.values.items()
+        ]
+        self._entries.append(
+            {
+                "label": question.label,
+                "model": fingerprint(question.model),
+                "inputs": {key: self._tensor(array) for key, array in question.inputs.items()},
+                "options": dict(question.options),
+                "answer": {
+                    "openvino": answer.version,
+                    "device": answer.device,
+                    "refused": answer.refused,
+                    "crashed": answer.crashed,
+                    "problem": answer.problem,
+                    "precision": answer.precision,
+                    "facts": dict(answer.facts),
+                    "shapes": answer.shapes,
+                    "values": values,
+                },
+            }
+        )
+        return answer
+
+    def _tensor(self, array: Array) -> dict[str, Any]:
+        element_type = element_type_of(array).name
+        raw = to_bytes(array)
+        key = hashlib.sha256(f"{element_type}{array.shape}".encode() + raw).hexdigest()
+        member = self._members.get(key)
+        if member is None:
+            member = self._members[key] = f"tensor{len(self._members)}"
+            kept = array if element_type in _AS_THEY_ARE else np.frombuffer(raw, np.uint8)
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, np.ascontiguousarray(kept), allow_pickle=False)
+            self._add(f"{member}.npy", buffer.getvalue())
+        return {"element_type": element_type, "shape": list(array.shape), "tensor": member}
+
+    def _add(self, name: str, data: bytes) -> None:
+        entry = zipfile.ZipInfo(name, _FIXED_TIME)
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        self._archive.writestr(entry, data)
+
+    def save(self, path: str | Path) -> None:
+        """Writes the recording, whole or not at all. Raises `OSError`."""
+        index = {"recording": VERSION, "irshape": __version__, "questions": self._entries}
+        self._add(_INDEX, json.dumps(index, indent=1).encode())
+        self._archive.close()
+        self._file.seek(0)
+        write_atomically(Path(path), _chunks(self._file))
+
+
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    while chunk := file.read(1 << 20):
+        yield chunk
+
+
+class RecordedTensor:
+    """A tensor in a recording."""
+
+    def __init__(self, recording: Recording, entry: Mapping[str, Any]) -> None:
+        self._recording = recording
+        self._member = str(entry["tensor"])
+        self.element_type = str(entry["element_type"])
+        self.shape = [int(size) for size in entry["shape"]]
+        ElementType.of(self.element_type)
+
+    def array(self) -> Array:
+        """The values. Raises `ValueError` where the file does not hold what it says."""
+        kept = self._recording.member(self._member)
+        if self.element_type in _AS_THEY_ARE:
+            wanted = dtype_of(ElementType.of(self.element_type))
+            if kept.dtype != wanted or list(kept.shape) != self.shape:
+                raise ValueError(
+                    f"{self._member} is {kept.dtype} {list(kept.shape)}, "
+                    f"not {self.element_type} {self.shape}"
+                )
+            return kept
+        if kept.dtype != np.uint8:
+            raise ValueError(f"{self._member} is {kept.dtype}, not bytes")
+        return from_bytes(self.element_type, self.shape, kept.tobytes())
+
+
+class Recording:
+    """A recording that is read: answers questions in the place of the device.
+
+    max_memory: bytes that all its tensors together may have.
+    Raises `OSError`, and `ValueError` where the file is no recording.
+    """
+
+    def __init__(self, path: str | Path, max_memory: int | None = None) -> None:
+        self.path = str(path)
+        self.unanswered: list[str] = []
+        """The labels of the questions that it was not asked when it was made."""
+        limit = default_max_memory() if max_memory is None else max_memory
+        try:
+            self._archive = zipfile.ZipFile(path)
+            try:
+                self._open(limit)
+            except BaseException:
+                self._archive.close()
+                raise
+        except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as problem:
+            raise ValueError(f"'{path}' is no recording: {problem}") from None
+        except (KeyError, TypeError, IndexError, AttributeError, RecursionError) as problem:
+            raise ValueError(
+                f"'{path}' is no recording: {type(problem).__name__}: {problem}"
+            ) from None
+
+    def _open(self, limit: int) -> None:
+        members = self._archive.infolist()
+        total = sum(member.file_size for member in members)
+        sizes = {member.filename: member.file_size for member in members}
+        if _INDEX not in sizes:
+            raise ValueError(f"'{self.path}' is no recording: it has no {_INDEX}")
+        if len(members) > MAX_MEMBERS or total > limit or sizes[_INDEX] > MAX_INDEX:
+            raise ValueError(
+                f"'{self.path}' would take {written_size(total)}, "
+                f"more than the {written_size(limit)} allowed (--max-memory)"
+            )
+        try:
+            index = json.loads(self._archive.read(_INDEX))
+        except ValueError as problem:
+            raise ValueError(f"'{self.path}' is no recording: {_INDEX}: {problem}") from None
+        if index["recording"] != VERSION:
+            raise ValueError(
+                f"'{self.path}' is a recording of version {index['recording']!r}; "
+                f"irshape {__version__} reads version {VERSION}"
+            )
+        self._questions = [_Recorded(self, entry) for entry in index["questions"]]
+        if not self._questions:
+            raise ValueError(f"'{self.path}' is no recording: the device was asked nothing")
+
+    def __enter__(self) -> Recording:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._archive.close()
+
+    @property
+    def inputs(self) -> dict[str, Array]:
+        """The inputs of the whole model by the ids of its Parameters."""
+        return {key: tensor.array() for key, tensor in self._questions[0].inputs.items()}
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How the whole model was run: device, hint, config, layers."""
+        return self._questions[0].options
+
+    def is_of(self, model: Model) -> bool:
+        """Whether the model has the layers and constants of the one that was recorded."""
+        return self._questions[0].model == fingerprint(model)
+
+    def ask(self, question: Question) -> Answer:
+        """The recorded answer. Raises `Unanswered` where the device was not asked this."""
+        if not question.label:
+            return self._questions[0].answer
+        for recorded in self._questions[1:]:
+            if recorded.label == question.label and recorded.fits(question):
+                return recorded.answer
+        self.unanswered.append(question.label)
+        raise Unanswered(f"the recording has no answer for {question.label}")
+
+    def member(self, name: str) -> Array:
+        """A tensor as the archive holds it. Raises `ValueError`."""
+        try:
+            raw = self._archive.read(f"{name}.npy")
+            return np.lib.format.read_array(io.BytesIO(raw), allow_pickle=False)
+        except (
+            KeyError,
+            ValueError,
+            EOFError,
+            RuntimeError,
+            NotImplementedError,
+            zipfile.BadZipFile,
+            zlib.error,
+        ) as problem:
+            raise ValueError(f"'{self.path}': {name}: {problem}") from None
+
+
+class _Recorded:
+    """A question of a recording, and its answer."""
+
+    def __init__(self, recording: Recording, entry: Mapping[str, Any]) -> None:
+        self.label = str(entry["label"])
+        self.model = str(entry["model"])
+        self.inputs = {
+            str(key): RecordedTensor(recording, tensor) for key, tensor in entry["inputs"].items()
+        }
+        options = entry["options"]
+        self.options: dict[str, Any] = {
+            "device": str(options["device"]),
+            "hint": options["hint"] if options["hint"] in ("f32", "f16", "bf16") else None,
+            "config": {str(key): str(value) for key, value in options["config"].items()},
+            "layers": "outputs" if options["layers"] == "outputs" else "all",
+        }
+        answer = entry["answer"]
+        values: dict[tuple[str, int], DeviceTensor] = {
+            (str(tensor["layer"]), int(tensor["port"])): RecordedTensor(recording, tensor)
+            for tensor in answer["values"]
+        }
+        self.answer = Answer(
+            str(answer["openvino"]),
+            str(answer["device"]),
+            _text(answer["refused"]),
+            _text(answer["crashed"]),
+            {
+                str(name): [(str(row[0]), str(row[1])) for row in rows]
+                for name, rows in answer["shapes"].items()
+            },
+            values,
+            _text(answer["problem"]),
+            _text(answer["precision"]),
+            dict(answer["facts"]),
+        )
+
+    def fits(self, question: Question) -> bool:
+        """Whether this was asked about the same layer with the same inputs.
+
+        irshape's own values among them may depart as far as one processor's do from another's.
+        """
+        if self.inputs.keys() != question.inputs.keys() or self.model != fingerprint(
+            question.model
+        ):
+            return False
+        for key, tensor in self.inputs.items():
+            array, given = tensor.array(), question.inputs[key]
+            if array.dtype != given.dtype or array.shape != given.shape:
+                return False
+            if not difference(array, given)[2]:
+                return False
+        return True
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,71 @@
+"""The constants of a model as arrays, each read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..model.graph import Layer, Model
+from ..model.weights import Constant, array
+from .errors import ExecutionError
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Rounding = Callable[[Array], Array]
+"""What a device of lower precision makes of a tensor, returned in the tensor's own type."""
+
+
+class Constants:
+    """The constants of a model, read when they are asked for. rounding: applied to each of them."""
+
+    def __init__(self, model: Model, rounding: Rounding | None = None) -> None:
+        self.model = model
+        self.rounding = rounding
+        self._arrays: dict[Layer, Array] = {}
+
+    def __getitem__(self, layer: Layer) -> Array:
+        """The array of a Const layer. Raises `ExecutionError` where its bytes are not there."""
+        known = self._arrays.get(layer)
+        if known is None:
+            known = _read(self.model, layer)
+            if self.rounding is not None:
+                known = self.rounding(known)
+            self._arrays[layer] = known
+        return known
+
+
+def _read(model: Model, layer: Layer) -> Array:
+    try:
+        constant = Constant.of(layer.items, model.weights)
+    except ValueError as problem:
+        raise ExecutionError(f"its attributes describe no constant: {problem}", layer) from None
+    data = array(constant)
+    if data is None:
+        state = model.weights.state if model.weights is not None else "absent"
+        raise ExecutionError(
+            "its bytes do not lie inside the .bin"
+            if state == "ready"
+            else f"there are no weights ({state})",
+            layer,
+        )
+    if not data.flags.aligned:
+        # BLAS takes no such arrays, and NumPy's own loops are an order of magnitude slower
+        data = data.copy()
+        _forget(constant)
+    return data
+
+
+def _forget(constant: Constant) -> None:
+    """Lets the system reclaim the pages of the .bin that a copied constant lies in.
+
+    Reading them again maps them again.
+    """
+    import mmap
+
+    data = None if constant.weights is None else constant.weights.data
+    first = -(-constant.offset // mmap.PAGESIZE) * mmap.PAGESIZE
+    end = min(constant.offset + constant.size, 0 if data is None else len(data))
+    length = end // mmap.PAGESIZE * mmap.PAGESIZE - first
+    if isinstance(data, mmap.mmap) and length > 0 and hasattr(mmap, "MADV_DONTNEED"):
+        data.madvise(mmap.MADV_DONTNEED, first, length)

@@ -1,0 +1,13 @@
+"""What a run raises where it cannot go on."""
+
+from __future__ import annotations
+
+from ..model.graph import Layer
+
+
+class ExecutionError(RuntimeError):
+    """A model cannot be run, or not with these inputs; `layer` is the one to blame."""
+
+    def __init__(self, message: str, layer: Layer | None = None) -> None:
+        super().__init__(message if layer is None else f"{layer.label}: {message}")
+        self.layer = layer

@@ -1,0 +1,79 @@
+"""The order in which a body is run, and which of its tensors are needed until when."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..model.graph import Body, Layer
+from ..model.wiring import wire
+from .errors import ExecutionError
+
+COMPUTED, CONSTANT, PARAMETER, RESULT = range(4)
+
+
+class Step(NamedTuple):
+    """A layer in a plan.
+
+    position: of the layer in its body. kind: one of `COMPUTED`, `CONSTANT`, `PARAMETER`, `RESULT`.
+    sources: what feeds its inputs. ended: the positions of the layers whose outputs nobody needs
+    after it. wanted: for each of its outputs, whether a layer takes it.
+    """
+
+    position: int
+    kind: int
+    sources: tuple[tuple[int, int], ...]
+    ended: tuple[int, ...]
+    wanted: tuple[bool, ...]
+
+
+class Plan(NamedTuple):
+    """All steps of a body, producers first; those without constants; its Results in file order."""
+
+    steps: list[Step]
+    computed: list[Step]
+    results: list[int]
+
+
+def _kind(layer: Layer) -> int:
+    if layer.is_constant:
+        return CONSTANT
+    if layer.is_parameter:
+        return PARAMETER
+    return RESULT if layer.is_result else COMPUTED
+
+
+def plan(body: Body) -> Plan:
+    """Plans a body. Raises `ExecutionError` where layers lie on a cycle."""
+    wiring = wire(body)
+    if wiring.cyclic:
+        raise ExecutionError("the layer lies on a cycle", body.layers[min(wiring.cyclic)])
+    kinds = [_kind(layer) for layer in body.layers]
+    rows = [tuple(source for source in sources if source is not None) for sources in wiring.sources]
+    wanted: dict[int, set[int]] = {}
+    last_use: dict[int, int] = {}
+    for position in wiring.order:
+        for producer, port in rows[position]:
+            wanted.setdefault(producer, set()).add(port)
+            last_use[producer] = position
+    ended: dict[int, list[int]] = {}
+    for producer, position in last_use.items():
+        if kinds[producer] != CONSTANT:
+            ended.setdefault(position, []).append(producer)
+    steps = [
+        Step(
+            position,
+            kinds[position],
+            rows[position],
+            tuple(ended.get(position, ())),
+            tuple(
+                port in wanted.get(position, ())
+                for port in range(max(len(body.layers[position].outputs), 1))
+            ),
+        )
+        for position in wiring.order
+    ]
+    return Plan(
+        steps,
+        [step for step in steps if step.kind != CONSTANT],
+        [position for position, kind in enumerate(kinds) if kind == RESULT],
+    )

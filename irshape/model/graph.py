@@ -7,7 +7,8 @@ Places are byte offsets into `Source`, turned into lines and columns when asked 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from ..faults import Fault
@@ -133,9 +134,18 @@ class Layer:
         """Where `<rt_info>` of the layer begins and ends in the file."""
 
     @property
-    def attributes(self) -> dict[str, str]:
-        """The attributes of `<data>`, in file order."""
-        return dict(zip(self.items[::2], self.items[1::2], strict=True))
+    def attributes(self) -> Mapping[str, str]:
+        """The attributes of `<data>`, in file order.
+
+        The mapping is read-only. To change attributes, assign all of them:
+        `layer.attributes = {**layer.attributes, "axis": "1"}`. A session, and an inference made
+        before, keep the old ones.
+        """
+        return MappingProxyType(dict(zip(self.items[::2], self.items[1::2], strict=True)))
+
+    @attributes.setter
+    def attributes(self, attributes: Mapping[str, str]) -> None:
+        self.items = tuple(text for item in attributes.items() for text in item)
 
     @property
     def folded_type(self) -> str:
@@ -320,7 +330,10 @@ class Model:
         return parse(self.source, self.rt_info_span)
 
     def constant(self, layer: Layer) -> Constant:
-        """The constant that a Const layer describes. Raises `ValueError` where its attributes are no description of one."""
+        """The constant that a Const layer describes; `.array()` gives its elements.
+
+        Raises `ValueError` where the attributes of the layer do not describe a constant.
+        """
         return Constant.of(layer.items, self.weights)
 
     def __repr__(self) -> str:

@@ -36,6 +36,15 @@ class Pieces:
     def __len__(self) -> int:
         return self._end
 
+    def __getstate__(self) -> tuple[list[int], list[bytes | None], int]:
+        """The bytes themselves: buffers cannot be pickled."""
+        views = [None if view is None else bytes(view) for view in self._views]
+        return self._starts, views, self._end
+
+    def __setstate__(self, state: tuple[list[int], list[bytes | None], int]) -> None:
+        self._starts, pieces, self._end = state
+        self._views = [None if piece is None else memoryview(piece) for piece in pieces]
+
     def holds(self, offset: int, size: int) -> bool:
         """Whether so many bytes lie there, in one piece."""
         if not size:

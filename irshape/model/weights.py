@@ -83,6 +83,18 @@ class Weights:
             return Weights(text, None, "lfs")
         return Weights(text, data, "ready")
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Weights:
+        """A copy that shares the bytes, which nobody writes to."""
+        return Weights(self.path, self.data, self.state, self.detail)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """A .bin is pickled as its path and mapped again; other bytes are pickled themselves."""
+        if isinstance(self.data, mmap.mmap):
+            if self.path is not None:
+                return (Weights.open, (self.path,))
+            return (Weights, (None, self.data[:], self.state, self.detail))
+        return (Weights, (self.path, self.data, self.state, self.detail))
+
     @property
     def size(self) -> int:
         return len(self.data) if self.data is not None else 0
@@ -278,6 +290,23 @@ class Constant(NamedTuple):
     @property
     def partial_shape(self) -> PartialShape:
         return PartialShape(self.shape)
+
+    def array(self) -> np.ndarray:
+        """The elements as an array of the constant's shape, in its NumPy type (`numpy_types`).
+
+        The array is a read-only view of the mapped .bin, except for packed types and strings.
+        Raises `ValueError` where the .bin does not hold the elements.
+        """
+        elements = array(self)
+        if elements is None:
+            where = "" if self.weights is None or not self.weights.path else f" {self.weights.path}"
+            state = "absent" if self.weights is None else self.weights.state
+            raise ValueError(
+                f"the .bin{where} does not hold the {self.size} bytes at {self.offset}"
+                if state == "ready"
+                else f"the .bin{where} cannot be read ({state})"
+            )
+        return elements
 
     @property
     def elements(self) -> int:

@@ -181,3 +181,59 @@ def test_a_missing_optional_input_is_fine_a_missing_one_is_not(tmp_path: Path) -
     net.result(total)
     net.edges = [edge for edge in net.edges if f'to-layer="{total}" to-port="1"' not in edge]
     assert codes(irshape.validate(net.save(tmp_path))) == ["IR113"]
+
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.xml")), ids=lambda path: path.stem)
+def test_outputs_of_every_layer(path: Path) -> None:
+    """Layers inside bodies too, whatever their ids: each has what its row of the JSON says."""
+    model = irshape.load(path)
+    inference = irshape.infer(model)
+    rows = inference.to_dict()["layers"]
+    assert [row["id"] for row in rows] == [layer.id for layer in model.walk()]
+    for layer, row in zip(model.walk(), rows, strict=True):
+        tensors = inference.outputs(layer)
+        assert [(str(t.element_type), str(t.shape)) for t in tensors] == [
+            (output["element_type"], output["shape"]) for output in row["outputs"]
+        ]
+        if not layer.path:
+            assert inference.outputs(layer.id) == tensors
+
+
+def test_outputs_of_a_layer_that_the_model_does_not_have(tmp_path: Path) -> None:
+    net = Net()
+    net.result(net.parameter("2,3"))
+    path = net.save(tmp_path)
+    inference = irshape.infer(irshape.load(path))
+    stranger = irshape.load(path).layers[0]
+    for key in ("7", stranger):
+        with pytest.raises(KeyError):
+            inference.outputs(key)
+
+
+def test_outputs_of_ids_that_repeat(tmp_path: Path) -> None:
+    """An id means the first layer that has it; each layer has its own."""
+    net = Net()
+    net.parameter("2,3")
+    net.parameter("4")
+    net.layers[1] = net.layers[1].replace('id="1"', 'id="0"', 1)
+    model = net.load(tmp_path)
+    inference = irshape.infer(model)
+    assert shapes(inference, "0") == ["f32 [2,3]"]
+    assert [str(inference.outputs(layer)[0].shape) for layer in model.layers] == ["[2,3]", "[4]"]
+
+
+def test_an_inference_is_readable(tmp_path: Path) -> None:
+    net = Net()
+    data = net.parameter("2,?", name="x")
+    net.layer("Assert", [data], name="nothing", outputs=[], version="extension")
+    net.result(data, name="out")
+    inference = irshape.infer(net.load(tmp_path))
+    assert repr(inference) == f"<Inference of 3 layers, {tmp_path / 'm.xml'}>"
+    assert str(inference).splitlines() == [
+        "0 Parameter 'x': f32[2,?]",
+        "1 Assert 'nothing': no outputs",
+        "2 Result 'out': f32[2,?]",
+    ]

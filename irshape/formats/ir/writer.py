@@ -134,7 +134,7 @@ def _layer(
     if layer.output_names is not None:
         head.append(("output_names", layer.output_names))
     yield f"{tab}<layer {_attributes(head)}>"
-    values = layer.attributes
+    values = dict(layer.attributes)
     tensors = result.outputs[position] if result is not None else ()
     kind = layer.type.lower()
     if kind in ("const", "constant"):

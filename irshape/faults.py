@@ -1,6 +1,7 @@
-"""One fault, from the text of an attribute to the diagnostic: what is wrong, what was expected, what is there, what to do.
+"""A fault: what is wrong, what was expected, what is there, and what to do.
 
-Whoever finds a fault says what is wrong. Where it stands is added once, by whoever knows the place.
+The code that detects a fault describes it; its place in the file is added later, in one place
+(`rules.context`). `Violation` carries a fault as an exception.
 """
 
 from __future__ import annotations

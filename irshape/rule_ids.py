@@ -1,4 +1,6 @@
-"""Every rule's code, name, severity and usual help. The page, the check and the cure of each stand in `rules/`.
+"""The code, name, severity and default help of every rule.
+
+The documentation page, the check and the cure of each rule are in `rules/`.
 
 A code never changes its meaning.
 """

@@ -30,7 +30,8 @@ MAX_ROUNDS = 100
 class Fixes:
     """What was, or would be, changed in a file. Nothing has been written.
 
-    `fixed` are the findings that are gone, at their places in the original; `remaining` those that are left, at their places in the fixed text.
+    `fixed` are the findings that the edits remove, at their places in the original. `remaining`
+    are those that are left, at their places in the fixed text.
     """
 
     def __init__(self, path: str, original: bytes, encoding: str) -> None:
@@ -62,7 +63,7 @@ class Fixes:
         return self.data.decode(self.encoding, "replace")
 
     def diff(self) -> str:
-        """What changes, as a unified diff; nothing where nothing does."""
+        """The changes as a unified diff; empty if there are none."""
         return (
             "".join(_diff(self.path, self.original.decode(self.encoding, "replace"), self.text))
             if self.edits
@@ -143,23 +144,24 @@ def _key(finding: Finding, place: int) -> tuple[object, ...]:
 
 
 def _raw(source: Source) -> tuple[bytes, str]:
-    """The bytes of the file and their encoding; a file in UTF-16 was turned into UTF-8 when it was opened."""
+    """The bytes of the file and their encoding. A file in UTF-16 was converted when it was opened."""
     if source.raw is None:
         return source.data, source.encoding
     return source.raw, "utf-16"
 
 
 def _raw_edits(source: Source, edits: list[Edit]) -> list[Edit]:
+    """The edits by offset in the bytes of the file."""
     if source.raw is None:
         return edits
     wide = "utf-16-le" if source.raw[:2] == b"\xff\xfe" else "utf-16-be"
-    found, at, place = [], 0, 2
+    raw_edits, at, place = [], 0, 2
     for start, end, text in edits:
         place += len(source.data[at:start].decode().encode(wide))
         past = place + len(source.data[start:end].decode().encode(wide))
-        found.append(Edit(place, past, text.decode().encode(wide)))
+        raw_edits.append(Edit(place, past, text.decode().encode(wide)))
         at, place = end, past
-    return found
+    return raw_edits
 
 
 def _next_cures(context: Context, findings: list[Finding]) -> list[Cure]:
@@ -182,7 +184,7 @@ def _next_cures(context: Context, findings: list[Finding]) -> list[Cure]:
 
 
 def _diff(path: str, before: str, after: str, around: int = 3) -> Iterator[str]:
-    """A unified diff. Lines are compared where they differ only: a model has many, and few change."""
+    """A unified diff. Only lines around changes are compared: a model has many, and few change."""
     old, new = before.split("\n"), after.split("\n")
     blocks = list(_blocks(old, new))
     yield f"--- {_shown(path)}\n+++ {_shown(path)}\n"
@@ -217,11 +219,8 @@ def _lines(lines: list[str]) -> int:
 
 
 def _line(mark: str, lines: list[str], at: int) -> str:
-    return (
-        f"{mark}{lines[at]}\n"
-        if at < len(lines) - 1
-        else f"{mark}{lines[at]}\n\\ No newline at end of file\n"
-    )
+    ending = "" if at < len(lines) - 1 else "\\ No newline at end of file\n"
+    return f"{mark}{lines[at]}\n{ending}"
 
 
 def _blocks(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:

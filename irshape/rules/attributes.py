@@ -15,21 +15,24 @@ class UnknownAttribute(Rule):
     """The operation has no such attribute.
 
     ## What it does
-    Reports an attribute in `<data>` that no version of the specification gives this operation, and that no writer of OpenVINO is known to put there.
+    Reports an attribute in `<data>` that no version of the specification gives this operation, and
+    that no writer of OpenVINO is known to emit.
 
     ## Why it matters
-    It has no effect. What somebody meant by it is not done.
+    It has no effect. What it was meant to do is not done.
 
     ## What OpenVINO does
-    Passes over it in silence.
+    Ignores it silently.
 
     ## Example
     ```xml
-    <layer id="2" name="mean" type="ReduceMean" version="opset1"><data keep_dims="true" colour="blue"/>…</layer>
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">
+        <data keep_dims="true" colour="blue"/>…
+    </layer>
     ```
 
     ## How to fix it
-    Remove it, or give it the name that the operation has for it; `irshape ops ReduceMean` lists them.
+    Remove it, or use the operation's name for it; `irshape ops ReduceMean` lists the attributes.
 
     ## Use instead
     ```xml
@@ -41,16 +44,17 @@ class UnknownAttribute(Rule):
 
 
 class MisspeltAttribute(AttributeNameRule):
-    """An attribute that looks like a misspelling of one that the operation has.
+    """The name of an attribute looks like a misspelling.
 
     ## What it does
-    Reports an attribute in `<data>` that the operation does not have, with a name close to one that it has.
+    Reports an attribute in `<data>` that the operation does not have, but whose name is close to
+    one that it has.
 
     ## Why it matters
     The attribute that was meant takes its default.
 
     ## What OpenVINO does
-    Passes over it in silence and computes with the default.
+    Silently ignores it and computes with the default.
 
     ## Example
     ```xml
@@ -77,28 +81,32 @@ class MisspeltAttribute(AttributeNameRule):
 
 
 class MissingAttribute(Rule):
-    """An attribute that the specification demands is missing.
+    """A required attribute is missing.
 
     ## What it does
-    Reports a layer without an attribute that the specification calls required.
+    Reports a layer without an attribute that the specification requires.
 
     ## Why it matters
-    What the layer computes is not said.
+    The file does not say what the layer computes.
 
     ## What OpenVINO does
-    Refuses some such layers, takes a default for others in silence, and crashes on a few.
+    Rejects some such layers, silently uses a default for others, and crashes on a few.
 
     ## Example
     ```xml
-    <layer id="2" name="lrn" type="LRN" version="opset1"><data alpha="0.1" beta="0.75" bias="1"/>…</layer>
+    <layer id="2" name="lrn" type="LRN" version="opset1">
+        <data alpha="0.1" beta="0.75" bias="1"/>…
+    </layer>
     ```
 
     ## How to fix it
-    Add the attribute with the value that is meant.
+    Add the attribute with the intended value.
 
     ## Use instead
     ```xml
-    <layer id="2" name="lrn" type="LRN" version="opset1"><data alpha="0.1" beta="0.75" bias="1" size="5"/>…</layer>
+    <layer id="2" name="lrn" type="LRN" version="opset1">
+        <data alpha="0.1" beta="0.75" bias="1" size="5"/>…
+    </layer>
     ```
     """
 
@@ -119,14 +127,16 @@ class AttributeValue(Rule):
     """The value of an attribute is malformed or out of range.
 
     ## What it does
-    Reports a value that is not of the kind that the attribute takes (a number, a list, one of a few words …), or that the specification does not allow.
+    Reports a value that is not of the attribute's kind (a number, a list, one of a few words …), or
+    that the specification does not allow.
 
     ## Why it matters
-    What the layer computes is not what the file seems to say.
+    The layer does not compute what the file seems to say.
 
     ## What OpenVINO does
-    Refuses some such values without naming the layer ("banana" is not a member of enum ov::op::PadType), and takes others in silence: `keep_dims="maybe"` is the default, a
-    number past the range of a float is infinite.
+    Rejects some such values without naming the layer ("banana" is not a member of enum
+    ov::op::PadType). Silently accepts others: `keep_dims="maybe"` is read as the default, and a
+    number beyond the range of a float as infinity.
 
     ## Example
     ```xml
@@ -134,7 +144,7 @@ class AttributeValue(Rule):
     ```
 
     ## How to fix it
-    Write a value that the finding names as allowed.
+    Write a value that the finding lists as allowed.
 
     ## Use instead
     ```xml

@@ -62,7 +62,7 @@ class Rule:
     phase: ClassVar[Phase | None] = None
     """The phase of `irshape fix` that applies `cures`; None for a rule without a cure."""
     doubt: ClassVar[Literal["nothing", "layer", "wiring"]] = "layer"
-    """What an error of this rule leaves uncertain, so that `irshape fix` does not touch it: nothing,
+    """What an error of this rule leaves uncertain, so that `irshape fix` leaves it alone: nothing,
     the output ports of its layer, or which layers feed each other (then no port is changed)."""
 
     def __init_subclass__(cls) -> None:

@@ -21,28 +21,34 @@ from .context import Context
 
 
 class OperationConstraint(Rule):
-    """The inputs or attributes break a condition of the operation.
+    """The inputs or attributes violate a constraint of the operation.
 
     ## What it does
-    Reports a condition of the specification that does not hold for this layer, and that no other rule of this family is about.
+    Reports a constraint of the specification that this layer violates and that no other rule of
+    this family covers.
 
     ## Why it matters
     The layer cannot be computed, or not as the specification says.
 
     ## What OpenVINO does
-    Refuses most such layers, at the first of them, without a line; takes what it does not check in silence.
+    Rejects most such layers, stopping at the first one, without a line. Silently accepts what it
+    does not check.
 
     ## Example
     ```xml
-    <layer id="2" name="reshape" type="Reshape" version="opset1"><data special_zero="false"/>…</layer>   <!-- of [2,3] to [4,2] -->
+    <layer id="2" name="reshape" type="Reshape" version="opset1">  <!-- of [2,3] to [4,2] -->
+        <data special_zero="false"/>…
+    </layer>
     ```
 
     ## How to fix it
-    The message says what was expected and what was seen: correct the one that is wrong.
+    The message says what was expected and what was found. Correct whichever is wrong.
 
     ## Use instead
     ```xml
-    <layer id="2" name="reshape" type="Reshape" version="opset1"><data special_zero="false"/>…</layer>   <!-- of [2,3] to [3,2] -->
+    <layer id="2" name="reshape" type="Reshape" version="opset1">  <!-- of [2,3] to [3,2] -->
+        <data special_zero="false"/>…
+    </layer>
     ```
     """
 
@@ -88,13 +94,15 @@ class InputCount(Rule):
     """The layer has too few or too many inputs.
 
     ## What it does
-    Holds the number of input ports against the inputs that the operation takes. Trailing optional inputs may be left out.
+    Compares the number of input ports with the inputs of the operation. Trailing optional inputs
+    may be omitted.
 
     ## Why it matters
-    The layer cannot be computed; an input port or its edge has been lost, or added to the wrong layer.
+    The layer cannot be computed. An input port or its edge has been lost, or added to the wrong
+    layer.
 
     ## What OpenVINO does
-    Refuses it, without a line; surplus inputs of some operations it passes over in silence.
+    Rejects it, without a line. Silently ignores surplus inputs of some operations.
 
     ## Example
     ```xml
@@ -106,7 +114,8 @@ class InputCount(Rule):
     ```
 
     ## How to fix it
-    Add the missing input and its edge, or remove what is too many; `irshape ops ReduceMean` lists the inputs.
+    Add the missing input and its edge, or remove the surplus one; `irshape ops ReduceMean` lists
+    the inputs.
 
     ## Use instead
     ```xml
@@ -125,28 +134,34 @@ class InputCount(Rule):
 
 
 class InputElementType(Rule):
-    """An input has an element type that the operation does not take.
+    """An input has an element type that the operation does not accept.
 
     ## What it does
-    Holds the element type of every input against those that the operation takes, and against those of the other inputs where they must agree.
+    Compares the element type of every input with those that the operation accepts, and with those
+    of the other inputs if they have to agree.
 
     ## Why it matters
     The layer cannot be computed. Often a Convert is missing, or two inputs are swapped.
 
     ## What OpenVINO does
-    Refuses it and names the layer, without a line: "Element type of axes input must be integer. Got: f32".
+    Rejects it and names the layer, without a line: "Element type of axes input must be integer.
+    Got: f32".
 
     ## Example
     ```xml
-    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>   <!-- with axes of f32 -->
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">  <!-- with axes of f32 -->
+        …
+    </layer>
     ```
 
     ## How to fix it
-    Insert a Convert, or connect the layer that was meant.
+    Insert a Convert, or connect the intended layer.
 
     ## Use instead
     ```xml
-    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>   <!-- with axes of i64 -->
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">  <!-- with axes of i64 -->
+        …
+    </layer>
     ```
     """
 
@@ -154,20 +169,22 @@ class InputElementType(Rule):
 
 
 class InputRank(Rule):
-    """An input has a rank that the operation does not take.
+    """An input has a rank that the operation does not accept.
 
     ## What it does
-    Holds the number of dimensions of every input against what the operation takes.
+    Compares the number of dimensions of every input with those that the operation accepts.
 
     ## Why it matters
     The layer cannot be computed. Often a Reshape, Squeeze or Unsqueeze is missing.
 
     ## What OpenVINO does
-    Refuses it, without a line; an operation that does not check takes it in silence.
+    Rejects it, without a line. Operations that do not check the rank accept it silently.
 
     ## Example
     ```xml
-    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>   <!-- with axes of shape [1,1] -->
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">  <!-- with axes of shape [1,1] -->
+        …
+    </layer>
     ```
 
     ## How to fix it
@@ -175,7 +192,9 @@ class InputRank(Rule):
 
     ## Use instead
     ```xml
-    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>   <!-- with axes of shape [1] -->
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">  <!-- with axes of shape [1] -->
+        …
+    </layer>
     ```
     """
 
@@ -186,25 +205,31 @@ class InputValue(Rule):
     """The value of an input is out of range.
 
     ## What it does
-    Reports an axis, index, size or other value, known from a constant or from the shapes that it is worked out of, that the operation does not allow.
+    Reports an axis, index, size or other value that the operation does not allow. The value is
+    known from a constant, or from the shapes that it is computed from.
 
     ## Why it matters
     The layer cannot be computed.
 
     ## What OpenVINO does
-    Refuses most and names the layer, without a line: "Axis 7 out of the tensor rank range [-4, 3]."; takes some in silence.
+    Rejects most such values and names the layer, without a line: "Axis 7 out of the tensor rank
+    range [-4, 3]." Silently accepts some.
 
     ## Example
     ```xml
-    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>   <!-- of [2,3], with axes [7] -->
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">  <!-- of [2,3], with axes [7] -->
+        …
+    </layer>
     ```
 
     ## How to fix it
-    Correct the constant, or the layers that work the value out.
+    Correct the constant, or the layers that compute the value.
 
     ## Use instead
     ```xml
-    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>   <!-- of [2,3], with axes [1] -->
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">  <!-- of [2,3], with axes [1] -->
+        …
+    </layer>
     ```
     """
 
@@ -212,16 +237,17 @@ class InputValue(Rule):
 
 
 class InputShapes(Rule):
-    """The shapes of the inputs do not fit together.
+    """The shapes of the inputs do not match.
 
     ## What it does
-    Reports inputs whose shapes the operation cannot take together: that do not broadcast, that do not agree in a dimension where they must.
+    Reports inputs whose shapes the operation cannot combine: shapes that do not broadcast, or that
+    differ in a dimension where they have to agree.
 
     ## Why it matters
     The layer cannot be computed. Often one of its edges comes from the wrong layer.
 
     ## What OpenVINO does
-    Refuses it, without a line: "Argument shapes are inconsistent."
+    Rejects it, without a line: "Argument shapes are inconsistent."
 
     ## Example
     ```xml
@@ -229,7 +255,7 @@ class InputShapes(Rule):
     ```
 
     ## How to fix it
-    Correct the shape that is wrong, or connect the layer that was meant.
+    Correct the wrong shape, or connect the intended layer.
 
     ## Use instead
     ```xml
@@ -241,24 +267,27 @@ class InputShapes(Rule):
 
 
 class DuplicateValues(Rule):
-    """An input that must hold unique values holds one twice.
+    """An input that must contain unique values contains one twice.
 
     ## What it does
-    Reports axes and the like that the specification wants unique and that are not, negative axes counted as what they stand for.
+    Reports repeated axes and the like where the specification requires unique ones. A negative axis
+    counts as the axis that it stands for.
 
     ## Why it matters
-    The specification forbids it: another implementation may refuse it or compute something else.
+    The specification forbids it: other implementations may reject it or compute something else.
 
     ## What OpenVINO does
-    Takes it in silence for most operations.
+    Accepts it silently for most operations.
 
     ## Example
     ```xml
-    <layer id="2" name="mean" type="ReduceMean" version="opset1">…</layer>   <!-- with axes [1, 1] -->
+    <layer id="2" name="mean" type="ReduceMean" version="opset1">  <!-- with axes [1, 1] -->
+        …
+    </layer>
     ```
 
     ## How to fix it
-    Remove the value that stands there again, or correct it.
+    Remove the repeated value, or correct it.
 
     ## Use instead
     ```xml
@@ -273,14 +302,15 @@ class PortMapRule(Rule):
     """A port map or back edge does not fit the layer and its body.
 
     ## What it does
-    Reports a line of a port map or a back edge of a Loop, TensorIterator or If that names a port or a layer that is not there, or a layer that is no Parameter or Result; and
-    what the two ends of it cannot share.
+    Reports an entry of a port map or a back edge of a Loop, TensorIterator or If that names a port
+    or layer that does not exist, or a layer that is neither a Parameter nor a Result. Also reports
+    an entry whose two ends are incompatible.
 
     ## Why it matters
     The body does not get its inputs, or its outputs go nowhere.
 
     ## What OpenVINO does
-    Refuses it with a message about the inside of its parser: "unordered_map::at".
+    Rejects it with a message about the internals of its parser: "unordered_map::at".
 
     ## Example
     ```xml
@@ -290,7 +320,8 @@ class PortMapRule(Rule):
     ```
 
     ## How to fix it
-    Name the port of the layer by its id in `external_port_id`, and the Parameter or Result of the body by its id in `internal_layer_id`.
+    Write the id of the layer's port in `external_port_id`, and the id of the body's Parameter or
+    Result in `internal_layer_id`.
 
     ## Use instead
     ```xml

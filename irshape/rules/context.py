@@ -65,7 +65,7 @@ class Context:
 
     @cached_property
     def constants(self) -> list[tuple[Layer, Constant]]:
-        """The Const layers whose attributes describe a constant; attribute rules report the rest."""
+        """The Const layers whose attributes describe a constant; other rules report the rest."""
         described = []
         known: dict[tuple[str, ...], Constant | None] = {}
         for layer in self.layers("const"):
@@ -155,7 +155,7 @@ class Context:
 
     @cached_property
     def reported(self) -> dict[RuleId, list[Finding]]:
-        """The findings of the reader, and the faults that inference met at their places, by rule."""
+        """The findings of the reader and the faults of the inference, by rule."""
         by_rule: dict[RuleId, list[Finding]] = {}
         for finding in self.model.findings:
             by_rule.setdefault(finding.rule, []).append(finding)
@@ -190,7 +190,7 @@ class Context:
 
     @cached_property
     def torn(self) -> bool:
-        """Whether a <layers> or <edges> is repeated or misspelt, so that some of them were not read.
+        """Whether a <layers> or <edges> is repeated or misspelt, so that some were not read.
 
         Nothing is then reported as missing."""
         return any(

@@ -124,7 +124,7 @@ class Ports:
                 self.tainted.add(layer)
 
     def output(self, layer: Layer, port: Port, tensor: Tensor, certain: bool) -> Iterator[Cure]:
-        """The corrections of an output port. certain: whether the tensor rests on inference alone."""
+        """The corrections of an output port. certain: the tensor rests on inference alone."""
         precision = port.precision
         new_precision = self.output_precision(port, tensor, certain)
         if new_precision is not None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..xpath.evaluator import Evaluator, Match
 
 PLACEHOLDERS = ("id", "name", "type", "version", "text")
-"""What a message may name in braces: of the layer, and the matched attribute or text."""
+"""The placeholders of a message: fields of the layer, and the matched attribute or text."""
 
 _evaluators: dict[int, Evaluator] = {}
 """The worker of each process: a forked one must not talk to that of its parent."""
@@ -48,13 +48,14 @@ class CustomRuleFailed(Rule):
     """The expression of a custom rule could not be evaluated on this model.
 
     ## What it does
-    Reports a rule of `[[rules.custom]]` whose XPath takes too long on the model, needs too much memory, or calls a function that does not exist.
+    Reports a rule of `[[rules.custom]]` whose XPath takes too long on the model, needs too much
+    memory, or calls a function that does not exist.
 
     ## Why it matters
     The model has not been checked against that rule.
 
     ## What OpenVINO does
-    Knows no such rules.
+    Has no such rules.
 
     ## Example
     ```toml
@@ -65,7 +66,8 @@ class CustomRuleFailed(Rule):
     ```
 
     ## How to fix it
-    Try the expression with `irshape query`, and make it simpler: `//*` inside a condition of another `//*` visits every pair of elements.
+    Try the expression with `irshape query`, and simplify it: `//*` inside a condition of another
+    `//*` visits every pair of elements.
 
     ## Use instead
     ```toml

@@ -113,14 +113,16 @@ class OutputShapeMismatch(PortRule):
     """An output port declares a shape that the layer cannot have.
 
     ## What it does
-    Holds the `<dim>`s of every output port against what follows from the operation, its attributes and its inputs, inside bodies too. What lies behind such a port is held
-    against what the port declares, so that one mistake is reported once.
+    Compares the `<dim>`s of every output port, also inside bodies, with the shape that follows from
+    the operation, its attributes and its inputs. The layers after such a port are checked with the
+    shape that it declares, so that one mistake is reported once.
 
     ## Why it matters
-    The file contradicts itself. Tools that trust the ports, and people who read them, go on from a wrong shape.
+    The file contradicts itself. Tools that trust the ports, and people who read them, work with a
+    wrong shape.
 
     ## What OpenVINO does
-    Ignores what output ports declare and infers the shapes itself, in silence.
+    Silently ignores what output ports declare, and infers the shapes itself.
 
     ## Example
     ```xml
@@ -135,7 +137,8 @@ class OutputShapeMismatch(PortRule):
     ```
 
     ## How to fix it
-    Declare what is inferred; or, where the declared shape is the one that was meant, correct the attributes or the inputs.
+    Declare the inferred shape. If the declared shape is the intended one, correct the attributes or
+    the inputs.
 
     ## Use instead
     ```xml
@@ -187,13 +190,15 @@ class OutputTypeMismatch(PortRule):
     """An output port declares an element type that the layer cannot have.
 
     ## What it does
-    Holds the `precision` of every output port against the element type that follows from the operation and its inputs.
+    Compares the `precision` of every output port with the element type that follows from the
+    operation and its inputs.
 
     ## Why it matters
-    The file contradicts itself. Often a part of the model was converted to another type and its ports were not.
+    The file contradicts itself. Often a part of the model was converted to another type and its
+    ports were not.
 
     ## What OpenVINO does
-    Ignores what output ports declare, in silence, as long as it is the name of a type.
+    Silently ignores what output ports declare, as long as it is the name of a type.
 
     ## Example
     ```xml
@@ -203,7 +208,7 @@ class OutputTypeMismatch(PortRule):
     ```
 
     ## How to fix it
-    Declare what is inferred; or, where the declared type is the one that was meant, insert a Convert.
+    Declare the inferred type. If the declared type is the intended one, insert a Convert.
 
     ## Use instead
     ```xml
@@ -243,16 +248,18 @@ class OutputTypeMismatch(PortRule):
 
 
 class UnprovenDimension(Rule):
-    """An output port declares a size that nothing in the file makes certain.
+    """An output port declares a size that nothing in the file guarantees.
 
     ## What it does
-    Reports a port with a static dimension where inference finds a dynamic one that may have this size, but need not.
+    Reports a port with a static dimension where a dynamic one is inferred that may have this size,
+    but need not.
 
     ## Why it matters
-    The layer may put out another size than the file says. Often an input was made dynamic and the ports behind it were not.
+    The layer may produce another size than the file says. Often an input was made dynamic and the
+    ports after it were not.
 
     ## What OpenVINO does
-    Ignores what output ports declare, in silence; it goes on with the dynamic dimension.
+    Silently ignores what output ports declare, and uses the dynamic dimension.
 
     ## Example
     ```xml
@@ -298,13 +305,14 @@ class LooserDeclaration(PortRule):
     """An output port declares less than is certain.
 
     ## What it does
-    Reports a port with a dynamic dimension where inference finds its size.
+    Reports a port with a dynamic dimension whose size can be inferred.
 
     ## Why it matters
-    The file is right, but says less than it could. It shows that the ports are not those of the shapes that the model has now.
+    The file is correct, but says less than it could: the ports were written for other shapes than
+    the model has now.
 
     ## What OpenVINO does
-    Ignores what output ports declare; it goes on with the size.
+    Ignores what output ports declare, and uses the inferred size.
 
     ## Example
     ```xml
@@ -390,13 +398,14 @@ class InputMismatch(PortRule):
     """An input port declares something other than the port that feeds it.
 
     ## What it does
-    Holds the `<dim>`s of every input port against those of the output port at the other end of its edge. Where that port itself is wrong, only that is reported.
+    Compares the `<dim>`s of every input port with those of the output port at the other end of its
+    edge. If that output port is itself wrong, only that is reported.
 
     ## Why it matters
-    The file says two things about one tensor. Often an edge comes from another layer than was meant.
+    The file says two things about one tensor. Often an edge comes from the wrong layer.
 
     ## What OpenVINO does
-    Ignores what input ports declare, in silence.
+    Silently ignores what input ports declare.
 
     ## Example
     ```xml
@@ -408,7 +417,8 @@ class InputMismatch(PortRule):
     ```
 
     ## How to fix it
-    Declare what feeds the port; or, where the declared shape is the one that was meant, connect the layer that has it.
+    Declare the shape of the output port. If the declared shape is the intended one, connect the
+    layer that has it.
 
     ## Use instead
     ```xml
@@ -448,16 +458,18 @@ class InputMismatch(PortRule):
 
 
 class InputTypeMismatch(PortRule):
-    """An input port declares a precision other than that of the port that feeds it.
+    """An input port declares another precision than the port that feeds it.
 
     ## What it does
-    Holds the `precision` of every input port that has one against that of the output port at the other end of its edge.
+    Compares the `precision` of every input port, if it has one, with that of the output port at the
+    other end of its edge.
 
     ## Why it matters
-    The file says two things about one tensor. Often an edge comes from another layer than was meant, or a Convert was removed.
+    The file says two things about one tensor. Often an edge comes from the wrong layer, or a
+    Convert was removed.
 
     ## What OpenVINO does
-    Ignores what input ports declare, in silence.
+    Silently ignores what input ports declare.
 
     ## Example
     ```xml
@@ -469,7 +481,8 @@ class InputTypeMismatch(PortRule):
     ```
 
     ## How to fix it
-    Declare what feeds the port; or, where the declared type is the one that was meant, insert a Convert.
+    Declare the precision of the output port. If the declared type is the intended one, insert a
+    Convert.
 
     ## Use instead
     ```xml
@@ -502,13 +515,14 @@ class InputTypeMismatch(PortRule):
 
 
 class ValueMismatch(Rule):
-    """The value given for an input of a layer on its own has another number of elements than its port declares.
+    """The value given for an input of a layer on its own does not fit its port.
 
     ## What it does
-    In a file of layers on their own, where a comment beside a port gives its value, holds the number of values against the dimensions of the port.
+    In a file of layers on their own, a comment beside a port can give its value. Compares the
+    number of its elements with the dimensions of the port.
 
     ## Why it matters
-    One of the two is wrong, and what is inferred from them with it.
+    One of the two is wrong, and so is what is inferred from them.
 
     ## What OpenVINO does
     Does not read layers on their own.

@@ -30,18 +30,21 @@ def edge_faults(context: Context) -> list[EdgeFault]:
 
 
 class DanglingEdge(Rule):
-    """An edge names a layer or a port that is not there.
+    """An edge names a layer or a port that does not exist.
 
     ## What it does
-    Reports an edge whose `from-layer` or `to-layer` is the id of no layer beside it, or whose port is the id of no output or input port of that layer. Edges name ports by
-    id, not by position; those inside a body see only the layers of that body.
+    Reports an edge whose `from-layer` or `to-layer` is not the id of a layer in the same body, or
+    whose port is not the id of an output or input port of that layer. Edges name ports by id, not
+    by position. Edges inside a body only see the layers of that body.
 
     ## Why it matters
     The layer at the other end has no input, or the wrong one.
 
     ## What OpenVINO does
-    Refuses it with a message that names neither edge nor line: "Cannot create  layer  id:0 from unsupported opset: ", "index '1' out of range", or "Can not find output port
-    with id 5 in layer add". An edge into a layer that does not exist it takes in silence where every input is fed by another.
+    Rejects it with a message that names neither edge nor line: "Cannot create layer id:0 from
+    unsupported opset: ", "index '1' out of range", or "Can not find output port with id 5 in layer
+    add". An edge into a layer that does not exist is silently accepted if every input is fed by
+    another edge.
 
     ## Example
     ```xml
@@ -49,7 +52,7 @@ class DanglingEdge(Rule):
     ```
 
     ## How to fix it
-    Name the layer and the port by the ids that they have.
+    Use the ids of the layer and of the port.
 
     ## Use instead
     ```xml
@@ -92,14 +95,16 @@ class MalformedEdge(IdRule):
     """An edge does not say where it comes from or goes to.
 
     ## What it does
-    Reports an edge without `from-layer`, `from-port`, `to-layer` or `to-port`, or with something there that is no whole number. A number with a sign or leading zeros,
-    which OpenVINO reads, is a warning.
+    Reports an edge without `from-layer`, `from-port`, `to-layer` or `to-port`, or with a value
+    there that is not a whole number. A number with a sign or leading zeros, which OpenVINO reads,
+    is a warning.
 
     ## Why it matters
     The edge connects nothing.
 
     ## What OpenVINO does
-    Refuses it with a byte offset: "node <edge> is missing mandatory attribute: to-port at offset 1312".
+    Rejects it with a byte offset: "node <edge> is missing mandatory attribute: to-port at offset
+    1312".
 
     ## Example
     ```xml
@@ -107,7 +112,7 @@ class MalformedEdge(IdRule):
     ```
 
     ## How to fix it
-    Give all four, each the id of a layer or port.
+    Write all four attributes, each with the id of a layer or port.
 
     ## Use instead
     ```xml
@@ -137,7 +142,8 @@ class MalformedEdge(IdRule):
                 )
             else:
                 yield cls.finding(
-                    f"{written}, written with a sign or leading zeros; OpenVINO reads it as {number}",
+                    f"{written}, written with a sign or leading zeros; OpenVINO reads it as "
+                    f"{number}",
                     offset,
                     layer,
                     expected=number,
@@ -148,16 +154,17 @@ class MalformedEdge(IdRule):
 
 
 class UnknownEdgeAttribute(AttributeNameRule):
-    """An `<edge>` has an attribute that means nothing there.
+    """An `<edge>` has an attribute that has no meaning there.
 
     ## What it does
-    Reports any attribute of an `<edge>` but `from-layer`, `from-port`, `to-layer` and `to-port`.
+    Reports every attribute of an `<edge>` except `from-layer`, `from-port`, `to-layer` and
+    `to-port`.
 
     ## Why it matters
-    What somebody wrote there has no effect; often it is one of the four, misspelt.
+    The attribute has no effect. Often it is one of the four, misspelt.
 
     ## What OpenVINO does
-    Passes over it in silence.
+    Ignores it silently.
 
     ## Example
     ```xml
@@ -183,10 +190,11 @@ class DuplicateEdge(Rule):
     Reports the second and every later edge with the same `to-layer` and `to-port`.
 
     ## Why it matters
-    An input has one producer. Which of the two is meant, the file does not say.
+    An input has one producer. The file does not say which of the two is meant.
 
     ## What OpenVINO does
-    Counts one input more than there are and refuses the layer: "layer mean with id: 2 has incorrect input with index 2!".
+    Counts one input too many and rejects the layer: "layer mean with id: 2 has incorrect input with
+    index 2!".
 
     ## Example
     ```xml
@@ -195,7 +203,8 @@ class DuplicateEdge(Rule):
     ```
 
     ## How to fix it
-    Remove the edge that is not meant. One output may feed any number of inputs, but not the other way round.
+    Remove the wrong edge. One output may feed any number of inputs, but an input has only one
+    producer.
 
     ## Use instead
     ```xml
@@ -229,10 +238,11 @@ class MissingEdge(Rule):
     Reports an input port into which no edge leads.
 
     ## Why it matters
-    The layer lacks an input; what it computes is not defined.
+    The layer lacks an input, so what it computes is undefined.
 
     ## What OpenVINO does
-    Refuses it: "index '1' out of range", or "Argument has 0 outputs (1 expected)", without the layer's id. Trailing optional inputs may be left out, but then without a port.
+    Rejects it without the layer's id: "index '1' out of range", or "Argument has 0 outputs (1
+    expected)". Trailing optional inputs may be omitted, but then together with their ports.
 
     ## Example
     ```xml
@@ -271,16 +281,18 @@ class MissingEdge(Rule):
 
 
 class Cycle(Rule):
-    """Layers feed each other in a circle.
+    """Layers depend on each other in a cycle.
 
     ## What it does
-    Reports, once for each body, layers that depend on their own output, and names the way round.
+    Reports, once for each body, layers that depend on their own output, and lists the layers of the
+    cycle.
 
     ## Why it matters
-    There is no order in which the layers could be computed. A loop in a model is a Loop or a TensorIterator with back edges, or a variable (ReadValue and Assign).
+    There is no order in which the layers could be computed. A loop in a model is a Loop or a
+    TensorIterator with back edges, or a variable (ReadValue and Assign).
 
     ## What OpenVINO does
-    Refuses it: "Attempt to access node 5 that not in graph."
+    Rejects it: "Attempt to access node 5 that not in graph."
 
     ## Example
     ```xml
@@ -289,7 +301,8 @@ class Cycle(Rule):
     ```
 
     ## How to fix it
-    Redirect one of the edges on the way. An edge that was meant to come from another layer is the usual cause.
+    Redirect one of the edges of the cycle. Usually, one of them was meant to come from another
+    layer.
 
     ## Use instead
     ```xml
@@ -343,14 +356,16 @@ class UnreachableLayer(Rule):
     """No path leads from the layer to a Result or an Assign.
 
     ## What it does
-    Reports the last layer of a branch that leads nowhere, and how many layers lie behind it. An input or a single constant that is not used is an info.
+    Reports the last layer of a branch that leads nowhere, and how many layers only it uses. An
+    unused input or a single unused constant is an info.
 
     ## Why it matters
-    What somebody meant to compute is not computed: an edge or a Result has been lost.
+    Something that was meant to be computed is not: an edge or a Result has been lost.
 
     ## What OpenVINO does
-    Drops such layers in silence, unread: not even their types or attributes are looked at. An unused Parameter stays an input of the model; OpenVINO's own writer emits them,
-    and the constant of an LSTMCell of opset1 that it does not connect.
+    Silently drops such layers without reading their types or attributes. An unused Parameter
+    remains an input of the model. OpenVINO's own writer emits unused Parameters, and the constant
+    of an LSTMCell of opset1 that it does not connect.
 
     ## Example
     ```xml
@@ -412,14 +427,15 @@ class MissingResult(Rule):
     """A net or a body has no Result.
 
     ## What it does
-    Reports a net without Result and Assign, or without any layers at all, and a body without Result. Where nothing has an output that a Result could take, it is an info: OpenVINO can
-    write such nets.
+    Reports a net without a Result or an Assign, or without any layers, and a body without a Result.
+    If no layer has an output that a Result could use, it is an info: OpenVINO can write such nets.
 
     ## Why it matters
-    The model computes nothing that anybody could read.
+    The model computes nothing that could be read.
 
     ## What OpenVINO does
-    Reads it in silence, as a model of its Parameters alone: every other layer is dropped. A model that only assigns variables is no fault.
+    Silently reads it as a model of its Parameters alone; every other layer is dropped. A model that
+    only assigns variables is valid.
 
     ## Example
     ```xml

@@ -22,15 +22,19 @@ class MalformedXml(Rule):
     """The file is not well-formed XML.
 
     ## What it does
-    Reports the first place at which an XML parser has to give up: a tag that is not closed, an attribute without quotes or given twice, a bare `&` or `<` in a value, a
-    character that XML does not allow, bytes that are not in the declared encoding, a file that ends in the middle.
+    Reports the first place where an XML parser has to give up: a tag that is not closed, an
+    attribute that is not quoted or is given twice, a bare `&` or `<` in a value, a character that
+    XML does not allow, bytes that do not match the declared encoding, or a file that ends in the
+    middle.
 
     ## Why it matters
-    Nothing past that place can be read, so nothing past it is checked. A truncated download and a slip of the hand look alike here; the place tells them apart.
+    Nothing after that place can be read, so nothing after it is checked. The place shows whether
+    the file is a truncated download or was edited by mistake.
 
     ## What OpenVINO does
-    Its parser (pugixml) refuses tags that do not match and unquoted attributes with a byte offset, but takes an attribute given twice, a bare `&` or `<` in a value, control
-    characters and anything behind `</net>` in silence. Another tool, or the next version, need not.
+    Its parser (pugixml) rejects tags that do not match and unquoted attributes, with a byte offset.
+    It silently accepts an attribute that is given twice, a bare `&` or `<` in a value, control
+    characters, and anything after `</net>`. Other tools, and later versions, may not.
 
     ## Example
     ```xml
@@ -38,7 +42,7 @@ class MalformedXml(Rule):
     ```
 
     ## How to fix it
-    Repair the XML at that place; where the file ends too early, fetch it again.
+    Repair the XML at that place. If the file ends too early, download it again.
 
     ## Use instead
     ```xml
@@ -53,13 +57,14 @@ class Doctype(Rule):
     """The file has a DOCTYPE.
 
     ## What it does
-    Refuses a file with a document type declaration, before anything in it is expanded.
+    Rejects a file with a document type declaration, before anything in it is expanded.
 
     ## Why it matters
-    A DOCTYPE can define entities: texts that grow without bound when they are expanded, or that name other files. No writer of IRs puts one there.
+    A DOCTYPE can define entities, which can expand without bound or refer to other files. No
+    program that writes IRs emits one.
 
     ## What OpenVINO does
-    Reads past it in silence, and expands nothing.
+    Skips it silently, and expands nothing.
 
     ## Example
     ```xml
@@ -69,23 +74,26 @@ class Doctype(Rule):
     ```
 
     ## How to fix it
-    Delete the declaration. If you did not put it there, ask where the file came from.
+    Delete the declaration. If you did not put it there, find out where the file came from.
     """
 
     id = DOCTYPE
 
 
 class NotAnIr(Rule):
-    """The file is no IR.
+    """The file is not an IR.
 
     ## What it does
-    Reports a file that holds something else: nothing at all, binary data (often the .bin in place of the .xml), a Git-LFS pointer, or XML with another root element.
+    Reports a file that contains something else: nothing at all, binary data (often the .bin instead
+    of the .xml), a Git LFS pointer, or XML with another root element.
 
     ## Why it matters
-    The two files of a model have the same name and are easily swapped; a Git-LFS pointer takes the place of a file that was never downloaded.
+    The two files of a model have the same name and are easily confused. A Git LFS pointer stands
+    for a file that was never downloaded.
 
     ## What OpenVINO does
-    Refuses it: "Unable to read the model … Please check that model format is supported", whatever the file is.
+    Rejects the file, whatever it is: "Unable to read the model … Please check that model format is
+    supported".
 
     ## Example
     ```xml
@@ -93,7 +101,7 @@ class NotAnIr(Rule):
     ```
 
     ## How to fix it
-    Give the .xml of the model. For a Git-LFS pointer, run `git lfs pull`.
+    Pass the .xml of the model. For a Git LFS pointer, run `git lfs pull`.
 
     ## Use instead
     ```xml
@@ -108,13 +116,14 @@ class SizeLimit(Rule):
     """The file is larger than the limit.
 
     ## What it does
-    Refuses an .xml of more than 1 GiB.
+    Rejects an .xml of more than 1 GiB.
 
     ## Why it matters
-    The .xml holds the structure only; 35,000 layers take 17 MB. A file of more than a gigabyte is no model, and reading it would take the memory of the machine.
+    The .xml contains only the structure; 35,000 layers take 17 MB. A file of more than a gigabyte
+    is not a model, and reading it would exhaust the memory of the machine.
 
     ## What OpenVINO does
-    Tries to load it whole.
+    Tries to load the whole file.
 
     ## Example
     ```xml
@@ -122,7 +131,7 @@ class SizeLimit(Rule):
     ```
 
     ## How to fix it
-    Check what the file is and where it came from. Constants belong into the .bin.
+    Check what the file is and where it came from. Constants belong in the .bin.
     """
 
     id = SIZE_LIMIT
@@ -132,37 +141,42 @@ class NestingLimit(Rule):
     """Elements are nested deeper than the limit.
 
     ## What it does
-    Refuses a file in which bodies (of If, Loop and TensorIterator) stand inside one another more than some 60 deep: 256 elements.
+    Rejects a file in which the bodies of If, Loop and TensorIterator are nested more than some 60
+    deep, which is 256 elements.
 
     ## Why it matters
-    Every body is worked through inside the one around it. Without a limit, a small file could exhaust the stack.
+    Every body is processed inside the one around it. Without a limit, a small file could exhaust
+    the stack.
 
     ## What OpenVINO does
-    Has no limit, and crashes (segmentation fault) once its stack is used up.
+    Has no limit, and crashes with a segmentation fault when its stack is exhausted.
 
     ## Example
     ```xml
-    <body><layers><layer id="0" name="loop" type="Loop" version="opset5"><body><layers><!-- and so on --></layers></body></layer></layers></body>
+    <body><layers><layer id="0" name="loop" type="Loop" version="opset5">
+        <body><layers><!-- and so on --></layers></body>
+    </layer></layers></body>
     ```
 
     ## How to fix it
-    No real network needs this; check where the file came from.
+    No real network needs this. Check where the file came from.
     """
 
     id = NESTING_LIMIT
 
 
 class UnknownElement(Rule):
-    """An element that has no meaning where it stands.
+    """An element has no meaning at this place.
 
     ## What it does
-    Reports an XML element that no reader of IRs knows at that place. What it holds is passed over.
+    Reports an XML element that is not part of the IR format at that place. Its contents are
+    ignored.
 
     ## Why it matters
-    What somebody wrote there has no effect, and nobody says so.
+    Whatever the author intended has no effect.
 
     ## What OpenVINO does
-    Passes over it in silence.
+    Ignores it silently.
 
     ## Example
     ```xml
@@ -171,7 +185,7 @@ class UnknownElement(Rule):
     ```
 
     ## How to fix it
-    Remove it, or give it the name that was meant.
+    Remove it, or correct its name.
 
     ## Use instead
     ```xml
@@ -184,14 +198,16 @@ class UnknownElement(Rule):
 
 
 class RepairedXml(Rule):
-    """A layer on its own is not well-formed XML; it was read as it is meant.
+    """A layer on its own is not well-formed XML; it was read as intended.
 
     ## What it does
-    Reports what had to be repaired in a layer on its own before it could be read: a missing end tag, quotes, a slash. Only what is clear is repaired; the rest is IR001.
-    `...` inside a tag, which operation documents use for what they leave out, is no fault.
+    Reports what had to be repaired in a layer on its own before it could be read: a missing end
+    tag, quotes, a slash. Only obvious repairs are made; anything else is IR001. `...` inside a tag,
+    which operation documents use for omitted parts, is accepted.
 
     ## Why it matters
-    The layer can be checked all the same, so that its other faults show in the same run; but no other tool will read it.
+    The layer can still be checked, so that its other faults show up in the same run. Other tools
+    will not read it.
 
     ## What OpenVINO does
     Does not read layers on their own.
@@ -219,11 +235,14 @@ class LeftOut(Rule):
     """A layer on its own leaves out ports, or what a Parameter is.
 
     ## What it does
-    Reports an `<input>` or `<output>` of a layer on its own in which `...` stands for further ports: what depends on their number is then not checked. Reports a Parameter or
-    constant without `shape` or `element_type` too, as documents print them inside bodies; what its output port declares is then taken.
+    Reports an `<input>` or `<output>` of a layer on its own in which `...` stands for further
+    ports; what depends on their number is then not checked. Also reports a Parameter or constant
+    without `shape` or `element_type`, as documents print them inside bodies; what its output port
+    declares is then used.
 
     ## Why it matters
-    Nothing can be said of ports that are not there, and a Parameter in a model has to say its shape itself.
+    Ports that are not there cannot be checked, and a Parameter in a model has to declare its own
+    shape.
 
     ## What OpenVINO does
     Does not read layers on their own.
@@ -244,16 +263,18 @@ class LeftOut(Rule):
 
 
 class MisspeltElement(Rule):
-    """An element that looks like a misspelling of one that may stand there.
+    """The name of an element looks like a misspelling.
 
     ## What it does
-    Reports an element that no reader knows at that place and whose name is close to one that is known.
+    Reports an element that is not part of the IR format at that place, and whose name is close to
+    one that is.
 
     ## Why it matters
-    All that it holds is lost: attributes take their defaults, layers or edges are not there.
+    Its contents are lost: attributes take their defaults, and layers or edges are missing.
 
     ## What OpenVINO does
-    Passes over it in silence. A misspelt `<data>` gives the layer its default attributes, a misspelt `<layers>` an empty model.
+    Ignores it silently. A misspelt `<data>` gives the layer its default attributes; a misspelt
+    `<layers>` gives an empty model.
 
     ## Example
     ```xml
@@ -262,7 +283,7 @@ class MisspeltElement(Rule):
     ```
 
     ## How to fix it
-    Rename it.
+    Correct the name.
 
     ## Use instead
     ```xml
@@ -276,16 +297,17 @@ class MisspeltElement(Rule):
 
 
 class RepeatedElement(Rule):
-    """An element that may stand there once stands there again.
+    """An element that is allowed once is repeated.
 
     ## What it does
-    Reports a second `<data>`, `<input>`, `<output>`, body or port map of a layer, and a second `<layers>` or `<edges>` of a net or a body. Only the first is read.
+    Reports a second `<data>`, `<input>`, `<output>`, body or port map of a layer, and a second
+    `<layers>` or `<edges>` of a net or a body. Only the first is read.
 
     ## Why it matters
-    The file says two things about one matter, and what the second says is lost.
+    The file says the same thing twice, and what the second one says is lost.
 
     ## What OpenVINO does
-    Reads the first and passes over the others in silence, with all that they hold.
+    Reads the first and silently ignores the others with all their contents.
 
     ## Example
     ```xml
@@ -295,7 +317,7 @@ class RepeatedElement(Rule):
     ```
 
     ## How to fix it
-    Put what the second holds into the first, or remove it.
+    Move the contents of the second into the first, or remove the second.
 
     ## Use instead
     ```xml
@@ -312,23 +334,25 @@ class InternalError(Rule):
     """irshape itself failed on a layer.
 
     ## What it does
-    Says that the declaration of an operation did not expect what a layer holds. The failure stays with that layer: what its ports declare is taken, and everything else is
-    checked.
+    Reports that the declaration of an operation did not anticipate something in a layer. The
+    failure stays with that layer: the shapes that its ports declare are used, and everything else
+    is checked.
 
     ## Why it matters
     The layer has not been checked. This is a bug in irshape, not in the file.
 
     ## What OpenVINO does
-    Has no part in this.
+    Is not involved.
 
     ## Example
-    Any layer can bring it out; none is known to.
+    No layer is known to cause it; any could.
     ```xml
     <layer id="2" name="mean" type="ReduceMean" version="opset1">
     ```
 
     ## How to fix it
-    Please report it with the layer. With `IRSHAPE_DEBUG=1` in the environment, the failure is raised where it happens.
+    Please report it together with the layer. With `IRSHAPE_DEBUG=1` in the environment, the
+    exception is raised where it occurs.
     """
 
     id = INTERNAL_ERROR

@@ -10,14 +10,16 @@ class StrideMismatch(Rule):
     """The strides of a tensor do not fit its shape.
 
     ## What it does
-    Holds the strides of every logical tensor of a oneDNN graph against its shape: one for each axis, none negative, and no two elements in one place. An axis of stride 0
-    repeats what lies there and is allowed.
+    Compares the strides of every logical tensor of a oneDNN graph with its shape: one for each
+    axis, none negative, and no two elements in the same place. A stride of 0, which repeats
+    elements along an axis, is allowed.
 
     ## Why it matters
-    The elements would be read from, or written to, other places than was meant.
+    The elements would be read from, or written to, the wrong places.
 
     ## What OpenVINO does
-    An IR has no strides. The oneDNN library takes them as they are and computes with what lies there.
+    An IR has no strides. The oneDNN library uses them as they are and computes with whatever is
+    there.
 
     ## Example
     ```json
@@ -25,7 +27,8 @@ class StrideMismatch(Rule):
     ```
 
     ## How to fix it
-    Write the strides of the layout that is meant; where the tensor is dense, those that the finding names.
+    Write the strides of the intended layout. If the tensor is dense, use those that the finding
+    names.
     """
 
     id = STRIDE_MISMATCH

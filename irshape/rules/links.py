@@ -85,7 +85,7 @@ class Links:
         without_outputs: set[Layer],
         miscounted: set[Layer],
     ) -> None:
-        """torn: some layers or edges could not be read. alone: the file contains layers on their own,
+        """torn: some layers or edges were not read. alone: the file contains layers on their own,
         which have no edges. without_outputs, miscounted: layers that are reported for having no
         output port, or a wrong number of inputs."""
         self.body = body

@@ -22,26 +22,30 @@ class UnknownVariable(Rule):
     """An Assign names a variable that no ReadValue reads.
 
     ## What it does
-    Reports an Assign whose `variable_id` is that of no ReadValue in the model or its bodies.
+    Reports an Assign whose `variable_id` is not that of any ReadValue in the model or its bodies.
 
     ## Why it matters
-    What is assigned is never seen again: one of the two names is wrong.
+    The assigned value is never used: one of the two names is wrong.
 
     ## What OpenVINO does
-    Refuses the model: "map::at".
+    Rejects the model: "map::at".
 
     ## Example
     ```xml
-    <layer id="1" name="read" type="ReadValue" version="opset6"><data variable_id="state" variable_type="f32" variable_shape="2,3"/>…</layer>
+    <layer id="1" name="read" type="ReadValue" version="opset6">
+        <data variable_id="state" variable_type="f32" variable_shape="2,3"/>…
+    </layer>
     <layer id="2" name="assign" type="Assign" version="opset6"><data variable_id="stat"/>…</layer>
     ```
 
     ## How to fix it
-    Give both the same `variable_id`.
+    Give both layers the same `variable_id`.
 
     ## Use instead
     ```xml
-    <layer id="1" name="read" type="ReadValue" version="opset6"><data variable_id="state" variable_type="f32" variable_shape="2,3"/>…</layer>
+    <layer id="1" name="read" type="ReadValue" version="opset6">
+        <data variable_id="state" variable_type="f32" variable_shape="2,3"/>…
+    </layer>
     <layer id="2" name="assign" type="Assign" version="opset6"><data variable_id="state"/>…</layer>
     ```
     """
@@ -68,28 +72,33 @@ class UnknownVariable(Rule):
 
 
 class UnassignedVariable(Rule):
-    """A variable is read and never assigned.
+    """A variable is read but never assigned.
 
     ## What it does
-    Reports a ReadValue whose `variable_id` is that of no Assign in the model or its bodies.
+    Reports a ReadValue whose `variable_id` is not that of any Assign in the model or its bodies.
 
     ## Why it matters
-    The variable keeps its initial value for ever. A state that was meant to be carried from one call to the next is not.
+    The variable always keeps its initial value. A state that was meant to be carried from one call
+    to the next is not.
 
     ## What OpenVINO does
-    Reads it in silence; its own writer puts such models out.
+    Reads it silently; its own writer emits such models.
 
     ## Example
     ```xml
-    <layer id="1" name="read" type="ReadValue" version="opset6"><data variable_id="state" variable_type="f32" variable_shape="2,3"/>…</layer>
+    <layer id="1" name="read" type="ReadValue" version="opset6">
+        <data variable_id="state" variable_type="f32" variable_shape="2,3"/>…
+    </layer>
     ```
 
     ## How to fix it
-    Add the Assign, or take the initial value in the place of the ReadValue.
+    Add the Assign, or use the initial value instead of the ReadValue.
 
     ## Use instead
     ```xml
-    <layer id="1" name="read" type="ReadValue" version="opset6"><data variable_id="state" variable_type="f32" variable_shape="2,3"/>…</layer>
+    <layer id="1" name="read" type="ReadValue" version="opset6">
+        <data variable_id="state" variable_type="f32" variable_shape="2,3"/>…
+    </layer>
     <layer id="2" name="assign" type="Assign" version="opset6"><data variable_id="state"/>…</layer>
     ```
     """
@@ -120,13 +129,15 @@ class DuplicateTensorName(Rule):
     """Two tensors of a net have the same name.
 
     ## What it does
-    Reports an output port whose `names` hold a name that another output port has before it, and a Result whose `output_names` do. Each body counts for itself.
+    Reports an output port whose `names` contain a name that an earlier output port has, and a
+    Result whose `output_names` do. Each body has names of its own.
 
     ## Why it matters
-    Programs find inputs and outputs by tensor name; which of the two they get is a matter of chance.
+    Programs look up inputs and outputs by tensor name; which of the two they get is undefined.
 
     ## What OpenVINO does
-    Reads it in silence; converters have written it for layers that work in place. Asked for the name, it gives one of the two.
+    Reads it silently; converters have written such names for layers that work in place. Looked up
+    by the name, it returns one of the two.
 
     ## Example
     ```xml
@@ -135,7 +146,7 @@ class DuplicateTensorName(Rule):
     ```
 
     ## How to fix it
-    Rename one of the two. One tensor may have several names, but not the other way round.
+    Rename one of the two. One tensor may have several names, but one name belongs to one tensor.
 
     ## Use instead
     ```xml
@@ -220,14 +231,16 @@ class MissingTensorName(Rule):
     """An input or output of the model has no tensor name.
 
     ## What it does
-    Reports a Parameter whose port has no `names`, and a Result for whose tensor nobody gives one. Where no tensor of the file has a name, it says so once.
+    Reports a Parameter whose port has no `names`, and a Result whose tensor has no name. If no
+    tensor of the file has a name, this is reported once.
 
     ## Why it matters
-    A program that asks for the input or output by name does not find it; only its number is left, which changes when an input is added.
+    A program that looks up the input or output by name does not find it. Only its number is left,
+    which changes when an input is added.
 
     ## What OpenVINO does
-    Reads it in silence; its own writer puts such models out. `model.input("x")` then fails. In an IR of version 10 it takes the names of the layers instead, so nothing is
-    reported there.
+    Reads it silently; its own writer emits such models. `model.input("x")` then fails. In an IR of
+    version 10 it uses the names of the layers instead, so nothing is reported there.
 
     ## Example
     ```xml
@@ -238,7 +251,7 @@ class MissingTensorName(Rule):
     ```
 
     ## How to fix it
-    Name the tensor, best by the name of the layer.
+    Name the tensor, preferably after the layer.
 
     ## Use instead
     ```xml
@@ -260,8 +273,8 @@ class MissingTensorName(Rule):
         if unnamed and not any(port.names for layer in layers for port in layer.outputs):
             layer, producer, port = unnamed[0]
             yield cls.finding(
-                "no tensor of the model has a name: a program can ask for its inputs and outputs by "
-                "number only",
+                "no tensor of the model has a name: a program can ask for its inputs and outputs "
+                "by number only",
                 port.offset,
                 producer,
                 port=("output", port.id),
@@ -309,18 +322,20 @@ def _name(layer: Layer) -> str:
 
 
 class RuntimeInfo(Rule):
-    """The `<rt_info>` of a layer says one thing twice, or something that cannot be read.
+    """The `<rt_info>` of a layer repeats an attribute, or has one that cannot be read.
 
     ## What it does
-    Reports a second `<attribute>` with the name and version of an earlier one in the `<rt_info>` of a layer, and values of `old_api_map_order` and
-    `old_api_map_element_type` that are none. Where OpenVINO does not know the name, it is a warning.
+    Reports a second `<attribute>` with the name and version of an earlier one in the `<rt_info>` of
+    a layer, and invalid values of `old_api_map_order` and `old_api_map_element_type`. If OpenVINO
+    does not know the name, it is a warning.
 
     ## Why it matters
-    One of the two is lost, and nobody says which.
+    One of the two is silently lost.
 
     ## What OpenVINO does
-    Refuses a name that it knows, without the layer: "multiple rt_info attributes are detected: fused_names". Other names it passes over in silence. In an IR of version 10
-    it does not look at them.
+    Rejects a repeated name that it knows, without naming the layer: "multiple rt_info attributes
+    are detected: fused_names". Silently ignores other names. In an IR of version 10 it does not
+    read them.
 
     ## Example
     ```xml
@@ -331,7 +346,7 @@ class RuntimeInfo(Rule):
     ```
 
     ## How to fix it
-    Join the two, or remove one.
+    Merge the two, or remove one.
 
     ## Use instead
     ```xml
@@ -395,7 +410,7 @@ class RuntimeInfo(Rule):
 
 
 def _repeats(data: bytes, span: tuple[int, int]) -> bool:
-    """Whether an rt_info may be at fault: most have one attribute, of a kind that is not checked."""
+    """Whether an rt_info needs a closer look: most have one attribute that is not checked."""
     first = data.find(b"<attribute", *span)
     return first >= 0 and (
         data.find(b"<attribute", first + 1, span[1]) >= 0

@@ -1,4 +1,7 @@
-"""IR7xx: what the constants hold. These rules read all of the .bin, a piece at a time, and are asked only when they are named."""
+"""IR7xx: the values of constants.
+
+These rules read the whole .bin, in pieces, and are only asked when they are selected.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ PIECE = 1 << 22
 
 
 class Odd(NamedTuple):
-    """How many elements of a constant are odd in some way, and the first of them: its number and value."""
+    """How many elements of a constant are unusual; position and value of the first one."""
 
     number: int
     place: int
@@ -28,16 +31,18 @@ class Odd(NamedTuple):
 
 
 class NanWeights(Rule):
-    """A constant holds NaN.
+    """A constant contains NaN.
 
     ## What it does
-    Looks at every element of every floating-point constant (f64, f32, f16, bf16, f8e4m3, f8e5m2), and reports how many are NaN and where the first one is.
+    Reads every element of every floating-point constant (f64, f32, f16, bf16, f8e4m3, f8e5m2), and
+    reports how many are NaN and where the first one is.
 
     ## Why it matters
-    Whatever is computed with it is NaN too. Training has diverged, or a conversion has failed.
+    Everything that is computed from it is NaN as well. Training has diverged, or a conversion has
+    failed.
 
     ## What OpenVINO does
-    Takes it in silence.
+    Accepts it silently.
 
     ## Example
     ```xml
@@ -46,7 +51,7 @@ class NanWeights(Rule):
     ```
 
     ## How to fix it
-    Look at the original model; export it again from a checkpoint that is sound.
+    Check the original model, and export it again from a sound checkpoint.
     """
 
     id = NAN_WEIGHTS
@@ -69,16 +74,18 @@ class NanWeights(Rule):
 
 
 class InfiniteWeights(Rule):
-    """A constant holds an infinity.
+    """A constant contains an infinity.
 
     ## What it does
-    Looks at every element of every floating-point constant (f64, f32, f16, bf16, f8e5m2), and reports how many are infinite and where the first one is.
+    Reads every element of every floating-point constant (f64, f32, f16, bf16, f8e5m2), and reports
+    how many are infinite and where the first one is.
 
     ## Why it matters
-    Infinite weights become NaN at the first 0 that they meet. In the mask of an attention -inf is meant; the usual alternative is the smallest number of the type.
+    Infinite weights become NaN when they are multiplied by 0. In an attention mask -inf is
+    intended; the usual alternative is the smallest number of the type.
 
     ## What OpenVINO does
-    Takes it in silence.
+    Accepts it silently.
 
     ## Example
     ```xml
@@ -87,7 +94,8 @@ class InfiniteWeights(Rule):
     ```
 
     ## How to fix it
-    Where it is not meant, look at the original model: often it was converted to a type that is too narrow.
+    If it is not intended, check the original model: often it was converted to a type that is too
+    narrow.
     """
 
     id = INFINITE_WEIGHTS
@@ -110,16 +118,19 @@ class InfiniteWeights(Rule):
 
 
 class HalfOverflow(Rule):
-    """An f32 constant holds numbers that are infinite in f16.
+    """An f32 constant contains numbers that are infinite in f16.
 
     ## What it does
-    Looks at every element of every f32 constant, and reports how many are finite and of 65520 or more: f16 ends at 65504.
+    Reads every element of every f32 constant, and reports how many are finite with a magnitude of
+    65520 or more; the largest number of f16 is 65504.
 
     ## Why it matters
-    Converted to f16, or run at that precision (as GPUs do by default), these weights are infinite, and what is computed with them soon is NaN.
+    Converted to f16, or run at that precision (the default on GPUs), these weights are infinite,
+    and what is computed from them soon is NaN.
 
     ## What OpenVINO does
-    Takes it in silence. Its compression to f16 clips such numbers, and leaves a constant alone where most of its numbers are out of range.
+    Accepts it silently. Its compression to f16 clips such numbers, and skips a constant if most of
+    its numbers are out of range.
 
     ## Example
     ```xml
@@ -128,7 +139,8 @@ class HalfOverflow(Rule):
     ```
 
     ## How to fix it
-    Keep the layer at f32, or scale: fold the factor into the layers before and after. For a mask, -65504 does what -3.4e38 does.
+    Keep the layer at f32, or scale it: fold the factor into the layers before and after. In a mask,
+    -65504 has the same effect as -3.4e38.
     """
 
     id = F16_OVERFLOW
@@ -151,16 +163,19 @@ class HalfOverflow(Rule):
 
 
 class HalfSubnormal(Rule):
-    """An f32 constant holds numbers that are subnormal in f16.
+    """An f32 constant contains numbers that are subnormal in f16.
 
     ## What it does
-    Looks at every element of every f32 constant, and reports how many are not 0 and below 2^-14 (6.1e-5), where f16 loses digits, and how many of these become 0.
+    Reads every element of every f32 constant, and reports how many are nonzero with a magnitude
+    below 2^-14 (6.1e-5), where f16 loses digits, and how many of them become 0.
 
     ## Why it matters
-    Converted to f16 such weights lose precision, and below 2^-25 (3e-8) all of it. Many in one layer, or an epsilon that becomes 0, change the result.
+    Converted to f16, such weights lose precision, and below 2^-25 (3e-8) all of it. Many in one
+    layer, or an epsilon that becomes 0, change the result.
 
     ## What OpenVINO does
-    Takes it in silence. Its compression to f16 leaves a constant alone where most of its numbers are out of range.
+    Accepts it silently. Its compression to f16 skips a constant if most of its numbers are out of
+    range.
 
     ## Example
     ```xml
@@ -169,7 +184,7 @@ class HalfSubnormal(Rule):
     ```
 
     ## How to fix it
-    Keep the layer at f32, or scale: fold the factor into the layers before and after.
+    Keep the layer at f32, or scale it: fold the factor into the layers before and after.
     """
 
     id = F16_SUBNORMAL
@@ -292,7 +307,9 @@ def _where(piece: bytes, byte: int, width: int, table: bytes) -> Iterator[int]:
 
 
 class _Layout(NamedTuple):
-    """Where in an element its exponent stands: elements whose last byte `suspects` marks may be NaN or infinite."""
+    """The bits of an element.
+
+    Elements whose last byte is marked in `suspects` may be NaN or infinite."""
 
     width: int
     suspects: bytes
@@ -312,7 +329,9 @@ _EXPONENTS: dict[str, _Layout] = {
 
 
 def _not_finite(constant: Constant, pieces: Pieces, *, nan: bool) -> Iterator[tuple[int, float]]:
-    """The elements that are NaN, or those that are infinite. f8e4m3 has no infinity: where all bits are set it is NaN."""
+    """The elements that are NaN, or those that are infinite.
+
+    f8e4m3 has no infinity; an element with all bits set is NaN."""
     layout = _EXPONENTS[constant.element_type.name]
     width = layout.width
     for start, piece in pieces:
@@ -339,9 +358,10 @@ def _too_large(pieces: Pieces) -> Iterator[tuple[int, float]]:
 
 
 def _too_small(piece: bytes) -> tuple[int, int, int]:
-    """How many elements of a piece of an f32 constant are subnormal in f16 or 0 there without being 0; the first of them; how many of them are 0 there.
+    """How many nonzero elements of an f32 constant are subnormal or 0 in f16.
 
-    The bytes of a number in the order of their weight are those of a whole number, so comparing is a matter of bytes; all elements at once, as long integers.
+    Returns their number, the first of them, and how many become 0. Without their sign, floats are
+    ordered as their bytes are, so bytes are compared, for all elements at once as long integers.
     """
     low, middle, high, top = (piece[k::4] for k in range(4))
     count = len(top)

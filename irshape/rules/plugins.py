@@ -80,7 +80,7 @@ def _plugin_rules() -> tuple[type[Rule], ...]:
 
 
 def _check_rule(rule: object, entry: str) -> None:
-    """Raises `PluginError` if an entry point is no rule, or has no proper code, name or severity."""
+    """Raises `PluginError` if an entry point is no rule or lacks a code, name or severity."""
     if not (isinstance(rule, type) and issubclass(rule, Rule)):
         raise PluginError(f"the plugin {entry} is no irshape.rules.Rule")
     code, name, severity = (getattr(rule, key, None) for key in ("code", "name", "severity"))

@@ -52,10 +52,12 @@ class RequiredOperation(Rule):
     """The policy requires an operation that the model does not have.
 
     ## What it does
-    Reports an entry of `required-operations` for which there is no layer, bodies of control flow included.
+    Reports an entry of `required-operations` that no layer matches, bodies of control flow
+    included.
 
     ## Why it matters
-    The user says so: a model that is meant to be stateful without ReadValue, or one without the fused ScaledDotProductAttention that the deployment counts on.
+    It is your requirement: for instance, a stateful model needs ReadValue, or the deployment relies
+    on the fused ScaledDotProductAttention.
 
     ## What OpenVINO does
     Reads the model.
@@ -89,10 +91,11 @@ class ForbiddenOperation(Rule):
     """The policy forbids this operation.
 
     ## What it does
-    Reports each layer that is an operation of `forbidden-operations`, bodies of control flow included.
+    Reports every layer that matches an entry of `forbidden-operations`, bodies of control flow
+    included.
 
     ## Why it matters
-    The user says so: the target has no kernel for it, or it is slow there.
+    It is your requirement: for instance, the target has no kernel for the operation, or a slow one.
 
     ## What OpenVINO does
     Reads the model.
@@ -127,10 +130,12 @@ class AllowedElementTypes(Rule):
     """The policy does not allow this element type.
 
     ## What it does
-    Reports each layer with an output of an element type that is not among `allowed-element-types`: what is inferred for it, and where nothing is, what its port declares.
+    Reports every layer with an output whose element type is not among `allowed-element-types`. The
+    type is the inferred one, or the declared one if none can be inferred.
 
     ## Why it matters
-    The user says so: the target computes in other types, or converts these.
+    It is your requirement: for instance, the target computes in other types, or has to convert
+    these.
 
     ## What OpenVINO does
     Reads the model.
@@ -142,7 +147,7 @@ class AllowedElementTypes(Rule):
     ```
 
     ## How to fix it
-    Convert the model to the types that are allowed, or change the policy.
+    Convert the model to the allowed types, or change the policy.
     """
 
     id = FORBIDDEN_ELEMENT_TYPE
@@ -178,7 +183,7 @@ def _outputs(context: Context) -> Iterator[tuple[Layer, Port, Tensor]]:
 
 
 class PortsRule(Rule):
-    """A rule that compares the inputs or the outputs of a model with those that a policy expects."""
+    """A rule that compares the inputs or outputs of a model with those a policy expects."""
 
     what: ClassVar[Literal["input", "output"]]
 
@@ -238,14 +243,15 @@ class ExpectedInputs(PortsRule):
     """The inputs of the model are not those that the policy expects.
 
     ## What it does
-    Compares the Parameters of the net with `inputs`: one that is missing, one that is not listed, another element type, or a shape that cannot be the expected one. An input is
-    found by tensor name, layer name or id. A `?` in an expected shape must be dynamic in the model too, and an interval the same.
+    Compares the Parameters of the net with `inputs`, and reports an input that is missing or not
+    listed, another element type, and another shape. An input is found by tensor name, layer name or
+    id. A `?` in an expected shape must be dynamic in the model too, and an interval the same.
 
     ## Why it matters
-    The program that calls the model feeds it by these names, types and shapes.
+    The program that calls the model relies on these names, types and shapes.
 
     ## What OpenVINO does
-    Reads the model; the program fails later: "Port for tensor name image was not found".
+    Reads the model. The program fails later: "Port for tensor name image was not found".
 
     ## Example
     ```toml
@@ -254,7 +260,7 @@ class ExpectedInputs(PortsRule):
     ```
 
     ## How to fix it
-    Convert the model with the inputs that are expected, or change the policy.
+    Convert the model with the expected inputs, or change the policy.
     """
 
     id = EXPECTED_INPUTS
@@ -272,11 +278,12 @@ class ExpectedOutputs(PortsRule):
     """The outputs of the model are not those that the policy expects.
 
     ## What it does
-    Compares the Results of the net with `outputs`, as `expected-inputs` does with the inputs. An output is found by a tensor name of the port that feeds it, by the name or id of its
-    Result, or by the name of the layer that feeds it.
+    Compares the Results of the net with `outputs`, as `expected-inputs` does with the inputs. An
+    output is found by a tensor name of the port that feeds it, by the name or id of its Result, or
+    by the name of the layer that feeds it.
 
     ## Why it matters
-    The program that calls the model reads its outputs by these names, types and shapes.
+    The program that calls the model relies on these names, types and shapes.
 
     ## What OpenVINO does
     Reads the model.
@@ -288,7 +295,7 @@ class ExpectedOutputs(PortsRule):
     ```
 
     ## How to fix it
-    Convert the model with the outputs that are expected, or change the policy.
+    Convert the model with the expected outputs, or change the policy.
     """
 
     id = EXPECTED_OUTPUTS
@@ -346,13 +353,14 @@ def _tensor(context: Context, layer: Layer, what: str) -> Tensor | None:
 
 
 class StaticBatch(Rule):
-    """The policy wants dynamic batches, and the first dimension of this input is static.
+    """The policy requires dynamic batches, and the first dimension of this input is static.
 
     ## What it does
-    With `dynamic-batch = true`, reports each Parameter of the net whose first dimension is a number. A scalar has no first dimension and is passed over.
+    With `dynamic-batch = true`, reports every Parameter of the net whose first dimension is static.
+    A scalar has no first dimension and is not reported.
 
     ## Why it matters
-    A server that gathers requests into batches needs a model that takes any number of them.
+    A server that collects requests into batches needs a model that accepts any number of them.
 
     ## What OpenVINO does
     Reads the model.
@@ -364,7 +372,8 @@ class StaticBatch(Rule):
     ```
 
     ## How to fix it
-    Convert the model with a dynamic first dimension: `irshape infer MODEL --shape x=[?,3,224,224]` tells whether the rest of it allows that.
+    Convert the model with a dynamic first dimension. `irshape infer MODEL --shape x=[?,3,224,224]`
+    shows whether the rest of it allows that.
     """
 
     id = STATIC_BATCH
@@ -395,10 +404,12 @@ class TooManyWeights(Rule):
     """The weights are larger than the policy allows.
 
     ## What it does
-    Adds up the bytes in the .bin that constants take, those that several share once, and compares the sum with `max-weights`.
+    Adds up the bytes of the .bin that constants use, counting shared bytes once, and compares the
+    sum with `max-weights`.
 
     ## Why it matters
-    The target has so much memory, or the download may take so long.
+    It is your requirement: for instance, the target has limited memory, or the download must not
+    take too long.
 
     ## What OpenVINO does
     Reads the model.
@@ -440,10 +451,10 @@ class TooManyLayers(Rule):
     """The model has more layers than the policy allows.
 
     ## What it does
-    Counts the layers, those in bodies of control flow included, and compares their number with `max-layers`.
+    Counts the layers, bodies of control flow included, and compares their number with `max-layers`.
 
     ## Why it matters
-    The user says so: a model of unusual size is often one that was exported with a loop unrolled.
+    It is your requirement. A model of unusual size often was exported with an unrolled loop.
 
     ## What OpenVINO does
     Reads the model.
@@ -455,7 +466,7 @@ class TooManyLayers(Rule):
     ```
 
     ## How to fix it
-    Convert the model so that it stays below, or change the policy.
+    Convert the model so that it has fewer layers, or change the policy.
     """
 
     id = LAYERS_LIMIT

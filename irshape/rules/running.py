@@ -15,13 +15,14 @@ class UnreadableFile(Rule):
     """The file could not be opened.
 
     ## What it does
-    Reports, where several files are checked, one that cannot be opened: it is gone, may not be read, or is no regular file. The others are checked all the same; the exit status is 2.
+    When several files are checked, reports one that cannot be opened: it does not exist, may not be
+    read, or is not a regular file. The others are still checked; the exit status is 2.
 
     ## Why it matters
     The file has not been checked.
 
     ## What OpenVINO does
-    Refuses it: "Model file … cannot be opened!".
+    Rejects it: "Model file … cannot be opened!".
 
     ## Example
     ```xml
@@ -37,16 +38,17 @@ class UnreadableFile(Rule):
 
 
 class UnusedSuppression(Rule):
-    """A comment silences a rule that finds nothing there.
+    """A comment silences a rule that reports nothing there.
 
     ## What it does
-    Reports a code in `<!-- irshape: disable=… -->` that silences no finding: none of the rules that it covers found anything where the comment holds.
+    Reports a code in `<!-- irshape: disable=… -->` that silences no finding: none of the rules that
+    it covers reports anything in the scope of the comment.
 
     ## Why it matters
-    A comment that has outlived its reason hides the next finding.
+    A comment that is no longer needed hides the next finding.
 
     ## What OpenVINO does
-    Passes over comments.
+    Ignores comments.
 
     ## Example
     ```xml
@@ -68,16 +70,17 @@ class UnusedSuppression(Rule):
 
 
 class UnknownSuppression(Rule):
-    """A comment for irshape that it does not understand.
+    """A comment for irshape cannot be understood.
 
     ## What it does
-    Reports a comment that begins with `irshape:` and is not of the form `disable=CODES` or `disable-file=CODES`, and a code in one that no rule has.
+    Reports a comment that begins with `irshape:` and does not have the form `disable=CODES` or
+    `disable-file=CODES`, and a code in such a comment that no rule has.
 
     ## Why it matters
     The finding that it is meant to silence is still reported, or a misspelt code silences nothing.
 
     ## What OpenVINO does
-    Passes over comments.
+    Ignores comments.
 
     ## Example
     ```xml
@@ -85,7 +88,8 @@ class UnknownSuppression(Rule):
     ```
 
     ## How to fix it
-    Write codes, beginnings of codes or names, with commas between them; `irshape rule` lists them. A reason may follow after a colon.
+    Write codes, prefixes of codes or names, separated by commas; `irshape rule` lists them. A
+    reason may follow after a colon.
 
     ## Use instead
     ```xml
@@ -97,17 +101,18 @@ class UnknownSuppression(Rule):
 
 
 class MisplacedSuppression(Rule):
-    """A comment that silences nothing, because it stands in no layer.
+    """A comment silences nothing because it is not inside a layer.
 
     ## What it does
-    Reports `<!-- irshape: disable=… -->` between layers, among edges, or after them. In a layer it holds for that layer and the bodies in it, before the first element for the whole
-    file, and `disable-file` holds for the whole file wherever it stands.
+    Reports `<!-- irshape: disable=… -->` between layers, among edges, or after them. Inside a layer
+    it applies to that layer and the bodies in it; before the first element it applies to the whole
+    file. `disable-file` applies to the whole file wherever it is.
 
     ## Why it matters
     The finding that it is meant to silence is still reported.
 
     ## What OpenVINO does
-    Passes over comments.
+    Ignores comments.
 
     ## Example
     ```xml
@@ -117,7 +122,7 @@ class MisplacedSuppression(Rule):
     ```
 
     ## How to fix it
-    Put it inside the layer, or write `disable-file`.
+    Move it into the layer, or write `disable-file`.
 
     ## Use instead
     ```xml

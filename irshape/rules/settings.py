@@ -1,4 +1,4 @@
-"""What a rule may be told: the rules that are on, the target release, extensions, the policy of the user."""
+"""The settings that rules depend on: selection, target release, extensions, policies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ExpectedPort(NamedTuple):
-    """An input or output as a policy expects it; None where it says nothing."""
+    """An input or output as a policy expects it; None for what it leaves open."""
 
     name: str
     type: str | None = None
@@ -19,7 +19,9 @@ class ExpectedPort(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """A user's own rules for the models that `files` match, all of them where it is empty. Fields without a value demand nothing."""
+    """A policy for the models that match `files`, or for all if it is empty.
+
+    Fields that are not set demand nothing."""
 
     files: tuple[str, ...] = ()
     required_operations: tuple[str, ...] = ()
@@ -33,7 +35,9 @@ class Policy(NamedTuple):
 
 
 class CustomRule(NamedTuple):
-    """A rule of the user's own, `[[rules.custom]]`: what the expression selects is reported. files: patterns; all files where there is none."""
+    """A custom rule, `[[rules.custom]]`, which reports what its expression selects.
+
+    files: patterns of the files that it applies to; none for all files."""
 
     id: RuleId
     xpath: str
@@ -43,10 +47,11 @@ class CustomRule(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What the check of one file depends on beside the file.
+    """The settings for one file.
 
-    enabled: the codes of the rules whose findings are reported, None for those of the rules that are asked by default. ignored: the codes that a selector ignores outright; of
-    what keeps a file from being read, only these are left out.
+    enabled: the codes of the rules whose findings are reported; None for the default rules.
+    ignored: the codes that a selector ignores explicitly. A finding that a file could not be read
+    is only left out if its code is among these.
     """
 
     enabled: frozenset[str] | None = None

@@ -20,31 +20,37 @@ from .context import Context
 
 
 class LiteralBatch(Rule):
-    """A Reshape holds the batch as a literal.
+    """A Reshape contains the batch as a literal.
 
     ## What it does
-    Reports a Reshape whose pattern is a constant that begins with a number, where the first dimension of what it reshapes is that of an input of the model and has this
-    size, or any size.
+    Reports a Reshape with a constant pattern that begins with a number, if the first dimension of
+    its data is that of an input of the model and has this size, or any size.
 
     ## Why it matters
-    The model works for this batch only: given another, the Reshape fails or mixes the items of the batch.
+    The model works for this batch only. With another one, the Reshape fails or mixes the items of
+    the batch.
 
     ## What OpenVINO does
-    Reads it in silence; `model.reshape` to another batch is then refused at some layer.
+    Reads it silently. `model.reshape` to another batch is then rejected at some layer.
 
     ## Example
     ```xml
     <!-- the input is [1,3,224,224], the pattern [1, -1] -->
-    <layer id="2" name="flatten" type="Reshape" version="opset1"><data special_zero="true"/>…</layer>
+    <layer id="2" name="flatten" type="Reshape" version="opset1">
+        <data special_zero="true"/>…
+    </layer>
     ```
 
     ## How to fix it
-    Write 0 in the place of the number (with `special_zero="true"`, it takes the dimension over), or -1 where no other entry of the pattern is.
+    Write 0 instead of the number (with `special_zero="true"`, it keeps the dimension), or -1 if no
+    other entry of the pattern is -1.
 
     ## Use instead
     ```xml
     <!-- the input is [1,3,224,224], the pattern [0, -1] -->
-    <layer id="2" name="flatten" type="Reshape" version="opset1"><data special_zero="true"/>…</layer>
+    <layer id="2" name="flatten" type="Reshape" version="opset1">
+        <data special_zero="true"/>…
+    </layer>
     ```
     """
 
@@ -57,8 +63,8 @@ class LiteralBatch(Rule):
         for layer, data, pattern, literal in context.shared(reshapes):
             if literal:
                 yield cls.finding(
-                    f"the pattern {list(pattern)} holds the first dimension of {data} as the literal "
-                    f"{literal}: the model works for this batch only",
+                    f"the pattern {list(pattern)} holds the first dimension of {data} as the "
+                    f"literal {literal}: the model works for this batch only",
                     layer.offset,
                     layer,
                     port=("input", layer.inputs[1].id),
@@ -72,14 +78,14 @@ class PinnedDimension(Rule):
     """A constant makes a dynamic dimension static.
 
     ## What it does
-    In a model with dynamic inputs, reports a Reshape, a Broadcast or an operation that broadcasts (Add, Multiply …) where a dynamic dimension meets a constant of a fixed
-    size, which only one size fits.
+    In a model with dynamic inputs, reports a Reshape, a Broadcast or an operation that broadcasts
+    (Add, Multiply …) in which a dynamic dimension meets a constant that fits only one size.
 
     ## Why it matters
-    The input may have any size, it says, but only one can be run.
+    The input is declared to have any size, but only one can be run.
 
     ## What OpenVINO does
-    Takes it in silence, and goes on with the static dimension; other sizes fail when the model is run.
+    Silently continues with the static dimension. Other sizes fail when the model is run.
 
     ## Example
     ```xml
@@ -88,7 +94,7 @@ class PinnedDimension(Rule):
     ```
 
     ## How to fix it
-    Work the size out (ShapeOf, Slice), or declare the input with the size that it can only have.
+    Compute the size (ShapeOf, Slice), or declare the input with the only size that it can have.
     """
 
     id = PINNED_DIMENSION
@@ -155,7 +161,7 @@ class PinnedDimension(Rule):
         source: OutputRef | None,
         broadcast: bool,
     ) -> Iterator[Finding]:
-        """A tensor that is broadcast with a constant; of a Broadcast, the constant is its target."""
+        """A tensor that is broadcast with a constant, or to the target that it gives."""
         layer = body.layers[position]
         if source is None or data.shape.is_static or data.shape.dims is None:
             return
@@ -190,8 +196,8 @@ class PinnedDimension(Rule):
             layer,
             expected=str(shape.dims[axis]),
             actual=what,
-            help="work the size out of the input's shape, or declare the input with the size that it "
-            "can only have",
+            help="work the size out of the input's shape, or declare the input with the size that "
+            "it can only have",
         )
 
 
@@ -199,19 +205,23 @@ class HugeTensor(Rule):
     """A tensor is too large for any memory.
 
     ## What it does
-    Reports an output of 2^40 elements or more, a million million. What lies behind it is not reported again.
+    Reports an output of 2^40 elements or more, about a million million. Outputs that are computed
+    from it are not reported again.
 
     ## Why it matters
-    The model cannot be run. A dimension has too many digits, or a product of sizes is not what was meant.
+    The model cannot be run. A dimension has too many digits, or a product of sizes is not what was
+    meant.
 
     ## What OpenVINO does
-    Reads a dimension of 10^12 in silence, and fails for lack of memory when the model is run.
+    Reads a dimension of 10^12 silently, and runs out of memory when the model is run.
 
     ## Example
     ```xml
     <layer id="0" name="x" type="Parameter" version="opset1">
         <data shape="1000000000000,3" element_type="f32"/>
-        <output><port id="0" precision="FP32" names="x"><dim>1000000000000</dim><dim>3</dim></port></output>
+        <output>
+            <port id="0" precision="FP32" names="x"><dim>1000000000000</dim><dim>3</dim></port>
+        </output>
     </layer>
     ```
 
@@ -259,7 +269,8 @@ class HugeTensor(Rule):
                     continue
                 least = "" if shape.is_static else "at least "
                 yield cls.finding(
-                    f"the tensor {shape} has {least}{size:.3g} elements, more than any memory holds",
+                    f"the tensor {shape} has {least}{size:.3g} elements, more than any memory "
+                    "holds",
                     port.offset,
                     layers[position],
                     port=("output", port.id),

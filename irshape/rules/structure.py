@@ -31,13 +31,16 @@ class DuplicateId(Rule):
     """Two layers of one body have the same id.
 
     ## What it does
-    Reports the second and every later layer with an id that another layer of the same net or body has. Each body counts for itself.
+    Reports the second and every later layer whose id is used by another layer of the same net or
+    body. Each body has ids of its own.
 
     ## Why it matters
-    Edges name layers by id. Which of the two an edge means, the file does not say, and so any input that one of them feeds is in doubt.
+    Edges refer to layers by id. The file does not say which of the two an edge means, so every
+    input that one of them feeds is in doubt.
 
     ## What OpenVINO does
-    In some files the last layer wins in silence, others it refuses with a message that names neither: "Cannot create  layer  id:0 from unsupported opset: ".
+    In some files the last layer silently wins. Others are rejected with a message that names
+    neither: "Cannot create layer id:0 from unsupported opset: ".
 
     ## Example
     ```xml
@@ -46,7 +49,7 @@ class DuplicateId(Rule):
     ```
 
     ## How to fix it
-    Give one of the two an id that no other layer has, and change the edges that belong to it.
+    Give one of the two an id that no other layer has, and update the edges that belong to it.
 
     ## Use instead
     ```xml
@@ -88,13 +91,16 @@ class MissingLayerAttribute(Rule):
     """A layer lacks its id, name, type or version.
 
     ## What it does
-    Reports a `<layer>` without one of the four attributes. A layer on its own needs only its `type`.
+    Reports a `<layer>` without one of the four attributes. A layer on its own needs only its
+    `type`.
 
     ## Why it matters
-    Without an id no edge finds the layer, without a type or version nobody knows what it computes.
+    Without an id, no edge can refer to the layer. Without a type or version, it is unknown what it
+    computes.
 
     ## What OpenVINO does
-    Refuses it with a byte offset: "node <layer> is missing mandatory attribute: version at offset 537".
+    Rejects it with a byte offset: "node <layer> is missing mandatory attribute: version at offset
+    537".
 
     ## Example
     ```xml
@@ -102,7 +108,8 @@ class MissingLayerAttribute(Rule):
     ```
 
     ## How to fix it
-    Add what is missing. The version is the opset that holds the operation; `irshape ops ReduceMean` shows it.
+    Add the missing attribute. The version is the opset that contains the operation; `irshape ops
+    ReduceMean` shows it.
 
     ## Use instead
     ```xml
@@ -114,16 +121,18 @@ class MissingLayerAttribute(Rule):
 
 
 class MalformedId(IdRule):
-    """The id of a layer or port is no whole number.
+    """The id of a layer or port is not a whole number.
 
     ## What it does
-    Reports an id that is not a whole number from 0 to 2^63-1. A number with a sign or leading zeros, which OpenVINO reads, is a warning.
+    Reports an id that is not a whole number from 0 to 2^63-1. A number with a sign or leading
+    zeros, which OpenVINO reads, is a warning.
 
     ## Why it matters
-    Edges compare ids as numbers; one that is no number cannot be named by any edge.
+    Edges compare ids as numbers, so no edge can refer to an id that is not one.
 
     ## What OpenVINO does
-    Refuses most such texts with the word "stoll" and nothing else; some it reads as another number than was meant.
+    Rejects most such ids with the message "stoll" and nothing else. Some are read as a different
+    number.
 
     ## Example
     ```xml
@@ -131,7 +140,7 @@ class MalformedId(IdRule):
     ```
 
     ## How to fix it
-    Number the layers, and name them so in the edges.
+    Number the layers, and use these numbers in the edges.
 
     ## Use instead
     ```xml
@@ -159,16 +168,18 @@ class MalformedId(IdRule):
 
 
 class MalformedDim(PortRule):
-    """A dimension is no whole number from -1 up.
+    """A dimension is not a whole number from -1 up.
 
     ## What it does
-    Reports a `<dim>` that holds something else than a size, or -1 for one that is not known: a word, a fraction, a smaller negative number, nothing at all.
+    Reports a `<dim>` that contains neither a size nor -1 (for an unknown one): a word, a fraction,
+    a smaller negative number, or nothing.
 
     ## Why it matters
-    The port says nothing that could be checked, and readers differ in what they make of it.
+    The port declares nothing that could be checked, and readers interpret it differently.
 
     ## What OpenVINO does
-    Refuses a port of a layer that it uses: "dimension (-2) in node dim must be greater or equal to -1". Of `3x` or `2.5` it takes the digits in front, in silence.
+    Rejects it in a port of a layer that it uses: "dimension (-2) in node dim must be greater or
+    equal to -1". Of `3x` or `2.5` it silently reads the leading digits.
 
     ## Example
     ```xml
@@ -192,16 +203,17 @@ class MalformedDim(PortRule):
 
 
 class UnknownLayerAttribute(AttributeNameRule):
-    """A `<layer>` has an attribute that means nothing there.
+    """A `<layer>` has an attribute that has no meaning there.
 
     ## What it does
-    Reports any attribute of a `<layer>` but `id`, `name`, `type` and `version`, and `output_names` of a Result.
+    Reports every attribute of a `<layer>` except `id`, `name`, `type` and `version`, and
+    `output_names` of a Result.
 
     ## Why it matters
-    What somebody wrote there has no effect. Attributes of the operation belong into `<data>`.
+    The attribute has no effect. Attributes of the operation belong in `<data>`.
 
     ## What OpenVINO does
-    Passes over it in silence.
+    Ignores it silently.
 
     ## Example
     ```xml
@@ -221,16 +233,16 @@ class UnknownLayerAttribute(AttributeNameRule):
 
 
 class UnknownPortAttribute(AttributeNameRule):
-    """A `<port>` has an attribute that means nothing there.
+    """A `<port>` has an attribute that has no meaning there.
 
     ## What it does
-    Reports any attribute of a `<port>` but `id`, `precision` and `names`.
+    Reports every attribute of a `<port>` except `id`, `precision` and `names`.
 
     ## Why it matters
-    What somebody wrote there has no effect; a misspelt `precision` leaves the port without one.
+    The attribute has no effect. A misspelt `precision` leaves the port without one.
 
     ## What OpenVINO does
-    Passes over it in silence.
+    Ignores it silently.
 
     ## Example
     ```xml
@@ -257,13 +269,15 @@ class DuplicatePort(Rule):
     """Two ports of one layer have the same id.
 
     ## What it does
-    Reports the second and every later input port of a layer with an id that another of its input ports has; the same for output ports.
+    Reports the second and every later input port whose id is used by another input port of the
+    layer; likewise for output ports.
 
     ## Why it matters
-    Edges name ports by id, so an edge cannot tell the two apart.
+    Edges refer to ports by id, so an edge cannot distinguish the two.
 
     ## What OpenVINO does
-    Refuses the edge that names the port by its right id: "Can not find input port with id 1 in layer mean". Of ports that no edge names it says nothing.
+    Rejects the edge that names the port by its right id: "Can not find input port with id 1 in
+    layer mean". It says nothing about ports that no edge names.
 
     ## Example
     ```xml
@@ -274,7 +288,7 @@ class DuplicatePort(Rule):
     ```
 
     ## How to fix it
-    Number the ports through, inputs first, and correct the edges.
+    Number the ports consecutively, inputs first, and correct the edges.
 
     ## Use instead
     ```xml
@@ -325,13 +339,16 @@ class OutputCount(Rule):
     """A layer declares more outputs than its operation has, or none though it has some.
 
     ## What it does
-    Reports output ports past those of the operation, and a layer without any `<output>`; the latter is a warning as long as no edge comes from it.
+    Reports surplus output ports, and a layer without an `<output>`. The latter is a warning unless
+    an edge comes from the layer.
 
     ## Why it matters
-    Nothing ever comes out of a port that the operation does not have. A layer whose `<output>` was lost cannot be connected.
+    A port that the operation does not have never produces anything. A layer whose `<output>` was
+    lost cannot be connected.
 
     ## What OpenVINO does
-    Refuses surplus ports, without the layer: "node index is out of range". For a lost `<output>` it says "Can not find output port with id 2 in layer mean".
+    Rejects surplus ports without naming the layer: "node index is out of range". For a lost
+    `<output>` it says "Can not find output port with id 2 in layer mean".
 
     ## Example
     ```xml
@@ -342,7 +359,7 @@ class OutputCount(Rule):
     ```
 
     ## How to fix it
-    Remove the ports that are too many, or add the `<output>`.
+    Remove the surplus ports, or add the `<output>`.
 
     ## Use instead
     ```xml
@@ -390,13 +407,15 @@ class MissingPrecision(PortRule):
     """An output port has no precision.
 
     ## What it does
-    Reports an output port without `precision`. Input ports need none; IRs of version 10 write none there.
+    Reports an output port without `precision`. Input ports do not need one; IRs of version 10 never
+    write one there.
 
     ## Why it matters
-    The file does not say what the layer computes, and no reader of the file takes it.
+    The file does not say what the layer produces, and no reader accepts it.
 
     ## What OpenVINO does
-    Refuses it with a byte offset: "node <port> is missing mandatory attribute: precision at offset 812".
+    Rejects it with a byte offset: "node <port> is missing mandatory attribute: precision at offset
+    812".
 
     ## Example
     ```xml
@@ -406,7 +425,7 @@ class MissingPrecision(PortRule):
     ```
 
     ## How to fix it
-    Add the precision; `irshape infer` shows which.
+    Add the precision; `irshape infer` shows it.
 
     ## Use instead
     ```xml
@@ -436,16 +455,19 @@ class MissingPrecision(PortRule):
 
 
 class UnknownPrecision(PortRule):
-    """The precision of a port is the name of no element type.
+    """The precision of a port is not the name of an element type.
 
     ## What it does
-    Reports a `precision` that is not `FP32`, `I64`, `BOOL` or another of OpenVINO's names. On an input port it is a warning.
+    Reports a `precision` that is not `FP32`, `I64`, `BOOL` or another of OpenVINO's names. On an
+    input port it is a warning.
 
     ## Why it matters
-    A precision that nobody knows says nothing; most often it is a type's name from another framework.
+    An unknown precision says nothing. Usually it is the name that another framework uses for the
+    type.
 
     ## What OpenVINO does
-    Refuses it on an output port, without the layer: "Unsupported element type: float32". Ignores it on an input port.
+    Rejects it on an output port, without naming the layer: "Unsupported element type: float32".
+    Ignores it on an input port.
 
     ## Example
     ```xml
@@ -455,7 +477,8 @@ class UnknownPrecision(PortRule):
     ```
 
     ## How to fix it
-    Write OpenVINO's name of the type: FP64 FP32 FP16 BF16, I64 I32 I16 I8 I4, U64 U32 U16 U8 U4 BIN, BOOL, STRING …
+    Write OpenVINO's name of the type: FP64 FP32 FP16 BF16, I64 I32 I16 I8 I4, U64 U32 U16 U8 U4
+    BIN, BOOL, STRING …
 
     ## Use instead
     ```xml
@@ -531,16 +554,18 @@ _BODIES = {"loop": ("body",), "tensoriterator": ("body",), "if": ("then_body", "
 
 
 class MissingBody(Rule):
-    """A control-flow layer lacks a body, or another one has it.
+    """A control-flow layer lacks a body, or has one that it cannot use.
 
     ## What it does
-    Reports a Loop or TensorIterator without `<body>`, an If without `<then_body>` or `<else_body>`, and a body that such a layer has no use for.
+    Reports a Loop or TensorIterator without `<body>`, an If without `<then_body>` or `<else_body>`,
+    and any other body in such a layer.
 
     ## Why it matters
     The body is what the layer computes.
 
     ## What OpenVINO does
-    Refuses a missing body with a message about the inside of its parser, or crashes; passes over a surplus one in silence.
+    Rejects a missing body with a message about the internals of its parser, or crashes. Silently
+    ignores a surplus body.
 
     ## Example
     ```xml
@@ -550,7 +575,7 @@ class MissingBody(Rule):
     ```
 
     ## How to fix it
-    Add the body with its `<layers>` and `<edges>`, or remove the one that is too many.
+    Add the body with its `<layers>` and `<edges>`, or remove the surplus one.
     """
 
     id = MISSING_BODY

@@ -19,14 +19,18 @@ class NewerThanTarget(Rule):
     """The model needs a newer OpenVINO than the target.
 
     ## What it does
-    With `--target 2023.3` (or `target` in the configuration), reports each layer whose opset or element type that release does not read, and an IR version that it does not read. Without
-    a target it says nothing. `irshape requires MODEL` tells the oldest release that reads a model.
+    With `--target 2023.3` (or `target` in the configuration), reports every layer whose opset or
+    element type that release does not read, and an IR version that it does not read. Without a
+    target, nothing is reported. `irshape requires MODEL` prints the oldest release that reads a
+    model.
 
     ## Why it matters
-    A model that was converted with a newer OpenVINO than the one it is deployed on does not load there.
+    A model that was converted with a newer OpenVINO than the one it is deployed on does not load
+    there.
 
     ## What OpenVINO does
-    The older release refuses the model: "Cannot create Interpolate layer … id:7 from unsupported opset: opset11".
+    The older release rejects the model: "Cannot create Interpolate layer … id:7 from unsupported
+    opset: opset11".
 
     ## Example
     ```xml
@@ -35,7 +39,8 @@ class NewerThanTarget(Rule):
     ```
 
     ## How to fix it
-    Convert the model with the release that it is meant for, or raise the target. Where the target has the same operation under an earlier opset, write that one.
+    Convert the model with the target release, or raise the target. If the target has the same
+    operation in an earlier opset, write that opset.
     """
 
     id = NEWER_THAN_TARGET

@@ -44,15 +44,18 @@ class IrVersion(Rule):
     """The IR has a version that OpenVINO does not read.
 
     ## What it does
-    Reports a `<net>` whose `version` OpenVINO does not read. Nothing else of the file is checked then: versions before 10 have other layers and attributes.
+    Reports a `<net>` whose `version` OpenVINO does not read. Nothing else in the file is then
+    checked: versions before 10 have other layers and attributes.
 
-    A version that crosses byte 512 of the file, behind a long comment or name, is reported too: OpenVINO looks for it in the bytes before, and finds a part of it.
+    A version that crosses byte 512 of the file, after a long comment or name, is reported as well:
+    OpenVINO only searches the bytes before it, and finds a part of the version.
 
     ## Why it matters
-    No current reader takes the file.
+    No current reader accepts the file.
 
     ## What OpenVINO does
-    Refuses it without saying why: "Unable to read the model. Please check if the model format is supported".
+    Rejects it without saying why: "Unable to read the model. Please check if the model format is
+    supported".
 
     ## Example
     ```xml
@@ -75,13 +78,14 @@ class UnknownType(Rule):
     """No opset contains an operation of this type.
 
     ## What it does
-    Reports a `type` that is the name of no operation, and names one that is close. Its declared ports are taken, and the rest of the model is checked.
+    Reports a `type` that is not the name of an operation, and suggests one that is close. The
+    shapes that its ports declare are used, and the rest of the model is checked.
 
     ## Why it matters
-    Nobody knows what the layer computes.
+    It is unknown what the layer computes.
 
     ## What OpenVINO does
-    Refuses the model: "Opset opset1 doesn't contain the operation with type: ReduceMeen".
+    Rejects the model: "Opset opset1 doesn't contain the operation with type: ReduceMeen".
 
     ## Example
     ```xml
@@ -89,7 +93,8 @@ class UnknownType(Rule):
     ```
 
     ## How to fix it
-    Correct the type; if the operation is your own, name it with `--extension TYPE` or declare it in a plugin (see IR604).
+    Correct the type. If the operation is your own, name it with `--extension TYPE` or declare it in
+    a plugin (see IR604).
 
     ## Use instead
     ```xml
@@ -119,13 +124,15 @@ class UnknownVersion(Rule):
     """The opset that the layer names does not contain its operation.
 
     ## What it does
-    Reports a `version` that is no opset, or one that does not hold the operation: an earlier one than that which brought it, or the newest, which does not hold them all.
+    Reports a `version` that is not an opset, or an opset that does not contain the operation: one
+    before the opset that introduced it, or the newest, which does not contain all of them.
 
     ## Why it matters
     The version decides which attributes and inputs the layer has.
 
     ## What OpenVINO does
-    Refuses the model: "Opset opset3 doesn't contain the operation with type: Gelu", or "Cannot create … layer … from unsupported opset: opset99".
+    Rejects the model: "Opset opset3 doesn't contain the operation with type: Gelu", or "Cannot
+    create … layer … from unsupported opset: opset99".
 
     ## Example
     ```xml
@@ -133,7 +140,8 @@ class UnknownVersion(Rule):
     ```
 
     ## How to fix it
-    Write an opset that contains the operation; `irshape ops ReduceMean` shows them. A later opset contains the operations of the earlier ones.
+    Write an opset that contains the operation; `irshape ops ReduceMean` lists them. Later opsets
+    contain the operations of earlier ones.
 
     ## Use instead
     ```xml
@@ -158,17 +166,20 @@ class UnknownVersion(Rule):
 
 
 class CustomOperation(Rule):
-    """A custom operation.
+    """The layer is a custom operation.
 
     ## What it does
-    Reports a layer of a version that is used for operations outside the opsets (`extension`, `experimental`, `custom_opset` …). Its declared ports are taken, and the rest of
-    the model is checked. An operation that `--extension`, `extensions` in the configuration or a plugin makes known is an info, that the model needs its library; any other is an error.
+    Reports a layer with a version that is used for operations outside the opsets (`extension`,
+    `experimental`, `custom_opset` …). The shapes that its ports declare are used, and the rest of
+    the model is checked. For an operation that is known from `--extension`, `extensions` in the
+    configuration or a plugin, it is an info that the model needs its library; for any other it is
+    an error.
 
     ## Why it matters
-    The model needs a library of its own before OpenVINO can run it, and irshape cannot check the layer.
+    OpenVINO needs a library to run the model, and irshape cannot check the layer.
 
     ## What OpenVINO does
-    Refuses the model unless the library has been added (`Core.add_extension`).
+    Rejects the model unless the library has been added (`Core.add_extension`).
 
     ## Example
     ```xml
@@ -176,8 +187,9 @@ class CustomOperation(Rule):
     ```
 
     ## How to fix it
-    Name the operation: `--extension MyOperation`, `--extension MyOperation@custom_opset`, or `extensions = ["MyOperation"]` in the configuration. Or declare it in a plugin (entry
-    point group `irshape.operations`), then its shapes are inferred too.
+    Name the operation: `--extension MyOperation`, `--extension MyOperation@custom_opset`, or
+    `extensions = ["MyOperation"]` in the configuration. Or declare it in a plugin (entry point
+    group `irshape.operations`), so that its shapes are inferred as well.
     """
 
     id = CUSTOM_OPERATION
@@ -188,7 +200,8 @@ class CustomOperation(Rule):
         for layer, unknown in context.shared(unknown_operations).get(cls.id, ()):
             if _is_extension(layer, context.settings.extensions):
                 yield cls.finding(
-                    f"{layer.type} of '{layer.version}' is an extension; its declared ports are taken",
+                    f"{layer.type} of '{layer.version}' is an extension; its declared ports are "
+                    "taken",
                     place(layer.offset, "type"),
                     layer,
                     actual=_written(layer),
@@ -202,9 +215,9 @@ class CustomOperation(Rule):
                 layer,
                 expected=unknown.close,
                 actual=_written(layer),
-                help=f"name it with --extension {layer.type}@{layer.version}, or in the configuration "
-                "(extensions), and its declared ports are taken; or declare it in a plugin (entry "
-                "point group irshape.operations)",
+                help=f"name it with --extension {layer.type}@{layer.version}, or in the "
+                "configuration (extensions), and its declared ports are taken; or declare it in a "
+                "plugin (entry point group irshape.operations)",
             )
         yield from cls._of_plugins(context)
 
@@ -216,8 +229,8 @@ class CustomOperation(Rule):
             for body, position in places:
                 layer = body.layers[position]
                 yield cls.finding(
-                    f"{layer.type} of '{layer.version}' is declared by a plugin of irshape; OpenVINO "
-                    "needs its library",
+                    f"{layer.type} of '{layer.version}' is declared by a plugin of irshape; "
+                    "OpenVINO needs its library",
                     layer.offset,
                     layer,
                     actual=_written(layer),

@@ -21,16 +21,18 @@ from .context import Context
 
 
 class MissingWeights(Rule):
-    """The .bin is not there, empty, or not what it should be.
+    """The .bin is missing, empty, or not what it should be.
 
     ## What it does
-    Reports, once for a file, that the constants of the model have no bytes: the .bin is missing, empty, cannot be read, or is a Git-LFS pointer.
+    Reports, once for each file, that the constants of the model have no data: the .bin is missing,
+    empty, unreadable, or a Git LFS pointer.
 
     ## Why it matters
     The model cannot be run, and what depends on the values of constants cannot be checked.
 
     ## What OpenVINO does
-    Refuses the model, without the name of the file: "Empty weights data in bin file or bin file cannot be found!".
+    Rejects the model without naming the file: "Empty weights data in bin file or bin file cannot be
+    found!".
 
     ## Example
     ```xml
@@ -39,7 +41,8 @@ class MissingWeights(Rule):
     ```
 
     ## How to fix it
-    Put the .bin beside the .xml, under the same name, or give it with `--weights FILE`; for a Git-LFS pointer, run `git lfs pull`. `--weights none` checks the .xml alone.
+    Put the .bin beside the .xml under the same name, or pass it with `--weights FILE`. For a Git
+    LFS pointer, run `git lfs pull`. `--weights none` checks the .xml alone.
     """
 
     id = MISSING_WEIGHTS
@@ -85,13 +88,15 @@ class ConstantOutOfRange(Rule):
     """A constant lies outside the .bin.
 
     ## What it does
-    Reports a Const whose `offset` and `size` go past the end of the .bin.
+    Reports a Const whose `offset` and `size` extend past the end of the .bin.
 
     ## Why it matters
-    The .bin was cut short or belongs to another model, and then every constant is in doubt; or offset or size are wrong.
+    Either the .bin was truncated or belongs to another model, so that every constant is in doubt,
+    or the offset or size is wrong.
 
     ## What OpenVINO does
-    Refuses the model and says neither which constant it is nor how many bytes are missing: "Incorrect weights in bin file!".
+    Rejects the model without saying which constant it is or how many bytes are missing: "Incorrect
+    weights in bin file!".
 
     ## Example
     ```xml
@@ -100,7 +105,7 @@ class ConstantOutOfRange(Rule):
     ```
 
     ## How to fix it
-    Fetch the .bin that belongs to the .xml, or correct offset and size.
+    Get the .bin that belongs to the .xml, or correct offset and size.
 
     ## Use instead
     ```xml
@@ -120,30 +125,30 @@ class ConstantOutOfRange(Rule):
             end = constant.offset + constant.size
             if end > weights.size:
                 yield cls.finding(
-                    f"the constant ends at byte {end}, but {_name(weights)} has {weights.size} bytes: "
-                    f"{end - weights.size} too few",
+                    f"the constant ends at byte {end}, but {_name(weights)} has {weights.size} "
+                    f"bytes: {end - weights.size} too few",
                     layer.data_offset,
                     layer,
                     expected=f"at most {weights.size}",
                     actual=str(end),
-                    help="the .bin is truncated or belongs to another model, or offset and size are "
-                    "wrong",
+                    help="the .bin is truncated or belongs to another model, or offset and size "
+                    "are wrong",
                 )
 
 
 class ConstantSize(Rule):
-    """The size of a constant is not what its shape and element type need.
+    """The size of a constant does not fit its shape and element type.
 
     ## What it does
-    Holds `size` against the number of elements and the width of the element type, packed types included. Of strings, it holds their number and offsets in the .bin against
-    shape and size.
+    Compares `size` with the number of elements and the width of the element type, packed types
+    included. For strings, compares their number and offsets in the .bin with shape and size.
 
     ## Why it matters
-    One of the three is wrong, so the values are not those that were meant.
+    One of the three is wrong, so the values are not the intended ones.
 
     ## What OpenVINO does
-    Refuses a size that is too small, without the layer: "Attribute and shape size are inconsistent for Const op!8, 16, 16". Of one that is too large it takes the first bytes in
-    silence.
+    Rejects a size that is too small, without naming the layer: "Attribute and shape size are
+    inconsistent for Const op!8, 16, 16". Of one that is too large it silently uses the first bytes.
 
     ## Example
     ```xml
@@ -151,7 +156,7 @@ class ConstantSize(Rule):
     ```
 
     ## How to fix it
-    Correct the one that is wrong.
+    Correct whichever of the three is wrong.
 
     ## Use instead
     ```xml
@@ -172,7 +177,8 @@ class ConstantSize(Rule):
                         layer.data_offset,
                         layer,
                         expected=f"{constant.elements} strings",
-                        help="the .bin belongs to another model, or offset, size or shape are wrong",
+                        help="the .bin belongs to another model, or offset, size or shape are "
+                        "wrong",
                     )
                 continue
             if constant.element_type.kind == "dynamic":
@@ -182,8 +188,8 @@ class ConstantSize(Rule):
                 continue  # OpenVINO's writer gives a constant without elements one byte
             surplus = "; OpenVINO takes the first of them in silence"
             yield cls.finding(
-                f"{constant.element_type} {constant.partial_shape} takes {needed} bytes, but size is "
-                f"{constant.size}{surplus if constant.size > needed else ''}",
+                f"{constant.element_type} {constant.partial_shape} takes {needed} bytes, but size "
+                f"is {constant.size}{surplus if constant.size > needed else ''}",
                 context.model.source.attribute(layer.data_offset, "size"),
                 layer,
                 expected=str(needed),
@@ -196,13 +202,13 @@ class UnusedTail(Rule):
     """The .bin is longer than its constants need.
 
     ## What it does
-    Reports bytes behind the last constant.
+    Reports bytes after the last constant.
 
     ## Why it matters
     The .bin may belong to another model, or constants were removed from the .xml.
 
     ## What OpenVINO does
-    Takes it in silence.
+    Accepts it silently.
 
     ## Example
     ```xml
@@ -211,7 +217,8 @@ class UnusedTail(Rule):
     ```
 
     ## How to fix it
-    Check that the two files belong together; reading and saving the model with OpenVINO drops what is not used.
+    Check that the two files belong together. Reading and saving the model with OpenVINO drops
+    unused bytes.
     """
 
     id = UNUSED_WEIGHTS
@@ -237,13 +244,14 @@ class Misaligned(Rule):
     """Constants do not begin at a multiple of their element's size.
 
     ## What it does
-    Reports, once for a file, that constants begin at an odd place of the .bin, and how many.
+    Reports, once for each file, that constants are not aligned in the .bin, and how many.
 
     ## Why it matters
-    Reading them may be slower, and a reader that maps the file may not take them as they are.
+    Reading them may be slower, and a reader that maps the file may not be able to use them in
+    place.
 
     ## What OpenVINO does
-    Takes it in silence; its own writer packs constants of different types without gaps.
+    Accepts it silently; its own writer packs constants of different types without gaps.
 
     ## Example
     ```xml
@@ -252,7 +260,7 @@ class Misaligned(Rule):
     ```
 
     ## How to fix it
-    Nothing need be done. Where you write the file yourself, pad the .bin.
+    Nothing needs to be done. If you write the file yourself, pad the .bin.
 
     ## Use instead
     ```xml
@@ -289,13 +297,14 @@ class Overlap(Rule):
     """Two constants share some of their bytes, but not all.
 
     ## What it does
-    Reports a constant that begins inside another one and is not the same. Constants that share all of their bytes are common and no finding.
+    Reports a constant that begins inside another one and is not identical to it. Constants that
+    share all of their bytes are common, and not reported.
 
     ## Why it matters
-    Nobody writes it on purpose: an offset is probably wrong.
+    Nobody does this on purpose: an offset is probably wrong.
 
     ## What OpenVINO does
-    Takes it in silence.
+    Accepts it silently.
 
     ## Example
     ```xml
@@ -304,7 +313,7 @@ class Overlap(Rule):
     ```
 
     ## How to fix it
-    Correct the offset that is wrong.
+    Correct the wrong offset.
 
     ## Use instead
     ```xml
@@ -339,22 +348,25 @@ class Overlap(Rule):
 
 
 class ConstantType(Rule):
-    """A constant says that it is of one element type, and all around it say another.
+    """A constant declares another element type than everything around it.
 
     ## What it does
-    Reports a Const whose `element_type` is neither that of its own port nor that of a port which it feeds. Where only its own port differs, that is IR202.
+    Reports a Const whose `element_type` differs both from that of its own port and from that of a
+    port that it feeds. If only its own port differs, that is IR202.
 
     ## Why it matters
-    The bytes are read as something that they are not: four bytes of an f32 as an i32.
+    The bytes are interpreted as another type: the four bytes of an f32 as an i32.
 
     ## What OpenVINO does
-    Goes by `element_type`, in silence, or refuses what the constant feeds: "Arguments do not have the same element type (arg0 element type: f32, arg1 element type: i32)."
+    Silently uses `element_type`, or rejects the layer that the constant feeds: "Arguments do not
+    have the same element type (arg0 element type: f32, arg1 element type: i32)."
 
     ## Example
     ```xml
     <layer id="1" name="axes" type="Const" version="opset1">
         <data element_type="f32" shape="1" offset="0" size="4"/>
-        <output><port id="0" precision="I32"><dim>1</dim></port></output>   <!-- and feeds a port of I32 -->
+        <output><port id="0" precision="I32"><dim>1</dim></port></output>
+        <!-- and feeds a port of I32 -->
     </layer>
     ```
 

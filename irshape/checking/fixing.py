@@ -144,7 +144,7 @@ def _key(finding: Finding, place: int) -> tuple[object, ...]:
 
 
 def _raw(source: Source) -> tuple[bytes, str]:
-    """The bytes of the file and their encoding. A file in UTF-16 was converted when it was opened."""
+    """The bytes of the file and their encoding; UTF-16 was converted when the file was opened."""
     if source.raw is None:
         return source.data, source.encoding
     return source.raw, "utf-16"

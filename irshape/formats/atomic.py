@@ -15,7 +15,9 @@ def write_atomically(path: Path, data: bytes | Iterable[bytes]) -> None:
 
 
 def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
-    """Writes several files beside their targets, and renames them once all are written. Raises `OSError`; then nothing is left behind.
+    """Writes several files beside their targets, and renames them once all are written.
+
+    Raises `OSError`; then nothing is left behind.
 
     A link stays, what it points to is replaced; a device or pipe is written as it is.
     """

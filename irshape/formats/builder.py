@@ -1,4 +1,7 @@
-"""Makes a `Model` from a graph in another format: layers of OpenVINO's operations, each inferred as it is added, so that what follows can be chosen by type and rank."""
+"""Builds a `Model` from a graph in another format.
+
+Each layer is inferred as it is added, so that the next one can be chosen by type and rank.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ class Value:
 
 
 class Builder:
-    """A model in the making. `offset` and `name` are those of the foreign node whose layers are being added."""
+    """A model being built. `offset` and `name` are those of the node being converted."""
 
     def __init__(self, source: Source, name: str, format: Format) -> None:
         self.model = Model(source, name, format=format)
@@ -112,7 +115,11 @@ class Builder:
         name: str = "",
         **attributes: Any,
     ) -> tuple[Value, ...]:
-        """Adds a layer; its outputs. version: the first opset that has the type, where none is given. Attributes go by their Python names. Raises `Violation` where it cannot be inferred."""
+        """Adds a layer and returns its outputs. Attributes go by their Python names.
+
+        version: an opset; without one, the first that has the type. Raises `Violation` where the
+        layer cannot be inferred.
+        """
         made = self._added(type, inputs, version, name, attributes)
         if isinstance(made, Fault):  # nobody knows how many outputs there are
             raise Violation.of(
@@ -128,7 +135,10 @@ class Builder:
         name: str = "",
         **attributes: Any,
     ) -> Value:
-        """Adds a layer; its first output. Where it cannot be inferred, that is reported when the model is inferred as a whole."""
+        """Adds a layer and returns its first output.
+
+        A layer that cannot be inferred is reported when the whole model is inferred.
+        """
         made = self._added(type, inputs, version, name, attributes)
         return self.output(self.body.layers[-1], UNKNOWN) if isinstance(made, Fault) else made[0]
 
@@ -204,7 +214,10 @@ class Builder:
         return values
 
     def finish(self) -> None:
-        """Drops the layers that came with a node and that nothing uses: not inputs, not what bears a name of the file, not what a problem was noted of."""
+        """Drops unused layers that came with a node.
+
+        Kept are inputs, layers whose outputs have names in the file, and layers with a finding.
+        """
         noted = {id(problem.layer) for problem in self.model.findings}
         _tidy(self.model.net, (), noted)
 
@@ -248,7 +261,10 @@ class Builder:
     def numbers(
         self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None
     ) -> Value:
-        """A constant from Python numbers: a scalar, or a list of rank 1 where no shape is given. The same one is added once. Raises `Violation` for a dynamic type."""
+        """A constant from Python numbers; equal constants are added once.
+
+        Without a shape it is a scalar, or a list of rank 1. Raises `Violation` for a dynamic type.
+        """
         import numpy as np
 
         from ..numpy_types import dtype_of, pack
@@ -312,7 +328,10 @@ def declare(port: Port, tensor: Tensor) -> None:
 
 
 def _declare_all(result: BodyResult) -> None:
-    """Lets the ports of a body, and of those inside it, say what was inferred now that it is known what feeds them."""
+    """Declares what was inferred in the ports of a body and of those inside it.
+
+    Only then is it known what feeds them.
+    """
     for position, layer in enumerate(result.body.layers):
         for port, tensor in zip(layer.outputs, result.outputs[position], strict=False):
             declare(port, tensor)
@@ -330,7 +349,7 @@ PORT_MAPS = {"body": "port_map", "then_body": "then_port_map", "else_body": "els
 
 
 def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:
-    """What `Builder.finish` does for a body and those inside it; the new ids of its layers by the old ones."""
+    """Drops unused layers of a body and of those inside it; returns the new ids by the old ones."""
     feeding: dict[str, list[str]] = {}
     for edge in body.edges:
         feeding.setdefault(edge.to_layer, []).append(edge.from_layer)

@@ -1,4 +1,4 @@
-"""Edits of a file by byte offset: what they do not name stays as it is, white space and line ends included."""
+"""Edits of a file by byte offset; everything else stays as it is, white space included."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _Piece = tuple[int, memoryview]
 
 
 class Edited:
-    """A text that is edited again and again, and still knows which of its bytes stood where in the original."""
+    """A text that is edited repeatedly, and knows where its bytes stood in the original."""
 
     def __init__(self, original: bytes) -> None:
         self.original = original
@@ -75,7 +75,10 @@ class Edited:
         self.data = b"".join(run for _, run in pieces)
 
     def origin(self, offset: int) -> int:
-        """The place in the original of an offset in the text; of what was put in, the place that it was put."""
+        """The place in the original of an offset in the text.
+
+        Inserted text has the place where it was inserted.
+        """
         index = bisect_right(self._starts, max(offset, 0)) - 1
         origin, run = self._pieces[index]
         if origin >= 0:
@@ -114,13 +117,16 @@ def _trimmed(original: bytes, edit: Edit) -> Edit:
 
 
 def set_attribute(source: Source, offset: int, text: str) -> Edit | None:
-    """Gives the attribute whose name stands at `offset` another value; None where none stands there."""
+    """Sets the value of the attribute whose name is at `offset`; None if there is none."""
     match = _ATTRIBUTE.match(source.data, offset)
     return Edit(*match.span(match.lastindex or 0), text.encode("ascii")) if match else None
 
 
 def add_attribute(source: Source, element: int, name: str, text: str, *, after: str) -> Edit | None:
-    """Gives the element at `element` a further attribute, behind `after` where it has that, else behind the element's name."""
+    """Adds an attribute to an element, behind the attribute `after` if the element has it.
+
+    Otherwise the attribute comes right behind the name of the element.
+    """
     quote, place = b'"', -1
     for found, _, _, end in source.attributes(element):
         if found == name:
@@ -161,7 +167,10 @@ class _Dim(NamedTuple):
 
 
 class _Inside(NamedTuple):
-    """A port in the file: the end of its start tag, its dimensions, and where its end tag begins and ends (both -1 for `<port/>`)."""
+    """A port in the file: the end of its start tag, its dimensions, and the bounds of its end tag.
+
+    Both bounds are -1 for `<port/>`.
+    """
 
     opened: int
     dims: list[_Dim]
@@ -216,7 +225,11 @@ _SIZE = re.compile(rb"-1|[0-9]{1,18}")
 
 
 def set_dims(source: Source, port: int, wanted: Sequence[int]) -> list[Edit]:
-    """Gives the port that starts at `port` those dimensions: the texts of those that differ change, others are put in or taken out in the style of what is there."""
+    """Sets the dimensions of the port at `port`.
+
+    The texts of dimensions that differ are replaced; others are inserted or removed in the style of
+    the file.
+    """
     data = source.data
     inside = _inside(data, port)
     if inside is None:
@@ -258,7 +271,7 @@ def _dim(text: bytes) -> bytes:
 
 
 def _removed(data: bytes, dim: _Dim) -> Edit:
-    """A dimension goes with the white space before it, unless that is what stands before the end tag too."""
+    """Removes a dimension with the white space before it, unless white space follows too."""
     start = dim.start
     if data[dim.end : dim.end + 1] in (b" ", b"\t", b"\r", b"\n"):
         start = (

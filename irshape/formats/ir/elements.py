@@ -1,4 +1,7 @@
-"""The elements of an IR one by one: what the attributes of a layer, a port or an edge say, and the dimensions of a port; what is odd about them becomes a problem."""
+"""Reads single elements of an IR: the attributes of layers, ports and edges, and dimensions.
+
+What is wrong with an element becomes a finding.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,10 @@ OPAQUE = {
 
 
 class Irregular(Exception):
-    """Something stands where a writer puts only ports or edges, or not as a writer puts it: the file is read once more, element by element."""
+    """The content of an element is not laid out as writers lay it out.
+
+    The file is then read again, element by element.
+    """
 
 
 class Elements:
@@ -58,7 +64,10 @@ class Elements:
         self.shapes: dict[bytes, tuple[int, ...]] = {}
         """The dimensions in what a <port> holds."""
         self.port_lists: dict[bytes, list[tuple[str, str | None, int, tuple[int, ...] | None]]] = {}
-        """The ports in what an <input> or <output> holds, where they have no names: id, precision, offset from its beginning, dimensions."""
+        """The ports of an <input> or <output> without names, by its content.
+
+        For each port: id, precision, offset from the beginning, dimensions.
+        """
 
     def report(
         self,
@@ -148,7 +157,8 @@ class Elements:
         severity: Literal["warning"] | None = None
         if read is not None:
             message, severity = (
-                f"{what} id '{text}' is written with a sign or leading zeros; OpenVINO reads it as {read}",
+                f"{what} id '{text}' is written with a sign or leading zeros; OpenVINO "
+                f"reads it as {read}",
                 "warning",
             )
         elif not text:
@@ -339,7 +349,10 @@ class Elements:
         )
 
     def regular_ports(self, inner: bytes, begun: int, ports: list[Port], layer: Layer) -> None:
-        """The ports in the bytes that an <input> or <output> of a layer holds, which begin at `begun`. Raises `Irregular`."""
+        """The ports in the content of an <input> or <output>, which begins at `begun`.
+
+        Raises `Irregular`.
+        """
         known = self.port_lists.get(inner)
         if known is not None:
             ports += [
@@ -375,7 +388,7 @@ class Elements:
             ]
 
     def regular_edges(self, inner: bytes, begun: int) -> list[Edge]:
-        """The edges in the bytes that an <edges> holds, which begin at `begun`. Raises `Irregular`."""
+        """The edges in the content of an <edges>, which begins at `begun`. Raises `Irregular`."""
         text = inner.decode("latin-1")  # a character a byte
         edges = [
             Edge(match[1], match[2], match[3], match[4], begun + match.start())
@@ -388,9 +401,12 @@ class Elements:
     def odd_element(
         self, tag: str, known: tuple[str, ...], offset: int, layer: Layer | None
     ) -> None:
-        """An element that is passed over: it stands there a second time, is misspelt, or means nothing there."""
+        """Reports an element that is passed over: a repeated, misspelt or meaningless one."""
         if tag in known:
-            message = f"a second <{tag}>: OpenVINO reads the first and passes over this one and all that it holds"
+            message = (
+                f"a second <{tag}>: OpenVINO reads the first and passes over this one and all "
+                "that it holds"
+            )
             self.report(
                 REPEATED_ELEMENT,
                 message,
@@ -405,7 +421,10 @@ class Elements:
 
         close = get_close_matches(tag.lower(), known, 1, 0.75)
         if close:
-            message = f"<{tag}> looks like a misspelling of <{close[0]}>; OpenVINO passes over it and all that it holds"
+            message = (
+                f"<{tag}> looks like a misspelling of <{close[0]}>; OpenVINO passes over it "
+                "and all that it holds"
+            )
             self.report(
                 MISSPELT_ELEMENT,
                 message,
@@ -450,7 +469,10 @@ _LEADING = re.compile(r"[+-]?[0-9]{1,19}")
 _INSIDE_PORT = re.compile(
     rb"<!--.*?-->|<(?P<tag>[^\s/>!]+)[^>]*?(?:/>|>(?P<text>[^<]*)(?:</dim\s*>)?)", re.DOTALL
 )
-"""A comment, or an element with its text. Only a <dim> is taken with its end; the end of another element begins with `</`, which no tag name does."""
+"""A comment, or an element with its text.
+
+Only a <dim> is matched with its end tag. Another end tag begins with `</`, which no tag name does.
+"""
 
 
 def _size(text: str, fragment: bool) -> int | None:

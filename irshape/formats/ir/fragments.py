@@ -1,8 +1,10 @@
 """Layers on their own: files whose root is `<layer>`, as operation documents print them.
 
-The shapes of the inputs come from the ports, their values from comments at the ports (`<!-- value is [2, 3] that means … -->`, `<!-- axes: [0, 1] -->`,
-`<!-- k = 3 -->`, `<!-- The tensor contains 2 elements: 0, -1 -->`, `<!-- 10 -->`), element types from `precision` or comments such as `<!-- type: i32 -->`;
-what nothing is said about stays dynamic. A layer without a version is held to the newest one that its attributes and ports fit.
+The shapes of the inputs come from their ports, the values from comments at the ports, such as
+`<!-- value is [2, 3] that means … -->`, `<!-- axes: [0, 1] -->`, `<!-- k = 3 -->`,
+`<!-- The tensor contains 2 elements: 0, -1 -->` or `<!-- 10 -->`. Element types come from
+`precision`, or from comments such as `<!-- type: i32 -->`. Everything else stays dynamic. A layer
+without a version is checked against the newest one that fits its attributes and ports.
 """
 
 from __future__ import annotations
@@ -57,7 +59,10 @@ def read_layers(source: Source) -> Model:
 
 
 def _complete(model: Model, layer: Layer) -> None:
-    """Gives a Parameter or constant without `shape` or `element_type` those of the port it feeds: documents leave them out inside bodies."""
+    """Completes a Parameter or constant without `shape` or `element_type` from its output port.
+
+    Documents leave these attributes out inside bodies.
+    """
     if not layer.outputs:
         return
     port = layer.outputs[0]
@@ -125,7 +130,8 @@ _ALONE = re.compile(rf"^\s*({_NUMBER})\s*$", re.IGNORECASE)
 _WITH_VALUE = re.compile(rf"value\s*(?:is|are|of)?\s*[:=#]?\s*({_NUMBER})(?![\w.])", re.IGNORECASE)
 _NAMED = re.compile(rf"^\s*[A-Za-z][\w ]*?\s*(?:[:=]|\bis)\s*({_NUMBER})(?![\w.])", re.IGNORECASE)
 _EMPTY = re.compile(
-    r"\bempty (?:1D |1-D |one-dimensional )?(?:tensor|list|array|vector)\b|\bvalue is empty\b|[:=]\s*empty\s*$",
+    r"\bempty (?:1D |1-D |one-dimensional )?(?:tensor|list|array|vector)\b|\bvalue is empty\b"
+    r"|[:=]\s*empty\s*$",
     re.IGNORECASE,
 )
 _TYPE = re.compile(
@@ -145,7 +151,10 @@ _LONG_NAMES = {
 
 
 def note_comments(port: Port, comments: list[tuple[str, bool]]) -> None:
-    """Keeps what the comments at an input port say of its element type and its value. With each comment: whether it stands behind a dimension."""
+    """Keeps what the comments at an input port state about its element type and value.
+
+    Each comment comes with whether it stands behind a dimension.
+    """
     _note_type(port, (text for text, _ in comments))
     texts = deque((text.replace("{", "[").replace("}", "]"), at_dim) for text, at_dim in comments)
     found: list[str] = []
@@ -195,9 +204,10 @@ def _named_type(name: str) -> ElementType | None:
 def value_in(
     comment: str, dims: tuple[int, ...] | None = (), *, at_dim: bool = False
 ) -> str | None:
-    """The list or number that a comment states as the value of an input with those dimensions, as text; None where it says something else.
+    """The value that a comment states for an input of those dimensions, a list or number as text.
 
-    at_dim: it stands behind a dimension, which a number that does not call itself a value may then describe.
+    None where the comment says something else. at_dim: the comment stands behind a dimension, and
+    a number in it may describe that dimension unless it is called a value.
     """
     if len(comment) > MAX_VALUE_TEXT:
         return None

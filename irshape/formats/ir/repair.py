@@ -1,9 +1,11 @@
-"""Repairs layers as documents print them into well-formed XML, where it is clear what is meant, and says what it repaired.
+"""Repairs layers as documents print them into well-formed XML, where their meaning is clear.
 
-What can be is repaired in place: `...` and backslashes inside a tag become blanks, `/>` of a port that holds dimensions loses its slash. What is missing is put
-in, and `Repaired.origin` takes a place in the repaired text back to the place in the file, so that diagnostics stay exact.
+Most repairs keep every byte in its place: `...` and backslashes inside a tag become blanks, and the
+`/>` of a port that holds dimensions loses its slash. Missing text is inserted; `Repaired.origin`
+maps an offset in the repaired text back to the file, so that diagnostics stay exact.
 
-Passed over in silence, since that is how documents write: `...` inside a tag, an XML declaration, backslash escapes. Everything else is reported.
+Every repair is reported, except those of `...` inside a tag, of an XML declaration and of
+backslash escapes, which are usual in documents.
 """
 
 from __future__ import annotations
@@ -165,7 +167,10 @@ class _Walk:
         )
 
     def between(self, start: int, end: int) -> None:
-        """Text between tags: an end tag that has lost its `<`, `...` for what is left out, backslashes."""
+        """Repairs text between tags.
+
+        That is an end tag without its `<`, `...` in place of something left out, and backslashes.
+        """
         plain, top = self.plain, self.open[-1]
         if end - start < 2:
             return
@@ -260,7 +265,10 @@ class _Walk:
     def goes_on(
         self, name: str, start: int, end: int, ended: tuple[_Element, int, int] | None
     ) -> bool:
-        """Takes a second <input> or <output> right behind the first, or inside it, for the same one: documents write one for each port."""
+        """Merges a second <input> or <output> into the one right before it or around it.
+
+        Documents write one for each port.
+        """
         if ended is not None and ended[0].name == name:
             self.plain[ended[1] : ended[2]] = b" " * (ended[2] - ended[1])
             self.open.append(ended[0])
@@ -286,7 +294,8 @@ class _Walk:
             ):
                 self.put.append((start, b"layer"))
                 self.report(
-                    "the name of the element is left out; read as <layer>, since it has a type and stands where a layer does",
+                    "the name of the element is left out; read as <layer>, since it has "
+                    "a type and stands where a layer does",
                     start - 1,
                     "<layer",
                     f"<{name}",
@@ -296,7 +305,10 @@ class _Walk:
         return name
 
     def make_room(self, name: str, start: int) -> None:
-        """Closes what is open and cannot hold an element of that name; opens a port that closed itself and yet holds dimensions."""
+        """Closes open elements that cannot hold an element of that name.
+
+        A port that closes itself and yet holds dimensions is opened again.
+        """
         if name not in _KNOWN:
             return
         top, last = self.open[-1], self.closed
@@ -381,7 +393,7 @@ class _Walk:
         )
 
     def attributes(self, start: int, end: int) -> None:
-        """Blanks `...` and backslashes outside quotes, and puts in quotes and blanks that are missing."""
+        """Blanks `...` and backslashes outside quotes, and inserts missing quotes and blanks."""
         plain = self.plain
         inside = bytes(plain[start:end])
         if b"\xe2\x80" in inside and _TYPOGRAPHIC.search(_QUOTED.sub(b"", inside)):

@@ -1,6 +1,7 @@
-"""Writes a model as an IR: the .xml as OpenVINO lays it out, and a .bin with its constants. OpenVINO reads both back as the same model.
+"""Writes a model as an IR: the .xml as OpenVINO lays it out, and a .bin with the constants.
 
-What irshape holds no meaning for (the `rt_info` of layers and net) is carried over as it stands in the source.
+OpenVINO reads both back as the same model. The `rt_info` of layers and net, which irshape does not
+interpret, is copied from the source.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ class _Layout:
         if found is None:
             if constant.size and (self.weights is None or not self.weights.holds(*key)):
                 raise ValueError(
-                    f"the constant at byte {constant.offset} has no bytes to write: the .bin is missing or too short"
+                    f"the constant at byte {constant.offset} has no bytes to write: the "
+                    ".bin is missing or too short"
                 )
             found = self.places[key] = self.end
             if constant.size:
@@ -158,7 +160,8 @@ def _layer(
     if back_edges:
         yield f"{inner}<back_edges>"
         yield from (
-            f"{inner}{_INDENT}<edge from-layer={quoteattr(edge.from_layer)} to-layer={quoteattr(edge.to_layer)} />"
+            f"{inner}{_INDENT}<edge from-layer={quoteattr(edge.from_layer)} "
+            f"to-layer={quoteattr(edge.to_layer)} />"
             for edge in back_edges
         )
         yield f"{inner}</back_edges>"
@@ -228,7 +231,10 @@ _PORT = re.compile(rb"""<port(?:[^<>"']++|"[^"<]*+"|'[^'<]*+')*+>""")
 
 
 def _rt_info(model: Model, port: Port) -> str:
-    """What a port holds besides its dimensions, such as the layout of a Parameter, as it stands in the source."""
+    """The content of a port besides its dimensions, as it stands in the source.
+
+    An example is the layout of a Parameter.
+    """
     data = model.source.data
     tag = _PORT.match(data, port.offset)
     if tag is None or tag[0].endswith(b"/>"):

@@ -26,7 +26,10 @@ AUTO_PAD = {
     accumulation_mode=word("strict", "strict", "relaxed", "any", "f32", "s32", "f16"),
 )
 def matmul(operation: Operation) -> Made:
-    """In the wider of the two types where they differ: a weight of eight bits may be read beside one of sixteen."""
+    """Both values in the wider of their two types.
+
+    An eight-bit weight may come with data of sixteen bits.
+    """
     a, b = same_type(operation, operation.inputs[0], operation.inputs[1])
     made = operation.add(
         "MatMul",
@@ -41,7 +44,10 @@ def matmul(operation: Operation) -> Made:
 
 
 def window(operation: Operation, rank: int) -> dict[str, Any]:
-    """Strides, pads and dilations over `rank` spatial axes. Raises `Violation` for lists of another length."""
+    """Strides, pads and dilations over `rank` spatial axes.
+
+    Raises `Violation` for lists of another length.
+    """
     found: dict[str, Any] = {"auto_pad": AUTO_PAD[operation["auto_pad"]]}
     for name in ("strides", "pads_begin", "pads_end", "dilations"):
         listed = operation[name]
@@ -71,7 +77,10 @@ WINDOW: dict[str, Any] = {
 
 
 def filters(operation: Operation, weights: Value, *, order: str) -> Value:
-    """The weights in the order that is asked for, OIX or IOX, from the one that `weights_format` names; with groups as an axis of their own."""
+    """The weights in the order OIX or IOX, converted from the one that `weights_format` names.
+
+    Groups become an axis of their own.
+    """
     rank, groups = operation.rank(weights), operation["groups"]
     given = operation["weights_format"]
     made = weights

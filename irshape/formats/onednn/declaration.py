@@ -1,4 +1,7 @@
-"""How a kind of oneDNN Graph operation is declared: its attributes as data, and a function that says it in OpenVINO's operations."""
+"""How a kind of oneDNN Graph operation is declared.
+
+Its attributes are data; a function converts it to OpenVINO's operations.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,10 @@ FLOATS = ("f32", "bf16", "f16")
 
 
 class Attribute(NamedTuple):
-    """An attribute: its type in the JSON, its default (None: it may be left out), the values it may have."""
+    """An attribute: its type in the JSON, its default, and its allowed values.
+
+    A default of None means that the attribute is optional.
+    """
 
     type: str
     default: Any = None
@@ -79,7 +85,10 @@ def word(default: Any = None, *choices: str, required: bool = False) -> Any:
 
 
 class Declaration(NamedTuple):
-    """A kind: its attributes, how many inputs and outputs it takes, the types of its inputs (none given: any), its function."""
+    """A kind: its attributes, its numbers of inputs and outputs, and its function.
+
+    types: the element types that the inputs may have, any if empty.
+    """
 
     attributes: dict[str, Attribute]
     inputs: tuple[int, int]
@@ -99,7 +108,10 @@ def kind(
     types: tuple[str, ...] = (),
     **attributes: Attribute,
 ) -> Callable[[Function], Function]:
-    """Declares a kind. inputs, outputs: how many, or from and to. types: the element types that the first input may have."""
+    """Declares a kind. inputs, outputs: a number, or a range of them.
+
+    types: the element types that the first input may have.
+    """
 
     def declare(function: Function) -> Function:
         counts = [
@@ -120,7 +132,10 @@ def declarations() -> dict[str, Declaration]:
 
 
 class Operation:
-    """An operation as its function sees it: inputs as values, attributes with their defaults, and what its outputs declare."""
+    """An operation as its function sees it.
+
+    Inputs are values, attributes have their defaults, and outputs have declarations.
+    """
 
     def __init__(
         self,
@@ -179,7 +194,7 @@ class Operation:
         )
 
     def as_declared(self, value: Value) -> Value:
-        """A real value in the real type that the output declares: these kinds may round their result."""
+        """A real value in the real type that the output declares: these kinds may round results."""
         return (
             self.convert(value, self.output_type)
             if value.element_type.is_real and self.output_type.is_real
@@ -210,7 +225,10 @@ class Operation:
         return int(axis % rank)
 
     def channels_second(self, value: Value) -> Value:
-        """A value of data_format NXC with the channels behind the batch, as OpenVINO has them; of NCX as it is."""
+        """A value with its channels right behind the batch, as OpenVINO has them.
+
+        That transposes data_format NXC, and leaves NCX as it is.
+        """
         rank = self.rank(value)
         return (
             self.transpose(value, [0, rank - 1, *range(1, rank - 1)])

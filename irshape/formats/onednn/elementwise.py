@@ -50,7 +50,7 @@ def _binary(operation: Operation) -> Made:
 
 
 def same_type(operation: Operation, a: Value, b: Value) -> tuple[Value, Value]:
-    """Two real values in one type: that of f32, where one of them has it. oneDNN takes mixed ones."""
+    """Two real values in one type: f32 if one of them has it. oneDNN accepts mixed types."""
     if a.element_type is b.element_type or not (a.element_type.is_real and b.element_type.is_real):
         return a, b
     return operation.convert(a, "f32"), operation.convert(b, "f32")
@@ -76,7 +76,10 @@ def select(operation: Operation) -> Made:
 @kind("TypeCast", 1)
 @kind("Reorder", 1)
 def type_cast(operation: Operation) -> Made:
-    """To the type that the output declares; a reorder changes the layout too, which no value depends on."""
+    """Converts to the declared type of the output.
+
+    A reorder changes the layout too, on which no value depends.
+    """
     made = operation.convert(operation.x, operation.output_type)
     return made if made is not operation.x else operation.add("Identity", made)
 
@@ -184,7 +187,10 @@ def reduced(operation: Operation, type: str, value: Value, axis: int) -> Value:
 
 @kind("SoftMax", 1, (1, 2), axis=integer(-1), mode=word("none", "none", "inf_as_zero"))
 def softmax(operation: Operation) -> Made:
-    """A second output holds the logarithm of the sum of the exponentials. With inf_as_zero, what is -inf throughout becomes 0."""
+    """SoftMax. The optional second output is the logarithm of the sum of exponentials.
+
+    With inf_as_zero, rows that are -inf throughout become 0.
+    """
     x, axis = operation.x, operation.axis()
     made = operation.add("SoftMax", x, version="opset8", axis=axis)
     if operation["mode"] == "inf_as_zero":

@@ -54,7 +54,10 @@ def _affine(
     epsilon=EPSILON,
 )
 def layer_norm(operation: Operation) -> Made:
-    """Over the axes from `begin_norm_axis` on; with keep_stats the mean and the variance are outputs too."""
+    """LayerNorm over the axes from `begin_norm_axis` on.
+
+    With keep_stats the mean and the variance are outputs too.
+    """
     x, axis, rank = operation.x, operation.axis("begin_norm_axis"), operation.rank()
     axes = list(range(axis, rank))
     centred, mean, variance = _spread(operation, x, axes)
@@ -133,7 +136,10 @@ def batch_norm_inference(operation: Operation) -> Made:
     data_format=FORMAT,
 )
 def batch_norm_training(operation: Operation) -> Made:
-    """By mean and variance of the batch (biased), towards which the running ones move (the variance unbiased)."""
+    """Normalizes by the biased mean and variance of the batch.
+
+    The running mean and variance move towards them, the variance unbiased.
+    """
     x = operation.channels_second(operation.x)
     rank = operation.rank(x)
     axes = [0, *range(2, rank)]

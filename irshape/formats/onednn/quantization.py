@@ -102,7 +102,10 @@ def dequantize(operation: Operation) -> Made:
 
 
 def _given(operation: Operation, index: int) -> Value | None:
-    """Scales or zero points from an input, in f32, lying as the data: one for all, one for each place of an axis, or one for each group of elements."""
+    """Scales or zero points from an input in f32, in a shape that broadcasts to the data.
+
+    There is one for all, one for each place of an axis, or one for each group of elements.
+    """
     if index >= len(operation.inputs):
         return None
     value = operation.convert(operation.inputs[index], "f32")

@@ -1,4 +1,7 @@
-"""Reads a oneDNN graph: its operations become layers of OpenVINO's, its logical tensors the declared ports; strides and layouts are held against shapes."""
+"""Reads a oneDNN graph into layers of OpenVINO.
+
+Logical tensors become the declared ports; strides and layouts are checked against the shapes.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +114,7 @@ def read(source: Source) -> Model:
 
 
 def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
-    """The operations with the positions at which they begin. Raises `JSONDecodeError`, `_Malformed`."""
+    """The operations with their positions. Raises `JSONDecodeError`, `_Malformed`."""
     decoder = json.JSONDecoder()
     found: list[tuple[int, dict[str, Any]]] | None = None
 
@@ -161,7 +164,10 @@ def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
 
 
 class LogicalTensor:
-    """A logical tensor as the file declares it; -1 for a size that is not known, no shape where nothing of it is."""
+    """A logical tensor as the file declares it.
+
+    An unknown size is -1; a tensor of which nothing is known has no shape.
+    """
 
     def __init__(self, entry: Any) -> None:
         if not isinstance(entry, dict) or not isinstance(entry.get("id"), int):
@@ -183,7 +189,8 @@ class LogicalTensor:
             )
         if self.layout not in _LAYOUTS:
             raise ValueError(
-                f"the logical tensor {self.id} is of the layout {self.layout!r}, which oneDNN has not"
+                f"the logical tensor {self.id} is of the layout {self.layout!r}, which "
+                "oneDNN has not"
             )
         if any((size < 0 and size != UNKNOWN_SIZE) or size >= 1 << 63 for size in self.shape):
             raise ValueError(
@@ -204,7 +211,11 @@ class LogicalTensor:
         return f"t{self.id}"
 
     def stride_problem(self) -> tuple[str, str] | None:
-        """What is wrong with the strides, and what was expected: one for each axis, none negative, no element in two places (except along an axis that repeats)."""
+        """What is wrong with the strides, and what was expected.
+
+        There is one stride for each axis. None is negative, and no two elements share a place,
+        except along an axis that repeats.
+        """
         shape, stride = self.shape, self.stride
         if self.layout != "strided" or any(number == UNKNOWN_SIZE for number in (*shape, *stride)):
             return None
@@ -289,7 +300,10 @@ class _Reader:
         return builder.model
 
     def order(self, producers: dict[int, int]) -> list[int]:
-        """The operations, producers first; those on a cycle, and what only they feed, are reported and left out."""
+        """The operations, producers first.
+
+        Those on a cycle are reported and left out, with everything that only they feed.
+        """
         waiting = [sum(tensor.id in producers for tensor in tensors) for tensors in self.inputs]
         consumers: dict[int, list[int]] = {}
         for number, tensors in enumerate(self.inputs):
@@ -389,7 +403,8 @@ class _Reader:
                 rule=UNKNOWN_TYPE,
                 expected=close[0] if close else None,
                 actual=kind,
-                help="what the file declares of its outputs is taken; docs/onednn.md lists the kinds that are read",
+                help="what the file declares of its outputs is taken; docs/onednn.md lists "
+                "the kinds that are read",
             )
         given = entry.get("attrs", {})
         if not isinstance(given, dict):
@@ -432,7 +447,10 @@ class _Reader:
         return made if isinstance(made, tuple) else (made,)
 
     def attributes(self, kind: str, found: Declaration, given: dict[str, Any]) -> dict[str, Any]:
-        """The attributes with their defaults. Raises `Violation`; one that the kind has not is noted only."""
+        """The attributes with their defaults. Raises `Violation`.
+
+        An attribute that the kind does not have is only noted.
+        """
         values = {name: declared.default for name, declared in found.attributes.items()}
         for name, entry in given.items():
             declared = found.attributes.get(name)
@@ -510,12 +528,18 @@ class _Reader:
             return
         layer = self.values[tensor.id].layer if tensor.id in self.values else None
         if first.dtype != tensor.dtype and "undef" not in (first.dtype, tensor.dtype):
-            message = f"the logical tensor {tensor.id} is {tensor.dtype} here and {first.dtype} where it is first named"
+            message = (
+                f"the logical tensor {tensor.id} is {tensor.dtype} here and {first.dtype} "
+                "where it is first named"
+            )
             self.builder.report(
                 INPUT_TYPE_MISMATCH, message, layer, expected=first.dtype, actual=tensor.dtype
             )
         if not first.tensor.shape.compatible(tensor.tensor.shape):
-            message = f"the logical tensor {tensor.id} has shape {tensor.tensor.shape} here and {first.tensor.shape} where it is first named"
+            message = (
+                f"the logical tensor {tensor.id} has shape {tensor.tensor.shape} here and "
+                f"{first.tensor.shape} where it is first named"
+            )
             self.builder.report(
                 INPUT_MISMATCH,
                 message,

@@ -22,7 +22,8 @@ def _reduce(operation: Operation) -> Made:
                 expected="one of the two",
             )
         operation.note(
-            f"{operation.kind} takes its axes as an input; the library (3.2 to 3.13) refuses that, though its specification allows it"
+            f"{operation.kind} takes its axes as an input; the library (3.2 to 3.13) "
+            "refuses that, though its specification allows it"
         )
         return operation.add(
             operation.kind, x, operation.inputs[1], keep_dims=bool(operation["keep_dims"])
@@ -46,7 +47,8 @@ def _reduce(operation: Operation) -> Made:
         outside = [axis for axis in listed if not -x.rank <= axis < x.rank]
         if outside:
             raise Violation(
-                f"`axes` holds {outside[0]}, outside [{-x.rank}, {x.rank - 1}] for an input of rank {x.rank}",
+                f"`axes` holds {outside[0]}, outside [{-x.rank}, {x.rank - 1}] for an "
+                f"input of rank {x.rank}",
                 rule=INPUT_VALUE,
                 at="axes",
                 expected=f"[{-x.rank}, {x.rank - 1}]",
@@ -67,7 +69,8 @@ def _reduce(operation: Operation) -> Made:
         ]
         if not operation["keep_dims"] and 0 in kept:
             operation.note(
-                "the library (3.2 to 3.13) aborts the process on a dimension of 0 that is not reduced, unless keep_dims is true"
+                "the library (3.2 to 3.13) aborts the process on a dimension of 0 that "
+                "is not reduced, unless keep_dims is true"
             )
     return operation.add(
         operation.kind, x, operation.numbers(listed), keep_dims=bool(operation["keep_dims"])

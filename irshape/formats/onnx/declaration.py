@@ -1,6 +1,7 @@
-"""How an ONNX operator is declared: its name, the versions it covers, and a function that says it in OpenVINO's operations.
+"""How an ONNX operator is declared: its name, its versions, and a conversion function.
 
-Attributes, numbers of inputs and their types are in ONNX's own schemas; every node is held against them before its function is called.
+The function converts a node to OpenVINO's operations. Attributes, numbers of inputs and their types
+are in ONNX's own schemas; every node is checked against them before its function is called.
 """
 
 from __future__ import annotations
@@ -55,7 +56,10 @@ def declarations() -> dict[tuple[str, str, int], Function]:
 
 
 class Node:
-    """A node as its function sees it: inputs as values, attributes with their defaults. `version` is the opset that brought this form of the operator."""
+    """A node as its function sees it: inputs are values, attributes have their defaults.
+
+    `version` is the opset that introduced this form of the operator.
+    """
 
     def __init__(
         self,
@@ -134,10 +138,14 @@ class Node:
         return self.add("Convert", value, destination_type=ElementType.of(str(element_type)))
 
     def rank(self, value: Value, what: str) -> int:
-        """The rank of a value. Raises `Violation` where it is not known: then it cannot be said in OpenVINO's operations."""
+        """The rank of a value. Raises `Violation` if it is not known.
+
+        The operator then has no equivalent in OpenVINO's operations.
+        """
         if value.rank is None:
             raise Violation(
-                f"{self.operator} {what} cannot be read without the rank of its input, which is not known",
+                f"{self.operator} {what} cannot be read without the rank of its input, "
+                "which is not known",
                 rule=INPUT_RANK,
                 expected="a known rank",
             )
@@ -146,7 +154,10 @@ class Node:
     def axis(
         self, name: str, rank: int | None, *, end: bool = False, negative_since: int = 11
     ) -> int:
-        """An axis attribute, held against the rank where that is known; `end`: one past the last axis is allowed. Raises `Violation`."""
+        """An axis attribute, checked against the rank if that is known. Raises `Violation`.
+
+        end: one past the last axis is allowed.
+        """
         axis = self[name]
         if axis is None:
             raise Violation(
@@ -166,11 +177,15 @@ class Node:
         end: bool = False,
         negative_since: int = 11,
     ) -> list[int]:
-        """Axes held against the rank; negative ones are refused before the version that brought them, and counted from the front where the rank is known."""
+        """Axes, checked against the rank and counted from the front if that is known.
+
+        Negative axes are refused before the version that introduced them.
+        """
         for axis in axes:
             if axis < 0 and self.version < negative_since:
                 raise Violation(
-                    f"`{name}` holds {axis}: {self.operator} of version {self.version} counts axes from 0; negative ones came with opset {negative_since}",
+                    f"`{name}` holds {axis}: {self.operator} of version {self.version} "
+                    f"counts axes from 0; negative ones came with opset {negative_since}",
                     rule=ATTRIBUTE_VALUE,
                     at=name,
                     expected="an axis from 0 up",
@@ -178,7 +193,8 @@ class Node:
                 )
             if rank is not None and not -rank <= axis < rank + end:
                 raise Violation(
-                    f"`{name}` holds {axis}, outside [{-rank}, {rank - 1 + end}] for an input of rank {rank}",
+                    f"`{name}` holds {axis}, outside [{-rank}, {rank - 1 + end}] for an "
+                    f"input of rank {rank}",
                     rule=INPUT_VALUE,
                     at=name,
                     expected=f"[{-rank}, {rank - 1 + end}]",

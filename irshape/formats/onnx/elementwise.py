@@ -1,4 +1,4 @@
-"""Operators that work element by element: arithmetic, comparison, logic, activations, conversion of types."""
+"""Element-wise operators: arithmetic, comparison, logic, activations, type conversion."""
 
 from __future__ import annotations
 
@@ -81,14 +81,19 @@ for _name, (_, _versions) in UNARY.items():
 
 
 def broadcast(node: Node) -> tuple[Value, Value]:
-    """The two inputs. Before version 7 the second one's axes lie under those of the first from `axis` on, or at its end."""
+    """The two inputs.
+
+    Before version 7 the axes of the second one align with those of the first from `axis` on, or
+    with its last axes.
+    """
     a, b = node.need(0), node.need(1)
     if node.version >= 7:
         return a, b
     if not node["broadcast"]:
         if not a.shape.compatible(b.shape):
             raise Violation(
-                f"{node.operator} of version {node.version} takes inputs of one shape unless `broadcast` is 1, got {a.shape} and {b.shape}",
+                f"{node.operator} of version {node.version} takes inputs of one shape "
+                f"unless `broadcast` is 1, got {a.shape} and {b.shape}",
                 rule=INPUT_SHAPES,
                 expected=a.shape,
                 actual=b.shape,
@@ -247,7 +252,7 @@ def converted(node: Node, kind: ElementType) -> Value:
 
 
 SATURATED = {"f8e4m3": 448.0, "f8e5m2": 57344.0, "f4e2m1": 6.0}
-"""The greatest numbers of narrow types: ONNX takes them for what lies beyond, unless `saturate` is 0."""
+"""The greatest finite numbers of narrow types, to which ONNX saturates by default."""
 
 
 # activations
@@ -267,7 +272,10 @@ def leaky_relu(node: Node) -> Made:
 
 @operator("PRelu", 1, 6, 7, 9, 16)
 def prelu(node: Node) -> Made:
-    """The slope broadcasts to the data; OpenVINO's of rank 1 would lie along the channels, so what broadcasts otherwise is written out."""
+    """PRelu, whose slope broadcasts to the data.
+
+    OpenVINO takes a slope of rank 1 along the channels, so that other slopes are written out.
+    """
     x, slope = node.need(0), node.need(1)
     if node.version < 7 or (slope.rank == 1 and slope.shape.static == (1,)):
         return node.add("PReLU", x, slope)

@@ -70,7 +70,10 @@ def matmul_integer(node: Node) -> Made:
 
 
 def _without_zero_point(node: Node, value: Value, zero: Value | None, *, row: bool) -> Value:
-    """As i32, with the zero point taken off: one, or one for each row of the first and each column of the second matrix."""
+    """The matrix as i32, minus the zero point.
+
+    There is one zero point, or one for each row of the first and each column of the second matrix.
+    """
     made = node.convert(value, "i32")
     if zero is None:
         return made
@@ -91,7 +94,10 @@ AUTO_PAD = {
 
 
 def spatial(node: Node, rank: int) -> dict[str, Any]:
-    """Strides, pads and dilations of a window over `rank` spatial axes, each held against that number. Raises `Violation`."""
+    """Strides, pads and dilations of a window over `rank` spatial axes.
+
+    Raises `Violation` for a list of another length.
+    """
     auto = node["auto_pad"] or "NOTSET"
     if auto not in AUTO_PAD:
         raise Violation(
@@ -223,13 +229,17 @@ def conv_integer(node: Node) -> Made:
 
 
 def _sized(node: Node, window: dict[str, Any], x: Value, w: Value, rank: int) -> None:
-    """Pads that lead to the output size which is asked for: by `output_shape`, else the input times the strides."""
+    """The pads that lead to the requested output size.
+
+    That is `output_shape` if given, else the input size times the strides.
+    """
     sizes, kernel = (
         value.shape.dims[2:] if value.shape.dims is not None else () for value in (x, w)
     )
     if not sizes or not all(dim.is_static for dim in (*sizes, *kernel)):
         raise Violation(
-            "ConvTranspose to a size that is asked for cannot be read without the sizes of its input",
+            "ConvTranspose to a size that is asked for cannot be read without the sizes "
+            "of its input",
             rule=INPUT_SHAPES,
             at="auto_pad",
         )

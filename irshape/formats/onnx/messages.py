@@ -1,4 +1,4 @@
-"""What ONNX's messages say: the texts in them, their listing, attributes as Python has them, copies with other inputs or attributes."""
+"""Access to ONNX's protobuf messages: names, listings, attributes as Python values, copies."""
 
 from __future__ import annotations
 

@@ -262,7 +262,8 @@ def expand(node: Node) -> Made:
 def tile(node: Node) -> Made:
     if node.version == 1:
         raise Violation(
-            "Tile of version 1 repeats along an axis that is an input; later versions take the number of repeats for each axis"
+            "Tile of version 1 repeats along an axis that is an input; later versions "
+            "take the number of repeats for each axis"
         )
     return node.add("Tile", node.x, node.need(1))
 
@@ -327,7 +328,8 @@ def _padding(node: Node, pads: list[int], axes: list[int] | None) -> tuple[list[
     if axes is None:
         if node.x.rank is not None and len(pads) != 2 * node.x.rank:
             raise Violation(
-                f"`pads` has {len(pads)} elements; an input of rank {node.x.rank} takes {2 * node.x.rank}",
+                f"`pads` has {len(pads)} elements; an input of rank {node.x.rank} takes "
+                f"{2 * node.x.rank}",
                 rule=INPUT_VALUE,
                 at="pads",
                 actual=len(pads),

@@ -9,7 +9,10 @@ from .declaration import Made, Node, Value, operator
 
 
 def _along(node: Node, type: str) -> Made:
-    """Along one axis from version 13 on; before, over all axes from that one on, as if they were one."""
+    """Softmax and its kin: along one axis from version 13 on.
+
+    Before, over all axes from that one on, as if they were one.
+    """
     x = node.x
     if node.version >= 13:
         axis = node.axis("axis", x.rank)
@@ -69,12 +72,16 @@ def hardmax(node: Node) -> Made:
 
 @operator("BatchNormalization", 1, 6, 7, 9, 14, 15)
 def batch_normalization(node: Node) -> Made:
-    """In inference: the running mean and variance are used as they are. From version 14 on they may have a type of their own."""
+    """Inference only: the running mean and variance are used as they are.
+
+    From version 14 on they may have a type of their own.
+    """
     if node["training_mode"]:
         return _training(node)
     if node.version < 7 and not node["is_test"]:
         raise Violation(
-            f"BatchNormalization of version {node.version} trains unless `is_test` is 1; OpenVINO runs inference only",
+            f"BatchNormalization of version {node.version} trains unless `is_test` is 1; "
+            "OpenVINO runs inference only",
             at="is_test",
             expected=1,
             actual=0,
@@ -156,7 +163,10 @@ def instance_normalization(node: Node) -> Made:
 
 @operator("LayerNormalization", 17)
 def layer_normalization(node: Node) -> Made:
-    """Over the last axes; mean and the inverse of the deviation are outputs of their own, computed only where they are wanted."""
+    """LayerNormalization over the last axes.
+
+    The mean and the inverse deviation are outputs of their own, computed only if used.
+    """
     x, scale, bias = node.need(0), node.need(1), node.input(2)
     rank = node.rank(x, "over the last axes")
     axis = node.axis("axis", rank)

@@ -1,4 +1,4 @@
-"""The onnx package, imported here and nowhere else: it parses files and knows the schema of every operator."""
+"""The onnx package, imported only here: it parses files and has the operators' schemas."""
 
 from __future__ import annotations
 

@@ -15,7 +15,8 @@ def _pool(node: Node) -> dict[str, Any]:
     kernel = node["kernel_shape"]
     if node.x.rank is not None and len(kernel) != node.x.rank - 2:
         raise Violation(
-            f"`kernel_shape` is {kernel}; an input of shape {node.x.shape} has {node.x.rank - 2} spatial axes",
+            f"`kernel_shape` is {kernel}; an input of shape {node.x.shape} has "
+            f"{node.x.rank - 2} spatial axes",
             rule=ATTRIBUTE_VALUE,
             at="kernel_shape",
             actual=kernel,

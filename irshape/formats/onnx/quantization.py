@@ -25,7 +25,10 @@ RANGE = {
 
 
 def _lying(node: Node, value: Value | None, x: Value) -> Value | None:
-    """Scales or zero points in f32, so that they broadcast to the data: one for all, one for each place of the axis, or one for each block of it."""
+    """Scales or zero points in f32, in a shape that broadcasts to the data.
+
+    There is one for all, one for each place of the axis, or one for each block of it.
+    """
     if value is None:
         return None
     value = node.convert(value, "f32")

@@ -1,6 +1,7 @@
-"""Reads an ONNX model: its nodes become layers of OpenVINO's operations, its initializers constants, what it declares of values the declared ports.
+"""Reads an ONNX model: nodes become layers of OpenVINO, initializers constants.
 
-A node has no line in the file. Its place is its number: the model is listed with a node a line, and that line is shown.
+What the model declares of its values becomes the declared ports. A node has no line in the file;
+its place is its line in a listing of the model, one node a line, which is shown instead.
 """
 
 from __future__ import annotations
@@ -62,7 +63,10 @@ _REPORT = (
 
 
 def read(source: Source) -> Model:
-    """Reads the bytes of `source`, which from then on is the listing of the nodes. Raises `NotReadable`."""
+    """Reads the bytes of `source`, and replaces them by the listing of the nodes.
+
+    Raises `NotReadable`.
+    """
     try:
         package = onnx()
     except ImportError as problem:
@@ -115,7 +119,7 @@ class _Scope:
         self.values: dict[str, Value] = {}
         self.initializers: Mapping[str, Any] = {}
         self.outer: tuple[_Scope, Builder] | None = None
-        """Of the graph of a branch or a loop: the scope around it, whose names it knows too, and where its layers are."""
+        """For a branch or a loop: the enclosing scope, whose names are visible, and its builder."""
         self.captured: list[tuple[Value, Layer]] = []
         """The values from around it that it uses, each with the Parameter that stands for it."""
 
@@ -144,7 +148,8 @@ class _Reader:
         if opsets.get("", 1) > newest:
             builder.report(
                 IR_VERSION,
-                f"the model is of opset {opsets['']}; the onnx package that is installed knows opsets up to {newest}",
+                f"the model is of opset {opsets['']}; the onnx package that is installed "
+                f"knows opsets up to {newest}",
                 expected=f"at most {newest}",
                 actual=str(opsets[""]),
                 help="update the onnx package",
@@ -200,7 +205,11 @@ class _Reader:
         return made
 
     def value(self, name: str, scope: _Scope) -> Value | None:
-        """What a name stands for; an initializer becomes a constant at its first use, and so does what comes from around a branch or a loop: a constant again, or a Parameter."""
+        """The value that a name refers to.
+
+        An initializer becomes a constant at its first use. A value from around a branch or a loop
+        becomes a constant again, or a Parameter.
+        """
         found = scope.values.get(name)
         if found is None and name in scope.initializers:
             found = scope.values[name] = self.constant(scope.initializers[name], name)
@@ -280,7 +289,10 @@ class _Reader:
     def bound(
         self, value: Value, name: str, first: int, scope: _Scope, proto: Any, index: int
     ) -> Value:
-        """The output of a node under its name: its port declares what the model declares of it. `first`: the layers from there on are of this node."""
+        """The output of a node under its name, with what the model declares of it in its port.
+
+        first: the layers from this position on belong to the node.
+        """
         layer = value.layer
         if scope.depth:
             return value
@@ -319,7 +331,8 @@ class _Reader:
             opset = scope.opsets.get(domain)
             if opset is None:
                 raise Violation(
-                    f"the model imports no opset of '{domain or 'ai.onnx'}', of which {proto.op_type} is",
+                    f"the model imports no opset of '{domain or 'ai.onnx'}', of which "
+                    f"{proto.op_type} is",
                     rule=UNKNOWN_VERSION,
                     actual=domain or "ai.onnx",
                 )
@@ -369,7 +382,7 @@ class _Reader:
     def opaque(
         self, proto: Any, inputs: list[Value | None], refusal: Violation
     ) -> tuple[Value, ...]:
-        """A node that could not be read: reported once; what the model declares of its outputs is taken."""
+        """Reports a node that could not be read; its outputs are as the model declares them."""
         outputs = [self.declared.get(name, UNKNOWN) for name in proto.output]
         given = [value for value in inputs if value is not None]
         layer, values = self.builder.opaque(
@@ -383,7 +396,7 @@ class _Reader:
         return values
 
     def attributes(self, proto: Any, scope: _Scope) -> dict[str, Any]:
-        """The attributes of a node by name, as protos; those that refer to an attribute of the function are that one."""
+        """The attributes of a node by name, as protos, with those of the function resolved."""
         found = {}
         for attribute in proto.attribute:
             if attribute.ref_attr_name:
@@ -396,7 +409,10 @@ class _Reader:
     def check(
         self, found: Any, attributes: dict[str, Any], inputs: list[Value | None], proto: Any
     ) -> None:
-        """Holds a node against the schema of its operator. Raises `Violation`; an attribute that has no meaning is noted only."""
+        """Checks a node against the schema of its operator. Raises `Violation`.
+
+        An attribute without meaning is only noted.
+        """
         _check_attributes(
             self.builder,
             found,
@@ -417,7 +433,8 @@ class _Reader:
             )
             seen = sum(value is not None for value in inputs)
             raise Violation(
-                f"{proto.op_type} of version {found.since_version} takes {wanted} inputs, got {seen}",
+                f"{proto.op_type} of version {found.since_version} takes {wanted} inputs, "
+                f"got {seen}",
                 rule=INPUT_COUNT,
                 expected=wanted,
                 actual=seen,
@@ -436,7 +453,8 @@ class _Reader:
             if allowed and kind not in allowed and formal.types:
                 words = ", ".join(sorted(name for name in allowed if name))
                 raise Violation(
-                    f"`{formal.name}` (input {index}) has element type {kind}; {proto.op_type} of version {found.since_version} takes {words}",
+                    f"`{formal.name}` (input {index}) has element type {kind}; "
+                    f"{proto.op_type} of version {found.since_version} takes {words}",
                     rule=INPUT_ELEMENT_TYPE,
                     expected=words,
                     actual=kind,
@@ -446,7 +464,8 @@ class _Reader:
             other = kinds.setdefault(formal.type_str, (kind, formal.name))
             if other[0] != kind:
                 raise Violation(
-                    f"`{formal.name}` (input {index}) has element type {kind}, but `{other[1]}` has {other[0]}; they must be the same",
+                    f"`{formal.name}` (input {index}) has element type {kind}, but "
+                    f"`{other[1]}` has {other[0]}; they must be the same",
                     rule=INPUT_ELEMENT_TYPE,
                     expected=other[0],
                     actual=kind,
@@ -508,7 +527,11 @@ class _Reader:
         sliced: Mapping[str, int] | None = None,
         stacked: Mapping[int, int] | None = None,
     ) -> _Graph:
-        """A graph inside a node as a body. given: its inputs. sliced: those that come in slices, with the axis of 1 that is taken off. stacked: the outputs that get such an axis."""
+        """Reads a graph inside a node as a body. given: its inputs.
+
+        sliced: inputs that come in slices, whose axis of size 1 is removed. stacked: the outputs
+        that get such an axis.
+        """
         if scope.depth >= _MAX_NESTING:
             raise Violation(
                 f"graphs are nested more than {_MAX_NESTING} deep",
@@ -568,7 +591,10 @@ class _Reader:
     def loop(
         self, inputs: list[Value | None], attributes: dict[str, Any], scope: _Scope
     ) -> tuple[Value, ...]:
-        """Loop: states along back edges, and what every iteration gives, joined along a new axis in front."""
+        """Reads a Loop.
+
+        States go along back edges; outputs of the iterations are joined along a new axis in front.
+        """
         graph, builder = attributes["body"].g, self.builder
         padded = [*inputs, *[None] * (2 - len(inputs))]
         states = [value for value in padded[2:] if value is not None]
@@ -577,7 +603,10 @@ class _Reader:
             or len(graph.output) < 1 + len(states)
             or len(padded) != 2 + len(states)
         ):
-            message = f"the body takes {len(graph.input)} inputs and gives {len(graph.output)} outputs; the Loop has {len(padded) - 2} states"
+            message = (
+                f"the body takes {len(graph.input)} inputs and gives {len(graph.output)} "
+                f"outputs; the Loop has {len(padded) - 2} states"
+            )
             raise Violation(
                 message, rule=INPUT_COUNT, expected=2 + len(states), actual=len(graph.input)
             )
@@ -637,7 +666,10 @@ class _Reader:
                 expected="opset 9 or later",
             )
         if count < 1 or number < 0 or len(graph.input) != len(values) or outputs < 0:
-            message = f"the body takes {len(graph.input)} inputs and gives {len(graph.output)} outputs; the Scan has {number} states and {count} inputs to slice"
+            message = (
+                f"the body takes {len(graph.input)} inputs and gives {len(graph.output)} "
+                f"outputs; the Scan has {number} states and {count} inputs to slice"
+            )
             raise Violation(
                 message, rule=INPUT_COUNT, expected=len(values), actual=len(graph.input)
             )
@@ -759,7 +791,8 @@ class _Graph(NamedTuple):
 class _Undefined(Violation):
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"the input '{name}' is no value that an earlier node, an input or an initializer makes",
+            f"the input '{name}' is no value that an earlier node, an input or an "
+            "initializer makes",
             rule=DANGLING_EDGE,
             expected="the name of a value",
             actual=name,
@@ -801,7 +834,8 @@ class _Undeclared(Violation):
             f"irshape has no declaration of {domain or 'ai.onnx'} {name}-{version}",
             rule=UNKNOWN_TYPE,
             actual=f"{name}-{version}",
-            help="what the model declares of its outputs is taken; docs/onnx.md lists the operators that are read",
+            help="what the model declares of its outputs is taken; docs/onnx.md lists the "
+            "operators that are read",
         )
 
 
@@ -816,7 +850,10 @@ def _escaped(name: str) -> str:
 def _check_attributes(
     builder: Builder, found: Any, attributes: dict[str, Any], given: set[str], name: str
 ) -> None:
-    """Drops those that have no meaning, and notes it. Raises `Violation` for one of the wrong type and one that is missing."""
+    """Drops meaningless attributes, and notes them.
+
+    Raises `Violation` for an attribute that is missing or of the wrong type.
+    """
     known = found.attributes
     kinds = onnx().AttributeProto.AttributeType
     for key, attribute in list(attributes.items()):

@@ -55,7 +55,10 @@ PLAIN = {
 
 
 def _plain(node: Node) -> Made:
-    """A reduction that OpenVINO has. Of L1 and L2 a reduction of nothing is still a norm: of each element by itself."""
+    """A reduction that OpenVINO has.
+
+    L1 and L2 over no axes are still a norm: that of each element by itself.
+    """
     axes, x = axes_of(node), node.x
     type = PLAIN[node.operator][0]
     if axes is None and type in ("ReduceL1", "ReduceL2"):
@@ -92,7 +95,10 @@ def reduce_log_sum(node: Node) -> Made:
 
 @operator("ReduceLogSumExp", 1, 11, 13, 18, 28)
 def reduce_log_sum_exp(node: Node) -> Made:
-    """With the greatest element taken out first, so that nothing overflows; where that is infinite, nothing is taken out."""
+    """LogSumExp, with the greatest element subtracted first so that nothing overflows.
+
+    An infinite one is not subtracted.
+    """
     x, axes = node.x, axes_of(node)
     if axes is None:
         return x
@@ -119,13 +125,17 @@ def reduce_log_sum_exp(node: Node) -> Made:
 
 
 def _joined(node: Node) -> Made:
-    """Sum, Mean, Max and Min over the inputs, which broadcast from version 8 on and have equal shapes before."""
+    """Sum, Mean, Max and Min over the inputs.
+
+    The inputs broadcast from version 8 on, and have equal shapes before.
+    """
     first, *others = (node.need(index) for index in range(len(node.inputs)))
     if node.version < 8:
         for other in others:
             if not other.shape.compatible(first.shape):
                 raise Violation(
-                    f"{node.operator} of version {node.version} takes inputs of one shape, got {first.shape} and {other.shape}; they broadcast from opset 8 on",
+                    f"{node.operator} of version {node.version} takes inputs of one "
+                    f"shape, got {first.shape} and {other.shape}; they broadcast from opset 8 on",
                     rule=INPUT_SHAPES,
                     expected=first.shape,
                     actual=other.shape,
@@ -156,7 +166,10 @@ for _name, (_, _versions) in JOINED.items():
 @operator("ArgMax", 1, 11, 12, 13)
 @operator("ArgMin", 1, 11, 12, 13)
 def arg_max(node: Node) -> Made:
-    """By TopK of one element; of equal elements the first, or the last, by turning the axis around."""
+    """ArgMax and ArgMin by TopK of one element.
+
+    Of equal elements the first is taken, or the last, by reversing the axis.
+    """
     x = node.x
     rank = node.rank(x, "with its axis")
     axis = node.axis("axis", rank)

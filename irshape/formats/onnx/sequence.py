@@ -13,7 +13,10 @@ GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 
 
 def _parts(node: Node) -> tuple[list[Value], dict[str, Any], bool]:
-    """The inputs and attributes of OpenVINO's sequence, which has the batch first; whether ONNX's layout has it first too."""
+    """The inputs and attributes of OpenVINO's sequence, which has the batch first.
+
+    The last one says whether ONNX's layout has it first too.
+    """
     x, w, r = node.need(0), node.need(1), node.need(2)
     batch_first = bool(node["layout"])
     hidden, directions = node["hidden_size"], 2 if node["direction"] == "bidirectional" else 1
@@ -89,7 +92,10 @@ def _parts(node: Node) -> tuple[list[Value], dict[str, Any], bool]:
 
 
 def _ordered(node: Node, value: Value) -> Value:
-    """The gates of an LSTM in OpenVINO's order: forget, input, cell, output; ONNX has input, output, forget, cell."""
+    """The gates of an LSTM in OpenVINO's order: forget, input, cell, output.
+
+    ONNX has input, output, forget, cell.
+    """
     if node.operator != "LSTM":
         return value
     axis = node.numbers(1)

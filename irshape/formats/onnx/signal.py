@@ -9,7 +9,10 @@ from .declaration import Made, Node, Value, operator
 
 @operator("DFT", 17, 20)
 def dft(node: Node) -> Made:
-    """Of real numbers (a last axis of 1) or complex ones (of 2); one-sided, the half that the other follows from."""
+    """DFT of real numbers (last axis of 1) or complex ones (2).
+
+    With onesided only the half is computed that determines the other.
+    """
     x, length = node.x, node.input(1)
     rank = node.rank(x, "along its axis")
     given = node.input(2)

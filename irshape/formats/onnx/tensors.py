@@ -1,4 +1,7 @@
-"""ONNX tensors as constants: their bytes taken as they are where they can be, those outside the file mapped."""
+"""ONNX tensors as constants.
+
+Their bytes are used as they are if possible; those in other files are mapped.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,8 @@ class Tensors:
         )
         if len(data) != needed:
             raise Violation(
-                f"the tensor '{name}' holds {len(data)} bytes; {kind} {PartialShape(shape)} takes {needed}",
+                f"the tensor '{name}' holds {len(data)} bytes; {kind} "
+                f"{PartialShape(shape)} takes {needed}",
                 rule=CONSTANT_SIZE,
                 expected=needed,
                 actual=len(data),
@@ -125,14 +129,18 @@ class Tensors:
     def external(
         self, tensor: Any, kind: ElementType, shape: tuple[int, ...], needed: int, name: str
     ) -> Value:
-        """A constant in another file of the model's folder. Where it is not at hand, that is noted, and its value is unknown."""
+        """A constant in another file of the model's folder.
+
+        If the file cannot be used, that is noted, and the value is unknown.
+        """
         entries = {entry.key: entry.value for entry in tensor.external_data}
         try:
             start, length = int(entries.get("offset", 0)), int(entries.get("length", needed))
             view = self.file(entries.get("location", ""))
             if length != needed or start < 0 or start + needed > len(view):
                 raise Violation(
-                    f"the tensor '{name}' takes {needed} bytes at {start} of '{entries.get('location')}', which has {len(view)}",
+                    f"the tensor '{name}' takes {needed} bytes at {start} of "
+                    f"'{entries.get('location')}', which has {len(view)}",
                     rule=CONSTANT_OUT_OF_RANGE,
                     expected=f"at most {len(view)}",
                     actual=start + needed,
@@ -153,7 +161,10 @@ class Tensors:
         return self.builder.bytes.miss(size)
 
     def file(self, location: str) -> memoryview:
-        """The bytes of a file in the model's folder. Nothing outside it is opened, and nothing that is no file of its own. Raises `Violation`."""
+        """The bytes of a file in the model's folder. Raises `Violation`.
+
+        Nothing outside the folder is opened, and nothing but a regular file.
+        """
         if (
             self.folder is None
             or not location
@@ -162,7 +173,8 @@ class Tensors:
             or ".." in Path(location.replace("\\", "/")).parts
         ):
             raise Violation(
-                f"the data lies in '{location}', which is no file in the folder of the model; it is not opened",
+                f"the data lies in '{location}', which is no file in the folder of the "
+                "model; it is not opened",
                 rule=MISSING_WEIGHTS,
             )
         path = self.folder / location
@@ -171,7 +183,8 @@ class Tensors:
             folder = os.path.realpath(self.folder)
             if os.path.commonpath([folder, os.path.realpath(path)]) != folder:
                 raise Violation(
-                    f"the data lies in '{location}', a link out of the folder of the model; it is not opened",
+                    f"the data lies in '{location}', a link out of the folder of the "
+                    "model; it is not opened",
                     rule=MISSING_WEIGHTS,
                 )
             try:

@@ -14,6 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+from irshape.model.graph import PORT_MAPS  # noqa: E402
 from irshape.ops import kinds, registry  # noqa: E402
 from irshape.ops.declaration import Attribute, Operation  # noqa: E402
 from irshape.releases import IR_VERSIONS  # noqa: E402
@@ -23,7 +24,6 @@ BOOLEAN = "[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]"
 NUMBER = r"\s*[\-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][\-+]?[0-9]+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])\s*"
 WHOLE, NATURAL, POSITIVE = r"\s*[\-+]?[0-9]+\s*", r"\s*\+?[0-9]+\s*", r"\s*\+?0*[1-9][0-9]*\s*"
 SHAPE = r"[\s\[\]0-9?.,\-]*"
-PORT_MAPS = ("port_map", "then_port_map", "else_port_map")
 MAP_ATTRIBUTES = (
     "external_port_id",
     "internal_layer_id",
@@ -191,11 +191,11 @@ def relax_ng() -> str:
     )
     maps = "".join(
         f'<optional><element name="{name}"><zeroOrMore><ref name="mapping"/></zeroOrMore></element></optional>'
-        for name in PORT_MAPS
+        for name in PORT_MAPS.values()
     )
     bodies = "".join(
         f'<optional><element name="{name}"><ref name="graph"/></element></optional>'
-        for name in ("body", "then_body", "else_body")
+        for name in PORT_MAPS
     )
     mapping = "".join(
         f'<optional><attribute name="{name}">{text(WHOLE) if name != "purpose" else choice(words(("current_iteration", "execution_condition", "")))}</attribute></optional>'
@@ -271,11 +271,10 @@ def skeleton() -> str:
         f'<xs:element name="back_edges" type="backEdges"/>{aside}</xs:choice>'
     )
     inside = "".join(
-        f'<xs:element name="{name}" type="graph" minOccurs="0"/>'
-        for name in ("body", "then_body", "else_body")
+        f'<xs:element name="{name}" type="graph" minOccurs="0"/>' for name in PORT_MAPS
     )
     inside += "".join(
-        f'<xs:element name="{name}" type="portMap" minOccurs="0"/>' for name in PORT_MAPS
+        f'<xs:element name="{name}" type="portMap" minOccurs="0"/>' for name in PORT_MAPS.values()
     )
     inside += "".join(
         f'<xs:element name="{name}" type="anything" minOccurs="0"/>'

@@ -13,7 +13,7 @@ from ..faults import Fault, Violation
 from ..inference.result import BodyResult
 from ..inference.walk import BodyEngine
 from ..model.format import Format
-from ..model.graph import BackEdge, Body, Edge, Finding, Layer, Model, Port, PortMap
+from ..model.graph import PORT_MAPS, BackEdge, Body, Edge, Finding, Layer, Model, Port, PortMap
 from ..model.pieces import Pieces
 from ..model.source import Source
 from ..model.weights import Weights
@@ -342,10 +342,6 @@ def _declare_all(result: BodyResult) -> None:
             if source is not None:
                 fed = result.body.layers[source[0]].outputs[source[1]]
                 port.precision, port.dims = fed.precision, fed.dims
-
-
-PORT_MAPS = {"body": "port_map", "then_body": "then_port_map", "else_body": "else_port_map"}
-"""The port map of each body."""
 
 
 def _tidy(body: Body, path: tuple[str, ...], noted: set[int]) -> dict[str, str]:

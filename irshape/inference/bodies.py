@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from ..faults import Fault, Violation
-from ..model.graph import Body, Layer, PortMap
+from ..model.graph import PORT_MAPS, Body, Layer, PortMap
 from ..model.wiring import wire
 from ..ops.bodies import BodyView, PortBinding, T
 from ..ops.declaration import Operation, check_inputs
@@ -15,8 +15,6 @@ from ..rule_ids import PORT_MAP
 from .layer import internal_error
 from .ports import declared_outputs
 from .result import BodyResult, LayerResult
-
-_PORT_MAP_OF = {"body": "port_map", "then_body": "then_port_map", "else_body": "else_port_map"}
 
 InferBody = Callable[[Body, dict[str, Tensor], bool], BodyResult]
 """Infers a body from the tensors of its Parameters by layer id, and compares it with its ports
@@ -93,7 +91,7 @@ def bind(layer: Layer, tag: str, run: Callable[[dict[str, T]], dict[str, T]]) ->
     """
     assert layer.bodies is not None
     body = layer.bodies[tag]
-    entries = (layer.port_maps or {}).get(_PORT_MAP_OF[tag], [])
+    entries = (layer.port_maps or {}).get(PORT_MAPS[tag], [])
     numbered = [(_external(entry), entry) for entry in entries]
     inputs = [pair for pair in numbered if pair[1].direction == "input"]
     outputs = [pair for pair in numbered if pair[1].direction == "output"]

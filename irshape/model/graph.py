@@ -199,6 +199,10 @@ class BackEdge(NamedTuple):
     offset: int
 
 
+PORT_MAPS = {"body": "port_map", "then_body": "then_port_map", "else_body": "else_port_map"}
+"""The elements of a layer that hold a body, each with the element that holds its port map."""
+
+
 class Body:
     """Layers and the edges between them: the net itself, or the body of a control-flow layer."""
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..faults import Violation
 from ..model.graph import Layer
+from ..ops.registry import UnknownOperation, find
 from .statistics import is_real
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -23,35 +25,16 @@ def has_nonfinite(array: Array) -> bool:
 
 def source_of_nan(layer: Layer, inputs: Sequence[Array], outputs: Sequence[Array]) -> str | None:
     """Why a layer gives NaN where none came in; None where it gives none, or passes some on."""
-    if not any(has_nan(array) for array in outputs) or any(has_nan(array) for array in inputs):
+    if not any(map(has_nan, outputs)) or any(map(has_nan, inputs)):
         return None
-    reals = [array for array in inputs if is_real(array) and array.size]
-    folded = layer.type.lower()
-    infinite = [
-        index
-        for index, array in enumerate(inputs)
-        if is_real(array) and bool(np.isinf(array).any())
-    ]
-    if folded in ("softmax", "logsoftmax") and reals:
-        whole = np.isneginf(reals[0])
-        axis = int(layer.attribute("axis") or 1)
-        if axis < whole.ndim and bool(whole.all(axis=axis).any()):
-            return f"a row of its input holds nothing but -inf along axis {axis} (all of it is masked out)"
-    if (
-        folded == "scaleddotproductattention"
-        and len(inputs) > 3
-        and inputs[3].ndim
-        and bool(_masked(inputs[3]).all(axis=-1).any())
-    ):
-        return "a row of its mask lets nothing through (false, or -inf, all along)"
-    if folded in ("divide", "mod", "floormod") and len(reals) > 1 and bool((reals[1] == 0).any()):
-        return "it divides 0 by 0"
-    if folded in ("sqrt", "log", "power") and reals and bool((reals[0] < 0).any()):
-        return f"its input goes down to {float(np.min(reals[0])):.6g}"
-    if infinite:
-        return f"its input {infinite[0]} holds infinity"
+    try:
+        operation, _ = find(layer.type, layer.version).read(layer.items)
+        reason = operation.source_of_nan(*inputs)
+    except (UnknownOperation, Violation):
+        reason = None
+    if reason is not None:
+        return reason
+    for index, array in enumerate(inputs):
+        if is_real(array) and bool(np.isinf(array).any()):
+            return f"its input {index} holds infinity"
     return "no input of it holds NaN or infinity"
-
-
-def _masked(mask: Array) -> Array:
-    return ~mask if mask.dtype.kind == "b" else np.isneginf(mask)

@@ -21,6 +21,7 @@ class ReLU(UnaryWithValue):
     """The input, but 0 where it is negative. Specification: ReLU-1."""
 
     since = 1
+    leaves_nan_open = True
     also_read = ("Relu",)
     keeps_integers = True
 
@@ -40,6 +41,7 @@ class Clamp(UnaryWithValue):
     """The input held between `min` and `max`; for integers they are rounded inwards. Specification: Clamp-1."""
 
     since = 1
+    leaves_nan_open = True
     keeps_integers = True
     min: float = attribute(FLOAT, default=0.0, required=True)
     max: float = attribute(FLOAT, default=0.0, required=True)
@@ -391,11 +393,24 @@ class AlongAxis(Operation):
         raise NotImplementedError
 
 
+class NormalizedExponential(AlongAxis):
+    """`exp(x)` divided by its sum along the axis, or its logarithm."""
+
+    def source_of_nan(self, data: Array) -> str | None:
+        masked = np.isneginf(plain(data))
+        if masked.size and bool(masked.all(axis=self.along(data.ndim)).any()):
+            return (
+                f"a row of its input holds nothing but -inf along axis {self.axis} "
+                "(all of it is masked out)"
+            )
+        return None
+
+
 def _without_maximum(data: Array, axis: int) -> Array:
     return data - np.max(data, axis=axis, keepdims=True, initial=-np.inf)
 
 
-class SoftMax_1(AlongAxis):
+class SoftMax_1(NormalizedExponential):
     """`exp(x)` divided by its sum along the axis, which counts from the front. Specification: SoftMax-1.
 
     Without the attribute `axis` OpenVINO takes 0, the specification 1.
@@ -430,7 +445,7 @@ class SoftMax_8(SoftMax_1):
         return AlongAxis.infer(self, data)
 
 
-class LogSoftmax(AlongAxis):
+class LogSoftmax(NormalizedExponential):
     """Natural logarithm of SoftMax. Specification: LogSoftmax-5."""
 
     since = 5

@@ -60,6 +60,7 @@ class Less(Comparison):
     """Whether `a` is below `b`. Specification: Less-1."""
 
     since = 1
+    leaves_nan_open = True
 
     def exact(self, a: Number, b: Number) -> Number:
         return a < b
@@ -72,6 +73,7 @@ class LessEqual(Comparison):
     """Whether `a` is not above `b`. Specification: LessEqual-1."""
 
     since = 1
+    leaves_nan_open = True
 
     def exact(self, a: Number, b: Number) -> Number:
         return a <= b
@@ -84,6 +86,7 @@ class Greater(Comparison):
     """Whether `a` is above `b`. Specification: Greater-1."""
 
     since = 1
+    leaves_nan_open = True
 
     def exact(self, a: Number, b: Number) -> Number:
         return a > b
@@ -96,6 +99,7 @@ class GreaterEqual(Comparison):
     """Whether `a` is not below `b`. Specification: GreaterEqual-1."""
 
     since = 1
+    leaves_nan_open = True
 
     def exact(self, a: Number, b: Number) -> Number:
         return a >= b

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..faults import Fault, Violation, fault, require
 from ..rule_ids import INPUT_ELEMENT_TYPE, INPUT_SHAPES, INPUT_VALUE, PORT_MAP
@@ -60,7 +60,7 @@ def connected(view: BodyView[Any]) -> list[PortBinding]:
 class ControlFlow(Operation):
     """What If, Loop and TensorIterator share."""
 
-    has_bodies = True
+    bodies: ClassVar[tuple[str, ...]] = ("body",)
 
     def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Fault]:
         for view in bodies.values():
@@ -100,6 +100,7 @@ class If(ControlFlow):
     """The results of one of two bodies, as `condition` says. Specification: If-8."""
 
     since = 8
+    bodies = ("then_body", "else_body")
     condition = operand(ANY, rank=(0, 1), value=True)
     inputs = operand(ANY, optional=True, variadic=True)
 
@@ -109,7 +110,7 @@ class If(ControlFlow):
         chosen = truth(condition, "the condition", "condition")
         given = tuple(tensor.with_value(None) for tensor in (condition, *inputs))
         made: list[list[Tensor]] = []
-        for tag, idle in (("then_body", chosen is False), ("else_body", chosen is True)):
+        for tag, idle in zip(self.bodies, (chosen is False, chosen is True), strict=True):
             view = body_of(bodies, tag)
             results = view.run(
                 {} if idle else fed(view, given)

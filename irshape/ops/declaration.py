@@ -143,12 +143,19 @@ class Operation:
     """Versions that are no opset, under which OpenVINO's reader takes it. Not inherited."""
     tolerated: ClassVar[tuple[str, ...]] = ()
     """Attributes that some OpenVINO writer is known to have put there and that mean nothing."""
+    bodies: ClassVar[tuple[str, ...]] = ()
+    """The elements that hold the bodies of its layers. `infer` and `evaluate` take them as `bodies=`."""
     has_bodies: ClassVar[bool] = False
-    """Whether its layers hold bodies; `infer` and `evaluate` then take them as `bodies=`."""
+    """Whether there are any; not declared."""
     moves: ClassVar[tuple[str, ...]] = ()
     """Operands whose elements the result holds, only moved: bounds pass through `evaluate` unchanged, lower and upper by themselves."""
     keeps_state: ClassVar[bool] = False
     """Whether `evaluate` needs the session's variables, as `state=`."""
+
+    leaves_nan_open: ClassVar[bool] = False
+    """Whether the specification leaves open what becomes of a NaN."""
+    decompresses: ClassVar[bool] = False
+    """Whether the decompression of weights is made of such operations."""
 
     value_of_shape: ClassVar[bool] = False
     """Whether the value of the result depends on the shape of the input alone (ShapeOf)."""
@@ -189,6 +196,7 @@ class Operation:
         cls.valued = tuple(
             (i, declared) for i, declared in enumerate(cls.operands) if declared.value
         )
+        cls.has_bodies = bool(cls.bodies)
         cls.models = frozenset(declared.like for declared in cls.operands if declared.like)
         cls.shaped = any(declared.axes or declared.single for declared in cls.operands)
         cls.limited = {
@@ -266,6 +274,13 @@ class Operation:
 
     evaluate: Callable[..., Any] | None = None
     """`evaluate(*arrays)`: the outputs as NumPy arrays, computed in the declared element types."""
+
+    def source_of_nan(self, *arrays: Any) -> str | None:
+        """Why `evaluate` gives NaN for inputs that hold none; None for no reason of its own.
+
+        The reason goes on from the name of the layer: "it divides 0 by 0".
+        """
+        return None
 
     never_larger: ClassVar[bool] = False
     """Whether no output has more elements than the inputs together, whatever the values that inference looks at."""

@@ -134,6 +134,18 @@ class Binary(Broadcasting):
         raise NotImplementedError
 
 
+def below_zero(data: Array) -> str | None:
+    """A source of NaN: that the domain of a function begins at 0."""
+    numbers = plain(data)
+    least = float(numbers.min()) if numbers.size else 0
+    return f"its input goes down to {least:.6g}" if least < 0 else None
+
+
+def zero_by_zero(divisor: Array) -> str | None:
+    """A source of NaN: that a divisor is 0."""
+    return "it divides 0 by 0" if bool((plain(divisor) == 0).any()) else None
+
+
 class Unary(Operation):
     """One input, whose element type and shape the result has. `of` is the operation on an array; integers are computed in f64 and rounded, unless `keeps_integers`."""
 

@@ -552,6 +552,15 @@ class ScaledDotProductAttention(Operation):
         ]
         return computed(np.concatenate(made, axis=-2), query)
 
+    def source_of_nan(self, *arrays: Array | None) -> str | None:
+        mask = arrays[3] if len(arrays) > 3 else None
+        if mask is None or not mask.ndim:
+            return None
+        hidden = ~mask if mask.dtype.kind == "b" else np.isneginf(plain(mask))
+        if bool(hidden.all(axis=-1).any()):
+            return "a row of its mask lets nothing through (false, or -inf, all along)"
+        return None
+
     def attended(
         self,
         query: Array,

@@ -309,6 +309,7 @@ class MaxPool_1(Pooling):
     """The largest element of each window. Specification: MaxPool-1."""
 
     since = 1
+    leaves_nan_open = True
 
     def infer(self, data: Tensor) -> Tensor:
         return Tensor(data.element_type, self.pooled(data.shape))
@@ -321,6 +322,7 @@ class MaxPool_8(Pooling):
     """The largest element of each window, and where it stands in the data flattened from `axis` on. Specification: MaxPool-8."""
 
     since = 8
+    leaves_nan_open = True
     dilations: Sizes = attribute(NATURALS, default=None)
     index_element_type: ElementType = attribute(TypeName("i32", "i64"), default=I64)
     axis: int = attribute(INT, default=0)
@@ -498,6 +500,7 @@ class AdaptiveMaxPool(AdaptivePooling):
     """The largest element of each window, and where it stands among the spatial elements of its channel. Specification: AdaptiveMaxPool-8."""
 
     since = 8
+    leaves_nan_open = True
     index_element_type: ElementType = attribute(INDEX_TYPE, default=I64)
 
     def infer(self, data: Tensor, output_shape: Tensor) -> tuple[Tensor, Tensor]:

@@ -215,6 +215,7 @@ class ReduceMax(Reduction):
     """Maximum. Specification: ReduceMax-1."""
 
     since = 1
+    leaves_nan_open = True
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
         return extreme(data, axes, self.keep_dims, largest=True)
@@ -224,6 +225,7 @@ class ReduceMin(Reduction):
     """Minimum. Specification: ReduceMin-1."""
 
     since = 1
+    leaves_nan_open = True
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
         return extreme(data, axes, self.keep_dims, largest=False)

@@ -72,6 +72,7 @@ class Reshape(Reinterpretation):
     """
 
     since = 1
+    decompresses = True
     pattern = operand(INTEGER, rank=1, value=True)
     special_zero: bool = attribute(BOOLEAN, default=False, required=True)
 
@@ -293,6 +294,7 @@ class Squeeze_1(Squeeze):
     """Without the axes, which have size 1. Specification: Squeeze-1."""
 
     since = 1
+    decompresses = True
     drops_one_unknown_axis = True
 
 
@@ -303,6 +305,7 @@ class Squeeze_15(Squeeze):
     """
 
     since = 15
+    decompresses = True
     allow_axis_skip: bool = attribute(BOOLEAN, default=False)
 
 
@@ -310,6 +313,7 @@ class Unsqueeze(Reinterpretation):
     """With axes of size 1 put in; the axes are those of the result. Specification: Unsqueeze-1."""
 
     since = 1
+    decompresses = True
     axes = operand(NUMERIC, specified=INTEGER, rank=(0, 1), value=True)
 
     def infer(self, data: Tensor, axes: Tensor) -> Tensor:

@@ -40,6 +40,7 @@ class TopK(Operation):
     """What all versions share: the `k` largest or smallest elements of each slice along an axis, and where they were."""
 
     never_larger = True
+    leaves_nan_open = True
     data = operand(ANY, rank=at_least(1))
     k = operand(INTEGER, rank=0, value=True)
     axis: int = attribute(INT, default=0, required=True)

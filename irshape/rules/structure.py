@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from ..inference import result
 from ..model.graph import Finding, Layer, Port
 from ..model.ids import lenient_id
+from ..ops.registry import versions
 from ..rule_ids import (
     DUPLICATE_ID,
     DUPLICATE_PORT,
@@ -549,10 +550,6 @@ def _close_precision(text: str) -> str | None:
     return upper.precision if upper else _OTHER_NAMES.get(text.lower())
 
 
-_BODIES = {"loop": ("body",), "tensoriterator": ("body",), "if": ("then_body", "else_body")}
-"""The bodies of each type that has some."""
-
-
 class MissingBody(Rule):
     """A control-flow layer lacks a body, or has one that it cannot use.
 
@@ -584,8 +581,13 @@ class MissingBody(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         if not context.model.format.layers_as_written:
             return
-        for layer in context.layers(*_BODIES):
-            expected = _BODIES[layer.folded_type]
+        bodies = {
+            folded: known[-1].bodies
+            for folded in context.by_type
+            if (known := versions(folded)) and known[-1].bodies
+        }
+        for layer in context.layers(*bodies):
+            expected = bodies[layer.folded_type]
             present = layer.bodies or {}
             for tag in expected:
                 if tag not in present and context.model.kind != "layers":

@@ -12,7 +12,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
-from ...model.graph import NO_PORTS, BackEdge, Body, Layer, Model, NotReadable, Port, PortMap
+from ...model.graph import (
+    NO_PORTS,
+    PORT_MAPS,
+    BackEdge,
+    Body,
+    Layer,
+    Model,
+    NotReadable,
+    Port,
+    PortMap,
+)
 from ...model.source import Source
 from ...releases import IR_VERSIONS
 from ...rule_ids import DOCTYPE, IR_VERSION, MALFORMED_XML, NESTING_LIMIT, NOT_AN_IR
@@ -26,8 +36,8 @@ HEADER_BYTES = 512
 MAX_DEPTH = 256
 """The depth of nested elements. A body takes four levels, so 60 bodies may nest."""
 
-BODY_TAGS = ("body", "then_body", "else_body")
-PORT_MAP_TAGS = ("port_map", "then_port_map", "else_port_map")
+BODY_TAGS = tuple(PORT_MAPS)
+PORT_MAP_TAGS = tuple(PORT_MAPS.values())
 _BEGINNINGS = (b"<input>", b"<output>", b"<edges>")
 """Start tags as writers put them: the content of these elements is read as a whole."""
 

@@ -15,11 +15,11 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 from ...faults import Fault
-from ...model.graph import Finding
+from ...model.graph import PORT_MAPS, Finding
 from ...rule_ids import LEFT_OUT, REPAIRED_XML
 
-_BODIES = frozenset({"body", "then_body", "else_body"})
-_PORT_MAPS = frozenset({"port_map", "then_port_map", "else_port_map"})
+_BODIES = frozenset(PORT_MAPS)
+_PORT_MAPS = frozenset(PORT_MAPS.values())
 _NOTHING: frozenset[str] = frozenset()
 _CHILDREN: dict[str, frozenset[str]] = {
     "": frozenset({"layer"}),

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ...faults import Fault, Violation
-from ...model.graph import BackEdge, Body, Finding, Layer, Model, NotReadable, PortMap
+from ...model.graph import PORT_MAPS, BackEdge, Body, Finding, Layer, Model, NotReadable, PortMap
 from ...model.source import Source
 from ...ops.tensors import UNKNOWN, Tensor
 from ...rule_ids import (
@@ -37,7 +37,7 @@ from ...rule_ids import (
     UNKNOWN_VERSION,
 )
 from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, ElementType, PartialShape
-from ..builder import PORT_MAPS, Builder, Value, declare
+from ..builder import Builder, Value, declare
 from . import FORMAT
 from .declaration import Node, declarations
 from .messages import (

@@ -6,7 +6,7 @@ import math
 from typing import ClassVar
 
 from ..declaration import attribute
-from ..elementwise import Binary
+from ..elementwise import Binary, below_zero, zero_by_zero
 from ..intervals import EVERYTHING, Interval, corners
 from ..kinds import BOOLEAN
 from ..lazy import Array, np
@@ -32,6 +32,7 @@ class Add(NumPyFunction):
     """Sum; integers wrap around. Specification: Add-1."""
 
     since = 1
+    decompresses = True
     function = "add"
 
     def exact(self, a: Number, b: Number) -> Number:
@@ -42,6 +43,7 @@ class Subtract(NumPyFunction):
     """Difference; integers wrap around. Specification: Subtract-1."""
 
     since = 1
+    decompresses = True
     function = "subtract"
 
     def exact(self, a: Number, b: Number) -> Number:
@@ -52,6 +54,7 @@ class Multiply(NumPyFunction):
     """Product; integers wrap around. Specification: Multiply-1."""
 
     since = 1
+    decompresses = True
     function = "multiply"
 
     def exact(self, a: Number, b: Number) -> Number:
@@ -69,6 +72,9 @@ class Divide(NumPyFunction):
     since = 1
     function = "divide"
     m_pythondiv: bool = attribute(BOOLEAN, default=True)
+
+    def source_of_nan(self, a: Array, b: Array) -> str | None:
+        return zero_by_zero(b)
 
     def exact(self, a: Number, b: Number) -> Number:
         if not isinstance(a, int) and not isinstance(b, int):
@@ -106,6 +112,9 @@ class Mod(NumPyFunction):
     since = 1
     function = "fmod"
 
+    def source_of_nan(self, a: Array, b: Array) -> str | None:
+        return zero_by_zero(b)
+
     def exact(self, a: Number, b: Number) -> Number:
         if isinstance(a, int) and isinstance(b, int):
             return abs(a) % abs(b) * (-1 if a < 0 else 1)
@@ -126,6 +135,9 @@ class FloorMod(NumPyFunction):
 
     since = 1
     function = "remainder"
+
+    def source_of_nan(self, a: Array, b: Array) -> str | None:
+        return zero_by_zero(b)
 
     def exact(self, a: Number, b: Number) -> Number:
         return a % b
@@ -154,6 +166,9 @@ class Power(Binary):
     """
 
     since = 1
+
+    def source_of_nan(self, a: Array, b: Array) -> str | None:
+        return below_zero(a)
 
     def exact(self, a: Number, b: Number) -> Number:
         if b == 0.5 and a >= 0:
@@ -189,6 +204,7 @@ class Maximum(NumPyFunction):
     """The larger of the two inputs. Specification: Maximum-1."""
 
     since = 1
+    leaves_nan_open = True
     function = "maximum"
 
     def exact(self, a: Number, b: Number) -> Number:
@@ -199,6 +215,7 @@ class Minimum(NumPyFunction):
     """The smaller of the two inputs. Specification: Minimum-1."""
 
     since = 1
+    leaves_nan_open = True
     function = "minimum"
 
     def exact(self, a: Number, b: Number) -> Number:

@@ -9,7 +9,7 @@ import math
 from typing import ClassVar
 
 from ..declaration import NUMERIC_OR_BOOLEAN, attribute, operand
-from ..elementwise import FLOATING, Unary, UnaryWithValue
+from ..elementwise import FLOATING, Unary, UnaryWithValue, below_zero
 from ..error_function import erf, erfinv
 from ..intervals import Interval
 from ..kinds import Choice
@@ -51,6 +51,7 @@ class Sign(UnaryWithValue):
     """-1, 0 or 1. Specification: Sign-1."""
 
     since = 1
+    leaves_nan_open = True
     keeps_integers = True
 
     def exact(self, data: Number) -> Number:
@@ -134,6 +135,9 @@ class Sqrt(UnaryWithValue):
 
     since = 1
 
+    def source_of_nan(self, data: Array) -> str | None:
+        return below_zero(data)
+
     def exact(self, data: Number) -> Number:
         root = math.sqrt(data)
         return round(root) if isinstance(data, int) else root
@@ -188,6 +192,9 @@ class Log(NumPyFunction):
 
     since = 1
     function = "log"
+
+    def source_of_nan(self, data: Array) -> str | None:
+        return below_zero(data)
 
 
 class Sin(NumPyFunction):

@@ -32,6 +32,7 @@ class Transpose(Operation):
     """The axes in another order; reversed where `order` is empty. Specification: Transpose-1."""
 
     since = 1
+    decompresses = True
     never_larger = True
     data = operand(ANY)
     order = operand(INTEGER, rank=1, value=True)

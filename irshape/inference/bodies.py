@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Literal
 
@@ -178,8 +179,11 @@ def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
             actual=internal,
             rule=PORT_MAP,
         )
-    axis = entry.number("axis", 0) if "axis" in entry.attributes else None
-    if kind == "parameter" and axis is not None and axis < 0:
+    purpose = entry.attributes.get("purpose", "")
+    if "axis" not in entry.attributes:  # then OpenVINO reads no number of a slice
+        return PortBinding(position, internal, None, 0, -1, 1, 1, purpose)
+    axis = _number(entry, "axis", 0)
+    if kind == "parameter" and axis < 0:
         raise Violation(
             f'the port map slices Parameter {internal} along axis="{axis}"; '
             "OpenVINO reads no negative axis here",
@@ -191,9 +195,28 @@ def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
         position,
         internal,
         axis,
-        entry.number("start", 0),
-        entry.number("end", -1),
-        entry.number("stride", 1),
-        entry.number("part_size", 1),
-        entry.attributes.get("purpose", ""),
+        _number(entry, "start", 0),
+        _number(entry, "end", -1),
+        _number(entry, "stride", 1),
+        _number(entry, "part_size", 1),
+        purpose,
     )
+
+
+_WHOLE = re.compile(r"[ \t\r\n]*[+-]?[0-9]{1,40}")
+
+
+def _number(entry: PortMap, name: str, default: int) -> int:
+    """An attribute of a slice, as OpenVINO reads it: with std::stoll, which takes all of it."""
+    text = entry.attributes.get(name)
+    if text is None:
+        return default
+    number = int(text) if _WHOLE.fullmatch(text) else None
+    if number is None or not -(2**63) <= number < 2**63:
+        raise Violation(
+            f'the port map has {name}="{text[:40]}"; OpenVINO reads a whole number of 64 bits',
+            expected="a whole number",
+            actual=text[:40],
+            rule=PORT_MAP,
+        )
+    return number

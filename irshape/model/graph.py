@@ -63,13 +63,6 @@ class PortMap(NamedTuple):
     attributes: dict[str, str]
     offset: int
 
-    def number(self, name: str, default: int) -> int:
-        """An attribute as a whole number; the default where it is absent or malformed (which a rule reports)."""
-        try:
-            return int(self.attributes.get(name, default))
-        except ValueError:
-            return default
-
 
 class Edge:
     """From the output port of one layer to the input port of another, all four by id."""

@@ -1,4 +1,4 @@
-"""A layer and what is one step away from it: who feeds it, whom it feeds, and the shapes between them, declared and inferred."""
+"""A layer with its producers and consumers, and the declared and inferred shapes between them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ LayerKey = tuple[tuple[str, ...], str, str, str]
 class Edge(NamedTuple):
     """A port of the layer, and the layer at its other end: None where there is none.
 
-    declared: what the producer's port says, None where it says nothing. inferred: None where nothing is known beyond what is declared.
-    repeated: what the consumer's port says where that is something else. `clash`: whether what is declared cannot be.
+    declared: what the producer's port declares, None if it declares nothing. inferred: None if no
+    more is known than what is declared. repeated: what the consumer's port declares, if it differs.
+    clash: whether the declaration contradicts what is inferred.
     """
 
     port: str
@@ -48,31 +49,33 @@ def layer_key(reference: Mapping[str, Any]) -> LayerKey:
 def neighbourhoods(
     file: FileReport, weights: str = "beside", values: Mapping[str, str] | None = None
 ) -> dict[LayerKey, Neighbourhood]:
-    """The neighbourhood of every layer that has a finding; of several that share a key, the first one's.
+    """The neighbourhood of every layer with a finding; the first one's if several share a key.
 
-    Reads and infers the file once more, from the text in the report: a report over thousands of files need not keep their models. Nothing where there is no model.
+    Reads and infers the file again, from the text in the report, so that a report over thousands of
+    files need not keep their models. Empty if there is no model.
     """
-    wanted = {layer_key(found.layer) for found in file.diagnostics if found.layer is not None}
+    layers = [diagnostic.layer for diagnostic in file.diagnostics]
+    wanted = {layer_key(layer) for layer in layers if layer is not None}
     model = _read_again(file, weights, values) if wanted else None
     if model is None:
         return {}
     from ..inference.engine import infer
 
-    found: dict[LayerKey, Neighbourhood] = {}
+    neighbourhoods: dict[LayerKey, Neighbourhood] = {}
     for result in _bodies(infer(model, compare=True).result):
         consumers: dict[tuple[int, int], list[tuple[int, int]]] | None = None
         for position, layer in enumerate(result.body.layers):
             key = (layer.path, layer.id, layer.type, layer.name)
-            if key in wanted and key not in found:
+            if key in wanted and key not in neighbourhoods:
                 if consumers is None:
                     consumers = _consumers(result)
                 alone = model.kind == "layers"
-                found[key] = Neighbourhood(
+                neighbourhoods[key] = Neighbourhood(
                     layer,
                     list(_inputs(result, position, alone)),
                     list(_outputs(result, position, consumers)),
                 )
-    return found
+    return neighbourhoods
 
 
 def _read_again(file: FileReport, weights: str, values: Mapping[str, str] | None) -> Model | None:
@@ -101,12 +104,12 @@ def _bodies(result: BodyResult) -> Iterator[BodyResult]:
 
 
 def _consumers(result: BodyResult) -> dict[tuple[int, int], list[tuple[int, int]]]:
-    found: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    consumers: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for position, row in enumerate(result.wiring.sources):
         for index, source in enumerate(row):
             if source is not None:
-                found.setdefault(source, []).append((position, index))
-    return found
+                consumers.setdefault(source, []).append((position, index))
+    return consumers
 
 
 def _inputs(result: BodyResult, position: int, alone: bool) -> Iterator[Edge]:
@@ -149,10 +152,10 @@ def _edge(
     name: str,
     other: Layer | None,
     source: Port,
-    found: tuple[Tensor | None, bool],
+    inferred_as: tuple[Tensor | None, bool],
     sink: Port | None,
 ) -> Edge:
-    tensor, unsure = found
+    tensor, unsure = inferred_as
     said = _said(source)
     clash = tensor is not None and not _agrees(source, tensor)
     if tensor is None or (unsure and not clash):
@@ -176,7 +179,9 @@ def _edge(
 
 
 def _said(port: Port) -> str | None:
-    """What a port declares: `f32 [2,?]`; without a <dim> nothing tells a scalar from a dynamic rank."""
+    """What a port declares, such as `f32 [2,?]`.
+
+    Without a <dim>, it may be a scalar or of dynamic rank."""
     name = str(port.element_type) if port.element_type is not None else port.precision or ""
     dims = (
         "malformed dimensions"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, NamedTuple
 
-from ..model.graph import Finding, Layer, Model, NotReadable
+from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
 from ..rule_ids import SEVERITIES, Severity
 
@@ -43,7 +43,9 @@ class Diagnostic(NamedTuple):
 
 
 class FileReport(NamedTuple):
-    """What was found in one file. `source` is at hand for renderers that show a line; it takes no part in `to_dict`."""
+    """The diagnostics of one file.
+
+    `source` is for renderers that show a line of the file; it is not part of `to_dict`."""
 
     path: str
     layers: int
@@ -54,22 +56,26 @@ class FileReport(NamedTuple):
         return {
             "path": self.path,
             "layers": self.layers,
-            "diagnostics": [found.to_dict() for found in self.diagnostics],
+            "diagnostics": [diagnostic.to_dict() for diagnostic in self.diagnostics],
         }
 
 
 class Report:
-    """What was found in all files; `to_dict` is what `irshape validate --format json` prints."""
+    """The diagnostics of all files; `to_dict` is what `irshape validate --format json` prints."""
 
     def __init__(self, files: list[FileReport]) -> None:
         self.files = files
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
-        return [found for file in self.files for found in file.diagnostics]
+        return [diagnostic for file in self.files for diagnostic in file.diagnostics]
 
     def count(self, severity: Severity) -> int:
-        return sum(found.severity == severity for file in self.files for found in file.diagnostics)
+        return sum(
+            diagnostic.severity == severity
+            for file in self.files
+            for diagnostic in file.diagnostics
+        )
 
     @property
     def ok(self) -> bool:
@@ -106,17 +112,6 @@ class LoadError(Exception):
         super().__init__(f"{file.path}:{first}")
 
 
-def layer_reference(layer: Layer) -> dict[str, Any]:
-    """A layer as diagnostics and listings name it."""
-    return {
-        "id": layer.id,
-        "name": layer.name,
-        "type": layer.type,
-        "opset": layer.version,
-        "path": list(layer.path),
-    }
-
-
 def diagnostic(finding: Finding, source: Source) -> Diagnostic:
     """A finding as users see it: with its code, and the line and column of its place."""
     line, column = source.place(finding.offset)
@@ -127,7 +122,7 @@ def diagnostic(finding: Finding, source: Source) -> Diagnostic:
         finding.message,
         line,
         column,
-        layer_reference(finding.layer) if finding.layer is not None else None,
+        finding.layer.reference if finding.layer is not None else None,
         {"direction": finding.port[0], "id": finding.port[1]} if finding.port else None,
         finding.expected,
         finding.actual,

@@ -1,1 +1,1 @@
-"""What a user sets: the configuration, which findings stay, the baseline."""
+"""User settings: the configuration, the selection of rules, comments in files."""

@@ -22,7 +22,9 @@ MARK = b"irshape:"
 
 @cache
 def _token() -> re.Pattern[bytes]:
-    """Comments, and the tags of layers. What is not closed takes the rest of the file, so a search is one pass."""
+    """Matches comments, and the tags of layers, in one pass.
+
+    A comment or section that is not closed extends to the end of the file."""
     return re.compile(
         rb"""<!--(?:(?P<comment>.*?)-->|.*+)|<!\[CDATA\[(?:.*?\]\]>|.*+)|<\?(?:.*?\?>|.*+)|(?P<end></layer\s*+>)"""
         rb"""|<(?P<layer>layer)(?=[\s/>])(?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+>|<(?P<element>[A-Za-z.])""",
@@ -33,20 +35,25 @@ def _token() -> re.Pattern[bytes]:
 @cache
 def _directive() -> re.Pattern[str]:
     return re.compile(
-        r"\s*+irshape:\s*+(?P<verb>[\w-]*+)\s*+(?:=\s*+(?P<codes>[\w-]++(?:\s*+,\s*+[\w-]++)*+)\s*+)?(?::.*)?",
+        r"\s*+irshape:\s*+(?P<verb>[\w-]*+)\s*+(?:=\s*+(?P"
+        r"<codes>[\w-]++(?:\s*+,\s*+[\w-]++)*+)\s*+)?(?::.*)?",
         re.DOTALL,
     )
 
 
 class Suppression(NamedTuple):
-    """A comment that silences: `<!-- irshape: disable=IR305,IR2: the reason -->`. codes: each selector, and the codes of the rules that it covers."""
+    """A comment that silences rules: `<!-- irshape: disable=IR305,IR2: the reason -->`.
+
+    codes: each selector, with the codes of the rules that it covers."""
 
     offset: int
     codes: list[tuple[str, frozenset[str]]]
 
 
 class Scope:
-    """What the comments of one layer, or of the whole file, silence; `end` is None where the layer has none. hits: the codes of what they have silenced."""
+    """What the comments of one layer, or of the whole file, silence.
+
+    `end` is None for a layer that is not closed. hits: the codes that they have silenced."""
 
     __slots__ = ("codes", "comments", "end", "hits", "outer", "start")
 
@@ -64,7 +71,7 @@ class Scope:
             self.codes |= covers
 
     def silences(self, code: str) -> bool:
-        """Whether it silences a finding of a code; notes that it has."""
+        """Whether it silences the findings of a code; records that it has."""
         if code not in self.codes:
             return False
         self.hits.add(code)
@@ -72,7 +79,9 @@ class Scope:
 
 
 class Comments:
-    """The comments of a file that silence findings, and what is wrong with some. A file without the word costs one search."""
+    """The comments of a file that silence findings, and findings about faulty ones.
+
+    A file without any costs one search."""
 
     def __init__(self, source: Source, custom: tuple[CustomRule, ...] = ()) -> None:
         self.custom = custom
@@ -124,16 +133,24 @@ class Comments:
                     scope.add(comment)
                 else:
                     message = "this comment silences nothing: it stands in no layer"
-                    hint = "put it inside the layer it is meant for; for the whole file, before the first element, or write disable-file"
+                    hint = (
+                        "put it inside the layer it is meant for; for the whole file, before "
+                        "the first element, or write disable-file"
+                    )
                     self.findings.append(
                         Finding(Fault(MISPLACED_SUPPRESSION, message, help=hint), token.start())
                     )
 
     def _parsed(self, text: str, offset: int) -> tuple[Suppression | None, bool]:
-        """A comment, and whether it is for the whole file wherever it stands; notes what is wrong with it."""
+        """A comment, and whether it is for the whole file wherever it stands.
+
+        Records what is wrong with it."""
         match = _directive().fullmatch(text)
         if match is None or match["verb"] not in ("disable", "disable-file") or not match["codes"]:
-            hint = "write <!-- irshape: disable=IR305 --> inside a layer, or <!-- irshape: disable-file=IR305 -->"
+            hint = (
+                "write <!-- irshape: disable=IR305 --> inside a layer, or <!-- irshape: "
+                "disable-file=IR305 -->"
+            )
             message = f"the comment '{_short(text)}' says nothing that irshape knows"
             self.findings.append(
                 Finding(Fault(UNKNOWN_SUPPRESSION, message, actual=_short(text), help=hint), offset)
@@ -152,7 +169,9 @@ class Comments:
         return Suppression(offset, codes), match["verb"] == "disable-file"
 
     def silence(self, code: str, problem: Finding) -> bool:
-        """Whether a comment silences a finding: one of the file, or of a layer that the finding is about or stands in."""
+        """Whether a comment silences a finding.
+
+        It may be one of the file, or of a layer that the finding is about or lies in."""
         silenced = self.whole.silences(code)
         if self.layers:
             places = (
@@ -170,7 +189,7 @@ class Comments:
         return silenced
 
     def unused(self, enabled: frozenset[str] | None) -> Iterator[Finding]:
-        """The selectors in comments that silence nothing, where their rules are asked at all."""
+        """The selectors in comments that silence nothing, although their rules are asked."""
         asked = (
             enabled
             if enabled is not None

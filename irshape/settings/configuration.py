@@ -1,6 +1,8 @@
-"""What a user sets: `[tool.irshape]` in pyproject.toml, or irshape.toml. Every key is in docs/configuration.md; a key that is none is an error.
+"""The configuration: irshape.toml, or `[tool.irshape]` in pyproject.toml.
 
-Annotations are evaluated here: typing compiles those of a NamedTuple one by one where they are texts, which every start of the command would pay for.
+Every key is described in docs/configuration.md; an unknown key is an error. This module does not
+use `from __future__ import annotations`: typing compiles each annotation of a NamedTuple that is a
+string, which would delay every start of the command.
 """
 
 import os
@@ -19,7 +21,9 @@ from .patterns import matches
 
 
 class Configuration(NamedTuple):
-    """Everything that can be set. `root` is the folder that patterns and paths in it start from: that of its file."""
+    """Everything that can be configured.
+
+    `root` is the folder that patterns and paths are relative to: that of the file."""
 
     select: tuple[str, ...] | None = None
     extend_select: tuple[str, ...] = ()
@@ -42,7 +46,9 @@ class Configuration(NamedTuple):
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> "Configuration":
-        """Reads a file: all of it, or `[tool.irshape]` where it is a pyproject.toml. Raises `ConfigurationError`, and `OSError` where it cannot be opened."""
+        """Reads a file: all of it, or `[tool.irshape]` of a pyproject.toml.
+
+        Raises `ConfigurationError`, and `OSError` if it cannot be opened."""
         import tomllib
 
         file = Path(path)
@@ -60,21 +66,24 @@ class Configuration(NamedTuple):
         if not isinstance(table, dict):
             raise ConfigurationError(f"{where} is no table")
         try:
-            found = Configuration(**_fields(table, _KEYS, where))
+            configuration = Configuration(**_fields(table, _KEYS, where))
         except TypeError as problem:  # pragma: no cover: every key names a field
             raise ConfigurationError(f"{where}: {problem}") from None
-        _check_selectors(found, where)
+        _check_selectors(configuration, where)
         folder = os.path.dirname(os.path.abspath(file))
         placed: dict[str, Any] = {
             key: os.path.join(folder, value)
             for key in ("baseline", "cache_dir")
-            if (value := getattr(found, key))
+            if (value := getattr(configuration, key))
         }
-        return found._replace(root=folder, path=str(file), **placed)
+        return configuration._replace(root=folder, path=str(file), **placed)
 
     @staticmethod
     def find(start: str | os.PathLike[str] = ".") -> "Configuration":
-        """The configuration of the nearest folder upwards that has one: irshape.toml, or a pyproject.toml with `[tool.irshape]`. An empty one where there is none."""
+        """The configuration of the folder, or of the nearest folder above it that has one.
+
+        That is an irshape.toml, or a pyproject.toml with `[tool.irshape]`. Without any, the
+        configuration is empty."""
         folder = os.path.abspath(start)
         while True:
             own = os.path.join(folder, "irshape.toml")
@@ -107,7 +116,9 @@ class Configuration(NamedTuple):
 
 
 def _has_table(path: str) -> bool:
-    """Whether a pyproject.toml has `[tool.irshape]`. It is parsed only where a line looks like that. Raises `ConfigurationError`."""
+    """Whether a pyproject.toml has `[tool.irshape]`. Raises `ConfigurationError`.
+
+    The file is only parsed if a line looks like that."""
     with open(path, "rb") as file:
         text = file.read()
     if (
@@ -128,7 +139,8 @@ def _has_table(path: str) -> bool:
     return isinstance(tool, dict) and "irshape" in tool
 
 
-# Reading a table: a key has a field and a function that checks and converts its value; it raises `ValueError` with what was expected
+# Reading a table: each key has a field and a function that checks and converts its value. The
+# function raises `ValueError` with what was expected.
 
 Reader = Callable[[Any, str], Any]
 
@@ -140,21 +152,22 @@ def _place(where: str, key: str) -> str:
 def _fields(
     table: Mapping[str, Any], keys: Mapping[str, tuple[str, Reader]], where: str
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in table.items():
         place = _place(where, key)
         if key not in keys:
             raise ConfigurationError(
-                f"{place}: there is no such key{suggestion(key, list(keys)) or ' (known: ' + ', '.join(keys) + ')'}"
+                f"{place}: there is no such "
+                f"key{suggestion(key, list(keys)) or ' (known: ' + ', '.join(keys) + ')'}"
             )
         field, reader = keys[key]
         try:
-            found[field] = reader(value, place)
+            values[field] = reader(value, place)
         except ConfigurationError:
             raise
         except ValueError as problem:
             raise ConfigurationError(f"{place}: {problem}") from None
-    return found
+    return values
 
 
 def _kind(value: Any, kind: type, words: str) -> Any:
@@ -192,7 +205,7 @@ def texts(value: Any, _: str = "") -> tuple[str, ...]:
 
 
 def _check_selectors(configuration: Configuration, where: str) -> None:
-    """Raises `ConfigurationError` for a selector that covers no rule, those of the user's own included."""
+    """Raises `ConfigurationError` for a selector that covers no rule, custom or not."""
     from .selectors import check_selectors
 
     custom = configuration.custom
@@ -208,15 +221,15 @@ def _check_selectors(configuration: Configuration, where: str) -> None:
 def _per_file(value: Any, place: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not isinstance(value, dict):
         raise ValueError('expected a table of patterns, as "legacy/**" = ["IR2"]')
-    found = []
+    ignores = []
     for pattern, codes in value.items():
         try:
-            found.append((pattern, texts(codes)))
+            ignores.append((pattern, texts(codes)))
         except ConfigurationError:
             raise
         except ValueError as problem:
             raise ConfigurationError(f'{place}."{pattern}": {problem}') from None
-    return tuple(found)
+    return tuple(ignores)
 
 
 def _level(value: Any, _: str) -> str:
@@ -235,13 +248,13 @@ def _release(value: Any, _: str) -> tuple[int, int]:
 
 def extensions(value: Any, _: str = "") -> tuple[str, ...]:
     """`TYPE` or `TYPE@VERSION`; an operation of an opset cannot be one. Raises `ValueError`."""
-    found = texts(list(value))
-    for text in found:
+    names = texts(list(value))
+    for text in names:
         name, at, version = text.partition("@")
         if not name.strip() or (at and not version.strip()):
             raise ValueError(f"'{text}' is no extension; they are written TYPE or TYPE@VERSION")
         _check_clash(name, version)
-    return found
+    return names
 
 
 @lru_cache
@@ -253,7 +266,8 @@ def _check_clash(name: str, version: str) -> None:
         return
     if not version:
         raise ValueError(
-            f"'{name}' is an operation of {known[0].version_name()}; for one of your own under that name, write {name}@VERSION"
+            f"'{name}' is an operation of {known[0].version_name()}; for one of your own under "
+            f"that name, write {name}@VERSION"
         )
     try:
         find(name, version)
@@ -263,12 +277,12 @@ def _check_clash(name: str, version: str) -> None:
 
 
 def _operations(value: Any, _: str) -> tuple[str, ...]:
-    found = texts(value)
-    for text in found:
+    names = texts(value)
+    for text in names:
         name, at, version = text.partition("@")
         if not name.strip() or (at and not version.strip()):
             raise ValueError(f"'{text}' is no operation; they are written TYPE or TYPE@VERSION")
-    return found
+    return names
 
 
 def _types(value: Any, _: str) -> tuple[str, ...]:
@@ -289,9 +303,10 @@ def _type(name: str) -> str:
 def _ports(value: Any, place: str) -> tuple[ExpectedPort, ...]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise ValueError(
-            'expected a list of tables, as [{ name = "image", type = "f32", shape = "[?,3,224,224]" }]'
+            'expected a list of tables, as [{ name = "image", type = "f32", shape = '
+            '"[?,3,224,224]" }]'
         )
-    found = []
+    ports = []
     for index, item in enumerate(value):
         fields = _fields(
             item,
@@ -304,8 +319,8 @@ def _ports(value: Any, place: str) -> tuple[ExpectedPort, ...]:
         )
         if "name" not in fields:
             raise ConfigurationError(f"{place}[{index}]: it has no name")
-        found.append(ExpectedPort(**fields))
-    return tuple(found)
+        ports.append(ExpectedPort(**fields))
+    return tuple(ports)
 
 
 def _shape(value: Any, _: str) -> str:

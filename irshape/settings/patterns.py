@@ -12,26 +12,29 @@ def _pattern(pattern: str) -> re.Pattern[str]:
     pattern = pattern.removeprefix("./")
     if pattern.endswith("/"):
         pattern += "**"
-    found, at = "", 0
+    regex, at = "", 0
     while at < len(pattern):
         if pattern.startswith("**/", at):
-            found, at = found + "(?:[^/]+/)*", at + 3
+            regex, at = regex + "(?:[^/]+/)*", at + 3
         elif pattern.startswith("**", at):
-            found, at = found + ".*", at + 2
+            regex, at = regex + ".*", at + 2
         elif pattern[at] == "*":
-            found, at = found + "[^/]*", at + 1
+            regex, at = regex + "[^/]*", at + 1
         elif pattern[at] == "?":
-            found, at = found + "[^/]", at + 1
+            regex, at = regex + "[^/]", at + 1
         elif pattern[at] == "[" and (end := pattern.find("]", at + 2)) > 0:
             inner = pattern[at + 1 : end].replace("\\", "\\\\").replace("[", "\\[")
-            found, at = found + (f"[^{inner[1:]}]" if inner[0] == "!" else f"[{inner}]"), end + 1
+            regex, at = regex + (f"[^{inner[1:]}]" if inner[0] == "!" else f"[{inner}]"), end + 1
         else:
-            found, at = found + re.escape(pattern[at]), at + 1
-    return re.compile(found, re.DOTALL)
+            regex, at = regex + re.escape(pattern[at]), at + 1
+    return re.compile(regex, re.DOTALL)
 
 
 def matches(pattern: str, path: str, root: str | None = None) -> bool:
-    """Whether a pattern matches a file: its name where the pattern has no `/`, else its path from `root` (the working directory); `dir/` is all that is in it."""
+    """Whether a pattern matches a file.
+
+    A pattern without `/` is matched against the name of the file, any other against its path from
+    `root` (by default the working directory). `dir/` matches everything in the folder."""
     if "/" not in pattern:
         return _pattern(pattern).fullmatch(os.path.basename(path)) is not None
     absolute = os.path.abspath(path).replace(os.sep, "/")
@@ -41,12 +44,12 @@ def matches(pattern: str, path: str, root: str | None = None) -> bool:
 
 
 def relative(path: str, root: str | None = None) -> str:
-    """A path from a folder, with `/`; the absolute path where it lies elsewhere (`<stdin>` stays)."""
+    """A path from a folder, with `/`; the absolute path if it lies elsewhere."""
     if path in ("-", "<stdin>"):
         return "<stdin>"
     absolute = os.path.abspath(path)
     try:
-        found = os.path.relpath(absolute, root or os.getcwd())
+        from_root = os.path.relpath(absolute, root or os.getcwd())
     except ValueError:  # another drive
-        found = absolute
-    return found.replace(os.sep, "/")
+        from_root = absolute
+    return from_root.replace(os.sep, "/")

@@ -1,7 +1,8 @@
-"""Which rules are asked, and which findings stay: selectors, ignores by file, and comments in a file.
+"""Which rules are asked, and which findings are kept: selectors, ignores by file, and comments.
 
-A selector is a code (`IR201`), the beginning of one (`IR2`), a name (`output-shape-mismatch`), or `ALL`. Where one selects and another ignores, the more exact one decides, and of
-two that are as exact the ignoring one. A later layer of settings (the command line) goes over an earlier one (the configuration).
+A selector is a code (`IR201`), a prefix of one (`IR2`), a name (`output-shape-mismatch`), or `ALL`.
+If one selects a rule and another ignores it, the more specific one decides, and of two that are
+equally specific, the ignoring one. The command line takes precedence over the configuration.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ FATAL = frozenset(
         INTERNAL_ERROR,
     )
 )
-"""Rules about a file that was not checked: selecting others does not turn them off, ignoring them does."""
+"""Rules about a file that could not be checked.
+
+They remain active when other rules are selected, and are only turned off by ignoring them."""
 
 
 def settings(
@@ -54,7 +57,9 @@ def settings(
     over: Configuration | None = None,
     also: Iterable[str] = (),
 ) -> Settings:
-    """The settings for a file. over: those of the command line. Raises `ConfigurationError` for a selector that is none."""
+    """The settings for a file. over: those of the command line.
+
+    Raises `ConfigurationError` for an invalid selector."""
     layers = [configuration] if over is None else [configuration, over]
     extra = tuple(also)
     plain = (

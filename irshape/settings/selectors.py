@@ -17,7 +17,7 @@ CUSTOM_CODES = tuple(f"IR{number}" for number in range(910, 950))
 
 @lru_cache(maxsize=4096)
 def covered(selector: str, custom: tuple[CustomRule, ...] = ()) -> list[str]:
-    """The codes of the rules that a selector covers; none for one that means nothing. custom: the rules of the user's own."""
+    """The codes of the rules that a selector covers; none if it is invalid."""
     from ..rules import all_rules
     from ..rules.plugins import plugin_codes
 

@@ -1,6 +1,8 @@
-"""The output formats. A module (or folder) `as_NAME` here is the format NAME; it is found by its name, and imported when the format is asked for.
+"""The output formats.
 
-It has one function, `render(report: Report, options: Options) -> str`. See CONTRIBUTING.md, "An output format".
+A module (or folder) `as_NAME` is the format NAME; it is imported when the format is requested.
+It has one function, `render(report: Report, options: Options) -> str`. See "An output format" in
+CONTRIBUTING.md.
 """
 
 from __future__ import annotations

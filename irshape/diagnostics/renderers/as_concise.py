@@ -10,7 +10,10 @@ from .common import DEFAULTS, Options, plain, plain_path, shown
 def render(report: Report, options: Options = DEFAULTS) -> str:
     paint = painter(options.colour)
     return "".join(
-        f"{paint(plain_path(file.path), 'bold')}:{found.line}:{found.column}: {paint(found.code, found.severity)} {plain(found.message)}\n"
+        (
+            f"{paint(plain_path(file.path), 'bold')}:{diagnostic.line}:{diagnostic.column}: "
+            f"{paint(diagnostic.code, diagnostic.severity)} {plain(diagnostic.message)}\n"
+        )
         for file in report.files
-        for found in shown(file, options)
+        for diagnostic in shown(file, options)
     )

@@ -1,4 +1,7 @@
-"""Annotations of GitHub Actions: a workflow command a finding. The runner shows some ten of each kind a step, so the whole report goes to the step summary."""
+"""Annotations of GitHub Actions: a workflow command for each finding.
+
+The runner shows about ten of each kind for a step, so the whole report goes to the step summary.
+"""
 
 from __future__ import annotations
 
@@ -12,34 +15,39 @@ SUMMARY_BYTES = 1_000_000
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
     return "".join(
-        _command(from_root(file.path, options), found)
+        _command(from_root(file.path, options), diagnostic)
         for file in report.files
-        for found in shown(file, options)
+        for diagnostic in shown(file, options)
     )
 
 
 def step_summary(report: Report, options: Options = DEFAULTS) -> str:
-    """What goes to the file that GITHUB_STEP_SUMMARY names: the report in Markdown, as much of it as GitHub takes."""
+    """The text for the file in GITHUB_STEP_SUMMARY.
+
+    It is the report in Markdown, as much of it as GitHub accepts."""
     from .as_markdown import render as render_markdown
 
     return render_markdown(report, options, SUMMARY_BYTES)
 
 
-def _command(path: str, found: Diagnostic) -> str:
+def _command(path: str, diagnostic: Diagnostic) -> str:
     properties = {
-        "title": f"irshape {found.code} {found.rule}",
+        "title": f"irshape {diagnostic.code} {diagnostic.rule}",
         "file": path,
-        "line": str(found.line),
-        "col": str(found.column),
+        "line": str(diagnostic.line),
+        "col": str(diagnostic.column),
     }
-    place = f"{path}:{found.line}:{found.column}"
+    place = f"{path}:{diagnostic.line}:{diagnostic.column}"
     lines = [
-        f"{place}: {found.code} {found.message}",
-        layer_phrase(found),
-        f"help: {found.help}" if found.help else "",
+        f"{place}: {diagnostic.code} {diagnostic.message}",
+        layer_phrase(diagnostic),
+        f"help: {diagnostic.help}" if diagnostic.help else "",
     ]
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{LEVELS[found.severity]} {listed}::{'%0A'.join(_data(plain(line)) for line in lines if line)}\n"
+    return (
+        f"::{LEVELS[diagnostic.severity]} "
+        f"{listed}::{'%0A'.join(_data(plain(line)) for line in lines if line)}\n"
+    )
 
 
 def _data(text: str) -> str:

@@ -11,14 +11,17 @@ SEVERITIES = {"error": "major", "warning": "minor", "info": "info"}
 def render(report: Report, options: Options = DEFAULTS) -> str:
     rows = [
         {
-            "description": f"{found.code}: {found.message}"
-            + (f" ({layer_phrase(found)})" if found.layer else ""),
-            "check_name": found.rule,
+            "description": f"{diagnostic.code}: {diagnostic.message}"
+            + (f" ({layer_phrase(diagnostic)})" if diagnostic.layer else ""),
+            "check_name": diagnostic.rule,
             "fingerprint": fingerprint,
-            "severity": SEVERITIES[found.severity],
-            "location": {"path": from_root(file.path, options), "lines": {"begin": found.line}},
+            "severity": SEVERITIES[diagnostic.severity],
+            "location": {
+                "path": from_root(file.path, options),
+                "lines": {"begin": diagnostic.line},
+            },
         }
         for file, marks in zip(report.files, fingerprints(report, options), strict=True)
-        for found, fingerprint in zip(file.diagnostics, marks, strict=True)
+        for diagnostic, fingerprint in zip(file.diagnostics, marks, strict=True)
     ]
     return json_text(rows, 1) + "\n"

@@ -1,4 +1,7 @@
-"""A line of JSON for each finding, with the path of its file: for programs that read lines, and for reports that are put together from several."""
+"""A line of JSON for each finding, with the path of its file.
+
+For programs that read line by line, and for reports that are combined from several.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from .common import DEFAULTS, Options, json_text
 
 def render(report: Report, options: Options = DEFAULTS) -> str:
     rows = (
-        {"version": 1, "path": file.path} | found.to_dict()
+        {"version": 1, "path": file.path} | diagnostic.to_dict()
         for file in report.files
-        for found in file.diagnostics
+        for diagnostic in file.diagnostics
     )
     return "".join(json_text(row) + "\n" for row in rows)

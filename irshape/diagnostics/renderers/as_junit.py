@@ -1,6 +1,7 @@
-"""JUnit XML: a suite for each file, a test case for each finding. A finding at or above the fail level is a failure; one below it is a case that passes, with its text.
+"""JUnit XML: a suite for each file, a test case for each finding.
 
-Only elements and attributes that the strictest of readers knows (the schema of Jenkins' xUnit plugin).
+A finding at or above the fail level is a failure; one below it is a case that passes, with its
+text. Only elements and attributes of the strictest schema (that of Jenkins' xUnit plugin) are used.
 """
 
 from __future__ import annotations
@@ -15,20 +16,26 @@ HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 def render(report: Report, options: Options = DEFAULTS) -> str:
     failing = SEVERITIES[: SEVERITIES.index(options.fail_level) + 1]
     tests = sum(max(len(file.diagnostics), 1) for file in report.files)
-    failures = sum(found.severity in failing for found in report.diagnostics)
+    failures = sum(diagnostic.severity in failing for diagnostic in report.diagnostics)
     suites = "".join(_suite(file, failing) for file in report.files)
-    return f'{HEAD}<testsuites name="irshape" tests="{tests}" failures="{failures}" errors="0" time="0">\n{suites}</testsuites>\n'
+    return (
+        f'{HEAD}<testsuites name="irshape" tests="{tests}" failures="{failures}" errors="0" '
+        f'time="0">\n{suites}</testsuites>\n'
+    )
 
 
 def _suite(file: FileReport, failing: tuple[str, ...]) -> str:
     path = _attribute(file.path)
-    failures = sum(found.severity in failing for found in file.diagnostics)
+    failures = sum(diagnostic.severity in failing for diagnostic in file.diagnostics)
     cases = "".join(
-        _case(path, name, found, found.severity in failing)
-        for found, name in zip(file.diagnostics, _names(file), strict=True)
+        _case(path, name, diagnostic, diagnostic.severity in failing)
+        for diagnostic, name in zip(file.diagnostics, _names(file), strict=True)
     )
     cases = cases or f'<testcase classname="{path}" name="nothing found" time="0"/>\n'
-    counts = f'tests="{max(len(file.diagnostics), 1)}" failures="{failures}" errors="0" skipped="0" time="0"'
+    counts = (
+        f'tests="{max(len(file.diagnostics), 1)}" failures="{failures}" errors="0" '
+        'skipped="0" time="0"'
+    )
     return f'<testsuite name="{path}" file="{path}" {counts}>\n{cases}</testsuite>\n'
 
 
@@ -36,23 +43,29 @@ def _names(file: FileReport) -> list[str]:
     """A name for each finding that is its own within the suite: readers merge cases of one name."""
     seen: dict[str, int] = {}
     names = []
-    for found in file.diagnostics:
-        name = f"{found.code} {found.rule}" + (f", {layer_phrase(found)}" if found.layer else "")
+    for diagnostic in file.diagnostics:
+        name = f"{diagnostic.code} {diagnostic.rule}" + (
+            f", {layer_phrase(diagnostic)}" if diagnostic.layer else ""
+        )
         seen[name] = seen.get(name, 0) + 1
         names.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
     return names
 
 
-def _case(path: str, name: str, found: Diagnostic, fails: bool) -> str:
+def _case(path: str, name: str, diagnostic: Diagnostic, fails: bool) -> str:
     """path: as an attribute."""
     lines = [
-        f"line {found.line}, column {found.column}: {found.severity}[{found.code}] {found.message}",
-        layer_phrase(found),
+        f"line {diagnostic.line}, column {diagnostic.column}: "
+        f"{diagnostic.severity}[{diagnostic.code}] {diagnostic.message}",
+        layer_phrase(diagnostic),
     ]
-    lines += [f"help: {found.help}"] if found.help else []
+    lines += [f"help: {diagnostic.help}"] if diagnostic.help else []
     text = "\n".join(_text(line) for line in lines if line)
     inside = (
-        f'<failure message="{_attribute(found.message)}" type="{found.code}">{text}</failure>'
+        (
+            f'<failure message="{_attribute(diagnostic.message)}" type="{diagnostic.code}">{text}'
+            "</failure>"
+        )
         if fails
         else f"<system-out>{text}</system-out>"
     )

@@ -31,12 +31,13 @@ def render(report: Report, options: Options = DEFAULTS, most_bytes: int | None =
 def _parts(report: Report) -> Iterator[tuple[str, int]]:
     """The text in pieces that can be left out from the end, and how many findings each holds."""
     failing = [file for file in report.files if file.diagnostics]
-    found = tally({severity: report.count(severity) for severity in SEVERITIES}) or "nothing found"
+    counts = tally({severity: report.count(severity) for severity in SEVERITIES}) or "nothing found"
     layers = counted(sum(file.layers for file in report.files), "layer")
-    yield f"## irshape: {found}\n\n{counted(len(report.files), 'file')}, {layers}.\n", 0
+    yield f"## irshape: {counts}\n\n{counted(len(report.files), 'file')}, {layers}.\n", 0
     if len(failing) > 1:
         yield (
-            f"\n| file | {' | '.join(PLURALS[severity] for severity in SEVERITIES)} | layers |\n|---|--:|--:|--:|--:|\n",
+            f"\n| file | {' | '.join(PLURALS[severity] for severity in SEVERITIES)} | layers |\n"
+            "|---|--:|--:|--:|--:|\n",
             0,
         )
         for file in failing:
@@ -47,21 +48,28 @@ def _parts(report: Report) -> Iterator[tuple[str, int]]:
             yield (f"\n### {_code(file.path)}\n\n{HEAD}" if index == 0 else "") + _row(one), 1
 
 
-def _row(found: Diagnostic) -> str:
-    text = f"{SIGNS[found.severity]} **{found.code}** {_text(found.rule)}<br>{_text(found.message)}"
-    if found.help:
-        text += f"<br>*help:* {_text(found.help)}"
-    return f"| {found.line}:{found.column} | {text} | {_layer(found)} |\n"
+def _row(diagnostic: Diagnostic) -> str:
+    text = (
+        f"{SIGNS[diagnostic.severity]} **{diagnostic.code}** {_text(diagnostic.rule)}"
+        f"<br>{_text(diagnostic.message)}"
+    )
+    if diagnostic.help:
+        text += f"<br>*help:* {_text(diagnostic.help)}"
+    return f"| {diagnostic.line}:{diagnostic.column} | {text} | {_layer(diagnostic)} |\n"
 
 
-def _layer(found: Diagnostic) -> str:
-    layer = found.layer
+def _layer(diagnostic: Diagnostic) -> str:
+    layer = diagnostic.layer
     if layer is None:
         return ""
     parts = [f"{_text(layer['id'] or '?')} {_text(layer['type'] or 'no type')}"]
     parts += [_code(layer["name"])] if layer["name"] else []
     parts += [f"inside {_text('/'.join(layer['path']))}"] if layer["path"] else []
-    parts += [f"{found.port['direction']} port {_text(found.port['id'])}"] if found.port else []
+    parts += (
+        [f"{diagnostic.port['direction']} port {_text(diagnostic.port['id'])}"]
+        if diagnostic.port
+        else []
+    )
     return "<br>".join(parts)
 
 

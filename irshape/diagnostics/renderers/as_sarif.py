@@ -49,7 +49,10 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
     invocation: dict[str, Any] = {"executionSuccessful": True}
     left = len(report.diagnostics) - len(results)
     if left:
-        said = f"{counted(left, 'finding')} of lesser severity left out: code hosts refuse a run of more than {MAX_RESULTS:,}"
+        said = (
+            f"{counted(left, 'finding')} of lesser severity left out: code hosts refuse a run "
+            f"of more than {MAX_RESULTS:,}"
+        )
         invocation["toolExecutionNotifications"] = [{"level": "warning", "message": {"text": said}}]
     run = {
         "tool": {
@@ -88,16 +91,16 @@ def _rule(page: RulePage) -> dict[str, Any]:
 
 
 def _result(
-    file: FileReport, found: Diagnostic, mark: str, rule: int, options: Options
+    file: FileReport, diagnostic: Diagnostic, mark: str, rule: int, options: Options
 ) -> dict[str, Any]:
     location: dict[str, Any] = {
         "physicalLocation": {
             "artifactLocation": _artifact(from_root(file.path, options)),
-            "region": {"startLine": found.line, "startColumn": found.column},
+            "region": {"startLine": diagnostic.line, "startColumn": diagnostic.column},
         }
     }
-    if found.layer is not None:
-        layer = found.layer
+    if diagnostic.layer is not None:
+        layer = diagnostic.layer
         qualified = "/".join([*layer["path"], layer["id"]])
         location["logicalLocations"] = [
             {
@@ -106,20 +109,21 @@ def _result(
                 "kind": "element",
             }
         ]
-    text = ". ".join(filter(None, [found.message, layer_phrase(found), found.help]))
+    text = ". ".join(filter(None, [diagnostic.message, layer_phrase(diagnostic), diagnostic.help]))
     details = {
-        "layer": found.layer,
-        "port": found.port,
-        "expected": found.expected,
-        "actual": found.actual,
+        "layer": diagnostic.layer,
+        "port": diagnostic.port,
+        "expected": diagnostic.expected,
+        "actual": diagnostic.actual,
     }
     return {
-        "ruleId": found.code,
+        "ruleId": diagnostic.code,
         "ruleIndex": rule,
-        "level": LEVELS[found.severity],
+        "level": LEVELS[diagnostic.severity],
         "message": {"text": _message(text)},
         "locations": [location],
-        # GitHub goes by the first name alone, and would make it of the text of the line, which repeats a thousandfold in an IR
+        # GitHub uses the first name only, and would derive it from the text of the line, which
+        # repeats a thousandfold in an IR
         "partialFingerprints": {"primaryLocationLineHash": f"{mark}:1", "ruleAndLayer/v1": mark},
         "properties": {name: value for name, value in details.items() if value is not None},
     }

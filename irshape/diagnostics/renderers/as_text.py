@@ -1,4 +1,4 @@
-"""The report for a person at a terminal: file by file, each finding with the line of XML it is about, then what to do."""
+"""The report for a terminal: each finding with its line of XML and what to do."""
 
 from __future__ import annotations
 
@@ -26,44 +26,49 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
     """The findings file by file, and a summary line. Infos that are not shown are counted."""
     paint = painter(options.colour)
     groups = [(file, shown(file, options)) for file in report.files]
-    groups = [(file, found) for file, found in groups if found]
+    groups = [(file, group) for file, group in groups if group]
     parts: list[str] = []
-    for file, found in groups:
+    for file, group in groups:
         if len(groups) > 1:
-            parts.append(
-                f"{paint(plain_path(file.path), 'bold')}: {tally({severity: sum(one.severity == severity for one in found) for severity in SEVERITIES})}\n"
-            )
-        parts += [_finding(file, one, paint) for one in found]
+            severities = [diagnostic.severity for diagnostic in group]
+            counts = tally({severity: severities.count(severity) for severity in SEVERITIES})
+            parts.append(f"{paint(plain_path(file.path), 'bold')}: {counts}\n")
+        parts += [_finding(file, one, paint) for one in group]
     parts.append(_summary(report, options, paint))
     return "\n".join(parts) + "\n"
 
 
-def _finding(file: FileReport, found: Diagnostic, paint: Paint) -> str:
-    place = paint(f"{plain_path(file.path)}:{found.line}:{found.column}", "bold")
+def _finding(file: FileReport, diagnostic: Diagnostic, paint: Paint) -> str:
+    place = paint(f"{plain_path(file.path)}:{diagnostic.line}:{diagnostic.column}", "bold")
     lines = [
-        f"{place}: {paint(f'{found.severity}[{found.code}]', found.severity)} {plain(found.message)}"
+        f"{place}: {paint(f'{diagnostic.severity}[{diagnostic.code}]', diagnostic.severity)} "
+        f"{plain(diagnostic.message)}"
     ]
-    if found.layer is not None:
-        lines.append(f"  {layer_phrase(found)}")
-    seen = excerpt(file, found)
+    if diagnostic.layer is not None:
+        lines.append(f"  {layer_phrase(diagnostic)}")
+    seen = excerpt(file, diagnostic)
     if seen is not None:
-        gutter = f"{found.line} |"
+        gutter = f"{diagnostic.line} |"
         lines += [
             f"  {paint(gutter, 'dim')} {seen.text}",
-            f"  {paint('|'.rjust(len(gutter)), 'dim')} {' ' * seen.caret}{paint('^', found.severity)}",
+            f"  {paint('|'.rjust(len(gutter)), 'dim')} "
+            f"{' ' * seen.caret}{paint('^', diagnostic.severity)}",
         ]
-    if found.help:
-        lines.append(f"  {paint('help:', 'bold')} {plain(found.help)}")
+    if diagnostic.help:
+        lines.append(f"  {paint('help:', 'bold')} {plain(diagnostic.help)}")
     return "\n".join(lines) + "\n"
 
 
 def _summary(report: Report, options: Options, paint: Paint) -> str:
     errors, warnings, notes = (report.count(severity) for severity in SEVERITIES)
-    files = f"{counted(len(report.files), 'file')}, {counted(sum(file.layers for file in report.files), 'layer')}"
-    found = tally({"error": errors, "warning": warnings})
+    files = (
+        f"{counted(len(report.files), 'file')}, "
+        f"{counted(sum(file.layers for file in report.files), 'layer')}"
+    )
+    counts = tally({"error": errors, "warning": warnings})
     outcome = (
-        paint(found, "error" if errors else "warning")
-        if found
+        paint(counts, "error" if errors else "warning")
+        if counts
         else paint("no errors, no warnings", "green")
     )
     hidden = "" if options.infos else " (shown with --verbose)"

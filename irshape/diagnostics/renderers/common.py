@@ -1,4 +1,8 @@
-"""What several formats share: foreign text made harmless, counts, the line of XML, places seen from the checkout, fingerprints, rule pages."""
+"""What several formats share.
+
+Escaping of foreign text, counts, the line of XML, paths from the checkout, fingerprints, pages of
+rules.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ class Options(NamedTuple):
 
     colour: bool = False
     infos: bool = True
-    """Whether the formats that a person reads line by line show infos; the others always hold them."""
+    """Whether formats that are read line by line show infos; the others always contain them."""
     fail_level: Severity = "error"
     root: str | None = None
     """The folder of the checkout: the formats that a code host reads write paths from there."""
@@ -38,7 +42,9 @@ DEFAULTS = Options()
 
 
 def plain(text: str) -> str:
-    """One line that is safe for a terminal and a log: whatever controls, reorders or breaks lines becomes visible."""
+    """One line that is safe for a terminal and a log.
+
+    Characters that control, reorder or break lines become visible."""
     if text.isprintable() and "##[" not in text:
         return text
     escaped = "".join(
@@ -77,8 +83,8 @@ def json_text(value: object, indent: int | None = None) -> str:
 _BEYOND_ASCII = re.compile(r"[^\n -~]")
 
 
-def _json_escape(found: re.Match[str]) -> str:
-    char = found[0]
+def _json_escape(match: re.Match[str]) -> str:
+    char = match[0]
     if char.isprintable():
         return char
     units = char.encode("utf-16-be", "surrogatepass").hex()
@@ -111,7 +117,7 @@ def counted(count: int, word: str) -> str:
 
 
 def count(file: FileReport, severity: Severity) -> int:
-    return sum(found.severity == severity for found in file.diagnostics)
+    return sum(diagnostic.severity == severity for diagnostic in file.diagnostics)
 
 
 def tally(counts: Mapping[Severity, int]) -> str:
@@ -119,15 +125,19 @@ def tally(counts: Mapping[Severity, int]) -> str:
     return ", ".join(counted(number, severity) for severity, number in counts.items() if number)
 
 
-def layer_phrase(found: Diagnostic) -> str:
-    """`layer 5: ReduceMean 'mean', opset1, inside 12/body, output port 2`; nothing where the finding is about no layer."""
-    layer = found.layer
+def layer_phrase(diagnostic: Diagnostic) -> str:
+    """`layer 5: ReduceMean 'mean', opset1, inside 12/body, output port 2`.
+
+    Empty if the finding is not about a layer."""
+    layer = diagnostic.layer
     if layer is None:
         return ""
     name = f" '{layer['name']}'" if layer["name"] else ""
     opset = f", {layer['opset']}" if layer["opset"] else ""
     inside = f", inside {'/'.join(layer['path'])}" if layer["path"] else ""
-    port = f", {found.port['direction']} port {found.port['id']}" if found.port else ""
+    port = (
+        f", {diagnostic.port['direction']} port {diagnostic.port['id']}" if diagnostic.port else ""
+    )
     return plain(
         f"layer {layer['id'] or '?'}: {layer['type'] or 'no type'}{name}{opset}{inside}{port}"
     )
@@ -138,7 +148,7 @@ def shown(file: FileReport, options: Options) -> list[Diagnostic]:
     return (
         file.diagnostics
         if options.infos
-        else [found for found in file.diagnostics if found.severity != "info"]
+        else [diagnostic for diagnostic in file.diagnostics if diagnostic.severity != "info"]
     )
 
 
@@ -146,7 +156,9 @@ def shown(file: FileReport, options: Options) -> list[Diagnostic]:
 
 
 class Excerpt(NamedTuple):
-    """The line that a finding points at, made plain and cut to `MAX_LINE`: what stands before its place, and from there on."""
+    """The line that a finding points at, made plain and cut to `MAX_LINE`.
+
+    It is split at the place of the finding."""
 
     before: str
     after: str
@@ -161,14 +173,14 @@ class Excerpt(NamedTuple):
         return width(self.before)
 
 
-def excerpt(file: FileReport, found: Diagnostic) -> Excerpt | None:
+def excerpt(file: FileReport, diagnostic: Diagnostic) -> Excerpt | None:
     """None where the text of the file is not at hand, the line is empty, or it is no text."""
     if file.source is None:
         return None
-    raw = file.source.line(found.line).replace("\t", " ")
+    raw = file.source.line(diagnostic.line).replace("\t", " ")
     if not raw.strip() or "\0" in raw:
         return None
-    at = found.column - 1
+    at = diagnostic.column - 1
     start = max(0, min(at - MAX_LINE // 2, len(raw) - MAX_LINE)) if len(raw) > MAX_LINE else 0
     start = start or min(len(raw) - len(raw.lstrip(" ")), at)
     before, after = plain(raw[start:at]), plain(raw[at : start + MAX_LINE])
@@ -181,13 +193,15 @@ def excerpt(file: FileReport, found: Diagnostic) -> Excerpt | None:
 
 
 def most_severe(report: Report, limit: int) -> list[list[int]]:
-    """The positions of at most that many findings in each file, in order; the least severe are left out, of these the last."""
+    """The positions of at most that many findings in each file, in order.
+
+    The least severe are left out, of these the last."""
     if sum(len(file.diagnostics) for file in report.files) <= limit:
         return [list(range(len(file.diagnostics))) for file in report.files]
     ranks = [
-        (SEVERITIES.index(found.severity), at, index)
+        (SEVERITIES.index(diagnostic.severity), at, index)
         for at, file in enumerate(report.files)
-        for index, found in enumerate(file.diagnostics)
+        for index, diagnostic in enumerate(file.diagnostics)
     ]
     kept: list[list[int]] = [[] for _ in report.files]
     for _, at, index in sorted(sorted(ranks)[:limit], key=lambda rank: rank[1:]):
@@ -213,7 +227,9 @@ def from_root(path: str, options: Options) -> str:
 
 
 def fingerprints(report: Report, options: Options) -> list[list[str]]:
-    """For each finding of each file, what it keeps when lines move: made from its file, rule, layer and port, and counted where these repeat."""
+    """For each finding of each file, a fingerprint that stays the same when lines move.
+
+    It is made from file, rule, layer and port, with a number if these repeat."""
     import json
     from hashlib import sha256
 
@@ -222,10 +238,14 @@ def fingerprints(report: Report, options: Options) -> list[list[str]]:
     for file in report.files:
         row = []
         path = from_root(file.path, options)
-        for found in file.diagnostics:
-            layer = [*found.layer["path"], found.layer["id"]] if found.layer else None
-            port = [found.port["direction"], found.port["id"]] if found.port else None
-            key = json.dumps([path, found.code, layer, port])
+        for diagnostic in file.diagnostics:
+            layer = (
+                [*diagnostic.layer["path"], diagnostic.layer["id"]] if diagnostic.layer else None
+            )
+            port = (
+                [diagnostic.port["direction"], diagnostic.port["id"]] if diagnostic.port else None
+            )
+            key = json.dumps([path, diagnostic.code, layer, port])
             seen[key] = seen.get(key, 0) + 1
             row.append(sha256(f"{key}{seen[key]}".encode()).hexdigest()[:32])
         rows.append(row)
@@ -252,24 +272,24 @@ class RulePage(NamedTuple):
 
 
 def rule_pages(report: Report) -> list[RulePage]:
-    """The rules of which something was found, by code; one that is not registered here has a name and nothing else."""
-    met: dict[str, Diagnostic] = {}
-    for found in report.diagnostics:
-        met.setdefault(found.code, found)
-    return [rule_page(met[code]) for code in sorted(met)]
+    """The rules of the findings, by code. One that is not registered has only a name."""
+    first: dict[str, Diagnostic] = {}
+    for diagnostic in report.diagnostics:
+        first.setdefault(diagnostic.code, diagnostic)
+    return [rule_page(first[code]) for code in sorted(first)]
 
 
-def rule_page(found: Diagnostic) -> RulePage:
+def rule_page(diagnostic: Diagnostic) -> RulePage:
     from ...rules import rule_named
 
     try:
-        rule = rule_named(found.code)
+        rule = rule_named(diagnostic.code)
     except KeyError:
         return RulePage(
-            found.code,
-            found.rule,
-            found.severity,
-            found.rule.replace("-", " ").capitalize() + ".",
+            diagnostic.code,
+            diagnostic.rule,
+            diagnostic.severity,
+            diagnostic.rule.replace("-", " ").capitalize() + ".",
             {},
         )
     page = rule.page()

@@ -1,6 +1,7 @@
-"""The report as a page of its own: summary, findings to filter, a drawing of each failing layer's neighbourhood, the rules.
+"""The report as a page: summary, findings with filters, drawings of failing layers, rules.
 
-One file, nothing is fetched. It is HTML and well-formed XML at once. Filters are style rules, so that they work without JavaScript; the script adds the search.
+A single file that loads nothing. It is HTML and well-formed XML at the same time. Filters are style
+rules, so they work without JavaScript; the script adds the search.
 """
 
 from __future__ import annotations
@@ -51,12 +52,18 @@ def _page(
         files(__package__).joinpath(name).read_text("utf-8") for name in ("report.css", "report.js")
     )
     failing = [(at, file) for at, file in enumerate(report.files) if file.diagnostics]
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{base64.b64encode(sha256(script.encode()).digest()).decode()}'"
+    policy = (
+        "default-src 'none'; style-src 'unsafe-inline'; script-src "
+        f"'sha256-{base64.b64encode(sha256(script.encode()).digest()).decode()}'"
+    )
     yield (
-        '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en">\n<head>\n<meta charset="utf-8"/>\n'
+        '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en">\n<head>\n<meta '
+        'charset="utf-8"/>\n'
         f'<meta http-equiv="Content-Security-Policy" content="{text(policy)}"/>\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n<meta name="color-scheme" content="light dark"/>\n'
-        f"<title>irshape: {text(_verdict(report))}</title>\n<style>\n{style}{_filters(pages, [at for at, _ in failing])}</style>\n</head>\n<body>\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n<meta '
+        'name="color-scheme" content="light dark"/>\n'
+        f"<title>irshape: {text(_verdict(report))}</title>\n<style>\n"
+        f"{style}{_filters(pages, [at for at, _ in failing])}</style>\n</head>\n<body>\n"
     )
     yield _head(report, options)
     if failing:
@@ -66,7 +73,10 @@ def _page(
         yield _table(report)
     left = len(report.diagnostics) - sum(map(len, kept))
     if left:
-        yield f'<p class="note">{counted(left, "finding")} of lesser severity left out: the page shows {MAX_FINDINGS:,} at most.</p>\n'
+        yield (
+            f'<p class="note">{counted(left, "finding")} of lesser severity left out: the page '
+            f"shows {MAX_FINDINGS:,} at most.</p>\n"
+        )
     drawings = MAX_DRAWINGS
     for at, file in failing:
         if kept[at]:
@@ -76,15 +86,23 @@ def _page(
     if not drawings:
         yield f'<p class="note">Only the first {MAX_DRAWINGS:,} layers are drawn.</p>\n'
     if not failing:
-        yield f'<section class="clean"><p class="big">✓</p><p>{"Nothing found." if report.files else "No file was given."}</p></section>\n'
+        yield (
+            '<section class="clean"><p class="big">✓</p>'
+            f"<p>{'Nothing found.' if report.files else 'No file was given.'}</p></section>\n"
+        )
     yield '<p id="none" class="note" hidden="">Nothing fits the filter.</p>\n'
     if pages:
         yield _rules(pages)
-    yield f"</main>\n<footer>irshape {__version__}. {_LEGEND}</footer>\n<script>{script}</script>\n</body>\n</html>\n"
+    yield (
+        f"</main>\n<footer>irshape {__version__}. {_LEGEND}</footer>\n<script>{script}"
+        "</script>\n"
+        "</body>\n</html>\n"
+    )
 
 
 _LEGEND = (
-    "In a drawing: what feeds the layer on the left, what it feeds on the right. A line carries the element type and shape that were inferred, and the value where it is known;"
+    "In a drawing: what feeds the layer on the left, what it feeds on the right. A line carries "
+    "the element type and shape that were inferred, and the value where it is known;"
     " where the file declares something else, both stand there."
 )
 
@@ -99,11 +117,15 @@ def _filters(pages: list[RulePage], failing: list[int]) -> str:
     for page in pages:
         chosen = f'body:has(#rule option[value="{text(page.code)}"]:checked)'
         lines.append(
-            f'{chosen} .finding:not([data-rule="{text(page.code)}"]), {chosen} .card:not(:has([data-rule="{text(page.code)}"])) {{ display: none }}'
+            f'{chosen} .finding:not([data-rule="{text(page.code)}"]), {chosen} '
+            f'.card:not(:has([data-rule="{text(page.code)}"])) {{ display: none }}'
         )
     lines += (
         [
-            f'body:has(#file option[value="{at}"]:checked) .file:not([data-file="{at}"]) {{ display: none }}'
+            (
+                f'body:has(#file option[value="{at}"]:checked) .file:not([data-file="{at}"]) {{ '
+                f"display: none }}"
+            )
             for at in failing
         ]
         if len(failing) > 1
@@ -130,15 +152,25 @@ def _head(report: Report, options: Options) -> str:
     ]
     numbers += [(severity, report.count(severity), severity) for severity in SEVERITIES]
     cells = "".join(
-        f'<div class="number {kind}{"" if number else " zero"}"><b>{number:,}</b><span>{name}{"" if number == 1 else "s"}</span></div>'
+        (
+            f'<div class="number {kind}{"" if number else " zero"}"><b>{number:,}</b>'
+            f"<span>{name}{'' if number == 1 else 's'}</span></div>"
+        )
         for kind, number, name in numbers
     )
-    return f'<header>\n<h1>irshape <span class="verdict {state}">{words}</span></h1>\n<div class="numbers">{cells}</div>\n</header>\n'
+    return (
+        f'<header>\n<h1>irshape <span class="verdict {state}">{words}</span></h1>\n<div '
+        f'class="numbers">{cells}</div>\n</header>\n'
+    )
 
 
 def _bar(report: Report, pages: list[RulePage], failing: list[tuple[int, FileReport]]) -> str:
     parts = [
-        f'<label class="chip {severity}"><input type="checkbox" id="show-{severity}" checked="" autocomplete="off"/>{counted(report.count(severity), severity)}</label>'
+        (
+            f'<label class="chip {severity}"><input type="checkbox" id="show-{severity}" '
+            'checked="" '
+            f'autocomplete="off"/>{counted(report.count(severity), severity)}</label>'
+        )
         for severity in SEVERITIES
         if report.count(severity)
     ]
@@ -147,17 +179,20 @@ def _bar(report: Report, pages: list[RulePage], failing: list[tuple[int, FileRep
         for page in pages
     )
     parts.append(
-        f'<label>rule <select id="rule" autocomplete="off"><option value="">all</option>{options}</select></label>'
+        f'<label>rule <select id="rule" autocomplete="off"><option value="">all</option>{options}'
+        "</select></label>"
     )
     if len(failing) > 1:
         options = "".join(
             f'<option value="{at}">{text(file.path)}</option>' for at, file in failing
         )
         parts.append(
-            f'<label>file <select id="file" autocomplete="off"><option value="">all</option>{options}</select></label>'
+            '<label>file <select id="file" autocomplete="off"><option value="">all'
+            f"</option>{options}</select></label>"
         )
     parts.append(
-        '<label class="search" hidden="">search <input type="search" id="search" placeholder="layer, message, shape" autocomplete="off"/></label>'
+        '<label class="search" hidden="">search <input type="search" id="search" '
+        'placeholder="layer, message, shape" autocomplete="off"/></label>'
     )
     parts.append('<output id="shown"></output>')
     return f'<form class="bar" action="#">{"".join(parts)}</form>\n'
@@ -178,16 +213,26 @@ def _table(report: Report) -> str:
         rows[not file.diagnostics] += (
             f'<tr><td class="path">{name}</td>{cells}<td class="count">{file.layers:,}</td></tr>\n'
         )
-    head = f"<tr><th>file</th>{''.join(f'<th>{PLURALS[severity]}</th>' for severity in SEVERITIES)}<th>layers</th></tr>\n"
+    head = (
+        "<tr><th>file"
+        f"</th>{''.join(f'<th>{PLURALS[severity]}</th>' for severity in SEVERITIES)}"
+        "<th>layers</th></tr>\n"
+    )
     failing = (
-        f'<div class="list"><table class="files"><thead>{head}</thead><tbody>{rows[False]}</tbody></table></div>'
+        (
+            f'<div class="list"><table class="files"><thead>{head}</thead><tbody>{rows[False]}'
+            "</tbody>"
+            "</table></div>"
+        )
         if rows[False]
         else ""
     )
     clean = sum(not file.diagnostics for file in report.files)
     passed = (
-        f'<details class="passed"{" open=" + chr(34) * 2 if clean <= 3 else ""}><summary>{counted(clean, "file")} without a finding</summary>'
-        f'<div class="list"><table class="files"><thead>{head}</thead><tbody>{rows[True]}</tbody></table></div></details>'
+        f'<details class="passed"{" open=" + chr(34) * 2 if clean <= 3 else ""}>'
+        f"<summary>{counted(clean, 'file')} without a finding</summary>"
+        f'<div class="list"><table class="files"><thead>{head}</thead><tbody>{rows[True]}</tbody>'
+        "</table></div></details>"
         if clean
         else ""
     )
@@ -197,7 +242,9 @@ def _table(report: Report) -> str:
 def _file(
     at: int, file: FileReport, kept: list[int], drawings: int, options: Options
 ) -> tuple[str, int]:
-    """The section of a file, a card for each layer that has findings; and how many layers it draws, `drawings` at most."""
+    """The section of a file, with a card for each layer that has findings.
+
+    Also returns how many layers it draws, at most `drawings`."""
     from ...neighbourhood import layer_key, neighbourhoods
 
     around = neighbourhoods(file, options.weights, options.values) if drawings else {}
@@ -228,12 +275,17 @@ def _file(
             _finding(file, file.diagnostics[index], f"finding-{at}-{index}") for index in of_layer
         )
         parts.append(
-            f'<article class="card {severities[key]}" id="{anchors[key]}">\n{_title(file.diagnostics[of_layer[0]].layer)}{findings}{picture}</article>\n'
+            f'<article class="card {severities[key]}" id="{anchors[key]}">\n'
+            f"{_title(file.diagnostics[of_layer[0]].layer)}{findings}{picture}</article>\n"
         )
-    found = tally({severity: count(file, severity) for severity in SEVERITIES})
-    head = f'<h2><span class="path">{text(file.path)}</span> <small>{found} in {counted(file.layers, "layer")}</small></h2>\n'
+    counts = tally({severity: count(file, severity) for severity in SEVERITIES})
+    head = (
+        f'<h2><span class="path">{text(file.path)}</span> <small>{counts} in '
+        f"{counted(file.layers, 'layer')}</small></h2>\n"
+    )
     return (
-        f'<section class="file" data-file="{at}" id="file-{at}">\n{head}{"".join(parts)}</section>\n',
+        f'<section class="file" data-file="{at}" id="file-{at}">\n{head}{"".join(parts)}'
+        "</section>\n",
         drawn,
     )
 
@@ -247,33 +299,51 @@ def _title(layer: dict[str, Any] | None) -> str:
         *([layer["opset"]] if layer["opset"] else []),
     ]
     details += [f"inside {' / '.join(layer['path'])}"] if layer["path"] else []
-    return f"<h3>{text(layer['type'] or 'no type')}{name} <small>{text(', '.join(details))}</small></h3>\n"
+    return (
+        f"<h3>{text(layer['type'] or 'no type')}{name} <small>{text(', '.join(details))}"
+        "</small>"
+        "</h3>\n"
+    )
 
 
-def _finding(file: FileReport, found: Diagnostic, anchor: str) -> str:
-    port = f" · {text(found.port['direction'])} port {text(found.port['id'])}" if found.port else ""
+def _finding(file: FileReport, diagnostic: Diagnostic, anchor: str) -> str:
+    port = (
+        f" · {text(diagnostic.port['direction'])} port {text(diagnostic.port['id'])}"
+        if diagnostic.port
+        else ""
+    )
     parts = [
-        f'<p class="head"><span class="badge {found.severity}">{found.severity}</span> <a class="code" href="#rule-{text(found.code)}">{text(found.code)}</a>'
-        f' <span class="rule">{text(found.rule)}</span><a class="place" href="#{anchor}">line {found.line}, column {found.column}{port}</a></p>\n',
-        f'<p class="message">{message(found.message)}</p>\n',
+        f'<p class="head"><span class="badge {diagnostic.severity}">{diagnostic.severity}</span> '
+        "<a "
+        f'class="code" href="#rule-{text(diagnostic.code)}">{text(diagnostic.code)}</a>'
+        f' <span class="rule">{text(diagnostic.rule)}</span><a class="place" href="#{anchor}">line '
+        f"{diagnostic.line}, column {diagnostic.column}{port}</a></p>\n",
+        f'<p class="message">{message(diagnostic.message)}</p>\n',
     ]
     if (
-        found.expected is not None
-        and found.actual is not None
-        and not (found.expected in found.message and found.actual in found.message)
+        diagnostic.expected is not None
+        and diagnostic.actual is not None
+        and not (
+            diagnostic.expected in diagnostic.message and diagnostic.actual in diagnostic.message
+        )
     ):
         parts.append(
-            f'<dl><dt>found</dt><dd class="actual">{text(found.actual)}</dd><dt>expected</dt><dd class="expected">{text(found.expected)}</dd></dl>\n'
+            f'<dl><dt>found</dt><dd class="actual">{text(diagnostic.actual)}</dd><dt>expected</dt>'
+            "<dd "
+            f'class="expected">{text(diagnostic.expected)}</dd></dl>\n'
         )
-    seen = excerpt(file, found)
+    seen = excerpt(file, diagnostic)
     if seen is not None:
         token = _TOKEN.match(seen.after)
         end = token.end() if token else 1
         line = f"{text(seen.before)}<mark>{text(seen.after[:end])}</mark>{text(seen.after[end:])}"
-        parts.append(f'<pre class="line"><span class="at">{found.line}</span>{line}</pre>\n')
-    if found.help:
-        parts.append(f'<p class="help">{message(found.help)}</p>\n')
-    return f'<div class="finding {found.severity}" data-severity="{found.severity}" data-rule="{text(found.code)}" id="{anchor}">\n{"".join(parts)}</div>\n'
+        parts.append(f'<pre class="line"><span class="at">{diagnostic.line}</span>{line}</pre>\n')
+    if diagnostic.help:
+        parts.append(f'<p class="help">{message(diagnostic.help)}</p>\n')
+    return (
+        f'<div class="finding {diagnostic.severity}" data-severity="{diagnostic.severity}" '
+        f'data-rule="{text(diagnostic.code)}" id="{anchor}">\n{"".join(parts)}</div>\n'
+    )
 
 
 _TOKEN = re.compile(r"""<[^>]*>?|[^\s=<>]+\s*=\s*("[^"]*"|'[^']*')""")
@@ -287,7 +357,10 @@ def _rules(pages: list[RulePage]) -> str:
             f"<h4>{text(heading)}</h4>{prose(content)}"
             for heading, content in page.sections.items()
         )
-        title = f'<span class="code">{text(page.code)}</span> <span class="rule">{text(page.name)}</span> <span class="summary">{text(" ".join(page.summary.split()))}</span>'
+        title = (
+            f'<span class="code">{text(page.code)}</span> <span class="rule">{text(page.name)}'
+            f'</span> <span class="summary">{text(" ".join(page.summary.split()))}</span>'
+        )
         body = (
             f'<details class="page"><summary>{title}</summary>{sections}</details>'
             if sections

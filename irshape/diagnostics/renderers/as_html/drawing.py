@@ -1,4 +1,6 @@
-"""The neighbourhood of a layer as inline SVG: producers on the left, the layer in the middle, consumers on the right, shapes on the lines between them.
+"""The neighbourhood of a layer as inline SVG.
+
+Producers are on the left, the layer in the middle, consumers on the right, shapes on the lines.
 
 Colours come from the page's style sheet, so that a drawing is light or dark as the page is.
 """
@@ -14,7 +16,7 @@ from ..common import shortened
 from .markup import text
 
 BOX, GAP, ROW, SPACE = 190, 260, 66, 12
-"""Widths of a box and of the gap between boxes, the height of a row, and the space between two boxes above each other."""
+"""Width of a box and of the gap between boxes, height of a row, space between two rows."""
 MAX_ROWS = 8
 LABEL, NAME = 36, 25
 """How many characters fit on a line between two boxes, and on a line of a box."""
@@ -30,8 +32,8 @@ class _Row(NamedTuple):
     left_out: int = 0
 
 
-def drawing(found: Neighbourhood, mark: Marker) -> str:
-    inputs, outputs = _rows(found.inputs), _rows(found.outputs)
+def drawing(neighbourhood: Neighbourhood, mark: Marker) -> str:
+    inputs, outputs = _rows(neighbourhood.inputs), _rows(neighbourhood.outputs)
     rows = max(len(inputs), len(outputs), 1)
     height = rows * ROW
     left = _breadth(inputs)
@@ -40,13 +42,17 @@ def drawing(found: Neighbourhood, mark: Marker) -> str:
         _side(inputs, left, height, mark, incoming=True),
         _side(outputs, left + BOX, height, mark, incoming=False),
     ]
-    severity, _ = mark(found.layer)
-    parts.append(_box(found.layer, left, SPACE / 2, height - SPACE, f"box centre {severity}", ""))
+    severity, _ = mark(neighbourhood.layer)
+    parts.append(
+        _box(neighbourhood.layer, left, SPACE / 2, height - SPACE, f"box centre {severity}", "")
+    )
     title = (
-        f"{found.layer.type or 'A layer'} {found.layer.name} with what feeds it and what it feeds"
+        f"{neighbourhood.layer.type or 'A layer'} {neighbourhood.layer.name} with what feeds "
+        "it and what it feeds"
     )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing" role="img" viewBox="-2 0 {width + 4} {height}" width="{width + 4}" height="{height}">'
+        '<svg xmlns="http://www.w3.org/2000/svg" class="drawing" role="img" viewBox="-2 0 '
+        f'{width + 4} {height}" width="{width + 4}" height="{height}">'
         f"<title>{text(title)}</title>{''.join(parts)}</svg>"
     )
 
@@ -73,7 +79,8 @@ def _side(rows: list[_Row], centre: int, height: int, mark: Marker, *, incoming:
         middle = top + (index + 0.5) * ROW
         if row.edge is None:
             parts.append(
-                f'<text class="more" x="{line_at + GAP / 2}" y="{middle + 4}">… and {row.left_out:,} more</text>'
+                f'<text class="more" x="{line_at + GAP / 2}" y="{middle + 4}">… and '
+                f"{row.left_out:,} more</text>"
             )
         else:
             parts.append(_line(row, line_at, middle, incoming))
@@ -128,16 +135,27 @@ def _line(row: _Row, start: float, y: float, incoming: bool) -> str:
     if len(labels) == 2 and labels[0][0] == "shape":
         heights = [y - 7, y + 16]
     lines = [
-        f'<text class="{kind}" x="{start + GAP / 2}" y="{height}">{text(shortened(label, LABEL))}<title>{text(label)}</title></text>'
+        (
+            f'<text class="{kind}" x="{start + GAP / 2}" '
+            f'y="{height}">{text(shortened(label, LABEL))}'
+            f"<title>{text(label)}</title></text>"
+        )
         for (kind, label), height in zip(labels, heights, strict=False)
     ]
     port_x, side = (end - 7, "in") if incoming else (start + 7, "out")
     port = (
-        f'<text class="port {side}" x="{port_x}" y="{y - 21}">port {text(shortened(edge.port, 12))}</text>'
+        (
+            f'<text class="port {side}" x="{port_x}" y="{y - 21}">port '
+            f"{text(shortened(edge.port, 12))}"
+            "</text>"
+        )
         if not row.repeated
         else ""
     )
-    return f'<g class="edge{" bad" if bad else ""}"><path class="line" d="M{first} {y}H{last}"/>{tip}{stop}{"".join(lines)}{port}</g>'
+    return (
+        f'<g class="edge{" bad" if bad else ""}"><path class="line" d="M{first} '
+        f'{y}H{last}"/>{tip}{stop}{"".join(lines)}{port}</g>'
+    )
 
 
 def _labels(edge: Edge, repeated: bool) -> list[tuple[str, str]]:
@@ -176,11 +194,15 @@ def _labels(edge: Edge, repeated: bool) -> list[tuple[str, str]]:
 def _box(layer: Layer, x: float, y: float, height: float, kind: str, anchor: str) -> str:
     middle = y + height / 2
     kind_line, name_line = layer.type or "no type", f"{layer.id or '?'} {layer.name}".strip()
+    parts = (kind_line, layer.version, f"id {layer.id}", layer.name)
+    title = " ".join(filter(None, parts))
     inside = (
         f'<rect x="{x}" y="{y}" width="{BOX}" height="{height}" rx="8"/>'
-        f'<text class="type" x="{x + BOX / 2}" y="{middle - 2}">{text(shortened(kind_line, NAME - 3))}</text>'
-        f'<text class="name" x="{x + BOX / 2}" y="{middle + 15}">{text(shortened(name_line, NAME))}</text>'
-        f"<title>{text(' '.join(filter(None, [kind_line, layer.version, f'id {layer.id}', layer.name])))}</title>"
+        f'<text class="type" x="{x + BOX / 2}" '
+        f'y="{middle - 2}">{text(shortened(kind_line, NAME - 3))}</text>'
+        f'<text class="name" x="{x + BOX / 2}" y="{middle + 15}">{text(shortened(name_line, NAME))}'
+        "</text>"
+        f"<title>{text(title)}</title>"
     )
     group = f'<g class="{kind.strip()}">{inside}</g>'
     return f'<a href="#{anchor}">{group}</a>' if anchor else group

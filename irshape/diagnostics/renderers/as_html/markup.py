@@ -31,7 +31,9 @@ def message(content: str) -> str:
 
 
 def prose(markdown: str) -> str:
-    """Paragraphs, lists, fenced code, and in them code, bold and emphasis. Everything else is shown as it stands."""
+    """Paragraphs, lists, fenced code, and in them code, bold and emphasis.
+
+    Everything else is shown as it is."""
     parts = []
     for index, part in enumerate(re.split(r"^```.*$\n?", markdown, flags=re.MULTILINE)):
         if index % 2:

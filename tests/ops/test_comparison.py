@@ -24,7 +24,9 @@ B = [1.0, -0.0, 0.0, 1.0, 1.5, INF, INF, 3.0000002]
 
 
 def kind(operation: str) -> str:
-    return "i32" if operation in BITWISE else "f32" if operation in COMPARISONS else "boolean"
+    if operation in BITWISE:
+        return "i32"
+    return "f32" if operation in COMPARISONS else "boolean"
 
 
 def shapes(operation: str) -> list[Case]:

@@ -74,9 +74,9 @@ def shapes(
     version: int, boxes: str, scores: str, limit: object = 3, element_type: str = "f32"
 ) -> Case:
     """Types and shapes only."""
-    limits = (
-        [limit] if isinstance(limit, Data) else [const("i64", limit)] if limit is not None else []
-    )
+    limits = []
+    if limit is not None:
+        limits = [limit if isinstance(limit, Data) else const("i64", limit)]
     return Case(
         "NonMaxSuppression",
         f"opset{version}",

@@ -42,19 +42,14 @@ def broadcast(
 ) -> Case:
     inputs: list[object] = [data(t, shape, run_shape=fed)]
     for given in (target, axes):
-        if given is not None:
-            inputs.append(
-                given
-                if isinstance(given, Data | Node)
-                else data("i64", given)
-                if isinstance(given, str)
-                else const("i64", given)
-            )
+        if isinstance(given, Data | Node):
+            inputs.append(given)
+        elif given is not None:
+            inputs.append(data("i64", given) if isinstance(given, str) else const("i64", given))
     attributes = {"mode": mode} if mode else {}
     if axis is not None:
-        attributes["mode.auto_broadcast_axis" if version == "opset1" else "mode.mode.axis"] = str(
-            axis
-        )
+        name = "mode.auto_broadcast_axis" if version == "opset1" else "mode.mode.axis"
+        attributes[name] = str(axis)
     return Case("Broadcast", version, attributes, inputs, **fields)  # type: ignore[arg-type]
 
 
@@ -267,13 +262,9 @@ def tile(
     index: str = "i64",
     **fields: object,
 ) -> Case:
-    times = (
-        repeats
-        if isinstance(repeats, Node)
-        else data(index, repeats)
-        if isinstance(repeats, str)
-        else const(index, repeats)
-    )
+    times = repeats
+    if not isinstance(repeats, Node):
+        times = data(index, repeats) if isinstance(repeats, str) else const(index, repeats)
     return Case("Tile", "opset1", {}, [data(t, shape, run_shape=fed), times], **fields)  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""What operands and attributes declare beyond their types: ranks, axes, single elements and limits."""
+"""What operands and attributes declare besides types: ranks, axes, single elements and limits."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ class Refused(NamedTuple):
         Refused(
             "[3] [7]",
             at="data",
-            message="`data` (input 1) has shape [7], of rank 1; expected rank 2 or more: [batch,channels,...]",
+            message="`data` (input 1) has shape [7], of rank 1; "
+            "expected rank 2 or more: [batch,channels,...]",
             expected="rank 2 or more",
             actual="rank 1",
         ),
@@ -68,21 +69,24 @@ class Refused(NamedTuple):
         Refused(  # the operand with more axes sets the size, whatever the order
             "[4] [1,3,8]",
             at="scale",
-            message="`channels` is 4 in `scale` [4] (axis 0), but 3 in `data` [1,3,8]; they must be equal",
+            message="`channels` is 4 in `scale` [4] (axis 0), but 3 in `data` [1,3,8]; "
+            "they must be equal",
             expected="3",
             actual="4",
         ),
         Refused(
             "[5..9] [1,2..4]",
             at="scale",
-            message="`channels` is 5..9 in `scale` [5..9] (axis 0), but 2..4 in `data` [1,2..4]; they must be equal",
+            message="`channels` is 5..9 in `scale` [5..9] (axis 0), but 2..4 in `data` [1,2..4]; "
+            "they must be equal",
             expected="2..4",
             actual="5..9",
         ),
         Refused(  # axes behind `...` count from the end
             "[3] [1,3] [9,9,6,2]",
             at="points",
-            message="`batch` is 6 in `points` [9,9,6,2] (axis 2), but 1 in `data` [1,3]; they must be equal",
+            message="`batch` is 6 in `points` [9,9,6,2] (axis 2), but 1 in `data` [1,3]; "
+            "they must be equal",
             expected="1",
             actual="6",
         ),

@@ -97,13 +97,9 @@ def reshape(
     index: str = "i64",
     **fields: object,
 ) -> Case:
-    given = (
-        pattern
-        if isinstance(pattern, Node | Data | Const)
-        else data(index, pattern)
-        if isinstance(pattern, str)
-        else const(index, pattern)
-    )
+    given = pattern
+    if not isinstance(pattern, Node | Data | Const):
+        given = data(index, pattern) if isinstance(pattern, str) else const(index, pattern)
     return Case(
         "Reshape",
         "opset1",

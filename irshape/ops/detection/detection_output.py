@@ -126,8 +126,8 @@ class DetectionOutputs(Operation):
         rows = images * self.rows_per_image(classes, priors)
         return Tensor(box_logits.element_type, [1, 1, rows, 7])
 
-    # Each of these checks one input and returns the number of prior boxes, as far as it is known
-    # from the inputs so far: 0 stands for an unknown number.
+    # Each of the following checks one input. It takes and returns the number of prior boxes that
+    # the inputs so far determine; 0 means that it is not known.
 
     def priors_of_boxes(self, box_logits: Tensor, classes: int, priors: int) -> int:
         places = 1 if self.share_location else classes

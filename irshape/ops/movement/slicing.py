@@ -71,7 +71,7 @@ class Run(NamedTuple):
 
 
 _HUGE: Final = 1 << 66
-"""A size that stands for an unbounded one."""
+"""Represents an unbounded size."""
 
 
 def _extreme(

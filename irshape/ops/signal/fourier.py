@@ -19,7 +19,7 @@ from ..windows import dimension_of
 
 TRANSFORMED = types("f32 f16 bf16")
 FULL = -1
-"""The signal size that stands for the whole axis."""
+"""The signal size that means the whole axis."""
 
 
 def as_complex(pairs: Array) -> Array:

@@ -16,6 +16,7 @@ from ..model.graph import Layer
 from ..model.wiring import wire
 from ..numbers.origins import has_nan
 from ..numbers.tolerance import Tolerance
+from ..ops.registry import declaration_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -34,24 +35,6 @@ HABITS = (
     Narrowing("uint32", "int32", "the device computes u32 as i32"),
     Narrowing("float64", "float32", "the device computes f64 as f32"),
 )
-
-NAN_LEFT_OPEN = (
-    "relu",
-    "maximum",
-    "minimum",
-    "clamp",
-    "reducemax",
-    "reducemin",
-    "maxpool",
-    "adaptivemaxpool",
-    "topk",
-    "sign",
-    "less",
-    "lessequal",
-    "greater",
-    "greaterequal",
-)
-"""Operations whose specification does not say what they make of NaN."""
 
 
 class Difference(NamedTuple):
@@ -119,7 +102,8 @@ def _narrowed_output(of: Difference) -> str | None:
 
 
 def _nan_left_open(of: Difference) -> str | None:
-    if of.layer.folded_type not in NAN_LEFT_OPEN or not any(map(has_nan, of.inputs)):
+    declared = declaration_of(of.layer)
+    if declared is None or not declared.leaves_nan_open or not any(map(has_nan, of.inputs)):
         return None
     known = ~np.isnan(of.mine) if has_nan(of.mine) else np.ones(of.mine.shape, bool)
     for array in of.inputs:
@@ -151,21 +135,6 @@ def _wrapped_sum(of: Difference) -> str | None:
     return None
 
 
-_DECOMPRESSING = (
-    "convert",
-    "multiply",
-    "subtract",
-    "add",
-    "reshape",
-    "transpose",
-    "unsqueeze",
-    "squeeze",
-)
-"""What a decompression of weights consists of."""
-_MOVING = ("convert", "reshape", "transpose", "unsqueeze", "squeeze")
-"""Those of them that round nothing of their own."""
-
-
 def decompressed_in_f32(session: Session) -> dict[Layer, tuple[Array, ...]]:
     """The f32 weights of a model as they are where their decompression is computed in f32 all
     along, though the IR has f16 or bf16 on the way.
@@ -180,8 +149,10 @@ def decompressed_in_f32(session: Session) -> dict[Layer, tuple[Array, ...]]:
     for position in wiring.order:
         layer = layers[position]
         sources = [source[0] for source in wiring.sources[position] if source is not None]
+        declared = declaration_of(layer)
         if (
-            layer.folded_type not in _DECOMPRESSING
+            declared is None
+            or declared.decompresses is None
             or len(layer.outputs) != 1
             or not sources
             or any(at not in values and not layers[at].is_constant for at in sources)
@@ -195,7 +166,8 @@ def decompressed_in_f32(session: Session) -> dict[Layer, tuple[Array, ...]]:
         except (ExecutionError, IndexError):
             continue
         narrow = layer.outputs[0].precision in ("FP16", "BF16")
-        if any(at in rounded for at in sources) or (narrow and layer.folded_type not in _MOVING):
+        rounds = narrow and declared.decompresses == "rounding"
+        if rounds or any(at in rounded for at in sources):
             rounded.add(position)
             if not narrow and values[position].dtype == np.float32:
                 weights[layer] = (values[position],)

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..faults import Violation
 from ..model.graph import Layer
-from ..ops.registry import UnknownOperation, find
+from ..ops.registry import declaration_of
 from .statistics import is_real
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -27,13 +26,11 @@ def source_of_nan(layer: Layer, inputs: Sequence[Array], outputs: Sequence[Array
     """Why a layer gives NaN where none came in; None where it gives none, or passes some on."""
     if not any(map(has_nan, outputs)) or any(map(has_nan, inputs)):
         return None
-    try:
-        operation, _ = find(layer.type, layer.version).read(layer.items)
-        reason = operation.source_of_nan(*inputs)
-    except (UnknownOperation, Violation):
-        reason = None
-    if reason is not None:
-        return reason
+    declared = declaration_of(layer)
+    if declared is not None:
+        reason = declared.read(layer.items)[0].source_of_nan(*inputs)
+        if reason is not None:
+            return reason
     for index, array in enumerate(inputs):
         if is_real(array) and bool(np.isinf(array).any()):
             return f"its input {index} holds infinity"

@@ -18,7 +18,7 @@ A class is named after the type in the IR, with `_N` behind it where there are s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 from ..faults import Fault, Violation
 from ..rule_ids import (
@@ -154,8 +154,8 @@ class Operation:
 
     leaves_nan_open: ClassVar[bool] = False
     """Whether the specification leaves open what becomes of a NaN."""
-    decompresses: ClassVar[bool] = False
-    """Whether the decompression of weights is made of such operations."""
+    decompresses: ClassVar[Literal["exactly", "rounding"] | None] = None
+    """Whether the decompression of weights is made of such operations, and whether they round."""
 
     value_of_shape: ClassVar[bool] = False
     """Whether the value of the result depends on the shape of the input alone (ShapeOf)."""

@@ -10,6 +10,7 @@ import re
 from functools import cache, lru_cache
 from pathlib import Path
 
+from ..model.graph import Layer
 from ..releases import OPSETS, PARTIAL_OPSETS
 from .declaration import Operation
 
@@ -172,6 +173,14 @@ def opset_span(cls: type[Operation]) -> str:
     """The opsets that hold a version of an operation, as text: `opset1 to opset3`."""
     span = opsets(cls)
     return f"opset{span[0]} to opset{span[-1]}" if len(span) > 1 else f"opset{span[0]}"
+
+
+def declaration_of(layer: Layer) -> type[Operation] | None:
+    """The declaration of the operation of a layer; None where nobody declares it."""
+    try:
+        return find(layer.type, layer.version)
+    except UnknownOperation:
+        return None
 
 
 def _unknown_version(

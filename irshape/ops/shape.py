@@ -72,7 +72,7 @@ class Reshape(Reinterpretation):
     """
 
     since = 1
-    decompresses = True
+    decompresses = "exactly"
     pattern = operand(INTEGER, rank=1, value=True)
     special_zero: bool = attribute(BOOLEAN, default=False, required=True)
 
@@ -294,7 +294,7 @@ class Squeeze_1(Squeeze):
     """Without the axes, which have size 1. Specification: Squeeze-1."""
 
     since = 1
-    decompresses = True
+    decompresses = "exactly"
     drops_one_unknown_axis = True
 
 
@@ -305,7 +305,7 @@ class Squeeze_15(Squeeze):
     """
 
     since = 15
-    decompresses = True
+    decompresses = "exactly"
     allow_axis_skip: bool = attribute(BOOLEAN, default=False)
 
 
@@ -313,7 +313,7 @@ class Unsqueeze(Reinterpretation):
     """With axes of size 1 put in; the axes are those of the result. Specification: Unsqueeze-1."""
 
     since = 1
-    decompresses = True
+    decompresses = "exactly"
     axes = operand(NUMERIC, specified=INTEGER, rank=(0, 1), value=True)
 
     def infer(self, data: Tensor, axes: Tensor) -> Tensor:

@@ -52,7 +52,7 @@ class Convert(Operation):
     """The input in another element type (how is told in `conversion.py`). Specification: Convert-1."""
 
     since = 1
-    decompresses = True
+    decompresses = "exactly"
     data = operand(ANY)
     destination_type: ElementType = attribute(TYPE_NAME, default=DYNAMIC_TYPE, required=True)
 

@@ -32,7 +32,7 @@ class Add(NumPyFunction):
     """Sum; integers wrap around. Specification: Add-1."""
 
     since = 1
-    decompresses = True
+    decompresses = "rounding"
     function = "add"
 
     def exact(self, a: Number, b: Number) -> Number:
@@ -43,7 +43,7 @@ class Subtract(NumPyFunction):
     """Difference; integers wrap around. Specification: Subtract-1."""
 
     since = 1
-    decompresses = True
+    decompresses = "rounding"
     function = "subtract"
 
     def exact(self, a: Number, b: Number) -> Number:
@@ -54,7 +54,7 @@ class Multiply(NumPyFunction):
     """Product; integers wrap around. Specification: Multiply-1."""
 
     since = 1
-    decompresses = True
+    decompresses = "rounding"
     function = "multiply"
 
     def exact(self, a: Number, b: Number) -> Number:

@@ -32,7 +32,7 @@ class Transpose(Operation):
     """The axes in another order; reversed where `order` is empty. Specification: Transpose-1."""
 
     since = 1
-    decompresses = True
+    decompresses = "exactly"
     never_larger = True
     data = operand(ANY)
     order = operand(INTEGER, rank=1, value=True)

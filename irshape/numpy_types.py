@@ -1,7 +1,8 @@
-"""OpenVINO's element types as NumPy's, and packed bytes as arrays.
+"""The NumPy types of element types, and conversion between packed bytes and arrays.
 
-bf16, the f8 types, f4e2m1, i4, u4 and u2 are ml_dtypes' types. u1, u3, u6 and nf4 have no type there: an element takes a byte (nf4: its code of four bits), in a
-`uint8` array whose dtype carries the name as metadata; `element_type_of` reads it back.
+bf16, the f8 types, f4e2m1, i4, u4 and u2 are types of ml_dtypes. It has none for u1, u3, u6 and
+nf4: their elements take a byte each (nf4: its code of four bits) in a `uint8` array whose dtype
+carries the name as metadata, from which `element_type_of` reads it.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ _ML = {
 
 @cache
 def dtype_of(element_type: ElementType) -> Any:
-    """The NumPy type (an `np.dtype`) in which arrays of an element type are held."""
+    """The NumPy type (an `np.dtype`) of arrays of an element type.
+
+    Raises `ValueError` for the dynamic type.
+    """
     name = element_type.name
     if name in _PLAIN:
         return np.dtype(_PLAIN[name])
@@ -66,7 +70,7 @@ def _by_dtype() -> dict[str, str]:
 
 
 def element_type_of(array: np.ndarray[Any, Any]) -> ElementType:
-    """The element type of an array. Raises `ValueError` for a NumPy type that OpenVINO has not."""
+    """The element type of an array. Raises `ValueError` if OpenVINO has no such type."""
     if array.dtype.metadata and "element_type" in array.dtype.metadata:
         return ElementType.of(array.dtype.metadata["element_type"])
     return _of_plain(array.dtype)
@@ -88,7 +92,7 @@ def _of_plain(dtype: Any) -> ElementType:
 def unpack(
     packed: np.ndarray[Any, Any], element_type: ElementType, count: int
 ) -> np.ndarray[Any, Any]:
-    """The first `count` elements of packed bytes, one to an item."""
+    """The first `count` elements of packed bytes, each as an item of its own."""
     name, bits = element_type.name, element_type.bits
     if bits == 4:
         codes = np.stack([packed & 15, packed >> 4], axis=-1).ravel()[:count]
@@ -123,7 +127,7 @@ def unpack(
 
 
 def pack(array: np.ndarray[Any, Any], element_type: ElementType) -> bytes:
-    """The bytes of an array as OpenVINO holds them in memory; the inverse of `unpack` for packed types."""
+    """The bytes of an array as OpenVINO stores them: the inverse of `unpack` for packed types."""
     flat = np.ascontiguousarray(array).ravel()
     bits = element_type.bits
     if bits >= 8 or not bits:

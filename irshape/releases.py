@@ -2,15 +2,24 @@
 
 Tables, with their sources:
 
-- OPSETS to opset15: the table of "Available Operation Sets" in OpenVINO's documentation (docs.openvino.ai/2024/documentation/openvino-ir-format/operation-sets/
-  available-opsets.html). It names the release that fully supports an opset; single operations of opset15 and opset16 were read before, in releases whose table was partial.
-- opset16: opened for 2025.0 (openvino pull request 27458), finished in January 2026 (33630) and out with 2026.0 (issue 34780; keras pull request 22446).
-- opset17: opened in March 2026 for 2026.2 (pull request 34899); still partial in the installed 2026.4.
-- IR 10 came with 2020.1 and opset1; IR 11 with 2022.1 ("Transition to OpenVINO API 2.0", docs.openvino.ai/2022.1/openvino_2_0_transition_guide.html).
-- i4, u4: in `Type_t` of the sources at tag 2021.4, not at 2021.3. nf4: pull request 19900, September 2023, and nncf pull request 2281 ("openvino==2023.2 contains nf4").
-  f8e4m3, f8e5m2: 21608, January 2024. string in an IR: 22578, for 2024.0. u2, u3, u6 as constants: 24006, April 2024, after 2024.1 was closed. f4e2m1, f8e8m0 (one work with
-  f4e2m1: 24863, 24923), June 2024, after 2024.2 was closed.
-- The types not listed are in `Type_t` of the oldest sources looked at (2020.4).
+- OPSETS to opset15: the table of "Available Operation Sets" in OpenVINO's documentation
+  (docs.openvino.ai/2024/documentation/openvino-ir-format/operation-sets/available-opsets.html).
+  It names the release that fully supports an opset. Earlier releases, whose table was partial,
+  already read single operations of opset15 and opset16.
+- opset16: opened for 2025.0 (openvino pull request 27458), finished in January 2026 (33630) and
+  released with 2026.0 (issue 34780; keras pull request 22446).
+- opset17: opened in March 2026 for 2026.2 (pull request 34899); still partial in the installed
+  2026.4.
+- IR 10 came with 2020.1 and opset1, IR 11 with 2022.1 ("Transition to OpenVINO API 2.0",
+  docs.openvino.ai/2022.1/openvino_2_0_transition_guide.html).
+- i4, u4: in `Type_t` of the sources at tag 2021.4, not at 2021.3.
+- nf4: pull request 19900, September 2023, and nncf pull request 2281 ("openvino==2023.2 contains
+  nf4").
+- f8e4m3, f8e5m2: pull request 21608, January 2024.
+- string in an IR: pull request 22578, for 2024.0.
+- u2, u3, u6 as constants: pull request 24006, April 2024, after 2024.1 was closed.
+- f4e2m1, f8e8m0: pull requests 24863 and 24923, one work, June 2024, after 2024.2 was closed.
+- Element types that are not listed are in `Type_t` of the oldest sources consulted (2020.4).
 """
 
 from __future__ import annotations
@@ -39,7 +48,7 @@ OPSETS: dict[int, tuple[int, int]] = {
 """The first release that fully supports an opset."""
 
 PARTIAL_OPSETS: dict[int, frozenset[str]] = {17: frozenset(("Convert", "Parameter", "ShapeOf"))}
-"""Opsets that do not hold every earlier operation: the types that they do hold, beside those whose version they bring."""
+"""Opsets without all earlier operations: the earlier types that they contain."""
 
 IR_VERSIONS: dict[int, tuple[int, int]] = {10: (2020, 1), 11: (2022, 1)}
 """The first release that reads a version of the format."""
@@ -73,7 +82,10 @@ MINOR_RELEASES: dict[int, tuple[int, int]] = {
     2025: (0, 4),
     2026: (0, 4),
 }
-"""The first and the last minor release of each year (github.com/openvinotoolkit/openvino/releases)."""
+"""The first and the last minor release of each year.
+
+Source: github.com/openvinotoolkit/openvino/releases
+"""
 
 
 def parse_release(text: str) -> Release:

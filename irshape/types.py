@@ -1,7 +1,8 @@
-"""Element types, dimensions and partial shapes: immutable, hashable, printed as OpenVINO prints them.
+"""Element types, dimensions and partial shapes: immutable, hashable, written as OpenVINO does.
 
-A `Dimension` is an interval of sizes, `[low, high]`, with `UNBOUNDED` (the largest int64) for a missing upper bound; arithmetic saturates there.
-A `PartialShape` is a tuple of dimensions, or of dynamic rank. Source of the rules: OpenVINO's `Dimension`, `Interval` and `PartialShape`, 2026.4.
+A `Dimension` is an interval of sizes, `[low, high]`. `UNBOUNDED`, the largest int64, stands for a
+missing upper bound; arithmetic saturates there. A `PartialShape` is a tuple of dimensions, or of
+dynamic rank. Source of the rules: OpenVINO's `Dimension`, `Interval` and `PartialShape`, 2026.4.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar, Final, Union, overload
 
 UNBOUNDED: Final = 2**63 - 1
-"""The upper bound of a dimension without one, and the value at which arithmetic on bounds saturates."""
+"""The upper bound of a dimension without one; arithmetic on bounds saturates there."""
 
 INT64_MIN: Final = -(2**63)
 
 
 class ElementType:
-    """An element type of OpenVINO: its name (`f32`), its width in bits, and what kind of number it holds.
+    """An element type of OpenVINO: its name (`f32`), its width in bits, its kind of number.
 
     There is one object for each type (`ElementType.of("f32")`), so types are compared by identity.
     """
@@ -37,11 +38,14 @@ class ElementType:
 
     @staticmethod
     def of(name: str) -> ElementType:
-        """The type of that name (`f32`, `i64`, `boolean`; upper case is read too). Raises `ValueError`."""
-        found = ElementType._by_name.get(name) or ElementType._by_name.get(name.lower())
-        if found is None:
+        """The type of that name: `f32`, `i64`, `boolean`, in any case.
+
+        Raises `ValueError` for an unknown name.
+        """
+        element_type = ElementType._by_name.get(name) or ElementType._by_name.get(name.lower())
+        if element_type is None:
             raise ValueError(f"unknown element type '{name}'")
-        return found
+        return element_type
 
     @staticmethod
     def of_precision(text: str) -> ElementType | None:
@@ -67,7 +71,10 @@ class ElementType:
         return 0 < self.bits < 8
 
     def byte_size(self, elements: int) -> int:
-        """Bytes that so many elements take in a .bin, as OpenVINO counts them (u3 and u6 pack into groups of three bytes)."""
+        """The bytes that a number of elements takes in a .bin.
+
+        OpenVINO packs u3 and u6 into groups of three bytes.
+        """
         if self.bits in (3, 6):
             per_group = 24 // self.bits
             return -(-elements // per_group) * 3
@@ -142,8 +149,9 @@ def _up(number: int) -> int:
 class Dimension:
     """The size of one axis as an interval `[low, high]`; static when the two are equal.
 
-    `symbol` names an unknown size that several dimensions share; it takes no part in equality (nothing sets it yet).
-    Operators follow OpenVINO's interval arithmetic: bounds saturate at `UNBOUNDED`, a difference stops at 0.
+    `symbol` names an unknown size that several dimensions share. It takes no part in equality;
+    nothing sets it yet. Operators follow OpenVINO's interval arithmetic: bounds saturate at
+    `UNBOUNDED`, and a difference is never negative.
     """
 
     __slots__ = ("high", "low", "symbol")
@@ -163,7 +171,7 @@ class Dimension:
 
     @staticmethod
     def of(size: DimensionLike) -> Dimension:
-        """A dimension from an int (-1 is `?`), a `(low, high)` pair, a text (`1..10`, `?`) or a dimension."""
+        """A dimension from an int (-1 is `?`), a pair `(low, high)`, a text or a dimension."""
         if isinstance(size, Dimension):
             return size
         if isinstance(size, int):
@@ -250,7 +258,10 @@ class Dimension:
         return Dimension(-(-self.low // divisor), high)
 
     def divided(self, divisor: int) -> Dimension | None:
-        """The sizes `n` with `n * divisor` in this dimension (OpenVINO's `Dimension / int`), or None where there are none."""
+        """The sizes `n` with `n * divisor` in this dimension; None if there are none.
+
+        This is OpenVINO's `Dimension / int`.
+        """
         if self.is_unbounded:
             return self
         low = -(-self.low // divisor)
@@ -288,9 +299,10 @@ _DIGITS = re.compile(r"[0-9]+\Z")
 
 
 def parse_dimension(text: str) -> Dimension:
-    """A dimension as a Parameter's `shape` writes it: `3`, `?`, `-1`, `1..10`, `2..`, `..5`. Raises `ValueError`.
+    """A dimension as the `shape` of a Parameter has it: `3`, `?`, `-1`, `1..10`, `2..`, `..5`.
 
-    An empty interval (`4..2`) and a bound past int64 are errors here, though OpenVINO 2026.4 reads them as `?` and 0.
+    Raises `ValueError`, also for an empty interval (`4..2`) and for a bound past int64, which
+    OpenVINO 2026.4 reads as `?` and 0.
     """
     text = text.strip()
     if text in ("?", "-1"):
@@ -305,7 +317,8 @@ def parse_dimension(text: str) -> Dimension:
         size = _bound(low)
         if size == UNBOUNDED:
             raise ValueError(
-                f"'{text}' is too large for a dimension: OpenVINO takes the largest int64 for one that is not known"
+                f"'{text}' is too large for a dimension: OpenVINO takes the largest int64 for "
+                "one that is not known"
             )
         return Dimension(size)
     if (low and not _DIGITS.match(low)) or (high and not _DIGITS.match(high)):
@@ -326,7 +339,7 @@ def _bound(text: str) -> int:
 
 
 class PartialShape:
-    """The shape of a tensor: a dimension for each axis, or nothing at all where the rank is dynamic."""
+    """The shape of a tensor: a dimension for each axis; `dims` is None for a dynamic rank."""
 
     __slots__ = ("_hash", "dims")
 
@@ -338,7 +351,10 @@ class PartialShape:
 
     @staticmethod
     def parse(text: str) -> PartialShape:
-        """A shape as a Parameter's `shape` writes it: `1..10,3,?`, `[2,3]`, `...` for a dynamic rank, nothing for a scalar. Raises `ValueError`."""
+        """A shape as the `shape` of a Parameter has it: `1..10,3,?` or `[2,3]`.
+
+        `...` is a dynamic rank, an empty text a scalar. Raises `ValueError`.
+        """
         inner = text.strip()
         if inner.startswith("[") and inner.endswith("]"):
             inner = inner[1:-1].strip()

@@ -1,4 +1,5 @@
-"""Why a shape does not fit: the way back from the layer that refuses to the inputs and constants that decide its shapes."""
+"""Why a shape does not fit: the layers between a layer that refuses its inputs and the inputs and
+constants of the model that decide its shapes."""
 
 from __future__ import annotations
 
@@ -13,10 +14,10 @@ MAX_STEPS = 40
 
 
 def refusals(inference: Inference) -> list[str]:
-    """For each layer that could not be inferred: what it says, and the chain of shapes that leads there."""
+    """A message for each layer that could not be inferred, with the chain of shapes to it."""
     messages = []
-    noted = {
-        id(finding.layer): finding.message
+    reported = {
+        finding.layer: finding.message
         for finding in inference.model.findings
         if finding.layer is not None
     }
@@ -25,7 +26,8 @@ def refusals(inference: Inference) -> list[str]:
             continue
         layer = observation.layer
         line, column = inference.model.source.place(layer.offset)
-        head = f"{inference.model.path}:{line}:{column}: {layer.type} '{layer.name}' (id {layer.id}): {_text(observation, noted)}"
+        place = f"{inference.model.path}:{line}:{column}"
+        head = f"{place}: {layer.label}: {_text(observation, reported)}"
         messages.append("\n".join([head, *(f"  {step}" for step in chain(inference, layer))]))
     return messages
 
@@ -39,57 +41,62 @@ def _refuses(observation: Observation) -> bool:
     )
 
 
-def _text(observation: Observation, noted: dict[int, str]) -> str:
-    """What an observation says; of a node in another format that could not be read, what its reader noted."""
+def _text(observation: Observation, reported: dict[Layer, str]) -> str:
+    """The message of an observation; the reader's where it could not read a foreign node."""
     subject = observation.subject
-    if isinstance(subject, UnknownOperation) and id(observation.layer) in noted:
-        return noted[id(observation.layer)]
+    if isinstance(subject, UnknownOperation) and observation.layer in reported:
+        return reported[observation.layer]
     if isinstance(subject, AttributeFault):
         return subject.fault.message
     return subject.message if isinstance(subject, Fault) else str(subject)
 
 
 def chain(inference: Inference, layer: Layer) -> list[str]:
-    """The layers between the model's inputs and a layer of the net, nearest first: each with the shape it hands on, and the constants beside it."""
-    found = _locate(inference.result, layer)
-    if found is None:
+    """The layers between the model's inputs and a layer, nearest first.
+
+    Each comes with the shape of its output, and with the constants beside it.
+    """
+    result = next((part for part in inference.result.walk() if layer in part.body.layers), None)
+    if result is None:
         return []
-    result, position = found
-    layers, sources = result.body.layers, result.wiring.sources
     steps: list[str] = []
-    seen: set[int] = set()
-    at: int | None = position
+    visited: set[int] = set()
+    at: int | None = result.body.layers.index(layer)
     while at is not None and len(steps) < MAX_STEPS:
-        seen.add(at)
+        visited.add(at)
         onward: int | None = None
-        for index, source in enumerate(sources[at]):
-            if source is None or source[0] in seen:
+        for index, source in enumerate(result.wiring.sources[at]):
+            if source is None or source[0] in visited:
                 continue
-            producer = layers[source[0]]
-            tensors = result.outputs[source[0]]
-            tensor = tensors[source[1]] if source[1] < len(tensors) else None
-            value = (
-                f" = {_short(str(list(tensor.known)))}"
-                if tensor is not None and tensor.known is not None
-                else ""
-            )
-            kind = producer.type.lower()
-            if kind in ("const", "constant"):
-                steps.append(
-                    f"input {index} of {layers[at].type} '{layers[at].name}': constant '{producer.name}' (id {producer.id}) of shape {tensor.shape if tensor else '?'}{value}"
-                )
-            else:
-                steps.append(
-                    f"input {index} of {layers[at].type} '{layers[at].name}': {producer.type} '{producer.name}' (id {producer.id}) hands on {tensor.shape if tensor else '?'}{value}"
-                )
-                if onward is None or _depends_on_input(result, source[0]):
-                    onward = (
-                        source[0]
-                        if onward is None or not _depends_on_input(result, onward)
-                        else onward
-                    )
+            steps.append(_step(result, at, index))
+            producer = source[0]
+            if result.body.layers[producer].is_constant:
+                continue
+            # follow the first input, or the first that depends on an input of the model
+            if onward is None or (
+                _depends_on_input(result, producer) and not _depends_on_input(result, onward)
+            ):
+                onward = producer
         at = onward
     return steps
+
+
+def _step(result: BodyResult, position: int, index: int) -> str:
+    """What feeds an input of a layer."""
+    source = result.wiring.sources[position][index]
+    assert source is not None
+    producer, consumer = result.body.layers[source[0]], result.body.layers[position]
+    tensors = result.outputs[source[0]]
+    tensor = tensors[source[1]] if source[1] < len(tensors) else None
+    shape = tensor.shape if tensor is not None else "?"
+    value = ""
+    if tensor is not None and tensor.known is not None:
+        value = f" = {_short(str(list(tensor.known)))}"
+    place = f"input {index} of {consumer.type} '{consumer.name}'"
+    if producer.is_constant:
+        label = f"constant '{producer.name}' (id {producer.id})"
+        return f"{place}: {label} of shape {shape}{value}"
+    return f"{place}: {producer.label} has shape {shape}{value}"
 
 
 def _short(text: str) -> str:
@@ -97,26 +104,14 @@ def _short(text: str) -> str:
 
 
 def _depends_on_input(result: BodyResult, position: int) -> bool:
-    """Whether a Parameter lies behind a layer."""
-    waiting, seen = [position], {position}
+    """Whether a layer depends on a Parameter of its body."""
+    waiting, visited = [position], {position}
     while waiting:
         at = waiting.pop()
-        if result.body.layers[at].type.lower() == "parameter":
+        if result.body.layers[at].is_parameter:
             return True
         for source in result.wiring.sources[at]:
-            if source is not None and source[0] not in seen:
-                seen.add(source[0])
+            if source is not None and source[0] not in visited:
+                visited.add(source[0])
                 waiting.append(source[0])
     return False
-
-
-def _locate(result: BodyResult, layer: Layer) -> tuple[BodyResult, int] | None:
-    for position, candidate in enumerate(result.body.layers):
-        if candidate is layer:
-            return result, position
-    for inner in result.inner.values():
-        for body in inner.values():
-            found = _locate(body, layer)
-            if found is not None:
-                return found
-    return None

@@ -1,57 +1,68 @@
-"""Values of small tensors where an operation has no rule of its own for them: its NumPy evaluation on what is known."""
+"""Values of small tensors whose operation has no rule for them: its NumPy evaluation is used."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..faults import Violation
 from ..ops.declaration import Operation
-from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
+from ..ops.tensors import MAX_VALUE_ELEMENTS, Number, Tensor, Value
 from ..types import INT64_MIN, UNBOUNDED
+
+_Elements = tuple[Number, ...]
+
+_NOT_COMPUTABLE = (
+    Violation,
+    ValueError,
+    IndexError,
+    ZeroDivisionError,
+    OverflowError,
+    MemoryError,
+    NotImplementedError,
+)
 
 
 def fold(
     operation: Operation, inputs: tuple[Tensor | None, ...], outputs: tuple[Tensor, ...]
 ) -> tuple[Value | None, ...]:
-    """Bounds of the outputs' values: exact where all inputs are exact, both bounds apart where the operation only moves elements, else nothing."""
-    nothing: tuple[Value | None, ...] = (None,) * len(outputs)
+    """Bounds of the outputs' values; None for an output of which nothing is known.
+
+    The values are exact if all inputs are. If the operation only moves elements, the lower and
+    the upper bounds of its inputs are evaluated separately.
+    """
+    unknown: tuple[Value | None, ...] = (None,) * len(outputs)
     if operation.evaluate is None or not any(_small(output) for output in outputs):
-        return nothing
-    names = [declared.name for declared in operation.operands]
-    inexact = False
+        return unknown
+    names = [operand.name for operand in operation.operands]
+    exact = True
     for index, tensor in enumerate(inputs):
         if tensor is None:
             continue
         if tensor.value is None:
-            return nothing
+            return unknown
         if tensor.value.exact is None:
             name = names[min(index, len(names) - 1)]
             if name not in operation.moves or tensor.element_type.is_real:
-                return nothing
-            inexact = True
+                return unknown
+            exact = False
     lower = _evaluated(operation, inputs, outputs, upper=False)
-    if lower is None or not inexact:
-        return (
-            nothing
-            if lower is None
-            else tuple(Value(part) if part is not None else None for part in lower)
-        )
+    if lower is None:
+        return unknown
+    if exact:
+        return tuple(None if elements is None else Value(elements) for elements in lower)
     upper = _evaluated(operation, inputs, outputs, upper=True)
     if upper is None:
-        return nothing
+        return unknown
     return tuple(
-        Value(a, b) if a is not None and b is not None and len(a) == len(b) else None
-        for a, b in zip(lower, upper, strict=True)
+        Value(low, high) if low is not None and high is not None and len(low) == len(high) else None
+        for low, high in zip(lower, upper, strict=True)
     )
 
 
 def _small(tensor: Tensor) -> bool:
-    size = tensor.shape.size
-    return size.low <= MAX_VALUE_ELEMENTS and tensor.element_type.kind in (
-        "integer",
-        "real",
-        "boolean",
-    )
+    kind = tensor.element_type.kind
+    return tensor.shape.size.low <= MAX_VALUE_ELEMENTS and kind in ("integer", "real", "boolean")
 
 
 def _evaluated(
@@ -60,45 +71,32 @@ def _evaluated(
     outputs: tuple[Tensor, ...],
     *,
     upper: bool,
-) -> list[tuple[int | float, ...] | None] | None:
-    import numpy as np
+) -> list[_Elements | None] | None:
+    """The elements of the outputs from one of the bounds of the inputs' values.
 
-    from ..numpy_types import dtype_of
+    None for an output of too many elements, and if the outputs cannot be computed.
+    """
+    import numpy as np
 
     arrays: list[Any] = []
     for tensor in inputs:
         if tensor is None:
             arrays.append(None)
-            continue
-        shape = tensor.shape.static
-        assert tensor.value is not None
-        if shape is None or tensor.element_type.is_dynamic or tensor.element_type.kind == "string":
+        elif (
+            not tensor.shape.is_static
+            or tensor.element_type.is_dynamic
+            or tensor.element_type.kind == "string"
+        ):
             return None
-        numbers = tensor.value.upper if upper else tensor.value.lower
-        wide = np.array(
-            [
-                min(max(n, INT64_MIN), UNBOUNDED)
-                if isinstance(n, int) and tensor.element_type.name != "u64"
-                else n
-                for n in numbers
-            ]
-        )
-        arrays.append(wide.astype(dtype_of(tensor.element_type)).reshape(shape))
+        else:
+            arrays.append(_array(tensor, upper))
+    assert operation.evaluate is not None
     try:
         with np.errstate(all="ignore"):
-            assert operation.evaluate is not None
-            made = operation.evaluate(*arrays)
-    except (
-        Violation,
-        ValueError,
-        IndexError,
-        ZeroDivisionError,
-        OverflowError,
-        MemoryError,
-        NotImplementedError,
-    ):
-        return None  # a value that cannot be computed is unknown: folding only ever adds knowledge
-    results = made if isinstance(made, tuple) else (made,)
+            evaluated = operation.evaluate(*arrays)
+    except _NOT_COMPUTABLE:
+        return None  # the value stays unknown: folding only adds knowledge
+    results: Sequence[Any] = evaluated if isinstance(evaluated, tuple) else (evaluated,)
     if len(results) != len(outputs):
         return None
     return [
@@ -107,3 +105,20 @@ def _evaluated(
         else None
         for result in results
     ]
+
+
+def _array(tensor: Tensor, upper: bool) -> Any:
+    """The lower or upper bounds of a tensor of static shape as an array, within int64."""
+    import numpy as np
+
+    from ..numpy_types import dtype_of
+
+    assert tensor.value is not None
+    numbers = tensor.value.upper if upper else tensor.value.lower
+    if tensor.element_type.name != "u64":
+        numbers = tuple(
+            min(max(number, INT64_MIN), UNBOUNDED) if isinstance(number, int) else number
+            for number in numbers
+        )
+    dtype = dtype_of(tensor.element_type)
+    return np.array(numbers).astype(dtype).reshape(tensor.shape.static)

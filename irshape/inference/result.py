@@ -82,7 +82,7 @@ class Inference:
     def __init__(self, model: Model, result: BodyResult) -> None:
         self.model = model
         self.result = result
-        self._outputs: dict[Layer, tuple[Tensor, ...]] | None = None
+        self._outputs: dict[Layer | str, tuple[Tensor, ...]] | None = None
 
     @property
     def observations(self) -> list[Observation]:
@@ -102,7 +102,9 @@ class Inference:
                 for result in self.result.walk()
                 for layer, tensors in zip(result.body.layers, result.outputs, strict=True)
             }
-        return self._outputs[self.model.net.by_id[layer] if isinstance(layer, str) else layer]
+            layers = self.result.body.layers
+            self._outputs |= {layer.id: self._outputs[layer] for layer in reversed(layers)}
+        return self._outputs[layer]
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `irshape infer --format json` prints."""

@@ -226,7 +226,7 @@ class Walk:
             self.result.observations.append(Observation(layer, Mismatch(0, own, fed)))
 
     def _pass_over(self, position: int) -> tuple[Tensor, ...]:
-        """A layer that cannot be inferred: what can still be said of it, its outputs as declared."""
+        """The outputs of a layer that cannot be inferred, as declared; reports its attributes."""
         result = self.result
         layer = result.body.layers[position]
         result.unsure.add(position)

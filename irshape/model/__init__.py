@@ -1,1 +1,1 @@
-"""What a file says: layers, ports, edges, bodies, constants; nothing inferred, nothing corrected."""
+"""A model as its file describes it: layers, ports, edges, bodies and constants."""

@@ -1,7 +1,10 @@
-"""What an IR file says: layers, ports, edges, bodies and constants. Nothing here is inferred, and nothing is corrected.
+"""A model as its file describes it: layers, ports, edges, bodies and constants.
 
-A model may be broken in any way that its XML can express (ids that repeat, edges to nowhere, unknown types): finding that is the work of `rules`.
-Places are byte offsets into `Source`, turned into lines and columns when asked for.
+Nothing here is inferred, and nothing is corrected.
+
+A model may be broken in any way that XML can express: repeated ids, edges to nowhere, unknown
+types. Finding that is the task of `rules`. Places are byte offsets into the `Source`, which turns
+them into lines and columns on demand.
 """
 
 from __future__ import annotations
@@ -20,7 +23,10 @@ from .weights import Constant, Weights
 
 
 class Port:
-    """A port of a layer as the file declares it. `dims` are as written, -1 for a dynamic one; `value` only in a layer on its own."""
+    """A port of a layer as the file declares it.
+
+    `dims` are as written, -1 for a dynamic one. Only ports of layers on their own have a `value`.
+    """
 
     __slots__ = ("dims", "id", "names", "offset", "precision", "value")
 
@@ -37,12 +43,12 @@ class Port:
         self.names = names
         self.offset = offset
         self.dims = dims
-        """None where a dimension is malformed; the reader has reported it."""
+        """None if a dimension is malformed, which the reader has reported."""
         self.value: str | None = None
 
     @property
     def element_type(self) -> ElementType | None:
-        """What `precision` names; None without one, or where it names nothing."""
+        """The type that `precision` names; None without one, or if it names no type."""
         return ElementType.of_precision(self.precision) if self.precision is not None else None
 
     @property
@@ -57,7 +63,7 @@ _NAMES = re.compile(r"(?:\\,|[^,])+")
 
 
 class PortMap(NamedTuple):
-    """A line of a `port_map`: how a port of the layer and a layer of its body are tied together."""
+    """An entry of a `port_map`: connects a port of the layer with a layer of its body."""
 
     direction: Literal["input", "output"]
     attributes: dict[str, str]
@@ -65,7 +71,7 @@ class PortMap(NamedTuple):
 
 
 class Edge:
-    """From the output port of one layer to the input port of another, all four by id."""
+    """Connects the output port of one layer to the input port of another, all by id."""
 
     __slots__ = ("from_layer", "from_port", "offset", "to_layer", "to_port")
 
@@ -86,7 +92,7 @@ NO_ATTRIBUTES: tuple[str, ...] = ()
 class Layer:
     """A layer as the file declares it.
 
-    `items` are the attributes of `<data>` as they stand: name, value, name, value …
+    `items` are the attributes of `<data>` as written: name, value, name, value …
     """
 
     __slots__ = (
@@ -142,7 +148,10 @@ class Layer:
 
     @property
     def folded_type(self) -> str:
-        """The type as OpenVINO's reader compares it: in lower case, `const` for both spellings of Const."""
+        """The type as OpenVINO's reader compares it: in lower case.
+
+        Both spellings of Const give `const`.
+        """
         folded = self.type.lower()
         return "const" if folded == "constant" else folded
 
@@ -234,7 +243,7 @@ class Body:
 
 
 class Finding(NamedTuple):
-    """A fault and the place where it stands: a byte offset, and the layer and port that it is about."""
+    """A fault with its place: a byte offset, and the layer and port that it concerns."""
 
     fault: Fault
     offset: int
@@ -268,7 +277,7 @@ class Finding(NamedTuple):
 
 
 class NotReadable(Exception):
-    """There is no model to return; carries the one finding that says why."""
+    """A file cannot be read as a model; `finding` says why."""
 
     def __init__(self, finding: Finding, source: Source) -> None:
         super().__init__(finding.message)
@@ -277,7 +286,10 @@ class NotReadable(Exception):
 
 
 class Model:
-    """A file in memory: its net, its constants (mapped, read only when asked for) and the problems met while reading."""
+    """A file in memory: its net, its constants, and the findings of its reader.
+
+    Constants are mapped, and read only on demand.
+    """
 
     def __init__(
         self, source: Source, name: str = "", version: int = 11, *, format: Format
@@ -292,7 +304,7 @@ class Model:
         operations."""
         self.net = Body()
         self.findings: list[Finding] = []
-        """What was met while reading."""
+        """What the reader reported."""
         self.weights: Weights | None = None
         self.rt_info_span: tuple[int, int] | None = None
 

@@ -20,6 +20,6 @@ def plain_id(text: str) -> bool:
 
 
 def lenient_id(text: str) -> str | None:
-    """The id that OpenVINO reads in a text with a sign or leading zeros; None where it refuses it."""
+    """The id that OpenVINO reads from a text with a sign or leading zeros; None if it refuses."""
     match = _LENIENT.fullmatch(text)
     return match[1] if match and int(match[1]) <= MAX_ID else None

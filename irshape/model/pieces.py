@@ -1,4 +1,4 @@
-"""Bytes in several buffers, end to end and none of them copied: the constants of a model that come from more than one place."""
+"""Several buffers addressed as one, without copying: constants from more than one place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ _ALIGNMENT = 64
 
 
 class Pieces:
-    """Buffers under one numbering of bytes, each at a multiple of 64. A piece that is missing takes up its room and holds nothing."""
+    """Buffers in one address space, each at a multiple of 64 bytes.
+
+    A missing piece occupies its range, but has no bytes.
+    """
 
     def __init__(self) -> None:
         self._starts: list[int] = []
@@ -17,12 +20,12 @@ class Pieces:
         self._end = 0
 
     def add(self, data: bytes | bytearray | memoryview | mmap.mmap) -> int:
-        """Where the bytes begin."""
+        """Appends a buffer; the address of its first byte."""
         view = memoryview(data)
         return self._place(view, len(view))
 
     def miss(self, size: int) -> int:
-        """Where bytes would begin that are not at hand."""
+        """Reserves a range for bytes that are not available; its first address."""
         return self._place(None, size)
 
     def _place(self, view: memoryview | None, size: int) -> int:
@@ -46,7 +49,7 @@ class Pieces:
         self._views = [None if piece is None else memoryview(piece) for piece in pieces]
 
     def holds(self, offset: int, size: int) -> bool:
-        """Whether so many bytes lie there, in one piece."""
+        """Whether one piece contains `size` bytes at `offset`."""
         if not size:
             return 0 <= offset <= self._end
         index = bisect_right(self._starts, offset) - 1
@@ -54,7 +57,7 @@ class Pieces:
         return view is not None and size > 0 and offset - self._starts[index] + size <= len(view)
 
     def view(self, offset: int, size: int) -> memoryview:
-        """Bytes of one piece. Raises `ValueError` where they do not lie in one."""
+        """`size` bytes at `offset`. Raises `ValueError` unless one piece contains them."""
         if not size:
             return memoryview(b"")
         index = bisect_right(self._starts, offset) - 1

@@ -1,4 +1,4 @@
-"""The `rt_info` of a net or a layer: what converters and transformations left there, as nested dictionaries."""
+"""The `rt_info` of a net or a layer, written by converters and transformations, as dictionaries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ _MAX_DEPTH = 64
 
 
 def parse(source: Source, span: tuple[int, int] | None) -> dict[str, object]:
-    """The elements in a span of the file by name, each its `value` or what it holds; an `<attribute name=…>` of a layer by that name. Empty without a span."""
+    """The elements in a span of the file, by name, as nested dictionaries.
+
+    An element with only a `value` is that text. The `<attribute name=…>` of a layer goes by its
+    `name`. Empty without a span.
+    """
     if span is None:
         return {}
     root: dict[str, object] = {}

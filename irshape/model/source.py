@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 class Source:
-    """The bytes of a file, and where in them an offset lies."""
+    """The bytes of a file; gives the line and column of an offset."""
 
     __slots__ = ("_column", "_counted", "_starts", "data", "encoding", "path", "raw")
 
@@ -20,9 +20,12 @@ class Source:
         self.raw = raw
         """The bytes as they lie on disk, where `data` is not those: a file in UTF-16."""
         self._counted = (0, 1)
-        """An offset and the line it lies in: counting goes on from there, so asking in file order costs one pass over the file."""
+        """An offset and its line. Counting continues there: places in file order cost one pass."""
         self._column = (0, 0, 0)
-        """The start of a line, an offset in it, and the characters between: one endless line takes no longer than many short ones."""
+        """The start of a line, an offset in it, and the characters between.
+
+        With it, one very long line takes no longer than many short ones.
+        """
         self._starts: dict[int, int] = {}
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -42,7 +45,7 @@ class Source:
         return line, characters + 1
 
     def line(self, number: int) -> str:
-        """The text of a line, without its end; nothing for a line that is not there."""
+        """The text of a line, without its line break; empty for a line past the end."""
         start = self._starts.get(number)
         if start is None:
             start = 0
@@ -55,13 +58,16 @@ class Source:
         return raw.decode(self.encoding, "replace").rstrip("\r")
 
     def attribute(self, element: int, name: str) -> int:
-        """Offset of the name of an attribute of the element that starts at `element`; the element's own offset if it has none of that name."""
+        """The offset of the name of an attribute of the element at `element`.
+
+        The element's own offset if it has no attribute of that name.
+        """
         return next(
-            (start for found, start, _, _ in self.attributes(element) if found == name), element
+            (start for other, start, _, _ in self.attributes(element) if other == name), element
         )
 
     def attributes(self, element: int) -> Iterator[tuple[str, int, int, int]]:
-        """The attributes of the start tag at `element`: name, its offset, and where the value begins and ends."""
+        """Name, offset of the name, start and end of the value of each attribute of an element."""
         position = element + 1
         while match := _ATTRIBUTE.match(self.data, position):
             group = match.lastindex or 0
@@ -77,4 +83,7 @@ class Source:
 _ATTRIBUTE = re.compile(
     rb"""((?:[^\s<>/="']*+\s++)+?)([^\s=<>/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>/]+))"""
 )
-"""The name of an attribute behind the name of its element, or behind the attribute before it; a value without quotes occurs in layers on their own."""
+"""An attribute after the name of its element or after another attribute.
+
+Values without quotes occur in layers on their own.
+"""

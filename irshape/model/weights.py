@@ -1,7 +1,12 @@
 """The .bin beside an IR: mapped, never read whole; packed element types unpacked, strings decoded.
 
-A constant's bytes lie at `offset`, `size` bytes long, little-endian. u4, i4, nf4, f4e2m1: two to a byte, the first in the low half. u2: four to a byte, the
-first in the low bits. u1: eight to a byte, the first in the high bit. u3, u6: groups of three bytes. string: a count, offsets and the bytes (OpenVINO 2026.4).
+A constant occupies `size` bytes at `offset`, little-endian. As OpenVINO 2026.4 packs them:
+
+- u4, i4, nf4, f4e2m1: two elements to a byte, the first in the low half
+- u2: four to a byte, the first in the low bits
+- u1: eight to a byte, the first in the high bit
+- u3, u6: groups of three bytes
+- string: a count, offsets, then the bytes of all strings
 """
 
 from __future__ import annotations
@@ -41,7 +46,8 @@ _FORMATS = {
 class Weights:
     """The bytes of a .bin, or why there are none.
 
-    `state`: `ready`; `absent`, asked for none; `missing`, no such file; `empty`; `lfs`, a Git-LFS pointer in its place; `unreadable`.
+    `state`: `ready`; `absent`, none was asked for; `missing`, there is no such file; `empty`;
+    `lfs`, there is a Git LFS pointer in its place; `unreadable`.
     """
 
     def __init__(
@@ -56,11 +62,11 @@ class Weights:
         self.state = state
         self.detail = detail
         self.reads: set[tuple[int, int]] | None = None
-        """Offset and size of what was read for its values, where somebody keeps account of it."""
+        """Offset and size of every read, if a set is assigned to record them."""
 
     @staticmethod
     def open(path: str | os.PathLike[str] | None) -> Weights:
-        """Maps a .bin; never raises for what is wrong with it."""
+        """Maps a .bin. Never raises: `state` says what is wrong."""
         if path is None:
             return Weights(None, None, "absent")
         text = os.fspath(path)
@@ -100,7 +106,7 @@ class Weights:
         return len(self.data) if self.data is not None else 0
 
     def holds(self, offset: int, size: int) -> bool:
-        """Whether so many bytes lie there."""
+        """Whether there are `size` bytes at `offset`."""
         if isinstance(self.data, Pieces):
             return self.data.holds(offset, size)
         return (
@@ -108,7 +114,7 @@ class Weights:
         )
 
     def view(self, offset: int, size: int) -> memoryview:
-        """Those bytes, not copied."""
+        """`size` bytes at `offset`, not copied."""
         assert self.data is not None
         if self.reads is not None:
             self.reads.add((offset, size))
@@ -120,7 +126,7 @@ class Weights:
 
 
 def raw_bytes(constant: Constant) -> bytes | None:
-    """The bytes of a constant, None where the .bin does not hold as many as its shape needs."""
+    """The bytes of a constant; None if the .bin has fewer than its shape needs."""
     weights = constant.weights
     needed = (
         constant.size
@@ -140,7 +146,10 @@ def raw_bytes(constant: Constant) -> bytes | None:
 
 
 def small_values(constant: Constant) -> tuple[int | float, ...] | None:
-    """The elements of a constant as Python numbers, without NumPy where its type allows; None where there are none to read."""
+    """The elements of a constant as Python numbers, without NumPy for most types.
+
+    None for strings, and if the .bin does not contain the bytes.
+    """
     element_type = constant.element_type
     raw = raw_bytes(constant)
     if raw is None or element_type.name == "string":
@@ -165,7 +174,11 @@ def small_values(constant: Constant) -> tuple[int | float, ...] | None:
 
 
 def array(constant: Constant) -> np.ndarray | None:
-    """The constant as an array of its NumPy type (see `numpy_types`); a view of the mapped .bin where the type is not packed."""
+    """The elements of a constant as an array of its NumPy type (see `numpy_types`).
+
+    A view of the mapped .bin, except for packed types and strings. None if the .bin does not
+    contain the bytes.
+    """
     import numpy as np
 
     from ..numpy_types import dtype_of, unpack
@@ -203,7 +216,10 @@ def array(constant: Constant) -> np.ndarray | None:
 
 
 def _strings(raw: bytes, count: int) -> list[bytes] | None:
-    """Strings as the .bin holds them: their number, the offset of each and of the end (int32 each), then the bytes."""
+    """The strings of a constant; None if the bytes are malformed.
+
+    They begin with the number of strings, the offset of each and that of the end, int32 each.
+    """
     if len(raw) < 4 or count > len(raw):
         return None
     (stored,) = struct.unpack_from("<i", raw)
@@ -217,7 +233,10 @@ def _strings(raw: bytes, count: int) -> list[bytes] | None:
 
 
 def strings_fault(constant: Constant) -> str | None:
-    """What is wrong with the bytes of a constant of strings; None where nothing is, or where they do not lie in the .bin."""
+    """What is wrong with the bytes of a constant of strings.
+
+    None if nothing is, or if the .bin does not contain them.
+    """
     weights = constant.weights
     if weights is None or weights.data is None or not weights.holds(constant.offset, constant.size):
         return None
@@ -252,14 +271,17 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 
 def _number(text: str) -> int:
-    """A whole number; one of very many digits, which Python will not read, as one that is past any limit. Raises `ValueError`."""
+    """An integer. Raises `ValueError` for another text.
+
+    One of more digits than Python reads becomes one that is past any limit.
+    """
     if len(text) > 1000 and re.fullmatch(r"\s*[-+]?[0-9]+\s*", text):
         return -(10**30) if "-" in text else 10**30
     return int(text)
 
 
 class Constant(NamedTuple):
-    """A constant: what it is, and where in the .bin it lies."""
+    """A constant: its type, its shape, and its bytes in the .bin."""
 
     element_type: ElementType
     shape: tuple[int, ...]
@@ -269,7 +291,10 @@ class Constant(NamedTuple):
 
     @staticmethod
     def of(items: tuple[str, ...], weights: Weights | None) -> Constant:
-        """The constant that the attributes of a Const describe: name, value, name, value … Raises `ValueError` where they do not."""
+        """The constant that `Layer.items` of a Const describe.
+
+        Raises `ValueError` if they do not describe one.
+        """
         if (
             len(items) == 8
             and items[0] == "element_type"

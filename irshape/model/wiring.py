@@ -1,4 +1,4 @@
-"""Who feeds whom in a body, by position instead of id, and an order in which its layers can be worked through."""
+"""The edges of a body by position instead of id, and a topological order of its layers."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ OutputRef = tuple[int, int]
 
 
 class Wiring(NamedTuple):
-    """sources: for each layer, what feeds each of its input ports (None: nothing does). order: positions of the layers, producers first; layers on a cycle
-    come last, in file order. cyclic: those layers."""
+    """How the layers of a body are connected, each by its position in `body.layers`."""
 
     sources: list[list[OutputRef | None]]
+    """For each layer, what feeds each of its input ports; None for nothing."""
     order: list[int]
+    """The layers, producers first; those on a cycle, or behind one, come last, in file order."""
     cyclic: frozenset[int]
+    """The layers on a cycle."""
 
 
 def wire(body: Body) -> Wiring:
-    """Follows the edges of a body. An edge that names no port that is there is passed over; of two edges into one port the first holds.
+    """Resolves the edges of a body.
 
-    Ids are compared as they stand, and where that finds nothing, as the numbers that OpenVINO reads in them.
+    An edge that names a missing layer or port is ignored. Of two edges into one port, the first
+    counts. Ids are compared as text and, if none matches, as the numbers OpenVINO reads from them.
     """
     layers = body.layers
     positions = {
@@ -74,7 +77,7 @@ def wire(body: Body) -> Wiring:
 
 
 def _loosely(ports: list[Port], text: str) -> int:
-    """The position of the port whose id is the number that OpenVINO reads in a text; -1 where there is none."""
+    """The position of the port whose id is the number OpenVINO reads from a text; -1 for none."""
     number = lenient_id(text)
     if number is not None:
         for i, port in enumerate(ports):
@@ -100,13 +103,14 @@ def _sorted(sources: list[list[OutputRef | None]]) -> tuple[list[int], frozenset
             if not waiting[consumer]:
                 ready.append(consumer)
     left = [i for i, count in enumerate(waiting) if count]
-    # of the layers left, only those that reach themselves are on a cycle; the others lie behind one
-    on_cycle = _on_cycle(set(left), sources)
-    return order + left, frozenset(on_cycle)
+    return order + left, frozenset(_on_cycle(set(left), sources))
 
 
 def _on_cycle(left: set[int], sources: list[list[OutputRef | None]]) -> set[int]:
-    """The layers of `left` that also feed a layer of `left`, again and again: what remains lies on a cycle."""
+    """The layers of `left` that are on a cycle, without those that only lie behind one.
+
+    Layers that feed no other layer of `left` are removed until none is.
+    """
     while True:
         feeding = {source[0] for at in left for source in sources[at] if source is not None}
         kept = left & feeding

@@ -1,4 +1,4 @@
-"""The engine: order, values through shape subgraphs, locality of failures, inputs with other shapes."""
+"""The engine: order, values in shape subgraphs, locality of failures, other input shapes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,11 @@
-"""Suggestions for misspelt names."""
+"""Words of messages: suggestions for misspelt names, counts of things."""
 
 from __future__ import annotations
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 input`, `2 inputs`, `1,200 inputs`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def suggestion(name: str, known: list[str]) -> str:

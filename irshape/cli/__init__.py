@@ -1,4 +1,4 @@
-"""The command line: one module a command, imported when that command is called."""
+"""The command line: one module for each command, imported when the command is called."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ from typing import Any, NoReturn
 import click
 
 from .. import __version__
+from ..spelling import suggestion
+from .common import drop_stdout
 
 COMMANDS = {
     "validate": "Report everything that is wrong with IR files.",
-    "fix": "Put right what has one right answer.",
-    "requires": "Tell the oldest OpenVINO release that can read a model.",
+    "fix": "Correct what has exactly one right answer.",
+    "requires": "Tell the oldest OpenVINO release that reads a model.",
     "infer": "Print the element type and shape of every output port.",
-    "run": "Execute a model in NumPy.",
     "query": "List the layers of models that an XPath expression selects.",
+    "run": "Execute a model in NumPy.",
     "convert": "Write an ONNX model or a oneDNN graph as an OpenVINO IR.",
     "crosscheck": "Compare types, shapes and values with OpenVINO's.",
     "compare": "Compare two models tensor by tensor.",
     "ops": "List the operations that irshape knows, or explain one.",
     "rule": "Explain a rule.",
 }
+"""The commands, in the order of the help, with a sentence for each."""
 
 
 class LazyGroup(click.Group):
@@ -39,6 +42,23 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0] if args else ""
+        if name in COMMANDS or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        close = suggestion(name.lower(), list(COMMANDS)) or "; `irshape --help` lists them"
+        raise click.UsageError(f"there is no command '{name}'{close}", ctx)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command. It ends in silence if the reader of its output is gone, as `head`."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # click itself would exit 1
+            drop_stdout()
+            raise click.exceptions.Exit(0) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -53,14 +73,15 @@ class LazyGroup(click.Group):
     __version__, "-V", "--version", prog_name="irshape", message="%(prog)s %(version)s"
 )
 def cli() -> None:
-    """Reads, shape-checks, evaluates and cross-checks OpenVINO IR files.
+    """Read, shape-check, evaluate and cross-check OpenVINO IR files.
 
-    Exit status: 0 nothing at or above the fail level, 1 findings, 2 usage or a path that cannot be opened.
+    Exit status: 0; 1 if there are findings; 2 if the command line or the configuration cannot be
+    used, or a path cannot be opened.
     """
 
 
 def main(arguments: list[str] | None = None) -> Any:
-    """The entry point: runs a command, and turns whatever goes wrong into one line and an exit status."""
+    """Runs a command, and turns whatever goes wrong into one line and an exit status."""
     try:
         status = cli.main(arguments, prog_name="irshape", standalone_mode=False)
         sys.stdout.flush()
@@ -72,9 +93,6 @@ def main(arguments: list[str] | None = None) -> Any:
     except (click.Abort, KeyboardInterrupt):
         click.echo("irshape: interrupted", err=True)
         status = 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 1
     except OSError as problem:
         name = f"'{problem.filename}': " if problem.filename else ""
         click.echo(f"irshape: {name}{problem.strerror or problem}", err=True)
@@ -91,10 +109,13 @@ def main(arguments: list[str] | None = None) -> Any:
 
 
 def _leave(status: int) -> NoReturn:
-    """Ends the process without taking the model apart object by object, which takes a tenth of the time of a large one."""
+    """Ends the process without freeing the model object by object.
+
+    For a large model that takes a tenth of the time of the whole command.
+    """
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except (OSError, ValueError):  # nobody reads any more
-        os._exit(status or 1)
+    except (OSError, ValueError):  # nobody reads the rest
+        pass
     os._exit(status)

@@ -22,10 +22,10 @@ def expand(paths: Iterable[str], *, only_ir: bool = False) -> list[str]:
 
     only_ir: files are looked into as those in folders are, and passed over where they are no IR.
     """
-    found: list[str] = []
+    files: list[str] = []
     for path in paths:
         if path == "-":
-            found.append(path)
+            files.append(path)
         elif os.path.isdir(path):
             inside = [
                 str(candidate)
@@ -34,20 +34,21 @@ def expand(paths: Iterable[str], *, only_ir: bool = False) -> list[str]:
             ]
             if not inside:
                 raise click.UsageError(f"no IR in the folder '{path}'")
-            found += inside
+            files += inside
         elif os.path.exists(path):
-            found.append(path)
+            files.append(path)
         else:
             matches = sorted(glob.glob(path, recursive=True))
             if not matches:
                 raise click.UsageError(f"'{path}': no such file or folder")
-            found += expand(matches) if any(os.path.isdir(match) for match in matches) else matches
-    found = list(dict.fromkeys(found))
-    return (
-        [path for path in found if path == "-" or not path.endswith(".xml") or holds_ir(Path(path))]
-        if only_ir
-        else found
-    )
+            folders = any(os.path.isdir(match) for match in matches)
+            files += expand(matches) if folders else matches
+    files = list(dict.fromkeys(files))
+    if not only_ir:
+        return files
+    return [
+        path for path in files if path == "-" or not path.endswith(".xml") or holds_ir(Path(path))
+    ]
 
 
 def holds_ir(path: Path) -> bool:
@@ -59,6 +60,44 @@ def holds_ir(path: Path) -> bool:
             return may_be_ir(file.read(PEEK))
     except OSError:
         return True
+
+
+def echo(text: str | bytes, *, newline: bool = True, colour: bool | None = None) -> None:
+    """Writes to stdout. If its reader is gone, this and all further output is dropped in silence.
+
+    So `irshape validate … | head` still ends with the status that the findings give.
+    """
+    try:
+        click.echo(text, nl=newline, color=colour)
+    except BrokenPipeError:
+        drop_stdout()
+
+
+def drop_stdout() -> None:
+    """Sends what is still written to stdout nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def refuse_overwriting(source: str, output: str, weights: str, overwrite: bool) -> None:
+    """Raises `UsageError` if writing the model `output` would replace what it is made from."""
+    from ..formats.loading import weights_path
+
+    taken = [
+        (source, output),
+        (weights_path(source, weights), os.path.splitext(output)[0] + ".bin"),
+    ]
+    for old, new in taken:
+        exist = old is not None and os.path.exists(old) and os.path.exists(new)
+        if exist and os.path.samefile(old, new) and not overwrite:
+            raise click.UsageError(
+                f"'{new}' belongs to the model that is read; --overwrite allows replacing it"
+            )
+
+
+def overwrite_option(function: F) -> F:
+    return click.option(
+        "--overwrite", is_flag=True, help="Allow the output to replace the model that is read."
+    )(function)
 
 
 def wants_colour(choice: str) -> bool:
@@ -78,7 +117,7 @@ def colour_option(function: F) -> F:
         type=click.Choice(["auto", "always", "never"]),
         default="auto",
         show_default=True,
-        help="Colour the output.",
+        help="When to colour the output.",
     )(function)
 
 
@@ -87,7 +126,7 @@ def weights_option(function: F) -> F:
         "--weights",
         metavar="FILE|none",
         default="beside",
-        help="The .bin; none does without values. [default: beside the .xml]",
+        help="The .bin, or none to read the model without one. [default: the one beside the .xml]",
     )(function)
 
 
@@ -100,7 +139,10 @@ def load_or_exit(path: str, weights: str) -> Model:
 
 
 def load_or_none(path: str, weights: str) -> Model | None:
-    """The model, or None with its diagnostics on stderr."""
+    """The model, or None with its diagnostics on stderr.
+
+    Exit status 2 if a package is missing that reads the format.
+    """
     from ..diagnostics.renderers.common import plain
     from ..diagnostics.report import LoadError, load
 
@@ -110,15 +152,17 @@ def load_or_none(path: str, weights: str) -> Model | None:
         for diagnostic in problem.diagnostics:
             hint = f" ({diagnostic.help})" if diagnostic.help else ""
             click.echo(plain(f"{problem.path}:{diagnostic}{hint}"), err=True)
+        if any(diagnostic.rule == "unreadable-file" for diagnostic in problem.diagnostics):
+            raise click.exceptions.Exit(2) from None
         return None
 
 
 def pairs(values: Iterable[str], option: str) -> dict[str, str]:
     """`NAME=VALUE` options as a dictionary. A name may hold `=`: the last one before `[`, or the first, divides."""
-    found: dict[str, str] = {}
+    named: dict[str, str] = {}
     for value in values:
         name, equals, rest = value.rpartition("=[") if "=[" in value else value.partition("=")
         if not equals or not name:
             raise click.UsageError(f"{option} takes NAME=VALUE, got '{value}'")
-        found[name] = f"[{rest}" if equals == "=[" else rest
-    return found
+        named[name] = f"[{rest}" if equals == "=[" else rest
+    return named

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @input_options
-@click.option("--rtol", type=float, help="Relative tolerance, instead of that of the precision.")
-@click.option("--atol", type=float, help="Absolute tolerance, instead of that of the precision.")
+@click.option("--rtol", type=float, help="The relative tolerance. [default: by precision]")
+@click.option("--atol", type=float, help="The absolute tolerance. [default: by precision]")
 @click.option(
     "--runtime",
     type=click.Choice(["onnxruntime", "irshape"]),
-    help="What runs an ONNX model. [default: onnxruntime where it is installed]",
+    help="What runs an ONNX model. [default: onnxruntime if it is installed]",
 )
 @click.option(
     "--worst",
     type=int,
     metavar="N",
-    help="Show the N largest errors. [default: 5 where something diverges]",
+    help="Show the N largest errors. [default: 5 if something differs]",
 )
 @click.option(
     "-f",
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     type=click.Choice(["text", "json", "junit"]),
     default="text",
     show_default=True,
-    help="Form of the answer.",
+    help="Output format.",
 )
 @click.option(
-    "-o", "--output-file", metavar="FILE", help="Write the answer there instead of to stdout."
+    "-o", "--output-file", metavar="FILE", help="Write the output to a file instead of stdout."
 )
 @memory_option
 def command(
@@ -58,10 +58,14 @@ def command(
     output_file: str | None,
     max_memory: int | None,
 ) -> None:
-    """Runs two models with the same inputs and names the first tensor that diverges, and the layer that is to blame; exit status 1 where there is one.
+    """Run two models with the same inputs, and name the first tensor that differs.
 
-    Two precisions of a network, the work of two converter versions, an IR and the ONNX model that it came from. Tensors are matched by tensor names, then by the
-    names of their layers. A layer is blamed where B's departs though it is given A's inputs.
+    For instance two precisions of a network, the output of two versions of a converter, or an IR
+    and the ONNX model that it was made from. Tensors are matched by their names, then by the names
+    of their layers. A layer of B is blamed if its output differs although it is given A's inputs.
+
+    Exit status: 0; 1 if a tensor differs or a model cannot be run; 2 if a path cannot be opened or
+    the runtime is not installed.
     """
     from ..comparison.models import compare
     from ..execution.session import ExecutionError
@@ -106,7 +110,8 @@ def _state(pair: Pair) -> str:
 
 
 def _text(found: ModelComparison, worst: int | None) -> list[str]:
-    from .comparing import HEAD, counted, place, row, table
+    from ..spelling import counted
+    from .comparing import HEAD, place, row, table
 
     pairs = [pair for pair in found.pairs if not pair.constant]
     states = [_state(pair) for pair in pairs]

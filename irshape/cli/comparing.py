@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
+from .common import echo
+
 if TYPE_CHECKING:
     from ..model.graph import Layer
     from ..numbers.statistics import Errors
@@ -40,10 +42,6 @@ def place(layer: Layer, port: int | None = None) -> str:
         f"{layer.type} '{layer.name}' (id {'/'.join([*layer.path, layer.id])})"
         + ("" if port is None else f" output {port}")
     )
-
-
-def counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def number(value: float | None) -> str:
@@ -120,10 +118,8 @@ def junit(suite: str, cases: Sequence[Case]) -> str:
 
 def deliver(text: str, output_file: str | None) -> None:
     """To the file, whole or not at all, or to stdout."""
-    import click
-
     if output_file is None or output_file == "-":
-        click.echo(text, nl=False)
+        echo(text, newline=False)
         return
     from pathlib import Path
 

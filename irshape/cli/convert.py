@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import click
 
-from .common import load_or_exit, pairs, weights_option
+from .common import (
+    load_or_exit,
+    overwrite_option,
+    pairs,
+    refuse_overwriting,
+    weights_option,
+)
 
 
 @click.command("convert", short_help="Write an ONNX model or a oneDNN graph as an OpenVINO IR.")
@@ -22,18 +28,26 @@ from .common import load_or_exit, pairs, weights_option
     "shapes",
     multiple=True,
     metavar="NAME=SHAPE",
-    help="Shape of an input, by tensor name, layer name or id: x=[1,3,?,?].",
+    help="The shape of an input, by tensor name, layer name or id: x=[1,3,?,?].",
 )
+@overwrite_option
 @weights_option
-def command(model: str, output: str, shapes: tuple[str, ...], weights: str) -> None:
-    """Writes a model as an OpenVINO IR: an ONNX model, a oneDNN graph, or an IR once more, with the ports that are inferred.
+def command(
+    model: str, output: str, shapes: tuple[str, ...], overwrite: bool, weights: str
+) -> None:
+    """Write a model as an OpenVINO IR.
 
-    Exit status 1, and nothing written, where a node could not be read or does not fit; each is named.
+    MODEL is an ONNX model, a oneDNN graph, or an IR. The ports of the new IR declare the element
+    types and shapes that are inferred.
+
+    Exit status: 0; 1 if a node cannot be read or does not fit its inputs, in which case each is
+    named and nothing is written; 2 if a path cannot be opened.
     """
     from ..formats.ir.writer import write
     from ..inference.chain import refusals
     from ..inference.engine import infer
 
+    refuse_overwriting(model, output, weights, overwrite)
     loaded = load_or_exit(model, weights)
     try:
         inference = infer(loaded, pairs(shapes, "--shape"))

@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 @click.command("crosscheck", short_help="Compare types, shapes and values with OpenVINO's.")
 @click.argument("model", metavar="MODEL")
-@click.option("--device", default="CPU", show_default=True, help="OpenVINO's name of the device.")
+@click.option("--device", default="CPU", show_default=True, help="The device, by OpenVINO's name.")
 @click.option(
     "--hint",
     type=click.Choice(["f32", "f16", "bf16"]),
-    help="Precision in which the device is to compute; widens the tolerance. [default: f32]",
+    help="The precision in which the device is asked to compute; the tolerance follows it. [default: f32]",
 )
 @click.option(
     "--layers",
     type=click.Choice(["all", "outputs"]),
     default="all",
     show_default=True,
-    help="outputs: those of the model only; no layer is blamed.",
+    help="What to compare; with outputs, no layer is blamed.",
 )
 @input_options
-@click.option("--rtol", type=float, help="Relative tolerance, instead of that of the element type.")
-@click.option("--atol", type=float, help="Absolute tolerance, instead of that of the element type.")
+@click.option("--rtol", type=float, help="The relative tolerance. [default: by element type]")
+@click.option("--atol", type=float, help="The absolute tolerance. [default: by element type]")
 @click.option(
     "--save",
     metavar="DIR",
-    help="Keep the blamed layer there as an IR of its own, with its inputs and outputs as .npy files.",
+    help="Save the blamed layer in this folder, as an IR with its inputs and outputs as .npy files.",
 )
 @click.option(
     "--record",
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     "--worst",
     type=int,
     metavar="N",
-    help="Show the N largest errors. [default: 5 where something departs]",
+    help="Show the N largest errors. [default: 5 if something differs]",
 )
 @click.option(
     "-f",
@@ -60,10 +60,10 @@ if TYPE_CHECKING:
     type=click.Choice(["text", "json", "junit"]),
     default="text",
     show_default=True,
-    help="Form of the answer.",
+    help="Output format.",
 )
 @click.option(
-    "-o", "--output-file", metavar="FILE", help="Write the answer there instead of to stdout."
+    "-o", "--output-file", metavar="FILE", help="Write the output to a file instead of stdout."
 )
 @click.option(
     "-v", "--verbose", is_flag=True, help="List every output, not only those that differ."
@@ -90,12 +90,21 @@ def command(
     max_memory: int | None,
     weights: str,
 ) -> None:
-    """Compares the element types, shapes and values of every layer with OpenVINO's; exit status 1 where they differ.
+    """Compare the element types, shapes and values of every layer with OpenVINO's.
 
-    A layer is blamed where it departs though irshape computes it from the device's own inputs; what tensors only inherit from their inputs counts at the outputs
-    of the model. An ONNX model is compared with onnxruntime (--device reference: with onnx's own), a oneDNN graph with the oneDNN library.
-    Needs the extra irshape[openvino] or irshape[onnx]. The runtime works in a process of its own: its crash is a result.
-    A recording (--record) answers in the device's place on any machine (--replay), for the device and precision that it was made with.
+    A layer is blamed if its output differs although irshape computes it from the device's own
+    values of its inputs. A difference that a layer only inherits from its inputs counts at the
+    outputs of the model.
+
+    An ONNX model is compared with onnxruntime (with --device reference, with onnx's reference
+    evaluator), a oneDNN graph with the oneDNN library. The runtime runs in a process of its own, so
+    that its crash is a result. It comes with irshape[openvino] or irshape[onnx].
+
+    With --record, the answers of the device are kept in a file. With --replay, that file answers in
+    place of the device, on any machine, for the device and precision that it was made with.
+
+    Exit status: 0; 1 if something differs or cannot be compared; 2 if a path cannot be opened or
+    the runtime is not installed.
     """
     from ..comparison.by_format import crosscheck
     from ..execution.session import ExecutionError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .common import colour_option, wants_colour, weights_option
+from .common import colour_option, echo, wants_colour, weights_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,22 +17,27 @@ if TYPE_CHECKING:
     from ..diagnostics.report import Diagnostic
 
 
-@click.command("fix", short_help="Put right what has one right answer.")
+@click.command("fix", short_help="Correct what has exactly one right answer.")
 @click.argument("model", metavar="MODEL")
 @click.option(
     "--diff",
     "shown",
     is_flag=True,
-    help="Print what would change as a unified diff; so it does without an option.",
+    help="Print the changes as a unified diff, and change nothing. This is the default.",
 )
-@click.option("--in-place", is_flag=True, help="Change the file itself.")
+@click.option("--in-place", is_flag=True, help="Change the file.")
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
-    help="Write the fixed text to another file; - is standard output. The .bin stays where it is.",
+    help="Write the fixed text to another file; - is standard output. The .bin is not copied.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Do not list what is fixed and what is left.")
+@click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    help="Do not list the findings that are fixed and those that remain.",
+)
 @weights_option
 @colour_option
 def command(
@@ -44,12 +49,14 @@ def command(
     weights: str,
     color: str,
 ) -> None:
-    """Puts right what has one right answer in an IR, byte for byte the same elsewhere.
+    """Correct what has exactly one right answer in an IR, and change nothing else in the file.
 
-    That is: what ports declare, where it follows from the operations; input ports that differ from what feeds them; missing precisions; misspelt names of attributes; ids with a
-    sign or leading zeros. What is left is listed with its code.
+    That is: what ports declare, if it follows from the operations; input ports that differ from
+    the output that feeds them; missing precisions; misspelt names of attributes; ids with a sign or
+    leading zeros. The findings that remain are listed.
 
-    Exit status of the diff: 1 if there is something to fix, 0 if not. Of --in-place and --output: 1 if errors are left, 0 if not. 1 for a file that cannot be read as an IR.
+    Exit status of --diff: 0; 1 if there is something to correct. Of --in-place and --output: 0; 1
+    if errors remain. Of all: 1 if the file cannot be read as an IR, 2 if it cannot be opened.
     """
     from ..checking.fixing import fix
 
@@ -65,7 +72,7 @@ def command(
     if writes:
         _write(fixes, model, output)
     else:
-        click.echo(_for_terminal(fixes.diff(), wants_colour(color)), nl=False, color=True)
+        echo(_for_terminal(fixes.diff(), wants_colour(color)), newline=False, colour=True)
     if not quiet:
         for line in _account(fixes, writes):
             click.echo(line, err=True)
@@ -82,7 +89,7 @@ def _write(fixes: Fixes, model: str, output: str | None) -> None:
     if not fixes.readable:
         return
     if output == "-":
-        click.echo(fixes.data, nl=False)
+        echo(fixes.data, newline=False)
     elif output is not None:
         write_atomically(Path(output), fixes.data)
     elif fixes.edits:

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from .common import load_or_exit, pairs, weights_option
+from .common import (
+    echo,
+    load_or_exit,
+    overwrite_option,
+    pairs,
+    refuse_overwriting,
+    weights_option,
+)
+from .tables import terminal_width, text_table
 
 
 @click.command("infer", short_help="Print the element type and shape of every output port.")
@@ -15,14 +23,14 @@ from .common import load_or_exit, pairs, weights_option
     "shapes",
     multiple=True,
     metavar="NAME=SHAPE",
-    help="Shape of an input, by tensor name, layer name or id: x=[1,3,?,?].",
+    help="The shape of an input, by tensor name, layer name or id: x=[1,3,?,?].",
 )
 @click.option(
     "--value",
     "values",
     multiple=True,
-    metavar="PORT=[…]",
-    help="Value of an input of a layer on its own, by port id or position.",
+    metavar="INPUT=VALUE",
+    help="The value of an input of a layer on its own, by port id, position or name: axes=[0,2].",
 )
 @click.option(
     "-f",
@@ -31,14 +39,15 @@ from .common import load_or_exit, pairs, weights_option
     type=click.Choice(["table", "json"]),
     default="table",
     show_default=True,
-    help="Form of the listing.",
+    help="Output format.",
 )
 @click.option(
     "-o",
     "--output",
     metavar="NEW.xml",
-    help="Write the model with these shapes there (with its .bin beside it).",
+    help="Also write a model whose ports declare these shapes, with its .bin beside it.",
 )
+@overwrite_option
 @weights_option
 def command(
     model: str,
@@ -46,16 +55,23 @@ def command(
     values: tuple[str, ...],
     form: str,
     output: str | None,
+    overwrite: bool,
     weights: str,
 ) -> None:
-    """Prints the element type and shape of every output port: what they are, or would be with other input shapes.
+    """Print the element type and shape of every output port.
 
-    Exit status 1 where some layer does not fit; it is named, with the way back to the input or the constant that pins it.
+    With --shape, the shapes are those that follow from other shapes of the inputs. On a terminal
+    the table fits its width, and long names are shortened.
+
+    Exit status: 0; 1 if a layer does not fit its inputs, which is then named together with the
+    chain of layers back to the input or constant that causes it; 2 if a path cannot be opened.
     """
     from ..formats.ir.fragments import give_values
     from ..inference.chain import refusals
     from ..inference.engine import infer
 
+    if output is not None:
+        refuse_overwriting(model, output, weights, overwrite)
     loaded = load_or_exit(model, weights)
     try:
         if values:
@@ -66,10 +82,9 @@ def command(
     if form == "json":
         from ..diagnostics.renderers.common import json_text
 
-        click.echo(json_text(inference.to_dict(), 1))
+        echo(json_text(inference.to_dict(), 1))
     else:
-        for line in _table(inference.to_dict()["layers"]):
-            click.echo(line)
+        echo("\n".join(_table(inference.to_dict()["layers"])))
     broken = refusals(inference)
     for refusal in broken:
         click.echo(refusal, err=True)
@@ -106,11 +121,5 @@ def _table(layers: list[dict[str, object]]) -> list[str]:
                     output["shape"],
                 )
             )
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    widths[2] = min(widths[2], 60)
-    return [
-        "  ".join(
-            [*(cell[:60].ljust(width) for cell, width in zip(row[:5], widths, strict=True)), row[5]]
-        ).rstrip()
-        for row in rows
-    ]
+    name, kind, shape = 2, 1, 5
+    return text_table(rows, [(name, 12), (kind, 12), (name, 4), (shape, 20)], terminal_width())

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..spelling import suggestion
+from .common import echo
+from .tables import terminal_width, text_table
+
 if TYPE_CHECKING:
     from ..ops.declaration import Operation
 
@@ -21,37 +25,48 @@ if TYPE_CHECKING:
     type=click.Choice(["table", "json"]),
     default="table",
     show_default=True,
-    help="Form of the listing.",
+    help="Output format.",
 )
 def command(type_name: str | None, form: str) -> None:
-    """Lists the operations that irshape knows by version, and whether it infers and evaluates them; or explains one."""
+    """List the operations that irshape knows, or explain one.
+
+    The list has every version of an operation, the opsets that contain it, and whether irshape
+    infers its shapes and evaluates it. With TYPE, the page of that operation: its inputs,
+    attributes and constraints.
+
+    Exit status: 0; 2 if there is no such operation.
+    """
     from ..ops import registry
 
     names = [type_name] if type_name else registry.type_names()
     classes = [cls for name in names for cls in registry.versions(name)]
     if not classes:
-        raise click.UsageError(f"there is no operation '{type_name}'; `irshape ops` lists them")
+        close = suggestion(str(type_name), registry.type_names())
+        hint = close or "; `irshape ops` lists them"
+        raise click.UsageError(f"there is no operation '{type_name}'{hint}")
     rows = [described(cls) for cls in classes]
     if form == "json":
-        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        echo(json.dumps(rows, indent=1, ensure_ascii=False))
     elif type_name:
-        click.echo("\n".join(_page(row) for row in rows), nl=False)
+        echo("\n".join(_page(row) for row in rows), newline=False)
     else:
-        width = max(len(row["type"]) for row in rows)
-        click.echo(f"{'OPERATION':<{width}}  OPSETS  INFER  EVALUATE  CATEGORY")
-        for row in rows:
-            span = (
-                f"{row['since']}-{row['until']}"
-                if row["since"] != row["until"]
-                else str(row["since"])
-            )
-            click.echo(
-                f"{row['type']:<{width}}  {span:<6}  {'yes' if row['infer'] else 'no':<5}  {'yes' if row['evaluate'] else 'no':<8}  {row['category']}"
-            )
-        both = sum(row["infer"] and row["evaluate"] for row in rows)
-        click.echo(
-            f"{len(rows)} versions of {len({row['type'] for row in rows})} operations; {both} are inferred and evaluated"
-        )
+        echo("\n".join(_listing(rows)))
+
+
+def _listing(rows: list[dict[str, Any]]) -> list[str]:
+    """The table of all versions, and a line of counts."""
+    table = [("OPERATION", "OPSETS", "INFER", "EVALUATE", "CATEGORY")]
+    for row in rows:
+        span = str(row["since"])
+        if row["until"] != row["since"]:
+            span += f"-{row['until']}"
+        infer, evaluate = ("yes" if row[what] else "no" for what in ("infer", "evaluate"))
+        table.append((row["type"], span, infer, evaluate, row["category"]))
+    lines = text_table(table, [(0, 20), (4, 8)], terminal_width())
+    types = len({row["type"] for row in rows})
+    both = sum(row["infer"] and row["evaluate"] for row in rows)
+    totals = f"{len(rows)} versions of {types} operations; {both} are inferred and evaluated"
+    return [*lines, totals]
 
 
 def described(cls: type[Operation]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import expand
+from .common import expand, load_or_none
 
 if TYPE_CHECKING:
     from ..model.graph import Layer, Model
@@ -44,7 +44,7 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
     \b
     irshape query '//layer[@type="Convert"]' models/
     irshape query '//data/@auto_pad[. != "explicit"]' model.xml
-    irshape query '//layer[@type="MatMul"][producer(.)/@type="FakeQuantize"]' model.xml
+    irshape query '//layer[producer(.)/@type="FakeQuantize"]' model.xml
     irshape query 'count(//layer[@type="Const"])' models/*.xml
 
     An expression that selects elements, attributes or texts lists the layers around them. One that
@@ -69,38 +69,25 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
         except XPathError as problem:
             raise click.UsageError(f"the expression cannot be used: {problem}") from None
         for path in files:
-            model = _loaded(path)
+            model = load_or_none(path, "beside")
             if model is None:
                 failed = True
                 continue
             try:
-                found = list(matches(model, xpath, evaluator))
+                matched = list(matches(model, xpath, evaluator))
             except XPathError as problem:
                 click.echo(f"{path}: the expression could not be evaluated: {problem}", err=True)
                 failed = True
                 continue
             if form == "json":
-                rows += found
+                rows += matched
             else:
-                for line in _lines(path, found, form, count):
+                for line in _lines(path, matched, form, count):
                     click.echo(line)
     if form == "json":
         click.echo(json_text({"version": 1, "xpath": xpath, "matches": rows}, 1))
     if failed:
         raise click.exceptions.Exit(1)
-
-
-def _loaded(path: str) -> Model | None:
-    """The model, or None with its diagnostics on stderr. Raises `UsageError` where it cannot be opened."""
-    from ..diagnostics.report import LoadError, load
-
-    try:
-        return load(path)
-    except LoadError as problem:
-        click.echo(str(problem), err=True)
-    except OSError as problem:
-        raise click.UsageError(f"'{path}': {problem.strerror or problem}") from None
-    return None
 
 
 def matches(model: Model, xpath: str, evaluator: Evaluator) -> Iterator[dict[str, Any]]:
@@ -161,21 +148,21 @@ def _shape(dims: tuple[int, ...]) -> str:
     return f"[{','.join('?' if size < 0 else str(size) for size in dims)}]"
 
 
-def _lines(path: str, found: list[dict[str, Any]], form: str, count: bool) -> Iterator[str]:
+def _lines(path: str, matched: list[dict[str, Any]], form: str, count: bool) -> Iterator[str]:
     """The lines that are printed for one file."""
     import json
 
     from ..diagnostics.renderers.common import plain
 
     if count:
-        value = found[0].get("value") if found and "value" in found[0] else len(found)
+        value = matched[0]["value"] if matched and "value" in matched[0] else len(matched)
         yield (
             json.dumps({"path": path, "count": value})
             if form == "jsonl"
             else f"{plain(path)}: {value}"
         )
         return
-    for match in found:
+    for match in matched:
         if form == "jsonl":
             yield json.dumps(match)
         elif "value" in match:

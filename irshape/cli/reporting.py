@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from .common import wants_colour
+from .common import echo, wants_colour
 
 if TYPE_CHECKING:
     from ..diagnostics.renderers import Options
@@ -40,9 +40,7 @@ class FormType(ParamType):
     name = "format"
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
-        from ..diagnostics.renderers import formats
-
-        return f"[{'|'.join(formats())}][=FILE]"
+        return "FORMAT[=FILE]"
 
     def convert(
         self, value: str | Form, param: click.Parameter | None, ctx: click.Context | None
@@ -68,19 +66,32 @@ class FormType(ParamType):
         return [CompletionItem(name) for name in formats() if name.startswith(incomplete)]
 
 
+class FormatOption(click.Option):
+    """An option whose help lists the formats, which are looked up only for the help."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from ..diagnostics.renderers import formats
+
+        record = super().get_help_record(ctx)
+        if record is None:
+            return None
+        return record[0], f"{record[1]} One of: {', '.join(formats())}."
+
+
 def format_options(function: F) -> F:
     """`--format`, as `forms`, and `--output-file`."""
     function = click.option(
-        "-o", "--output-file", metavar="FILE", help="Write the report there instead of to stdout."
+        "-o", "--output-file", metavar="FILE", help="Write the report to a file instead of stdout."
     )(function)
     return click.option(
         "-f",
         "--format",
         "--output-format",
         "forms",
+        cls=FormatOption,
         type=FormType(),
         multiple=True,
-        help="Form of the report; several at once where each but one names its FILE. [default: text; github under GITHUB_ACTIONS=true]",
+        help="Output format. Can be repeated if all but one name a FILE. [default: text; github under GITHUB_ACTIONS=true]",
     )(function)
 
 
@@ -137,7 +148,7 @@ def write_report(
                 report, form.name, options._replace(colour=for_people and wants_colour(color))
             )
             encoding = getattr(sys.stdout, "encoding", None) if for_people else None
-            click.echo(text.encode(encoding or "utf-8", "backslashreplace"), nl=False)
+            echo(text.encode(encoding or "utf-8", "backslashreplace"), newline=False)
     if files:
         from ..formats.atomic import write_together
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import expand, load_or_none
+from .common import echo, expand, load_or_none
 
 if TYPE_CHECKING:
     from ..ops.requirements import Requirements
@@ -54,15 +54,15 @@ def command(paths: tuple[str, ...], form: str) -> None:
 
         documents = [answer.to_dict() for answer in answers]
         if len(files) > 1:
-            click.echo(json_text({"version": 1, "models": documents}, 1))
+            echo(json_text({"version": 1, "models": documents}, 1))
         elif documents:
-            click.echo(json_text(documents[0], 1))
+            echo(json_text(documents[0], 1))
     else:
         for answer in answers:
-            click.echo("\n".join(_text(answer.to_dict())))
+            echo("\n".join(_text(answer.to_dict())))
         if len(answers) > 1:
             newest = max(answers, key=lambda answer: answer.oldest)
-            click.echo(f"all {len(answers)} models: OpenVINO {newest.release} or newer")
+            echo(f"all {len(answers)} models: OpenVINO {newest.release} or newer")
     if len(answers) < len(files):
         raise click.exceptions.Exit(1)
 

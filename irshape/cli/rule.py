@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..spelling import suggestion
+from .common import echo
+
 if TYPE_CHECKING:
     from ..rules import Rule
 
@@ -15,8 +18,8 @@ WIDTH = 100
 
 
 @click.command("rule", short_help="Explain a rule.")
-@click.argument("code", required=False)
-@click.option("--all", "every", is_flag=True, help="All rules, each with its documentation.")
+@click.argument("code", metavar="[RULE]", required=False)
+@click.option("--all", "every", is_flag=True, help="Print the documentation of every rule.")
 @click.option(
     "-f",
     "--format",
@@ -24,10 +27,15 @@ WIDTH = 100
     type=click.Choice(["text", "json", "markdown"]),
     default="text",
     show_default=True,
-    help="Form of the answer.",
+    help="Output format.",
 )
 def command(code: str | None, every: bool, form: str) -> None:
-    """Explains a rule, by code (IR201) or name (output-shape-mismatch); lists them without one."""
+    """Explain a rule, by code (IR201) or name (output-shape-mismatch).
+
+    Without one, all rules are listed.
+
+    Exit status: 0; 2 if there is no such rule.
+    """
     from ..rules import all_rules, rule_named
 
     if code is None:
@@ -38,19 +46,21 @@ def command(code: str | None, every: bool, form: str) -> None:
                 rule_named(code if code in {rule.name for rule in all_rules()} else code.upper()),
             )
         except KeyError:
+            known = [word for rule in all_rules() for word in (rule.code, rule.name)]
+            close = suggestion(code, known) or suggestion(code.upper(), known)
             raise click.UsageError(
-                f"there is no rule '{code}'; `irshape rule` lists them"
+                f"there is no rule '{code}'{close or '; `irshape rule` lists them'}"
             ) from None
     if form == "json":
         rows = [fields(rule) for rule in chosen]
-        click.echo(json.dumps(rows if code is None else rows[0], indent=1, ensure_ascii=False))
+        echo(json.dumps(rows if code is None else rows[0], indent=1, ensure_ascii=False))
     elif form == "markdown":
-        click.echo(markdown(chosen) if code is None else markdown_page(chosen[0]), nl=False)
+        echo(markdown(chosen) if code is None else markdown_page(chosen[0]), newline=False)
     elif code is None and not every:
         for rule in chosen:
-            click.echo(f"{rule.code}  {severity(rule):<16} {rule.name:<28} {rule.page().summary}")
+            echo(f"{rule.code}  {severity(rule):<16} {rule.name:<28} {rule.page().summary}")
     else:
-        click.echo("\n\n".join(map(text_page, chosen)), nl=False)
+        echo("\n\n".join(map(text_page, chosen)), newline=False)
 
 
 def severity(rule: type[Rule]) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import load_or_exit, weights_option
+from .common import echo, load_or_exit, weights_option
 from .running import gathered, input_options, memory_option, ticking
 
 if TYPE_CHECKING:
@@ -20,25 +20,27 @@ __all__ = ["command", "gathered"]
 @click.argument("model", metavar="MODEL")
 @input_options
 @click.option(
-    "--random", "random", is_flag=True, help="Draw the inputs that are not given at random."
+    "--random", "random", is_flag=True, help="Use random values for the inputs that are not given."
 )
 @click.option(
     "--outputs",
     type=click.Choice(["results", "all"]),
     default="results",
     show_default=True,
-    help="all: those of every layer.",
+    help="The outputs of the model, or those of all layers.",
 )
-@click.option("-d", "--output-dir", metavar="DIR", help="Write each output there as a .npy file.")
+@click.option(
+    "-d", "--output-dir", metavar="DIR", help="Write each output into this folder as a .npy file."
+)
 @click.option(
     "--stats",
     is_flag=True,
-    help="Show what every layer's outputs hold: range, mean, NaN, infinity, zeros, subnormals; mark what f16 cannot hold.",
+    help="Show the range, mean, NaN, infinities, zeros and subnormals of every layer's outputs, and which exceed f16.",
 )
 @click.option(
     "--simulate",
     type=click.Choice(["f16", "bf16"]),
-    help="Round after every layer as a device of that precision would; name the first layer that breaks.",
+    help="Round after every layer, as a device of that precision does, and name the first layer that gives infinity or NaN.",
 )
 @click.option(
     "-f",
@@ -47,13 +49,13 @@ __all__ = ["command", "gathered"]
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="Form of the answer.",
+    help="Output format.",
 )
 @memory_option
 @click.option(
     "--max-iterations",
     type=click.IntRange(min=1),
-    help="Refuse loops that run longer. [default: 1,000,000]",
+    help="Refuse loops with more iterations. [default: 1,000,000]",
 )
 @weights_option
 def command(
@@ -71,9 +73,11 @@ def command(
     max_iterations: int | None,
     weights: str,
 ) -> None:
-    """Executes a model in NumPy and prints the range of each output.
+    """Execute a model in NumPy, and print the range of each output.
 
-    With --simulate, exit status 1 where a layer breaks: gives infinity or NaN that it does not give at full precision.
+    Exit status: 0; 1 if the model cannot be run with these inputs or, with --simulate, if a layer
+    gives infinity or NaN that it does not give in full precision; 2 if a path cannot be opened or
+    an input is missing.
     """
     from ..execution.session import MAX_ITERATIONS, ExecutionError, Session
 
@@ -114,11 +118,11 @@ def command(
     if form == "json":
         from ..diagnostics.renderers.common import json_text
 
-        click.echo(json_text(_json(loaded, made, rows, simulation, stats), 1))
+        echo(json_text(_json(loaded, made, rows, simulation, stats), 1))
     elif simulation is not None:
-        click.echo("\n".join(_simulation(simulation)))
+        echo("\n".join(_simulation(simulation)))
     elif stats:
-        click.echo("\n".join(_stats(rows)))
+        echo("\n".join(_stats(rows)))
     else:
         _ranges(made)
     if simulation is not None and simulation.first is not None and simulation.first.breaks:
@@ -143,7 +147,7 @@ def _ranges(made: dict[str, Any]) -> None:
 
     width = max((len(name) for name in made), default=0)
     for name, array in made.items():
-        click.echo(f"{name:<{min(width, 60)}}  {element_type_of(array)!s:<8} {range_of(array)}")
+        echo(f"{name:<{min(width, 60)}}  {element_type_of(array)!s:<8} {range_of(array)}")
 
 
 def _json(
@@ -176,7 +180,8 @@ def _json(
 
 
 def _stats(rows: list[Range]) -> list[str]:
-    from .comparing import counted, number, place, table
+    from ..spelling import counted
+    from .comparing import number, place, table
 
     head = ("min", "max", "mean", "NaN", "inf", "subnormal", "zero", "type", "shape", "output")
     lines = []
@@ -225,7 +230,8 @@ def _stats(rows: list[Range]) -> list[str]:
 
 
 def _simulation(simulation: Simulation) -> list[str]:
-    from .comparing import HEAD, counted, place, row, table
+    from ..spelling import counted
+    from .comparing import HEAD, place, row, table
 
     steps = sorted(
         simulation.steps,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..byte_sizes import parse_size
+from ..spelling import counted
 from .common import pairs
 
 if TYPE_CHECKING:
@@ -29,10 +30,10 @@ def input_options(function: F) -> F:
         "shapes",
         multiple=True,
         metavar="NAME=SHAPE",
-        help="Shape of a random input.",
+        help="The shape of a random input, as x=[1,3,224,224].",
     )(function)
     function = click.option(
-        "--seed", type=int, default=0, show_default=True, help="Of the random inputs."
+        "--seed", type=int, default=0, show_default=True, help="The seed of the random inputs."
     )(function)
     return click.option(
         "-i",
@@ -40,7 +41,7 @@ def input_options(function: F) -> F:
         "inputs",
         multiple=True,
         metavar="[NAME=]FILE.npy",
-        help="An input, by tensor name, layer name or id; without names, in order. Without any, MODEL.input0.npy … beside the model are taken.",
+        help="An input, by tensor name, layer name or id, or in order. [default: MODEL.input0.npy … beside the model, if they exist]",
     )(function)
 
 
@@ -59,7 +60,7 @@ def memory_option(function: F) -> F:
         "--max-memory",
         metavar="SIZE",
         callback=_size,
-        help="Refuse what would take more, as 8G or 512M. [default: three quarters of the machine's memory]",
+        help="Refuse a run that needs more memory, such as 8G or 512M. [default: three quarters of the machine's]",
     )(function)
 
 
@@ -80,7 +81,7 @@ def gathered(
             if not equals:
                 if position >= len(parameters):
                     raise ValueError(
-                        f"the model has {len(parameters)} inputs, '{entry}' is one too many"
+                        f"the model has {counted(len(parameters), 'input')}; '{entry}' is one too many"
                     )
                 files[parameters[position].id] = file
             elif name not in names:

@@ -30,54 +30,59 @@ _OPTIONS = [
         "--select",
         multiple=True,
         metavar="CODES",
-        help="Report these rules only: codes, beginnings of codes, names, ALL.",
+        help="Report only these rules: codes, prefixes of codes, names, or ALL.",
     ),
     click.option(
         "--extend-select",
         multiple=True,
         metavar="CODES",
-        help="Report these too, such as rules that are opt-in.",
+        help="Report these rules as well, such as those that are opt-in.",
     ),
-    click.option("--ignore", multiple=True, metavar="CODES", help="Do not report these."),
+    click.option("--ignore", multiple=True, metavar="CODES", help="Do not report these rules."),
     click.option(
         "--per-file-ignores",
         multiple=True,
         metavar="PATTERN:CODES",
-        help="Do not report these in files that match.",
+        help="Do not report these rules in the files that match.",
     ),
     click.option(
         "--ignore-comments",
         is_flag=True,
-        help="Pay no heed to <!-- irshape: disable=… --> in files.",
+        help="Disregard the comments <!-- irshape: disable=… --> in files.",
     ),
     click.option(
         "--fail-level",
         type=click.Choice(["error", "warning", "info"]),
-        help="Exit 1 at findings of this severity or above. [default: error]",
+        help="Exit 1 if there are findings of at least this severity. [default: error]",
     ),
     click.option(
-        "--max-errors", type=click.IntRange(1), metavar="N", help="Stop after so many errors."
+        "--max-errors",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Stop after this number of errors.",
     ),
     click.option(
         "--baseline", metavar="FILE", help="Do not report the findings that this file lists."
     ),
-    click.option("--update-baseline", is_flag=True, help="Write all findings into the baseline."),
+    click.option(
+        "--update-baseline", is_flag=True, help="Write all current findings to the baseline."
+    ),
     click.option(
         "--target",
         metavar="RELEASE",
-        help="Report what this OpenVINO release does not read, such as 2023.3.",
+        help="Report what this OpenVINO release cannot read, such as 2023.3.",
     ),
     click.option(
         "--extension",
         "extensions",
         multiple=True,
         metavar="TYPE[@VERSION]",
-        help="A custom operation: take its declared ports.",
+        help="A custom operation, whose declared ports are trusted.",
     ),
     click.option(
         "--config",
         metavar="FILE",
-        help="Read this configuration. [default: irshape.toml or pyproject.toml, upwards from here]",
+        help="The configuration file. [default: the nearest irshape.toml or pyproject.toml, from this folder upwards]",
     ),
     click.option("--isolated", is_flag=True, help="Read no configuration."),
     click.option(
@@ -85,17 +90,19 @@ _OPTIONS = [
         "-j",
         type=click.IntRange(1),
         metavar="N",
-        help="Processes for several files. [default: the cores]",
+        help="The number of processes for several files. [default: one per core]",
     ),
-    click.option("--shard", metavar="I/N", help="Check part I of N of the files."),
-    click.option("--no-cache", is_flag=True, help="Neither use nor fill the cache of findings."),
+    click.option("--shard", metavar="I/N", help="Check only part I of N of the files."),
+    click.option("--no-cache", is_flag=True, help="Neither read nor write the cache of findings."),
     click.option(
         "--cache-dir",
         metavar="DIR",
-        help="The folder of the cache. [default: IRSHAPE_CACHE_DIR, or the user's]",
+        help="The folder of the cache. [default: IRSHAPE_CACHE_DIR, or the cache folder of the user]",
     ),
     click.option(
-        "--only-ir", is_flag=True, help="Pass over given .xml files that are no IR, as in folders."
+        "--only-ir",
+        is_flag=True,
+        help="Skip .xml files that are not IRs, also those named on the command line.",
     ),
 ]
 

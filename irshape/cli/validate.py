@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @format_options
 @selection_options
-@click.option("--exit-zero", is_flag=True, help="Exit 0 whatever is found.")
+@click.option("--exit-zero", is_flag=True, help="Exit 0 even if there are findings.")
 @click.option(
     "--value",
     "values",
     multiple=True,
-    metavar="PORT=[…]",
-    help="Value of an input of a layer on its own, by port id or position.",
+    metavar="INPUT=VALUE",
+    help="The value of an input of a layer on its own, by port id, position or name: axes=[0,2].",
 )
-@click.option("-v", "--verbose", is_flag=True, help="Show infos too.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing but the exit status.")
+@click.option("-v", "--verbose", is_flag=True, help="Also show infos.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status.")
 @weights_option
 @colour_option
 def command(
@@ -44,9 +44,13 @@ def command(
     color: str,
     **selection: Any,
 ) -> None:
-    """Reports everything that is wrong with IR files or with layers on their own.
+    """Report everything that is wrong with IR files.
 
-    PATH is a file, a folder (searched for IRs), a glob, or - for standard input.
+    PATH is a file, a folder (searched for IRs), a glob, or - for standard input. A file may also
+    hold layers on their own, as the operation documents print them.
+
+    Exit status: 0; 1 if there are findings at or above the fail level; 2 if the options or the
+    configuration cannot be used, or a file cannot be opened.
     """
     from ..rule_ids import SEVERITIES
 

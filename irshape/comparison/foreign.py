@@ -20,10 +20,13 @@ from ..model.graph import Layer, Model
 from ..numbers.statistics import errors, range_of
 from ..numbers.tolerance import difference
 from ..numpy_types import dtype_of
+from ..spelling import suggestion
 from ..types import ElementType, PartialShape
 from .answers import Answer
 from .result import Array, Comparison, Row
 from .runtime import TIMEOUT
+
+_FOR_DEVICES = "; `irshape convert` it for OpenVINO's devices"
 
 _PLAIN = {"f64", "f32", "f16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "boolean"}
 
@@ -75,8 +78,8 @@ def crosscheck(
     if device not in ("CPU", *known):
         raise ValueError(
             f"a model of the format {model.format.name} is cross-checked on "
-            f"{' or '.join(known)}, not on '{device}'; "
-            "`irshape convert` it for OpenVINO's devices"
+            f"{' or '.join(known)}, not on '{device}'"
+            f"{suggestion(device, list(known)) or _FOR_DEVICES}"
         )
     if not os.path.isfile(model.path):
         raise ValueError("the cross-check needs the model as a file")

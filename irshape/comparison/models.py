@@ -24,6 +24,7 @@ from ..model.wiring import OutputRef
 from ..numbers.statistics import Errors, errors
 from ..numbers.tolerance import TOLERANCE, difference
 from ..numpy_types import dtype_of
+from ..spelling import counted
 from .foreign import asked
 from .layerwise import ComputedLayer, LayerwiseRun
 from .result import Verdict
@@ -300,7 +301,8 @@ def _handed(first: Model, second: Model, fed: Mapping[str, Array]) -> dict[str, 
     theirs = {layer.id: layer for layer in second.parameters}
     if len(theirs) != len(first.parameters):
         raise ValueError(
-            f"{first.path} has {len(first.parameters)} inputs, {second.path} {len(theirs)}"
+            f"{first.path} has {counted(len(first.parameters), 'input')}, "
+            f"{second.path} has {len(theirs)}"
         )
     handed: dict[str, Array] = {}
     for layer in first.parameters:

@@ -15,7 +15,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from ..spelling import suggestion
 from .answers import Answer, StoredTensor
+
+_VIRTUAL_DEVICES = ("AUTO", "HETERO", "MULTI", "BATCH")
 
 TIMEOUT = 600.0
 
@@ -107,7 +110,14 @@ def main(folder: Path) -> None:
         answer["values"] = _run(ov, core, model, request, folder, answer)
     except Exception as problem:
         answer["problem"] = _short(problem)
+        if "is not registered in the OpenVINO Runtime" in answer["problem"]:
+            answer["problem"] = _unknown_device(request["device"], core.available_devices)
     save()
+
+
+def _unknown_device(device: str, known: list[str]) -> str:
+    close = suggestion(device.upper(), [*known, *_VIRTUAL_DEVICES])
+    return f"there is no device '{device}' here{close or ' (known: ' + ', '.join(known) + ')'}"
 
 
 def _short(problem: Exception) -> str:

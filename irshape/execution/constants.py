@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..model.graph import Layer, Model
-from ..model.weights import Constant, array
+from ..model.weights import Constant, Weights, array
 from .errors import ExecutionError
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -42,13 +42,8 @@ def _read(model: Model, layer: Layer) -> Array:
         raise ExecutionError(f"its attributes describe no constant: {problem}", layer) from None
     data = array(constant)
     if data is None:
-        state = model.weights.state if model.weights is not None else "absent"
-        raise ExecutionError(
-            "its bytes do not lie inside the .bin"
-            if state == "ready"
-            else f"there are no weights ({state})",
-            layer,
-        )
+        weights = model.weights or Weights.open(None)
+        raise ExecutionError(weights.fault or "its bytes do not lie inside the .bin", layer)
     if not data.flags.aligned:
         # BLAS takes no such arrays, and NumPy's own loops are an order of magnitude slower
         data = data.copy()

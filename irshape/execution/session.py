@@ -23,6 +23,7 @@ from ..ops.declaration import Operation, check_inputs
 from ..ops.kernels import Kernel, Kernels
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
+from ..spelling import counted
 from ..types import PartialShape
 from .constants import Constants, Rounding
 from .errors import ExecutionError
@@ -181,7 +182,9 @@ class Session:
         else:
             if len(inputs) != len(parameters):
                 raise ExecutionError(
-                    f"the model has {len(parameters)} inputs, {len(inputs)} were given"
+                    f"the model has {counted(len(parameters), 'input')}, "
+                    f"but {counted(len(inputs), 'array')} "
+                    f"{'was' if len(inputs) == 1 else 'were'} given"
                 )
             fed = {
                 layer.id: np.asarray(array) for layer, array in zip(parameters, inputs, strict=True)

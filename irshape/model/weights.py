@@ -102,6 +102,20 @@ class Weights:
         return (Weights, (self.path, self.data, self.state, self.detail))
 
     @property
+    def fault(self) -> str | None:
+        """Why there are no bytes, in words; None if there are."""
+        if self.state == "ready":
+            return None
+        if self.state == "absent":
+            return "the model was read without its .bin"
+        return {
+            "missing": f"there is no '{self.path}', the .bin of the model",
+            "empty": f"the .bin '{self.path}' is empty",
+            "lfs": f"the .bin '{self.path}' is a Git-LFS pointer; run `git lfs pull`",
+            "unreadable": f"the .bin '{self.path}' cannot be read: {self.detail}",
+        }[self.state]
+
+    @property
     def size(self) -> int:
         return len(self.data) if self.data is not None else 0
 

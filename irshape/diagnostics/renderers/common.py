@@ -12,6 +12,7 @@ import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...rule_ids import SEVERITIES, Severity
+from ...spelling import counted
 from ..report import Diagnostic, FileReport, Report
 
 if TYPE_CHECKING:
@@ -110,10 +111,6 @@ def shortened(text: str, limit: int) -> str:
 
 
 # Words
-
-
-def counted(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def count(file: FileReport, severity: Severity) -> int:

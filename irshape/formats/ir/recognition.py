@@ -17,6 +17,14 @@ _ROOT = re.compile(
     re.DOTALL,
 )
 _LFS = b"version https://git-lfs"
+_ARCHIVES = {
+    b"\x1f\x8b": ("gzip", "gunzip"),
+    b"PK\3\4": ("zip", "unzip"),
+    b"BZh": ("bzip2", "bunzip2"),
+    b"\xfd7zXZ\0": ("xz", "unxz"),
+    b"(\xb5/\xfd": ("zstd", "unzstd"),
+}
+"""How compressed files begin, what they are called, and what unpacks them."""
 _HELP = "give the .xml of the model; its .bin is found beside it"
 _HELP_LFS = "run `git lfs pull` where the file came from"
 
@@ -62,20 +70,20 @@ def opened_text(path: str, data: bytes) -> Source:
             help="give the .xml of a model",
         )
     elif b"\0" in data[:PEEK] or not data[:PEEK].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        fault = Fault(
-            NOT_AN_IR,
-            _not_xml(data),
-            expected="<net> or <layer>",
-            help=_HELP_LFS if data.startswith(_LFS) else _HELP,
-        )
+        message, hint = _not_xml(data)
+        fault = Fault(NOT_AN_IR, message, expected="<net> or <layer>", help=hint)
     else:
         return Source(path, data)
     raise NotReadable(Finding(fault, 0), Source(path, data))
 
 
-def _not_xml(data: bytes) -> str:
+def _not_xml(data: bytes) -> tuple[str, str]:
+    """What the file is instead of XML, and what to do about it."""
     if data.startswith(_LFS):
-        return "the file is a Git-LFS pointer, not the .xml itself"
+        return "the file is a Git-LFS pointer, not the .xml itself", _HELP_LFS
+    for magic, (name, tool) in _ARCHIVES.items():
+        if data.startswith(magic):
+            return f"the file is compressed with {name}", f"unpack it first, with {tool}"
     if b"\0" in data[:PEEK]:
-        return "the file is not XML; it looks like binary data"
-    return "the file is not XML"
+        return "the file is not XML; it looks like binary data", _HELP
+    return "the file is not XML", _HELP

@@ -8,16 +8,14 @@ from typing import Any
 
 @cache
 def onnx() -> Any:
-    """The package. Raises `ImportError` with what to install."""
+    """The package. Raises `ImportError` if it is not installed."""
     try:
         import onnx as package
         import onnx.defs
         import onnx.helper
         import onnx.numpy_helper
     except ImportError as problem:
-        raise ImportError(
-            "reading ONNX needs the onnx package: pip install irshape[onnx]"
-        ) from problem
+        raise ImportError("reading ONNX needs the onnx package") from problem
     return package
 
 

@@ -35,6 +35,7 @@ from ...rule_ids import (
     UNKNOWN_PRECISION,
     UNKNOWN_TYPE,
     UNKNOWN_VERSION,
+    UNREADABLE_FILE,
 )
 from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, ElementType, PartialShape
 from ..builder import Builder, Value, declare
@@ -71,7 +72,7 @@ def read(source: Source) -> Model:
         package = onnx()
     except ImportError as problem:
         raise NotReadable(
-            Finding(Fault(NOT_AN_IR, str(problem), help="pip install 'irshape[onnx]'"), 0),
+            Finding(Fault(UNREADABLE_FILE, str(problem), help="pip install 'irshape[onnx]'"), 0),
             Source(source.path, b""),
         ) from None
     proto = package.ModelProto()

@@ -1,0 +1,48 @@
+"""Tables that fit the width of the terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+GAP = 2
+"""Spaces between two columns."""
+
+
+def terminal_width() -> int | None:
+    """The columns of the terminal, or what COLUMNS says; None if the output goes to a file."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns):
+        return int(columns)
+    if not sys.stdout.isatty():
+        return None
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    except OSError:
+        return None
+
+
+def text_table(
+    rows: Sequence[Sequence[str]], shrinking: Sequence[tuple[int, int]], width: int | None
+) -> list[str]:
+    """The lines of a table, texts to the left, the first row being its head.
+
+    shrinking: the columns whose texts may be shortened in their middle, and the width down to which
+    each may be, in the order in which they are used. width: None for as much as it takes.
+    """
+    from ..diagnostics.renderers.common import shortened
+
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    excess = 0 if width is None else sum(widths) + GAP * (len(widths) - 1) - width
+    for column, least in shrinking:
+        taken = max(0, min(excess, widths[column] - least))
+        widths[column] -= taken
+        excess -= taken
+    gap = " " * GAP
+    return [
+        gap.join(
+            shortened(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    ]

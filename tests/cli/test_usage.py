@@ -1,0 +1,219 @@
+"""What people mistype, forget or give in the wrong place: one sentence that helps, and a status."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from click.testing import CliRunner
+from ir import Net
+
+from irshape.cli import COMMANDS, cli
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def call(*arguments: str) -> tuple[int, str, str]:
+    """Exit status, stdout, stderr."""
+    done = CliRunner().invoke(cli, list(arguments))
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+def program(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """The command as users start it."""
+    environment = {**os.environ, **more}
+    environment.pop("IRSHAPE_DEBUG", None)
+    return subprocess.run(
+        [sys.executable, "-m", "irshape", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+
+
+class Mistake(NamedTuple):
+    arguments: list[str]
+    status: int
+    says: str
+    never: str = "\0"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a model of one input, without its .bin, and things that are none."""
+    net = Net()
+    x = net.parameter("2", name="x")
+    net.result(net.layer("Multiply", [x, net.constant([2.0, 3.0], "f32")], name="scale"))
+    net.save(tmp_path, "whole")
+    net.save(tmp_path, "bare").with_suffix(".bin").unlink()
+    (net.save(tmp_path, "hollow").with_suffix(".bin")).write_bytes(b"")
+    (tmp_path / "packed.xml").write_bytes(gzip.compress((tmp_path / "whole.xml").read_bytes()))
+    (tmp_path / "models").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+MISTAKES = {
+    "a command misspelt": Mistake(
+        ["crosschek", "whole.xml"], 2, "no command 'crosschek'; did you mean 'crosscheck'?"
+    ),
+    "a command in capitals": Mistake(["Infer", "whole.xml"], 2, "did you mean 'infer'?"),
+    "no such command": Mistake(["frobnicate"], 2, "`irshape --help` lists them"),
+    "an operation misspelt": Mistake(["ops", "ReduceMeen"], 2, "did you mean 'ReduceMean'?"),
+    "no such operation": Mistake(["ops", "Xyzzy"], 2, "`irshape ops` lists them"),
+    "a rule misspelt": Mistake(
+        ["rule", "output-shape-missmatch"], 2, "did you mean 'output-shape-mismatch'?"
+    ),
+    "no such rule": Mistake(["rule", "frobnicate"], 2, "`irshape rule` lists them"),
+    "a device in lower case": Mistake(
+        ["crosscheck", "whole.xml", "--device", "cpu"], 1, "no device 'cpu' here; did you mean"
+    ),
+    "no such device": Mistake(
+        ["crosscheck", "whole.xml", "--device", "XYZ"], 1, "no device 'XYZ' here (known: CPU"
+    ),
+    "a folder for infer": Mistake(["infer", "models"], 2, "'models': is a folder, not a file"),
+    "a folder for run": Mistake(["run", "models"], 2, "'models': is a folder, not a file"),
+    "a gzip": Mistake(["infer", "packed.xml"], 1, "compressed with gzip (unpack it first"),
+    "a run without the .bin": Mistake(["run", "bare.xml", "--random"], 1, "no 'bare.bin'"),
+    "a run with an empty .bin": Mistake(
+        ["run", "hollow.xml", "--random"], 1, "'hollow.bin' is empty"
+    ),
+    "a run that wants no .bin": Mistake(
+        ["run", "whole.xml", "--random", "--weights", "none"], 1, "was read without its .bin"
+    ),
+    "an input too many": Mistake(
+        ["run", "whole.xml", "-i", "a.npy", "-i", "b.npy"], 2, "has 1 input;", never="1 inputs"
+    ),
+    "convert onto itself": Mistake(
+        ["convert", "whole.xml", "-o", "./whole.xml"], 2, "--overwrite allows replacing it"
+    ),
+    "convert onto its .bin": Mistake(
+        ["convert", "bare.xml", "--weights", "whole.bin", "-o", "whole.xml"], 2, "'whole.bin'"
+    ),
+    "infer onto itself": Mistake(["infer", "whole.xml", "-o", "whole.xml"], 2, "--overwrite"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_named(name: str, folder: Path) -> None:
+    mistake = MISTAKES[name]
+    before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    done = program(*mistake.arguments)
+    output = done.stdout + done.stderr
+    assert (done.returncode, mistake.says in output) == (mistake.status, True), output
+    assert mistake.never not in output
+    assert before == {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.mark.parametrize("command", ["convert", "infer"])
+def test_a_model_is_replaced_where_that_is_asked_for(command: str, folder: Path) -> None:
+    assert call(command, "whole.xml", "-o", "whole.xml", "--overwrite")[0] == 0
+    assert call("run", "whole.xml", "--random")[0] == 0
+
+
+def test_without_the_onnx_package_the_hint_stands_once(tmp_path: Path) -> None:
+    import onnx
+    from onnx import TensorProto, helper
+
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
+    path = tmp_path / "m.onnx"
+    onnx.save(helper.make_model(graph), path)
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "onnx.py").write_text("raise ImportError('no onnx here')")
+    paths = os.pathsep.join([str(hidden), os.environ.get("PYTHONPATH", ""), *sys.path])
+    for command in (["infer"], ["validate"], ["validate", "-f", "concise"], ["run", "--random"]):
+        done = program(*command, str(path), PYTHONPATH=paths)
+        output = done.stdout + done.stderr
+        assert done.returncode == 2, output
+        assert "reading ONNX needs the onnx package" in output
+        assert output.count("pip install") == (0 if "concise" in command else 1)
+
+
+# What stands behind a pipe
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of a POSIX shell")
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["infer", "big.xml"], 0),
+        (["infer", "-f", "json", "big.xml"], 0),
+        (["ops"], 0),
+        (["rule", "--all"], 0),
+        (["query", "//layer", "big.xml"], 0),
+        (["validate", "-f", "json", "--fail-level", "warning", "many"], 1),
+        (["requires", "-f", "json", "big.xml"], 0),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_reader_that_leaves_is_no_failure(
+    arguments: list[str], status: int, tmp_path: Path
+) -> None:
+    shutil.copy(EXAMPLES / "encoder.xml", tmp_path / "big.xml")
+    shutil.copy(EXAMPLES / "encoder.bin", tmp_path / "big.bin")
+    shutil.copytree(EXAMPLES / "layers" / "wrong", tmp_path / "many")
+    environment = {key: value for key, value in os.environ.items() if key != "IRSHAPE_DEBUG"}
+    started = subprocess.Popen(
+        [sys.executable, "-m", "irshape", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=environment,
+    )
+    assert started.stdout is not None
+    started.stdout.close()  # before anything is written: every write fails
+    _, errors = started.communicate()
+    assert (started.returncode, errors) == (status, b"")
+
+
+# Widths
+
+
+@pytest.mark.parametrize("columns", [70, 80, 120])
+@pytest.mark.parametrize("command", [["ops"], ["infer", str(EXAMPLES / "encoder.xml")]])
+def test_a_table_fits_the_terminal(command: list[str], columns: int) -> None:
+    lines = program(*command, COLUMNS=str(columns)).stdout.splitlines()
+    assert len(lines) > 200
+    assert max(map(len, lines)) <= columns
+
+
+def test_a_table_for_a_file_is_not_shortened(tmp_path: Path) -> None:
+    net = Net()
+    name = "encoder/" * 20
+    net.result(net.layer("Sigmoid", [net.parameter("2", name="x")], name=name))
+    path = str(net.save(tmp_path))
+    assert name in program("infer", path, COLUMNS="").stdout
+    shown = program("infer", path, COLUMNS="80").stdout
+    assert name not in shown
+    assert "[2]" in shown
+
+
+# Help
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_is_complete(command: str) -> None:
+    status, output, _ = call(command, "--help")
+    assert status == 0
+    assert re.search(r"Exit status", output), output
+    options = re.findall(r"^  (?:-\w, )*(--[a-z-]+)", output, re.MULTILINE)
+    assert options
+    assert max(map(len, output.splitlines())) <= 80
+
+
+def test_json_of_one_and_of_several_models(folder: Path) -> None:
+    one = json.loads(call("requires", "-f", "json", "whole.xml")[1])
+    several = json.loads(call("requires", "-f", "json", "whole.xml", "bare.xml")[1])
+    assert several["models"][0] == one

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def counted(count: int, noun: str) -> str:
     """`1 input`, `2 inputs`, `1,200 inputs`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def suggestion(name: str, known: list[str]) -> str:
+def suggestion(name: str, known: Sequence[str]) -> str:
     """`; did you mean X?`, or nothing."""
     from difflib import get_close_matches
 

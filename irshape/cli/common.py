@@ -82,13 +82,10 @@ def refuse_overwriting(source: str, output: str, weights: str, overwrite: bool) 
     """Raises `UsageError` if writing the model `output` would replace what it is made from."""
     from ..formats.loading import weights_path
 
-    taken = [
-        (source, output),
-        (weights_path(source, weights), os.path.splitext(output)[0] + ".bin"),
-    ]
-    for old, new in taken:
-        exist = old is not None and os.path.exists(old) and os.path.exists(new)
-        if exist and os.path.samefile(old, new) and not overwrite:
+    weights_file = weights_path(source, weights) or ""
+    for old, new in ((source, output), (weights_file, os.path.splitext(output)[0] + ".bin")):
+        both = os.path.exists(old) and os.path.exists(new)
+        if both and os.path.samefile(old, new) and not overwrite:
             raise click.UsageError(
                 f"'{new}' belongs to the model that is read; --overwrite allows replacing it"
             )

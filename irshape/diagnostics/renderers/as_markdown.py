@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from ...rule_ids import SEVERITIES
+from ...spelling import counted
 from ..report import Diagnostic, Report
-from .common import DEFAULTS, PLURALS, Options, count, counted, plain, tally
+from .common import DEFAULTS, PLURALS, Options, count, plain, tally
 
 SIGNS = {"error": "❌", "warning": "⚠️", "info": "ℹ️"}
 HEAD = "| place | finding | layer |\n|--:|---|---|\n"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ...spelling import counted
 from ...version import __version__
 from ..report import Diagnostic, FileReport, Report
 from .common import (
     DEFAULTS,
     Options,
     RulePage,
-    counted,
     fingerprints,
     from_root,
     json_text,

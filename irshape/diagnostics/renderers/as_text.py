@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...rule_ids import SEVERITIES
+from ...spelling import counted
 from ..report import Diagnostic, FileReport, Report
 from .colours import painter
 from .common import (
     DEFAULTS,
     Options,
-    counted,
     excerpt,
     layer_phrase,
     plain,

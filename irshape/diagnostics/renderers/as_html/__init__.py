@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ....rule_ids import SEVERITIES
+from ....spelling import counted
 from ....version import __version__
 from ...report import Diagnostic, FileReport, Report
 from ..common import (
@@ -22,7 +23,6 @@ from ..common import (
     Options,
     RulePage,
     count,
-    counted,
     excerpt,
     most_severe,
     rule_pages,

@@ -67,10 +67,10 @@ class Builder:
 
     def inner(self) -> Builder:
         """A builder of a body: it has layers and edges of its own, and shares everything else."""
-        made = copy(self)
-        made.body = Body((), self.offset)
-        made._constants = {}
-        return made
+        builder = copy(self)
+        builder.body = Body((), self.offset)
+        builder._constants = {}
+        return builder
 
     # layers
 
@@ -120,12 +120,19 @@ class Builder:
         version: an opset; without one, the first that has the type. Raises `Violation` where the
         layer cannot be inferred.
         """
-        made = self._added(type, inputs, version, name, attributes)
-        if isinstance(made, Fault):  # nobody knows how many outputs there are
+        outputs = self._added(type, inputs, version, name, attributes)
+        if isinstance(outputs, Fault):  # nobody knows how many outputs there are
             raise Violation.of(
-                Fault(made.rule, made.message, "", made.expected, made.actual, made.help)
+                Fault(
+                    outputs.rule,
+                    outputs.message,
+                    "",
+                    outputs.expected,
+                    outputs.actual,
+                    outputs.help,
+                )
             )
-        return made
+        return outputs
 
     def add(
         self,
@@ -139,8 +146,10 @@ class Builder:
 
         A layer that cannot be inferred is reported when the whole model is inferred.
         """
-        made = self._added(type, inputs, version, name, attributes)
-        return self.output(self.body.layers[-1], UNKNOWN) if isinstance(made, Fault) else made[0]
+        outputs = self._added(type, inputs, version, name, attributes)
+        return (
+            self.output(self.body.layers[-1], UNKNOWN) if isinstance(outputs, Fault) else outputs[0]
+        )
 
     def _added(
         self,
@@ -283,10 +292,10 @@ class Builder:
         )
         array = array.reshape(shape) if shape is not None else array
         key = (element_type, array.shape, pack(array, kind))
-        found = self._constants.get(key)
-        if found is None:
-            found = self._constants[key] = self.constant(kind, key[1], key[2])
-        return found
+        known = self._constants.get(key)
+        if known is None:
+            known = self._constants[key] = self.constant(kind, key[1], key[2])
+        return known
 
     # what is wrong
 

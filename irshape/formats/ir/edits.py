@@ -91,16 +91,16 @@ class Edited:
     @property
     def edits(self) -> list[Edit]:
         """What was changed, as edits of the original."""
-        found: list[Edit] = []
+        edits: list[Edit] = []
         at, text = 0, b""
         for origin, run in [*self._pieces, (len(self.original), memoryview(b""))]:
             if origin < 0:
                 text += bytes(run)
                 continue
             if origin > at or text:
-                found.append(_trimmed(self.original, Edit(at, origin, text)))
+                edits.append(_trimmed(self.original, Edit(at, origin, text)))
             at, text = origin + len(run), b""
-        return [edit for edit in found if self.original[edit.start : edit.end] != edit.text]
+        return [edit for edit in edits if self.original[edit.start : edit.end] != edit.text]
 
 
 def _trimmed(original: bytes, edit: Edit) -> Edit:
@@ -128,10 +128,10 @@ def add_attribute(source: Source, element: int, name: str, text: str, *, after: 
     Otherwise the attribute comes right behind the name of the element.
     """
     quote, place = b'"', -1
-    for found, _, _, end in source.attributes(element):
-        if found == name:
+    for attribute, _, _, end in source.attributes(element):
+        if attribute == name:
             return None
-        if found == after:
+        if attribute == after:
             quote, place = source.data[end : end + 1], end + 1
     if place < 0:
         match = re.compile(rb"<[^\s<>/]+").match(source.data, element)

@@ -108,17 +108,17 @@ class Elements:
                 attributes[1], attributes[3], attributes[5], attributes[7], offset, body.path
             )
         else:
-            found = dict(zip(attributes[::2], attributes[1::2], strict=True))
+            named = dict(zip(attributes[::2], attributes[1::2], strict=True))
             layer = Layer(
-                found.pop("id", ""),
-                found.pop("name", ""),
-                found.pop("type", ""),
-                found.pop("version", ""),
+                named.pop("id", ""),
+                named.pop("name", ""),
+                named.pop("type", ""),
+                named.pop("version", ""),
                 offset,
                 body.path,
             )
             if layer.type.lower() == "result" or fragment:
-                layer.output_names = found.pop("output_names", None)
+                layer.output_names = named.pop("output_names", None)
             for name in ("type",) if fragment else ("id", "name", "type", "version"):
                 if name not in attributes[::2]:
                     self.report(
@@ -130,7 +130,7 @@ class Elements:
                         help=f'add {name}="…" to this <layer>',
                     )
             if not fragment:
-                for name in found:
+                for name in named:
                     self.report(
                         UNKNOWN_LAYER_ATTRIBUTE,
                         f"<layer> has no attribute `{name}`; OpenVINO passes over it",
@@ -238,20 +238,20 @@ class Elements:
         self, inner: bytes, port: Port, layer: Layer | None, fragment: bool
     ) -> tuple[int, ...] | None:
         """The same as `dims`, which is asked once for bytes that are in order."""
-        found = self.shapes.get(inner)
-        if found is None:
+        dims = self.shapes.get(inner)
+        if dims is None:
             problems = len(self.findings)
-            found = self.dims(inner, port, layer, fragment)
-            if found is not None and len(self.findings) == problems:
-                self.shapes[inner] = found
-        return found
+            dims = self.dims(inner, port, layer, fragment)
+            if dims is not None and len(self.findings) == problems:
+                self.shapes[inner] = dims
+        return dims
 
     def dims(
         self, inner: bytes, port: Port, layer: Layer | None, fragment: bool
     ) -> tuple[int, ...] | None:
         """The dimensions in what a <port> holds, or None where one of them is malformed."""
         start = self.source.data.find(b"<", port.offset + 1)
-        found: list[int] = []
+        sizes: list[int] = []
         well, broken = True, 0
         inner = _RT_INFO.sub(lambda info: b" " * len(info[0]), inner)
         if (
@@ -307,16 +307,16 @@ class Elements:
                 )
                 well, broken = False, inner.find(b"</dim", match.start())
             else:
-                found.append(size)
-        return tuple(found) if well else None
+                sizes.append(size)
+        return tuple(sizes) if well else None
 
     def edge(self, attributes: list[str], offset: int, body: Body) -> Edge:
         if attributes[::2] == _EDGE_ATTRIBUTES and "" not in attributes:
             return Edge(attributes[1], attributes[3], attributes[5], attributes[7], offset)
-        found = dict(zip(attributes[::2], attributes[1::2], strict=True))
+        named = dict(zip(attributes[::2], attributes[1::2], strict=True))
         for name in _EDGE_ATTRIBUTES:
-            if not found.get(name):
-                ends = (found.get("to-layer"), found.get("from-layer"))
+            if not named.get(name):
+                ends = (named.get("to-layer"), named.get("from-layer"))
                 layer = next(
                     (layer for number in ends for layer in body.layers if layer.id == number), None
                 )
@@ -328,7 +328,7 @@ class Elements:
                     expected=name,
                     help=f'add {name}="…"',
                 )
-        for name in found:
+        for name in named:
             if name not in _EDGE_ATTRIBUTES:
                 message = f"<edge> has no attribute `{name}`; OpenVINO passes over it"
                 known, hint = ", ".join(_EDGE_ATTRIBUTES), "remove it, or correct its name"
@@ -341,10 +341,10 @@ class Elements:
                     help=hint,
                 )
         return Edge(
-            found.get("from-layer", ""),
-            found.get("from-port", ""),
-            found.get("to-layer", ""),
-            found.get("to-port", ""),
+            named.get("from-layer", ""),
+            named.get("from-port", ""),
+            named.get("to-layer", ""),
+            named.get("to-port", ""),
             offset,
         )
 

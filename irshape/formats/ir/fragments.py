@@ -157,7 +157,7 @@ def note_comments(port: Port, comments: list[tuple[str, bool]]) -> None:
     """
     _note_type(port, (text for text, _ in comments))
     texts = deque((text.replace("{", "[").replace("}", "]"), at_dim) for text, at_dim in comments)
-    found: list[str] = []
+    values: list[str] = []
     while texts:
         text, at_dim = texts.popleft()
         while (
@@ -169,11 +169,11 @@ def note_comments(port: Port, comments: list[tuple[str, bool]]) -> None:
             text = text.rstrip() + " " + texts.popleft()[0].lstrip()  # one value on several lines
         value = value_in(text, port.dims, at_dim=at_dim)
         if value is not None:
-            found.append(value)
-    if found:
+            values.append(value)
+    if values:
         port.value = next(
-            (value for value in (*found, f"[{', '.join(found)}]") if _fits(value, port.dims)),
-            found[0],
+            (value for value in (*values, f"[{', '.join(values)}]") if _fits(value, port.dims)),
+            values[0],
         )
 
 
@@ -187,14 +187,14 @@ def _note_type(port: Port, comments: Iterator[str]) -> None:
     if port.precision is None:
         for text in comments:
             match = _TYPE.match(text)
-            found = _named_type(match[1]) if match else None
-            if found is not None:
-                port.precision = found.precision
+            element_type = _named_type(match[1]) if match else None
+            if element_type is not None:
+                port.precision = element_type.precision
 
 
 def _named_type(name: str) -> ElementType | None:
     """The element type that a document means by `i32`, `int32`, `float`, `FP16` and the like."""
-    short = re.sub(r"^(u?)int(?=\d)", lambda found: found[1] or "i", name.lower())
+    short = re.sub(r"^(u?)int(?=\d)", lambda match: match[1] or "i", name.lower())
     try:
         return ElementType.of(_LONG_NAMES.get(short, short))
     except ValueError:

@@ -53,18 +53,18 @@ class _Layout:
 
     def place(self, constant: Constant) -> int:
         key = (constant.offset, constant.size)
-        found = self.places.get(key)
-        if found is None:
+        offset = self.places.get(key)
+        if offset is None:
             if constant.size and (self.weights is None or not self.weights.holds(*key)):
                 raise ValueError(
                     f"the constant at byte {constant.offset} has no bytes to write: the "
                     ".bin is missing or too short"
                 )
-            found = self.places[key] = self.end
+            offset = self.places[key] = self.end
             if constant.size:
                 self.chunks.append(key)
                 self.end += constant.size
-        return found
+        return offset
 
     def data(self) -> Iterator[bytes]:
         for offset, size in self.chunks:
@@ -192,11 +192,11 @@ def _constant(model: Model, layer: Layer) -> Constant:
 
 def _fed(result: BodyResult, position: int) -> dict[int, Tensor]:
     """The tensor that reaches each input port."""
-    found = {}
+    tensors = {}
     for index, source in enumerate(result.wiring.sources[position]):
         if source is not None and source[1] < len(result.outputs[source[0]]):
-            found[index] = result.outputs[source[0]][source[1]]
-    return found
+            tensors[index] = result.outputs[source[0]][source[1]]
+    return tensors
 
 
 def _ports(

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
-from .declaration import FORMAT, Made, Operation, Value, flag, integer, ints, kind, word
+from .declaration import FORMAT, Operation, Outputs, Value, flag, integer, ints, kind, word
 from .elementwise import same_type
 
 AUTO_PAD = {
@@ -25,13 +25,13 @@ AUTO_PAD = {
     transpose_b=flag(0),
     accumulation_mode=word("strict", "strict", "relaxed", "any", "f32", "s32", "f16"),
 )
-def matmul(operation: Operation) -> Made:
+def matmul(operation: Operation) -> Outputs:
     """Both values in the wider of their two types.
 
     An eight-bit weight may come with data of sixteen bits.
     """
     a, b = same_type(operation, operation.inputs[0], operation.inputs[1])
-    made = operation.add(
+    product = operation.add(
         "MatMul",
         a,
         b,
@@ -39,8 +39,8 @@ def matmul(operation: Operation) -> Made:
         transpose_b=bool(operation["transpose_b"]),
     )
     if len(operation.inputs) == 3:
-        made = operation.add("Add", *same_type(operation, made, operation.inputs[2]))
-    return operation.as_declared(made)
+        product = operation.add("Add", *same_type(operation, product, operation.inputs[2]))
+    return operation.as_declared(product)
 
 
 def window(operation: Operation, rank: int) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def window(operation: Operation, rank: int) -> dict[str, Any]:
 
     Raises `Violation` for lists of another length.
     """
-    found: dict[str, Any] = {"auto_pad": AUTO_PAD[operation["auto_pad"]]}
+    attributes: dict[str, Any] = {"auto_pad": AUTO_PAD[operation["auto_pad"]]}
     for name in ("strides", "pads_begin", "pads_end", "dilations"):
         listed = operation[name]
         if listed is None:
@@ -61,8 +61,8 @@ def window(operation: Operation, rank: int) -> dict[str, Any]:
                 expected=f"{rank} numbers",
                 actual=listed,
             )
-        found[name] = listed
-    return found
+        attributes[name] = listed
+    return attributes
 
 
 WINDOW: dict[str, Any] = {
@@ -83,16 +83,16 @@ def filters(operation: Operation, weights: Value, *, order: str) -> Value:
     """
     rank, groups = operation.rank(weights), operation["groups"]
     given = operation["weights_format"]
-    made = weights
+    ordered = weights
     if given in ("XIO", "XOI"):
         second, first = (
             (rank - 2, rank - 1) if given == "XIO" else (rank - 1, rank - 2)
         )  # where I and O stand
-        made = operation.transpose(made, [first, second, *range(rank - 2)])  # OIX
+        ordered = operation.transpose(ordered, [first, second, *range(rank - 2)])  # OIX
         given = "OIX"
     if groups == 1:
-        return made if given == order else operation.transpose(made, [1, 0, *range(2, rank)])
-    sizes = made.shape.static
+        return ordered if given == order else operation.transpose(ordered, [1, 0, *range(2, rank)])
+    sizes = ordered.shape.static
     if sizes is None or sizes[0] % groups:
         raise Violation(
             f"weights of shape {weights.shape} do not make {groups} groups",
@@ -100,33 +100,38 @@ def filters(operation: Operation, weights: Value, *, order: str) -> Value:
             at="groups",
             actual=weights.shape,
         )
-    made = operation.reshaped(made, [groups, sizes[0] // groups, *sizes[1:]])
-    return made if given == order else operation.transpose(made, [0, 2, 1, *range(3, rank + 1)])
+    ordered = operation.reshaped(ordered, [groups, sizes[0] // groups, *sizes[1:]])
+    return (
+        ordered if given == order else operation.transpose(ordered, [0, 2, 1, *range(3, rank + 1)])
+    )
 
 
-def biased(operation: Operation, made: Value, index: int = 2) -> Value:
+def biased(operation: Operation, value: Value, index: int = 2) -> Value:
     if len(operation.inputs) > index:
-        rank = operation.rank(made)
-        made = operation.add(
+        rank = operation.rank(value)
+        value = operation.add(
             "Add",
             *same_type(
                 operation,
-                made,
+                value,
                 operation.reshaped(operation.inputs[index], [1, -1, *([1] * (rank - 2))]),
             ),
         )
-    return operation.as_declared(operation.channels_as_given(made))
+    return operation.as_declared(operation.channels_as_given(value))
 
 
 @kind("Convolution", (2, 3), **WINDOW, weights_format=word("XIO", "XIO", "OIX"))
-def convolution(operation: Operation) -> Made:
+def convolution(operation: Operation) -> Outputs:
     x, weights = same_type(operation, operation.channels_second(operation.x), operation.inputs[1])
-    made = window(operation, operation.rank(x) - 2)
+    attributes = window(operation, operation.rank(x) - 2)
     weights = filters(operation, weights, order="OIX")
     return biased(
         operation,
         operation.add(
-            "Convolution" if operation["groups"] == 1 else "GroupConvolution", x, weights, **made
+            "Convolution" if operation["groups"] == 1 else "GroupConvolution",
+            x,
+            weights,
+            **attributes,
         ),
     )
 
@@ -138,7 +143,7 @@ def convolution(operation: Operation) -> Made:
     output_padding=ints(),
     weights_format=word("XOI", "XOI", "IOX"),
 )
-def conv_transpose(operation: Operation) -> Made:
+def conv_transpose(operation: Operation) -> Outputs:
     return _transposed(operation, operation.inputs[1], order="IOX", wanted=None)
 
 
@@ -147,19 +152,19 @@ def _transposed(
 ) -> Value:
     x, weights = same_type(operation, operation.channels_second(operation.x), weights)
     rank = operation.rank(x) - 2
-    made = window(operation, rank)
-    made["output_padding"] = (operation["output_padding"] or [0] * rank)[:rank]
+    attributes = window(operation, rank)
+    attributes["output_padding"] = (operation["output_padding"] or [0] * rank)[:rank]
     if wanted is not None and x.shape.static is not None and weights.shape.static is not None:
         kernel = filters_sizes(operation, weights)
         for i in range(rank):
             full = (
-                made["strides"][i] * (x.shape.static[2 + i] - 1)
-                + (kernel[i] - 1) * made["dilations"][i]
+                attributes["strides"][i] * (x.shape.static[2 + i] - 1)
+                + (kernel[i] - 1) * attributes["dilations"][i]
                 + 1
-                - made["pads_begin"][i]
-                - made["pads_end"][i]
+                - attributes["pads_begin"][i]
+                - attributes["pads_end"][i]
             )
-            made["output_padding"][i] = max(wanted[i] - full, 0)
+            attributes["output_padding"][i] = max(wanted[i] - full, 0)
     weights = filters(operation, weights, order=order)
     return biased(
         operation,
@@ -169,7 +174,7 @@ def _transposed(
             else "GroupConvolutionBackpropData",
             x,
             weights,
-            **made,
+            **attributes,
         ),
     )
 
@@ -188,7 +193,7 @@ def filters_sizes(operation: Operation, weights: Value) -> tuple[int, ...]:
     dst_shape=ints(),
     weights_format=word("XIO", "XIO", "OIX"),
 )
-def convolution_backward_data(operation: Operation) -> Made:
+def convolution_backward_data(operation: Operation) -> Outputs:
     """Of the weights of the convolution the outputs are the inputs here."""
     shape = operation["dst_shape"]
     wanted = (
@@ -198,15 +203,18 @@ def convolution_backward_data(operation: Operation) -> Made:
 
 
 @kind("ConvTransposeBackwardData", 2, **WINDOW, weights_format=word("XOI", "XOI", "IOX"))
-def conv_transpose_backward_data(operation: Operation) -> Made:
+def conv_transpose_backward_data(operation: Operation) -> Outputs:
     """A convolution whose outputs are the inputs of the transposed one."""
     x, weights = same_type(operation, operation.channels_second(operation.x), operation.inputs[1])
-    made = window(operation, operation.rank(x) - 2)
+    attributes = window(operation, operation.rank(x) - 2)
     weights = filters(operation, weights, order="IOX")
     return biased(
         operation,
         operation.add(
-            "Convolution" if operation["groups"] == 1 else "GroupConvolution", x, weights, **made
+            "Convolution" if operation["groups"] == 1 else "GroupConvolution",
+            x,
+            weights,
+            **attributes,
         ),
     )
 
@@ -239,10 +247,10 @@ def _pool(operation: Operation, rank: int) -> dict[str, Any]:
     }
 
 
-def _cropped(operation: Operation, x: Value, found: dict[str, Any]) -> Value:
+def _cropped(operation: Operation, x: Value, attributes: dict[str, Any]) -> Value:
     """The data without what negative pads take off, which OpenVINO has not; the pads become 0."""
     for name in ("pads_begin", "pads_end"):
-        for place, pad in enumerate(found[name]):
+        for place, pad in enumerate(attributes[name]):
             if pad < 0:
                 start, stop = (-pad, 2**31 - 1) if name == "pads_begin" else (0, pad)
                 x = operation.add(
@@ -250,27 +258,27 @@ def _cropped(operation: Operation, x: Value, found: dict[str, Any]) -> Value:
                     x,
                     *(operation.numbers([number]) for number in (start, stop, 1, place + 2)),
                 )
-        found[name] = [max(pad, 0) for pad in found[name]]
+        attributes[name] = [max(pad, 0) for pad in attributes[name]]
     return x
 
 
 @kind("MaxPool", 1, **POOL, dilations=ints())
-def max_pool(operation: Operation) -> Made:
+def max_pool(operation: Operation) -> Outputs:
     x = operation.channels_second(operation.x)
-    found = _pool(operation, operation.rank(x) - 2)
+    attributes = _pool(operation, operation.rank(x) - 2)
     return operation.channels_as_given(
-        operation.add("MaxPool", _cropped(operation, x, found), version="opset8", **found)
+        operation.add("MaxPool", _cropped(operation, x, attributes), version="opset8", **attributes)
     )
 
 
 @kind("AvgPool", 1, **POOL, exclude_pad=flag(), dilations=ints())
-def avg_pool(operation: Operation) -> Made:
+def avg_pool(operation: Operation) -> Outputs:
     x = operation.channels_second(operation.x)
-    found = _pool(operation, operation.rank(x) - 2)
-    found.pop("dilations")
-    x = _cropped(operation, x, found)
+    attributes = _pool(operation, operation.rank(x) - 2)
+    attributes.pop("dilations")
+    x = _cropped(operation, x, attributes)
     return operation.channels_as_given(
         operation.add(
-            "AvgPool", x, version="opset1", exclude_pad=bool(operation["exclude_pad"]), **found
+            "AvgPool", x, version="opset1", exclude_pad=bool(operation["exclude_pad"]), **attributes
         )
     )

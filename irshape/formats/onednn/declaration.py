@@ -16,8 +16,8 @@ from ...rule_ids import INPUT_RANK, INPUT_VALUE, OPERATION_CONSTRAINT
 from ...types import ElementType
 from ..builder import Builder, Value
 
-Made = Value | tuple[Value, ...]
-Function = Callable[["Operation"], Made]
+Outputs = Value | tuple[Value, ...]
+Function = Callable[["Operation"], Outputs]
 MODULES = (
     "backward",
     "convolution",
@@ -203,14 +203,14 @@ class Operation:
 
     def rank(self, value: Value | None = None) -> int:
         """The rank of a value. Raises `Violation` where it is not known."""
-        found = (self.x if value is None else value).rank
-        if found is None:
+        rank = (self.x if value is None else value).rank
+        if rank is None:
             raise Violation(
                 f"{self.kind} cannot be read without the rank of its input",
                 rule=INPUT_RANK,
                 expected="a known rank",
             )
-        return found
+        return rank
 
     def axis(self, name: str = "axis") -> int:
         """An axis attribute, counted from the front. Raises `Violation`."""
@@ -266,8 +266,8 @@ __all__ = [
     "FORMAT",
     "TYPES",
     "Declaration",
-    "Made",
     "Operation",
+    "Outputs",
     "Value",
     "Violation",
     "declarations",

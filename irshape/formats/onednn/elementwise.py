@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .declaration import FORMAT, Made, Operation, Value, flag, integer, kind, number, word
+from .declaration import FORMAT, Operation, Outputs, Value, flag, integer, kind, number, word
 
 UNARY = {
     "Abs": "Abs",
@@ -31,7 +31,7 @@ BINARY = {
 """Kinds of two inputs that OpenVINO has."""
 
 
-def _unary(operation: Operation) -> Made:
+def _unary(operation: Operation) -> Outputs:
     return operation.as_declared(operation.add(UNARY[operation.kind], operation.x))
 
 
@@ -39,14 +39,14 @@ for _name in UNARY:
     kind(_name, 1)(_unary)
 
 
-def _binary(operation: Operation) -> Made:
+def _binary(operation: Operation) -> Outputs:
     a, b = operation.inputs
-    made = operation.add(
+    result = operation.add(
         BINARY[operation.kind],
         *same_type(operation, a, b),
         auto_broadcast=operation["auto_broadcast"],
     )
-    return operation.as_declared(made)
+    return operation.as_declared(result)
 
 
 def same_type(operation: Operation, a: Value, b: Value) -> tuple[Value, Value]:
@@ -61,7 +61,7 @@ for _name in BINARY:
 
 
 @kind("Select", 3, auto_broadcast=word("numpy", "none", "numpy"))
-def select(operation: Operation) -> Made:
+def select(operation: Operation) -> Outputs:
     condition, a, b = operation.inputs
     return operation.as_declared(
         operation.add(
@@ -75,29 +75,29 @@ def select(operation: Operation) -> Made:
 
 @kind("TypeCast", 1)
 @kind("Reorder", 1)
-def type_cast(operation: Operation) -> Made:
+def type_cast(operation: Operation) -> Outputs:
     """Converts to the declared type of the output.
 
     A reorder changes the layout too, on which no value depends.
     """
-    made = operation.convert(operation.x, operation.output_type)
-    return made if made is not operation.x else operation.add("Identity", made)
+    converted = operation.convert(operation.x, operation.output_type)
+    return converted if converted is not operation.x else operation.add("Identity", converted)
 
 
 @kind("Elu", 1, alpha=number(required=True))
-def elu(operation: Operation) -> Made:
+def elu(operation: Operation) -> Outputs:
     return operation.add("Elu", operation.x, alpha=operation["alpha"])
 
 
 @kind("LeakyReLU", 1, alpha=number(required=True))
-def leaky_relu(operation: Operation) -> Made:
+def leaky_relu(operation: Operation) -> Outputs:
     return operation.add(
         "PReLU", operation.x, operation.numbers([operation["alpha"]], operation.x.element_type.name)
     )
 
 
 @kind("PReLU", 2, data_format=FORMAT, per_channel_broadcast=flag(1))
-def prelu(operation: Operation) -> Made:
+def prelu(operation: Operation) -> Outputs:
     """The slope lies along the channels, or broadcasts as NumPy has it."""
     x, slope = operation.inputs
     rank = operation.rank(x)
@@ -114,7 +114,7 @@ def prelu(operation: Operation) -> Made:
 
 
 @kind("GELU", 1, mode=word("gelu_erf", "gelu_erf", "gelu_tanh"))
-def gelu(operation: Operation) -> Made:
+def gelu(operation: Operation) -> Outputs:
     return operation.add(
         "Gelu",
         operation.x,
@@ -124,7 +124,7 @@ def gelu(operation: Operation) -> Made:
 
 
 @kind("HardSigmoid", 1, alpha=number(required=True), beta=number(required=True))
-def hard_sigmoid(operation: Operation) -> Made:
+def hard_sigmoid(operation: Operation) -> Outputs:
     x = operation.x
     return operation.add(
         "HardSigmoid",
@@ -135,7 +135,7 @@ def hard_sigmoid(operation: Operation) -> Made:
 
 
 @kind("Clamp", 1, min=number(required=True), max=number(required=True))
-def clamp(operation: Operation) -> Made:
+def clamp(operation: Operation) -> Outputs:
     x = operation.x
     return operation.add(
         "Minimum",
@@ -145,22 +145,22 @@ def clamp(operation: Operation) -> Made:
 
 
 @kind("Reciprocal", 1)
-def reciprocal(operation: Operation) -> Made:
+def reciprocal(operation: Operation) -> Outputs:
     return operation.add("Divide", operation.like(operation.x, 1), operation.x)
 
 
 @kind("Square", 1)
-def square(operation: Operation) -> Made:
+def square(operation: Operation) -> Outputs:
     return operation.add("Multiply", operation.x, operation.x)
 
 
 @kind("Pow", 1, beta=number(required=True))
-def power(operation: Operation) -> Made:
+def power(operation: Operation) -> Outputs:
     return operation.add("Power", operation.x, operation.like(operation.x, operation["beta"]))
 
 
 @kind("SoftPlus", 1, beta=number(1.0))
-def soft_plus(operation: Operation) -> Made:
+def soft_plus(operation: Operation) -> Outputs:
     beta = operation.like(operation.x, operation["beta"])
     return operation.add(
         "Divide", operation.add("SoftPlus", operation.add("Multiply", operation.x, beta)), beta
@@ -168,7 +168,7 @@ def soft_plus(operation: Operation) -> Made:
 
 
 @kind("BiasAdd", 2, data_format=FORMAT)
-def bias_add(operation: Operation) -> Made:
+def bias_add(operation: Operation) -> Outputs:
     x, bias = operation.inputs
     rank = operation.rank(x)
     channel = rank - 1 if operation["data_format"] == "NXC" else 1
@@ -186,21 +186,21 @@ def reduced(operation: Operation, type: str, value: Value, axis: int) -> Value:
 
 
 @kind("SoftMax", 1, (1, 2), axis=integer(-1), mode=word("none", "none", "inf_as_zero"))
-def softmax(operation: Operation) -> Made:
+def softmax(operation: Operation) -> Outputs:
     """SoftMax. The optional second output is the logarithm of the sum of exponentials.
 
     With inf_as_zero, rows that are -inf throughout become 0.
     """
     x, axis = operation.x, operation.axis()
-    made = operation.add("SoftMax", x, version="opset8", axis=axis)
+    normalized = operation.add("SoftMax", x, version="opset8", axis=axis)
     if operation["mode"] == "inf_as_zero":
         lowest = operation.add(
             "Equal", reduced(operation, "ReduceMax", x, axis), operation.like(x, float("-inf"))
         )
-        made = operation.add("Select", lowest, operation.like(x, 0), made)
-    made = operation.as_declared(made)
+        normalized = operation.add("Select", lowest, operation.like(x, 0), normalized)
+    normalized = operation.as_declared(normalized)
     if len(operation.outputs) < 2:
-        return made
+        return normalized
     wide = operation.convert(x, "f32")
     greatest = operation.add(
         "Maximum", reduced(operation, "ReduceMax", wide, axis), operation.numbers(-3.4e38, "f32")
@@ -211,9 +211,9 @@ def softmax(operation: Operation) -> Made:
         operation.add("Exp", operation.add("Subtract", wide, greatest)),
         axis,
     )
-    return made, operation.add("Add", operation.add("Log", total), greatest)
+    return normalized, operation.add("Add", operation.add("Log", total), greatest)
 
 
 @kind("LogSoftmax", 1, axis=integer(-1))
-def log_softmax(operation: Operation) -> Made:
+def log_softmax(operation: Operation) -> Outputs:
     return operation.as_declared(operation.add("LogSoftmax", operation.x, axis=operation.axis()))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE
 from ...types import ElementType
-from .declaration import FORMAT, Made, Operation, flag, floats, integer, ints, kind, word
+from .declaration import FORMAT, Operation, Outputs, flag, floats, integer, ints, kind, word
 
 
 @kind("StaticReshape", 1, shape=ints(required=True), special_zero=flag(0))
-def static_reshape(operation: Operation) -> Made:
+def static_reshape(operation: Operation) -> Outputs:
     shape = operation["shape"]
     return operation.add(
         "Reshape",
@@ -20,7 +20,7 @@ def static_reshape(operation: Operation) -> Made:
 
 
 @kind("StaticTranspose", 1, order=ints(required=True))
-def static_transpose(operation: Operation) -> Made:
+def static_transpose(operation: Operation) -> Outputs:
     rank, order = operation.rank(), operation["order"]
     if sorted(axis + rank if axis < 0 else axis for axis in order) != list(range(rank)):
         raise Violation(
@@ -34,12 +34,12 @@ def static_transpose(operation: Operation) -> Made:
 
 
 @kind("Concat", (1, 1000), axis=integer(required=True))
-def concat(operation: Operation) -> Made:
+def concat(operation: Operation) -> Outputs:
     return operation.add("Concat", *operation.inputs, axis=operation.axis())
 
 
 @kind("GenIndex", 1, axis=integer(required=True))
-def gen_index(operation: Operation) -> Made:
+def gen_index(operation: Operation) -> Outputs:
     """Each element its position along an axis."""
     x, axis, rank = operation.x, operation.axis(), operation.rank()
     i32 = ElementType.of("i32")
@@ -68,7 +68,7 @@ def gen_index(operation: Operation) -> Made:
     coordinate_transformation_mode=word("half_pixel", "half_pixel", "align_corners"),
     data_format=FORMAT,
 )
-def interpolate(operation: Operation) -> Made:
+def interpolate(operation: Operation) -> Outputs:
     """Exactly one of sizes and scales; the other one may be there and empty."""
     sizes, scales = operation["sizes"], operation["scales"]
     if bool(sizes) == bool(scales) or len(operation.inputs) > 1:
@@ -82,7 +82,7 @@ def interpolate(operation: Operation) -> Made:
     x = operation.channels_second(operation.x)
     axes = list(range(2, operation.rank(x)))
     given = operation.numbers(sizes) if sizes else operation.numbers(scales, "f32")
-    made = operation.add(
+    resized = operation.add(
         "Interpolate",
         x,
         given,
@@ -97,4 +97,4 @@ def interpolate(operation: Operation) -> Made:
         coordinate_transformation_mode=operation["coordinate_transformation_mode"],
         nearest_mode="round_prefer_floor",
     )
-    return operation.channels_as_given(made)
+    return operation.channels_as_given(resized)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .declaration import FORMAT, Made, Operation, Value, flag, integer, kind, number
+from .declaration import FORMAT, Operation, Outputs, Value, flag, integer, kind, number
 
 EPSILON = number(1e-5)
 
@@ -53,7 +53,7 @@ def _affine(
     keep_stats=flag(1),
     epsilon=EPSILON,
 )
-def layer_norm(operation: Operation) -> Made:
+def layer_norm(operation: Operation) -> Outputs:
     """LayerNorm over the axes from `begin_norm_axis` on.
 
     With keep_stats the mean and the variance are outputs too.
@@ -61,18 +61,22 @@ def layer_norm(operation: Operation) -> Made:
     x, axis, rank = operation.x, operation.axis("begin_norm_axis"), operation.rank()
     axes = list(range(axis, rank))
     centred, mean, variance = _spread(operation, x, axes)
-    made = _divided(operation, centred, variance)
+    normalized = _divided(operation, centred, variance)
     if operation["use_affine"] and len(operation.inputs) == 3:
-        made = _affine(operation, made, operation.inputs[1], operation.inputs[2])
-    made = operation.convert(made, operation.output_type)
+        normalized = _affine(operation, normalized, operation.inputs[1], operation.inputs[2])
+    normalized = operation.convert(normalized, operation.output_type)
     if not operation["keep_stats"] or len(operation.outputs) == 1:
-        return made
+        return normalized
     where = operation.numbers(axes)
-    return made, operation.add("Squeeze", mean, where), operation.add("Squeeze", variance, where)
+    return (
+        normalized,
+        operation.add("Squeeze", mean, where),
+        operation.add("Squeeze", variance, where),
+    )
 
 
 @kind("RMSNorm", (1, 2), begin_norm_axis=integer(-1), epsilon=EPSILON)
-def rms_norm(operation: Operation) -> Made:
+def rms_norm(operation: Operation) -> Outputs:
     x, axis, rank = operation.x, operation.axis("begin_norm_axis"), operation.rank()
     wide = operation.convert(x, "f32")
     mean = operation.add(
@@ -81,10 +85,10 @@ def rms_norm(operation: Operation) -> Made:
         operation.numbers(list(range(axis, rank))),
         keep_dims=True,
     )
-    made = _divided(operation, wide, mean)
+    normalized = _divided(operation, wide, mean)
     if len(operation.inputs) == 2:
-        made = _affine(operation, made, operation.inputs[1], None)
-    return operation.convert(made, operation.output_type)
+        normalized = _affine(operation, normalized, operation.inputs[1], None)
+    return operation.convert(normalized, operation.output_type)
 
 
 @kind(
@@ -97,34 +101,42 @@ def rms_norm(operation: Operation) -> Made:
     epsilon=EPSILON,
     data_format=FORMAT,
 )
-def group_norm(operation: Operation) -> Made:
+def group_norm(operation: Operation) -> Outputs:
     x = operation.channels_second(operation.x)
     rank, groups = operation.rank(x), operation["groups"]
     sizes = operation.add("ShapeOf", x, version="opset3", output_type="i64")
     grouped = operation.add("Reshape", x, operation.numbers([0, groups, -1]), special_zero=True)
     centred, mean, variance = _spread(operation, grouped, [2])
-    made = operation.add(
+    normalized = operation.add(
         "Reshape", _divided(operation, centred, variance), sizes, special_zero=False
     )
     if operation["use_affine"] and len(operation.inputs) == 3:
-        made = _affine(
-            operation, made, operation.inputs[1], operation.inputs[2], [1, -1, *([1] * (rank - 2))]
+        normalized = _affine(
+            operation,
+            normalized,
+            operation.inputs[1],
+            operation.inputs[2],
+            [1, -1, *([1] * (rank - 2))],
         )
-    made = operation.convert(operation.channels_as_given(made), operation.output_type)
+    normalized = operation.convert(operation.channels_as_given(normalized), operation.output_type)
     if not operation["keep_stats"] or len(operation.outputs) == 1:
-        return made
+        return normalized
     where = operation.numbers([2])
-    return made, operation.add("Squeeze", mean, where), operation.add("Squeeze", variance, where)
+    return (
+        normalized,
+        operation.add("Squeeze", mean, where),
+        operation.add("Squeeze", variance, where),
+    )
 
 
 @kind("BatchNormInference", 5, epsilon=EPSILON, data_format=FORMAT)
-def batch_norm_inference(operation: Operation) -> Made:
+def batch_norm_inference(operation: Operation) -> Outputs:
     x = operation.channels_second(operation.x)
     others = [operation.convert(value, x.element_type) for value in operation.inputs[1:]]
-    made = operation.add(
+    normalized = operation.add(
         "BatchNormInference", x, *others, version="opset5", epsilon=operation["epsilon"]
     )
-    return operation.channels_as_given(made)
+    return operation.channels_as_given(normalized)
 
 
 @kind(
@@ -135,7 +147,7 @@ def batch_norm_inference(operation: Operation) -> Made:
     momentum=number(),
     data_format=FORMAT,
 )
-def batch_norm_training(operation: Operation) -> Made:
+def batch_norm_training(operation: Operation) -> Outputs:
     """Normalizes by the biased mean and variance of the batch.
 
     The running mean and variance move towards them, the variance unbiased.
@@ -145,9 +157,9 @@ def batch_norm_training(operation: Operation) -> Made:
     axes = [0, *range(2, rank)]
     lie = [1, -1, *([1] * (rank - 2))]
     centred, mean, variance = _spread(operation, x, axes)
-    made = _divided(operation, centred, variance)
+    normalized = _divided(operation, centred, variance)
     if len(operation.inputs) == 5:
-        made = _affine(operation, made, operation.inputs[3], operation.inputs[4], lie)
+        normalized = _affine(operation, normalized, operation.inputs[3], operation.inputs[4], lie)
     where = operation.numbers(axes)
     mean, variance = (operation.add("Squeeze", value, where) for value in (mean, variance))
     momentum = operation["momentum"] or 0.0
@@ -162,7 +174,7 @@ def batch_norm_training(operation: Operation) -> Made:
             )
         )
     return (
-        operation.convert(operation.channels_as_given(made), operation.output_type),
+        operation.convert(operation.channels_as_given(normalized), operation.output_type),
         *moved,
         mean,
         variance,

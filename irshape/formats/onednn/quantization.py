@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
-from .declaration import Made, Operation, Value, floats, integer, ints, kind, word
+from .declaration import Operation, Outputs, Value, floats, integer, ints, kind, word
 
 _RANGE = {"u8": (0, 255), "i8": (-128, 127), "u4": (0, 15), "i4": (-8, 7)}
 PER = word("per_tensor", "per_tensor", "per_channel", "per_group")
@@ -64,14 +64,14 @@ def _lying(
 def _quantized(operation: Operation, scaled: Value, zero: Value | None) -> Value:
     """Rounded to even, moved by the zero point, and held within the range of the output's type."""
     low, high = _RANGE.get(operation.output_type.name, (-(2**31), 2**31 - 128))
-    made = operation.add("Round", scaled, mode="half_to_even")
-    made = made if zero is None else operation.add("Add", made, zero)
-    made = operation.add(
+    level = operation.add("Round", scaled, mode="half_to_even")
+    level = level if zero is None else operation.add("Add", level, zero)
+    level = operation.add(
         "Minimum",
-        operation.add("Maximum", made, operation.numbers(low, "f32")),
+        operation.add("Maximum", level, operation.numbers(low, "f32")),
         operation.numbers(high, "f32"),
     )
-    return operation.convert(made, operation.output_type)
+    return operation.convert(level, operation.output_type)
 
 
 @kind(
@@ -83,7 +83,7 @@ def _quantized(operation: Operation, scaled: Value, zero: Value | None) -> Value
     scales=floats(required=True),
     zps=ints(),
 )
-def quantize(operation: Operation) -> Made:
+def quantize(operation: Operation) -> Outputs:
     scale = _lying(operation, operation["scales"], "f32", "scales")
     zero = _lying(operation, operation["zps"], "f32", "zps") if operation["zps"] else None
     return _quantized(
@@ -92,12 +92,12 @@ def quantize(operation: Operation) -> Made:
 
 
 @kind("Dequantize", 1, qtype=PER, axis=integer(1), scales=floats(required=True), zps=ints())
-def dequantize(operation: Operation) -> Made:
-    made = operation.convert(operation.x, "f32")
+def dequantize(operation: Operation) -> Outputs:
+    real = operation.convert(operation.x, "f32")
     if operation["zps"]:
-        made = operation.add("Subtract", made, _lying(operation, operation["zps"], "f32", "zps"))
+        real = operation.add("Subtract", real, _lying(operation, operation["zps"], "f32", "zps"))
     return operation.as_declared(
-        operation.add("Multiply", made, _lying(operation, operation["scales"], "f32", "scales"))
+        operation.add("Multiply", real, _lying(operation, operation["scales"], "f32", "scales"))
     )
 
 
@@ -151,15 +151,15 @@ def _given(operation: Operation, index: int) -> Value | None:
 
 
 @kind("DynamicDequantize", (2, 3), qtype=PER, axis=integer(1), group_shape=ints())
-def dynamic_dequantize(operation: Operation) -> Made:
-    made, scale, zero = (
+def dynamic_dequantize(operation: Operation) -> Outputs:
+    real, scale, zero = (
         operation.convert(operation.x, "f32"),
         _given(operation, 1),
         _given(operation, 2),
     )
     assert scale is not None
-    made = made if zero is None else operation.add("Subtract", made, zero)
-    return operation.as_declared(operation.add("Multiply", made, scale))
+    real = real if zero is None else operation.add("Subtract", real, zero)
+    return operation.as_declared(operation.add("Multiply", real, scale))
 
 
 @kind(
@@ -170,7 +170,7 @@ def dynamic_dequantize(operation: Operation) -> Made:
     axis=integer(1),
     group_shape=ints(),
 )
-def dynamic_quantize(operation: Operation) -> Made:
+def dynamic_quantize(operation: Operation) -> Outputs:
     scale = _given(operation, 1)
     assert scale is not None
     return _quantized(

@@ -69,7 +69,9 @@ def read(source: Source) -> Model:
         def offset(position: int) -> int:
             return shift + (position if text.isascii() else len(text[:position].encode()))
 
-        return _Reader(source, [(offset(position), found) for position, found in operations]).read()
+        return _Reader(
+            source, [(offset(position), operation) for position, operation in operations]
+        ).read()
     except UnicodeDecodeError as problem:
         raise NotReadable(
             Finding(
@@ -116,7 +118,7 @@ def read(source: Source) -> Model:
 def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
     """The operations with their positions. Raises `JSONDecodeError`, `_Malformed`."""
     decoder = json.JSONDecoder()
-    found: list[tuple[int, dict[str, Any]]] | None = None
+    operations: list[tuple[int, dict[str, Any]]] | None = None
 
     def skip(position: int) -> int:
         while position < len(text) and text[position] in " \t\r\n":
@@ -138,15 +140,15 @@ def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
         _, position = expect(position, ":")
         position = skip(position)
         if key == "graph" and text[position : position + 1] == "[":
-            found, position = [], position + 1
+            operations, position = [], position + 1
             while text[skip(position) : skip(position) + 1] != "]":
                 position = skip(position)
                 entry, end = decoder.raw_decode(text, position)
                 if not isinstance(entry, dict):
                     raise _Malformed("an operation is no object", position)
-                if len(found) >= MAX_OPERATIONS:
+                if len(operations) >= MAX_OPERATIONS:
                     raise _Malformed(f"it has more than {MAX_OPERATIONS} operations", position)
-                found.append((position, entry))
+                operations.append((position, entry))
                 mark, position = expect(end, ",]")
                 if mark == "]":
                     position -= 1
@@ -158,9 +160,9 @@ def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
         if mark == "}":
             position -= 1
             break
-    if found is None:
+    if operations is None:
         raise _Malformed("it has no `graph`")
-    return found
+    return operations
 
 
 class LogicalTensor:
@@ -353,7 +355,7 @@ class _Reader:
                 builder.result(tensor.name, value)
             return
         try:
-            made = self.made(entry, inputs, declared)
+            outputs = self.converted(entry, inputs, declared)
         except Exception as error:
             if not isinstance(error, Violation) and os.environ.get("IRSHAPE_DEBUG"):
                 raise
@@ -365,11 +367,11 @@ class _Reader:
                     rule=INTERNAL_ERROR,
                 )
             )
-            layer, made = builder.opaque(kind, "onednn", inputs, declared, name=builder.name)
+            layer, outputs = builder.opaque(kind, "onednn", inputs, declared, name=builder.name)
             place = self.attribute_place(number, refusal.fault.at)
             problem = Finding(refusal.fault, place, layer)
             builder.model.findings.append(problem)
-        for index, (value, tensor) in enumerate(zip(made, self.outputs[number], strict=False)):
+        for index, (value, tensor) in enumerate(zip(outputs, self.outputs[number], strict=False)):
             if (
                 int(value.layer.id) < first
                 or value.layer.type == "Const"
@@ -390,13 +392,13 @@ class _Reader:
             )
             self.values[tensor.id] = value
 
-    def made(
+    def converted(
         self, entry: dict[str, Any], inputs: list[Value], declared: list[Tensor]
     ) -> tuple[Value, ...]:
         """The outputs of an operation. Raises `Violation`."""
         kind = entry["kind"]
-        found = declarations().get(kind)
-        if found is None:
+        declaration = declarations().get(kind)
+        if declaration is None:
             close = get_close_matches(kind, list(declarations()), 1, 0.8)
             raise Violation(
                 f"irshape has no declaration of oneDNN Graph's {kind}",
@@ -414,10 +416,10 @@ class _Reader:
                 expected="an object",
                 actual=type(given).__name__,
             )
-        attributes = self.attributes(kind, found, given)
+        attributes = self.attributes(kind, declaration, given)
         for what, count, (least, most) in (
-            ("input", len(inputs), found.inputs),
-            ("output", len(declared), found.outputs),
+            ("input", len(inputs), declaration.inputs),
+            ("output", len(declared), declaration.outputs),
         ):
             if not least <= count <= most:
                 wanted = (
@@ -433,33 +435,39 @@ class _Reader:
                     expected=wanted,
                     actual=count,
                 )
-        if found.types and inputs and inputs[0].element_type.name not in (*found.types, "dynamic"):
-            words = ", ".join(found.types)
+        if (
+            declaration.types
+            and inputs
+            and inputs[0].element_type.name not in (*declaration.types, "dynamic")
+        ):
+            words = ", ".join(declaration.types)
             raise Violation(
                 f"{kind} takes {words}, got {inputs[0].element_type}",
                 rule=INPUT_ELEMENT_TYPE,
                 expected=words,
                 actual=inputs[0].element_type,
             )
-        made = found.function(
+        converted = declaration.function(
             Operation(self.builder, kind, inputs, attributes, declared, frozenset(given))
         )
-        return made if isinstance(made, tuple) else (made,)
+        return converted if isinstance(converted, tuple) else (converted,)
 
-    def attributes(self, kind: str, found: Declaration, given: dict[str, Any]) -> dict[str, Any]:
+    def attributes(
+        self, kind: str, declaration: Declaration, given: dict[str, Any]
+    ) -> dict[str, Any]:
         """The attributes with their defaults. Raises `Violation`.
 
         An attribute that the kind does not have is only noted.
         """
-        values = {name: declared.default for name, declared in found.attributes.items()}
+        values = {name: declared.default for name, declared in declaration.attributes.items()}
         for name, entry in given.items():
-            declared = found.attributes.get(name)
+            declared = declaration.attributes.get(name)
             if declared is None:
                 close = get_close_matches(
-                    name, [other for other in found.attributes if other not in given], 1, 0.75
+                    name, [other for other in declaration.attributes if other not in given], 1, 0.75
                 )
                 rule = MISSPELT_ATTRIBUTE if close else UNKNOWN_ATTRIBUTE
-                wanted = close[0] if close else ", ".join(found.attributes) or "no attributes"
+                wanted = close[0] if close else ", ".join(declaration.attributes) or "no attributes"
                 self.builder.report(
                     rule, f"{kind} has no attribute `{name}`", expected=wanted, actual=name
                 )
@@ -504,7 +512,7 @@ class _Reader:
                     actual=value,
                 )
             values[name] = value
-        for name, declared in found.attributes.items():
+        for name, declared in declaration.attributes.items():
             if declared.required and name not in given:
                 raise Violation(
                     f"the attribute `{name}` is missing",
@@ -549,11 +557,11 @@ class _Reader:
             )
 
     def check_strides(self, tensor: LogicalTensor) -> None:
-        found = tensor.stride_problem()
-        if found is not None:
+        problem = tensor.stride_problem()
+        if problem is not None:
             self.builder.report(
                 STRIDE_MISMATCH,
-                f"the logical tensor {tensor.id}: {found[0]}",
-                expected=found[1],
+                f"the logical tensor {tensor.id}: {problem[0]}",
+                expected=problem[1],
                 actual=str(tensor.stride),
             )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_VALUE, MISSING_ATTRIBUTE
-from .declaration import FLOATS, Made, Operation, flag, ints, kind
+from .declaration import FLOATS, Operation, Outputs, flag, ints, kind
 
 KINDS = ("ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum")
 
 
-def _reduce(operation: Operation) -> Made:
+def _reduce(operation: Operation) -> Outputs:
     """Over the axes of the attribute or of the second input: exactly one of the two."""
     x = operation.x
     listed = operation["axes"]
@@ -65,7 +65,7 @@ def _reduce(operation: Operation) -> Made:
         kept = [
             dim
             for axis, dim in enumerate(x.shape.dims or ())
-            if axis not in {found % x.rank for found in listed}
+            if axis not in {number % x.rank for number in listed}
         ]
         if not operation["keep_dims"] and 0 in kept:
             operation.note(

@@ -17,8 +17,8 @@ from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_RANK, INPUT_VALUE, M
 from ...types import ElementType
 from ..builder import Builder, Value
 
-Made = Value | tuple[Value | None, ...]
-Function = Callable[["Node"], Made]
+Outputs = Value | tuple[Value | None, ...]
+Function = Callable[["Node"], Outputs]
 MODULES = (
     "elementwise",
     "generation",
@@ -88,15 +88,15 @@ class Node:
 
     def need(self, index: int) -> Value:
         """An input that is there. Raises `Violation`."""
-        found = self.input(index)
-        if found is None:
+        value = self.input(index)
+        if value is None:
             raise Violation(
                 f"{self.operator} needs its input {index}",
                 rule=INPUT_COUNT,
                 expected=f"{index + 1} or more",
                 actual=len(self.inputs),
             )
-        return found
+        return value
 
     @property
     def x(self) -> Value:
@@ -215,16 +215,16 @@ class Node:
 
     def flag(self, name: str) -> bool:
         """An attribute that is 0 or 1. Raises `Violation`."""
-        found = self[name]
-        if found not in (0, 1):
+        number = self[name]
+        if number not in (0, 1):
             raise Violation(
-                f"`{name}` is {found}; it is 0 or 1",
+                f"`{name}` is {number}; it is 0 or 1",
                 rule=ATTRIBUTE_VALUE,
                 at=name,
                 expected="0 or 1",
-                actual=found,
+                actual=number,
             )
-        return bool(found)
+        return bool(number)
 
 
-__all__ = ["Made", "Node", "Tensor", "Value", "Violation", "declarations", "operator"]
+__all__ = ["Node", "Outputs", "Tensor", "Value", "Violation", "declarations", "operator"]

@@ -11,7 +11,7 @@ from ...rule_ids import (
     OPERATION_CONSTRAINT,
 )
 from ...types import ElementType
-from .declaration import Made, Node, Value, operator
+from .declaration import Node, Outputs, Value, operator
 
 UNARY: dict[str, tuple[str, tuple[int, ...]]] = {
     "Abs": ("Abs", (1, 6, 13)),
@@ -68,11 +68,11 @@ BINARY: dict[str, tuple[str, tuple[int, ...]]] = {
 
 
 @operator("Identity", 1, 13, 14, 16, 19, 21, 23, 24, 25)
-def identity(node: Node) -> Made:
+def identity(node: Node) -> Outputs:
     return node.add("Identity", node.x)
 
 
-def _unary(node: Node) -> Made:
+def _unary(node: Node) -> Outputs:
     return node.add(UNARY[node.operator][0], node.x)
 
 
@@ -118,7 +118,7 @@ def broadcast(node: Node) -> tuple[Value, Value]:
     )
 
 
-def _binary(node: Node) -> Made:
+def _binary(node: Node) -> Outputs:
     return node.add(BINARY[node.operator][0], *broadcast(node))
 
 
@@ -127,7 +127,7 @@ for _name, (_, _versions) in BINARY.items():
 
 
 @operator("Div", 1, 6, 7, 13, 14)
-def div(node: Node) -> Made:
+def div(node: Node) -> Outputs:
     """Of integers, ONNX rounds towards zero."""
     a, b = broadcast(node)
     return (
@@ -138,7 +138,7 @@ def div(node: Node) -> Made:
 
 
 @operator("Pow", 1, 7, 12, 13, 15)
-def power(node: Node) -> Made:
+def power(node: Node) -> Outputs:
     """The result has the type of the base."""
     a, b = broadcast(node)
     if a.element_type is b.element_type:
@@ -149,7 +149,7 @@ def power(node: Node) -> Made:
 
 
 @operator("Mod", 10, 13, 28)
-def mod(node: Node) -> Made:
+def mod(node: Node) -> Outputs:
     """With `fmod` the sign is that of the dividend, otherwise that of the divisor."""
     a, b = node.need(0), node.need(1)
     if not node.flag("fmod"):
@@ -166,7 +166,7 @@ def mod(node: Node) -> Made:
 
 
 @operator("BitShift", 11, 28)
-def bit_shift(node: Node) -> Made:
+def bit_shift(node: Node) -> Outputs:
     types = {"LEFT": "BitwiseLeftShift", "RIGHT": "BitwiseRightShift"}
     if node["direction"] not in types:
         raise Violation(
@@ -180,12 +180,12 @@ def bit_shift(node: Node) -> Made:
 
 
 @operator("Where", 9, 16)
-def where(node: Node) -> Made:
+def where(node: Node) -> Outputs:
     return node.add("Select", node.need(0), node.need(1), node.need(2))
 
 
 @operator("IsInf", 10, 20)
-def is_inf(node: Node) -> Made:
+def is_inf(node: Node) -> Outputs:
     return node.add(
         "IsInf",
         node.x,
@@ -195,7 +195,7 @@ def is_inf(node: Node) -> Made:
 
 
 @operator("Reciprocal", 1, 6, 13)
-def reciprocal(node: Node) -> Made:
+def reciprocal(node: Node) -> Outputs:
     return node.add("Divide", node.like(node.x, 1), node.x)
 
 
@@ -203,7 +203,7 @@ def reciprocal(node: Node) -> Made:
 
 
 @operator("Cast", 1, 6, 9, 13, 19, 21, 23, 24, 25, 28)
-def cast(node: Node) -> Made:
+def cast(node: Node) -> Outputs:
     from .tensors import element_type
 
     if isinstance(node["to"], str):  # version 1 names the type
@@ -223,7 +223,7 @@ def cast(node: Node) -> Made:
 
 
 @operator("CastLike", 15, 19, 21, 23, 24, 25)
-def cast_like(node: Node) -> Made:
+def cast_like(node: Node) -> Outputs:
     kind = node.need(1).element_type
     return (
         node.add("ConvertLike", node.x, node.need(1)) if kind.is_dynamic else converted(node, kind)
@@ -259,7 +259,7 @@ SATURATED = {"f8e4m3": 448.0, "f8e5m2": 57344.0, "f4e2m1": 6.0}
 
 
 @operator("LeakyRelu", 1, 6, 16)
-def leaky_relu(node: Node) -> Made:
+def leaky_relu(node: Node) -> Outputs:
     return node.add(
         "PReLU",
         node.x,
@@ -271,7 +271,7 @@ def leaky_relu(node: Node) -> Made:
 
 
 @operator("PRelu", 1, 6, 7, 9, 16)
-def prelu(node: Node) -> Made:
+def prelu(node: Node) -> Outputs:
     """PRelu, whose slope broadcasts to the data.
 
     OpenVINO takes a slope of rank 1 along the channels, so that other slopes are written out.
@@ -284,12 +284,12 @@ def prelu(node: Node) -> Made:
 
 
 @operator("Elu", 1, 6, 22)
-def elu(node: Node) -> Made:
+def elu(node: Node) -> Outputs:
     return node.add("Elu", node.x, alpha=node["alpha"])
 
 
 @operator("Celu", 12, 28)
-def celu(node: Node) -> Made:
+def celu(node: Node) -> Outputs:
     alpha = node.like(node.x, node["alpha"])
     return node.add(
         "Multiply", alpha, node.add("Elu", node.add("Divide", node.x, alpha), alpha=1.0)
@@ -297,7 +297,7 @@ def celu(node: Node) -> Made:
 
 
 @operator("Selu", 1, 6, 22)
-def selu(node: Node) -> Made:
+def selu(node: Node) -> Outputs:
     return node.add("Selu", node.x, _one(node, node["alpha"]), _one(node, node["gamma"]))
 
 
@@ -311,14 +311,14 @@ def _one(node: Node, number: float) -> Value:
 
 
 @operator("HardSigmoid", 1, 6, 22)
-def hard_sigmoid(node: Node) -> Made:
+def hard_sigmoid(node: Node) -> Outputs:
     return node.add(
         "HardSigmoid", node.x, node.like(node.x, node["alpha"]), node.like(node.x, node["beta"])
     )
 
 
 @operator("Gelu", 20)
-def gelu(node: Node) -> Made:
+def gelu(node: Node) -> Outputs:
     modes = {"none": "ERF", "tanh": "TANH"}
     if node["approximate"] not in modes:
         raise Violation(
@@ -331,12 +331,12 @@ def gelu(node: Node) -> Made:
 
 
 @operator("Swish", 24)
-def swish(node: Node) -> Made:
+def swish(node: Node) -> Outputs:
     return node.add("Swish", node.x, node.like(node.x, node["alpha"]))
 
 
 @operator("ThresholdedRelu", 10, 22)
-def thresholded_relu(node: Node) -> Made:
+def thresholded_relu(node: Node) -> Outputs:
     zero = node.like(node.x, 0)
     return node.add(
         "Select", node.add("Greater", node.x, node.like(node.x, node["alpha"])), node.x, zero
@@ -344,7 +344,7 @@ def thresholded_relu(node: Node) -> Made:
 
 
 @operator("Shrink", 9)
-def shrink(node: Node) -> Made:
+def shrink(node: Node) -> Outputs:
     x = node.x
     bias, limit, zero = node.like(x, node["bias"]), node["lambd"], node.like(x, 0)
     high = node.add(
@@ -356,19 +356,23 @@ def shrink(node: Node) -> Made:
 
 
 @operator("Clip", 1, 6, 11, 12, 13)
-def clip(node: Node) -> Made:
+def clip(node: Node) -> Outputs:
     """First the lower bound, then the upper: where they cross, the upper one holds."""
-    made = node.x
+    clipped = node.x
     if node.version < 11:
-        kind = made.element_type
-        made = node.add("Maximum", made, node.numbers(max(node["min"], _least(kind)), kind.name))
-        return node.add("Minimum", made, node.numbers(min(node["max"], -_least(kind)), kind.name))
+        kind = clipped.element_type
+        clipped = node.add(
+            "Maximum", clipped, node.numbers(max(node["min"], _least(kind)), kind.name)
+        )
+        return node.add(
+            "Minimum", clipped, node.numbers(min(node["max"], -_least(kind)), kind.name)
+        )
     low, high = node.input(1), node.input(2)
     if low is not None:
-        made = node.add("Maximum", made, low)
+        clipped = node.add("Maximum", clipped, low)
     if high is not None:
-        made = node.add("Minimum", made, high)
-    return made if made is not node.x else node.add("Identity", made)
+        clipped = node.add("Minimum", clipped, high)
+    return clipped if clipped is not node.x else node.add("Identity", clipped)
 
 
 def _least(kind: ElementType) -> float:
@@ -376,7 +380,7 @@ def _least(kind: ElementType) -> float:
 
 
 @operator("Dropout", 1, 6, 7, 10, 12, 13, 22)
-def dropout(node: Node) -> Made:
+def dropout(node: Node) -> Outputs:
     """In inference it passes its input on, and its mask is all ones."""
     training, ratio = node.input(2), node.input(1)
     trains = node.version >= 12 and training is not None and training.known != (0,)
@@ -385,11 +389,11 @@ def dropout(node: Node) -> Made:
             "Dropout in training draws at random; OpenVINO runs inference only",
             rule=OPERATION_CONSTRAINT,
         )
-    made = node.add("Identity", node.x)
+    output = node.add("Identity", node.x)
     if not node.wants(1):
-        return made
+        return output
     kind = "boolean" if node.version >= 10 else node.x.element_type.name
     mask = node.add(
         "Broadcast", node.numbers(1, kind), node.shape_of(node.x), version="opset3", mode="numpy"
     )
-    return made, mask
+    return output, mask

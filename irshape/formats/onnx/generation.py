@@ -7,7 +7,7 @@ from typing import Any
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, MISSING_ATTRIBUTE
 from ...types import ElementType
-from .declaration import Made, Node, Value, operator
+from .declaration import Node, Outputs, Value, operator
 from .package import onnx
 from .tensors import Tensors, element_type
 
@@ -15,7 +15,7 @@ I64 = ElementType.of("i64")
 
 
 @operator("Constant", 1, 9, 11, 12, 13, 19, 21, 23, 24, 25)
-def constant(node: Node) -> Made:
+def constant(node: Node) -> Outputs:
     """Exactly one of its attributes says what it is."""
     given = [(name, value) for name, value in node.attributes.items() if value is not None]
     if len(given) != 1:
@@ -52,7 +52,7 @@ def own_numbers(node: Node, values: Any, kind: str) -> Value:
 
 
 @operator("ConstantOfShape", 9, 20, 21, 23, 24, 25)
-def constant_of_shape(node: Node) -> Made:
+def constant_of_shape(node: Node) -> Outputs:
     given = node["value"]
     if given is None:
         value: Any = node.numbers(0, "f32")
@@ -74,12 +74,12 @@ def constant_of_shape(node: Node) -> Made:
 
 
 @operator("Shape", 1, 13, 15, 19, 21, 23, 24, 25)
-def shape(node: Node) -> Made:
+def shape(node: Node) -> Outputs:
     """From version 15 on a part of it: `start` and `end` are cut to the rank."""
-    found = node.shape_of(node.x)
+    sizes = node.shape_of(node.x)
     start, end = node["start"] or 0, node["end"]
     if not start and end is None:
-        return found
+        return sizes
     stop = 2**31 - 1 if end is None else end
     rank = node.x.rank
     if rank is not None:
@@ -88,7 +88,7 @@ def shape(node: Node) -> Made:
         )
     return node.add(
         "Slice",
-        found,
+        sizes,
         node.numbers([start]),
         node.numbers([stop]),
         node.numbers([1]),
@@ -97,12 +97,12 @@ def shape(node: Node) -> Made:
 
 
 @operator("Size", 1, 13, 19, 21, 23, 24, 25)
-def size(node: Node) -> Made:
+def size(node: Node) -> Outputs:
     return node.add("ReduceProd", node.shape_of(node.x), node.numbers([0]), keep_dims=False)
 
 
 @operator("Range", 11, 27)
-def range_(node: Node) -> Made:
+def range_(node: Node) -> Outputs:
     start, stop, step = (_scalar(node, node.need(index)) for index in range(3))
     kind = start.element_type
     if kind.is_dynamic:
@@ -118,7 +118,7 @@ def _scalar(node: Node, value: Value) -> Value:
 
 
 @operator("EyeLike", 9, 22)
-def eye_like(node: Node) -> Made:
+def eye_like(node: Node) -> Outputs:
     if node.x.rank not in (2, None):
         raise Violation(
             f"EyeLike takes a tensor of rank 2, got {node.x.shape}",
@@ -137,7 +137,7 @@ def eye_like(node: Node) -> Made:
 
 @operator("RandomUniform", 1, 22)
 @operator("RandomUniformLike", 1, 22)
-def random_uniform(node: Node) -> Made:
+def random_uniform(node: Node) -> Outputs:
     like = node.operator.endswith("Like")
     kind = (
         element_type(node["dtype"])

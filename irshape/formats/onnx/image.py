@@ -7,7 +7,7 @@ from typing import Any
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_RANK, INPUT_SHAPES
 from ...types import ElementType
-from .declaration import Made, Node, Value, operator
+from .declaration import Node, Outputs, Value, operator
 from .matrix import _window, biased, spatial
 
 COORDINATES = (
@@ -34,7 +34,7 @@ def _one_of(node: Node, name: str, allowed: tuple[str, ...]) -> str:
 
 
 @operator("Resize", 10, 11, 13, 18, 19)
-def resize(node: Node) -> Made:
+def resize(node: Node) -> Outputs:
     """By scales or by sizes. Axes that keep their size are left out."""
     x = node.x
     old = node.version == 10
@@ -74,7 +74,7 @@ def resize(node: Node) -> Made:
 
 
 @operator("Upsample", 7, 9)
-def upsample(node: Node) -> Made:
+def upsample(node: Node) -> Outputs:
     scales = node.numbers(node["scales"], "f32") if node.version == 7 else node.need(1)
     return _interpolated(
         node,
@@ -96,7 +96,7 @@ def _interpolated(
     coordinates: str,
     nearest: str,
     **more: Any,
-) -> Made:
+) -> Outputs:
     given = sizes if sizes is not None else scales
     if given is None:
         raise Violation(f"{node.operator} needs its scales or its sizes", rule=INPUT_COUNT)
@@ -138,7 +138,7 @@ def _interpolated(
 
 
 @operator("GridSample", 16, 20, 22)
-def grid_sample(node: Node) -> Made:
+def grid_sample(node: Node) -> Outputs:
     if node.x.rank not in (4, None):
         raise Violation(
             f"OpenVINO samples images of rank 4, got {node.x.shape}",
@@ -166,13 +166,13 @@ def grid_sample(node: Node) -> Made:
 
 
 @operator("RoiAlign", 10, 16, 22)
-def roi_align(node: Node) -> Made:
+def roi_align(node: Node) -> Outputs:
     aligned = (
         "asymmetric"
         if node.version == 10 or node["coordinate_transformation_mode"] == "output_half_pixel"
         else "half_pixel"
     )
-    found = {
+    attributes = {
         "pooled_h": node["output_height"],
         "pooled_w": node["output_width"],
         "sampling_ratio": node["sampling_ratio"],
@@ -187,12 +187,12 @@ def roi_align(node: Node) -> Made:
         version="opset9",
         mode=mode,
         aligned_mode=aligned,
-        **found,
+        **attributes,
     )
 
 
 @operator("NonMaxSuppression", 10, 11)
-def non_max_suppression(node: Node) -> Made:
+def non_max_suppression(node: Node) -> Outputs:
     def scalar(index: int, default: float, kind: str) -> Value:
         given = node.input(index)
         return (
@@ -218,7 +218,7 @@ def non_max_suppression(node: Node) -> Made:
 
 
 @operator("Col2Im", 18)
-def col2im(node: Node) -> Made:
+def col2im(node: Node) -> Outputs:
     block = node.need(2).shape.static
     if block != (2,):
         raise Violation(
@@ -233,7 +233,7 @@ def col2im(node: Node) -> Made:
 
 
 @operator("DeformConv", 19, 22)
-def deform_conv(node: Node) -> Made:
+def deform_conv(node: Node) -> Outputs:
     x, w, offsets = (node.need(index) for index in range(3))
     window = _window(node, x, w)
     mask = node.input(4)

@@ -6,16 +6,16 @@ from typing import Any
 
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
-from .declaration import Made, Node, Value, operator
+from .declaration import Node, Outputs, Value, operator
 
 
 @operator("MatMul", 1, 9, 13)
-def matmul(node: Node) -> Made:
+def matmul(node: Node) -> Outputs:
     return node.add("MatMul", node.need(0), node.need(1), transpose_a=False, transpose_b=False)
 
 
 @operator("Gemm", 1, 6, 7, 9, 11, 13)
-def gemm(node: Node) -> Made:
+def gemm(node: Node) -> Outputs:
     """alpha * A * B + beta * C."""
     for index in (0, 1):
         if node.need(index).rank not in (2, None):
@@ -25,7 +25,7 @@ def gemm(node: Node) -> Made:
                 expected="rank 2",
                 actual=node.need(index).shape,
             )
-    made = node.add(
+    product = node.add(
         "MatMul",
         node.need(0),
         node.need(1),
@@ -33,13 +33,13 @@ def gemm(node: Node) -> Made:
         transpose_b=bool(node["transB"]),
     )
     if node["alpha"] != 1:
-        made = _scaled(node, made, node["alpha"])
+        product = _scaled(node, product, node["alpha"])
     c = node.input(2)
     if c is None:
-        return made
+        return product
     if node["beta"] != 1:
         c = _scaled(node, c, node["beta"])
-    return node.add("Add", made, c)
+    return node.add("Add", product, c)
 
 
 def _scaled(node: Node, value: Value, factor: float) -> Value:
@@ -52,7 +52,7 @@ def _scaled(node: Node, value: Value, factor: float) -> Value:
 
 
 @operator("Einsum", 12, 28)
-def einsum(node: Node) -> Made:
+def einsum(node: Node) -> Outputs:
     return node.add(
         "Einsum",
         *(node.need(index) for index in range(len(node.inputs))),
@@ -61,7 +61,7 @@ def einsum(node: Node) -> Made:
 
 
 @operator("MatMulInteger", 10)
-def matmul_integer(node: Node) -> Made:
+def matmul_integer(node: Node) -> Outputs:
     a, b = (
         _without_zero_point(node, node.need(index), node.input(index + 2), row=index == 0)
         for index in (0, 1)
@@ -74,13 +74,13 @@ def _without_zero_point(node: Node, value: Value, zero: Value | None, *, row: bo
 
     There is one zero point, or one for each row of the first and each column of the second matrix.
     """
-    made = node.convert(value, "i32")
+    centred = node.convert(value, "i32")
     if zero is None:
-        return made
+        return centred
     zero = node.convert(zero, "i32")
     if row and zero.rank == 1 and zero.shape.static != (1,):
         zero = node.add("Unsqueeze", zero, node.numbers([1]))
-    return node.add("Subtract", made, zero)
+    return node.add("Subtract", centred, zero)
 
 
 # convolutions
@@ -106,7 +106,7 @@ def spatial(node: Node, rank: int) -> dict[str, Any]:
             at="auto_pad",
             actual=auto,
         )
-    found: dict[str, Any] = {"auto_pad": AUTO_PAD[auto]}
+    attributes: dict[str, Any] = {"auto_pad": AUTO_PAD[auto]}
     for name, least in (("strides", 1), ("dilations", 1)):
         listed = node[name] or [1] * rank
         if len(listed) != rank or min(listed) < least:
@@ -117,7 +117,7 @@ def spatial(node: Node, rank: int) -> dict[str, Any]:
                 expected=f"{rank} numbers",
                 actual=listed,
             )
-        found[name] = listed
+        attributes[name] = listed
     pads = node["pads"] or [0] * (2 * rank)
     if len(pads) != 2 * rank:
         raise Violation(
@@ -127,8 +127,8 @@ def spatial(node: Node, rank: int) -> dict[str, Any]:
             expected=f"{2 * rank} numbers",
             actual=pads,
         )
-    found["pads_begin"], found["pads_end"] = pads[:rank], pads[rank:]
-    return found
+    attributes["pads_begin"], attributes["pads_end"] = pads[:rank], pads[rank:]
+    return attributes
 
 
 def _window(node: Node, x: Value, w: Value) -> dict[str, Any]:
@@ -181,15 +181,15 @@ def grouped(node: Node, w: Value, groups: int) -> Value:
     return node.reshaped(w, node.add("Concat", node.numbers([groups, -1]), tail, axis=0))
 
 
-def biased(node: Node, made: Value, bias: Value | None, rank: int) -> Value:
+def biased(node: Node, value: Value, bias: Value | None, rank: int) -> Value:
     """With a number added for each channel."""
     if bias is None:
-        return made
-    return node.add("Add", made, node.reshaped(bias, [1, -1, *([1] * (rank - 2))]))
+        return value
+    return node.add("Add", value, node.reshaped(bias, [1, -1, *([1] * (rank - 2))]))
 
 
 @operator("Conv", 1, 11, 22)
-def conv(node: Node) -> Made:
+def conv(node: Node) -> Outputs:
     x, w = node.need(0), node.need(1)
     window = _window(node, x, w)
     rank = len(window["strides"]) + 2
@@ -202,16 +202,16 @@ def conv(node: Node) -> Made:
             expected="a whole number from 1 up",
             actual=groups,
         )
-    made = (
+    convolved = (
         node.add("Convolution", x, w, **window)
         if groups == 1
         else node.add("GroupConvolution", x, grouped(node, w, groups), **window)
     )
-    return biased(node, made, node.input(2), rank)
+    return biased(node, convolved, node.input(2), rank)
 
 
 @operator("ConvInteger", 10)
-def conv_integer(node: Node) -> Made:
+def conv_integer(node: Node) -> Outputs:
     """In f32, in which sums of products of bytes are exact up to 16,777,216."""
     x, w = node.need(0), node.need(1)
     window = _window(node, x, w)
@@ -220,12 +220,12 @@ def conv_integer(node: Node) -> Made:
     if zero is not None and zero.rank == 1:
         zero = node.reshaped(zero, [-1, *([1] * (len(window["strides"]) + 1))])
     w = node.convert(_without_zero_point(node, w, zero, row=False), "f32")
-    made = (
+    convolved = (
         node.add("Convolution", x, w, **window)
         if node["group"] == 1
         else node.add("GroupConvolution", x, grouped(node, w, node["group"]), **window)
     )
-    return node.convert(made, "i32")
+    return node.convert(convolved, "i32")
 
 
 def _sized(node: Node, window: dict[str, Any], x: Value, w: Value, rank: int) -> None:
@@ -270,7 +270,7 @@ def _sized(node: Node, window: dict[str, Any], x: Value, w: Value, rank: int) ->
 
 
 @operator("ConvTranspose", 1, 11, 22)
-def conv_transpose(node: Node) -> Made:
+def conv_transpose(node: Node) -> Outputs:
     x, w = node.need(0), node.need(1)
     window = _window(node, x, w)
     rank = len(window["strides"])

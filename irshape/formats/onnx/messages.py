@@ -118,11 +118,11 @@ def with_attributes(node: Any, attributes: dict[str, Any]) -> Any:
     return copy
 
 
-def with_defaults(found: Any, given: dict[str, Any]) -> dict[str, Any]:
+def with_defaults(operator: Any, given: dict[str, Any]) -> dict[str, Any]:
     """The attributes as protos, with those of the schema that have a default."""
     defaults = {
         name: declared.default_value
-        for name, declared in found.attributes.items()
+        for name, declared in operator.attributes.items()
         if declared.default_value.type and name not in given
     }
     return {**defaults, **given}
@@ -130,31 +130,31 @@ def with_defaults(found: Any, given: dict[str, Any]) -> dict[str, Any]:
 
 def python_value(attribute: Any) -> Any:
     """The value of an attribute: a number, a text, a list of them, or a proto."""
-    found = onnx().helper.get_attribute_value(attribute)
-    if isinstance(found, bytes):
-        return found.decode("utf-8", "replace")
-    if isinstance(found, (list, tuple)) or type(found).__name__.startswith("Repeated"):
+    value = onnx().helper.get_attribute_value(attribute)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, (list, tuple)) or type(value).__name__.startswith("Repeated"):
         return [
-            item.decode("utf-8", "replace") if isinstance(item, bytes) else item for item in found
+            item.decode("utf-8", "replace") if isinstance(item, bytes) else item for item in value
         ]
-    return found
+    return value
 
 
-def function_body(found: Any, proto: Any, inputs: list[Value | None]) -> Any | None:
+def function_body(operator: Any, proto: Any, inputs: list[Value | None]) -> Any | None:
     """The function that ONNX itself defines an operator by, if there is one."""
     package = onnx()
-    if found.has_function:
-        return found.function_body
-    if found.has_context_dependent_function:
+    if operator.has_function:
+        return operator.function_body
+    if operator.has_context_dependent_function:
         types = [
             _type_proto(value).SerializeToString() if value is not None else b"" for value in inputs
         ]
         try:
-            made = found.get_context_dependent_function(proto.SerializeToString(), types)
+            text = operator.get_context_dependent_function(proto.SerializeToString(), types)
         except (ValueError, RuntimeError):  # its inputs are of no kind for which there is one
             return None
         body = package.FunctionProto()
-        body.ParseFromString(made)
+        body.ParseFromString(text)
         return body if body.node else None
     return None
 
@@ -171,8 +171,8 @@ def _type_proto(value: Value) -> Any:
 
 def kind_in_words(type_proto: Any) -> str:
     """What an input is that OpenVINO has no tensors of, in words."""
-    found = type_proto.WhichOneof("value")
-    if found != "tensor_type":
-        return str(found or "type that is not given").replace("_type", "")
+    kind = type_proto.WhichOneof("value")
+    if kind != "tensor_type":
+        return str(kind or "type that is not given").replace("_type", "")
     number, names = type_proto.tensor_type.elem_type, onnx().TensorProto.DataType
     return f"tensor of {names.Name(number) if number in names.values() else number}"

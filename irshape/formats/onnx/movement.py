@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_VALUE, MISSING_ATTRIBUTE
 from ...types import ElementType
-from .declaration import Made, Node, Value, operator
+from .declaration import Node, Outputs, Value, operator
 
 I64 = ElementType.of("i64")
 LONG = (21, 23, 24, 25)
@@ -13,7 +13,7 @@ LONG = (21, 23, 24, 25)
 
 
 @operator("Reshape", 1, 5, 13, 14, 19, *LONG)
-def reshape(node: Node) -> Made:
+def reshape(node: Node) -> Outputs:
     """0 keeps a dimension, unless `allowzero`."""
     wanted = (
         node.numbers(node["shape"] or [], shape=(len(node["shape"] or ()),))
@@ -24,7 +24,7 @@ def reshape(node: Node) -> Made:
 
 
 @operator("Flatten", 1, 9, 11, 13, *LONG)
-def flatten(node: Node) -> Made:
+def flatten(node: Node) -> Outputs:
     x = node.x
     axis = node.axis("axis", x.rank, end=True)
     static = x.shape.static
@@ -58,13 +58,13 @@ def _count(sizes: tuple[int, ...]) -> int:
 
 
 @operator("Squeeze", 1, 11, 13, *LONG)
-def squeeze(node: Node) -> Made:
+def squeeze(node: Node) -> Outputs:
     axes = _axes(node)
     return node.add("Squeeze", node.x) if axes is None else node.add("Squeeze", node.x, axes)
 
 
 @operator("Unsqueeze", 1, 11, 13, *LONG)
-def unsqueeze(node: Node) -> Made:
+def unsqueeze(node: Node) -> Outputs:
     axes = _axes(node, added=True)
     if axes is None:
         raise Violation("Unsqueeze needs its axes", rule=MISSING_ATTRIBUTE)
@@ -89,7 +89,7 @@ def _axes(node: Node, *, added: bool = False) -> Value | None:
 
 
 @operator("Transpose", 1, 13, *LONG)
-def transpose(node: Node) -> Made:
+def transpose(node: Node) -> Outputs:
     order = node["perm"]
     if order is None:
         order = [] if node.x.rank is None else list(range(node.x.rank))[::-1]
@@ -97,14 +97,14 @@ def transpose(node: Node) -> Made:
 
 
 @operator("Concat", 1, 4, 11, 13)
-def concat(node: Node) -> Made:
+def concat(node: Node) -> Outputs:
     axis = node["axis"] if node["axis"] is not None else 1  # the default of version 1
     node.axes("axis", [axis], node.x.rank)
     return node.add("Concat", *(node.need(index) for index in range(len(node.inputs))), axis=axis)
 
 
 @operator("Split", 1, 2, 11, 13, 18)
-def split(node: Node) -> Made:
+def split(node: Node) -> Outputs:
     x, given = node.x, node.input(1)
     axis = node.axis("axis", x.rank)
     sizes = node["split"]
@@ -137,7 +137,7 @@ def split(node: Node) -> Made:
 
 
 @operator("Slice", 1, 10, 11, 13)
-def slice_(node: Node) -> Made:
+def slice_(node: Node) -> Outputs:
     x = node.x
     if node.version == 1:
         starts, ends = node["starts"], node["ends"]
@@ -174,13 +174,13 @@ def slice_(node: Node) -> Made:
 
 
 @operator("Gather", 1, 11, 13)
-def gather(node: Node) -> Made:
+def gather(node: Node) -> Outputs:
     axis = node.axis("axis", node.x.rank, negative_since=1)
     return node.add("Gather", node.x, node.need(1), node.numbers(axis), version="opset8")
 
 
 @operator("GatherElements", 11, 13)
-def gather_elements(node: Node) -> Made:
+def gather_elements(node: Node) -> Outputs:
     axis = node.axis("axis", node.x.rank)
     indices = _from_front(node, node.need(1), node.x, axis)
     return node.add("GatherElements", node.x, indices, axis=axis)
@@ -204,7 +204,7 @@ def _from_front(node: Node, indices: Value, data: Value, axis: int) -> Value:
 
 
 @operator("GatherND", 11, 12, 13)
-def gather_nd(node: Node) -> Made:
+def gather_nd(node: Node) -> Outputs:
     return node.add(
         "GatherND", node.x, node.need(1), version="opset8", batch_dims=node["batch_dims"] or 0
     )
@@ -212,7 +212,7 @@ def gather_nd(node: Node) -> Made:
 
 @operator("Scatter", 9, 11)
 @operator("ScatterElements", 11, 13, 16, 18)
-def scatter_elements(node: Node) -> Made:
+def scatter_elements(node: Node) -> Outputs:
     axis = node.axis("axis", node.x.rank, negative_since=9)
     modes = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
     reduction = _reduction(node, modes)
@@ -229,7 +229,7 @@ def scatter_elements(node: Node) -> Made:
 
 
 @operator("ScatterND", 11, 13, 16, 18)
-def scatter_nd(node: Node) -> Made:
+def scatter_nd(node: Node) -> Outputs:
     modes = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
     return node.add(
         "ScatterNDUpdate",
@@ -254,12 +254,12 @@ def _reduction(node: Node, modes: dict[str, str]) -> str:
 
 
 @operator("Expand", 8, 13)
-def expand(node: Node) -> Made:
+def expand(node: Node) -> Outputs:
     return node.add("Broadcast", node.x, node.need(1), version="opset3", mode="bidirectional")
 
 
 @operator("Tile", 1, 6, 13)
-def tile(node: Node) -> Made:
+def tile(node: Node) -> Outputs:
     if node.version == 1:
         raise Violation(
             "Tile of version 1 repeats along an axis that is an input; later versions "
@@ -269,7 +269,7 @@ def tile(node: Node) -> Made:
 
 
 @operator("Pad", 1, 2, 11, 13, 18, 19, *LONG)
-def pad(node: Node) -> Made:
+def pad(node: Node) -> Outputs:
     """`pads` holds the begins of all axes, then their ends; with `axes` those of some."""
     x = node.x
     modes = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wrap": None}
@@ -344,19 +344,19 @@ def _padding(node: Node, pads: list[int], axes: list[int] | None) -> tuple[list[
 
 def _wrapped(node: Node, begins: list[int], ends: list[int]) -> Value:
     """Padding with what stands at the other end, axis by axis."""
-    made = node.x
+    wrapped = node.x
     for axis, (begin, end) in enumerate(zip(begins, ends, strict=True)):
         if begin < 0 or end < 0:
             raise Violation(
                 "Pad that wraps around takes no negative pads here", rule=INPUT_VALUE, at="pads"
             )
-        parts = [made]
+        parts = [wrapped]
         if begin:
             parts.insert(
                 0,
                 node.add(
                     "Slice",
-                    made,
+                    wrapped,
                     node.numbers([-begin]),
                     node.numbers([2**31 - 1]),
                     node.numbers([1]),
@@ -367,19 +367,19 @@ def _wrapped(node: Node, begins: list[int], ends: list[int]) -> Value:
             parts.append(
                 node.add(
                     "Slice",
-                    made,
+                    wrapped,
                     node.numbers([0]),
                     node.numbers([end]),
                     node.numbers([1]),
                     node.numbers([axis]),
                 )
             )
-        made = node.add("Concat", *parts, axis=axis) if len(parts) > 1 else made
-    return made if made is not node.x else node.add("Identity", made)
+        wrapped = node.add("Concat", *parts, axis=axis) if len(parts) > 1 else wrapped
+    return wrapped if wrapped is not node.x else node.add("Identity", wrapped)
 
 
 @operator("DepthToSpace", 1, 11, 13, 28)
-def depth_to_space(node: Node) -> Made:
+def depth_to_space(node: Node) -> Outputs:
     modes = {"DCR": "blocks_first", "CRD": "depth_first"}
     return node.add(
         "DepthToSpace", node.x, block_size=node["blocksize"], mode=modes[node["mode"] or "DCR"]
@@ -387,7 +387,7 @@ def depth_to_space(node: Node) -> Made:
 
 
 @operator("SpaceToDepth", 1, 13, 28)
-def space_to_depth(node: Node) -> Made:
+def space_to_depth(node: Node) -> Outputs:
     modes = {"DCR": "blocks_first", "CRD": "depth_first"}
     return node.add(
         "SpaceToDepth", node.x, block_size=node["blocksize"], mode=modes[node["mode"] or "DCR"]
@@ -395,7 +395,7 @@ def space_to_depth(node: Node) -> Made:
 
 
 @operator("Trilu", 14)
-def trilu(node: Node) -> Made:
+def trilu(node: Node) -> Outputs:
     """Rows and columns numbered, and held against each other: OpenVINO has no triangle."""
     x = node.x
     rank = node.rank(x, "as a batch of matrices")
@@ -419,12 +419,12 @@ def trilu(node: Node) -> Made:
 
 
 @operator("NonZero", 9, 13)
-def non_zero(node: Node) -> Made:
+def non_zero(node: Node) -> Outputs:
     return node.add("NonZero", node.x, output_type=I64)
 
 
 @operator("Compress", 9, 11, 28)
-def compress(node: Node) -> Made:
+def compress(node: Node) -> Outputs:
     x = node.x
     axis = 0 if node["axis"] is None else node.axis("axis", x.rank)
     data = node.reshaped(x, [-1]) if node["axis"] is None else x
@@ -435,7 +435,7 @@ def compress(node: Node) -> Made:
 
 
 @operator("ReverseSequence", 10, 28)
-def reverse_sequence(node: Node) -> Made:
+def reverse_sequence(node: Node) -> Outputs:
     return node.add(
         "ReverseSequence",
         node.x,
@@ -446,7 +446,7 @@ def reverse_sequence(node: Node) -> Made:
 
 
 @operator("OneHot", 9, 11, 28)
-def one_hot(node: Node) -> Made:
+def one_hot(node: Node) -> Outputs:
     """Indices and depth of any type; negative indices count from the end."""
     indices, depth, values = (node.need(index) for index in range(3))
     depth = node.convert(depth if depth.rank == 0 else node.reshaped(depth, []), "i64")
@@ -472,7 +472,7 @@ def one_hot(node: Node) -> Made:
 
 
 @operator("TopK", 1, 10, 11, 24)
-def top_k(node: Node) -> Made:
+def top_k(node: Node) -> Outputs:
     rank = node.rank(node.x, "with its axis")
     axis = node.axis("axis", rank)
     if node.version == 1:
@@ -496,20 +496,20 @@ def top_k(node: Node) -> Made:
 
 
 @operator("Unique", 11, 28)
-def unique(node: Node) -> Made:
+def unique(node: Node) -> Outputs:
     inputs = (node.x,) if node["axis"] is None else (node.x, node.numbers(node["axis"]))
-    made = node.all(
+    outputs = node.all(
         "Unique",
         *inputs,
         sorted=node.flag("sorted"),
         index_element_type=I64,
         count_element_type=I64,
     )
-    return tuple(made)
+    return tuple(outputs)
 
 
 @operator("CumSum", 11, 14)
-def cum_sum(node: Node) -> Made:
+def cum_sum(node: Node) -> Outputs:
     axis = node.need(1)
     axis = axis if axis.rank == 0 else node.reshaped(axis, [])
     return node.add(

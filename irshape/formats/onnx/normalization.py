@@ -5,10 +5,10 @@ from __future__ import annotations
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE
 from ...types import ElementType
-from .declaration import Made, Node, Value, operator
+from .declaration import Node, Outputs, Value, operator
 
 
-def _along(node: Node, type: str) -> Made:
+def _along(node: Node, type: str) -> Outputs:
     """Softmax and its kin: along one axis from version 13 on.
 
     Before, over all axes from that one on, as if they were one.
@@ -56,22 +56,22 @@ def _softmax(node: Node, type: str, x: Value, axis: int) -> Value:
 
 
 @operator("Softmax", 1, 11, 13)
-def softmax(node: Node) -> Made:
+def softmax(node: Node) -> Outputs:
     return _along(node, "SoftMax")
 
 
 @operator("LogSoftmax", 1, 11, 13)
-def log_softmax(node: Node) -> Made:
+def log_softmax(node: Node) -> Outputs:
     return _along(node, "LogSoftmax")
 
 
 @operator("Hardmax", 1, 11, 13)
-def hardmax(node: Node) -> Made:
+def hardmax(node: Node) -> Outputs:
     return _along(node, "Hardmax")
 
 
 @operator("BatchNormalization", 1, 6, 7, 9, 14, 15)
-def batch_normalization(node: Node) -> Made:
+def batch_normalization(node: Node) -> Outputs:
     """Inference only: the running mean and variance are used as they are.
 
     From version 14 on they may have a type of their own.
@@ -110,7 +110,7 @@ def batch_normalization(node: Node) -> Made:
     )
 
 
-def _training(node: Node) -> Made:
+def _training(node: Node) -> Outputs:
     """By mean and variance of the batch; the running ones move towards them."""
     x, scale, bias, mean, variance = (node.need(index) for index in range(5))
     rank = node.rank(x, "in training")
@@ -120,7 +120,7 @@ def _training(node: Node) -> Made:
     own_variance = node.add(
         "ReduceMean", node.add("Multiply", centred, centred), axes, keep_dims=False
     )
-    made = node.add(
+    normalized = node.add(
         "BatchNormInference",
         x,
         scale,
@@ -139,14 +139,14 @@ def _training(node: Node) -> Made:
             node.add("Multiply", own, node.like(own, 1 - momentum)),
         )
 
-    return made, moved(mean, own_mean), moved(variance, own_variance)
+    return normalized, moved(mean, own_mean), moved(variance, own_variance)
 
 
 @operator("InstanceNormalization", 1, 6, 22)
-def instance_normalization(node: Node) -> Made:
+def instance_normalization(node: Node) -> Outputs:
     x, scale, bias = (node.need(index) for index in range(3))
     rank = node.rank(x, "over all spatial axes")
-    made = node.add(
+    normalized = node.add(
         "MVN",
         x,
         node.numbers(list(range(2, rank))),
@@ -157,12 +157,12 @@ def instance_normalization(node: Node) -> Made:
     )
     lie = [1, -1, *([1] * (rank - 2))]
     return node.add(
-        "Add", node.add("Multiply", made, node.reshaped(scale, lie)), node.reshaped(bias, lie)
+        "Add", node.add("Multiply", normalized, node.reshaped(scale, lie)), node.reshaped(bias, lie)
     )
 
 
 @operator("LayerNormalization", 17)
-def layer_normalization(node: Node) -> Made:
+def layer_normalization(node: Node) -> Outputs:
     """LayerNormalization over the last axes.
 
     The mean and the inverse deviation are outputs of their own, computed only if used.
@@ -182,20 +182,20 @@ def layer_normalization(node: Node) -> Made:
         eps=node["epsilon"],
         eps_mode="inside_sqrt",
     )
-    made = node.add("Multiply", normal if wide is x else node.convert(normal, kind), scale)
+    scaled = node.add("Multiply", normal if wide is x else node.convert(normal, kind), scale)
     if bias is not None:
-        made = node.add("Add", made, bias)
+        scaled = node.add("Add", scaled, bias)
     if not node.wants(1) and not node.wants(2):
-        return made
+        return scaled
     mean = node.add("ReduceMean", wide, axes, keep_dims=True)
     centred = node.add("Subtract", wide, mean)
     variance = node.add("ReduceMean", node.add("Multiply", centred, centred), axes, keep_dims=True)
     deviation = node.add("Sqrt", node.add("Add", variance, node.like(variance, node["epsilon"])))
-    return made, mean, node.add("Divide", node.like(deviation, 1), deviation)
+    return scaled, mean, node.add("Divide", node.like(deviation, 1), deviation)
 
 
 @operator("GroupNormalization", 21)
-def group_normalization(node: Node) -> Made:
+def group_normalization(node: Node) -> Outputs:
     return node.add(
         "GroupNormalization",
         node.need(0),
@@ -207,18 +207,18 @@ def group_normalization(node: Node) -> Made:
 
 
 @operator("LRN", 1, 13)
-def lrn(node: Node) -> Made:
-    found = {
+def lrn(node: Node) -> Outputs:
+    attributes = {
         "alpha": node["alpha"],
         "beta": node["beta"],
         "bias": node["bias"],
         "size": node["size"],
     }
-    return node.add("LRN", node.x, node.numbers([1]), **found)
+    return node.add("LRN", node.x, node.numbers([1]), **attributes)
 
 
 @operator("LpNormalization", 1, 22)
-def lp_normalization(node: Node) -> Made:
+def lp_normalization(node: Node) -> Outputs:
     """What has the norm 0 stays 0."""
     if node["p"] not in (1, 2):
         raise Violation(
@@ -239,7 +239,7 @@ def lp_normalization(node: Node) -> Made:
 
 
 @operator("MeanVarianceNormalization", 9, 13)
-def mean_variance_normalization(node: Node) -> Made:
+def mean_variance_normalization(node: Node) -> Outputs:
     return node.add(
         "MVN",
         node.x,

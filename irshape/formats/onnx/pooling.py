@@ -7,7 +7,7 @@ from typing import Any
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK
 from ...types import ElementType
-from .declaration import Made, Node, Value, operator
+from .declaration import Node, Outputs, Value, operator
 from .matrix import spatial
 
 
@@ -21,15 +21,15 @@ def _pool(node: Node) -> dict[str, Any]:
             at="kernel_shape",
             actual=kernel,
         )
-    found: dict[str, Any] = spatial(node, len(kernel))
-    found["kernel"] = kernel
+    attributes: dict[str, Any] = spatial(node, len(kernel))
+    attributes["kernel"] = kernel
     # ONNX lets no window begin in the padding at the end, as PyTorch does
-    found["rounding_type"] = "ceil_torch" if node["ceil_mode"] else "floor"
-    return found
+    attributes["rounding_type"] = "ceil_torch" if node["ceil_mode"] else "floor"
+    return attributes
 
 
 @operator("MaxPool", 1, 8, 10, 11, 12, 22)
-def max_pool(node: Node) -> Made:
+def max_pool(node: Node) -> Outputs:
     if node["storage_order"]:
         raise Violation(
             "MaxPool that numbers its elements by columns has no counterpart in OpenVINO",
@@ -37,7 +37,7 @@ def max_pool(node: Node) -> Made:
         )
     x = node.x
     narrow = x.element_type.name in ("i8", "u8")
-    made = node.all(
+    outputs = node.all(
         "MaxPool",
         x,
         version="opset14",
@@ -45,11 +45,11 @@ def max_pool(node: Node) -> Made:
         axis=0,
         **_pool(node),
     )
-    return made[:2] if not narrow or node.wants(1) else made[:1]
+    return outputs[:2] if not narrow or node.wants(1) else outputs[:1]
 
 
 @operator("AveragePool", 1, 7, 10, 11, 19, 22)
-def average_pool(node: Node) -> Made:
+def average_pool(node: Node) -> Outputs:
     window = _pool(node)
     dilated = any(number != 1 for number in window["dilations"])
     exclude = not node["count_include_pad"]
@@ -71,17 +71,17 @@ def _spatial_axes(node: Node) -> Value:
 
 
 @operator("GlobalAveragePool", 1, 22)
-def global_average_pool(node: Node) -> Made:
+def global_average_pool(node: Node) -> Outputs:
     return node.add("ReduceMean", node.x, _spatial_axes(node), keep_dims=True)
 
 
 @operator("GlobalMaxPool", 1, 22)
-def global_max_pool(node: Node) -> Made:
+def global_max_pool(node: Node) -> Outputs:
     return node.add("ReduceMax", node.x, _spatial_axes(node), keep_dims=True)
 
 
 @operator("GlobalLpPool", 1, 2, 22)
-def global_lp_pool(node: Node) -> Made:
+def global_lp_pool(node: Node) -> Outputs:
     p = node["p"]
     if p in (1, 2):
         return node.add(f"ReduceL{int(p)}", node.x, _spatial_axes(node), keep_dims=True)
@@ -94,7 +94,7 @@ def global_lp_pool(node: Node) -> Made:
 
 
 @operator("LpPool", 1, 2, 11, 18, 22)
-def lp_pool(node: Node) -> Made:
+def lp_pool(node: Node) -> Outputs:
     """The mean of the powers, times the number of elements of the window."""
     window, p = _pool(node), node["p"]
     elements = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_SHAPES
 from ...types import ElementType
-from .declaration import Made, Node, Value, operator
+from .declaration import Node, Outputs, Value, operator
 from .elementwise import SATURATED
 from .matrix import _window, grouped
 from .tensors import element_type
@@ -71,20 +71,20 @@ def _lying(node: Node, value: Value | None, x: Value) -> Value | None:
 
 
 @operator("DequantizeLinear", *VERSIONS)
-def dequantize(node: Node) -> Made:
+def dequantize(node: Node) -> Outputs:
     x, scale = node.x, node.need(1)
     kind = element_type(node["output_dtype"]) if node["output_dtype"] else scale.element_type
-    made = node.convert(x, "f32")
+    real = node.convert(x, "f32")
     zero = _lying(node, node.input(2), x)
     if zero is not None:
-        made = node.add("Subtract", made, zero)
+        real = node.add("Subtract", real, zero)
     lying = _lying(node, scale, x)
     assert lying is not None
-    return node.convert(node.add("Multiply", made, lying), kind)
+    return node.convert(node.add("Multiply", real, lying), kind)
 
 
 @operator("QuantizeLinear", *VERSIONS)
-def quantize(node: Node) -> Made:
+def quantize(node: Node) -> Outputs:
     """Rounded to even and held within the range of the type, which is that of the zero point."""
     x, scale = node.x, _lying(node, node.need(1), node.x)
     zero = node.input(2)
@@ -110,16 +110,16 @@ def quantized(node: Node, scaled: Value, zero: Value | None, kind: ElementType) 
             raise Violation(
                 f"{node.operator} makes no {kind}", rule=INPUT_ELEMENT_TYPE, actual=kind
             )
-        made = scaled if zero is None else node.add("Add", scaled, zero)
+        level = scaled if zero is None else node.add("Add", scaled, zero)
         if node["saturate"] == 0:
-            return node.convert(made, kind)
+            return node.convert(level, kind)
     else:
-        made = node.add("Round", scaled, mode="half_to_even")
-        made = made if zero is None else node.add("Add", made, zero)
-    made = node.add(
-        "Minimum", node.add("Maximum", made, node.numbers(low, "f32")), node.numbers(high, "f32")
+        level = node.add("Round", scaled, mode="half_to_even")
+        level = level if zero is None else node.add("Add", level, zero)
+    level = node.add(
+        "Minimum", node.add("Maximum", level, node.numbers(low, "f32")), node.numbers(high, "f32")
     )
-    return node.convert(made, kind)
+    return node.convert(level, kind)
 
 
 def _real(node: Node, value: Value, scale: Value, zero: Value, *, channel: int, rank: int) -> Value:
@@ -139,29 +139,29 @@ def _real(node: Node, value: Value, scale: Value, zero: Value, *, channel: int, 
 
 
 @operator("QLinearMatMul", 10, 21)
-def qlinear_matmul(node: Node) -> Made:
+def qlinear_matmul(node: Node) -> Outputs:
     a, a_scale, a_zero, b, b_scale, b_zero, scale, zero = (node.need(index) for index in range(8))
     ranks = node.rank(a, "with its scales"), node.rank(b, "with its scales")
     left = _real(node, a, a_scale, a_zero, channel=max(ranks[0] - 2, 0), rank=ranks[0])
     right = _real(node, b, b_scale, b_zero, channel=ranks[1] - 1, rank=ranks[1])
-    made = node.add("MatMul", left, right, transpose_a=False, transpose_b=False)
+    product = node.add("MatMul", left, right, transpose_a=False, transpose_b=False)
     return quantized(
         node,
-        node.add("Divide", made, node.convert(scale, "f32")),
+        node.add("Divide", product, node.convert(scale, "f32")),
         node.convert(zero, "f32"),
         zero.element_type,
     )
 
 
 @operator("QLinearConv", 10)
-def qlinear_conv(node: Node) -> Made:
+def qlinear_conv(node: Node) -> Outputs:
     x, x_scale, x_zero, w, w_scale, w_zero, scale, zero = (node.need(index) for index in range(8))
     window = _window(node, x, w)
     rank = len(window["strides"]) + 2
     data = _real(node, x, x_scale, x_zero, channel=1, rank=rank)
     weights = _real(node, w, w_scale, w_zero, channel=0, rank=rank)
     groups = node["group"]
-    made = (
+    convolved = (
         node.add("Convolution", data, weights, **window)
         if groups == 1
         else node.add("GroupConvolution", data, grouped(node, weights, groups), **window)
@@ -169,16 +169,16 @@ def qlinear_conv(node: Node) -> Made:
     bias = node.input(8)
     if bias is not None:  # of i32, in units of the two scales
         unit = node.add("Multiply", node.convert(x_scale, "f32"), node.convert(w_scale, "f32"))
-        made = node.add(
+        convolved = node.add(
             "Add",
-            made,
+            convolved,
             node.reshaped(
                 node.add("Multiply", node.convert(bias, "f32"), unit), [1, -1, *([1] * (rank - 2))]
             ),
         )
     return quantized(
         node,
-        node.add("Divide", made, node.convert(scale, "f32")),
+        node.add("Divide", convolved, node.convert(scale, "f32")),
         node.convert(zero, "f32"),
         zero.element_type,
     )

@@ -156,9 +156,9 @@ class _Reader:
                 help="update the onnx package",
             )
         for info in [*graph.value_info, *graph.output]:
-            found = declared(info.type)
-            if found is not None:
-                self.declared[info.name] = found
+            declaration = declared(info.type)
+            if declaration is not None:
+                self.declared[info.name] = declaration
         scope = _Scope(opsets, {})
         held = {tensor.name for tensor in graph.initializer} | {
             tensor.values.name for tensor in graph.sparse_initializer
@@ -201,9 +201,9 @@ class _Reader:
         first = (value.layer.outputs[value.port].tensor_names or [""])[0]
         if first == name:
             return value
-        made = self.builder.add("Identity", value, name=name)
-        made.layer.outputs[0].names = _escaped(name)
-        return made
+        passed_on = self.builder.add("Identity", value, name=name)
+        passed_on.layer.outputs[0].names = _escaped(name)
+        return passed_on
 
     def value(self, name: str, scope: _Scope) -> Value | None:
         """The value that a name refers to.
@@ -211,16 +211,16 @@ class _Reader:
         An initializer becomes a constant at its first use. A value from around a branch or a loop
         becomes a constant again, or a Parameter.
         """
-        found = scope.values.get(name)
-        if found is None and name in scope.initializers:
-            found = scope.values[name] = self.constant(scope.initializers[name], name)
-        if found is None and scope.outer is not None:
+        value = scope.values.get(name)
+        if value is None and name in scope.initializers:
+            value = scope.values[name] = self.constant(scope.initializers[name], name)
+        if value is None and scope.outer is not None:
             outer, around = scope.outer
             with self.inside(around):
                 given = self.value(name, outer)
             if given is not None:
-                found = scope.values[name] = self.captured(given, name, scope)
-        return found
+                value = scope.values[name] = self.captured(given, name, scope)
+        return value
 
     def captured(self, given: Value, name: str, scope: _Scope) -> Value:
         """A value from around a branch or a loop, inside it."""
@@ -229,9 +229,9 @@ class _Reader:
             return self.builder.constant_at(
                 constant.element_type, constant.shape, constant.offset, constant.size, name=name
             )
-        found = self.builder.parameter(name, given.tensor.with_value(None))
-        scope.captured.append((given, found.layer))
-        return found
+        parameter = self.builder.parameter(name, given.tensor.with_value(None))
+        scope.captured.append((given, parameter.layer))
+        return parameter
 
     @contextmanager
     def inside(self, builder: Builder) -> Iterator[None]:
@@ -277,13 +277,13 @@ class _Reader:
             while inputs and inputs[-1] is None:
                 inputs.pop()
             first = len(builder.body.layers)
-            made = (
+            outputs = (
                 self.opaque(proto, inputs, _Undefined(lacking[0]))
                 if lacking
                 else self.node(proto, inputs, scope)
             )
             for index, name in enumerate(proto.output):
-                output = made[index] if index < len(made) else None
+                output = outputs[index] if index < len(outputs) else None
                 if name and output is not None:
                     scope.values[name] = self.bound(output, name, first, scope, proto, index)
 
@@ -337,11 +337,11 @@ class _Reader:
                     rule=UNKNOWN_VERSION,
                     actual=domain or "ai.onnx",
                 )
-            found = schema(proto.op_type, opset, domain)
-            if found is None:
+            operator = schema(proto.op_type, opset, domain)
+            if operator is None:
                 raise _Unknown(proto.op_type, domain, opset)
-            attributes = with_defaults(found, self.attributes(proto, scope))
-            self.check(found, attributes, inputs, proto)
+            attributes = with_defaults(operator, self.attributes(proto, scope))
+            self.check(operator, attributes, inputs, proto)
             held = (
                 {"If": self.conditional, "Loop": self.loop, "Scan": self.scan}.get(proto.op_type)
                 if domain == ""
@@ -349,17 +349,17 @@ class _Reader:
             )
             if held is not None:
                 return held(inputs, attributes, scope)
-            implementation = declarations().get((domain, proto.op_type, found.since_version))
-            if implementation is not None and not found.deprecated:
+            implementation = declarations().get((domain, proto.op_type, operator.since_version))
+            if implementation is not None and not operator.deprecated:
                 plain = {name: python_value(attribute) for name, attribute in attributes.items()}
                 node = Node(
-                    self.builder, proto.op_type, found.since_version, inputs, plain, proto.output
+                    self.builder, proto.op_type, operator.since_version, inputs, plain, proto.output
                 )
-                made = implementation(node)
-                return made if isinstance(made, tuple) else (made,)
-            body = function_body(found, with_attributes(proto, attributes), inputs)
+                outputs = implementation(node)
+                return outputs if isinstance(outputs, tuple) else (outputs,)
+            body = function_body(operator, with_attributes(proto, attributes), inputs)
             if body is None:
-                raise _Undeclared(proto.op_type, domain, found.since_version)
+                raise _Undeclared(proto.op_type, domain, operator.since_version)
             return self.call(body, proto, inputs, attributes, scope)
         except Violation as refusal:
             return self.opaque(proto, inputs, refusal)
@@ -398,17 +398,17 @@ class _Reader:
 
     def attributes(self, proto: Any, scope: _Scope) -> dict[str, Any]:
         """The attributes of a node by name, as protos, with those of the function resolved."""
-        found = {}
+        named = {}
         for attribute in proto.attribute:
             if attribute.ref_attr_name:
                 if attribute.ref_attr_name in scope.attributes:
-                    found[attribute.name] = scope.attributes[attribute.ref_attr_name]
+                    named[attribute.name] = scope.attributes[attribute.ref_attr_name]
             else:
-                found[attribute.name] = attribute
-        return found
+                named[attribute.name] = attribute
+        return named
 
     def check(
-        self, found: Any, attributes: dict[str, Any], inputs: list[Value | None], proto: Any
+        self, operator: Any, attributes: dict[str, Any], inputs: list[Value | None], proto: Any
     ) -> None:
         """Checks a node against the schema of its operator. Raises `Violation`.
 
@@ -416,12 +416,12 @@ class _Reader:
         """
         _check_attributes(
             self.builder,
-            found,
+            operator,
             attributes,
             {attribute.name for attribute in proto.attribute},
             proto.op_type,
         )
-        least, most = found.min_input, found.max_input
+        least, most = operator.min_input, operator.max_input
         if not least <= len(inputs) <= most or any(
             value is None and index < least for index, value in enumerate(inputs)
         ):
@@ -429,12 +429,12 @@ class _Reader:
                 f"{least}"
                 if least == most
                 else f"{least} or more"
-                if found.is_infinite(most)
+                if operator.is_infinite(most)
                 else f"{least} to {most}"
             )
             seen = sum(value is not None for value in inputs)
             raise Violation(
-                f"{proto.op_type} of version {found.since_version} takes {wanted} inputs, "
+                f"{proto.op_type} of version {operator.since_version} takes {wanted} inputs, "
                 f"got {seen}",
                 rule=INPUT_COUNT,
                 expected=wanted,
@@ -444,7 +444,7 @@ class _Reader:
         for index, value in enumerate(inputs):
             if value is None or value.element_type is DYNAMIC_TYPE:
                 continue
-            formal = found.inputs[min(index, len(found.inputs) - 1)]
+            formal = operator.inputs[min(index, len(operator.inputs) - 1)]
             allowed = {
                 NAMES.get(name[len("tensor(") : -1])
                 for name in formal.types
@@ -455,7 +455,7 @@ class _Reader:
                 words = ", ".join(sorted(name for name in allowed if name))
                 raise Violation(
                     f"`{formal.name}` (input {index}) has element type {kind}; "
-                    f"{proto.op_type} of version {found.since_version} takes {words}",
+                    f"{proto.op_type} of version {operator.since_version} takes {words}",
                     rule=INPUT_ELEMENT_TYPE,
                     expected=words,
                     actual=kind,
@@ -676,16 +676,16 @@ class _Reader:
             )
 
         def listed(name: str, length: int) -> list[int]:
-            found = list(attributes[name].ints) if name in attributes else [0] * length
-            if len(found) != length:
+            numbers = list(attributes[name].ints) if name in attributes else [0] * length
+            if len(numbers) != length:
                 raise Violation(
-                    f"`{name}` holds {len(found)} numbers; it takes {length}",
+                    f"`{name}` holds {len(numbers)} numbers; it takes {length}",
                     rule=ATTRIBUTE_VALUE,
                     at=name,
                     expected=length,
-                    actual=len(found),
+                    actual=len(numbers),
                 )
-            return found
+            return numbers
 
         axes = []
         for value, axis in zip(values[number:], listed("scan_input_axes", count), strict=True):
@@ -803,12 +803,14 @@ class _Undefined(Violation):
 
 class _Unknown(Violation):
     def __init__(self, name: str, domain: str, opset: int) -> None:
-        every = [found for found in onnx().defs.get_all_schemas() if found.domain == domain]
-        if any(found.name == name for found in every):
+        every = [
+            operator for operator in onnx().defs.get_all_schemas() if operator.domain == domain
+        ]
+        if any(operator.name == name for operator in every):
             since = min(
-                found.since_version
-                for found in onnx().defs.get_all_schemas_with_history()
-                if found.domain == domain and found.name == name
+                operator.since_version
+                for operator in onnx().defs.get_all_schemas_with_history()
+                if operator.domain == domain and operator.name == name
             )
             super().__init__(
                 f"opset {opset} does not contain {name}, which came with opset {since}",
@@ -817,7 +819,7 @@ class _Unknown(Violation):
                 actual=opset,
             )
             return
-        close = get_close_matches(name, [found.name for found in every], 1, 0.7)
+        close = get_close_matches(name, [operator.name for operator in every], 1, 0.7)
         super().__init__(
             f"no opset of {domain or 'ai.onnx'} contains an operator {name}",
             rule=UNKNOWN_TYPE if domain == "" else CUSTOM_OPERATION,
@@ -849,13 +851,13 @@ def _escaped(name: str) -> str:
 
 
 def _check_attributes(
-    builder: Builder, found: Any, attributes: dict[str, Any], given: set[str], name: str
+    builder: Builder, operator: Any, attributes: dict[str, Any], given: set[str], name: str
 ) -> None:
     """Drops meaningless attributes, and notes them.
 
     Raises `Violation` for an attribute that is missing or of the wrong type.
     """
-    known = found.attributes
+    known = operator.attributes
     kinds = onnx().AttributeProto.AttributeType
     for key, attribute in list(attributes.items()):
         declared = known.get(key)
@@ -871,7 +873,7 @@ def _check_attributes(
             message = (
                 f"`{key}` looks like a misspelling of `{close[0]}`"
                 if close
-                else f"{name} of version {found.since_version} has no attribute `{key}`"
+                else f"{name} of version {operator.since_version} has no attribute `{key}`"
             )
             wanted = close[0] if close else ", ".join(sorted(known)) or "no attributes"
             builder.report(

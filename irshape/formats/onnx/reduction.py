@@ -7,7 +7,7 @@ from math import inf
 from ...faults import Violation
 from ...rule_ids import INPUT_SHAPES
 from ...types import ElementType
-from .declaration import Made, Node, Value, operator
+from .declaration import Node, Outputs, Value, operator
 
 
 def axes_of(node: Node) -> Value | None:
@@ -54,7 +54,7 @@ PLAIN = {
 """Those that OpenVINO has, with their versions."""
 
 
-def _plain(node: Node) -> Made:
+def _plain(node: Node) -> Outputs:
     """A reduction that OpenVINO has.
 
     L1 and L2 over no axes are still a norm: that of each element by itself.
@@ -67,16 +67,16 @@ def _plain(node: Node) -> Made:
         return reduced(
             node, {"ReduceMax": "ReduceLogicalOr", "ReduceMin": "ReduceLogicalAnd"}[type], x, axes
         )
-    made = reduced(node, type, x, axes)
+    result = reduced(node, type, x, axes)
     if (
         type in ("ReduceMax", "ReduceMin")
         and x.element_type.is_real
         and 0 in (x.shape.static or ())
     ):
         return node.add(
-            "Add", made, node.like(x, -inf if type == "ReduceMax" else inf)
+            "Add", result, node.like(x, -inf if type == "ReduceMax" else inf)
         )  # of nothing; OpenVINO's is the least number of the type
-    return made
+    return result
 
 
 for _name, (_, _versions) in PLAIN.items():
@@ -84,17 +84,17 @@ for _name, (_, _versions) in PLAIN.items():
 
 
 @operator("ReduceSumSquare", 1, 11, 13, 18)
-def reduce_sum_square(node: Node) -> Made:
+def reduce_sum_square(node: Node) -> Outputs:
     return reduced(node, "ReduceSum", node.add("Multiply", node.x, node.x), axes_of(node))
 
 
 @operator("ReduceLogSum", 1, 11, 13, 18, 28)
-def reduce_log_sum(node: Node) -> Made:
+def reduce_log_sum(node: Node) -> Outputs:
     return node.add("Log", reduced(node, "ReduceSum", node.x, axes_of(node)))
 
 
 @operator("ReduceLogSumExp", 1, 11, 13, 18, 28)
-def reduce_log_sum_exp(node: Node) -> Made:
+def reduce_log_sum_exp(node: Node) -> Outputs:
     """LogSumExp, with the greatest element subtracted first so that nothing overflows.
 
     An infinite one is not subtracted.
@@ -120,11 +120,11 @@ def reduce_log_sum_exp(node: Node) -> Made:
     back = (
         finite if node.flag("keepdims") else node.add("ReduceSum", finite, axes, keep_dims=False)
     )  # of one element each: the element itself
-    made = node.add("Add", node.add("Log", total), back)
-    return node.convert(made, type) if real is not x else made
+    logarithm = node.add("Add", node.add("Log", total), back)
+    return node.convert(logarithm, type) if real is not x else logarithm
 
 
-def _joined(node: Node) -> Made:
+def _joined(node: Node) -> Outputs:
     """Sum, Mean, Max and Min over the inputs.
 
     The inputs broadcast from version 8 on, and have equal shapes before.
@@ -142,15 +142,15 @@ def _joined(node: Node) -> Made:
                 )
     type = JOINED[node.operator][0]
     broadcast = "none" if node.version < 8 else "numpy"
-    made = first
+    joined = first
     for other in others:
         if other.element_type.name == "boolean":
-            made = node.add(f"Logical{'Or' if type == 'Maximum' else 'And'}", made, other)
+            joined = node.add(f"Logical{'Or' if type == 'Maximum' else 'And'}", joined, other)
         else:
-            made = node.add(type, made, other, auto_broadcast=broadcast)
+            joined = node.add(type, joined, other, auto_broadcast=broadcast)
     if node.operator == "Mean" and others:
-        made = node.add("Divide", made, node.like(made, len(node.inputs)))
-    return made
+        joined = node.add("Divide", joined, node.like(joined, len(node.inputs)))
+    return joined
 
 
 JOINED = {
@@ -165,7 +165,7 @@ for _name, (_, _versions) in JOINED.items():
 
 @operator("ArgMax", 1, 11, 12, 13)
 @operator("ArgMin", 1, 11, 12, 13)
-def arg_max(node: Node) -> Made:
+def arg_max(node: Node) -> Outputs:
     """ArgMax and ArgMin by TopK of one element.
 
     Of equal elements the first is taken, or the last, by reversing the axis.

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE
-from .declaration import Made, Node, Value, operator
+from .declaration import Node, Outputs, Value, operator
 
 ACTIVATIONS = {"RNN": ["tanh"], "GRU": ["sigmoid", "tanh"], "LSTM": ["sigmoid", "tanh", "tanh"]}
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
@@ -125,7 +125,7 @@ def _bias(node: Node, directions: int, hidden: int, kind: str) -> Value:
     return node.add("Concat", node.add("Add", both, both_h), last_x, last_h, axis=1)
 
 
-def _made(node: Node, outputs: tuple[Value, ...], batch_first: bool) -> Made:
+def _made(node: Node, outputs: tuple[Value, ...], batch_first: bool) -> Outputs:
     """ONNX's order of axes: the sequence (with layout 1, the batch) first, then the direction."""
     whole = node.add(
         "Transpose", outputs[0], node.numbers([0, 2, 1, 3] if batch_first else [2, 1, 0, 3])
@@ -138,13 +138,13 @@ def _made(node: Node, outputs: tuple[Value, ...], batch_first: bool) -> Made:
 
 
 @operator("RNN", 1, 7, 14, 22)
-def rnn(node: Node) -> Made:
+def rnn(node: Node) -> Outputs:
     inputs, attributes, batch_first = _parts(node)
     return _made(node, node.all("RNNSequence", *inputs, **attributes), batch_first)
 
 
 @operator("GRU", 3, 7, 14, 22)
-def gru(node: Node) -> Made:
+def gru(node: Node) -> Outputs:
     inputs, attributes, batch_first = _parts(node)
     return _made(
         node,
@@ -159,7 +159,7 @@ def gru(node: Node) -> Made:
 
 
 @operator("LSTM", 1, 7, 14, 22)
-def lstm(node: Node) -> Made:
+def lstm(node: Node) -> Outputs:
     if node["input_forget"]:
         raise Violation(
             "LSTM that couples its input and forget gates has no counterpart in OpenVINO",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ...faults import Violation
 from ...rule_ids import INPUT_SHAPES
-from .declaration import Made, Node, Value, operator
+from .declaration import Node, Outputs, Value, operator
 
 
 @operator("DFT", 17, 20)
-def dft(node: Node) -> Made:
+def dft(node: Node) -> Outputs:
     """DFT of real numbers (last axis of 1) or complex ones (2).
 
     With onesided only the half is computed that determines the other.

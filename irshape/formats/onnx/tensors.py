@@ -42,13 +42,17 @@ def declared(type_proto: Any) -> Tensor | None:
     """What a TypeProto says of a tensor; None where it says nothing, or is none of a tensor."""
     if not type_proto.HasField("tensor_type"):
         return None
-    found = type_proto.tensor_type
-    kind = ElementType.of(TYPES[found.elem_type]) if found.elem_type in TYPES else DYNAMIC_TYPE
-    if not found.HasField("shape"):
+    tensor_type = type_proto.tensor_type
+    kind = (
+        ElementType.of(TYPES[tensor_type.elem_type])
+        if tensor_type.elem_type in TYPES
+        else DYNAMIC_TYPE
+    )
+    if not tensor_type.HasField("shape"):
         return Tensor(kind, DYNAMIC_SHAPE)
     sizes = [
         dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else -1
-        for dim in found.shape.dim
+        for dim in tensor_type.shape.dim
     ]
     return Tensor(kind, PartialShape(sizes))
 
@@ -178,8 +182,8 @@ class Tensors:
                 rule=MISSING_WEIGHTS,
             )
         path = self.folder / location
-        found = self._mapped.get(location)
-        if found is None:
+        data = self._mapped.get(location)
+        if data is None:
             folder = os.path.realpath(self.folder)
             if os.path.commonpath([folder, os.path.realpath(path)]) != folder:
                 raise Violation(
@@ -195,7 +199,7 @@ class Tensors:
                             f"the data lies in '{location}', which is no regular file",
                             rule=MISSING_WEIGHTS,
                         )
-                    found = (
+                    data = (
                         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
                         if status.st_size
                         else b""
@@ -205,5 +209,5 @@ class Tensors:
                     f"the data lies in '{location}', which cannot be opened: {problem.strerror}",
                     rule=MISSING_WEIGHTS,
                 ) from None
-            self._mapped[location] = found
-        return memoryview(found)
+            self._mapped[location] = data
+        return memoryview(data)

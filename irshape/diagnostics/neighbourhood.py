@@ -183,13 +183,13 @@ def _said(port: Port) -> str | None:
 
     Without a <dim>, it may be a scalar or of dynamic rank."""
     name = str(port.element_type) if port.element_type is not None else port.precision or ""
-    dims = (
-        "malformed dimensions"
-        if port.dims is None
-        else f"[{','.join('?' if size < 0 else str(size) for size in port.dims)}]"
-        if port.dims
-        else "no dimensions"
-    )
+    if port.dims is None:
+        dims = "malformed dimensions"
+    elif port.dims:
+        sizes = ["?" if size < 0 else str(size) for size in port.dims]
+        dims = f"[{','.join(sizes)}]"
+    else:
+        dims = "no dimensions"
     return f"{name} {dims}".strip() if name or port.dims != () else None
 
 
@@ -207,13 +207,11 @@ def _agrees(port: Port, tensor: Tensor) -> bool:
 
 
 def _as_declared(port: Port, tensor: Tensor) -> bool:
-    """Whether the port says all of the inferred tensor that a port can say."""
+    """Whether a port declares everything of the inferred tensor that a port can declare."""
     if port.precision is not None and port.element_type is not tensor.element_type:
         return False
     dims = tensor.shape.dims
-    return port.dims == (
-        () if dims is None else tuple(dim.low if dim.is_static else -1 for dim in dims)
-    )
+    return port.dims == tuple(dim.low if dim.is_static else -1 for dim in dims or ())
 
 
 def _value(tensor: Tensor | None) -> str | None:

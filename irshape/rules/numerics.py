@@ -342,10 +342,8 @@ def _not_finite(constant: Constant, pieces: Pieces, *, nan: bool) -> Iterator[tu
                 or bool(bits & layout.mantissa or not layout.mantissa) is not nan
             ):
                 continue
-            yield (
-                start // width + index,
-                float("nan") if nan else float("-inf" if bits >> (8 * width - 1) else "inf"),
-            )
+            infinity = "-inf" if bits >> (8 * width - 1) else "inf"
+            yield start // width + index, float("nan" if nan else infinity)
 
 
 def _too_large(pieces: Pieces) -> Iterator[tuple[int, float]]:

@@ -56,13 +56,11 @@ class Configuration(NamedTuple):
             data: Any = tomllib.loads(file.read_bytes().decode())
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
             raise ConfigurationError(f"{file}: {problem}") from None
-        tool = data.get("tool")
-        table = (
-            (tool.get("irshape", {}) if isinstance(tool, dict) else {})
-            if file.name == "pyproject.toml"
-            else data
-        )
-        where = f"{file}: " + ("tool.irshape" if file.name == "pyproject.toml" else "")
+        table, where = data, f"{file}: "
+        if file.name == "pyproject.toml":
+            tool = data.get("tool")
+            table = tool.get("irshape", {}) if isinstance(tool, dict) else {}
+            where += "tool.irshape"
         if not isinstance(table, dict):
             raise ConfigurationError(f"{where} is no table")
         try:

@@ -66,10 +66,9 @@ def _summary(report: Report, options: Options, paint: Paint) -> str:
         f"{counted(sum(file.layers for file in report.files), 'layer')}"
     )
     counts = tally({"error": errors, "warning": warnings})
-    outcome = (
-        paint(counts, "error" if errors else "warning")
-        if counts
-        else paint("no errors, no warnings", "green")
-    )
+    if counts:
+        outcome = paint(counts, "error" if errors else "warning")
+    else:
+        outcome = paint("no errors, no warnings", "green")
     hidden = "" if options.infos else " (shown with --verbose)"
     return f"{files}: {outcome}" + (f", {counted(notes, 'info')}{hidden}" if notes else "")

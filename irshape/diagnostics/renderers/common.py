@@ -65,17 +65,13 @@ _CONTROL = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 
 def _visible(char: str) -> str:
     number = ord(char)
-    return (
-        f"\\x{number:02x}"
-        if number < 0x100
-        else f"\\u{number:04x}"
-        if number < 0x10000
-        else f"\\U{number:08x}"
-    )
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """JSON in which text outside of ASCII stands as it is, but for what cannot be seen."""
+    """JSON in which text outside ASCII is not escaped, except for invisible characters."""
     import json
 
     return _BEYOND_ASCII.sub(_json_escape, json.dumps(value, indent=indent, ensure_ascii=False))
@@ -96,10 +92,8 @@ def width(text: str) -> int:
     """How many columns of a terminal a text takes."""
     if text.isascii():
         return len(text)
-    return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
-        for char in text
-    )
+    spacing = [char for char in text if not unicodedata.combining(char)]
+    return len(spacing) + sum(unicodedata.east_asian_width(char) in "WF" for char in spacing)
 
 
 def shortened(text: str, limit: int) -> str:

@@ -139,13 +139,12 @@ def _head(report: Report, options: Options) -> str:
         report.count(severity)
         for severity in SEVERITIES[: SEVERITIES.index(options.fail_level) + 1]
     )
-    state, words = (
-        ("error", "does not pass")
-        if fails
-        else ("ok", "passes")
-        if report.ok and not report.count("warning")
-        else ("warning", "passes, with findings")
-    )
+    if fails:
+        state, words = "error", "does not pass"
+    elif report.ok and not report.count("warning"):
+        state, words = "ok", "passes"
+    else:
+        state, words = "warning", "passes, with findings"
     numbers = [
         ("", len(report.files), "file"),
         ("", sum(file.layers for file in report.files), "layer"),
@@ -220,9 +219,8 @@ def _table(report: Report) -> str:
     )
     failing = (
         (
-            f'<div class="list"><table class="files"><thead>{head}</thead><tbody>{rows[False]}'
-            "</tbody>"
-            "</table></div>"
+            f'<div class="list"><table class="files"><thead>{head}</thead>'
+            f"<tbody>{rows[False]}</tbody></table></div>"
         )
         if rows[False]
         else ""

@@ -1,0 +1,76 @@
+"""Every finding of a code comes from the rule of that code, and only the rule cures it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from network import network
+from test_faults import FAULTS
+
+import irshape
+from irshape.inference.engine import infer
+from irshape.model.graph import Model
+from irshape.rules import PHASES, Context, Fault, Finding, Rule, RuleId, all_rules, findings
+
+EVERYTHING = {rule.code for rule in all_rules()}
+
+
+def read(text: str, folder: Path, weights: bytes = b"") -> Model:
+    (folder / "m.xml").write_text(text)
+    (folder / "m.bin").write_bytes(weights)
+    return irshape.load(folder / "m.xml")
+
+
+def context_of(model: Model) -> Context:
+    return Context(model, infer(model, compare=True))
+
+
+def key(finding: Finding) -> tuple[str, int, str]:
+    return finding.rule.code, finding.offset, finding.message
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_rules_report_under_their_own_code_only(name: str, tmp_path: Path) -> None:
+    fault = FAULTS[name]
+    context = context_of(read(fault.put(), tmp_path, fault.weights))
+    by_rule = [finding for rule in all_rules() for finding in rule.findings(context)]
+    for rule in all_rules():
+        assert {finding.rule for finding in rule.findings(context)} <= {rule.id}
+    assert fault.code in {finding.rule.code for finding in by_rule}
+    assert sorted(map(key, findings(context, EVERYTHING))) == sorted(map(key, by_rule))
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
+def test_a_rule_passes_on_what_is_reported_under_its_id(rule: type[Rule], tmp_path: Path) -> None:
+    model = read(network(), tmp_path, bytes(448))
+    model.findings.append(Finding(Fault(rule.id, "reported"), 0))
+    context = context_of(model)
+    assert [each.message for each in rule.findings(context)].count("reported") == 1
+    assert [each.message for each in findings(context)].count("reported") == 1
+
+
+def test_what_is_reported_under_an_id_without_a_rule_is_not_lost(tmp_path: Path) -> None:
+    model = read(network(), tmp_path, bytes(448))
+    model.findings.append(Finding(Fault(RuleId("IR999", "of-a-plugin", "error"), "reported"), 0))
+    assert [each.rule.code for each in findings(context_of(model))].count("IR999") == 1
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
+def test_a_rule_has_cures_if_it_has_a_phase(rule: type[Rule]) -> None:
+    assert rule.phase is None or rule.phase in PHASES
+    assert (rule.cures.__func__ is not Rule.cures.__func__) is (rule.phase is not None)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_rule_cures_findings_of_its_own(name: str, tmp_path: Path) -> None:
+    fault = FAULTS[name]
+    context = context_of(read(fault.put(), tmp_path, fault.weights))
+    reported = list(findings(context))
+    before = context.model.source.data
+    for rule in all_rules():
+        for cure in rule.cures(context, reported):
+            assert cure.finding.rule == rule.id
+            assert cure.edits
+            assert all(0 <= edit.start <= edit.end <= len(before) for edit in cure.edits)
+    assert context.model.source.data == before

@@ -1,4 +1,6 @@
-"""The types in which sums of products are computed: narrow reals as f32 and rounded once, integers with wrap-around, through BLAS where that is exact."""
+"""The types in which sums of products are computed: narrow reals as f32 and rounded once, integers
+with wrap-around, through BLAS where that is exact.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from .lazy import Array, np
 
 
 def widened(array: Array) -> Array:
-    """The same numbers in a type for sums of products: f32 or f64 for reals; for integers of up to 16 bits f64, which is exact and fast; else their own."""
+    """The same numbers in a type for sums of products: f32 or f64 for reals; for integers of up to
+    16 bits f64, which is exact and fast; else their own.
+    """
     numbers = plain(array)
     return (
         numbers.astype(np.float64)
@@ -17,7 +21,7 @@ def widened(array: Array) -> Array:
 
 
 def narrowed(result: Array, like: Array) -> Array:
-    """Sums of products of `widened` arrays in the element type of an array; integers wrap around."""
+    """Sums of products of `widened` arrays, in the type of another array; integers wrap around."""
     if result.dtype == like.dtype and is_plain(like):
         return result
     from ..numpy_types import element_type_of

@@ -38,7 +38,10 @@ class ReLU(UnaryWithValue):
 
 
 class Clamp(UnaryWithValue):
-    """The input held between `min` and `max`; for integers they are rounded inwards. Specification: Clamp-1."""
+    """The input held between `min` and `max`; for integers they are rounded inwards.
+
+    Specification: Clamp-1.
+    """
 
     since = 1
     leaves_nan_open = True
@@ -83,15 +86,20 @@ class Elu(Unary):
     alpha: float = attribute(FLOAT, default=0.0, required=True)
 
     def of(self, data: Array) -> Array:
-        made = np.minimum(data, 0)
-        np.expm1(made, out=made)
-        made *= data.dtype.type(self.alpha)
-        np.copyto(made, data, where=data >= 0)
-        return made
+        result = np.minimum(data, 0)
+        np.expm1(result, out=result)
+        result *= data.dtype.type(self.alpha)
+        np.copyto(result, data, where=data >= 0)
+        return result
 
 
 class PReLU(Operation):
-    """x, times the slope where it is negative. A slope of rank 1 as long as axis 1 lies along that axis, others are broadcast. Specification: PReLU-1."""
+    """x, times the slope where it is negative.
+
+    A slope of rank 1 as long as axis 1 lies along that axis, others are broadcast.
+
+    Specification: PReLU-1.
+    """
 
     since = 1
     also_read = ("PRelu",)
@@ -108,7 +116,8 @@ class PReLU(Operation):
             and not slope.element_type.is_dynamic
         ):
             yield fault(
-                f"`slope` has element type {slope.element_type}, `data` has {data.element_type}; they must be the same",
+                f"`slope` has element type {slope.element_type}, `data` has {data.element_type}; "
+                "they must be the same",
                 at="slope",
                 expected=data.element_type,
                 actual=slope.element_type,
@@ -124,7 +133,9 @@ class PReLU(Operation):
         spread = slope.shape.broadcast(data.shape)
         if not along_channels and (spread is None or not spread.compatible(data.shape)):
             yield fault(
-                f"`slope` has shape {slope.shape}, which cannot be broadcast to {data.shape} of `data`; expected one element, one for each channel, or a shape that NumPy would broadcast",
+                f"`slope` has shape {slope.shape}, which cannot be broadcast to {data.shape} of "
+                "`data`; expected one element, one for each channel, or a shape that NumPy would "
+                "broadcast",
                 at="slope",
                 expected=f"a shape that goes with {data.shape}",
                 actual=slope.shape,
@@ -136,13 +147,16 @@ class PReLU(Operation):
         if slope.ndim == 1 and data.ndim and slope.shape[0] == data.shape[channel]:
             slope = slope.reshape(slope.shape + (1,) * (data.ndim - channel - 1))
         numbers, slopes = plain(data), plain(slope)
-        made = np.atleast_1d(numbers * slopes)
-        np.copyto(made, numbers, where=numbers >= 0)
-        return computed(made.reshape(data.shape), data)
+        result = np.atleast_1d(numbers * slopes)
+        np.copyto(result, numbers, where=numbers >= 0)
+        return computed(result.reshape(data.shape), data)
 
 
 class Selu(Operation):
-    """`lambda * x` where x is positive, else `alpha * lambda * (exp(x) - 1)`. Specification: Selu-1."""
+    """`lambda * x` where x is positive, else `alpha * lambda * (exp(x) - 1)`.
+
+    Specification: Selu-1.
+    """
 
     since = 1
     data = operand(FLOATING)
@@ -166,11 +180,11 @@ class Selu(Operation):
     def evaluate(self, data: Array, alpha: Array, lambda_: Array) -> Array:
         numbers = plain(data)
         scale = plain(lambda_).reshape(-1)[0]
-        made = np.atleast_1d(np.minimum(numbers, 0))
-        np.expm1(made, out=made)
-        made *= plain(alpha).reshape(-1)[0] * scale
-        np.multiply(numbers, scale, out=made, where=numbers > 0)
-        return computed(made.reshape(data.shape), data)
+        result = np.atleast_1d(np.minimum(numbers, 0))
+        np.expm1(result, out=result)
+        result *= plain(alpha).reshape(-1)[0] * scale
+        np.multiply(numbers, scale, out=result, where=numbers > 0)
+        return computed(result.reshape(data.shape), data)
 
 
 class HardSigmoid(Operation):
@@ -207,16 +221,17 @@ class HardSigmoid(Operation):
 
     def evaluate(self, data: Array, alpha: Array, beta: Array) -> Array:
         numbers = plain(data)
-        made = np.atleast_1d(numbers * plain(alpha).reshape(-1)[0])
-        made += plain(beta).reshape(-1)[0]
-        return computed(np.clip(made, 0, 1, out=made).reshape(data.shape), data)
+        result = np.atleast_1d(numbers * plain(alpha).reshape(-1)[0])
+        result += plain(beta).reshape(-1)[0]
+        return computed(np.clip(result, 0, 1, out=result).reshape(data.shape), data)
 
 
 def not_floating(name: str, tensor: Tensor) -> Iterator[Fault]:
     """A violation if the element type is not floating-point, where OpenVINO does not look."""
     if not tensor.element_type.is_dynamic and not tensor.element_type.is_real:
         yield fault(
-            f"`{name}` has element type {tensor.element_type}; the specification wants a floating-point type, though OpenVINO takes others in silence",
+            f"`{name}` has element type {tensor.element_type}; the specification wants a "
+            "floating-point type, though OpenVINO takes others in silence",
             at=name,
             expected="a floating-point type",
             actual=tensor.element_type,
@@ -237,10 +252,10 @@ class Sigmoid(Unary):
 
 
 def sigmoid(data: Array, out: Array | None = None) -> Array:
-    made = np.negative(data, out=out)
-    np.exp(made, out=made)
-    made += 1
-    return np.reciprocal(made, out=made)
+    result = np.negative(data, out=out)
+    np.exp(result, out=result)
+    result += 1
+    return np.reciprocal(result, out=result)
 
 
 class Swish(Operation):
@@ -256,24 +271,27 @@ class Swish(Operation):
     def evaluate(self, data: Array, beta: Array | None) -> Array:
         numbers = np.atleast_1d(plain(data))
         scaled = numbers if beta is None else numbers * plain(beta)
-        made = sigmoid(scaled, None if beta is None else scaled)
-        made *= numbers
-        return computed(made.reshape(data.shape), data)
+        result = sigmoid(scaled, None if beta is None else scaled)
+        result *= numbers
+        return computed(result.reshape(data.shape), data)
 
 
 class Gelu_2(Unary):
-    """`x * Φ(x)` with the distribution function of the normal distribution. Specification: Gelu-2."""
+    """`x * Φ(x)` with the distribution function of the normal distribution.
+
+    Specification: Gelu-2.
+    """
 
     since = 2
     data = operand(FLOATING)
 
     def of(self, data: Array) -> Array:
-        made = np.ascontiguousarray(data * data.dtype.type(math.sqrt(0.5)))
-        erf(made, out=made)
-        made += 1
-        made *= data
-        made *= data.dtype.type(0.5)
-        return made
+        result = np.ascontiguousarray(data * data.dtype.type(math.sqrt(0.5)))
+        erf(result, out=result)
+        result += 1
+        result *= data
+        result *= data.dtype.type(0.5)
+        return result
 
 
 class Gelu_7(Gelu_2):
@@ -285,16 +303,16 @@ class Gelu_7(Gelu_2):
     def of(self, data: Array) -> Array:
         if self.approximation_mode == "ERF":
             return super().of(data)
-        made = np.square(data)
-        made *= data.dtype.type(0.044715)
-        made += 1
-        made *= data
-        made *= data.dtype.type(math.sqrt(2 / math.pi))
-        np.tanh(made, out=made)
-        made += 1
-        made *= data
-        made *= data.dtype.type(0.5)
-        return made
+        result = np.square(data)
+        result *= data.dtype.type(0.044715)
+        result += 1
+        result *= data
+        result *= data.dtype.type(math.sqrt(2 / math.pi))
+        np.tanh(result, out=result)
+        result += 1
+        result *= data
+        result *= data.dtype.type(0.5)
+        return result
 
 
 class HSigmoid(Unary):
@@ -307,10 +325,10 @@ class HSigmoid(Unary):
 
 
 def _hard_sigmoid(data: Array) -> Array:
-    made = data + data.dtype.type(3)
-    np.clip(made, 0, 6, out=made)
-    made /= 6
-    return made
+    result = data + data.dtype.type(3)
+    np.clip(result, 0, 6, out=result)
+    result /= 6
+    return result
 
 
 class HSwish(Unary):
@@ -319,9 +337,9 @@ class HSwish(Unary):
     since = 4
 
     def of(self, data: Array) -> Array:
-        made = _hard_sigmoid(data)
-        made *= data
-        return made
+        result = _hard_sigmoid(data)
+        result *= data
+        return result
 
 
 class Mish(Unary):
@@ -331,15 +349,16 @@ class Mish(Unary):
     data = operand(FLOATING)
 
     def of(self, data: Array) -> Array:
-        # tanh(ln(1 + e)) is e(e + 2) / (e(e + 2) + 2); beyond 44 it is 1 in f64, and e² still finite in f32
-        made = np.minimum(data, data.dtype.type(44))
-        np.exp(made, out=made)
-        rest = made + 2
-        made *= rest
-        np.add(made, 2, out=rest)
-        made /= rest
-        made *= data
-        return made
+        # tanh(ln(1 + e)) is e(e + 2) / (e(e + 2) + 2)
+        # beyond 44 it is 1 in f64, and e² is still finite in f32
+        result = np.minimum(data, data.dtype.type(44))
+        np.exp(result, out=result)
+        rest = result + 2
+        result *= rest
+        np.add(result, 2, out=rest)
+        result /= rest
+        result *= data
+        return result
 
 
 class SoftPlus(Unary):
@@ -349,12 +368,12 @@ class SoftPlus(Unary):
     data = operand(FLOATING)
 
     def of(self, data: Array) -> Array:
-        made = np.abs(data)
-        np.negative(made, out=made)
-        np.exp(made, out=made)
-        np.log1p(made, out=made)
-        made += np.maximum(data, 0)
-        return made
+        result = np.abs(data)
+        np.negative(result, out=result)
+        np.exp(result, out=result)
+        np.log1p(result, out=result)
+        result += np.maximum(data, 0)
+        return result
 
 
 class SoftSign(Unary):
@@ -364,9 +383,9 @@ class SoftSign(Unary):
     data = operand(FLOATING)
 
     def of(self, data: Array) -> Array:
-        made = np.abs(data)
-        made += 1
-        return np.divide(data, made, out=made)
+        result = np.abs(data)
+        result += 1
+        return np.divide(data, result, out=result)
 
 
 class AlongAxis(Operation):
@@ -386,8 +405,8 @@ class AlongAxis(Operation):
     def evaluate(self, data: Array) -> Array:
         axis = self.along(data.ndim)
         numbers = np.atleast_1d(plain(data))
-        made = self.of(numbers if numbers.dtype.kind == "f" else numbers.astype(np.float64), axis)
-        return computed(made.reshape(data.shape), data)
+        result = self.of(numbers if numbers.dtype.kind == "f" else numbers.astype(np.float64), axis)
+        return computed(result.reshape(data.shape), data)
 
     def of(self, data: Array, axis: int) -> Array:
         raise NotImplementedError
@@ -411,7 +430,9 @@ def _without_maximum(data: Array, axis: int) -> Array:
 
 
 class SoftMax_1(NormalizedExponential):
-    """`exp(x)` divided by its sum along the axis, which counts from the front. Specification: SoftMax-1.
+    """`exp(x)` divided by its sum along the axis, which counts from the front.
+
+    Specification: SoftMax-1.
 
     Without the attribute `axis` OpenVINO takes 0, the specification 1.
     """
@@ -422,7 +443,8 @@ class SoftMax_1(NormalizedExponential):
     def infer(self, data: Tensor) -> Tensor:
         require(
             self.axis >= 0,
-            f"axis {self.axis} counts from the end, which SoftMax of opset1 to opset7 does not know",
+            f"axis {self.axis} counts from the end, which SoftMax of opset1 to opset7 does not "
+            "know",
             at="axis",
             expected="0 or more",
             actual=self.axis,
@@ -430,10 +452,10 @@ class SoftMax_1(NormalizedExponential):
         return super().infer(data)
 
     def of(self, data: Array, axis: int) -> Array:
-        made = _without_maximum(data, axis)
-        np.exp(made, out=made)
-        made /= np.sum(made, axis=axis, keepdims=True)
-        return made
+        result = _without_maximum(data, axis)
+        np.exp(result, out=result)
+        result /= np.sum(result, axis=axis, keepdims=True)
+        return result
 
 
 class SoftMax_8(SoftMax_1):
@@ -451,6 +473,6 @@ class LogSoftmax(NormalizedExponential):
     since = 5
 
     def of(self, data: Array, axis: int) -> Array:
-        made = _without_maximum(data, axis)
-        made -= np.log(np.sum(np.exp(made), axis=axis, keepdims=True))
-        return made
+        result = _without_maximum(data, axis)
+        result -= np.log(np.sum(np.exp(result), axis=axis, keepdims=True))
+        return result

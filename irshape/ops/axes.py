@@ -1,4 +1,6 @@
-"""What operations share that count axes: negative ones, permutations, and the elements that a selection along each axis picks."""
+"""What operations share that count axes: negative ones, permutations, and the elements that a
+selection along each axis picks.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ def normalized_axis(
     rule: RuleId = INPUT_VALUE,
     of_scalar: bool = False,
 ) -> int:
-    """An axis counted from the front. Raises `Violation` where it is out of range. `of_scalar`: a scalar has the axes 0 and -1, as OpenVINO counts."""
+    """An axis counted from the front.
+
+    Raises `Violation` where it is out of range. `of_scalar`: a scalar has the axes 0 and -1, as
+    OpenVINO counts.
+    """
     if rank == 0 and not of_scalar:
         raise Violation(
             f"`{of}` is a scalar, which has no axis {axis}",
@@ -81,7 +87,9 @@ MAX_RANK = 256
 
 
 def of_length(sizes: Tensor) -> PartialShape:
-    """The shape of unknown dimensions that a list of sizes or axes stands for: as many as it has elements."""
+    """The shape of unknown dimensions that a list of sizes or axes stands for: as many as it has
+    elements.
+    """
     count = sizes.shape[0] if sizes.rank == 1 else DYNAMIC
     return (
         PartialShape.of_rank(count.low)
@@ -106,7 +114,9 @@ def product(sizes: Iterable[int]) -> int:
 def picked(
     sizes: Sequence[int], choices: Sequence[Iterable[int]], order: Sequence[int] | None = None
 ) -> list[int]:
-    """The row-major positions in a tensor of those sizes of the elements with the chosen index along each axis, axis by axis or in `order`."""
+    """The row-major positions in a tensor of those sizes of the elements with the chosen index
+    along each axis, axis by axis or in `order`.
+    """
     steps = [product(sizes[axis + 1 :]) for axis in range(len(sizes))]
     positions = [0]
     for axis in order if order is not None else range(len(sizes)):

@@ -21,7 +21,9 @@ class BitwiseNot(Unary):
 
 
 class BitwiseBinary(Binary):
-    """Bitwise operations on two inputs; no shape depends on them so far that they are worked out without NumPy."""
+    """Bitwise operations on two inputs; no shape depends on them so far that they are worked out
+    without NumPy.
+    """
 
     a = operand(BITS)
     b = operand(BITS, like="a")
@@ -67,7 +69,10 @@ class BitwiseLeftShift(BitwiseBinary):
 
 
 class BitwiseRightShift(BitwiseLeftShift):
-    """`a` shifted towards the low bits by `b` places; the sign stays. Specification: BitwiseRightShift-15."""
+    """`a` shifted towards the low bits by `b` places; the sign stays.
+
+    Specification: BitwiseRightShift-15.
+    """
 
     since = 15
 

@@ -1,4 +1,6 @@
-"""The body of a control-flow layer as its operation sees it: what to feed and what comes out, by position instead of id."""
+"""The body of a control-flow layer as its operation sees it: what to feed and what comes out, by
+position instead of id.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,11 @@ T = TypeVar("T")
 
 
 class PortBinding(NamedTuple):
-    """A line of a port map. `external`: position among the layer's inputs or outputs, None for none (`external_port_id="-1"`).
+    """A line of a port map.
 
-    Where `axis` is not None, the input is sliced along it, or the output concatenated: `part_size` a step, from `start` to `end` by `stride`.
+    external: position among the inputs or outputs of the layer, None for `external_port_id="-1"`.
+    axis: where it is not None, the input is sliced along it, or the output concatenated, in parts
+        of `part_size` from `start` to `end`, `stride` apart.
     """
 
     external: int | None
@@ -28,7 +32,9 @@ class PortBinding(NamedTuple):
 
 
 class BodyView(Generic[T]):
-    """A body with its port map. `run` takes a value for each Parameter by layer id and gives one for each Result by layer id.
+    """A body with its port map.
+
+    `run` takes a value for each Parameter by layer id and gives one for each Result by layer id.
 
     A Parameter that `run` is not given keeps the type and shape that it declares.
     """

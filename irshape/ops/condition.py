@@ -53,7 +53,10 @@ class Select(Broadcasting):
 
 
 class Examination(Unary):
-    """Whether numbers are of a certain kind: booleans as the result. `of` is it for arrays of f32 and f64."""
+    """Whether numbers are of a certain kind: booleans as the result.
+
+    `of` is it for arrays of f32 and f64.
+    """
 
     data = operand(FLOATING)
 

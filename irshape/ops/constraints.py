@@ -31,7 +31,8 @@ class Constraint(NamedTuple):
 
 
 def constraints(cls: type[Operation]) -> tuple[Constraint, ...]:
-    """The constraints of a version of an operation: the declared ones, then those of its code, in its order.
+    """The constraints of a version of an operation: the declared ones, then those of its code, in
+    its order.
 
     Those on a single input or attribute are in its operands and attributes.
     """

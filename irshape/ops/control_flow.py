@@ -1,4 +1,6 @@
-"""Control flow: operations that run a network inside themselves, once (If) or many times (Loop, TensorIterator)."""
+"""Control flow: operations that run a network inside themselves, once (If) or many times (Loop,
+TensorIterator).
+"""
 
 from __future__ import annotations
 
@@ -49,12 +51,12 @@ def fed(view: BodyView[Any], inputs: tuple[Any, ...]) -> dict[str, Any]:
 
 def connected(view: BodyView[Any]) -> list[PortBinding]:
     """The lines of the port map for the layer's outputs, in their order."""
-    found = {
+    lines = {
         binding.external: binding
         for binding in reversed(view.outputs)
         if binding.external is not None
     }
-    return [found[position] for position in sorted(found)]
+    return [lines[position] for position in sorted(lines)]
 
 
 class ControlFlow(Operation):
@@ -86,7 +88,8 @@ class ControlFlow(Operation):
                     yield fault(
                         f"nothing feeds Parameter {parameter.id} of `{view.tag}`"
                         + (
-                            f": of the lines of the port map for input {twice} OpenVINO keeps the first, which feeds Parameter {lines[twice]}"
+                            f": of the lines of the port map for input {twice} OpenVINO keeps the "
+                            f"first, which feeds Parameter {lines[twice]}"
                             if twice is not None
                             else "; OpenVINO goes on with what it declares, and zeros"
                         ),
@@ -109,30 +112,31 @@ class If(ControlFlow):
     ) -> tuple[Tensor, ...]:
         chosen = truth(condition, "the condition", "condition")
         given = tuple(tensor.with_value(None) for tensor in (condition, *inputs))
-        made: list[list[Tensor]] = []
+        result: list[list[Tensor]] = []
         for tag, idle in zip(self.bodies, (chosen is False, chosen is True), strict=True):
             view = body_of(bodies, tag)
             results = view.run(
                 {} if idle else fed(view, given)
             )  # like OpenVINO's, a body that never runs stays as it is declared
-            made.append(
+            result.append(
                 [
                     results.get(binding.internal, UNKNOWN).with_value(None)
                     for binding in connected(view)
                 ]
             )
         if chosen is not None:
-            found = made[0 if chosen else 1]
-            return (*found, *[UNKNOWN] * (outputs - len(found)))
+            outcome = result[0 if chosen else 1]
+            return (*outcome, *[UNKNOWN] * (outputs - len(outcome)))
         require(
-            len(made[0]) == len(made[1]),
-            f"`then_body` gives {len(made[0])} outputs, `else_body` {len(made[1])}; which of them runs is known only at run time, so each must give every output",
-            expected=len(made[0]),
-            actual=len(made[1]),
+            len(result[0]) == len(result[1]),
+            f"`then_body` gives {len(result[0])} outputs, `else_body` {len(result[1])}; which of "
+            "them runs is known only at run time, so each must give every output",
+            expected=len(result[0]),
+            actual=len(result[1]),
             rule=PORT_MAP,
         )
         return tuple(
-            self.either(index, *pair) for index, pair in enumerate(zip(*made, strict=True))
+            self.either(index, *pair) for index, pair in enumerate(zip(*result, strict=True))
         )
 
     def either(self, index: int, then: Tensor, other: Tensor) -> Tensor:
@@ -140,7 +144,8 @@ class If(ControlFlow):
         element_type = other.element_type if then.element_type.is_dynamic else then.element_type
         require(
             other.element_type in (element_type, DYNAMIC_TYPE),
-            f"output {index} has element type {then.element_type} from `then_body`, but {other.element_type} from `else_body`; they must be the same",
+            f"output {index} has element type {then.element_type} from `then_body`, but "
+            f"{other.element_type} from `else_body`; they must be the same",
             expected=then.element_type,
             actual=other.element_type,
             rule=INPUT_ELEMENT_TYPE,
@@ -162,7 +167,9 @@ class If(ControlFlow):
 
 
 class Iteration(ControlFlow):
-    """What Loop and TensorIterator share: slices in, states along the back edges, concatenations out."""
+    """What Loop and TensorIterator share: slices in, states along the back edges, concatenations
+    out.
+    """
 
     def sliced_shape(self, binding: PortBinding, tensor: Tensor) -> PartialShape:
         """The shape of one slice of an input."""
@@ -179,7 +186,8 @@ class Iteration(ControlFlow):
             return DYNAMIC_SHAPE
         require(
             axis < rank,
-            f"the port map slices input {binding.external}, of shape {tensor.shape}, along axis {axis}; expected an axis below its rank",
+            f"the port map slices input {binding.external}, of shape {tensor.shape}, along axis "
+            f"{axis}; expected an axis below its rank",
             expected=f"0 to {rank - 1}" if rank else "an input with axes",
             actual=axis,
             rule=PORT_MAP,
@@ -192,7 +200,8 @@ class Iteration(ControlFlow):
         assert axis is not None
         require(
             -rank <= axis < rank,
-            f"the port map concatenates the results of shape {result.shape} in output {binding.external} along axis {axis}; expected {-rank} to {rank - 1}",
+            f"the port map concatenates the results of shape {result.shape} in output "
+            f"{binding.external} along axis {axis}; expected {-rank} to {rank - 1}",
             expected=f"[{-rank}, {rank - 1}]",
             actual=axis,
             rule=PORT_MAP,
@@ -204,7 +213,8 @@ class Iteration(ControlFlow):
         for position in range(first, inputs):
             require(
                 position in mapped,
-                f"no line of the port map gives input {position} to the body; every input needs one",
+                f"no line of the port map gives input {position} to the body; every input needs "
+                "one",
                 expected=f"{inputs - first} inputs in the port map",
                 actual=len(mapped - {None, *range(first)}),
                 rule=PORT_MAP,
@@ -217,13 +227,16 @@ class Iteration(ControlFlow):
         for binding in view.inputs:
             if binding.axis is not None and binding.internal in states:
                 yield fault(
-                    f"Parameter {binding.internal} gets slices of input {binding.external} and a back edge; OpenVINO ignores the back edge",
+                    f"Parameter {binding.internal} gets slices of input {binding.external} and a "
+                    "back edge; OpenVINO ignores the back edge",
                     expected="either slices or a state",
                     rule=PORT_MAP,
                 )
             if binding.axis is not None and abs(binding.stride) != binding.part_size:
                 yield fault(
-                    f"the port map slices input {binding.external} into parts of {binding.part_size}, {binding.stride} apart; OpenVINO counts iterations as if `stride` were ±`part_size`, and cannot run others",
+                    f"the port map slices input {binding.external} into parts of "
+                    f"{binding.part_size}, {binding.stride} apart; OpenVINO counts iterations as "
+                    "if `stride` were ±`part_size`, and cannot run others",
                     expected=f"stride {binding.part_size} or {-binding.part_size}",
                     actual=binding.stride,
                     rule=PORT_MAP,
@@ -255,8 +268,8 @@ class Iteration(ControlFlow):
                 raise ValueError(f"the loop has not ended after {MAX_ITERATIONS} iterations")
             self.prepare(view, parameters, slices, inputs, counter, iteration)
             results = view.run(parameters)
-            for index, made in parts.items():
-                made.append(results[outputs[index].internal])
+            for index, part in parts.items():
+                part.append(results[outputs[index].internal])
             iteration += 1
             parameters.update(
                 {
@@ -309,7 +322,11 @@ class Iteration(ControlFlow):
         inputs: tuple[Array, ...],
         counter: PortBinding | None,
     ) -> tuple[Array, ...]:
-        """The outputs of no iteration: states as they came, concatenations of nothing, zeros for what no iteration has made. A trial run shows the shapes."""
+        """The outputs of no iteration: states as they came, concatenations of nothing, zeros for
+        what no iteration has made.
+
+        A trial run shows the shapes.
+        """
         padded = tuple(
             array if array.size else np.zeros([max(size, 1) for size in array.shape], array.dtype)
             for array in inputs
@@ -318,23 +335,25 @@ class Iteration(ControlFlow):
         self.prepare(view, trial, slices, padded, counter, 0)
         results = view.run(trial)
         states = dict(view.back_edges)
-        made: list[Array] = []
+        arrays: list[Array] = []
         for binding in connected(view):
             result = results[binding.internal]
             if binding.axis is not None:
-                made.append(joined([result], binding).take([], axis=binding.axis))
+                arrays.append(joined([result], binding).take([], axis=binding.axis))
             else:
                 state = states.get(binding.internal)
-                made.append(
+                arrays.append(
                     parameters[state]
                     if state in parameters and state is not None
                     else np.zeros_like(result)
                 )
-        return tuple(made)
+        return tuple(arrays)
 
 
 def part(array: Array, binding: PortBinding, iteration: int) -> Array:
-    """The slice of an iteration: forwards from `start`, or, with a negative stride, backwards from the part that ends with it."""
+    """The slice of an iteration: forwards from `start`, or, with a negative stride, backwards from
+    the part that ends with it.
+    """
     axis, size = binding.axis or 0, array.shape[binding.axis or 0]
     start = binding.start + size if binding.start < 0 else binding.start
     first = (
@@ -342,19 +361,23 @@ def part(array: Array, binding: PortBinding, iteration: int) -> Array:
     )
     if not 0 <= first <= first + binding.part_size <= size:
         raise ValueError(
-            f"iteration {iteration} takes {first} to {first + binding.part_size - 1} of axis {axis} of input {binding.external}, which has {size}"
+            f"iteration {iteration} takes {first} to {first + binding.part_size - 1} of axis "
+            f"{axis} of input {binding.external}, which has {size}"
         )
     return array[(slice(None),) * axis + (slice(first, first + binding.part_size),)]
 
 
 def joined(parts: list[Array], binding: PortBinding) -> Array:
     """The results of all iterations along an axis, the last first for a negative stride."""
-    shaped = [made if made.ndim else made.reshape(1) for made in parts]
+    shaped = [result if result.ndim else result.reshape(1) for result in parts]
     return np.concatenate(shaped[::-1] if binding.stride < 0 else shaped, axis=binding.axis or 0)
 
 
 class Loop(Iteration):
-    """Runs a body `trip_count` times, or as long as its own condition holds. Specification: Loop-5."""
+    """Runs a body `trip_count` times, or as long as its own condition holds.
+
+    Specification: Loop-5.
+    """
 
     since = 5
     trip_count = operand(ANY, rank=(0, 1), value=True)
@@ -373,10 +396,14 @@ class Loop(Iteration):
         )
         if condition is None:
             raise Violation(
-                'no output line of the port map has purpose="execution_condition"; the body must say whether to go on',
+                'no output line of the port map has purpose="execution_condition"; the body must '
+                "say whether to go on",
                 expected='purpose="execution_condition"',
                 rule=PORT_MAP,
-                help='add <output external_port_id="-1" internal_layer_id="…" purpose="execution_condition"/>',
+                help=(
+                    'add <output external_port_id="-1" internal_layer_id="…" '
+                    'purpose="execution_condition"/>'
+                ),
             )
         return condition, next(
             (binding for binding in view.inputs if binding.purpose == "current_iteration"), None
@@ -395,7 +422,8 @@ class Loop(Iteration):
         counter_shape = SCALAR if counter is None else view.declared_shape(counter.internal)
         require(
             counter_shape.rank in (None, 0, 1),
-            f"the Parameter for the current iteration has shape {counter_shape}; expected a scalar or one element",
+            f"the Parameter for the current iteration has shape {counter_shape}; expected a "
+            "scalar or one element",
             expected="rank 0 or 1",
             actual=counter_shape,
             rule=PORT_MAP,
@@ -429,13 +457,15 @@ class Loop(Iteration):
         results: dict[str, Tensor],
         given: tuple[Tensor, ...],
     ) -> bool | None:
-        """The body's condition, where it is the same in every iteration: a constant of the body, or one that comes in from outside."""
-        made = results.get(condition, UNKNOWN)
+        """The body's condition, where it is the same in every iteration: a constant of the body, or
+        one that comes in from outside.
+        """
+        result = results.get(condition, UNKNOWN)
         require(
-            made.rank in (None, 0, 1),
-            f"the body's condition has shape {made.shape}; expected a scalar or one element",
+            result.rank in (None, 0, 1),
+            f"the body's condition has shape {result.shape}; expected a scalar or one element",
             expected="rank 0 or 1",
-            actual=made.shape,
+            actual=result.shape,
             rule=PORT_MAP,
         )
         feeder = view.feeder(condition)
@@ -449,7 +479,7 @@ class Loop(Iteration):
                 UNKNOWN,
             )
             return truth(outside, "the body's condition, which comes in from outside,", "")
-        return truth(made, "the body's condition", "")
+        return truth(result, "the body's condition", "")
 
     def count(self, trip_count: Tensor, goes_on: bool | None) -> int | None:
         """The number of iterations, where it is known. A negative trip count is none."""
@@ -473,7 +503,8 @@ class Loop(Iteration):
         results: dict[str, Tensor],
         count: int | None,
     ) -> dict[str, Tensor]:
-        """The results that hold for every iteration: what a back edge brings that its Parameter does not allow for makes the Parameter dynamic, until nothing does.
+        """The results that hold for every iteration: what a back edge brings that its Parameter
+        does not allow for makes the Parameter dynamic, until nothing does.
 
         Like OpenVINO it looks only at states that are outputs of the layer as well.
         """
@@ -518,7 +549,10 @@ class Loop(Iteration):
     def collected(
         self, binding: PortBinding, result: Tensor, count: int | None, *, never: bool
     ) -> Tensor:
-        """An output: the result of the last iteration, or of all of them one after the other. `never`: the loop does not start."""
+        """An output: the result of the last iteration, or of all of them one after the other.
+
+        `never`: the loop does not start.
+        """
         shape = result.shape
         if binding.axis is None:
             if never and shape.static:
@@ -596,8 +630,10 @@ class TensorIterator(Iteration):
     def counts(
         self, view: BodyView[Any], inputs: tuple[Tensor, ...]
     ) -> list[tuple[PortBinding, int]]:
-        """The number of parts of each sliced input for which it is known; `start` and `end` are both among them."""
-        found = []
+        """The number of parts of each sliced input for which it is known; `start` and `end` are
+        both among them.
+        """
+        counts = []
         for binding in view.inputs:
             size = (
                 None
@@ -611,11 +647,13 @@ class TensorIterator(Iteration):
                     place + size.low if place < 0 else place
                     for place in (binding.start, binding.end)
                 )
-                found.append((binding, (abs(end - start) + 1) // binding.part_size))
-        return found
+                counts.append((binding, (abs(end - start) + 1) // binding.part_size))
+        return counts
 
     def count(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> int | None:
-        """The number of iterations, where it is known: that of the last sliced input, or, with none sliced, what an output says."""
+        """The number of iterations, where it is known: that of the last sliced input, or, with none
+        sliced, what an output says.
+        """
         known = self.counts(view, inputs)
         if known:
             return max(known, key=lambda pair: pair[0].external or 0)[1]
@@ -652,7 +690,9 @@ class TensorIterator(Iteration):
             )
             if seen is not declared and not seen.is_dynamic and not declared.is_dynamic:
                 yield fault(
-                    f"input {binding.external} has element type {seen}, but Parameter {binding.internal} of the body declares {declared}; OpenVINO goes by the Parameter",
+                    f"input {binding.external} has element type {seen}, but Parameter "
+                    f"{binding.internal} of the body declares {declared}; OpenVINO goes by the "
+                    "Parameter",
                     expected=declared,
                     actual=seen,
                     rule=INPUT_ELEMENT_TYPE,
@@ -661,7 +701,8 @@ class TensorIterator(Iteration):
         for binding, count in known[1:]:
             if count != known[0][1]:
                 yield fault(
-                    f"input {binding.external} has slices for {count} iterations, but input {known[0][0].external} for {known[0][1]}",
+                    f"input {binding.external} has slices for {count} iterations, but input "
+                    f"{known[0][0].external} for {known[0][1]}",
                     expected=known[0][1],
                     actual=count,
                     rule=PORT_MAP,

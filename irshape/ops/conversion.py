@@ -1,7 +1,11 @@
-"""Arrays from one element type to another as OpenVINO's Convert makes them (2026.4, x86), and the types in which NumPy computes with them.
+"""Arrays from one element type to another as OpenVINO's Convert makes them (2026.4, x86), and the
+types in which NumPy computes with them.
 
-To a floating-point type: rounded to nearest, ties to even; too large becomes infinity, NaN in f8e4m3, the largest value in f4e2m1, nf4 and f8e8m0. The f8 types are reached
-through f16. To an integer: cut towards zero; what does not fit keeps its low bits, as in C++ on x86. To boolean: whether it is not zero.
+To a floating-point type: rounded to nearest, ties to even. What is too large becomes infinity,
+NaN in f8e4m3, and the largest value in f4e2m1, nf4 and f8e8m0. The f8 types are reached through
+f16.
+To an integer: cut towards zero. What does not fit keeps its low bits, as in C++ on x86.
+To boolean: whether it is not zero.
 """
 
 from __future__ import annotations
@@ -10,8 +14,10 @@ from ..types import ElementType
 from .lazy import Array, np
 
 NF4 = (
-    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334, -0.09105003625154495, 0.0,
-    0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224, 0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
+    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635,
+    -0.18477343022823334, -0.09105003625154495, 0.0,
+    0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+    0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
 )  # fmt: skip
 """What the sixteen codes of nf4 stand for."""
 
@@ -29,7 +35,9 @@ def converted(array: Array, element_type: ElementType) -> Array:
 
 
 def is_plain(array: Array) -> bool:
-    """Whether NumPy computes in the array's own type as the specification wants it: f32, f64, integers of 8 to 64 bits, booleans, strings."""
+    """Whether NumPy computes in the array's own type as the specification wants it: f32, f64,
+    integers of 8 to 64 bits, booleans, strings.
+    """
     dtype = array.dtype
     return (
         dtype.kind in "ibO"
@@ -39,7 +47,9 @@ def is_plain(array: Array) -> bool:
 
 
 def plain(array: Array) -> Array:
-    """The same numbers in a type in which NumPy computes: narrow floating-point types as f32, narrow integers as i8 and u8."""
+    """The same numbers in a type in which NumPy computes: narrow floating-point types as f32,
+    narrow integers as i8 and u8.
+    """
     if is_plain(array):
         return array
     dtype = array.dtype
@@ -81,7 +91,9 @@ def encoded(numbers: Array, element_type: ElementType) -> Array:
 
 
 def nearest(numbers: Array, element_type: ElementType) -> Array:
-    """Like `encoded`, but to integers by rounding (ties to even), stopping at the limits of the type: what the CPU plugin makes of sin(2) in i32."""
+    """Like `encoded`, but to integers by rounding (ties to even), stopping at the limits of the
+    type: what the CPU plugin makes of sin(2) in i32.
+    """
     if not element_type.is_integer:
         return encoded(numbers, element_type)
     low, high = element_type.limits
@@ -89,9 +101,9 @@ def nearest(numbers: Array, element_type: ElementType) -> Array:
     rounded = np.where(rounded >= low, rounded, float(low))  # NaN as well
     if element_type.bits < 64:
         return encoded(np.minimum(rounded, float(high)), element_type)
-    made = encoded(rounded, element_type)
-    made[rounded >= float(high)] = high
-    return made
+    result = encoded(rounded, element_type)
+    result[rounded >= float(high)] = high
+    return result
 
 
 def _as_integers(numbers: Array, element_type: ElementType) -> Array:
@@ -110,20 +122,24 @@ def _as_integers(numbers: Array, element_type: ElementType) -> Array:
 
 
 def _cut(numbers: Array, bits: int, *, unsigned: bool) -> Array:
-    """Floating-point numbers as integers of 32 or 64 bits; those that do not fit, and NaN, become the lowest."""
+    """Floating-point numbers as integers of 32 or 64 bits; those that do not fit, and NaN, become
+    the lowest.
+    """
     target = np.int32 if bits == 32 else np.int64
     limit = float(1 << (bits - 1))
     if not numbers.size or (numbers.min() >= -limit and numbers.max() < limit):
         return numbers.astype(target)
-    made = np.where((numbers >= -limit) & (numbers < limit), numbers, -limit).astype(target)
+    result = np.where((numbers >= -limit) & (numbers < limit), numbers, -limit).astype(target)
     if not unsigned:
-        return made
+        return result
     above = (numbers >= limit) & (numbers < 2 * limit)
-    return np.where(above, np.where(above, numbers, 0).astype(np.uint64), made.astype(np.uint64))
+    return np.where(above, np.where(above, numbers, 0).astype(np.uint64), result.astype(np.uint64))
 
 
 def _as_exponents(single: Array) -> Array:
-    """The codes of f8e8m0, powers of two, nearest to floats; ties to the even exponent, zero and negative ones to the smallest."""
+    """The codes of f8e8m0, powers of two, nearest to floats; ties to the even exponent, zero and
+    negative ones to the smallest.
+    """
     bits = np.ascontiguousarray(single).view(np.uint32).reshape(single.shape)
     codes = np.minimum(
         (bits + np.uint32(0x3FFFFF) + (bits >> np.uint32(23) & np.uint32(1))) >> np.uint32(23),

@@ -1,4 +1,5 @@
-"""How an operation is declared: one class a version, holding its attributes, inputs, type and shape rule and NumPy evaluation.
+"""How an operation is declared: one class a version, holding its attributes, inputs, type and shape
+rule and NumPy evaluation.
 
     class ReduceMean(ArithmeticReduction):
         \"\"\"Arithmetic mean of `data` over `axes`. Specification: ReduceMean-1.\"\"\"
@@ -8,11 +9,12 @@
         axes = operand(INTEGER, value=True)
         keep_dims: bool = attribute(BOOLEAN, default=False)
 
-        def infer(self, data, axes): ...            # abstract tensors in, abstract tensors out; raises Violation
-        def evaluate(self, data, axes): ...         # arrays in, arrays out
+        def infer(self, data, axes): ...     # abstract tensors in and out; raises Violation
+        def evaluate(self, data, axes): ...  # arrays in and out
 
-A class is named after the type in the IR, with `_N` behind it where there are several versions (`Interpolate_11`, as in the documentation's Interpolate-11).
-`infer` is a function of the attributes and the abstract inputs alone, so its results are kept and reused.
+A class is named after the type in the IR. Where there are several versions, `_N` follows:
+`Interpolate_11`, as in the documentation's Interpolate-11. `infer` is a function of the attributes
+and the abstract inputs alone, so its results are kept and reused.
 """
 
 from __future__ import annotations
@@ -129,12 +131,19 @@ class AttributeFault(NamedTuple):
 
 
 class Operation:
-    """A version of an operation. Subclasses declare; an instance holds the attributes of one layer."""
+    """A version of an operation.
+
+    Subclasses declare; an instance holds the attributes of one layer.
+    """
 
     since: ClassVar[int] = 1
     """The first opset that holds this version."""
     until: ClassVar[int | None] = None
-    """The last opset that holds it, if that is neither the one before the next version nor the newest. Not inherited."""
+    """The last opset that holds it, if that is neither the one before the next version nor the
+    newest.
+
+    Not inherited.
+    """
     written: ClassVar[int | None] = None
     """The opset under which OpenVINO's writer names it, where that is not `since`."""
     also_read: ClassVar[tuple[str, ...]] = ()
@@ -144,11 +153,16 @@ class Operation:
     tolerated: ClassVar[tuple[str, ...]] = ()
     """Attributes that some OpenVINO writer is known to have put there and that mean nothing."""
     bodies: ClassVar[tuple[str, ...]] = ()
-    """The elements that hold the bodies of its layers. `infer` and `evaluate` take them as `bodies=`."""
+    """The elements that hold the bodies of its layers.
+
+    `infer` and `evaluate` take them as `bodies=`.
+    """
     has_bodies: ClassVar[bool] = False
     """Whether there are any; not declared."""
     moves: ClassVar[tuple[str, ...]] = ()
-    """Operands whose elements the result holds, only moved: bounds pass through `evaluate` unchanged, lower and upper by themselves."""
+    """Operands whose elements the result holds, only moved: bounds pass through `evaluate`
+    unchanged, lower and upper by themselves.
+    """
     keeps_state: ClassVar[bool] = False
     """Whether `evaluate` needs the session's variables, as `state=`."""
 
@@ -206,7 +220,10 @@ class Operation:
         }
 
     def __init__(self, **values: Any) -> None:
-        """Attributes by their Python names; the rest take their defaults. Raises `TypeError` for an unknown or missing one."""
+        """Attributes by their Python names; the rest take their defaults.
+
+        Raises `TypeError` for an unknown or missing one.
+        """
         for name, declared in self.attributes.items():
             if name in values:
                 setattr(self, name, values.pop(name))
@@ -230,10 +247,14 @@ class Operation:
 
     @classmethod
     def read(cls, items: tuple[str, ...]) -> tuple[Operation, tuple[AttributeFault, ...]]:
-        """An instance from `<data>` (name, value, name, value …) and what is wrong with its attributes. Never raises."""
+        """An instance from `<data>` (name, value, name, value …) and what is wrong with its
+        attributes.
+
+        Never raises.
+        """
         given = dict(zip(items[::2], items[1::2], strict=True))
         faults: list[AttributeFault] = []
-        made = cls.__new__(cls)
+        result = cls.__new__(cls)
         for name, declared in cls.attributes.items():
             text = given.pop(declared.name, None)
             value = None if declared.refused_when_absent else declared.default
@@ -249,28 +270,40 @@ class Operation:
                     faults.append(_malformed(declared, text, malformed))
                     if malformed.silent:
                         value = malformed.value
-            setattr(made, name, value)
+            setattr(result, name, value)
         for name, text in given.items():
             if name not in cls.tolerated:
                 faults.append(
                     _unknown(cls, name, text, set(zip(items[::2], items[1::2], strict=True)))
                 )
-        return made, tuple(faults)
+        return result, tuple(faults)
 
     def dimensions(self, *inputs: Tensor | None) -> dict[str, Dimension]:
-        """The sizes of the axes that operands name, as far as ranks are known; inputs as `infer` takes them."""
+        """The sizes of the axes that operands name, as far as ranks are known; inputs as `infer`
+        takes them.
+        """
         return named_dimensions(self.operands, inputs)
 
     def infer(self, *inputs: Any, **context: Any) -> Tensor | tuple[Tensor, ...]:
-        """Element types and shapes of the outputs from those of the inputs (an optional one that is absent is None). Raises `Violation`."""
+        """Element types and shapes of the outputs from those of the inputs (an optional one that is
+        absent is None).
+
+        Raises `Violation`.
+        """
         raise NotImplementedError
 
     def check(self, *inputs: Any, **context: Any) -> Iterator[Fault]:
-        """Conditions that the specification states and OpenVINO passes over; inference goes on whatever comes of them. With bodies, it takes them as `bodies=`."""
+        """Conditions that the specification states and OpenVINO passes over; inference goes on
+        whatever comes of them.
+
+        With bodies, it takes them as `bodies=`.
+        """
         return iter(())
 
     infer_value: Callable[..., Value | tuple[Value | None, ...] | None] | None = None
-    """`infer_value(*inputs, outputs=…)`: bounds of the outputs' values from those of the inputs; without it the engine folds with `evaluate`."""
+    """`infer_value(*inputs, outputs=…)`: bounds of the outputs' values from those of the inputs;
+    without it the engine folds with `evaluate`.
+    """
 
     evaluate: Callable[..., Any] | None = None
     """`evaluate(*arrays)`: the outputs as NumPy arrays, computed in the declared element types."""
@@ -283,16 +316,23 @@ class Operation:
         return None
 
     never_larger: ClassVar[bool] = False
-    """Whether no output has more elements than the inputs together, whatever the values that inference looks at."""
+    """Whether no output has more elements than the inputs together, whatever the values that
+    inference looks at.
+    """
 
     overwrite: Callable[..., None] | None = None
-    """`overwrite(out, *arrays)`: puts into one of the inputs, which has the shape of the result and is not needed any more, what `evaluate` would give; all are f32, or all f64."""
+    """`overwrite(out, *arrays)`: puts into one of the inputs, which has the shape of the result and
+    is not needed any more, what `evaluate` would give; all are f32, or all f64.
+    """
 
     spares_outputs: ClassVar[bool] = False
-    """Whether `evaluate` takes `wanted=`, a flag for each output, and may give anything for one that nobody takes."""
+    """Whether `evaluate` takes `wanted=`, a flag for each output, and may give anything for one
+    that nobody takes.
+    """
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self.attributes)})"
+        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.attributes)
+        return f"{type(self).__name__}({values})"
 
 
 def _missing(declared: Attribute) -> AttributeFault:
@@ -336,12 +376,15 @@ def _unknown(
     from difflib import get_close_matches
 
     known = [declared.name for declared in cls.attributes.values()]
-    absent = [candidate for candidate in known if candidate not in {found for found, _ in given}]
+    absent = [candidate for candidate in known if candidate not in dict(given)]
     close = get_close_matches(name, absent, 1, 0.75) or [
         candidate for candidate in absent if _fold(candidate) == _fold(name)
     ]
     if close:
-        message = f"`{name}` looks like a misspelling of `{close[0]}`; OpenVINO ignores it and takes the default of `{close[0]}`"
+        message = (
+            f"`{name}` looks like a misspelling of `{close[0]}`; "
+            f"OpenVINO ignores it and takes the default of `{close[0]}`"
+        )
         hint = f"rename it to `{close[0]}`"
         return AttributeFault(Fault(MISSPELT_ATTRIBUTE, message, name, close[0], name, hint), True)
     message = (

@@ -19,7 +19,10 @@ FLOATING: Final = REAL - types("nf4")
 
 
 class AutoBroadcast(Choice):
-    """How inputs of different shapes are brought together. OpenVINO reads `explicit` as well and then does as with `none`."""
+    """How inputs of different shapes are brought together.
+
+    OpenVINO reads `explicit` as well and then does as with `none`.
+    """
 
     def __init__(self) -> None:
         super().__init__("none", "numpy", "pdpd")
@@ -34,13 +37,20 @@ AUTO_BROADCAST: Final = AutoBroadcast()
 
 
 class Broadcasting(Operation):
-    """The attributes of operations that broadcast their inputs. `axis` is where, in pdpd mode, the second input starts along the first; -1 aligns their ends."""
+    """The attributes of operations that broadcast their inputs.
+
+    `axis` is where, in pdpd mode, the second input starts along the first; -1 aligns their ends.
+    """
 
     auto_broadcast: str = attribute(AUTO_BROADCAST, default="numpy")
     axis: int = attribute(INT, default=0, name="auto_broadcast.auto_broadcast_axis")
 
     def merged(self, here: PartialShape, there: PartialShape, at: str, of: str) -> PartialShape:
-        """The shape that two inputs make, `there` being that of the operand `at`, `here` that of `of`. Raises `Violation`."""
+        """The shape that two inputs make, `there` being that of the operand `at`, `here` that of
+        `of`.
+
+        Raises `Violation`.
+        """
         merged = (
             here.merge(there)
             if self.auto_broadcast == "none"
@@ -56,7 +66,8 @@ class Broadcasting(Operation):
             "pdpd": f"lie along those of `{of}` from axis {self.axis} on (auto_broadcast is pdpd)",
         }
         raise Violation(
-            f"`{at}` has shape {there}, which does not go with {here} of `{of}`: dimensions must {rule[self.auto_broadcast]}",
+            f"`{at}` has shape {there}, which does not go with {here} of `{of}`: dimensions must "
+            f"{rule[self.auto_broadcast]}",
             at=at,
             expected=f"a shape that goes with {here}",
             actual=there,
@@ -78,7 +89,9 @@ class Broadcasting(Operation):
         return PartialShape(dims)
 
     def trailing(self, here: int, there: int) -> tuple[int, ...]:
-        """The ones to put behind the shape of an input of rank `there` so that it lies along one of rank `here`."""
+        """The ones to put behind the shape of an input of rank `there` so that it lies along one of
+        rank `here`.
+        """
         return (
             (1,) * (here - there - self.axis)
             if self.auto_broadcast == "pdpd" and self.axis != -1
@@ -97,7 +110,10 @@ def common_type(*tensors: Tensor | None) -> ElementType:
 
 
 class Binary(Broadcasting):
-    """Two inputs of one element type, which is that of the result. `exact` is the operation on two numbers, `of` on arrays."""
+    """Two inputs of one element type, which is that of the result.
+
+    `exact` is the operation on two numbers, `of` on arrays.
+    """
 
     a = operand(NUMERIC)
     b = operand(NUMERIC, like="a")
@@ -120,7 +136,10 @@ class Binary(Broadcasting):
         )
 
     def exact(self, a: Number, b: Number) -> Number:
-        """The operation on two known numbers, integers for integer types. Raises one of `intervals.UNDEFINED` where the result is not known for certain."""
+        """The operation on two known numbers, integers for integer types.
+
+        Raises one of `intervals.UNDEFINED` where the result is not known for certain.
+        """
         raise NotImplementedError
 
     def bounds(self, a: Interval, b: Interval) -> Interval:
@@ -147,7 +166,11 @@ def zero_by_zero(divisor: Array) -> str | None:
 
 
 class Unary(Operation):
-    """One input, whose element type and shape the result has. `of` is the operation on an array; integers are computed in f64 and rounded, unless `keeps_integers`."""
+    """One input, whose element type and shape the result has.
+
+    `of` is the operation on an array; integers are computed in f64 and rounded, unless
+    `keeps_integers`.
+    """
 
     keeps_integers = False
     data = operand(NUMERIC)
@@ -183,7 +206,10 @@ class UnaryWithValue(Unary):
         )
 
     def exact(self, data: Number) -> Number:
-        """The operation on a known number. Raises one of `intervals.UNDEFINED` where the result is not known for certain."""
+        """The operation on a known number.
+
+        Raises one of `intervals.UNDEFINED` where the result is not known for certain.
+        """
         raise NotImplementedError
 
     def bounds(self, data: Interval) -> Interval:
@@ -191,7 +217,9 @@ class UnaryWithValue(Unary):
 
 
 def computed(result: Array, like: Array) -> Array:
-    """A result, computed in what `plain` or f64 made of an array, in the element type of that array."""
+    """A result, computed in what `plain` or f64 made of an array, in the element type of that
+    array.
+    """
     if result.dtype == like.dtype and is_plain(like):
         return result
     if result.dtype.kind == "f":

@@ -53,7 +53,9 @@ def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[F
 
 
 class EmbeddingLookup(Operation):
-    """What all look-ups share: the table, and rows of it summed or averaged into the rows of the result."""
+    """What all look-ups share: the table, and rows of it summed or averaged into the rows of the
+    result.
+    """
 
     emb_table = operand(ANY, rank=at_least(1))
     reduction: str = "sum"
@@ -86,7 +88,9 @@ class EmbeddingLookup(Operation):
         weights: Array | None,
         default: Array | None,
     ) -> Array:
-        """Sums, or means, of the rows that `indices` name, by the bag of each; rows of `default` where a bag is empty."""
+        """Sums, or means, of the rows that `indices` name, by the bag of each; rows of `default`
+        where a bag is empty.
+        """
         picked = plain(table[indices])
         total = np.zeros((count, *table.shape[1:]), picked.dtype)
         if weights is not None:
@@ -100,10 +104,10 @@ class EmbeddingLookup(Operation):
                 if total.dtype.kind in "iu"
                 else total / divisor.astype(total.dtype)
             )
-        made = computed(total, table)
+        result = computed(total, table)
         if default is not None and int(default.item()) >= 0:
-            made[sizes == 0] = table[int(default.item())]
-        return made
+            result[sizes == 0] = table[int(default.item())]
+        return result
 
 
 class OffsetsLookup(EmbeddingLookup):
@@ -156,13 +160,19 @@ class OffsetsLookup(EmbeddingLookup):
 
 
 class EmbeddingBagOffsetsSum(OffsetsLookup):
-    """Sums of bags, each of which begins at an offset into the indices. Specification: EmbeddingBagOffsetsSum-3."""
+    """Sums of bags, each of which begins at an offset into the indices.
+
+    Specification: EmbeddingBagOffsetsSum-3.
+    """
 
     since = 3
 
 
 class EmbeddingBagOffsets(OffsetsLookup):
-    """As EmbeddingBagOffsetsSum, with a choice of sums or means. Specification: EmbeddingBagOffsets-15."""
+    """As EmbeddingBagOffsetsSum, with a choice of sums or means.
+
+    Specification: EmbeddingBagOffsets-15.
+    """
 
     since = 15
     reduction: str = attribute(Choice("sum", "mean"), default="sum")
@@ -206,14 +216,20 @@ class EmbeddingBagPackedSum(PackedLookup):
 
 
 class EmbeddingBagPacked(PackedLookup):
-    """As EmbeddingBagPackedSum, with a choice of sums or means. Specification: EmbeddingBagPacked-15."""
+    """As EmbeddingBagPackedSum, with a choice of sums or means.
+
+    Specification: EmbeddingBagPacked-15.
+    """
 
     since = 15
     reduction: str = attribute(Choice("sum", "mean"), default="sum")
 
 
 class EmbeddingSegmentsSum(EmbeddingLookup):
-    """Sums of the rows whose indices belong to the same segment. Specification: EmbeddingSegmentsSum-3."""
+    """Sums of the rows whose indices belong to the same segment.
+
+    Specification: EmbeddingSegmentsSum-3.
+    """
 
     since = 3
     indices = operand(I32_I64, shape=("indices",), value=True)

@@ -48,9 +48,11 @@ class RangeBase(Operation):
     def bounds(
         self, start: Tensor, stop: Tensor, step: Tensor
     ) -> list[tuple[Number, Number]] | None:
-        """Bounds of the three numbers as the result's type takes them, None where one is not known at all."""
+        """Bounds of the three numbers as the result's type takes them, None where one is not known
+        at all.
+        """
         integral = self.result_type(start, stop, step).is_integer
-        found: list[tuple[Number, Number]] = []
+        bounds: list[tuple[Number, Number]] = []
         for tensor in (start, stop, step):
             if (
                 tensor.value is None
@@ -60,8 +62,8 @@ class RangeBase(Operation):
             ):
                 return None
             low, high = tensor.value.lower[0], tensor.value.upper[0]
-            found.append((trunc(low), trunc(high)) if integral else (low, high))
-        return found
+            bounds.append((trunc(low), trunc(high)) if integral else (low, high))
+        return bounds
 
     def infer(self, start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
         element_type = self.result_type(start, stop, step)
@@ -88,7 +90,9 @@ class RangeBase(Operation):
         return Tensor(element_type, PartialShape([self.size(self.bounds(start, stop, step))]))
 
     def size(self, bounds: list[tuple[Number, Number]] | None) -> Dimension:
-        """The number of elements: it grows with the distance and shrinks with the step, so the bounds of the inputs bound it."""
+        """The number of elements: it grows with the distance and shrinks with the step, so the
+        bounds of the inputs bound it.
+        """
         if bounds is None:
             return DYNAMIC
         (start_low, start_high), (stop_low, stop_high), (step_low, step_high) = bounds
@@ -157,7 +161,10 @@ class RangeBase(Operation):
 
 
 class Range_1(RangeBase):
-    """The numbers from `start` to before `stop`, `step` apart, in their type. Specification: Range-1."""
+    """The numbers from `start` to before `stop`, `step` apart, in their type.
+
+    Specification: Range-1.
+    """
 
     since = 1
     start = operand(NUMERIC - types("u1 i4 u4"), rank=0, value=True)
@@ -169,7 +176,11 @@ class Range_1(RangeBase):
 
 
 class Range_4(RangeBase):
-    """The numbers from `start` to before `stop`, `step` apart, as `output_type`; for integers the three are first rounded towards zero. Specification: Range-4."""
+    """The numbers from `start` to before `stop`, `step` apart, as `output_type`; for integers the
+    three are first rounded towards zero.
+
+    Specification: Range-4.
+    """
 
     since = 4
     start = operand(NUMERIC, rank=0, value=True)
@@ -203,7 +214,8 @@ class Range_4(RangeBase):
         bounds = self.bounds(start, stop, step)
         if bounds is not None and bounds[2] == (0, 0):
             yield fault(
-                f"`step` is {step.value.lower[0] if step.value else 0}, which is 0 as {self.output_type}",
+                f"`step` is {step.value.lower[0] if step.value else 0}, which is 0 as "
+                f"{self.output_type}",
                 at="step",
                 expected="not 0",
                 actual=0,
@@ -215,7 +227,9 @@ class Range_4(RangeBase):
 
 
 def sizes(tensor: Tensor, *, longest: bool = False) -> PartialShape:
-    """The shape that the elements of a vector stand for. Like OpenVINO it takes -1 for an unknown size, and any other negative number for 0.
+    """The shape that the elements of a vector stand for.
+
+    Like OpenVINO it takes -1 for an unknown size, and any other negative number for 0.
 
     longest: a vector of unknown length is taken to have all the elements that it may have.
     """
@@ -288,8 +302,8 @@ class Eye(Operation):
     def length(self, name: str, tensor: Tensor) -> Dimension:
         if tensor.value is None or len(tensor.value) != 1:
             return DYNAMIC
-        found = tensor.value.dimension(0)
-        if found is None:
+        length = tensor.value.dimension(0)
+        if length is None:
             raise Violation(
                 f"`{name}` is {tensor.value.upper[0]}; expected a number of {name[4:]}",
                 at=name,
@@ -297,7 +311,7 @@ class Eye(Operation):
                 actual=tensor.value.upper[0],
                 rule=INPUT_VALUE,
             )
-        return found
+        return length
 
     def check(
         self,
@@ -328,7 +342,9 @@ PHILOX_KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
 
 
 def philox(key: int, counter: int, blocks: int) -> Array:
-    """Philox 4x32-10: four words for each block, which is the number of the draw; `key` and `counter` are the two seeds."""
+    """Philox 4x32-10: four words for each block, which is the number of the draw; `key` and
+    `counter` are the two seeds.
+    """
     low32 = np.uint64(0xFFFFFFFF)
     half = np.uint64(32)
     number = np.arange(blocks, dtype=np.uint64)
@@ -359,9 +375,13 @@ def mersenne_twister(seed: int, words: int) -> Array:
 
 
 class RandomUniform(Operation):
-    """Random numbers from `min_val` to before `max_val`, drawn as TensorFlow (Philox) or PyTorch (Mersenne Twister) draws them. Specification: RandomUniform-8.
+    """Random numbers from `min_val` to before `max_val`, drawn as TensorFlow (Philox) or PyTorch
+    (Mersenne Twister) draws them.
 
-    A session of OpenVINO goes on with the next numbers at each inference; this gives those of the first.
+    Specification: RandomUniform-8.
+
+    A session of OpenVINO goes on with the next numbers at each inference. This gives those of the
+    first.
     """
 
     since = 8
@@ -377,7 +397,8 @@ class RandomUniform(Operation):
         for name, tensor in (("min_val", min_val), ("max_val", max_val)):
             require(
                 tensor.element_type is self.output_type and not self.output_type.is_dynamic,
-                f"`{name}` has element type {tensor.element_type}, but `output_type` is {self.output_type}; they must be the same",
+                f"`{name}` has element type {tensor.element_type}, but `output_type` is "
+                f"{self.output_type}; they must be the same",
                 at=name,
                 expected=self.output_type,
                 actual=tensor.element_type,
@@ -390,7 +411,8 @@ class RandomUniform(Operation):
         if low is not None and high is not None and low.exact and high.exact:
             require(
                 low.lower[0] < high.lower[0],
-                f"`min_val` is {low.lower[0]}, `max_val` {high.lower[0]}; expected the former below the latter",
+                f"`min_val` is {low.lower[0]}, `max_val` {high.lower[0]}; expected the former "
+                "below the latter",
                 at="min_val",
                 expected=f"< {high.lower[0]}",
                 actual=low.lower[0],
@@ -420,7 +442,8 @@ class RandomUniform(Operation):
         drawn = mersenne_twister(seeds[0], words) if torch else philox(*seeds, words // 4)
         bits = drawn.astype(np.uint64)
         if wide:
-            # TensorFlow's doubles and PyTorch's numbers have the first word above the second, TensorFlow's integers below it
+            # TensorFlow's doubles and PyTorch's numbers have the first word above the second,
+            # TensorFlow's integers below it
             above, below = (
                 (bits[::2], bits[1::2])
                 if torch or self.output_type.is_real
@@ -437,7 +460,9 @@ MANTISSA = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7}
 
 
 def tensorflow_real(bits: Array, low: Array, high: Array) -> Array:
-    """The last bits of a word as the fraction of a number from 1 to 2; what is above 1 is spread from `low` to `high`, rounded at each step."""
+    """The last bits of a word as the fraction of a number from 1 to 2; what is above 1 is spread
+    from `low` to `high`, rounded at each step.
+    """
     from ..numpy_types import element_type_of
 
     digits = MANTISSA[element_type_of(low).name]
@@ -448,7 +473,7 @@ def tensorflow_real(bits: Array, low: Array, high: Array) -> Array:
 
 
 def torch_real(bits: Array, low: Array, high: Array) -> Array:
-    """One bit more than the type's fraction has, as a fraction; narrow types are computed in f32."""
+    """A fraction of one bit more than that of the type; narrow types are computed in f32."""
     from ..numpy_types import element_type_of
 
     digits = MANTISSA[element_type_of(low).name] + 1
@@ -458,7 +483,10 @@ def torch_real(bits: Array, low: Array, high: Array) -> Array:
 
 
 class Multinomial(Operation):
-    """Classes drawn by their probabilities, `num_samples` for each row of `probs`. Specification: Multinomial-13."""
+    """Classes drawn by their probabilities, `num_samples` for each row of `probs`.
+
+    Specification: Multinomial-13.
+    """
 
     since = 13
     probs = operand(REAL, rank=2)
@@ -497,7 +525,8 @@ class Multinomial(Operation):
             and known[0] > classes.high
         ):
             yield fault(
-                f"`num_samples` is {known[0]}, but there are {classes} classes; without replacement each is drawn once at most",
+                f"`num_samples` is {known[0]}, but there are {classes} classes; without "
+                "replacement each is drawn once at most",
                 at="num_samples",
                 expected=f"<= {classes}",
                 actual=known[0],
@@ -532,7 +561,9 @@ class Multinomial(Operation):
 
 
 def standard_uniform(seed: int, second: int, count: int) -> Array:
-    """Numbers from 0 to 1 as the CPU plugin draws them: C++'s mt19937, seeded by a seed_seq of both."""
+    """Numbers from 0 to 1 as the CPU plugin draws them: C++'s mt19937, seeded by a seed_seq of
+    both.
+    """
     generator = np.random.MT19937()
     words = (
         seed_sequence((seed, second), 624)
@@ -546,16 +577,16 @@ def standard_uniform(seed: int, second: int, count: int) -> Array:
 def seed_sequence(seeds: tuple[int, ...], count: int) -> Array:
     """C++'s std::seed_seq: `count` words (at least 623) made of the seeds."""
     words = [seed & 0xFFFFFFFF for seed in seeds]
-    made = [0x8B8B8B8B] * count
+    result = [0x8B8B8B8B] * count
     shift, size = 11, len(words)
     p = (count - shift) // 2
     q = p + shift
 
     def mixed(k: int, factor: int, combine: int) -> int:
         value = (
-            (made[k % count] + made[(k + p) % count] + made[(k - 1) % count]) & 0xFFFFFFFF
+            (result[k % count] + result[(k + p) % count] + result[(k - 1) % count]) & 0xFFFFFFFF
             if combine
-            else made[k % count] ^ made[(k + p) % count] ^ made[(k - 1) % count]
+            else result[k % count] ^ result[(k + p) % count] ^ result[(k - 1) % count]
         )
         return factor * (value ^ value >> 27) & 0xFFFFFFFF
 
@@ -566,13 +597,13 @@ def seed_sequence(seeds: tuple[int, ...], count: int) -> Array:
             first + (size if k == 0 else (k % count + words[k - 1] if k <= size else k % count))
             & 0xFFFFFFFF
         )
-        made[(k + p) % count] = made[(k + p) % count] + first & 0xFFFFFFFF
-        made[(k + q) % count] = made[(k + q) % count] + second & 0xFFFFFFFF
-        made[k % count] = second
+        result[(k + p) % count] = result[(k + p) % count] + first & 0xFFFFFFFF
+        result[(k + q) % count] = result[(k + q) % count] + second & 0xFFFFFFFF
+        result[k % count] = second
     for k in range(rounds, rounds + count):
         third = mixed(k, 1566083941, 1)
         fourth = third - k % count & 0xFFFFFFFF
-        made[(k + p) % count] ^= third
-        made[(k + q) % count] ^= fourth
-        made[k % count] = fourth
-    return np.array(made, np.uint32)
+        result[(k + p) % count] ^= third
+        result[(k + q) % count] ^= fourth
+        result[k % count] = fourth
+    return np.array(result, np.uint32)

@@ -1,4 +1,6 @@
-"""Infrastructure operations: Parameter, Const, Result, and the variables that a stateful model keeps."""
+"""Infrastructure operations: Parameter, Const, Result, and the variables that a stateful model
+keeps.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,8 @@ class Const(Operation):
     def infer(self) -> Tensor:
         require(
             not self.shape or 0 <= min(self.shape) <= max(self.shape) < UNBOUNDED,
-            f"the constant has shape {list(self.shape)}; the dimensions of a constant are sizes, within 64 bits",
+            f"the constant has shape {list(self.shape)}; the dimensions of a constant are sizes, "
+            "within 64 bits",
             at="shape",
             expected="sizes from 0 to 2^63-2",
             actual=list(self.shape),
@@ -83,7 +86,10 @@ class Identity(Result):
 
 
 class ReadValue_3(Operation):
-    """The value of a variable, `init_value` before anything was assigned. Specification: ReadValue-3."""
+    """The value of a variable, `init_value` before anything was assigned.
+
+    Specification: ReadValue-3.
+    """
 
     since = 3
     keeps_state = True
@@ -99,7 +105,10 @@ class ReadValue_3(Operation):
 
 
 class ReadValue_6(Operation):
-    """The value of a variable; `init_value` before anything was assigned, zeros without one. Specification: ReadValue-6."""
+    """The value of a variable; `init_value` before anything was assigned, zeros without one.
+
+    Specification: ReadValue-6.
+    """
 
     since = 6
     keeps_state = True
@@ -113,7 +122,8 @@ class ReadValue_6(Operation):
         if init_value is not None:
             require(
                 element_type is DYNAMIC_TYPE or init_value.element_type is element_type,
-                f"the variable '{self.variable_id}' holds {element_type}, but its initial value has element type {init_value.element_type}",
+                f"the variable '{self.variable_id}' holds {element_type}, but its initial value "
+                f"has element type {init_value.element_type}",
                 at="init_value",
                 expected=element_type,
                 actual=init_value.element_type,
@@ -122,7 +132,8 @@ class ReadValue_6(Operation):
             require(
                 shape.encloses(init_value.shape)
                 and (shape.rank is None or init_value.rank is not None),
-                f"the variable '{self.variable_id}' has shape {shape}, but its initial value has shape {init_value.shape}",
+                f"the variable '{self.variable_id}' has shape {shape}, but its initial value has "
+                f"shape {init_value.shape}",
                 at="init_value",
                 expected=shape,
                 actual=init_value.shape,

@@ -1,7 +1,9 @@
-"""Interval arithmetic on the values of small tensors, in plain Python: what elementwise operations know before anything runs.
+"""Interval arithmetic on the values of small tensors, in plain Python: what elementwise operations
+know before anything runs.
 
-A bound at the end of int64 stands for no bound; it takes part as infinity and comes out as the end of int64 again. Whatever a run could make of the elements lies within
-the bounds, provided that an unbounded element does not overflow its type: a dimension never does.
+A bound at the end of int64 stands for no bound: it takes part as infinity and comes out as the end
+of int64 again. The elements of a run lie within the bounds, provided that an unbounded element does
+not overflow its type. A dimension never does.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ UNDEFINED = (ZeroDivisionError, ValueError, OverflowError)
 
 
 def rounded(number: Number, element_type: ElementType) -> Number:
-    """A number as the element type holds it: reals to nearest, ties to even; integers keep their low bits."""
+    """A number as the element type holds it: reals to nearest, ties to even; integers keep their
+    low bits.
+    """
     if element_type.is_real:
         return _rounded_real(float(number), element_type.name)
     whole = int(number)
@@ -84,7 +88,8 @@ def mapped(
     operands: Sequence[tuple[Tensor, tuple[int, ...]]],
     output: Tensor,
 ) -> Value | None:
-    """The value of an elementwise operation of tensors with these (aligned) shapes: `exact` of known elements, `bounds` of the intervals of others.
+    """The value of an elementwise operation of tensors with these (aligned) shapes: `exact` of
+    known elements, `bounds` of the intervals of others.
 
     Both raise one of `UNDEFINED` where nothing is known.
     """

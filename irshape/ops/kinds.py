@@ -1,6 +1,8 @@
-"""Kinds of attribute: how the text of an attribute is read, as OpenVINO reads it, and what the specification allows.
+"""Kinds of attribute: how the text of an attribute is read, as OpenVINO reads it, and what the
+specification allows.
 
-A kind reads a text into a Python value, or raises `Malformed`. Where OpenVINO goes on with something in silence, `Malformed.value` is what it goes on with.
+A kind reads a text into a Python value, or raises `Malformed`. If OpenVINO accepts the text in
+silence, `Malformed.value` is the value with which it goes on.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ _INTEGER = re.compile(r"\s*[-+]?[0-9]+")
 
 
 def bounded(digits: str) -> int:
-    """A whole number; one of very many digits, which Python will not read, as one that is past any limit."""
+    """A whole number; one of very many digits, which Python will not read, as one that is past any
+    limit.
+    """
     if len(digits) <= 1000:
         return int(digits)
     return -(10**30) if digits.lstrip().startswith("-") else 10**30
@@ -75,7 +79,10 @@ class Boolean(Kind):
 
 
 class Integer(Kind):
-    """A whole number within `low` and `high`. `refused`: OpenVINO refuses a number outside, which otherwise it takes in silence."""
+    """A whole number within `low` and `high`.
+
+    `refused`: OpenVINO refuses a number outside, which otherwise it takes in silence.
+    """
 
     name = "int"
 
@@ -113,7 +120,11 @@ class Integer(Kind):
 
 
 class Real(Kind):
-    """A number. It takes part in computations in f32: one past its range is infinite there, which OpenVINO says in lists only; the largest f64 stands for "no limit"."""
+    """A number.
+
+    It takes part in computations in f32: one past its range is infinite there, which OpenVINO says
+    in lists only; the largest f64 stands for "no limit".
+    """
 
     name = "float"
 
@@ -168,15 +179,15 @@ class Choice(Kind):
         if text in self.words:
             return text
         if self.case_sensitive:
-            found = self.synonyms.get(text)
+            word = self.synonyms.get(text)
         else:
             folded = text.lower()
-            found = next(
-                (word for word in self.words if word.lower() == folded), None
+            word = next(
+                (known for known in self.words if known.lower() == folded), None
             ) or self.synonyms.get(folded)
-        if found is None:
+        if word is None:
             raise Malformed(self.describe())
-        return found
+        return word
 
     def describe(self) -> str:
         return "one of " + ", ".join(f'"{word}"' for word in self.words)
@@ -214,7 +225,10 @@ class ListOf(Kind):
 
 
 class TypeName(Kind):
-    """The name of an element type, `f32`; OpenVINO reads it in any case. `refused`: OpenVINO refuses a type that is not `allowed`."""
+    """The name of an element type, `f32`; OpenVINO reads it in any case.
+
+    `refused`: OpenVINO refuses a type that is not `allowed`.
+    """
 
     name = "element type"
 
@@ -224,12 +238,16 @@ class TypeName(Kind):
 
     def read(self, text: str) -> ElementType:
         try:
-            found = ElementType.of(text)
+            element_type = ElementType.of(text)
         except ValueError:
             raise Malformed(self.describe()) from None
-        if self.allowed and found.name not in self.allowed:
-            raise Malformed(self.describe()) if self.refused else Malformed(self.describe(), found)
-        return found
+        if self.allowed and element_type.name not in self.allowed:
+            raise (
+                Malformed(self.describe())
+                if self.refused
+                else Malformed(self.describe(), element_type)
+            )
+        return element_type
 
     def describe(self) -> str:
         return (
@@ -258,7 +276,9 @@ class ShapeText(Kind):
 
 
 def _as_openvino_reads(text: str) -> PartialShape | None:
-    """OpenVINO takes an overflowing size and -2 as 0, and an empty interval and 1..-1 as `?`, without a word (2026.4)."""
+    """OpenVINO takes an overflowing size and -2 as 0, and an empty interval and 1..-1 as `?`,
+    without a word (2026.4).
+    """
     dims: list[str] = []
     for part in map(str.strip, text.strip().strip("[]").split(",")):
         low, dots, high = part.partition("..")

@@ -1,4 +1,4 @@
-"""NumPy for the operations, imported when one is first evaluated: checking a model does without it."""
+"""NumPy for the operations, imported when one is first evaluated. A check does without it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     import numpy
 
     Array = numpy.ndarray[Any, numpy.dtype[Any]]
-    np: Any  # NumPy's overloads do not follow code that works in whatever type it is given; the executor and its tests hold the results to their types
+    # NumPy's overloads do not follow code that computes in whatever type it is given.
+    # The executor and its tests check the types of the results.
+    np: Any
 else:
     Array = Any
 

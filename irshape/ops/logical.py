@@ -60,7 +60,12 @@ class Xor(LogicalXor):
 
 
 class LogicalNot(UnaryWithValue):
-    """Whether the input is false. OpenVINO takes numbers too and gives 0 and 1 in their type. Specification: LogicalNot-1."""
+    """Whether the input is false.
+
+    OpenVINO takes numbers too and gives 0 and 1 in their type.
+
+    Specification: LogicalNot-1.
+    """
 
     since = 1
     data = operand(ANY)

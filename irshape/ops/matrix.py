@@ -27,11 +27,17 @@ from .lazy import Array, np
 from .tensors import Tensor
 
 MAX_SCORES: Final = 1 << 19
-"""The scores of attention are worked out for so many pairs of queries and keys at a time, 16 queries at least."""
+"""The scores of attention are worked out for so many pairs of queries and keys at a time, 16
+queries at least.
+"""
 
 
 class MatMul(Operation):
-    """The product of the matrices in the last two axes of `a` and `b`; the axes before are broadcast, a vector is a row on the left and a column on the right. Specification: MatMul-1."""
+    """The product of the matrices in the last two axes of `a` and `b`; the axes before are
+    broadcast, a vector is a row on the left and a column on the right.
+
+    Specification: MatMul-1.
+    """
 
     since = 1
     a = operand(NUMERIC_OR_BOOLEAN)
@@ -68,7 +74,8 @@ class MatMul(Operation):
                 )
             ]
             raise Violation(
-                f"{names[0]} {PartialShape(here)} has {inner} columns, but {names[1]} {PartialShape(there)} has {other} rows; a product needs as many",
+                f"{names[0]} {PartialShape(here)} has {inner} columns, but {names[1]} "
+                f"{PartialShape(there)} has {other} rows; a product needs as many",
                 at="b",
                 expected=inner,
                 actual=other,
@@ -82,21 +89,22 @@ class MatMul(Operation):
     def batch(self, here: list[Dimension], there: list[Dimension]) -> list[Dimension]:
         """The axes before the matrices. OpenVINO lets two ranges go together that share no size."""
         rank = max(len(here), len(there))
-        made = []
+        result = []
         for axis, (left, right) in enumerate(
             zip([ONE] * (rank - len(here)) + here, [ONE] * (rank - len(there)) + there, strict=True)
         ):
             dim = left.broadcast(right)
             require(
                 dim is not None or left.is_dynamic or right.is_dynamic,
-                f"the batch of `a` is {left} and that of `b` {right} at axis {axis} of the result; they must be equal, or one of them 1",
+                f"the batch of `a` is {left} and that of `b` {right} at axis {axis} of the "
+                "result; they must be equal, or one of them 1",
                 at="b",
                 expected=f"{left} or 1",
                 actual=right,
                 rule=INPUT_SHAPES,
             )
-            made.append(dim or DYNAMIC)
-        return made
+            result.append(dim or DYNAMIC)
+        return result
 
     def evaluate(self, a: Array, b: Array) -> Array:
         here, there = widened(a), widened(b)
@@ -108,7 +116,8 @@ class MatMul(Operation):
 
 
 class GroupedMatMul(Operation):
-    """A matrix product for each group: of matrices in pairs `[G,M,K]` and `[G,N,K]`, or of rows `[T,K]`, which `offsets` share out among the groups, with `[G,N,K]`.
+    """A matrix product for each group: of matrices in pairs `[G,M,K]` and `[G,N,K]`, or of rows
+    `[T,K]`, which `offsets` share out among the groups, with `[G,N,K]`.
 
     Specification: GroupedMatMul-17.
     """
@@ -125,7 +134,8 @@ class GroupedMatMul(Operation):
             return Tensor(element_type, DYNAMIC_SHAPE)
         require(
             here.rank in (2, 3) and there.rank == 3,
-            f"`mat_a` {here} and `mat_b` {there} have ranks {here.rank} and {there.rank}; expected 2 and 3, or 3 and 3",
+            f"`mat_a` {here} and `mat_b` {there} have ranks {here.rank} and {there.rank}; "
+            "expected 2 and 3, or 3 and 3",
             at="mat_b" if here.rank in (2, 3) else "mat_a",
             expected="ranks 2 and 3, or 3 and 3",
             actual=f"ranks {here.rank} and {there.rank}",
@@ -133,7 +143,8 @@ class GroupedMatMul(Operation):
         )
         require(
             here[-1].compatible(there[-1]),
-            f"`mat_a` {here} has {here[-1]} columns, but the matrices of `mat_b` {there}, which are transposed, have {there[-1]}",
+            f"`mat_a` {here} has {here[-1]} columns, but the matrices of `mat_b` {there}, which "
+            f"are transposed, have {there[-1]}",
             at="mat_b",
             expected=here[-1],
             actual=there[-1],
@@ -171,12 +182,12 @@ class GroupedMatMul(Operation):
         here, there = widened(mat_a), widened(mat_b).swapaxes(-1, -2)
         if here.ndim == 3 or offsets is None:
             return narrowed(np.matmul(here, there), mat_a)
-        made = np.zeros((here.shape[0], there.shape[-1]), here.dtype)
+        result = np.zeros((here.shape[0], there.shape[-1]), here.dtype)
         start = 0
         for group, end in zip(there, offsets.tolist(), strict=False):
-            made[start:end] = here[start:end] @ group
+            result[start:end] = here[start:end] @ group
             start = max(start, end)
-        return narrowed(made, mat_a)
+        return narrowed(result, mat_a)
 
 
 _SUBSCRIPT = re.compile(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*")
@@ -185,7 +196,11 @@ ELLIPSIS: Final = "..."
 
 
 class Einsum(Operation):
-    """Einstein summation: a label for each axis, axes of one label go together, labels that the output lacks are summed over. Specification: Einsum-7."""
+    """Einstein summation: a label for each axis, axes of one label go together, labels that the
+    output lacks are summed over.
+
+    Specification: Einsum-7.
+    """
 
     since = 7
     inputs = operand(NUMERIC, like="inputs", variadic=True)
@@ -198,7 +213,8 @@ class Einsum(Operation):
         for part in [*parts, right]:
             require(
                 _SUBSCRIPT.fullmatch(part),
-                f"`equation` '{self.equation}': the subscript '{part}' is not made of letters with at most one ellipsis",
+                f"`equation` '{self.equation}': the subscript '{part}' is not made of letters "
+                "with at most one ellipsis",
                 at="equation",
                 expected="letters, and at most one ...",
                 actual=part,
@@ -220,15 +236,17 @@ class Einsum(Operation):
         subscripts, output = self.subscripts()
         require(
             len(subscripts) == len(inputs),
-            f"`equation` '{self.equation}' has {len(subscripts)} input subscript{'s' * (len(subscripts) != 1)}, but there {'is 1 input' if len(inputs) == 1 else f'are {len(inputs)} inputs'}",
+            f"`equation` '{self.equation}' has {len(subscripts)} input "
+            f"subscript{'s' * (len(subscripts) != 1)}, but there "
+            f"{'is 1 input' if len(inputs) == 1 else f'are {len(inputs)} inputs'}",
             at="equation",
             expected=f"{len(inputs)} subscripts",
             actual=len(subscripts),
         )
-        found: dict[str, PartialShape] = {}
+        sizes: dict[str, PartialShape] = {}
         for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):
             for label, shape in self.labelled(index, labels, tensor.shape).items():
-                known = found.get(label)
+                known = sizes.get(label)
                 merged = (
                     shape
                     if known is None
@@ -238,34 +256,39 @@ class Einsum(Operation):
                 )
                 if merged is None:
                     raise Violation(
-                        f"`equation` '{self.equation}': input {index} has {_bare(shape)} where '{label}' stands, but an input before it has {_bare(found[label])}",
+                        f"`equation` '{self.equation}': input {index} has {_bare(shape)} where "
+                        f"'{label}' stands, but an input before it has {_bare(sizes[label])}",
                         at="inputs",
-                        expected=_bare(found[label]),
+                        expected=_bare(sizes[label]),
                         actual=_bare(shape),
                         rule=INPUT_SHAPES,
                     )
-                found[label] = merged
-        made: list[Dimension] = []
+                sizes[label] = merged
+        result: list[Dimension] = []
         for label in output:
-            if label not in found:
+            if label not in sizes:
                 require(
                     label == ELLIPSIS,
-                    f"`equation` '{self.equation}': the output has the label '{label}', which no input has",
+                    f"`equation` '{self.equation}': the output has the label '{label}', which no "
+                    "input has",
                     at="equation",
                     expected="labels of the inputs",
                     actual=label,
                     rule=ATTRIBUTE_VALUE,
                 )
-            elif found[label].rank is None:
+            elif sizes[label].rank is None:
                 return Tensor(inputs[0].element_type, DYNAMIC_SHAPE)
             else:
-                made += found[label]
-        return Tensor(inputs[0].element_type, made)
+                result += sizes[label]
+        return Tensor(inputs[0].element_type, result)
 
     def labelled(
         self, index: int, labels: list[str], shape: PartialShape
     ) -> dict[str, PartialShape]:
-        """What an input says of its labels: one dimension for each, several for the ellipsis. Raises `Violation`."""
+        """What an input says of its labels: one dimension for each, several for the ellipsis.
+
+        Raises `Violation`.
+        """
         if shape.rank is None:
             return {
                 label: DYNAMIC_SHAPE if label == ELLIPSIS else PartialShape((DYNAMIC,))
@@ -274,29 +297,31 @@ class Einsum(Operation):
         more = shape.rank - len(labels)
         require(
             more >= -1 if ELLIPSIS in labels else more == 0,
-            f"`equation` '{self.equation}': the subscript '{''.join(labels)}' of input {index} has {len(labels)} labels, but its shape is {shape}, of rank {shape.rank}",
+            f"`equation` '{self.equation}': the subscript '{''.join(labels)}' of input {index} "
+            f"has {len(labels)} labels, but its shape is {shape}, of rank {shape.rank}",
             at="inputs",
             expected=f"rank {len(labels)}",
             actual=f"rank {shape.rank}",
             rule=INPUT_RANK,
         )
-        made: dict[str, PartialShape] = {}
+        result: dict[str, PartialShape] = {}
         at = 0
         for label in labels:
             width = more + 1 if label == ELLIPSIS else 1
             own = PartialShape(shape[at : at + width])
-            merged = made[label].merge(own) if label in made else own
+            merged = result[label].merge(own) if label in result else own
             if merged is None:
                 raise Violation(
-                    f"`equation` '{self.equation}': '{label}' stands for two axes of input {index}, but they are {_bare(made[label])} and {_bare(own)} of {shape}",
+                    f"`equation` '{self.equation}': '{label}' stands for two axes of input "
+                    f"{index}, but they are {_bare(result[label])} and {_bare(own)} of {shape}",
                     at="inputs",
-                    expected=_bare(made[label]),
+                    expected=_bare(result[label]),
                     actual=_bare(own),
                     rule=INPUT_SHAPES,
                 )
-            made[label] = merged
+            result[label] = merged
             at += width
-        return made
+        return result
 
     def evaluate(self, *inputs: Array) -> Array:
         subscripts, output = self.subscripts()
@@ -339,7 +364,11 @@ def _bare(shape: PartialShape) -> str:
 
 
 class Inverse(Operation):
-    """The inverse of the square matrices in the last two axes, NaN for a singular one; with `adjoint` transposed, as OpenVINO 2026.4 runs it. Specification: Inverse-14."""
+    """The inverse of the square matrices in the last two axes, NaN for a singular one; with
+    `adjoint` transposed, as OpenVINO 2026.4 runs it.
+
+    Specification: Inverse-14.
+    """
 
     since = 14
     data = operand(FLOATING, shape=(..., "rows", "columns"))
@@ -350,7 +379,8 @@ class Inverse(Operation):
         if shape.rank is not None:
             require(
                 shape[-1].is_dynamic or shape[-2].is_dynamic or shape[-1] == shape[-2],
-                f"`data` {shape} has matrices of {shape[-2]} rows and {shape[-1]} columns; only square ones have an inverse",
+                f"`data` {shape} has matrices of {shape[-2]} rows and {shape[-1]} columns; only "
+                "square ones have an inverse",
                 at="data",
                 expected=f"{shape[-2]} columns",
                 actual=shape[-1],
@@ -370,9 +400,11 @@ class Inverse(Operation):
 
 
 class ScaledDotProductAttention(Operation):
-    """`softmax(query · keyᵀ · scale + attention_mask) · value`, over `query` `[N…, L, E]`, `key` `[N…, S, E]` and `value` `[N…, S, Ev]`.
+    """`softmax(query · keyᵀ · scale + attention_mask) · value`, over `query` `[N…, L, E]`, `key`
+    `[N…, S, E]` and `value` `[N…, S, Ev]`.
 
-    With `causal`, a query sees the keys up to its own position, whatever the mask. `sink` adds a score to each softmax that no value answers to.
+    With `causal`, a query sees the keys up to its own position, whatever the mask. `sink` adds a
+    score to each softmax that belongs to no value.
     Specification: ScaledDotProductAttention-13.
     """
 
@@ -435,7 +467,10 @@ class ScaledDotProductAttention(Operation):
         width: Dimension,
         of: str,
     ) -> tuple[PartialShape, Dimension, Dimension]:
-        """Batch axes, sequence and width of an input together with what is known of them so far. Raises `Violation`."""
+        """Batch axes, sequence and width of an input together with what is known of them so far.
+
+        Raises `Violation`.
+        """
         if shape.rank is None:
             return batch, length, width
         own, own_length, own_width = _split(shape)
@@ -444,14 +479,15 @@ class ScaledDotProductAttention(Operation):
             length.merge(own_length),
             width.merge(own_width),
         )
-        for made, seen, expected, what in (
+        for result, seen, expected, what in (
             (merged, own, batch, "batch axes"),
             (long, own_length, length, "sequence length"),
             (wide, own_width, width, "embedding width"),
         ):
-            if made is None:
+            if result is None:
                 raise Violation(
-                    f"`{name}` {shape} has {what} {seen}, which do not go with {expected} of the {of}",
+                    f"`{name}` {shape} has {what} {seen}, which do not go with {expected} of the "
+                    f"{of}",
                     at=name,
                     expected=expected,
                     actual=seen,
@@ -462,13 +498,18 @@ class ScaledDotProductAttention(Operation):
     def masked(
         self, mask: PartialShape, batch: PartialShape, length: Dimension, keys: Dimension
     ) -> tuple[PartialShape, Dimension]:
-        """Batch axes and number of queries after the mask was broadcast to the scores, and they to it. Raises `Violation`."""
+        """Batch axes and number of queries after the mask was broadcast to the scores, and they to
+        it.
+
+        Raises `Violation`.
+        """
         if not mask.rank:
             return batch, length
         scores = f"[…,{length},{keys}]"
         require(
             mask.rank > 1,
-            f"`attention_mask` has shape {mask}; expected rank 2 or more, to go with the scores {scores}",
+            f"`attention_mask` has shape {mask}; expected rank 2 or more, to go with the scores "
+            f"{scores}",
             at="attention_mask",
             expected=scores,
             actual=mask,
@@ -482,7 +523,8 @@ class ScaledDotProductAttention(Operation):
         longer, wider = length.broadcast(mask[-2]), keys.broadcast(mask[-1])
         if merged is None or longer is None or wider is None:
             raise Violation(
-                f"`attention_mask` has shape {mask}, which does not go with the scores {batch} × {scores} of queries × keys",
+                f"`attention_mask` has shape {mask}, which does not go with the scores {batch} × "
+                f"{scores} of queries × keys",
                 at="attention_mask",
                 expected=scores,
                 actual=mask,
@@ -503,7 +545,8 @@ class ScaledDotProductAttention(Operation):
         wanted = PartialShape((*batch, length, ONE))
         require(
             fits,
-            f"`sink` has shape {sink}; expected one that is broadcast to {wanted}, of the rank of `query`",
+            f"`sink` has shape {sink}; expected one that is broadcast to {wanted}, of the rank of "
+            "`query`",
             at="sink",
             expected=wanted,
             actual=sink,
@@ -539,7 +582,7 @@ class ScaledDotProductAttention(Operation):
         some = max(MAX_SCORES // row, 16)
         if length <= some:
             return computed(self.attended(numbers * factor, keys, values, mask, sinks, 0), query)
-        made = [
+        result = [
             self.attended(
                 numbers[..., start : start + some, :] * factor,
                 keys,
@@ -550,7 +593,7 @@ class ScaledDotProductAttention(Operation):
             )
             for start in range(0, length, some)
         ]
-        return computed(np.concatenate(made, axis=-2), query)
+        return computed(np.concatenate(result, axis=-2), query)
 
     def source_of_nan(self, *arrays: Array | None) -> str | None:
         mask = arrays[3] if len(arrays) > 3 else None
@@ -590,18 +633,20 @@ class ScaledDotProductAttention(Operation):
         total = weights.sum(axis=-1, keepdims=True)
         if sink is not None:
             total = total + np.exp(sink - top)
-        made = np.asarray(np.matmul(weights, values))
+        result = np.asarray(np.matmul(weights, values))
         if not weights.shape[-1]:
-            return made  # zeros, as a sum of nothing
+            return result  # zeros, as a sum of nothing
         return (
-            np.divide(made, total, out=made)
-            if total.shape[:-1] == made.shape[:-1]
-            else made / total
+            np.divide(result, total, out=result)
+            if total.shape[:-1] == result.shape[:-1]
+            else result / total
         )
 
 
 def _rows(array: Array | None, length: int, start: int, count: int) -> Array | None:
-    """The rows of some queries, of an array that has one for each of `length` queries, or one for all."""
+    """The rows of some queries, of an array that has one for each of `length` queries, or one for
+    all.
+    """
     return (
         array
         if array is None or array.ndim < 2 or array.shape[-2] != length

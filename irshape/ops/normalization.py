@@ -44,7 +44,9 @@ def mean(numbers: Array, axes: tuple[int, ...]) -> Array:
 def standardized(
     numbers: Array, axes: tuple[int, ...], eps: float, *, inside: bool = True, scale: bool = True
 ) -> Array:
-    """Numbers less their mean along axes, and with `scale` divided by their standard deviation; `inside`: `eps` is added to the variance, else to its root."""
+    """Numbers less their mean along axes, and with `scale` divided by their standard deviation;
+    `inside`: `eps` is added to the variance, else to its root.
+    """
     centred = numbers - mean(numbers, axes)
     if not scale:
         return centred
@@ -61,7 +63,9 @@ def counted_axes(axes: Array, rank: int) -> tuple[int, ...]:
 
 
 def listed_axes(axes: Tensor, data: PartialShape) -> None:
-    """Raises `Violation` where a list of axes, of static shape, is none, or longer than `data` has axes."""
+    """Raises `Violation` where a list of axes, of static shape, is none, or longer than `data` has
+    axes.
+    """
     given = axes.shape.static
     if given is None:
         return
@@ -84,7 +88,7 @@ def listed_axes(axes: Tensor, data: PartialShape) -> None:
 
 
 def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
-    """The findings that OpenVINO passes over until it runs: an axis out of range, or named twice."""
+    """What OpenVINO reports only when it runs: an axis out of range, or named twice."""
     known = axes.known
     if known is None or rank is None:
         return
@@ -98,7 +102,9 @@ def doubtful_axes(axes: Tensor, rank: int | None) -> Iterator[Fault]:
 
 
 class BatchNormalization(Operation):
-    """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with a value of each for every channel (axis 1)."""
+    """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with a value of each for every
+    channel (axis 1).
+    """
 
     data_at: ClassVar[int]
     """The position of `data` among the inputs."""
@@ -124,10 +130,10 @@ class BatchNormalization(Operation):
         column = (-1, *(1,) * (data.ndim - 2))
         numbers = plain(data)
         scale = plain(gamma) / np.sqrt(plain(variance) + numbers.dtype.type(self.epsilon))
-        made = numbers - plain(average).reshape(column)
-        made *= scale.reshape(column)
-        made += plain(beta).reshape(column)
-        return computed(made, data)
+        result = numbers - plain(average).reshape(column)
+        result *= scale.reshape(column)
+        result += plain(beta).reshape(column)
+        return computed(result, data)
 
 
 class BatchNormInference_1(BatchNormalization):
@@ -148,7 +154,10 @@ class BatchNormInference_1(BatchNormalization):
 
 
 class BatchNormInference_5(BatchNormalization):
-    """Batch normalization with given statistics; `data` comes first. Specification: BatchNormInference-5."""
+    """Batch normalization with given statistics; `data` comes first.
+
+    Specification: BatchNormInference-5.
+    """
 
     since = 5
     data_at = 0
@@ -165,7 +174,8 @@ class BatchNormInference_5(BatchNormalization):
 
 
 class MVN_1(Operation):
-    """Mean-variance normalization along `reduction_axes`, or without them along all axes behind the batch, or with `across_channels` false behind the channels.
+    """Mean-variance normalization along `reduction_axes`, or without them along all axes behind the
+    batch, or with `across_channels` false behind the channels.
 
     Specification: MVN-1.
     """
@@ -224,7 +234,11 @@ class MVN_6(Operation):
 
 
 class LRN(Operation):
-    """`data / (bias + alpha / sizeⁿ · s)^beta`, where `s` is the sum of squares over a neighbourhood of `size` elements along each of the n `axes`. Specification: LRN-1."""
+    """`data / (bias + alpha / sizeⁿ · s)^beta`, where `s` is the sum of squares over a
+    neighbourhood of `size` elements along each of the n `axes`.
+
+    Specification: LRN-1.
+    """
 
     since = 1
     data = operand(NUMERIC_OR_BOOLEAN)
@@ -268,7 +282,11 @@ class LRN(Operation):
 
 
 class NormalizeL2(Operation):
-    """`data` divided by its L2 norm along `axes`; `eps` is added to the sum of squares, or is its least value. Specification: NormalizeL2-1."""
+    """`data` divided by its L2 norm along `axes`; `eps` is added to the sum of squares, or is its
+    least value.
+
+    Specification: NormalizeL2-1.
+    """
 
     since = 1
     never_larger = True
@@ -300,7 +318,11 @@ class NormalizeL2(Operation):
 
 
 class GroupNormalization(Operation):
-    """The channels of each sample in `num_groups` groups, each standardized, then scaled and shifted by a value for each channel. Specification: GroupNormalization-12."""
+    """The channels of each sample in `num_groups` groups, each standardized, then scaled and
+    shifted by a value for each channel.
+
+    Specification: GroupNormalization-12.
+    """
 
     since = 12
     data = operand(NUMERIC_OR_BOOLEAN, shape=("batch", "channels", ...))
@@ -327,22 +349,25 @@ class GroupNormalization(Operation):
         numbers = real(data)
         column = (-1, *(1,) * (data.ndim - 2))
         groups = numbers.reshape(data.shape[0], self.num_groups, -1) if numbers.size else numbers
-        made = (
+        result = (
             standardized(groups, (2,), self.epsilon).reshape(data.shape)
             if numbers.size
             else numbers
         )
-        made = (
-            made * real(scale).reshape(column)
-            if made is numbers
-            else np.multiply(made, real(scale).reshape(column), out=made)
+        result = (
+            result * real(scale).reshape(column)
+            if result is numbers
+            else np.multiply(result, real(scale).reshape(column), out=result)
         )
-        made += real(bias).reshape(column)
-        return computed(made, data)
+        result += real(bias).reshape(column)
+        return computed(result, data)
 
 
 class GRN(Operation):
-    """`data` divided by the L2 norm over its channels (axis 1), to whose square `bias` is added. Specification: GRN-1."""
+    """`data` divided by the L2 norm over its channels (axis 1), to whose square `bias` is added.
+
+    Specification: GRN-1.
+    """
 
     since = 1
     data = operand(NUMERIC_OR_BOOLEAN, rank=(2, 3, 4))

@@ -1,4 +1,4 @@
-"""The inputs of an operation as it declares them, and the check of a layer's inputs against them."""
+"""The inputs that an operation declares, and the check of a layer against them."""
 
 from __future__ import annotations
 
@@ -64,11 +64,15 @@ def between(low: Number, high: Number) -> Between:
 
 
 Axes = tuple[str | int | EllipsisType, ...]
-"""The axes of a shape: a name, which stands for the same size in all operands that have it; a size; `...` for any number of axes."""
+"""The axes of a shape: a name, which stands for the same size in all operands that have it; a size;
+`...` for any number of axes.
+"""
 
 
 class Operand:
-    """An input as declared: its name, the element types and shapes it takes, and what inference needs of it."""
+    """An input as declared: its name, the element types and shapes it takes, and what inference
+    needs of it.
+    """
 
     def __init__(
         self,
@@ -205,7 +209,9 @@ def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
 
 
 def check_shapes(operands: Sequence[Operand], inputs: Sequence[Tensor]) -> None:
-    """Raises `Violation` for a shape that does not fit what the operands declare beyond their ranks."""
+    """Raises `Violation` for a shape that does not fit what the operands declare beyond their
+    ranks.
+    """
     for declared, tensor in zip(operands, inputs, strict=False):
         rank = tensor.rank
         if declared.single and rank and not (rank == 1 and tensor.shape[0].contains(1)):

@@ -39,13 +39,17 @@ class Along(NamedTuple):
         return (self.kernel - 1) * self.dilation + 1
 
     def met(self, at: int, count: int) -> slice:
-        """The elements of padded data that position `at` of the kernel meets at each of `count` steps."""
+        """The elements of padded data that position `at` of the kernel meets at each of `count`
+        steps.
+        """
         start = at * self.dilation
         return slice(start, start + (count - 1) * self.stride + 1, self.stride)
 
 
 class Pooling(Operation):
-    """A window of size `kernel` that slides along the spatial axes, which are those behind the batch and the channels."""
+    """A window of size `kernel` that slides along the spatial axes, which are those behind the
+    batch and the channels.
+    """
 
     data = operand(NUMERIC_OR_BOOLEAN, rank=(3, 4, 5))
     strides: tuple[int, ...] = attribute(NATURALS)
@@ -84,7 +88,8 @@ class Pooling(Operation):
         axes = len(self.kernel)
         require(
             data.rank in (None, axes + 2),
-            f"`kernel` {_shown(self.kernel)} has {axes} value{'s' * (axes != 1)}, but `data` {data} has {0 if data.rank is None else data.rank - 2} spatial axes",
+            f"`kernel` {_shown(self.kernel)} has {axes} value{'s' * (axes != 1)}, but `data` "
+            f"{data} has {0 if data.rank is None else data.rank - 2} spatial axes",
             at="kernel",
             expected=None if data.rank is None else f"{data.rank - 2} values",
             actual=_shown(self.kernel),
@@ -96,7 +101,8 @@ class Pooling(Operation):
             sizes = sizes or ()
             require(
                 len(sizes) == axes,
-                f"`{name}` {_shown(sizes)} has {len(sizes)} value{'s' * (len(sizes) != 1)}, but `kernel` {_shown(self.kernel)} has {axes}",
+                f"`{name}` {_shown(sizes)} has {len(sizes)} value{'s' * (len(sizes) != 1)}, but "
+                f"`kernel` {_shown(self.kernel)} has {axes}",
                 at=name,
                 expected=f"{axes} value{'s' * (axes != 1)}",
                 actual=_shown(sizes),
@@ -115,23 +121,23 @@ class Pooling(Operation):
     def along(self, axis: int, size: int) -> Along:
         """How the window goes along a spatial axis of that size, padding worked out."""
         kernel, stride = self.kernel[axis], self.strides[axis]
-        found = Along(kernel, stride, self.dilations[axis] if self.dilations else 1, 0, 0)
+        along = Along(kernel, stride, self.dilations[axis] if self.dilations else 1, 0, 0)
         if self.auto_pad in SAME and stride > 0:
-            return found._replace(
+            return along._replace(
                 **dict(
                     zip(
                         ("begin", "end"),
-                        same_padding(size, found.span, stride, self.auto_pad),
+                        same_padding(size, along.span, stride, self.auto_pad),
                         strict=True,
                     )
                 )
             )
         if self.auto_pad == "explicit":
-            return found._replace(
+            return along._replace(
                 begin=self.pads_begin[axis] if self.pads_begin else 0,
                 end=self.pads_end[axis] if self.pads_end else 0,
             )
-        return found
+        return along
 
     def steps(self, data: PartialShape, axis: int, dim: Dimension) -> Dimension:
         if dim.is_dynamic and self.auto_pad in SAME:
@@ -146,7 +152,8 @@ class Pooling(Operation):
             )
             require(
                 1 <= along.span <= room.low,
-                f"the window spans {along.span} along axis {axis + 2} (kernel {along.kernel}, dilation {along.dilation}), but `data` {data} has only {room} there{padding}",
+                f"the window spans {along.span} along axis {axis + 2} (kernel {along.kernel}, "
+                f"dilation {along.dilation}), but `data` {data} has only {room} there{padding}",
                 at="kernel",
                 expected=f"at most {room}",
                 actual=along.span,
@@ -154,7 +161,9 @@ class Pooling(Operation):
             if self.avoids_padding:
                 require(
                     along.span > max(along.begin, along.end),
-                    f"a window of {along.span} along axis {axis + 2} can lie in the padding of {along.begin} and {along.end} alone; with exclude-pad it would be the mean of nothing",
+                    f"a window of {along.span} along axis {axis + 2} can lie in the padding of "
+                    f"{along.begin} and {along.end} alone; with exclude-pad it would be the mean "
+                    "of nothing",
                     at="pads_begin" if along.begin >= along.span else "pads_end",
                     expected=f"less than {along.span}",
                     actual=max(along.begin, along.end),
@@ -172,18 +181,20 @@ class Pooling(Operation):
         room = max(size + along.begin + along.end - along.span, 0)
         if self.rounding_type == "floor":
             return room // along.stride + 1
-        found = -(-room // along.stride) + 1
+        count = -(-room // along.stride) + 1
         if (
             self.rounding_type == "ceil_torch"
             and size + along.begin > 0
-            and found > 1
-            and (found - 1) * along.stride >= size + along.begin
+            and count > 1
+            and (count - 1) * along.stride >= size + along.begin
         ):
-            found -= 1  # no window starts in the padding at the end
-        return found
+            count -= 1  # no window starts in the padding at the end
+        return count
 
     def laid_out(self, data: Array, filler: Any) -> tuple[Array, list[tuple[Along, int]]]:
-        """The data with as much padding as the windows reach, and along each spatial axis how they go and how many there are."""
+        """The data with as much padding as the windows reach, and along each spatial axis how they
+        go and how many there are.
+        """
         ways = []
         for axis, size in enumerate(data.shape[2:]):
             along = self.along(axis, size)
@@ -224,7 +235,9 @@ def over_windows(area: Array, axis: int, along: Along, count: int, combine: Any)
 
 
 def lowest(dtype: np.dtype[Any]) -> Any:
-    """What the largest of nothing is: the padding, and in OpenVINO also what stands for a window of NaN or of negative infinity."""
+    """What the largest of nothing is: the padding, and in OpenVINO also what stands for a window of
+    NaN or of negative infinity.
+    """
     return (
         False
         if dtype.kind == "b"
@@ -235,7 +248,11 @@ def lowest(dtype: np.dtype[Any]) -> Any:
 
 
 class AveragePooling(Pooling):
-    """The mean of each window. Padding counts as zeros, or with `exclude-pad` not at all; the mean of integers is the nearest, an even one between two."""
+    """The mean of each window.
+
+    Padding counts as zeros, or with `exclude-pad` not at all; the mean of integers is the nearest,
+    an even one between two.
+    """
 
     exclude_pad: bool = attribute(BOOLEAN, default=True, required=True, name="exclude-pad")
 
@@ -291,7 +308,10 @@ class AvgPool_1(AveragePooling):
 
 
 class AvgPool_14(AveragePooling):
-    """The mean of each window; with `ceil_torch` no window starts in the padding at the end. Specification: AvgPool-14."""
+    """The mean of each window; with `ceil_torch` no window starts in the padding at the end.
+
+    Specification: AvgPool-14.
+    """
 
     since = 14
     rounding_type: str = attribute(ROUNDING_TORCH, default="floor")
@@ -319,7 +339,10 @@ class MaxPool_1(Pooling):
 
 
 class MaxPool_8(Pooling):
-    """The largest element of each window, and where it stands in the data flattened from `axis` on. Specification: MaxPool-8."""
+    """The largest element of each window, and where it stands in the data flattened from `axis` on.
+
+    Specification: MaxPool-8.
+    """
 
     since = 8
     leaves_nan_open = True
@@ -331,7 +354,8 @@ class MaxPool_8(Pooling):
         rank = data.rank
         require(
             rank is None or -rank <= self.axis < rank,
-            f"`axis` is {self.axis}, but `data` {data.shape} has rank {rank}: expected {-(rank or 0)} to {(rank or 0) - 1}",
+            f"`axis` is {self.axis}, but `data` {data.shape} has rank {rank}: expected "
+            f"{-(rank or 0)} to {(rank or 0) - 1}",
             at="axis",
             expected=f"[{-(rank or 0)}, {(rank or 0) - 1}]",
             actual=self.axis,
@@ -365,40 +389,48 @@ class MaxPool_8(Pooling):
         places = np.broadcast_to(places, area.shape)
         for axis in reversed(range(len(ways))):
             area, places = largest(area, places, axis + 2, *ways[axis])
-        found = area > bottom
+        larger = area > bottom
         channels = np.arange(data.shape[0] * data.shape[1], dtype=np.int64) * int(
             np.prod(data.shape[2:])
         )
-        places = np.where(found, places, 0) + channels.reshape(*data.shape[:2], *(1,) * len(ways))
+        places = np.where(larger, places, 0) + channels.reshape(*data.shape[:2], *(1,) * len(ways))
         bound = int(np.prod(data.shape[self.axis % data.ndim :]))
-        values = np.where(found, area, np.asarray(least, area.dtype))
+        values = np.where(larger, area, np.asarray(least, area.dtype))
         return computed(values, data), (places % bound).astype(dtype_of(self.index_element_type))
 
 
 def largest(
     area: Array, places: Array, axis: int, along: Along | Share, count: int
 ) -> tuple[Array, Array]:
-    """The first largest value of each window along an axis of padded data, and what `places` holds for it."""
+    """The first largest value of each window along an axis of padded data, and what `places` holds
+    for it.
+    """
     before: tuple[Any, ...] = (slice(None),) * axis
     first = (*before, along.met(0, count))
-    values, found = np.array(area[first]), np.array(places[first])
+    values, where_from = np.array(area[first]), np.array(places[first])
     for at in range(1, along.kernel):
         where = (*before, along.met(at, count))
         better = area[where] > values
         np.copyto(values, area[where], where=better)
-        np.copyto(found, places[where], where=better)
-    return values, found
+        np.copyto(where_from, places[where], where=better)
+    return values, where_from
 
 
 class MaxPool_14(MaxPool_8):
-    """The largest element of each window and its place; with `ceil_torch` no window starts in the padding at the end. Specification: MaxPool-14."""
+    """The largest element of each window and its place; with `ceil_torch` no window starts in the
+    padding at the end.
+
+    Specification: MaxPool-14.
+    """
 
     since = 14
     rounding_type: str = attribute(ROUNDING_TORCH, default="floor")
 
 
 class Share(NamedTuple):
-    """How an axis of `size` elements is shared out among so many windows, which may overlap by one element, as PyTorch's adaptive pooling does."""
+    """How an axis of `size` elements is shared out among so many windows, which may overlap by one
+    element, as PyTorch's adaptive pooling does.
+    """
 
     size: int
     parts: int
@@ -417,12 +449,16 @@ class Share(NamedTuple):
         return int((self.ends - self.starts).max(initial=0))
 
     def met(self, at: int, parts: int | None = None) -> Array:
-        """The elements at position `at` of each window; the last one again where a window is shorter."""
+        """The elements at position `at` of each window; the last one again where a window is
+        shorter.
+        """
         return np.asarray(np.minimum(self.starts + at, np.maximum(self.ends - 1, 0)))
 
 
 class AdaptivePooling(Operation):
-    """Pooling to the spatial sizes that `output_shape` gives: window `i` of an axis goes from `floor(i·in/out)` to `ceil((i+1)·in/out)`."""
+    """Pooling to the spatial sizes that `output_shape` gives: window `i` of an axis goes from
+    `floor(i·in/out)` to `ceil((i+1)·in/out)`.
+    """
 
     data = operand(NUMERIC_OR_BOOLEAN, rank=(3, 4, 5))
     output_shape = operand(NUMERIC, specified=INTEGER, value=True)
@@ -442,7 +478,8 @@ class AdaptivePooling(Operation):
         count = DYNAMIC if given is None else output_shape.shape[0]
         require(
             count.contains(axes),
-            f"`output_shape` has {count} elements, but `data` {data} has {axes} spatial axes; it gives the size of each spatial axis, without batch and channels",
+            f"`output_shape` has {count} elements, but `data` {data} has {axes} spatial axes; it "
+            "gives the size of each spatial axis, without batch and channels",
             at="output_shape",
             expected=f"{axes} element{'s' * (axes != 1)}",
             actual=count,
@@ -487,17 +524,21 @@ class AdaptiveAvgPool(AdaptivePooling):
             before: tuple[Any, ...] = (slice(None),) * (axis + 2)
             behind = (1,) * (data.ndim - axis - 3)
             lengths = share.ends - share.starts
-            made = np.zeros(
+            result = np.zeros(
                 (*total.shape[: axis + 2], share.parts, *total.shape[axis + 3 :]), total.dtype
             )
             for at in range(share.kernel):
-                made += total[(*before, share.met(at))] * (at < lengths).reshape(-1, *behind)
-            total = made / lengths.astype(total.dtype).reshape(-1, *behind)
+                result += total[(*before, share.met(at))] * (at < lengths).reshape(-1, *behind)
+            total = result / lengths.astype(total.dtype).reshape(-1, *behind)
         return computed(total, data)
 
 
 class AdaptiveMaxPool(AdaptivePooling):
-    """The largest element of each window, and where it stands among the spatial elements of its channel. Specification: AdaptiveMaxPool-8."""
+    """The largest element of each window, and where it stands among the spatial elements of its
+    channel.
+
+    Specification: AdaptiveMaxPool-8.
+    """
 
     since = 8
     leaves_nan_open = True

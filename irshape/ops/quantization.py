@@ -1,4 +1,6 @@
-"""Quantization operations: values as they come back from a type of few levels, in the type that they had."""
+"""Quantization operations: values as they come back from a type of few levels, in the type that
+they had.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ LIMITS = ("input_low", "input_high", "output_low", "output_high")
 
 
 class FakeQuantize(Broadcasting):
-    """`data` cut to the range from `input_low` to `input_high`, in steps of which there are `levels`, and these spread from `output_low` to `output_high`.
+    """`data` cut to the range from `input_low` to `input_high`, in steps of which there are
+    `levels`, and these spread from `output_low` to `output_high`.
 
     Specification: FakeQuantize-1.
     """
@@ -48,7 +51,8 @@ class FakeQuantize(Broadcasting):
                 for here, dim in zip(aligned, limit.shape.dims or (), strict=False)
             ):
                 yield fault(
-                    f"`{name}` has shape {limit.shape}, which is not broadcast to {data.shape} of `data`; OpenVINO takes it in silence",
+                    f"`{name}` has shape {limit.shape}, which is not broadcast to {data.shape} of "
+                    "`data`; OpenVINO takes it in silence",
                     at=name,
                     expected=f"a shape that is broadcast to {data.shape}",
                     actual=limit.shape,
@@ -65,21 +69,24 @@ class FakeQuantize(Broadcasting):
         shape = np.broadcast_shapes(
             numbers.shape, *(limit.shape for limit in (low, high, output_low, output_high))
         )
-        made = np.empty(shape or 1, numbers.dtype)
-        np.subtract(numbers, low, out=made)
-        made /= high - low
-        made *= steps
-        np.rint(made, out=made)
-        made /= steps
-        made *= output_high - output_low
-        made += output_low
-        np.copyto(made, output_high, where=numbers > np.maximum(low, high))
-        np.copyto(made, output_low, where=numbers <= np.minimum(low, high))
-        return computed(made.reshape(data.shape), data)
+        result = np.empty(shape or 1, numbers.dtype)
+        np.subtract(numbers, low, out=result)
+        result /= high - low
+        result *= steps
+        np.rint(result, out=result)
+        result /= steps
+        result *= output_high - output_low
+        result += output_low
+        np.copyto(result, output_high, where=numbers > np.maximum(low, high))
+        np.copyto(result, output_low, where=numbers <= np.minimum(low, high))
+        return computed(result.reshape(data.shape), data)
 
 
 class FakeConvert(Operation):
-    """`(data · scale - shift)` through a type of 8 bits and back, cut to what it can hold. Specification: FakeConvert-13."""
+    """`(data · scale - shift)` through a type of 8 bits and back, cut to what it can hold.
+
+    Specification: FakeConvert-13.
+    """
 
     since = 13
     data = operand(types("f32 f16 bf16"))
@@ -104,7 +111,8 @@ class FakeConvert(Operation):
         result = data.shape.broadcast(factor)
         require(
             result is not None and data.shape.compatible(result),
-            f"`scale` has shape {factor}, which is not broadcast to `data` {data.shape}: dimensions must be equal from the last on, or 1",
+            f"`scale` has shape {factor}, which is not broadcast to `data` {data.shape}: "
+            "dimensions must be equal from the last on, or 1",
             at="scale",
             expected=f"a shape that is broadcast to {data.shape}",
             actual=factor,

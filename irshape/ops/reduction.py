@@ -17,7 +17,9 @@ STRING = types("string")
 
 
 def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
-    """`data` without the axes, or with 1 in their place; as much of it as is known where the axes are not."""
+    """`data` without the axes, or with 1 in their place; as much of it as is known where the axes
+    are not.
+    """
     rank = data.rank
     known = axes.known
     if rank is None:
@@ -43,7 +45,9 @@ def reduced_shape(data: Tensor, axes: Tensor, keep_dims: bool) -> PartialShape:
 
 
 def _with_unknown_axes(shape: PartialShape, axes: PartialShape, keep_dims: bool) -> PartialShape:
-    """What holds whichever axes are named: each dimension stays or becomes 1; one axis that goes takes the rank down by one."""
+    """What holds whichever axes are named: each dimension stays or becomes 1; one axis that goes
+    takes the rank down by one.
+    """
     if keep_dims:
         return PartialShape(dim.union(ONE) for dim in shape)
     if axes.size == 1 and len(shape):
@@ -65,7 +69,8 @@ class Reduction(Operation):
     def check(self, data: Tensor, axes: Tensor) -> Iterator[Fault]:
         if data.element_type.kind == "string":
             yield fault(
-                "`data` has element type string, of which there is no reduction, though OpenVINO reads it",
+                "`data` has element type string, of which there is no reduction, though OpenVINO "
+                "reads it",
                 at="data",
                 expected="a number",
                 actual="string",
@@ -74,7 +79,8 @@ class Reduction(Operation):
         known, rank = axes.known, data.rank
         if known and rank == 0:
             yield fault(
-                f"axis {known[0]} of `data`, which is a scalar and has no axes, though OpenVINO takes it in silence",
+                f"axis {known[0]} of `data`, which is a scalar and has no axes, though OpenVINO "
+                "takes it in silence",
                 at="axes",
                 expected="no axes",
                 actual=known[0],
@@ -84,7 +90,8 @@ class Reduction(Operation):
             return
         seen = "[" + ",".join(map(str, known)) + "]"
         yield fault(
-            f"axes {seen} name an axis twice; the specification wants unique axes, though OpenVINO takes them in silence",
+            f"axes {seen} name an axis twice; the specification wants unique axes, though "
+            "OpenVINO takes them in silence",
             at="axes",
             expected="unique axes",
             actual=seen,
@@ -120,7 +127,12 @@ def elements_along(data: Array, axes: tuple[int, ...]) -> int:
 
 
 class ReduceMean(Reduction):
-    """Arithmetic mean. The mean of integers is rounded towards zero, the mean of nothing is 0, as the runtime has it. Specification: ReduceMean-1."""
+    """Arithmetic mean.
+
+    The mean of integers is rounded towards zero, the mean of nothing is 0, as the runtime has it.
+
+    Specification: ReduceMean-1.
+    """
 
     since = 1
 
@@ -198,7 +210,9 @@ class ReduceProd(Reduction):
 
 
 def extreme(data: Array, axes: tuple[int, ...], keep_dims: bool, *, largest: bool) -> Array:
-    """The maximum or minimum along axes; of nothing, the smallest or largest finite value of the type, as OpenVINO has it."""
+    """The maximum or minimum along axes; of nothing, the smallest or largest finite value of the
+    type, as OpenVINO has it.
+    """
     values = wide(data)
     if not elements_along(data, axes):
         limits = np.iinfo(values.dtype) if values.dtype.kind in "iu" else np.finfo(values.dtype)

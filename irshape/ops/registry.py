@@ -1,6 +1,8 @@
-"""Finds the declaration of an operation by the type and version that a layer names, importing only the module that holds it.
+"""Finds the declaration of an operation by the type and version that a layer names, importing only
+the module that holds it.
 
-The index is made by scanning the sources of this package for top-level classes, which takes a few milliseconds, so adding an operation means adding a class and nothing else.
+The index comes from a scan of the sources of this package for top-level classes, which takes a few
+milliseconds. Adding an operation therefore means adding a class and nothing else.
 """
 
 from __future__ import annotations
@@ -24,7 +26,10 @@ _OPSET = re.compile(r"opset([1-9][0-9]?)\Z")
 
 
 class UnknownOperation(LookupError):
-    """No declaration for a type and version. `known` are the versions that the type has, `close` types with a similar name."""
+    """No declaration for a type and version.
+
+    `known` are the versions that the type has, `close` types with a similar name.
+    """
 
     def __init__(
         self,
@@ -42,7 +47,9 @@ class UnknownOperation(LookupError):
 
 @lru_cache(maxsize=1)
 def _index() -> dict[str, tuple[str, str]]:
-    """Type name and module of every declared version, by each type name that it is read under, in lower case."""
+    """Type name and module of every declared version, by each type name that it is read under, in
+    lower case.
+    """
     root = Path(__file__).parent
     index: dict[str, tuple[str, str]] = {}
     synonyms: dict[str, tuple[str, str]] = {}
@@ -61,7 +68,10 @@ def _index() -> dict[str, tuple[str, str]]:
 
 @cache
 def versions(type_name: str) -> tuple[type[Operation], ...]:
-    """The declared versions of a type, oldest first; none if there is no such type. The type is found without regard to case."""
+    """The declared versions of a type, oldest first; none if there is no such type.
+
+    The type is loaded without regard to case.
+    """
     entry = _index().get(type_name.lower())
     if entry is None:
         folded = type_name.lower()
@@ -80,7 +90,9 @@ def versions(type_name: str) -> tuple[type[Operation], ...]:
 
 
 def opsets(cls: type[Operation]) -> range:
-    """The opsets that hold a version of an operation: from its `since` to the one before the next version, or to the newest that holds the type."""
+    """The opsets that hold a version of an operation: from its `since` to the one before the next
+    version, or to the newest that holds the type.
+    """
     last: int | None = vars(cls).get("until")
     if last is None:
         later = [other.since for other in versions(cls.type_name()) if other.since > cls.since]
@@ -99,10 +111,13 @@ def _newest_opset(cls: type[Operation]) -> int:
 
 @lru_cache(maxsize=1)
 def plugins() -> tuple[type[Operation], ...]:
-    """Operations that installed packages declare under the entry point group `irshape.operations`. Raises `ValueError` for a name that is taken."""
+    """Operations that installed packages declare under the entry point group `irshape.operations`.
+
+    Raises `ValueError` for a name that is taken.
+    """
     from importlib.metadata import entry_points
 
-    found: list[type[Operation]] = []
+    loaded: list[type[Operation]] = []
     for entry in sorted(
         entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: (entry.name, entry.value)
     ):
@@ -117,13 +132,13 @@ def plugins() -> tuple[type[Operation], ...]:
         name = cls.type_name().lower()
         if name in _index() or any(
             other.type_name().lower() == name and _versions_of(other) == _versions_of(cls)
-            for other in found
+            for other in loaded
         ):
             raise ValueError(
                 f"the plugin {entry.value} declares {cls.type_name()}, which is declared already"
             )
-        found.append(cls)
-    return tuple(found)
+        loaded.append(cls)
+    return tuple(loaded)
 
 
 def _versions_of(cls: type[Operation]) -> object:
@@ -132,7 +147,10 @@ def _versions_of(cls: type[Operation]) -> object:
 
 @cache
 def from_plugin(type_name: str) -> bool:
-    """Whether an installed package declares the type, and not this one. False for a type that nobody declares."""
+    """Whether an installed package declares the type, and not this one.
+
+    False for a type that nobody declares.
+    """
     return type_name.lower() not in _index() and bool(versions(type_name))
 
 

@@ -1,4 +1,6 @@
-"""What a model requires of an OpenVINO release, and which layers force it; `releases` has the facts."""
+"""What a model requires of an OpenVINO release, and which layers force it; `releases` has the
+facts.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from .registry import UnknownOperation, find
 
 
 class Requirement(NamedTuple):
-    """A part of a model that a release must know: `opset11`, `element type nf4`, `IR version 11`. Without a layer: the file as a whole."""
+    """A part of a model that a release must know: `opset11`, `element type nf4`, `IR version 11`.
+    Without a layer: the file as a whole.
+    """
 
     release: Release
     kind: str
@@ -35,7 +39,10 @@ class Requirement(NamedTuple):
 
 
 def requirements(model: Model) -> Iterator[Requirement]:
-    """What a model needs of a release, in file order. Of layers whose operation no opset holds, only the element types."""
+    """What a model needs of a release, in file order.
+
+    Of layers whose operation no opset holds, only the element types.
+    """
     if model.kind == "net" and model.version in IR_VERSIONS:
         yield Requirement(IR_VERSIONS[model.version], "IR version", str(model.version), None)
     for layer in model.walk():
@@ -54,19 +61,24 @@ def requirements(model: Model) -> Iterator[Requirement]:
 
 
 def element_types(layer: Layer) -> set[str]:
-    """The element types that a layer names: those of its outputs, and of its attributes that hold one (`element_type`, `destination_type` …)."""
-    found = {port.element_type.name for port in layer.outputs if port.element_type is not None}
+    """The element types that a layer names: those of its outputs, and of its attributes that hold
+    one (`element_type`, `destination_type` …).
+    """
+    names = {port.element_type.name for port in layer.outputs if port.element_type is not None}
     items = layer.items
     for at in range(0, len(items), 2):
         if items[at].endswith("type"):
             element_type = ElementType.of_precision(items[at + 1])
             if element_type is not None:
-                found.add(element_type.name)
-    return found
+                names.add(element_type.name)
+    return names
 
 
 class Requirements:
-    """What a model requires of OpenVINO. `to_dict` is what `irshape requires --format json` prints."""
+    """What a model requires of OpenVINO.
+
+    `to_dict` is what `irshape requires --format json` prints.
+    """
 
     def __init__(self, model: Model) -> None:
         """Raises `ValueError` for a model that is not an IR."""

@@ -1,4 +1,4 @@
-"""Shape manipulation: operations that read a shape or change it and leave the elements as they are."""
+"""Shape manipulation: operations that read or change a shape and leave the elements as they are."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ class Reinterpretation(Operation):
 
 
 class Reshape(Reinterpretation):
-    """The same elements in another shape; -1 in the pattern stands for what is left over, 0 (with `special_zero`) for the dimension of the input there.
+    """The same elements in another shape; -1 in the pattern stands for what is left over, 0 (with
+    `special_zero`) for the dimension of the input there.
 
     Specification: Reshape-1.
     """
@@ -92,7 +93,8 @@ class Reshape(Reinterpretation):
                 if data.rank is not None:
                     require(
                         index < data.rank,
-                        f"pattern {shown(pattern)} has 0 at index {index}, which stands for that dimension of `data`, but `data` {data.shape} has {data.rank} dimensions",
+                        f"pattern {shown(pattern)} has 0 at index {index}, which stands for that "
+                        f"dimension of `data`, but `data` {data.shape} has {data.rank} dimensions",
                         at="pattern",
                         expected=f"a size, or 0 at an index below {data.rank}",
                         actual=0,
@@ -118,7 +120,8 @@ class Reshape(Reinterpretation):
         ):
             require(
                 total.fixed == known.fixed,
-                f"`data` {data.shape} has {data.shape.size} elements, the pattern {shown(pattern)} makes a shape {result} of {result.size}",
+                f"`data` {data.shape} has {data.shape.size} elements, the pattern "
+                f"{shown(pattern)} makes a shape {result} of {result.size}",
                 at="pattern",
                 expected=f"{data.shape.size} elements",
                 actual=f"{result.size} elements",
@@ -128,10 +131,13 @@ class Reshape(Reinterpretation):
     def left_over(
         self, data: Tensor, pattern: Tensor, total: _Product, known: _Product
     ) -> Dimension:
-        """The dimension that stands for -1: what there is, divided by what the other dimensions take."""
+        """The dimension that stands for -1: what there is, divided by what the other dimensions
+        take.
+        """
         require(
             known.fixed != 0 or total.fixed == 0,
-            f"pattern {shown(pattern)} has a dimension of 0 beside -1, but `data` {data.shape} is not empty, so nothing can stand for -1",
+            f"pattern {shown(pattern)} has a dimension of 0 beside -1, but `data` {data.shape} is "
+            "not empty, so nothing can stand for -1",
             at="pattern",
             actual=shown(pattern),
         )
@@ -146,7 +152,9 @@ class Reshape(Reinterpretation):
             return DYNAMIC
         if size is None:
             raise Violation(
-                f"-1 in the pattern {shown(pattern)} has no size that fits `data` {data.shape}: {taken}, which the other dimensions take, does not divide the {there} that are there",
+                f"-1 in the pattern {shown(pattern)} has no size that fits `data` {data.shape}: "
+                f"{taken}, which the other dimensions take, does not divide the {there} that are "
+                "there",
                 at="pattern",
                 expected=f"dimensions whose product divides {there}",
                 actual=str(taken),
@@ -154,14 +162,18 @@ class Reshape(Reinterpretation):
         return size
 
     def check(self, data: Tensor, pattern: Tensor) -> Iterator[Fault]:
-        sizes, made = data.shape.static, self.infer(data, pattern).shape.static
-        if sizes is not None and made is not None and product(sizes) not in (0, product(made)):
-            message = f"`data` {data.shape} has {product(sizes)} elements, the result {listed(made)} {product(made)}; OpenVINO notices only when it runs"
+        sizes, result = data.shape.static, self.infer(data, pattern).shape.static
+        if sizes is not None and result is not None and product(sizes) not in (0, product(result)):
+            message = (
+                f"`data` {data.shape} has {product(sizes)} elements, "
+                f"the result {listed(result)} {product(result)}; "
+                "OpenVINO notices only when it runs"
+            )
             yield fault(
                 message,
                 at="pattern",
                 expected=f"{product(sizes)} elements",
-                actual=f"{product(made)} elements",
+                actual=f"{product(result)} elements",
             )
 
     def evaluate(self, data: Array, pattern: Array) -> Array:
@@ -209,7 +221,8 @@ def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
         if low == high == -1:
             require(
                 minus_one is None,
-                f"pattern {shown(pattern)} has more than one -1; only one dimension can be what is left over",
+                f"pattern {shown(pattern)} has more than one -1; only one dimension can be what "
+                "is left over",
                 at="pattern",
                 actual=shown(pattern),
                 rule=INPUT_VALUE,
@@ -217,7 +230,8 @@ def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
             minus_one = index
         require(
             low >= -1 or high >= 0,
-            f"pattern {shown(pattern)} has {low if low == high else f'{low} to {high}'} at index {index}; expected -1 or a size",
+            f"pattern {shown(pattern)} has {low if low == high else f'{low} to {high}'} at index "
+            f"{index}; expected -1 or a size",
             at="pattern",
             expected="-1, 0 or a size",
             actual=low if low == high else f"{low}..{high}",
@@ -299,7 +313,9 @@ class Squeeze_1(Squeeze):
 
 
 class Squeeze_15(Squeeze):
-    """Without the axes; one that has another size than 1 stays. `allow_axis_skip`: where that is not certain, the rank of the result is not either.
+    """Without the axes; one that has another size than 1 stays.
+
+    `allow_axis_skip`: where that is not certain, the rank of the result is not either.
 
     Specification: Squeeze-15.
     """

@@ -37,7 +37,9 @@ def index_array(array: Any, element_type: ElementType) -> Array:
 
 
 class TopK(Operation):
-    """What all versions share: the `k` largest or smallest elements of each slice along an axis, and where they were."""
+    """What all versions share: the `k` largest or smallest elements of each slice along an axis,
+    and where they were.
+    """
 
     never_larger = True
     leaves_nan_open = True
@@ -80,7 +82,10 @@ class TopK(Operation):
     def check(self, data: Tensor, k: Tensor) -> Iterator[Fault]:
         known, available = k.known, data.shape[self.axis] if data.rank else DYNAMIC
         if known is not None and known[0] > available.high > 0:
-            message = f"`k` is {known[0]}, but axis {self.axis} of `data` {data.shape} has only {available} elements to choose from"
+            message = (
+                f"`k` is {known[0]}, but axis {self.axis} of `data` {data.shape} "
+                f"has only {available} elements to choose from"
+            )
             yield fault(
                 message,
                 at="k",
@@ -109,7 +114,10 @@ class TopK(Operation):
 
 
 class TopK_1(TopK):
-    """The `k` largest or smallest elements along an axis, and their indices. Specification: TopK-1."""
+    """The `k` largest or smallest elements along an axis, and their indices.
+
+    Specification: TopK-1.
+    """
 
     since = 1
     k = operand(types("i8 i32 i64"), rank=0, value=True)
@@ -131,7 +139,8 @@ class TopK_11(TopK):
     def infer(self, data: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
         require(
             not (self.stable and self.sort == "none"),
-            '`stable="true"` keeps equal elements in their order, which `sort="none"` leaves open; set sort to "value" or "index"',
+            '`stable="true"` keeps equal elements in their order, which `sort="none"` leaves '
+            'open; set sort to "value" or "index"',
             at="sort",
             expected="value or index",
             actual="none",
@@ -141,7 +150,10 @@ class TopK_11(TopK):
 
 
 class NonZero(Operation):
-    """Where the elements are that are not zero: a row of indices for each axis. Specification: NonZero-3."""
+    """Where the elements are that are not zero: a row of indices for each axis.
+
+    Specification: NonZero-3.
+    """
 
     since = 3
     data = operand(ANY, value=True)
@@ -167,7 +179,11 @@ class NonZero(Operation):
 
 
 class Unique(Operation):
-    """The different elements, or slices along an axis, with where each comes first, which one each input is, and how often. Specification: Unique-10."""
+    """The different elements, or slices along an axis, with where each comes first, which one each
+    input is, and how often.
+
+    Specification: Unique-10.
+    """
 
     since = 10
     constant_operands = ("axis",)
@@ -243,12 +259,14 @@ def number_of_different(size: Dimension, elements: tuple[object, ...] | None) ->
 
 def exact(data: Tensor) -> tuple[int | float, ...] | None:
     """The elements of a tensor where all are known and none is NaN, which differs from itself."""
-    found = data.value.exact if data.value else None
-    return None if found is None or any(map(isnan, found)) else found
+    elements = data.value.exact if data.value else None
+    return None if elements is None or any(map(isnan, elements)) else elements
 
 
 def slice_keys(slices: Array) -> Array:
-    """A number for each slice along the first axis, equal for equal slices, ordered as they are: element by element."""
+    """A number for each slice along the first axis, equal for equal slices, ordered as they are:
+    element by element.
+    """
     rows = slices.reshape(len(slices), product(slices.shape[1:]))
     if rows.shape[1] == 1:
         return np.ravel(rows)
@@ -266,14 +284,17 @@ def slices(data: Tensor, axis: int) -> tuple[tuple[float, ...], ...] | None:
     if elements is None or sizes is None:
         return None
     inner = product(sizes[axis + 1 :])
-    found: list[list[float]] = [[] for _ in range(sizes[axis])]
+    parts: list[list[float]] = [[] for _ in range(sizes[axis])]
     for position, number in enumerate(elements):
-        found[position // inner % sizes[axis]].append(number)
-    return tuple(map(tuple, found))
+        parts[position // inner % sizes[axis]].append(number)
+    return tuple(map(tuple, parts))
 
 
 class Bucketize(Operation):
-    """The bucket that each element falls in, between sorted boundaries. Specification: Bucketize-3."""
+    """The bucket that each element falls in, between sorted boundaries.
+
+    Specification: Bucketize-3.
+    """
 
     since = 3
     data = operand(NUMERIC)
@@ -307,7 +328,11 @@ class Bucketize(Operation):
 
 
 class SearchSorted(Operation):
-    """Where each value would have to stand in a sorted sequence, the same for all or one for each row. Specification: SearchSorted-15."""
+    """Where each value would have to stand in a sorted sequence, the same for all or one for each
+    row.
+
+    Specification: SearchSorted-15.
+    """
 
     since = 15
     sorted_sequence = operand(ANY, rank=at_least(1))
@@ -322,7 +347,8 @@ class SearchSorted(Operation):
         rows = PartialShape([*sorted_sequence.shape[:-1], DYNAMIC])
         require(
             values.rank in (None, rank),
-            f"`sorted_sequence` {sorted_sequence.shape} has rank {rank}, `values` {values.shape} has rank {values.rank}; the ranks must be equal, or the sequence a single one",
+            f"`sorted_sequence` {sorted_sequence.shape} has rank {rank}, `values` {values.shape} "
+            f"has rank {values.rank}; the ranks must be equal, or the sequence a single one",
             at="values",
             expected=f"rank {rank}",
             actual=f"rank {values.rank}",
@@ -331,7 +357,8 @@ class SearchSorted(Operation):
         shape = rows.merge(values.shape)
         require(
             shape is not None,
-            f"`sorted_sequence` {sorted_sequence.shape} and `values` {values.shape} must agree in all axes but the last",
+            f"`sorted_sequence` {sorted_sequence.shape} and `values` {values.shape} must agree in "
+            "all axes but the last",
             at="values",
             expected=rows,
             actual=values.shape,
@@ -344,7 +371,7 @@ class SearchSorted(Operation):
         side: Any = "right" if self.right_mode else "left"
         if sequence.ndim == 1:
             return index_array(np.searchsorted(sequence, wanted, side=side), self.output_type)
-        found = np.empty(wanted.shape, np.int64)
+        places = np.empty(wanted.shape, np.int64)
         for row in np.ndindex(*wanted.shape[:-1]):
-            found[row] = np.searchsorted(sequence[row], wanted[row], side=side)
-        return index_array(found, self.output_type)
+            places[row] = np.searchsorted(sequence[row], wanted[row], side=side)
+        return index_array(places, self.output_type)

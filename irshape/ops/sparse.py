@@ -35,7 +35,8 @@ class SegmentMax(Operation):
             if fall is not None:
                 seen = f"{known[fall - 1]}, then {known[fall]}"
                 raise Violation(
-                    f"`segment_ids` must be sorted, but holds {seen} (elements {fall - 1} and {fall})",
+                    f"`segment_ids` must be sorted, but holds {seen} (elements {fall - 1} and "
+                    f"{fall})",
                     at="segment_ids",
                     expected="ascending",
                     actual=seen,
@@ -73,10 +74,10 @@ class SegmentMax(Operation):
         keep = segment_ids < count
         ids, rows = segment_ids[keep].astype(np.int64), data[keep]
         starts = np.flatnonzero(np.diff(ids, prepend=-1))
-        made = np.full((max(count, 0), *data.shape[1:]), self.filling(data), data.dtype)
+        result = np.full((max(count, 0), *data.shape[1:]), self.filling(data), data.dtype)
         if len(ids):
-            made[ids[starts]] = computed(np.maximum.reduceat(plain(rows), starts, axis=0), data)
-        return made
+            result[ids[starts]] = computed(np.maximum.reduceat(plain(rows), starts, axis=0), data)
+        return result
 
     def filling(self, data: Array) -> Any:
         """What stands for the maximum of nothing."""
@@ -92,7 +93,10 @@ class SegmentMax(Operation):
 
 
 class SparseFillEmptyRows(Operation):
-    """A sparse matrix in which every empty row has been given one element. Specification: SparseFillEmptyRows-16."""
+    """A sparse matrix in which every empty row has been given one element.
+
+    Specification: SparseFillEmptyRows-16.
+    """
 
     since = 16
     values = operand(ANY, rank=1)
@@ -109,7 +113,8 @@ class SparseFillEmptyRows(Operation):
             )  # OpenVINO compares them only then
             require(
                 places.compatible(indices.shape),
-                f"`indices` has shape {indices.shape}; it must hold a row and a column for each element of `values` {values.shape}",
+                f"`indices` has shape {indices.shape}; it must hold a row and a column for each "
+                f"element of `values` {values.shape}",
                 at="indices",
                 expected=places,
                 actual=indices.shape,
@@ -135,7 +140,8 @@ class SparseFillEmptyRows(Operation):
             outside = next((number for number in numbers if not 0 <= number < size), None)
             require(
                 outside is None,
-                f"`indices` names {what} {outside}, but `dense_shape` says that there are {size} {what}s",
+                f"`indices` names {what} {outside}, but `dense_shape` says that there are {size} "
+                f"{what}s",
                 at="indices",
                 expected=f"[0, {size - 1}]",
                 actual=outside,

@@ -32,7 +32,8 @@ class StringTensorPack(Operation):
         shape = begins.shape.merge(ends.shape)
         require(
             shape is not None,
-            f"`begins` {begins.shape} and `ends` {ends.shape} must have the same shape: one of each for a string",
+            f"`begins` {begins.shape} and `ends` {ends.shape} must have the same shape: one of "
+            "each for a string",
             at="ends",
             expected=begins.shape,
             actual=ends.shape,
@@ -53,16 +54,19 @@ class StringTensorPack(Operation):
 
     def evaluate(self, begins: Array, ends: Array, symbols: Array) -> Array:
         text = symbols.tobytes()
-        made = np.empty(begins.size, object)
-        made[:] = [
+        result = np.empty(begins.size, object)
+        result[:] = [
             text[begin:end]
             for begin, end in zip(begins.ravel().tolist(), ends.ravel().tolist(), strict=True)
         ]
-        return made.reshape(begins.shape)
+        return result.reshape(begins.shape)
 
 
 class StringTensorUnpack(Operation):
-    """The bytes of all strings as one run, with where each begins and ends. Specification: StringTensorUnpack-15."""
+    """The bytes of all strings as one run, with where each begins and ends.
+
+    Specification: StringTensorUnpack-15.
+    """
 
     since = 15
     data = operand(types("string"))

@@ -1,4 +1,6 @@
-"""What inference knows of a tensor before anything runs: element type, partial shape and, for small ones, bounds of its value."""
+"""What inference knows of a tensor before anything runs: element type, partial shape and, for small
+ones, bounds of its value.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,18 @@ from ..types import (
 )
 
 MAX_VALUE_ELEMENTS: Final = 1024
-"""Tensors of more elements carry no value: no shape is that long, and a static check must stay small."""
+"""Tensors of more elements carry no value: no shape is that long, and a static check must stay
+small.
+"""
 
 Number = int | float
 
 
 class Value:
-    """Bounds of every element of a tensor, in row-major order. Booleans are 0 and 1; integers saturate at int64."""
+    """Bounds of every element of a tensor, in row-major order.
+
+    Booleans are 0 and 1; integers saturate at int64.
+    """
 
     __slots__ = ("_hash", "lower", "upper")
 
@@ -44,7 +51,10 @@ class Value:
         return len(self.lower)
 
     def dimension(self, index: int) -> Dimension | None:
-        """An element as a dimension: `-1` to unbounded is `?`. None where its upper bound is negative, or not a number."""
+        """An element as a dimension; None where its upper bound is negative or not a number.
+
+        The bounds -1 and no limit make the dimension `?`.
+        """
         low, high = self.lower[index], self.upper[index]
         return (
             Dimension(int(min(max(low, 0), UNBOUNDED)), int(min(high, UNBOUNDED)))
@@ -95,7 +105,8 @@ class Value:
         exact = self.exact
         if exact is not None:
             return f"Value{list(exact)}"
-        return f"Value[{', '.join(f'{a}..{b}' if a != b else str(a) for a, b in zip(self.lower, self.upper, strict=True))}]"
+        bounds = zip(self.lower, self.upper, strict=True)
+        return f"Value[{', '.join(f'{a}..{b}' if a != b else str(a) for a, b in bounds)}]"
 
 
 class Tensor:
@@ -121,7 +132,9 @@ class Tensor:
 
     @property
     def known(self) -> tuple[int, ...] | None:
-        """The elements as integers where all of them are known, else None; numbers that are no integers lose their fraction, as OpenVINO reads them."""
+        """The elements as integers where all of them are known, else None; numbers that are no
+        integers lose their fraction, as OpenVINO reads them.
+        """
         exact = None if self.value is None else self.value.exact
         try:
             return None if exact is None else tuple(map(int, exact))

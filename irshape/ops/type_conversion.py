@@ -39,7 +39,9 @@ def _cut(number: Number) -> Number:
 
 
 def _whole(limits: tuple[int, int], number: Number) -> Number:
-    """A known number without its fraction; integers that do not fit wrap around later, but for reals, and for the ends of int64, that is not for certain."""
+    """A known number without its fraction; integers that do not fit wrap around later, but for
+    reals, and for the ends of int64, that is not for certain.
+    """
     whole = int(number)
     if (not isinstance(number, int) or whole in (INT64_MIN, UNBOUNDED)) and not limits[
         0
@@ -49,7 +51,10 @@ def _whole(limits: tuple[int, int], number: Number) -> Number:
 
 
 class Convert(Operation):
-    """The input in another element type (how is told in `conversion.py`). Specification: Convert-1."""
+    """The input in another element type (how is told in `conversion.py`).
+
+    Specification: Convert-1.
+    """
 
     since = 1
     decompresses = "exactly"
@@ -89,7 +94,9 @@ PROMOTABLE = types("boolean f64 f32 f16 bf16 f8e4m3 f8e5m2 i64 i32 i16 i8 i4 u64
 class ConvertPromoteTypes(Operation):
     """Both inputs in an element type that holds either. Specification: ConvertPromoteTypes-14.
 
-    Without `promote_unsafe` what could lose digits is refused. With `pytorch_scalar_promotion` a scalar takes the type of the other input, both being integers or both reals.
+    Without `promote_unsafe`, a promotion that could lose digits is refused. With
+    `pytorch_scalar_promotion`, a scalar takes the type of the other input if both are integers or
+    both are reals.
     """
 
     since = 14
@@ -123,7 +130,8 @@ class ConvertPromoteTypes(Operation):
             return a if a.bits > b.bits else b
         require(
             self.promote_unsafe,
-            f"neither of {a} and {b} holds the other; promote_unsafe would take the next wider type",
+            f"neither of {a} and {b} holds the other; promote_unsafe would take the next wider "
+            "type",
             at="promote_unsafe",
             expected="true",
             actual="false",
@@ -133,7 +141,8 @@ class ConvertPromoteTypes(Operation):
     def mixed_with_real(self, floating: ElementType, whole: ElementType) -> ElementType:
         require(
             self.promote_unsafe or floating.bits >= 2 * whole.bits,
-            f"{whole} cannot be promoted to {floating} without loss: a floating-point type of {2 * whole.bits} bits or more is needed unless promote_unsafe is set",
+            f"{whole} cannot be promoted to {floating} without loss: a floating-point type of "
+            f"{2 * whole.bits} bits or more is needed unless promote_unsafe is set",
             at="promote_unsafe",
         )
         return floating
@@ -146,7 +155,8 @@ class ConvertPromoteTypes(Operation):
         )
         require(
             self.promote_unsafe or fits,
-            f"the scalar of {scalar} cannot take the type of the other input, {target}, without loss, and promote_unsafe is not set",
+            f"the scalar of {scalar} cannot take the type of the other input, {target}, without "
+            "loss, and promote_unsafe is not set",
             at="promote_unsafe",
         )
         return target
@@ -156,7 +166,8 @@ class ConvertPromoteTypes(Operation):
             return ElementType.of(f"i{max(2 * unsigned.bits, signed.bits)}")
         require(
             self.promote_unsafe,
-            f"{unsigned} cannot be promoted to {signed} without loss, and promote_unsafe is not set",
+            f"{unsigned} cannot be promoted to {signed} without loss, and promote_unsafe is not "
+            "set",
             at="promote_unsafe",
         )
         return self.u64_integer_promotion_target

@@ -1,4 +1,4 @@
-"""Windows that slide along spatial axes: the sizes and views that convolutions and poolings share."""
+"""Windows that slide along spatial axes: sizes and views that convolution and pooling share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ SAME: Final = ("same_upper", "same_lower")
 
 
 def dimension_of(number: int) -> Dimension:
-    """A number from an attribute as OpenVINO makes a dimension of it: -1 is `?`, anything below that 0."""
+    """A number from an attribute as OpenVINO makes a dimension of it: -1 is `?`, anything below
+    that 0.
+    """
     return Dimension.of(max(number, -1) if number >= -1 else 0)
 
 
@@ -34,7 +36,9 @@ def divided_up(dim: Dimension, divisor: int) -> Dimension:
 
 
 def same_padding(size: int, span: int, stride: int, auto_pad: str) -> tuple[int, int]:
-    """The padding before and after an axis that makes the result `size / stride` long, rounded up; an odd pixel goes to the end that `auto_pad` names."""
+    """The padding before and after an axis that makes the result `size / stride` long, rounded up;
+    an odd pixel goes to the end that `auto_pad` names.
+    """
     total = max((-(-size // stride) - 1) * stride + span - size, 0)
     return (
         (total // 2, total - total // 2)
@@ -74,7 +78,9 @@ def along_last(where: Sequence[slice]) -> Any:
 def padded(
     data: Array, pads_begin: Sequence[int], pads_end: Sequence[int], value: float = 0
 ) -> Array:
-    """`data` with so many elements more at both ends of its last axes; a negative number takes some away."""
+    """`data` with so many elements more at both ends of its last axes; a negative number takes some
+    away.
+    """
     if not any(pads_begin) and not any(pads_end):
         return data
     lead = data.ndim - len(pads_begin)
@@ -82,7 +88,7 @@ def padded(
         max(size + begin + end, 0)
         for size, begin, end in zip(data.shape[lead:], pads_begin, pads_end, strict=True)
     ]
-    made = np.full((*data.shape[:lead], *sizes), value, data.dtype)
+    result = np.full((*data.shape[:lead], *sizes), value, data.dtype)
     into = [
         slice(max(begin, 0), size - max(end, 0))
         for size, begin, end in zip(sizes, pads_begin, pads_end, strict=True)
@@ -91,12 +97,14 @@ def padded(
         slice(max(-begin, 0), size - max(-end, 0))
         for size, begin, end in zip(data.shape[lead:], pads_begin, pads_end, strict=True)
     ]
-    made[along_last(into)] = data[along_last(kept)]
-    return made
+    result[along_last(into)] = data[along_last(kept)]
+    return result
 
 
 def sliding(data: Array, frame: Frame, steps: Sequence[int]) -> Array:
-    """A view of padded data with an axis for each position in the kernel, then one for each step: `[…, *kernel, *steps]`."""
+    """A view of padded data with an axis for each position in the kernel, then one for each step:
+    `[…, *kernel, *steps]`.
+    """
     lead = data.ndim - len(steps)
     strides = data.strides[lead:]
     return np.lib.stride_tricks.as_strided(

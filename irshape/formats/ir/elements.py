@@ -254,9 +254,8 @@ class Elements:
         sizes: list[int] = []
         well, broken = True, 0
         inner = _RT_INFO.sub(lambda info: b" " * len(info[0]), inner)
-        if (
-            b"<!" in inner or b"<?" in inner
-        ):  # comments, processing instructions, and CDATA around a number
+        # comments, processing instructions, and CDATA around a number
+        if b"<!" in inner or b"<?" in inner:
             inner = _COMMENT.sub(lambda comment: b" " * len(comment[0]), inner)
             inner = inner.replace(b"<![CDATA[", b" " * 9).replace(b"]]>", b" " * 3)
         for match in _INSIDE_PORT.finditer(inner):
@@ -279,36 +278,37 @@ class Elements:
             text = unescape((match["text"] or b"").decode(self.source.encoding, "replace")).strip()
             size = _size(text, fragment)
             if size is None:
-                message = (
-                    f"dimension '{text[:40]}' is not a whole number from -1 up"
-                    if text
-                    else "the <dim> holds no number"
-                )
-                if (leading := _LEADING.match(text)) and _MIN_DIM <= int(leading[0]) <= _MAX_DIM:
-                    message += f"; OpenVINO reads it as {int(leading[0])} in silence"
-                incoming = layer is not None and any(
-                    candidate is port for candidate in layer.inputs
-                )
-                where = ("input" if incoming else "output", port.id)
-                hint = "write a whole number, or -1 where the size is not known"
-                self.findings.append(
-                    Finding(
-                        Fault(
-                            MALFORMED_DIM,
-                            message,
-                            expected="a size, or -1 for a dynamic dimension",
-                            actual=text[:40],
-                            help=hint,
-                        ),
-                        place,
-                        layer,
-                        port=where,
-                    )
-                )
+                self.malformed_dim(text, place, port, layer)
                 well, broken = False, inner.find(b"</dim", match.start())
             else:
                 sizes.append(size)
         return tuple(sizes) if well else None
+
+    def malformed_dim(self, text: str, place: int, port: Port, layer: Layer | None) -> None:
+        message = (
+            f"dimension '{text[:40]}' is not a whole number from -1 up"
+            if text
+            else "the <dim> holds no number"
+        )
+        if (leading := _LEADING.match(text)) and _MIN_DIM <= int(leading[0]) <= _MAX_DIM:
+            message += f"; OpenVINO reads it as {int(leading[0])} in silence"
+        incoming = layer is not None and any(candidate is port for candidate in layer.inputs)
+        where = ("input" if incoming else "output", port.id)
+        hint = "write a whole number, or -1 where the size is not known"
+        self.findings.append(
+            Finding(
+                Fault(
+                    MALFORMED_DIM,
+                    message,
+                    expected="a size, or -1 for a dynamic dimension",
+                    actual=text[:40],
+                    help=hint,
+                ),
+                place,
+                layer,
+                port=where,
+            )
+        )
 
     def edge(self, attributes: list[str], offset: int, body: Body) -> Edge:
         if attributes[::2] == _EDGE_ATTRIBUTES and "" not in attributes:

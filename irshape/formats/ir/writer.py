@@ -138,10 +138,9 @@ def _layer(
     yield f"{tab}<layer {_attributes(head)}>"
     values = dict(layer.attributes)
     tensors = result.outputs[position] if result is not None else ()
-    kind = layer.type.lower()
-    if kind in ("const", "constant"):
+    if layer.is_constant:
         values["offset"] = str(layout.place(_constant(model, layer)))
-    if kind == "parameter" and tensors:
+    if layer.is_parameter and tensors:
         values["shape"] = (
             "..." if tensors[0].shape.dims is None else str(tensors[0].shape).strip("[]")
         )
@@ -149,6 +148,25 @@ def _layer(
         yield f"{inner}<data {_attributes(list(values.items()))} />"
     if layer.rt_info_span:
         yield inner + _raw(model, layer.rt_info_span)
+    yield from _wiring_of_bodies(layer, inner)
+    fed = _fed(result, position) if result is not None else {}
+    yield from _ports(model, "input", layer.inputs, fed, depth + 1)
+    yield from _ports(model, "output", layer.outputs, dict(enumerate(tensors)), depth + 1)
+    for tag, body in (layer.bodies or {}).items():
+        yield f"{inner}<{tag}>"
+        yield from _body(
+            model,
+            body,
+            layout,
+            result.inner.get(position, {}).get(tag) if result is not None else None,
+            depth + 2,
+        )
+        yield f"{inner}</{tag}>"
+    yield f"{tab}</layer>"
+
+
+def _wiring_of_bodies(layer: Layer, inner: str) -> Iterator[str]:
+    """The port maps and back edges, which OpenVINO writes before the bodies."""
     for tag, entries in (layer.port_maps or {}).items():
         yield f"{inner}<{tag}>"
         yield from (
@@ -165,20 +183,6 @@ def _layer(
             for edge in back_edges
         )
         yield f"{inner}</back_edges>"
-    fed = _fed(result, position) if result is not None else {}
-    yield from _ports(model, "input", layer.inputs, fed, depth + 1)
-    yield from _ports(model, "output", layer.outputs, dict(enumerate(tensors)), depth + 1)
-    for tag, body in (layer.bodies or {}).items():
-        yield f"{inner}<{tag}>"
-        yield from _body(
-            model,
-            body,
-            layout,
-            result.inner.get(position, {}).get(tag) if result is not None else None,
-            depth + 2,
-        )
-        yield f"{inner}</{tag}>"
-    yield f"{tab}</layer>"
 
 
 def _constant(model: Model, layer: Layer) -> Constant:

@@ -35,7 +35,7 @@ from ...rule_ids import (
 from ...types import DYNAMIC_TYPE, ElementType, PartialShape
 from ..builder import Builder, Value, declare
 from . import FORMAT
-from .declaration import TYPES, Declaration, Operation, declarations
+from .declaration import TYPES, Attribute, Declaration, Operation, declarations
 
 UNKNOWN_SIZE = -(2**63)
 MAX_OPERATIONS = 100_000
@@ -244,6 +244,50 @@ class LogicalTensor:
                 )
             reach = step * (size - 1) + reach
         return None
+
+
+def _checked(kind: str, name: str, entry: Any, declared: Attribute) -> Any:
+    """The value of an attribute. Raises `Violation` where its type or value is not allowed."""
+    type, value = (
+        (entry.get("type"), entry.get("value")) if isinstance(entry, dict) else (None, None)
+    )
+    if type != declared.type or not isinstance(value, _PYTHON[declared.type]):
+        raise Violation(
+            f"`{name}` is of the type {type}; {kind} takes {declared.type}",
+            rule=ATTRIBUTE_VALUE,
+            at=name,
+            expected=declared.type,
+            actual=type,
+        )
+    element = int if declared.type == "s64[]" else (int, float)
+    if isinstance(value, list) and not all(isinstance(item, element) for item in value):
+        raise Violation(
+            f"`{name}` holds something else than numbers",
+            rule=ATTRIBUTE_VALUE,
+            at=name,
+            expected=declared.type,
+            actual=value,
+        )
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, (int, float)) and not abs(item) < (
+            1 << 63 if declared.type[0] == "s" else _LARGEST
+        ):
+            raise Violation(
+                f"`{name}` holds a number past the range of {declared.type}",
+                rule=ATTRIBUTE_VALUE,
+                at=name,
+                expected=declared.type,
+            )
+    if declared.choices and value not in declared.choices:
+        words = ", ".join(map(str, declared.choices))
+        raise Violation(
+            f"`{name}` is {value!r}; it is one of {words}",
+            rule=ATTRIBUTE_VALUE,
+            at=name,
+            expected=words,
+            actual=value,
+        )
+    return value
 
 
 class _Reader:
@@ -472,46 +516,7 @@ class _Reader:
                     rule, f"{kind} has no attribute `{name}`", expected=wanted, actual=name
                 )
                 continue
-            type, value = (
-                (entry.get("type"), entry.get("value")) if isinstance(entry, dict) else (None, None)
-            )
-            if type != declared.type or not isinstance(value, _PYTHON[declared.type]):
-                raise Violation(
-                    f"`{name}` is of the type {type}; {kind} takes {declared.type}",
-                    rule=ATTRIBUTE_VALUE,
-                    at=name,
-                    expected=declared.type,
-                    actual=type,
-                )
-            element = int if declared.type == "s64[]" else (int, float)
-            if isinstance(value, list) and not all(isinstance(item, element) for item in value):
-                raise Violation(
-                    f"`{name}` holds something else than numbers",
-                    rule=ATTRIBUTE_VALUE,
-                    at=name,
-                    expected=declared.type,
-                    actual=value,
-                )
-            for item in value if isinstance(value, list) else [value]:
-                if isinstance(item, (int, float)) and not abs(item) < (
-                    1 << 63 if declared.type[0] == "s" else _LARGEST
-                ):
-                    raise Violation(
-                        f"`{name}` holds a number past the range of {declared.type}",
-                        rule=ATTRIBUTE_VALUE,
-                        at=name,
-                        expected=declared.type,
-                    )
-            if declared.choices and value not in declared.choices:
-                words = ", ".join(map(str, declared.choices))
-                raise Violation(
-                    f"`{name}` is {value!r}; it is one of {words}",
-                    rule=ATTRIBUTE_VALUE,
-                    at=name,
-                    expected=words,
-                    actual=value,
-                )
-            values[name] = value
+            values[name] = _checked(kind, name, entry, declared)
         for name, declared in declaration.attributes.items():
             if declared.required and name not in given:
                 raise Violation(

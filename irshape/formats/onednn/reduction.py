@@ -9,6 +9,37 @@ from .declaration import FLOATS, Operation, Outputs, flag, ints, kind
 KINDS = ("ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum")
 
 
+def _check_axes(axes: list[int], rank: int | None) -> None:
+    """Raises `Violation` for axes that are none, outside the rank, or repeated."""
+    if not axes:
+        raise Violation(
+            "the list of axes is empty: the library supports no such reduction",
+            rule=ATTRIBUTE_VALUE,
+            at="axes",
+            expected="one axis or more",
+            actual=[],
+        )
+    if rank is None:
+        return
+    outside = [axis for axis in axes if not -rank <= axis < rank]
+    if outside:
+        raise Violation(
+            f"`axes` holds {outside[0]}, outside [{-rank}, {rank - 1}] for an input of rank {rank}",
+            rule=INPUT_VALUE,
+            at="axes",
+            expected=f"[{-rank}, {rank - 1}]",
+            actual=outside[0],
+        )
+    if len({axis % rank for axis in axes}) < len(axes):
+        raise Violation(
+            f"`axes` holds an axis twice: {axes}",
+            rule=DUPLICATE_VALUES,
+            at="axes",
+            expected="distinct axes",
+            actual=axes,
+        )
+
+
 def _reduce(operation: Operation) -> Outputs:
     """Over the axes of the attribute or of the second input: exactly one of the two."""
     x = operation.x
@@ -35,33 +66,8 @@ def _reduce(operation: Operation) -> Outputs:
             expected="the attribute or the input `axes`",
             help="give the attribute `axes`",
         )
-    if not listed:
-        raise Violation(
-            "the list of axes is empty: the library supports no such reduction",
-            rule=ATTRIBUTE_VALUE,
-            at="axes",
-            expected="one axis or more",
-            actual=[],
-        )
+    _check_axes(listed, x.rank)
     if x.rank is not None:
-        outside = [axis for axis in listed if not -x.rank <= axis < x.rank]
-        if outside:
-            raise Violation(
-                f"`axes` holds {outside[0]}, outside [{-x.rank}, {x.rank - 1}] for an "
-                f"input of rank {x.rank}",
-                rule=INPUT_VALUE,
-                at="axes",
-                expected=f"[{-x.rank}, {x.rank - 1}]",
-                actual=outside[0],
-            )
-        if len({axis % x.rank for axis in listed}) < len(listed):
-            raise Violation(
-                f"`axes` holds an axis twice: {listed}",
-                rule=DUPLICATE_VALUES,
-                at="axes",
-                expected="distinct axes",
-                actual=listed,
-            )
         kept = [
             dim
             for axis, dim in enumerate(x.shape.dims or ())

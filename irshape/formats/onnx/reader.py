@@ -421,25 +421,7 @@ class _Reader:
             {attribute.name for attribute in proto.attribute},
             proto.op_type,
         )
-        least, most = operator.min_input, operator.max_input
-        if not least <= len(inputs) <= most or any(
-            value is None and index < least for index, value in enumerate(inputs)
-        ):
-            wanted = (
-                f"{least}"
-                if least == most
-                else f"{least} or more"
-                if operator.is_infinite(most)
-                else f"{least} to {most}"
-            )
-            seen = sum(value is not None for value in inputs)
-            raise Violation(
-                f"{proto.op_type} of version {operator.since_version} takes {wanted} inputs, "
-                f"got {seen}",
-                rule=INPUT_COUNT,
-                expected=wanted,
-                actual=seen,
-            )
+        _check_count(operator, inputs, proto)
         kinds: dict[str, tuple[str, str]] = {}
         for index, value in enumerate(inputs):
             if value is None or value.element_type is DYNAMIC_TYPE:
@@ -675,47 +657,9 @@ class _Reader:
                 message, rule=INPUT_COUNT, expected=len(values), actual=len(graph.input)
             )
 
-        def listed(name: str, length: int) -> list[int]:
-            numbers = list(attributes[name].ints) if name in attributes else [0] * length
-            if len(numbers) != length:
-                raise Violation(
-                    f"`{name}` holds {len(numbers)} numbers; it takes {length}",
-                    rule=ATTRIBUTE_VALUE,
-                    at=name,
-                    expected=length,
-                    actual=len(numbers),
-                )
-            return numbers
-
-        axes = []
-        for value, axis in zip(values[number:], listed("scan_input_axes", count), strict=True):
-            if axis < 0 and value.rank is None:
-                raise Violation(
-                    "Scan along a negative axis cannot be read without the rank of its input",
-                    rule=INPUT_RANK,
-                    at="scan_input_axes",
-                )
-            axes.append(axis + (value.rank or 0) if axis < 0 else axis)
-        given = []
-        for info, state in zip(graph.input, values[:number], strict=False):
-            said = declared(info.type)
-            given.append(
-                (
-                    info.name,
-                    said
-                    if said is not None and said.element_type is state.element_type
-                    else Tensor(state.element_type, DYNAMIC_SHAPE),
-                )
-            )
-        for info, value, axis in zip(graph.input[number:], values[number:], axes, strict=True):
-            dims = value.shape.dims
-            shape = (
-                DYNAMIC_SHAPE
-                if dims is None
-                else PartialShape(1 if place == axis else dim for place, dim in enumerate(dims))
-            )
-            given.append((info.name, Tensor(value.element_type, shape)))
-        joins = listed("scan_output_axes", outputs)
+        axes = _scan_axes(values[number:], _listed(attributes, "scan_input_axes", count))
+        given = _scan_inputs(graph, values, axes)
+        joins = _listed(attributes, "scan_output_axes", outputs)
         inner = self.subgraph(
             graph,
             scope,
@@ -724,32 +668,9 @@ class _Reader:
             stacked={number + index: axis for index, axis in enumerate(joins)},
         )
         fed = [*values, *(value for value, _ in inner.captured)]
-        entries = [
-            self.port_map("input", index, layer)
-            for index, layer in enumerate(inner.parameters[:number])
-        ]
-        for index, (axis, backwards) in enumerate(
-            zip(axes, listed("scan_input_directions", count), strict=True), number
-        ):
-            entries.append(
-                self.port_map("input", index, inner.parameters[index], **_along(axis, backwards))
-            )
-        entries += [
-            self.port_map("input", len(values) + index, layer)
-            for index, (_, layer) in enumerate(inner.captured)
-        ]
-        entries += [
-            self.port_map("output", len(fed) + index, layer)
-            for index, layer in enumerate(inner.results[:number])
-        ]
-        for index, (axis, backwards) in enumerate(
-            zip(joins, listed("scan_output_directions", outputs), strict=True), number
-        ):
-            entries.append(
-                self.port_map(
-                    "output", len(fed) + index, inner.results[index], **_along(axis, backwards)
-                )
-            )
+        slices = zip(axes, _listed(attributes, "scan_input_directions", count), strict=True)
+        joined = zip(joins, _listed(attributes, "scan_output_directions", outputs), strict=True)
+        entries = self.scan_port_map(inner, number, list(slices), list(joined))
         ends = zip(inner.results[:number], inner.parameters[:number], strict=True)
         inner.body.back_edges = [
             BackEdge(result.id, parameter.id, builder.offset) for result, parameter in ends
@@ -757,6 +678,36 @@ class _Reader:
         return builder.with_bodies(
             "TensorIterator", fed, {"body": inner.body}, {"port_map": entries}, len(inner.results)
         )
+
+    def scan_port_map(
+        self,
+        inner: _Graph,
+        states: int,
+        slices: list[tuple[int, int]],
+        joins: list[tuple[int, int]],
+    ) -> list[PortMap]:
+        """The port map of a Scan. slices, joins: the axis of each, and whether backwards."""
+        parameters, results = inner.parameters, inner.results
+        entries = [
+            self.port_map("input", index, layer) for index, layer in enumerate(parameters[:states])
+        ]
+        for index, (axis, backwards) in enumerate(slices, states):
+            along = _along(axis, backwards)
+            entries.append(self.port_map("input", index, parameters[index], **along))
+        outer = states + len(slices)
+        entries += [
+            self.port_map("input", outer + index, layer)
+            for index, (_, layer) in enumerate(inner.captured)
+        ]
+        fed = outer + len(inner.captured)
+        entries += [
+            self.port_map("output", fed + index, layer)
+            for index, layer in enumerate(results[:states])
+        ]
+        for index, (axis, backwards) in enumerate(joins, states):
+            along = _along(axis, backwards)
+            entries.append(self.port_map("output", fed + index, results[index], **along))
+        return entries
 
     def port_map(
         self, direction: Literal["input", "output"], external: int, layer: Layer, **more: str
@@ -766,6 +717,80 @@ class _Reader:
             {"external_port_id": str(external), "internal_layer_id": layer.id, **more},
             self.builder.offset,
         )
+
+
+def _check_count(operator: Any, inputs: list[Value | None], proto: Any) -> None:
+    """Raises `Violation` for a number of inputs that the operator does not take."""
+    least, most = operator.min_input, operator.max_input
+    if not least <= len(inputs) <= most or any(
+        value is None and index < least for index, value in enumerate(inputs)
+    ):
+        wanted = f"{least} to {most}"
+        if least == most:
+            wanted = f"{least}"
+        elif operator.is_infinite(most):
+            wanted = f"{least} or more"
+        seen = sum(value is not None for value in inputs)
+        raise Violation(
+            f"{proto.op_type} of version {operator.since_version} takes {wanted} inputs, "
+            f"got {seen}",
+            rule=INPUT_COUNT,
+            expected=wanted,
+            actual=seen,
+        )
+
+
+def _listed(attributes: dict[str, Any], name: str, length: int) -> list[int]:
+    """A list of numbers, zeros by default. Raises `Violation` for another length."""
+    numbers = list(attributes[name].ints) if name in attributes else [0] * length
+    if len(numbers) != length:
+        raise Violation(
+            f"`{name}` holds {len(numbers)} numbers; it takes {length}",
+            rule=ATTRIBUTE_VALUE,
+            at=name,
+            expected=length,
+            actual=len(numbers),
+        )
+    return numbers
+
+
+def _scan_axes(inputs: list[Value], listed: list[int]) -> list[int]:
+    """The axis along which each input of a Scan is sliced, from 0. Raises `Violation`."""
+    axes = []
+    for value, axis in zip(inputs, listed, strict=True):
+        if axis < 0 and value.rank is None:
+            raise Violation(
+                "Scan along a negative axis cannot be read without the rank of its input",
+                rule=INPUT_RANK,
+                at="scan_input_axes",
+            )
+        axes.append(axis + (value.rank or 0) if axis < 0 else axis)
+    return axes
+
+
+def _scan_inputs(graph: Any, values: list[Value], axes: list[int]) -> list[tuple[str, Tensor]]:
+    """What the inputs of the body of a Scan are: the states, and slices of the other values."""
+    number = len(values) - len(axes)
+    given = []
+    for info, state in zip(graph.input, values[:number], strict=False):
+        said = declared(info.type)
+        given.append(
+            (
+                info.name,
+                said
+                if said is not None and said.element_type is state.element_type
+                else Tensor(state.element_type, DYNAMIC_SHAPE),
+            )
+        )
+    for info, value, axis in zip(graph.input[number:], values[number:], axes, strict=True):
+        dims = value.shape.dims
+        shape = (
+            DYNAMIC_SHAPE
+            if dims is None
+            else PartialShape(1 if place == axis else dim for place, dim in enumerate(dims))
+        )
+        given.append((info.name, Tensor(value.element_type, shape)))
+    return given
 
 
 def _along(axis: int, backwards: int = 0) -> dict[str, str]:

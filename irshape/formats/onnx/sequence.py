@@ -49,6 +49,17 @@ def _parts(node: Node) -> tuple[list[Value], dict[str, Any], bool]:
         return given if batch_first else node.add("Transpose", given, node.numbers([1, 0, 2]))
 
     states = [state(5), *([state(6)] if node.operator == "LSTM" else [])]
+    attributes = _attributes(node, hidden, directions)
+    bias = _bias(node, directions, hidden, kind)
+    return (
+        [data, *states, lengths, _ordered(node, w), _ordered(node, r), bias],
+        attributes,
+        batch_first,
+    )
+
+
+def _attributes(node: Node, hidden: int, directions: int) -> dict[str, Any]:
+    """The attributes of OpenVINO's sequence. Raises `Violation` for those that it does not have."""
     attributes: dict[str, Any] = {
         "hidden_size": hidden,
         "direction": node["direction"],
@@ -70,9 +81,8 @@ def _parts(node: Node) -> tuple[list[Value], dict[str, Any], bool]:
             attributes[name.replace("activation_", "activations_")] = (
                 [item.lower() for item in own] if name == "activations" else own
             )
-    attributes.setdefault(
-        "activations", ACTIVATIONS[node.operator]
-    )  # OpenVINO's CPU plugin does not know them where they are left out
+    # OpenVINO's CPU plugin does not know the defaults
+    attributes.setdefault("activations", ACTIVATIONS[node.operator])
     known = {"sigmoid", "tanh", "relu"}
     odd = [name for name in attributes.get("activations", []) if name not in known]
     if odd:
@@ -83,12 +93,7 @@ def _parts(node: Node) -> tuple[list[Value], dict[str, Any], bool]:
             expected="sigmoid, tanh or relu",
             actual=odd[0],
         )
-    bias = _bias(node, directions, hidden, kind)
-    return (
-        [data, *states, lengths, _ordered(node, w), _ordered(node, r), bias],
-        attributes,
-        batch_first,
-    )
+    return attributes
 
 
 def _ordered(node: Node, value: Value) -> Value:

@@ -342,7 +342,8 @@ def requires(model: ModelLike) -> Requirements:
     The result has the `release`, `reads("2024.1")`, and `to_dict()`. It goes by the version of the
     IR, the opsets and the element types that the file names.
 
-    Raises `ValueError` for a model of another format than the IR; for a path also what `load` raises.
+    Raises `ValueError` for a model of another format than the IR; for a path also what `load`
+    raises.
     """
     from .ops.requirements import Requirements
 

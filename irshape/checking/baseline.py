@@ -1,7 +1,9 @@
-"""What happens to the findings of all files together: ignores by file, the baseline, the limit of errors.
+"""Applies what concerns all files together: ignores by file, the baseline, the error limit.
 
-A baseline is a JSON file that lists findings a team lives with. An entry is the file (from the baseline's folder), the code, the ids of the layer and of the bodies around it, the
-port, and how many such findings there are: no line and no message, so it survives edits elsewhere in the file.
+A baseline is a JSON file of findings that a team accepts. An entry consists of the file (relative
+to the folder of the baseline), the code, the ids of the layer and of the bodies around it, the
+port, and the number of such findings. It has no line and no message, so that it survives edits
+elsewhere in the file.
 """
 
 from __future__ import annotations
@@ -34,7 +36,10 @@ class Finished(NamedTuple):
 
 
 def finish(report: Report, configuration: Configuration, *, baseline: bool = True) -> Finished:
-    """Takes out what is ignored by file and what is in the baseline, then cuts after `max_errors` errors. Raises `ConfigurationError` for a baseline that cannot be used."""
+    """Removes what is ignored by file and what is in the baseline, then cuts after `max_errors`.
+
+    Raises `ConfigurationError` for a baseline that cannot be used.
+    """
     files = [without_ignored(file, configuration) for file in report.files]
     held = stale = 0
     if baseline and configuration.baseline:
@@ -52,7 +57,11 @@ def without_ignored(file: FileReport, configuration: Configuration) -> FileRepor
     """A file without the findings that `per-file-ignores` takes out."""
     codes = ignored_in(file.path, configuration) if configuration.per_file_ignores else frozenset()
     return (
-        file._replace(diagnostics=[found for found in file.diagnostics if found.code not in codes])
+        file._replace(
+            diagnostics=[
+                diagnostic for diagnostic in file.diagnostics if diagnostic.code not in codes
+            ]
+        )
         if codes
         else file
     )
@@ -61,8 +70,8 @@ def without_ignored(file: FileReport, configuration: Configuration) -> FileRepor
 def _limited(files: list[FileReport], limit: int) -> tuple[list[FileReport], int, int]:
     left = limit
     for position, file in enumerate(files):
-        for at, found in enumerate(file.diagnostics):
-            if found.severity == "error":
+        for at, diagnostic in enumerate(file.diagnostics):
+            if diagnostic.severity == "error":
                 left -= 1
                 if left == 0:
                     rest = len(file.diagnostics) - at - 1
@@ -75,12 +84,18 @@ def _limited(files: list[FileReport], limit: int) -> tuple[list[FileReport], int
     return files, 0, 0
 
 
-def key(found: Diagnostic) -> Key:
-    layer = "/".join([*found.layer["path"], found.layer["id"]]) if found.layer is not None else ""
+def key(diagnostic: Diagnostic) -> Key:
+    layer = (
+        "/".join([*diagnostic.layer["path"], diagnostic.layer["id"]])
+        if diagnostic.layer is not None
+        else ""
+    )
     return (
-        found.code,
+        diagnostic.code,
         layer,
-        f"{found.port['direction']}:{found.port['id']}" if found.port is not None else "",
+        f"{diagnostic.port['direction']}:{diagnostic.port['id']}"
+        if diagnostic.port is not None
+        else "",
     )
 
 
@@ -94,9 +109,9 @@ def read(path: str) -> dict[str, Counter[Key]]:
             raise ConfigurationError(
                 f"the baseline '{path}' has version {data['version']!r}; this irshape reads 1"
             )
-        found: dict[str, Counter[Key]] = {}
+        by_file: dict[str, Counter[Key]] = {}
         for name, rows in data["files"].items():
-            entries = found[name] = Counter()
+            entries = by_file[name] = Counter()
             for row in rows:
                 entries[str(row["code"]), str(row.get("layer", "")), str(row.get("port", ""))] += (
                     int(row.get("count", 1))
@@ -111,7 +126,7 @@ def read(path: str) -> dict[str, Counter[Key]]:
         raise ConfigurationError(
             f"'{path}' is no baseline of irshape: {type(problem).__name__}: {problem}"
         ) from None
-    return found
+    return by_file
 
 
 def _without(
@@ -124,20 +139,23 @@ def _without(
         if known:
             left = Counter(known)
             stays = []
-            for found in file.diagnostics:
-                entry = key(found)
+            for diagnostic in file.diagnostics:
+                entry = key(diagnostic)
                 if left[entry] > 0:
                     left[entry] -= 1
                     held += 1
                 else:
-                    stays.append(found)
+                    stays.append(diagnostic)
             stale += left.total()
         kept.append(file._replace(diagnostics=stays))
     return kept, held, stale
 
 
 def update(report: Report, path: str) -> int:
-    """Writes the findings of a report as a baseline; how many. Entries of files that were not checked stay, unless the file is gone."""
+    """Writes the findings of a report as a baseline. Returns how many they are.
+
+    Entries of files that were not checked are kept, unless the file no longer exists.
+    """
     import json
 
     folder = os.path.dirname(os.path.abspath(path))
@@ -165,7 +183,7 @@ def update(report: Report, path: str) -> int:
         ]
     text = (
         json.dumps(
-            {"version": 1, "files": {name: found for name, found in rows.items() if found}},
+            {"version": 1, "files": {name: listed for name, listed in rows.items() if listed}},
             indent=1,
             ensure_ascii=False,
         )

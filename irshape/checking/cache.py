@@ -1,7 +1,8 @@
-"""Remembers what was found in a file, by its content, the settings, and the version of irshape.
+"""A cache of reports, by the content of the file, the settings, and the version of irshape.
 
-An entry also says which bytes of the .bin were looked at, and their digest: another .bin is a miss where it differs in them, or in size. An entry that cannot be read or written is no
-reason to fail; a folder of entries can be deleted at any time.
+An entry also records which bytes of the .bin were read, and their digest. A .bin that differs in
+them, or in size, is a miss. An entry that cannot be read or written is not an error. A folder of
+entries can be deleted at any time.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def default_folder() -> str:
 
 @lru_cache(maxsize=1)
 def _program() -> bytes:
-    """The program as far as it decides what is found: its version, its files by size and time, and the plugins."""
+    """A digest of the program: its version, the size and time of its files, and the plugins."""
     from ..rules.plugins import entry_point_files
 
     digest = blake2b(__version__.encode(), digest_size=16)
@@ -87,7 +88,7 @@ class Entry:
         self.weights = weights
 
     def get(self, shown: str) -> FileReport | None:
-        """What was found, for a file shown under a path; None where nothing is remembered, or the .bin is another."""
+        """The report, under the path `shown`; None if there is none or the .bin has changed."""
         try:
             data = json.loads(self.path.read_bytes())
             reads = data["reads"]
@@ -96,7 +97,7 @@ class Entry:
             ):
                 return None
             return FileReport(
-                shown, data["layers"], [Diagnostic(**found) for found in data["diagnostics"]]
+                shown, data["layers"], [Diagnostic(**fields) for fields in data["diagnostics"]]
             )
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -108,7 +109,7 @@ class Entry:
         reads = None if whole else sorted(self.weights.reads or ())
         data = {
             "layers": report.layers,
-            "diagnostics": [found.to_dict() for found in report.diagnostics],
+            "diagnostics": [diagnostic.to_dict() for diagnostic in report.diagnostics],
             "size": self.weights.size,
             "reads": reads,
         }
@@ -121,7 +122,10 @@ class Entry:
 
 
 def _digest(weights: Weights, reads: list[tuple[int, int]] | None) -> str:
-    """Of some stretches of a .bin; of all of it for None. Raises `ValueError` for one that it does not hold."""
+    """Of some ranges of a .bin, or of all of it for None.
+
+    Raises `ValueError` for a range beyond its end.
+    """
     digest = blake2b(digest_size=16)
     if weights.data is not None:
         for start, size in [(0, weights.size)] if reads is None else reads:

@@ -1,4 +1,7 @@
-"""Many files: in several processes, or with any executor of `concurrent.futures`; in the order given, and one bad file never stops the others."""
+"""Validates many files, in several processes or with any executor of `concurrent.futures`.
+
+The reports come in the order of the files, and one bad file never stops the others.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ SMALL = 4 << 20
 
 
 class Task(NamedTuple):
-    """One file to check. It and its answer can be pickled. folder: where a path that is not absolute starts."""
+    """One file to check. It and its report can be pickled.
+
+    folder: where a relative path starts.
+    """
 
     path: str
     settings: Settings
@@ -84,14 +90,17 @@ def validate_many(
     executor: Executor | None = None,
     cache: str | None = None,
 ) -> Iterator[FileReport]:
-    """What is found in each of several files or models, in order. Raises `ConfigurationError` for settings, and nothing for what is wrong with a file."""
-    made: dict[tuple[Any, ...], Settings] = {}
+    """The reports on several files or models, in order.
+
+    Raises `ConfigurationError` for settings; the contents of a file raise nothing.
+    """
+    known: dict[tuple[Any, ...], Settings] = {}
 
     def settings_for(path: str) -> Settings:
         applying = (configuration.policies_for(path), configuration.custom_for(path))
-        if applying not in made:
-            made[applying] = settings(configuration, path, over=over, also=also)
-        return made[applying]
+        if applying not in known:
+            known[applying] = settings(configuration, path, over=over, also=also)
+        return known[applying]
 
     folder = cache or configuration.cache_dir
     here = os.getcwd() if executor is not None else None
@@ -148,12 +157,18 @@ def cores() -> int:
 
 
 def shard(paths: list[str], index: int, count: int) -> list[str]:
-    """Part `index` of `count`, from 1: every file is in exactly one, and neighbours, which are often alike, in different ones."""
+    """Part `index` of `count`, from 1. Every file is in exactly one part.
+
+    Neighbours, which are often alike, are in different parts.
+    """
     return paths[index - 1 :: count]
 
 
 def check(task: Task) -> FileReport:
-    """What is found in one file. Never raises, except with IRSHAPE_DEBUG set; runs in any process. For `-`, the text stays with the report."""
+    """The report on one file, in any process. For `-` it keeps the text.
+
+    Raises `ValueMismatch`, and with IRSHAPE_DEBUG set also what goes wrong in irshape itself.
+    """
     try:
         report = validate_file(
             os.path.join(task.folder, task.path) if task.folder and task.path != "-" else task.path,
@@ -203,20 +218,24 @@ def _in_turn(tasks: Sequence[Task]) -> Generator[FileReport, None, None]:
 
 
 def _begin() -> None:
-    """In a new process: the collector is off while files are checked, and never looks at what was there before."""
+    """Sets up a worker: the garbage collector is off, and ignores what the parent allocated."""
     gc.disable()
     gc.freeze()
 
 
 def _several(tasks: Sequence[Task]) -> list[FileReport]:
     """A batch, in a process of ours."""
-    found = list(map(check, tasks))
+    reports = list(map(check, tasks))
     gc.collect()
-    return found
+    return reports
 
 
 def _with_processes(tasks: Sequence[Task], jobs: int) -> Generator[FileReport, None, None]:
-    """In processes of our own. Where one dies, what was under way is checked again, each file in a process for itself: the one that kills it is found, the others are not lost."""
+    """Checks files in processes of our own.
+
+    If one dies, the files under way are checked again, each in a process of its own. So the file
+    that kills its process is identified, and the others are not lost.
+    """
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
@@ -233,9 +252,9 @@ def _with_processes(tasks: Sequence[Task], jobs: int) -> Generator[FileReport, N
                     flying[-1] = (batch, pool.submit(_several, batch))
                 future = flying[0][1]
                 assert future is not None
-                found = future.result()
+                reports = future.result()
                 flying.popleft()
-                yield from found
+                yield from reports
         except BrokenProcessPool:
             for batch, future in flying:
                 if (
@@ -252,7 +271,7 @@ def _with_processes(tasks: Sequence[Task], jobs: int) -> Generator[FileReport, N
 
 
 def _processes() -> Any:
-    """Forked where that is how processes are made, so that nothing is imported again; the command has one thread."""
+    """Forks where the system can, so that nothing is imported again; the command has one thread."""
     from multiprocessing import get_all_start_methods, get_context
 
     return get_context("fork" if "fork" in get_all_start_methods() else "spawn")

@@ -18,7 +18,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def expand(paths: Iterable[str], *, only_ir: bool = False) -> list[str]:
-    """Files as given, folders searched for IRs, globs resolved; `-` is standard input. Raises `UsageError` where nothing is found.
+    """The files that paths name: folders are searched for IRs, globs resolved, `-` is kept.
+
+    Raises `UsageError` for a path that leads to no file.
 
     only_ir: files are looked into as those in folders are, and passed over where they are no IR.
     """
@@ -52,7 +54,7 @@ def expand(paths: Iterable[str], *, only_ir: bool = False) -> list[str]:
 
 
 def holds_ir(path: Path) -> bool:
-    """Whether a file in a folder is an IR or a layer on its own; what cannot be told is taken for one."""
+    """Whether a file may be an IR or a layer on its own; True if that cannot be told."""
     from ..formats.ir.recognition import PEEK, may_be_ir
 
     try:
@@ -98,7 +100,10 @@ def overwrite_option(function: F) -> F:
 
 
 def wants_colour(choice: str) -> bool:
-    """`always`, `never`, or by the environment: NO_COLOR, FORCE_COLOR, then whether stdout is a terminal."""
+    """Whether to colour: `always`, `never`, or `auto`.
+
+    `auto` goes by NO_COLOR, then FORCE_COLOR, then whether stdout is a terminal.
+    """
     if choice != "auto":
         return choice == "always"
     if os.environ.get("NO_COLOR"):
@@ -155,7 +160,10 @@ def load_or_none(path: str, weights: str) -> Model | None:
 
 
 def pairs(values: Iterable[str], option: str) -> dict[str, str]:
-    """`NAME=VALUE` options as a dictionary. A name may hold `=`: the last one before `[`, or the first, divides."""
+    """`NAME=VALUE` options as a dictionary.
+
+    A name may contain `=`: the value begins after the last `=` before a `[`, else after the first.
+    """
     named: dict[str, str] = {}
     for value in values:
         name, equals, rest = value.rpartition("=[") if "=[" in value else value.partition("=")

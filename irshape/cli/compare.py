@@ -75,7 +75,7 @@ def command(
     try:
         fed = gathered(models[0], inputs, True, seed, shapes)
         with ticking(models[0], 2) as progress:
-            found = compare(
+            comparison = compare(
                 *models,
                 fed,
                 rtol=rtol,
@@ -90,12 +90,12 @@ def command(
     except RuntimeError as problem:
         raise click.UsageError(str(problem)) from None
     if form == "json":
-        deliver(json.dumps(found.to_dict(), indent=1, ensure_ascii=False) + "\n", output_file)
+        deliver(json.dumps(comparison.to_dict(), indent=1, ensure_ascii=False) + "\n", output_file)
     elif form == "junit":
-        deliver(_junit(found), output_file)
+        deliver(_junit(comparison), output_file)
     else:
-        deliver("\n".join(_text(found, worst)) + "\n", output_file)
-    if not found.ok:
+        deliver("\n".join(_text(comparison, worst)) + "\n", output_file)
+    if not comparison.ok:
         raise click.exceptions.Exit(1)
 
 
@@ -109,17 +109,17 @@ def _state(pair: Pair) -> str:
     )
 
 
-def _text(found: ModelComparison, worst: int | None) -> list[str]:
+def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
     from ..spelling import counted
     from .comparing import HEAD, place, row, table
 
-    pairs = [pair for pair in found.pairs if not pair.constant]
+    pairs = [pair for pair in comparison.pairs if not pair.constant]
     states = [_state(pair) for pair in pairs]
-    ran = ["" if name == "irshape" else f", run by {name}" for name in found.runtimes]
+    ran = ["" if name == "irshape" else f", run by {name}" for name in comparison.runtimes]
     lines = [
-        f"A {found.first.path}{ran[0]}",
-        f"B {found.second.path}{ran[1]}"
-        + (f", weights of {found.precision} in one of them" if found.precision else ""),
+        f"A {comparison.first.path}{ran[0]}",
+        f"B {comparison.second.path}{ran[1]}"
+        + (f", weights of {comparison.precision} in one of them" if comparison.precision else ""),
     ]
     counts = "".join(
         f", {states.count(state)} {text}"
@@ -132,17 +132,18 @@ def _text(found: ModelComparison, worst: int | None) -> list[str]:
     lines.append(
         f"  {counted(len(pairs), 'tensor')} matched, {states.count('equal')} equal{counts}"
     )
-    for name, unmatched in zip("AB", found.unmatched, strict=True):
+    for name, unmatched in zip("AB", comparison.unmatched, strict=True):
         if unmatched:
             lines.append(
-                f"  only in {name}: {counted(len(unmatched), 'layer')}: {', '.join(unmatched[:5])}{', …' if len(unmatched) > 5 else ''}"
+                f"  only in {name}: {counted(len(unmatched), 'layer')}: {_first_five(unmatched)}"
             )
-    if found.altered:
+    if comparison.altered:
         lines.append(
-            f"  {counted(len(found.altered), 'constant')} not the same in both: {', '.join(found.altered[:5])}{', …' if len(found.altered) > 5 else ''}"
+            f"  {counted(len(comparison.altered), 'constant')} not the same in both: "
+            f"{_first_five(comparison.altered)}"
         )
-    lines += [f"  {note}" for note in found.notes]
-    shown = found.worst(
+    lines += [f"  {note}" for note in comparison.notes]
+    shown = comparison.worst(
         (5 if any(state != "equal" for state in states) else 0) if worst is None else worst
     )
     if shown:
@@ -157,7 +158,7 @@ def _text(found: ModelComparison, worst: int | None) -> list[str]:
                 2,
             )
         ]
-    blamed, diverging = found.blamed, found.diverging
+    blamed, diverging = comparison.blamed, comparison.diverging
     if diverging is not None:
         what = (
             f", largest error {diverging.errors.max_abs:.6g}"
@@ -165,11 +166,13 @@ def _text(found: ModelComparison, worst: int | None) -> list[str]:
             else ""
         )
         lines.append(
-            f"  the first tensor that diverges: '{diverging.name}' of {place(diverging.second, diverging.second_port)}{what}"
+            f"  the first tensor that diverges: '{diverging.name}' of "
+            f"{place(diverging.second, diverging.second_port)}{what}"
         )
     if blamed is not None:
         lines.append(
-            f"  the layer to blame, which departs though it is given A's inputs: {place(blamed.second, blamed.second_port)}"
+            "  the layer to blame, which departs though it is given A's inputs: "
+            f"{place(blamed.second, blamed.second_port)}"
         )
         lines += [f"    {reason}" for reason in (blamed.reason, *blamed.causes) if reason]
     elif diverging is not None:
@@ -177,15 +180,19 @@ def _text(found: ModelComparison, worst: int | None) -> list[str]:
     return lines
 
 
-def _junit(found: ModelComparison) -> str:
+def _first_five(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+
+
+def _junit(comparison: ModelComparison) -> str:
     from .comparing import Case, junit, place
 
     cases = []
-    for pair in found.pairs:
+    for pair in comparison.pairs:
         if pair.constant:
             continue
         fails = pair.own_verdict == "differs" or (
-            pair.verdict == "differs" and pair.second in found.outputs
+            pair.verdict == "differs" and pair.second in comparison.outputs
         )
         error = "" if pair.errors.max_abs is None else f", largest error {pair.errors.max_abs:.6g}"
         said = "; ".join(
@@ -198,4 +205,4 @@ def _junit(found: ModelComparison) -> str:
                 said if not fails and pair.verdict != "equal" else None,
             )
         )
-    return junit(f"{found.first.path} {found.second.path}", cases)
+    return junit(f"{comparison.first.path} {comparison.second.path}", cases)

@@ -1,4 +1,4 @@
-"""How `crosscheck` and `compare` show what they found: a table of errors, JUnit."""
+"""How `crosscheck` and `compare` show their results: a table of errors, JUnit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HEAD = (
 
 
 class Case(NamedTuple):
-    """A test case of a JUnit report. failure: why it fails; note: what is said of one that passes."""
+    """A test case of a JUnit report. failure: why it fails. note: a remark on one that passes."""
 
     name: str
     failure: str | None = None
@@ -101,11 +101,14 @@ def junit(suite: str, cases: Sequence[Case]) -> str:
     ]
     lines.append(f'<testsuite name={quoteattr(plain(suite))} {counts} skipped="0" time="0">')
     for case in cases:
-        head = f'<testcase classname={quoteattr(plain(suite))} name={quoteattr(plain(case.name))} time="0"'
+        names = f"classname={quoteattr(plain(suite))} name={quoteattr(plain(case.name))}"
+        head = f'<testcase {names} time="0"'
         if case.failure is not None:
             text = "\n".join(map(plain, case.failure.splitlines()))
+            message = quoteattr(plain(case.failure.splitlines()[0]))
             lines.append(
-                f'{head}>\n<failure message={quoteattr(plain(case.failure.splitlines()[0]))} type="difference">{escape(text)}</failure>\n</testcase>'
+                f'{head}>\n<failure message={message} type="difference">'
+                f"{escape(text)}</failure>\n</testcase>"
             )
         elif case.note:
             lines.append(

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 @click.option(
     "--hint",
     type=click.Choice(["f32", "f16", "bf16"]),
-    help="The precision in which the device is asked to compute; the tolerance follows it. [default: f32]",
+    help="The precision in which the device is asked to compute; the tolerance follows it. "
+    "[default: f32]",
 )
 @click.option(
     "--layers",
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 @click.option(
     "--save",
     metavar="DIR",
-    help="Save the blamed layer in this folder, as an IR with its inputs and outputs as .npy files.",
+    help="Save the blamed layer in this folder: an IR, and its inputs and outputs as .npy files.",
 )
 @click.option(
     "--record",
@@ -155,7 +156,7 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
     shapes += f", {tighter} tighter than the runtime's" if tighter else ""
     wrong = comparison.count("differs", values=False)
     shapes += f", {wrong} different" if wrong else ""
-    compared = [found for found in rows if found.value_verdict != "not compared"]
+    compared = [output for output in rows if output.value_verdict != "not compared"]
     values = f"{comparison.count('equal')} equal"
     words = {
         "explained": "explained",
@@ -163,30 +164,32 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
         "inherited": "different by what they inherit",
         "differs": "different",
     }
-    states = [_state(found) for found in compared]
+    states = [_state(output) for output in compared]
     values += "".join(
         f", {states.count(state)} {text}" for state, text in words.items() if state in states
     )
     hint = f" at {comparison.hint}" if comparison.hint else ""
     lines = [
-        f"{comparison.model.path} on {comparison.device}{hint} ({comparison.device_name.strip()}), {comparison.runtime}"
+        f"{comparison.model.path} on {comparison.device}{hint} "
+        f"({comparison.device_name.strip()}), {comparison.runtime}"
     ]
     lines += [
         f"  types and shapes: {len(rows)} outputs, {shapes}",
         f"  values:           {len(compared)} outputs, {values}",
     ]
     reasons: dict[str, list[Row]] = {}
-    for found in rows:
-        state = _state(found)
+    for output in rows:
+        state = _state(output)
         if state in ("explained", "merged"):
             reasons.setdefault(
-                (found.own_reason if state == "merged" else found.reason or found.own_reason) or "",
+                (output.own_reason if state == "merged" else output.reason or output.own_reason)
+                or "",
                 [],
-            ).append(found)
+            ).append(output)
         if verbose:
             lines.append(
-                f"  {state}: {place(found.layer, found.port)}: {found.inferred}"
-                + (f", largest error {found.error:.3g}" if found.error is not None else "")
+                f"  {state}: {place(output.layer, output.port)}: {output.inferred}"
+                + (f", largest error {output.error:.3g}" if output.error is not None else "")
             )
     for reason, alike in reasons.items():
         more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
@@ -196,7 +199,7 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
     lines += [f"  {note}" for note in comparison.notes] + [
         f"  {problem}" for problem in comparison.problems
     ]
-    departs = any(found.differs or found.own_verdict == "differs" for found in rows)
+    departs = any(output.differs or output.own_verdict == "differs" for output in rows)
     shown = comparison.worst((5 if departs or verbose else 0) if worst is None else worst)
     if shown:
         lines.append(
@@ -209,8 +212,8 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
             for line in table(
                 HEAD,
                 [
-                    row(found.errors, _state(found), place(found.layer, found.port))
-                    for found in shown
+                    row(output.errors, _state(output), place(output.layer, output.port))
+                    for output in shown
                 ],
                 2,
             )
@@ -223,13 +226,15 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
     return lines
 
 
-def _state(found: Row) -> str:
+def _state(output: Row) -> str:
     """Both views in one word."""
-    if found.own_verdict == "differs":
+    if output.own_verdict == "differs":
         return "differs"
-    if found.value_verdict == "differs" and found.own_verdict == "explained":
-        return "merged" if found.reason is None or found.own_reason != found.reason else "explained"
-    return "inherited" if found.inherited else found.value_verdict
+    if output.value_verdict == "differs" and output.own_verdict == "explained":
+        return (
+            "merged" if output.reason is None or output.own_reason != output.reason else "explained"
+        )
+    return "inherited" if output.inherited else output.value_verdict
 
 
 def _blame(comparison: Comparison) -> list[str]:
@@ -238,20 +243,25 @@ def _blame(comparison: Comparison) -> list[str]:
     first = comparison.first
     if first is None:
         inherited = [
-            found for found in comparison.rows if found.inherited and found.own_verdict == "equal"
+            output
+            for output in comparison.rows
+            if output.inherited and output.own_verdict == "equal"
         ]
         if not inherited:
             return []
         return [
-            f"  no layer departs by itself; what differs is inherited from small errors and from what is explained, first at {place(inherited[0].layer, inherited[0].port)}"
+            "  no layer departs by itself; what differs is inherited from small errors and from "
+            f"what is explained, first at {place(inherited[0].layer, inherited[0].port)}"
         ]
     if first.own_verdict == "differs":
         lines = [
-            f"  the first layer that departs by itself, given the device's own inputs: {place(first.layer, first.port)}"
+            "  the first layer that departs by itself, given the device's own inputs: "
+            f"{place(first.layer, first.port)}"
         ]
     elif first.inherited:
         lines = [
-            f"  no layer departs by itself, but errors add up to more than is allowed at an output: {place(first.layer, first.port)}"
+            "  no layer departs by itself, but errors add up to more than is allowed at an output: "
+            f"{place(first.layer, first.port)}"
         ]
     else:
         lines = [f"  the first output that departs: {place(first.layer, first.port)}"]
@@ -268,33 +278,35 @@ def _blame(comparison: Comparison) -> list[str]:
         lines += [
             f"    {reason}" for reason in dict.fromkeys((first.reason, first.own_reason)) if reason
         ]
-        lines += [f"    {what}: {found}" for what, found in first.ranges.items()]
+        lines += [f"    {what}: {output}" for what, output in first.ranges.items()]
     return lines + _inside(comparison)
 
 
 def _inside(comparison: Comparison) -> list[str]:
     from .comparing import place
 
-    found = comparison.inside
-    if found is None:
+    inside = comparison.inside
+    if inside is None:
         return []
     where, blamed = (
-        f"<{found.tag}> of {found.layer.type} '{found.layer.name}' (id {found.layer.id})",
-        found.blamed,
+        f"<{inside.tag}> of {inside.layer.type} '{inside.layer.name}' (id {inside.layer.id})",
+        inside.blamed,
     )
     if blamed is None:
-        runs = f"the {found.looked_at} runs" if found.looked_at > 1 else "the run"
+        runs = f"the {inside.looked_at} runs" if inside.looked_at > 1 else "the run"
         return [
-            f"    every layer of its <{found.tag}> agrees in {runs} looked at: what departs is how the device goes through the body (slices, back edges, conditions)"
+            f"    every layer of its <{inside.tag}> agrees in {runs} looked at: what departs is how "
+            "the device goes through the body (slices, back edges, conditions)"
         ]
     error = (blamed.own_errors or blamed.errors).max_abs
     lines = [
-        f"  inside, in run {found.iteration + 1} of the {where}: {place(blamed.layer, blamed.port)}"
+        f"  inside, in run {inside.iteration + 1} of the {where}: "
+        f"{place(blamed.layer, blamed.port)}"
         + (f", by itself: largest error {error:.6g}" if error is not None else "")
     ]
-    if found.comparison.saved is not None:
-        lines.append(f"    saved: {found.comparison.saved}")
-    return lines + _inside(found.comparison)
+    if inside.comparison.saved is not None:
+        lines.append(f"    saved: {inside.comparison.saved}")
+    return lines + _inside(inside.comparison)
 
 
 def _junit(comparison: Comparison) -> str:
@@ -303,28 +315,28 @@ def _junit(comparison: Comparison) -> str:
     cases = [
         Case(f"problem {number}", problem) for number, problem in enumerate(comparison.problems)
     ]
-    for found in comparison.rows:
-        fails = comparison.counts(found)
+    for output in comparison.rows:
+        fails = comparison.counts(output)
         reasons = " ".join(
-            reason for reason in dict.fromkeys((found.reason, found.own_reason)) if reason
+            reason for reason in dict.fromkeys((output.reason, output.own_reason)) if reason
         )
         error = (
-            f"error {found.error:.6g}, allowed there {found.allowed:.6g}"
-            if found.error is not None and found.allowed is not None
+            f"error {output.error:.6g}, allowed there {output.allowed:.6g}"
+            if output.error is not None and output.allowed is not None
             else ""
         )
         said = (
-            f"irshape {found.inferred}, {comparison.runtime} {found.runtime}"
-            if found.shape_verdict == "differs"
+            f"irshape {output.inferred}, {comparison.runtime} {output.runtime}"
+            if output.shape_verdict == "differs"
             else error
         )
-        state = _state(found)
+        state = _state(output)
         text = "; ".join(
             part for part in (state if state != "equal" else "", said, reasons) if part
         )
         cases.append(
             Case(
-                place(found.layer, found.port),
+                place(output.layer, output.port),
                 text if fails else None,
                 None if fails or state == "equal" else text,
             )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..spelling import counted
 from .common import colour_option, echo, wants_colour, weights_option
 
 if TYPE_CHECKING:
@@ -78,7 +79,9 @@ def command(
             click.echo(line, err=True)
     unreadable = not fixes.readable
     if unreadable or (
-        any(found.severity == "error" for found in fixes.remaining) if writes else fixes.edits
+        any(diagnostic.severity == "error" for diagnostic in fixes.remaining)
+        if writes
+        else fixes.edits
     ):
         raise click.exceptions.Exit(1)
 
@@ -97,7 +100,7 @@ def _write(fixes: Fixes, model: str, output: str | None) -> None:
 
 
 def _for_terminal(diff: str, colour: bool) -> str:
-    """The diff as it is; on a terminal without what could control it, and coloured where that is wanted."""
+    """The diff; for a terminal without control characters, and coloured if that is wanted."""
     if not colour and not sys.stdout.isatty():
         return diff
     from ..diagnostics.renderers.common import plain
@@ -115,21 +118,22 @@ def _account(fixes: Fixes, written: bool) -> Iterator[str]:
     from ..diagnostics.renderers.common import plain
 
     path = plain(fixes.path)
-    for found in fixes.fixed:
-        yield f"{path}:{found.line}:{found.column}: {'fixed' if written else 'can be fixed'} [{found.code}] {plain(_at(found))}{plain(found.message)}"
-    left = [
-        found
-        for found in (fixes.remaining if written else fixes.remaining_before)
-        if found.severity != "info"
-    ]
-    for found in left:
-        yield f"{path}:{found.line}:{found.column}: left: {found.severity}[{found.code}] {plain(_at(found))}{plain(found.message)}"
-    count = len(fixes.fixed)
-    yield f"irshape: {count} finding{'' if count == 1 else 's'} {'' if written else 'can be '}fixed, {len(left)} left"
+    done = "fixed" if written else "can be fixed"
+    for diagnostic in fixes.fixed:
+        place = f"{path}:{diagnostic.line}:{diagnostic.column}"
+        said = plain(f"{_at(diagnostic)}{diagnostic.message}")
+        yield f"{place}: {done} [{diagnostic.code}] {said}"
+    remaining = fixes.remaining if written else fixes.remaining_before
+    left = [diagnostic for diagnostic in remaining if diagnostic.severity != "info"]
+    for diagnostic in left:
+        place = f"{path}:{diagnostic.line}:{diagnostic.column}"
+        said = plain(f"{_at(diagnostic)}{diagnostic.message}")
+        yield f"{place}: left: {diagnostic.severity}[{diagnostic.code}] {said}"
+    yield f"irshape: {counted(len(fixes.fixed), 'finding')} {done}, {len(left)} left"
 
 
-def _at(found: Diagnostic) -> str:
-    layer = found.layer
+def _at(diagnostic: Diagnostic) -> str:
+    layer = diagnostic.layer
     return (
         f"{layer['type']} '{layer['name']}' (id {'/'.join([*layer['path'], layer['id']])}): "
         if layer

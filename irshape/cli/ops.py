@@ -117,7 +117,8 @@ def described(cls: type[Operation]) -> dict[str, Any]:
         "attributes": attributes,
         "inputs": inputs,
         "constraints": [
-            {"message": found.message, "rule": found.rule} for found in constraints(cls)
+            {"message": constraint.message, "rule": constraint.rule}
+            for constraint in constraints(cls)
         ],
     }
 

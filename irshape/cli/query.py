@@ -39,7 +39,7 @@ FUNCTIONS = ("shape", "element-type")
     help="Time that the expression may take on one file.",
 )
 def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout: float) -> None:
-    """List the layers that an XPath 1.0 expression selects, with their declared and inferred shapes.
+    """List the layers that an XPath 1.0 expression selects, with their shapes.
 
     \b
     irshape query '//layer[@type="Convert"]' models/
@@ -51,8 +51,8 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
     gives a number, a text or a truth value prints it for each file.
 
     Besides the functions of XPath there are producer(NODES) and consumers(NODES), the layers at the
-    other end of the edges; shape(NODES) and element-type(NODES), what is inferred of the first port;
-    and re:test(TEXT, PATTERN) of EXSLT.
+    other end of the edges; shape(NODES) and element-type(NODES), inferred for the first port; and
+    re:test(TEXT, PATTERN) of EXSLT.
 
     Exit status: 0, whatever was found; 1 where a file holds no model or the expression could not be
     evaluated on it in time; 2 for a malformed expression or a path that cannot be opened.
@@ -91,7 +91,10 @@ def command(xpath: str, paths: tuple[str, ...], form: str, count: bool, timeout:
 
 
 def matches(model: Model, xpath: str, evaluator: Evaluator) -> Iterator[dict[str, Any]]:
-    """What an expression selects in a model, in document order, each layer once for each matched text. Raises `XPathError`."""
+    """What an expression selects in a model, in document order.
+
+    A layer appears once for each matched text. Raises `XPathError`.
+    """
     from ..inference.engine import infer
     from ..xpath.document import Document, ports
 

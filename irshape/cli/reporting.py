@@ -91,12 +91,13 @@ def format_options(function: F) -> F:
         cls=FormatOption,
         type=FormType(),
         multiple=True,
-        help="Output format. Can be repeated if all but one name a FILE. [default: text; github under GITHUB_ACTIONS=true]",
+        help="Output format. Can be repeated if all but one name a FILE. "
+        "[default: text; github under GITHUB_ACTIONS=true]",
     )(function)
 
 
 def destinations(forms: tuple[Form, ...], output_file: str | None) -> list[Form]:
-    """Each format with the file it goes to, None for stdout. Raises `UsageError` where two go to one place."""
+    """Each format with its file, None for stdout. Raises `UsageError` if two share one place."""
     if not forms:
         in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and output_file is None
         forms = (Form("github" if in_actions else "text", None),)
@@ -113,7 +114,8 @@ def destinations(forms: tuple[Form, ...], output_file: str | None) -> list[Form]
         if places.count(place) > 1:
             where = f"'{place}'" if place else "stdout"
             raise click.UsageError(
-                f"several formats go to {where}: name a file for each, as in --format sarif=report.sarif"
+                f"several formats go to {where}: name a file for each, "
+                "as in --format sarif=report.sarif"
             )
     return chosen
 
@@ -129,7 +131,10 @@ def write_report(
     weights: str = "beside",
     values: Mapping[str, str] | None = None,
 ) -> None:
-    """Writes a report in every format asked for; the files appear together or not at all. quiet: nothing on stdout."""
+    """Writes a report in every format asked for; the files appear together or not at all.
+
+    quiet: write nothing to stdout.
+    """
     from ..diagnostics.renderers import Options, render
 
     root = os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or os.getcwd()
@@ -158,7 +163,10 @@ def write_report(
 
 
 def add_step_summary(report: Report, options: Options) -> None:
-    """Adds the report to the file that GITHUB_STEP_SUMMARY names, if it names one; a file that cannot be written is no reason to fail."""
+    """Appends the report to the file that GITHUB_STEP_SUMMARY names, if any.
+
+    A file that cannot be written is not an error.
+    """
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if not path:
         return

@@ -114,13 +114,16 @@ def _indented(text: str) -> str:
 def markdown(rules: tuple[type[Rule], ...]) -> str:
     """The document of all rules, docs/rules.md."""
     rows = [
-        f"| [{rule.code}](#{rule.code.lower()}-{rule.name}) | `{rule.name}` | {severity(rule)} | {rule.page().summary.replace('|', chr(92) + '|')} |"
+        f"| [{rule.code}](#{rule.code.lower()}-{rule.name}) | `{rule.name}` | {severity(rule)} "
+        f"| {rule.page().summary.replace('|', chr(92) + '|')} |"
         for rule in rules
     ]
     head = (
         "# Rules\n\n"
-        "<!-- made by `irshape rule --all --format markdown`; the text stands in the docstrings of irshape/rules -->\n\n"
-        "What `irshape validate` reports. An *error* is what OpenVINO refuses, or what contradicts itself or the specification; a *warning* is almost surely a mistake; an *info*\n"
+        "<!-- made by `irshape rule --all --format markdown`; "
+        "the text stands in the docstrings of irshape/rules -->\n\n"
+        "What `irshape validate` reports. An *error* is what OpenVINO refuses, or what contradicts "
+        "itself or the specification; a *warning* is almost surely a mistake; an *info*\n"
         "is worth knowing. A rule that is *opt-in* is asked only when it is named.\n\n"
         "| Code | Name | Severity | |\n|---|---|---|---|\n"
     )
@@ -130,4 +133,5 @@ def markdown(rules: tuple[type[Rule], ...]) -> str:
 def markdown_page(rule: type[Rule]) -> str:
     page = rule.page()
     sections = "".join(f"**{heading}**\n\n{text}\n\n" for heading, text in page.sections.items())
-    return f"## {rule.code} {rule.name}\n\n{page.summary} ({severity(rule).capitalize()}.)\n\n{sections}"
+    head = f"## {rule.code} {rule.name}\n\n{page.summary} ({severity(rule).capitalize()}.)"
+    return f"{head}\n\n{sections}"

@@ -35,12 +35,14 @@ __all__ = ["command", "gathered"]
 @click.option(
     "--stats",
     is_flag=True,
-    help="Show the range, mean, NaN, infinities, zeros and subnormals of every layer's outputs, and which exceed f16.",
+    help="Show the range, mean, NaN, infinities, zeros and subnormals of every layer's outputs, "
+    "and which exceed f16.",
 )
 @click.option(
     "--simulate",
     type=click.Choice(["f16", "bf16"]),
-    help="Round after every layer, as a device of that precision does, and name the first layer that gives infinity or NaN.",
+    help="Round after every layer, as a device of that precision does, and name the first layer "
+    "that gives infinity or NaN.",
 )
 @click.option(
     "-f",
@@ -99,7 +101,7 @@ def command(
                     max_memory=max_memory,
                     progress=progress,
                 )
-                made = simulation.outputs
+                arrays = simulation.outputs
             else:
                 session = Session(
                     loaded, max_memory=max_memory, max_iterations=max_iterations or MAX_ITERATIONS
@@ -107,29 +109,29 @@ def command(
                 if stats:
                     from ..execution.ranges import ranges
 
-                    made, rows = ranges(session, fed, progress)
+                    arrays, rows = ranges(session, fed, progress)
                 else:
-                    made = session.run(fed, outputs=outputs, observe=progress)
+                    arrays = session.run(fed, outputs=outputs, observe=progress)
     except ExecutionError as problem:
         click.echo(f"{loaded.path}: {problem}", err=True)
         raise click.exceptions.Exit(1) from None
     if output_dir is not None:
-        _write(made, output_dir)
+        _write(arrays, output_dir)
     if form == "json":
         from ..diagnostics.renderers.common import json_text
 
-        echo(json_text(_json(loaded, made, rows, simulation, stats), 1))
+        echo(json_text(_json(loaded, arrays, rows, simulation, stats), 1))
     elif simulation is not None:
         echo("\n".join(_simulation(simulation)))
     elif stats:
         echo("\n".join(_stats(rows)))
     else:
-        _ranges(made)
+        _ranges(arrays)
     if simulation is not None and simulation.first is not None and simulation.first.breaks:
         raise click.exceptions.Exit(1)
 
 
-def _write(made: dict[str, Any], output_dir: str) -> None:
+def _write(arrays: dict[str, Any], output_dir: str) -> None:
     """All files or none."""
     from ..execution.inputs import existing_folder, file_name, npy_bytes
     from ..formats.atomic import write_together
@@ -137,22 +139,22 @@ def _write(made: dict[str, Any], output_dir: str) -> None:
     folder = existing_folder(output_dir)
     taken: set[str] = set()
     write_together(
-        {folder / file_name(name, taken): npy_bytes(array) for name, array in made.items()}
+        {folder / file_name(name, taken): npy_bytes(array) for name, array in arrays.items()}
     )
 
 
-def _ranges(made: dict[str, Any]) -> None:
+def _ranges(arrays: dict[str, Any]) -> None:
     from ..numbers.statistics import range_of
     from ..numpy_types import element_type_of
 
-    width = max((len(name) for name in made), default=0)
-    for name, array in made.items():
+    width = max((len(name) for name in arrays), default=0)
+    for name, array in arrays.items():
         echo(f"{name:<{min(width, 60)}}  {element_type_of(array)!s:<8} {range_of(array)}")
 
 
 def _json(
     model: Model,
-    made: dict[str, Any],
+    arrays: dict[str, Any],
     rows: list[Range],
     simulation: Simulation | None,
     stats: bool,
@@ -166,14 +168,14 @@ def _json(
     if stats:
         return stats_dict(model, rows)
     outputs = []
-    for name, array in made.items():
-        found = values(array)
+    for name, array in arrays.items():
+        statistics = values(array)
         outputs.append(
             {
                 "name": name,
                 "element_type": element_type_of(array).name,
                 "shape": list(array.shape),
-                **({} if found is None else found.to_dict()),
+                **({} if statistics is None else statistics.to_dict()),
             }
         )
     return {"version": 1, "model": model.path, "outputs": outputs}
@@ -186,19 +188,23 @@ def _stats(rows: list[Range]) -> list[str]:
     head = ("min", "max", "mean", "NaN", "inf", "subnormal", "zero", "type", "shape", "output")
     lines = []
     for row in rows:
-        found = row.values
-        if found is None or row.layer.type.lower() in ("const", "constant"):
+        statistics = row.values
+        if statistics is None or row.layer.is_constant:
             continue
         mark = (f", {row.runs} runs" if row.runs > 1 else "") + (
             " beyond f16" if row.leaves_f16 else ""
         )
-        share = f"{found.zeros / found.elements:.0%}" if found.elements else "-"
+        share = f"{statistics.zeros / statistics.elements:.0%}" if statistics.elements else "-"
         counts = [
-            str(count) if count else "-" for count in (found.nan, found.inf, found.subnormals)
+            str(count) if count else "-"
+            for count in (statistics.nan, statistics.inf, statistics.subnormals)
         ]
         lines.append(
             (
-                *(number(value) for value in (found.lowest, found.highest, found.mean)),
+                *(
+                    number(value)
+                    for value in (statistics.lowest, statistics.highest, statistics.mean)
+                ),
                 *counts,
                 share,
                 row.element_type,
@@ -215,7 +221,8 @@ def _stats(rows: list[Range]) -> list[str]:
     ):
         shown += (
             [
-                f"{counted(len(found_rows), 'output')} {name}, first {place(found_rows[0].layer, found_rows[0].port)}"
+                f"{counted(len(found_rows), 'output')} {name}, "
+                f"first {place(found_rows[0].layer, found_rows[0].port)}"
             ]
             if found_rows
             else []
@@ -241,7 +248,9 @@ def _simulation(simulation: Simulation) -> list[str]:
     broken = [step for step in simulation.steps if step.breaks]
     departed = [step for step in simulation.steps if step.departs]
     lines = [
-        f"rounded to {simulation.precision} after every layer: {counted(len(simulation.steps), 'output')}; {len(broken)} not finite any more, {len(departed)} off by more than {simulation.precision} explains"
+        f"rounded to {simulation.precision} after every layer: "
+        f"{counted(len(simulation.steps), 'output')}; {len(broken)} not finite any more, "
+        f"{len(departed)} off by more than {simulation.precision} explains"
     ]
     lines += table(
         HEAD,

@@ -41,7 +41,8 @@ def input_options(function: F) -> F:
         "inputs",
         multiple=True,
         metavar="[NAME=]FILE.npy",
-        help="An input, by tensor name, layer name or id, or in order. [default: MODEL.input0.npy … beside the model, if they exist]",
+        help="An input, by tensor name, layer name or id, or in order. "
+        "[default: MODEL.input0.npy … beside the model, if they exist]",
     )(function)
 
 
@@ -60,14 +61,18 @@ def memory_option(function: F) -> F:
         "--max-memory",
         metavar="SIZE",
         callback=_size,
-        help="Refuse a run that needs more memory, such as 8G or 512M. [default: three quarters of the machine's]",
+        help="Refuse a run that needs more memory, such as 8G or 512M. "
+        "[default: three quarters of the machine's]",
     )(function)
 
 
 def gathered(
     model: Model, inputs: tuple[str, ...], random: bool, seed: int, shapes: tuple[str, ...]
 ) -> dict[str, Any]:
-    """The arrays for a run by the id of their Parameter: from files, the rest at random where that is asked for. Raises `UsageError`."""
+    """The inputs of a run, by the id of their Parameter: from files, or at random.
+
+    random: draw those that are not given. Raises `UsageError`.
+    """
     from ..execution.inputs import beside, random_inputs, read_array, restored
     from ..execution.session import input_names
     from ..types import ElementType
@@ -81,12 +86,14 @@ def gathered(
             if not equals:
                 if position >= len(parameters):
                     raise ValueError(
-                        f"the model has {counted(len(parameters), 'input')}; '{entry}' is one too many"
+                        f"the model has {counted(len(parameters), 'input')}; "
+                        f"'{entry}' is one too many"
                     )
                 files[parameters[position].id] = file
             elif name not in names:
                 raise ValueError(
-                    f"the model has no input '{name}' (its inputs: {', '.join(layer.name for layer in parameters) or 'none'})"
+                    f"the model has no input '{name}' (its inputs: "
+                    f"{', '.join(layer.name for layer in parameters) or 'none'})"
                 )
             else:
                 files[names[name].id] = file
@@ -106,14 +113,18 @@ def gathered(
     missing = [layer.name for layer in parameters if layer.id not in fed]
     if missing:
         raise click.UsageError(
-            f"no value for the input{'s' if len(missing) > 1 else ''} {', '.join(missing)}; give --input NAME=FILE.npy or --random"
+            f"no value for the input{'s' if len(missing) > 1 else ''} {', '.join(missing)}; "
+            "give --input NAME=FILE.npy or --random"
         )
     return fed
 
 
 @contextmanager
 def ticking(model: Model, runs: int = 1) -> Iterator[Observer | None]:
-    """Counts layers on a terminal's stderr; yields what to call for each layer, None where nobody looks. The line is gone at the end."""
+    """Counts layers on the stderr of a terminal; the line is removed at the end.
+
+    Yields the function to call for each layer, None if stderr is not a terminal.
+    """
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None
         return

@@ -1,4 +1,4 @@
-"""The options that say which rules are asked, of which files, and how: each has its key in the configuration, over which it goes."""
+"""The options that select rules and files. Each wins over its key in the configuration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Chosen(NamedTuple):
-    """What the configuration and the command line ask for together. over: the selectors of the command line."""
+    """The configuration with the options applied. over: the selectors of the command line."""
 
     configuration: Configuration
     over: Configuration
@@ -82,7 +82,8 @@ _OPTIONS = [
     click.option(
         "--config",
         metavar="FILE",
-        help="The configuration file. [default: the nearest irshape.toml or pyproject.toml, from this folder upwards]",
+        help="The configuration file. "
+        "[default: the nearest irshape.toml or pyproject.toml, from this folder upwards]",
     ),
     click.option("--isolated", is_flag=True, help="Read no configuration."),
     click.option(
@@ -97,7 +98,8 @@ _OPTIONS = [
     click.option(
         "--cache-dir",
         metavar="DIR",
-        help="The folder of the cache. [default: IRSHAPE_CACHE_DIR, or the cache folder of the user]",
+        help="The folder of the cache. "
+        "[default: IRSHAPE_CACHE_DIR, or the cache folder of the user]",
     ),
     click.option(
         "--only-ir",
@@ -120,7 +122,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
     if given["isolated"] and given["config"]:
         raise click.UsageError("--isolated reads no configuration, --config names one")
     try:
-        found = (
+        configuration = (
             Configuration()
             if given["isolated"]
             else Configuration.read(given["config"])
@@ -139,7 +141,7 @@ def chosen(given: dict[str, Any]) -> Chosen:
         }
         if given["per_file_ignores"]:
             changes["per_file_ignores"] = (
-                *found.per_file_ignores,
+                *configuration.per_file_ignores,
                 *map(_per_file, given["per_file_ignores"]),
             )
         if given["ignore_comments"]:
@@ -149,22 +151,24 @@ def chosen(given: dict[str, Any]) -> Chosen:
 
             changes["target"] = parse_release(given["target"])
         if given["extensions"]:
-            changes["extensions"] = (*found.extensions, *extensions(given["extensions"]))
+            changes["extensions"] = (*configuration.extensions, *extensions(given["extensions"]))
         if given["no_cache"]:
             changes |= {"cache": False, "cache_dir": None}
-        found = found._replace(**changes)
-        _early(over, found)
+        configuration = configuration._replace(**changes)
+        _early(over, configuration)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
-    if not found.cache:
-        found = found._replace(cache_dir=None)
-    if given["update_baseline"] and not found.baseline:
+    if not configuration.cache:
+        configuration = configuration._replace(cache_dir=None)
+    if given["update_baseline"] and not configuration.baseline:
         raise click.UsageError(
             "--update-baseline needs --baseline FILE, or `baseline` in the configuration"
         )
-    if given["update_baseline"] and found.max_errors is not None:
+    if given["update_baseline"] and configuration.max_errors is not None:
         raise click.UsageError("--update-baseline takes all findings, --max-errors leaves some out")
-    return Chosen(found, over, given["update_baseline"], _shard(given["shard"]), given["only_ir"])
+    return Chosen(
+        configuration, over, given["update_baseline"], _shard(given["shard"]), given["only_ir"]
+    )
 
 
 def _early(over: Configuration, configuration: Configuration) -> None:

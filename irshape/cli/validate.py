@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..spelling import counted
 from .common import colour_option, expand, pairs, weights_option
 from .reporting import Form, destinations, format_options, write_report
 from .selecting import Chosen, chosen, selection_options
@@ -123,13 +124,22 @@ def _validated(files: list[str], wanted: Chosen, weights: str, values: dict[str,
     return finish(finished.report, configuration)
 
 
-def notes(found: Finished, wanted: Chosen) -> Iterator[str]:
+def notes(finished: Finished, wanted: Chosen) -> Iterator[str]:
     """What a person should know about findings that are not in the report."""
+    held = counted(finished.baselined, "finding")
     if wanted.update_baseline:
-        yield f"{found.baselined} finding{'' if found.baselined == 1 else 's'} in the baseline '{wanted.configuration.baseline}'"
-    elif found.baselined:
-        yield f"{found.baselined} finding{'' if found.baselined == 1 else 's'} held back by the baseline"
-    if found.stale:
-        yield f"{found.stale} entr{'y' if found.stale == 1 else 'ies'} of the baseline no longer occur{'s' if found.stale == 1 else ''}; --update-baseline drops them"
-    if found.cut or found.unchecked:
-        yield f"stopped after {wanted.configuration.max_errors} errors: {found.cut} more findings in the last file, {found.unchecked} files not looked at"
+        yield f"{held} in the baseline '{wanted.configuration.baseline}'"
+    elif finished.baselined:
+        yield f"{held} held back by the baseline"
+    if finished.stale:
+        entries = "entry" if finished.stale == 1 else "entries"
+        verb = "occurs" if finished.stale == 1 else "occur"
+        yield (
+            f"{finished.stale} {entries} of the baseline no longer {verb}; "
+            "--update-baseline drops them"
+        )
+    if finished.cut or finished.unchecked:
+        yield (
+            f"stopped after {wanted.configuration.max_errors} errors: {finished.cut} more findings "
+            f"in the last file, {finished.unchecked} files not looked at"
+        )

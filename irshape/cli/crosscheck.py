@@ -295,8 +295,8 @@ def _inside(comparison: Comparison) -> list[str]:
     if blamed is None:
         runs = f"the {inside.looked_at} runs" if inside.looked_at > 1 else "the run"
         return [
-            f"    every layer of its <{inside.tag}> agrees in {runs} looked at: what departs is how "
-            "the device goes through the body (slices, back edges, conditions)"
+            f"    every layer of its <{inside.tag}> agrees in {runs} looked at: what departs is "
+            "how the device goes through the body (slices, back edges, conditions)"
         ]
     error = (blamed.own_errors or blamed.errors).max_abs
     lines = [

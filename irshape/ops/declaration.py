@@ -404,7 +404,8 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
     Raises `Violation` for inputs or attributes that the declaration does not take.
     """
     operands = operation.operands
-    check_count(operation.type_name(), operands, len(inputs))
+    if len(inputs) != len(operands):
+        check_count(operation.type_name(), operands, len(inputs))
     shared: dict[str, ElementType] = {}
     for index, tensor in enumerate(inputs):
         declared = operands[min(index, len(operands) - 1)]
@@ -430,7 +431,8 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
         if value is not None and value not in within:
             raise _outside(operation.attributes[name], value)
     variadic = bool(operands) and operands[-1].variadic
-    return inputs + (None,) * (len(operands) - len(inputs) - variadic)
+    absent = len(operands) - len(inputs) - variadic
+    return inputs + (None,) * absent if absent > 0 else inputs
 
 
 def _outside(declared: Attribute, value: Number) -> Violation:

@@ -182,8 +182,7 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
         state = _state(output)
         if state in ("explained", "merged"):
             reasons.setdefault(
-                (output.own_reason if state == "merged" else output.reason or output.own_reason)
-                or "",
+                (output.own_reason if output.merged else output.reason or output.own_reason) or "",
                 [],
             ).append(output)
         if verbose:
@@ -231,9 +230,7 @@ def _state(output: Row) -> str:
     if output.own_verdict == "differs":
         return "differs"
     if output.value_verdict == "differs" and output.own_verdict == "explained":
-        return (
-            "merged" if output.reason is None or output.own_reason != output.reason else "explained"
-        )
+        return "merged" if output.merged else "explained"
     return "inherited" if output.inherited else output.value_verdict
 
 

@@ -26,7 +26,7 @@ from .inside import look_inside
 from .layerwise import ComputedLayer, LayerwiseRun
 from .narrowing import decompressed_in_f32, explanation
 from .recording import Recorder, Recording
-from .result import Array, Comparison, Row, Verdict
+from .result import MERGED, MERGED_SHAPE, Array, Comparison, Row, Verdict
 
 MAX_SUSPECTS = 16
 """How many layers that depart by themselves are looked at more closely."""
@@ -38,14 +38,6 @@ of how far it departs when irshape rounds every tensor to that precision."""
 DECOMPRESSED = (
     "the device decompresses weights in f32, where the IR rounds them to f16 on the way; "
     "computed that way, irshape's values agree"
-)
-MERGED_SHAPE = (
-    "the device merges this layer with those behind it: what it gives under this name has not even "
-    "the shape that OpenVINO infers, and nothing behind it departs"
-)
-MERGED = (
-    "alone on the device, with the same inputs, the layer gives irshape's values: "
-    "it is the device's merging with its neighbours that changes them"
 )
 
 

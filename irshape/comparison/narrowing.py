@@ -15,6 +15,7 @@ from ..execution.session import ExecutionError, Session
 from ..model.graph import Layer
 from ..model.wiring import wire
 from ..numbers.origins import has_nan
+from ..numbers.statistics import F16_MAX, is_real
 from ..numbers.tolerance import Tolerance
 from ..ops.registry import declaration_of
 
@@ -70,7 +71,14 @@ def explanation(
 ) -> str | None:
     """The habit under which a layer gives the device's result; None where there is none."""
     difference = Difference(session, layer, port, inputs, mine, theirs, tolerance)
-    explanations = (_narrowed_inputs, _narrowed_output, _nan_left_open, _wrapped_sum)
+    explanations = (
+        _narrowed_inputs,
+        _narrowed_output,
+        _nan_left_open,
+        _wrapped_sum,
+        _beyond_f16,
+        _level_at_a_tie,
+    )
     for explain in explanations:
         reason = explain(difference)
         if reason is not None:
@@ -133,6 +141,61 @@ def _wrapped_sum(of: Difference) -> str | None:
     if of.alike((total.astype(np.int64) // count).astype(of.theirs.dtype), of.theirs):
         return f"the device's sum of {data.dtype.name} wraps around"
     return None
+
+
+def _beyond_f16(of: Difference) -> str | None:
+    """Whether all that differs lies beyond f16, and arrives as its largest number or infinity."""
+    if of.tolerance.precision != "f16" or not is_real(of.mine):
+        return None
+    mine, theirs = of.mine.astype(np.float64), of.theirs.astype(np.float64)
+    beyond = np.abs(mine) > F16_MAX
+    arrived = beyond & (np.abs(theirs) >= F16_MAX) & (np.sign(theirs) == np.sign(mine))
+    if not beyond.any() or not bool((arrived == beyond).all()):
+        return None
+    if not of.alike(of.mine[~beyond], of.theirs[~beyond]):
+        return None
+    return (
+        f"the device computes in f16: what lies beyond {F16_MAX:g} arrives as that, or as infinity; "
+        "all other elements agree"
+    )
+
+
+def _level_at_a_tie(of: Difference) -> str | None:
+    """Whether a FakeQuantize departs by one level, and only where its input lies next to the middle
+    between two levels, so that rounding errors decide which of them it becomes.
+
+    How near that is follows from the precision in which the device computes: four roundings of the
+    largest number that takes part, at most a quarter of a level.
+    """
+    if of.layer.folded_type != "fakequantize" or len(of.inputs) != 5 or not is_real(of.mine):
+        return None
+    steps = int(of.layer.attribute("levels") or 2) - 1
+    data, low, high, out_low, out_high = (array.astype(np.float64) for array in of.inputs)
+    with np.errstate(all="ignore"):
+        step = (high - low) / steps
+        level = (data - low) / step
+        largest = np.maximum(np.abs(data), np.maximum(np.abs(low), np.abs(high))) / np.abs(step)
+        near = np.minimum(4 * _ROUNDING[of.tolerance.precision] * largest, 0.25)
+        distance = np.abs(level - np.floor(level) - 0.5)
+        apart = np.abs(of.mine.astype(np.float64) - of.theirs.astype(np.float64))
+        moved = apart / np.abs((out_high - out_low) / steps)
+    if not distance.shape == moved.shape == of.mine.shape:
+        return None
+    off = moved > 0.5
+    if not off.any() or not bool((off <= ((distance <= near) & (moved < 1.5))).all()):
+        return None
+    if not of.alike(of.mine[~off], of.theirs[~off]):
+        return None
+    count = int(off.sum())
+    return (
+        f"{count} of {off.size} elements are one level off, where the input lies halfway between two "
+        f"levels, at most {float(distance[off].max()):.2g} of a level from the tie; "
+        "all other elements agree"
+    )
+
+
+_ROUNDING = {"f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
+"""The largest relative error of one rounding, by precision."""
 
 
 def decompressed_in_f32(session: Session) -> dict[Layer, tuple[Array, ...]]:

@@ -147,7 +147,7 @@ class Recorder:
             member = self._members[key] = f"tensor{len(self._members)}"
             kept = array if element_type in _AS_THEY_ARE else np.frombuffer(raw, np.uint8)
             buffer = io.BytesIO()
-            np.lib.format.write_array(buffer, np.ascontiguousarray(kept), allow_pickle=False)
+            np.lib.format.write_array(buffer, np.asarray(kept, order="C"), allow_pickle=False)
             self._add(f"{member}.npy", buffer.getvalue())
         return {"element_type": element_type, "shape": list(array.shape), "tensor": member}
 
@@ -187,12 +187,13 @@ class RecordedTensor:
             wanted = dtype_of(ElementType.of(self.element_type))
             if kept.dtype != wanted or list(kept.shape) != self.shape:
                 raise ValueError(
-                    f"{self._member} is {kept.dtype} {list(kept.shape)}, "
+                    f"'{self._recording.path}': {self._member} is {kept.dtype} "
+                    f"{list(kept.shape)}, "
                     f"not {self.element_type} {self.shape}"
                 )
             return kept
         if kept.dtype != np.uint8:
-            raise ValueError(f"{self._member} is {kept.dtype}, not bytes")
+            raise ValueError(f"'{self._recording.path}': {self._member} is {kept.dtype}, not bytes")
         return from_bytes(self.element_type, self.shape, kept.tobytes())
 
 

@@ -17,6 +17,15 @@ from .answers import Answer
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
+MERGED_SHAPE = (
+    "the device merges this layer with those behind it: what it gives under this name has not even "
+    "the shape that OpenVINO infers, and nothing behind it departs"
+)
+MERGED = (
+    "alone on the device, with the same inputs, the layer gives irshape's values: "
+    "it is the device's merging with its neighbours that changes them"
+)
+
 Verdict = Literal["equal", "tighter", "differs", "explained", "not compared"]
 
 
@@ -53,6 +62,11 @@ class Row(NamedTuple):
     def inherited(self) -> bool:
         """Whether the tensor departs though the layer itself does not."""
         return self.value_verdict == "differs" and self.own_verdict in ("equal", "explained")
+
+    @property
+    def merged(self) -> bool:
+        """Whether the tensor departs because the device merges the layer with its neighbours."""
+        return self.value_verdict == "differs" and self.own_reason in (MERGED, MERGED_SHAPE)
 
     @property
     def excess(self) -> float:

@@ -210,18 +210,24 @@ class ReduceProd(Reduction):
 
 
 def extreme(data: Array, axes: tuple[int, ...], keep_dims: bool, *, largest: bool) -> Array:
-    """The maximum or minimum along axes; of nothing, the smallest or largest finite value of the
-    type, as OpenVINO has it.
+    """The maximum or minimum along axes.
+
+    Of no elements, the identity of the operation: infinity of the sign that any element replaces,
+    or the limit of an integer type.
     """
     values = wide(data)
     if not elements_along(data, axes):
-        limits = np.iinfo(values.dtype) if values.dtype.kind in "iu" else np.finfo(values.dtype)
+        if values.dtype.kind in "iu":
+            limits = np.iinfo(values.dtype)
+            identity: float = limits.min if largest else limits.max
+        else:
+            identity = -np.inf if largest else np.inf
         sizes = [
             1 if axis in axes else size
             for axis, size in enumerate(data.shape)
             if keep_dims or axis not in axes
         ]
-        return np.full(sizes, limits.min if largest else limits.max, values.dtype)
+        return np.full(sizes, identity, values.dtype)
     return np.asarray((np.max if largest else np.min)(values, axis=axes, keepdims=keep_dims))
 
 

@@ -1,0 +1,209 @@
+"""`irshape crosscheck --record` and `--replay`: a recording is judged as the device itself.
+
+The recordings of several kinds of CPU in `recordings/` stand for hardware that the machine at hand
+may not have.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from ir import Net
+
+import irshape
+from irshape.cli import cli
+from irshape.comparison import runtime
+from irshape.model.weights import array
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+RECORDINGS = sorted((Path(__file__).parent / "recordings").glob("*/*.npz"))
+AMX = Path(__file__).parent / "recordings" / "avx512_fp16_amx"
+
+
+@pytest.fixture
+def no_openvino(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(*_: object) -> runtime.Answer:
+        raise AssertionError("a replay asks no device")
+
+    monkeypatch.setattr("irshape.comparison.runtime.ask", ask)
+
+
+def example(recording: Path) -> Path:
+    return EXAMPLES / f"{recording.name.split('.')[0]}.xml"
+
+
+@pytest.mark.usefixtures("no_openvino")
+@pytest.mark.parametrize(
+    "recording", RECORDINGS, ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
+def test_no_layer_is_blamed_for_what_the_hardware_does(recording: Path) -> None:
+    comparison = irshape.crosscheck(example(recording), replay=recording)
+    assert comparison.ok, str(comparison)
+    assert not comparison.notes
+    assert comparison.count("equal") > 0
+
+
+class Explained(NamedTuple):
+    """A layer that departs on real f16 hardware, and a part of the reason that is given."""
+
+    recording: str
+    layer: str
+    reason: str
+
+
+EXPLAINED = [
+    Explained("decoder.f16", "mask", "what lies beyond 65504 arrives as that, or as infinity"),
+    Explained("int8.f16", "residual/fq", "one level off, where the input lies halfway"),
+]
+
+
+@pytest.mark.usefixtures("no_openvino")
+@pytest.mark.parametrize("row", EXPLAINED, ids=lambda row: row.recording)
+def test_what_f16_hardware_does_is_explained(row: Explained) -> None:
+    recording = AMX / f"{row.recording}.npz"
+    rows = irshape.crosscheck(example(recording), replay=recording).rows
+    departing = next(found for found in rows if found.layer.name == row.layer)
+    assert departing.own_verdict == "explained"
+    assert row.reason in (departing.own_reason or "")
+
+
+@pytest.mark.usefixtures("no_openvino")
+@pytest.mark.parametrize("name", ["encoder.f16", "encoder.bf16", "int8.f16", "int8.bf16"])
+def test_an_altered_constant_is_blamed_on_its_layer(name: str, tmp_path: Path) -> None:
+    """A recording of the unaltered model is the device's answer to a converter's mistake."""
+    recording = AMX / f"{name}.npz"
+    model = irshape.load(example(recording))
+    constants = [model.constant(layer).offset for layer in model.walk() if layer.is_constant]
+    feeders = {edge.to_layer: model.net.by_id[edge.from_layer] for edge in model.net.edges}
+    layer = next(
+        layer
+        for layer in reversed(model.layers)
+        if layer.type == "Add"
+        and feeders[layer.id].is_constant
+        and feeders[layer.id].attribute("element_type") == "f32"
+        and constants.count(model.constant(feeders[layer.id]).offset) == 1
+    )
+    constant = model.constant(feeders[layer.id])
+    values = array(constant)
+    assert values is not None
+    data = bytearray(Path(model.path).with_suffix(".bin").read_bytes())
+    data[constant.offset : constant.offset + constant.size] = (values + 3).tobytes()
+    shutil.copy(model.path, tmp_path / "altered.xml")
+    (tmp_path / "altered.bin").write_bytes(data)
+    comparison = irshape.crosscheck(tmp_path / "altered.xml", replay=recording)
+    assert comparison.blamed is not None
+    assert comparison.blamed.layer.name == layer.name
+    assert any("recorded of another model" in note for note in comparison.notes)
+
+
+def chain(tmp_path: Path) -> Path:
+    """x -> Exp -> Sin -> Multiply by 3 -> Result."""
+    net = Net()
+    grown = net.layer("Exp", [net.parameter("2,3", name="x")], name="grow")
+    turned = net.layer("Sin", [grown], name="turn")
+    net.result(net.layer("Multiply", [turned, net.constant([3.0], "f32")], name="scale"))
+    return net.save(tmp_path)
+
+
+@pytest.mark.parametrize("model", ["chain", "control_flow"])
+@pytest.mark.parametrize("wrong", [(), ("2", "5")])
+def test_a_replay_says_what_the_live_cross_check_said(
+    model: str, wrong: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a device that is wrong about some layers, in the whole model, alone and in bodies, too."""
+    asked = runtime.ask
+
+    def ask(folder: Path, request: dict[str, object]) -> runtime.Answer:
+        answer = asked(folder, request)
+        for (name, _), (element_type, _, file) in answer.values.items():
+            if name in wrong and element_type == "f32":
+                file.write_bytes((np.fromfile(file, np.float32) + np.float32(0.5)).tobytes())
+        return answer
+
+    monkeypatch.setattr("irshape.comparison.runtime.ask", ask)
+    path = chain(tmp_path) if model == "chain" else EXAMPLES / "control_flow.xml"
+    recording = tmp_path / "kept.npz"
+    live = irshape.crosscheck(path, record=recording)
+    assert live.ok == (not wrong)
+    monkeypatch.setattr("irshape.comparison.runtime.ask", None)
+    replayed = irshape.crosscheck(path, replay=recording)
+    assert replayed.to_dict() == live.to_dict()
+    assert replayed.device_name == live.device_name
+
+
+def call(*arguments: str) -> tuple[int, str]:
+    done = CliRunner().invoke(cli, list(arguments))
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output
+
+
+def test_the_command(tmp_path: Path) -> None:
+    model, file = str(chain(tmp_path)), str(tmp_path / "kept.npz")
+    status, live = call("crosscheck", model, "--record", file)
+    assert (status, call("crosscheck", model, "--replay", file)) == (0, (0, live))
+    assert call("crosscheck", model, "--replay", file, "--record", file)[0] == 2
+    assert call("crosscheck", model, "--replay", file, "--shape", "x=[2,3]")[0] == 2
+    status, output = call("crosscheck", model, "--replay", file, "--hint", "bf16")
+    assert (status, "was recorded with hint None" in output) == (1, True)
+    with np.load(file, allow_pickle=False) as members:
+        assert any(members[name].shape == (2, 3) for name in members.files if "tensor" in name)
+
+
+def rewritten(recording: Path, target: Path, /, **members: bytes | None) -> Path:
+    """A copy of a recording with other members; None takes one away."""
+    with zipfile.ZipFile(recording) as source, zipfile.ZipFile(target, "w") as copy:
+        for name in source.namelist():
+            data = members.get(name.partition(".")[0], source.read(name))
+            if data is not None:
+                copy.writestr(name, data)
+    return target
+
+
+def npy(value: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, value, allow_pickle=True)
+    return buffer.getvalue()
+
+
+BROKEN = {
+    "no index": {"recording": None},
+    "no JSON": {"recording": b"{"},
+    "another document": {"recording": b"[]"},
+    "an index of nothing": {"recording": b"{}"},
+    "a later version": {"recording": json.dumps({"recording": 99, "questions": []}).encode()},
+    "no questions": {"recording": json.dumps({"recording": 1, "questions": []}).encode()},
+    "deep JSON": {"recording": b"[" * 100_000},
+    "a tensor is missing": {"tensor0": None},
+    "a tensor of another shape": {"tensor0": npy(np.zeros(7, np.float32))},
+    "a tensor of another type": {"tensor0": npy(np.zeros((2, 3), np.int8))},
+    "a pickle": {"tensor0": npy(np.array([[object()] * 3] * 2))},
+    "no tensor": {"tensor0": b"nothing"},
+}
+
+
+@pytest.mark.parametrize("members", BROKEN.values(), ids=BROKEN.keys())
+def test_a_file_that_is_no_recording(members: dict[str, bytes | None], tmp_path: Path) -> None:
+    model = str(chain(tmp_path))
+    irshape.crosscheck(model, record=tmp_path / "kept.npz")
+    broken = rewritten(tmp_path / "kept.npz", tmp_path / "broken.npz", **members)
+    status, output = call("crosscheck", model, "--replay", str(broken))
+    assert status == 1
+    assert str(broken) in output
+
+
+def test_a_recording_past_the_limit_of_memory_is_not_read(tmp_path: Path) -> None:
+    model = str(chain(tmp_path))
+    irshape.crosscheck(model, record=tmp_path / "kept.npz")
+    bomb = rewritten(tmp_path / "kept.npz", tmp_path / "bomb.npz", tensor0=bytes(10 << 20))
+    status, output = call("crosscheck", model, "--replay", str(bomb), "--max-memory", "1M")
+    assert (status, "more than the 1 MiB allowed" in output) == (1, True)
+    (tmp_path / "text.npz").write_text("not a zip")
+    assert call("crosscheck", model, "--replay", str(tmp_path / "text.npz"))[0] == 1

@@ -128,7 +128,10 @@ def _back_edges(tag: str, body: Body) -> list[tuple[str, str]]:
 def _external(entry: PortMap) -> int:
     text = entry.attributes.get("external_port_id")
     try:
-        return int(text or "")
+        number = int(text or "")
+        if not -(2**63) <= number < 2**63:
+            raise ValueError
+        return number
     except ValueError:
         seen = (
             "a line of the port map has no external_port_id"

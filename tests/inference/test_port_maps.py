@@ -45,3 +45,13 @@ def test_numbers_without_an_axis(oracle: Oracle, tmp_path: Path) -> None:
     assert changed != text
     assert agrees(changed, oracle, tmp_path)
     assert irshape.validate(tmp_path / "m.xml").ok
+
+
+def test_an_output_past_64_bits(oracle: Oracle, tmp_path: Path) -> None:
+    text = EXAMPLE.read_text()
+    changed = re.sub(
+        r'(<output axis="0" external_port_id=)"[0-9]+"', rf'\1"{2**63}"', text, count=1
+    )
+    assert changed != text
+    assert agrees(changed, oracle, tmp_path)
+    assert not irshape.validate(tmp_path / "m.xml").ok

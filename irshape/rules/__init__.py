@@ -47,6 +47,7 @@ FAMILIES = (
     "weights",
     "versions",
     "numerics",
+    "comparing",
     "running",
     "target",
     "policy",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from .common import load_or_exit
+from .reporting import FormatName, FormatOption, report_text
 from .running import gathered, input_options, memory_option, ticking
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     "-f",
     "--format",
     "form",
-    type=click.Choice(["text", "json", "junit"]),
+    cls=FormatOption,
+    type=FormatName(),
     default="text",
     show_default=True,
     help="Output format.",
@@ -93,6 +95,10 @@ def command(
         deliver(json.dumps(comparison.to_dict(), indent=1, ensure_ascii=False) + "\n", output_file)
     elif form == "junit":
         deliver(_junit(comparison), output_file)
+    elif form != "text":
+        from ..checking.differences import comparison_report
+
+        deliver(report_text(comparison_report(comparison), form), output_file)
     else:
         deliver("\n".join(_text(comparison, worst)) + "\n", output_file)
     if not comparison.ok:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .common import load_or_exit, weights_option
+from .reporting import FormatName, FormatOption, report_text
 from .running import gathered, input_options, memory_option, ticking
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ if TYPE_CHECKING:
     "-f",
     "--format",
     "form",
-    type=click.Choice(["text", "json", "junit"]),
+    cls=FormatOption,
+    type=FormatName(),
     default="text",
     show_default=True,
     help="Output format.",
@@ -141,6 +143,10 @@ def command(
         deliver(json.dumps(comparison.to_dict(), indent=1, ensure_ascii=False) + "\n", output_file)
     elif form == "junit":
         deliver(_junit(comparison), output_file)
+    elif form != "text":
+        from ..checking.differences import crosscheck_report
+
+        deliver(report_text(crosscheck_report(comparison), form), output_file)
     else:
         deliver("\n".join(_text(comparison, verbose, worst)) + "\n", output_file)
     if not comparison.ok:

@@ -66,6 +66,41 @@ class FormType(ParamType):
         return [CompletionItem(name) for name in formats() if name.startswith(incomplete)]
 
 
+class FormatName(click.ParamType):  # type: ignore[type-arg]
+    """The name of a format, for commands that write one report."""
+
+    name = "format"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from ..diagnostics.renderers import formats
+
+        known = formats()
+        if value not in known:
+            self.fail(f"'{value}' is no format; expected one of {', '.join(known)}", param, ctx)
+        return str(value)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        from ..diagnostics.renderers import formats
+
+        return [CompletionItem(name) for name in formats() if name.startswith(incomplete)]
+
+
+def report_text(report: Report, form: str) -> str:
+    """A report in a format, with the options that the environment sets."""
+    from ..diagnostics.renderers import Options, render
+
+    return render(report, form, Options(root=os.path.abspath(_root())))
+
+
+def _root() -> str:
+    """The folder from which reports name files."""
+    return os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or os.getcwd()
+
+
 class FormatOption(click.Option):
     """An option whose help lists the formats, which are looked up only for the help."""
 
@@ -137,7 +172,7 @@ def write_report(
     """
     from ..diagnostics.renderers import Options, render
 
-    root = os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or os.getcwd()
+    root = _root()
     options = Options(
         False, verbose or fail_level == "info", fail_level, os.path.abspath(root), weights, values
     )

@@ -132,7 +132,9 @@ def _wrapped_sum(of: Difference) -> str | None:
     if data.dtype.itemsize != 1 or data.dtype.kind not in "iu":
         return None
     axes = tuple(int(axis) % data.ndim for axis in of.inputs[1].ravel())
-    total = np.sum(data, axis=axes, dtype=data.dtype, keepdims=of.theirs.ndim == data.ndim)
+    total = np.sum(data, axis=axes, dtype=data.dtype, keepdims=True)
+    if of.theirs.ndim != data.ndim:
+        total = np.squeeze(total, axis=axes)
     count = 1
     if of.layer.type == "ReduceMean":
         count = int(np.prod([data.shape[axis] for axis in axes]))

@@ -1,4 +1,4 @@
-"""What a device is asked, and what it answers: types and shapes of every output, and their values."""
+"""What a device is asked, and what it answers: the type, shape and value of every output."""
 
 from __future__ import annotations
 
@@ -85,8 +85,11 @@ class Device(Protocol):
     """Answers questions: a device of OpenVINO, or a recording of one."""
 
     def ask(self, question: Question) -> Answer:
-        """Raises `Unanswered` where a recording was not asked this, `RuntimeError` where OpenVINO is
-        not installed."""
+        """The answer to a question.
+
+        Raises `Unanswered` where a recording has none, `RuntimeError` where OpenVINO is not
+        installed.
+        """
         ...
 
 

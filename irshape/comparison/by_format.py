@@ -39,8 +39,8 @@ def crosscheck(
     record: a file for everything that the device answers. replay: such a file, which answers in the
     device's place, without OpenVINO; inputs, device, hint and configuration are those recorded.
     progress: called for each layer.
-    Raises `RuntimeError` where the runtime is not installed, `ExecutionError` for inputs that do not
-    fit, `ValueError` for options that do not go together and for a file that is no recording.
+    Raises `RuntimeError` where the runtime is not installed, `ExecutionError` for inputs that do
+    not fit, `ValueError` for options that do not go together and for a file that is no recording.
     """
     if model.format.runtimes:
         from .foreign import crosscheck as with_its_own_runtime

@@ -130,7 +130,7 @@ def compared(
 ) -> Comparison:
     """Compares a model with what a device answers. label: what the model was cut out of, if it was.
 
-    Raises `ExecutionError` for inputs that do not fit, `Unanswered` where a recording was not asked.
+    Raises `ExecutionError` for inputs that do not fit, `Unanswered` where a recording is silent.
     """
     model, asked_of = session.model, options["device"]
     session.check_fit(fed)

@@ -1,4 +1,7 @@
-"""Cross-check of a model in another format with the runtime of that format: ONNX with onnxruntime or onnx's reference, a oneDNN graph with the oneDNN library."""
+"""Cross-check of a model in another format with the runtime of that format.
+
+An ONNX model is compared with onnxruntime or onnx's reference, a oneDNN graph with its library.
+"""
 
 from __future__ import annotations
 
@@ -60,8 +63,10 @@ class ForeignComparison(Comparison):
         self.runtime = answer.version
 
     def to_dict(self) -> dict[str, Any]:
-        found = super().to_dict()
-        return {"runtime" if name == "openvino" else name: value for name, value in found.items()}
+        document = super().to_dict()
+        return {
+            "runtime" if name == "openvino" else name: value for name, value in document.items()
+        }
 
 
 def crosscheck(
@@ -73,7 +78,11 @@ def crosscheck(
     atol: float | None,
     seed: int,
 ) -> ForeignComparison:
-    """Every value that the model names, computed by both. Raises `ValueError` for a device that the format has not, `RuntimeError` where its package is not installed."""
+    """Compares every value that the model names.
+
+    Raises `ValueError` for a device that the format does not have, `RuntimeError` where the package
+    of the runtime is not installed.
+    """
     known = model.format.runtimes
     if device not in ("CPU", *known):
         raise ValueError(
@@ -94,9 +103,11 @@ def crosscheck(
 
 
 def asked(model: Model, fed: dict[str, Array], runtime: str) -> tuple[Answer, dict[str, Array]]:
-    """What a runtime makes of a model, which must lie in a file, in a process of its own: its answer, and by tensor name the values of the types that NumPy has.
+    """Runs a model that lies in a file in another runtime, in a process of its own.
 
-    fed: arrays by the ids of the Parameters. Raises `RuntimeError` where the runtime is not installed.
+    fed: arrays by the ids of the Parameters.
+    Returns the answer, and by tensor name the values of the types that NumPy has.
+    Raises `RuntimeError` where the runtime is not installed.
     """
     with tempfile.TemporaryDirectory(prefix="irshape-") as name:
         return _asked(model, fed, runtime, Path(name))
@@ -105,38 +116,63 @@ def asked(model: Model, fed: dict[str, Array], runtime: str) -> tuple[Answer, di
 def _asked(
     model: Model, fed: dict[str, Array], runtime: str, folder: Path
 ) -> tuple[Answer, dict[str, Array]]:
+    (folder / "request.json").write_text(json.dumps(_request(model, fed, runtime, folder)))
+    ended = _ended(model, runtime, folder)
+    file = folder / "answer.json"
+    answered = json.loads(file.read_text()) if file.exists() else {}
+    if answered.get("absent"):
+        raise RuntimeError(
+            f"{runtime} is not installed ({answered['absent']}); the cross-check needs it: "
+            f"pip install '{RUNTIMES[runtime].package}'"
+        )
+    values = {
+        name: np.load(folder / file, allow_pickle=False)
+        for name, file in answered.get("values", {}).items()
+    }
+    for name, kind in answered.get("types", {}).items():
+        if kind == "bf16":
+            values[name] = values[name].view(dtype_of(ElementType.of("bf16")))
+    return Answer(
+        answered.get("version", runtime), runtime, None, ended, {}, {}, answered.get("problem")
+    ), values
+
+
+def _request(model: Model, fed: dict[str, Array], runtime: str, folder: Path) -> dict[str, Any]:
+    """What the process is asked; the inputs are written into the folder."""
     names = {layer.id: layer.outputs[0].tensor_names[0] for layer in model.parameters}
     files = {}
     for number, (key, array) in enumerate(fed.items()):
         files[names[key]] = f"input{number}.npy"
         np.save(folder / files[names[key]], _stored(array))
     inference = infer(model, {key: PartialShape(array.shape) for key, array in fed.items()})
-    plain = [
-        tensor_name
+    tensors = [
+        (layer, name, tensor)
         for layer in model.layers
-        if layer.type not in ("Parameter", "Const", "Result")
         for port, tensor in zip(layer.outputs, inference.outputs(layer), strict=False)
-        if tensor.element_type.name in _PLAIN
-        for tensor_name in port.tensor_names
+        for name in port.tensor_names
     ]
-    results = [layer.name for layer in model.results]
-    shapes = {
-        tensor_name[1:]: list(tensor.shape.static or ())
-        for layer in model.layers
-        for port, tensor in zip(layer.outputs, inference.outputs(layer), strict=False)
-        for tensor_name in port.tensor_names
-    }
     request = {
         "model": str(Path(model.path).resolve()),
         "runtime": runtime,
         "inputs": files,
-        "values": plain,
-        "results": results,
+        "values": [
+            name
+            for layer, name, tensor in tensors
+            if layer.type not in ("Parameter", "Const", "Result")
+            and tensor.element_type.name in _PLAIN
+        ],
+        "results": [layer.name for layer in model.results],
     }
     if RUNTIMES[runtime].needs_shapes:
-        request["shapes"] = shapes
-    (folder / "request.json").write_text(json.dumps(request))
-    ended = None
+        request["shapes"] = {
+            name[1:]: list(tensor.shape.static or ()) for _, name, tensor in tensors
+        }
+    return request
+
+
+def _ended(model: Model, runtime: str, folder: Path) -> str | None:
+    """Runs the process; how it ended, where that is no answer."""
+    paths = os.pathsep.join(os.path.abspath(part) for part in sys.path)
     try:
         done = subprocess.run(
             [sys.executable, "-m", RUNTIMES[runtime].module, str(folder)],
@@ -144,38 +180,15 @@ def _asked(
             timeout=TIMEOUT,
             check=False,
             cwd=Path(model.path).resolve().parent,
-            env={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join(os.path.abspath(part) for part in sys.path),
-            },
+            env={**os.environ, "PYTHONPATH": paths},
         )
-        if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines()
-            ended = f"its process ended with status {done.returncode}" + (
-                f": {said[-1][:300]}" if said else ""
-            )
     except subprocess.TimeoutExpired:
-        ended = f"no answer within {TIMEOUT:.0f} s"
-    found = (
-        json.loads((folder / "answer.json").read_text())
-        if (folder / "answer.json").exists()
-        else {}
-    )
-    if found.get("absent"):
-        raise RuntimeError(
-            f"{runtime} is not installed ({found['absent']}); the cross-check needs it: "
-            f"pip install '{RUNTIMES[runtime].package}'"
-        )
-    values = {
-        name: np.load(folder / file, allow_pickle=False)
-        for name, file in found.get("values", {}).items()
-    }
-    for name, kind in found.get("types", {}).items():
-        if kind == "bf16":
-            values[name] = values[name].view(dtype_of(ElementType.of("bf16")))
-    return Answer(
-        found.get("version", runtime), runtime, None, ended, {}, {}, found.get("problem")
-    ), values
+        return f"no answer within {TIMEOUT:.0f} s"
+    if not done.returncode:
+        return None
+    said = done.stderr.decode(errors="replace").strip().splitlines()
+    last = f": {said[-1][:300]}" if said else ""
+    return f"its process ended with status {done.returncode}{last}"
 
 
 def _stored(array: Array) -> Array:
@@ -199,10 +212,10 @@ def _rows(
     inference = infer(model, {key: PartialShape(array.shape) for key, array in fed.items()})
     rows: list[Row] = []
 
-    def observe(layer: Layer, inputs: tuple[Array, ...], made: tuple[Array, ...]) -> None:
+    def observe(layer: Layer, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
         if layer.type in ("Parameter", "Const", "Result"):
             return
-        for index, (port, array) in enumerate(zip(layer.outputs, made, strict=False)):
+        for index, (port, array) in enumerate(zip(layer.outputs, outputs, strict=False)):
             theirs = next((values[name] for name in port.tensor_names if name in values), None)
             if theirs is None:
                 continue
@@ -225,7 +238,10 @@ def _rows(
                 runtime: range_of(theirs),
             }
             if array.shape != theirs.shape or array.dtype != theirs.dtype:
-                reason = f"irshape computes {array.dtype} {list(array.shape)}, {runtime} {theirs.dtype} {list(theirs.shape)}"
+                reason = (
+                    f"irshape computes {array.dtype} {list(array.shape)}, "
+                    f"{runtime} {theirs.dtype} {list(theirs.shape)}"
+                )
                 rows.append(row._replace(value_verdict="differs", reason=reason, ranges=ranges))
                 continue
             error, allowed, same = difference(array, theirs, rtol, atol)

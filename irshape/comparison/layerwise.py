@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class ComputedLayer(NamedTuple):
-    """A layer as the run computes it. sources: the outputs that feed it, in the order of `inputs`."""
+    """A layer as the run computes it. sources: what feeds it, in the order of `inputs`."""
 
     layer: Layer
     position: int
@@ -86,7 +86,7 @@ class LayerwiseRun(ABC, Generic[T]):
                 self.compare_alone(computed, outputs, inputs, alone)
 
     def stands_alone(self, layer: Layer) -> bool:
-        """Whether a layer can be computed by itself: it is known, and reads or writes no variable."""
+        """Whether a layer can be computed by itself: it is known and has no variable."""
         operation = self.session.declarations.of(layer)
         return not isinstance(operation, UnknownOperation) and not operation[0].keeps_state
 

@@ -37,7 +37,7 @@ COARSE = {
     "int8": (0.1, 0.03),
     "int4": (0.4, 0.1),
 }
-"""As `TOLERANCE`, where the weights of one model are rounded or quantized and those of the other are not."""
+"""As `TOLERANCE`, where the weights of only one of two models are rounded or quantized."""
 _NEVER_UNMATCHED = ("const", "result", "parameter", "assign")
 """Types of layers that need no counterpart, as `Layer.folded_type` writes them."""
 _COARSE_NAMES = {
@@ -95,7 +95,7 @@ class ModelComparison:
         """The layers of the second model that feed its Results."""
 
     def __str__(self) -> str:
-        """What was compared, how many tensors differ, and the layer to blame or the first tensor."""
+        """What was compared, how many tensors differ, and the first or the blamed one."""
         pairs = [pair for pair in self.pairs if not pair.constant]
         different = sum(pair.verdict == "differs" for pair in pairs)
         lines = [
@@ -204,8 +204,8 @@ def compare(
 
     inputs: drawn at random from `seed` where none are given.
     rtol, atol: instead of those of the precision.
-    runtime: what runs an ONNX model, by default onnxruntime where it is installed. Layers are blamed
-    by what irshape computes for them in any case.
+    runtime: what runs an ONNX model, by default onnxruntime where it is installed. A layer is
+    blamed by what irshape computes for it in any case.
     Raises `ExecutionError` where one of them cannot be run, `ValueError` where their inputs do not
     go together, `RuntimeError` where the runtime asked for is not installed.
     """
@@ -355,8 +355,8 @@ def _kinds_of_constants(model: Model) -> set[str]:
 class ModelRun(LayerwiseRun["Pair"]):
     """A run of the second model, compared with what the first has computed.
 
-    kept: the outputs of the first model by layer id. values: what another runtime than irshape gives
-    for the second, by tensor name.
+    kept: the outputs of the first model by layer id.
+    values: what another runtime than irshape computes for the second, by tensor name.
     """
 
     compares_constants = True

@@ -157,8 +157,8 @@ def _beyond_f16(of: Difference) -> str | None:
     if not of.alike(of.mine[~beyond], of.theirs[~beyond]):
         return None
     return (
-        f"the device computes in f16: what lies beyond {F16_MAX:g} arrives as that, or as infinity; "
-        "all other elements agree"
+        f"the device computes in f16: what lies beyond {F16_MAX:g} arrives as that, or as "
+        "infinity; all other elements agree"
     )
 
 
@@ -190,8 +190,8 @@ def _level_at_a_tie(of: Difference) -> str | None:
         return None
     count = int(off.sum())
     return (
-        f"{count} of {off.size} elements are one level off, where the input lies halfway between two "
-        f"levels, at most {float(distance[off].max()):.2g} of a level from the tie; "
+        f"{count} of {off.size} elements are one level off, where the input lies halfway between "
+        f"two levels, at most {float(distance[off].max()):.2g} of a level from the tie; "
         "all other elements agree"
     )
 

@@ -1,7 +1,10 @@
-"""The other side of a cross-check of a oneDNN graph: the library itself, through ctypes and in a process of its own, since it aborts on some graphs.
+"""The other side of a cross-check of a oneDNN graph: the library itself, through ctypes.
 
-`python -m irshape.comparison.onednn_runtime FOLDER` reads `FOLDER/request.json` and the inputs beside it, runs every operation as a partition of its own, and writes
-`FOLDER/answer.json` and the values. Tensors are dense, whatever strides the file gives them. The numbers are those of oneDNN 3.2's C interface.
+It runs in a process of its own, since the library aborts on some graphs.
+`python -m irshape.comparison.onednn_runtime FOLDER` reads `FOLDER/request.json` and the inputs
+beside it, runs every operation as a partition of its own, and writes `FOLDER/answer.json` and the
+values. Tensors are dense, whatever strides the file gives them. The numbers are those of the C
+interface of oneDNN 3.2.
 """
 
 from __future__ import annotations
@@ -114,15 +117,18 @@ ATTRIBUTES = {
         (0x30, "axis begin_norm_axis groups"),
         (
             0x40,
-            "axes dilations dst_shape kernel order output_padding pads_begin pads_end shape sizes src_shape strides weights_shape zps",
+            "axes dilations dst_shape kernel order output_padding pads_begin pads_end shape sizes "
+            "src_shape strides weights_shape zps",
         ),
         (
             0x60,
-            "exclude_pad keep_dims keep_stats per_channel_broadcast special_zero transpose_a transpose_b use_affine use_dst",
+            "exclude_pad keep_dims keep_stats per_channel_broadcast special_zero transpose_a "
+            "transpose_b use_affine use_dst",
         ),
         (
             0x80,
-            "auto_broadcast auto_pad coordinate_transformation_mode data_format mode qtype rounding_type weights_format",
+            "auto_broadcast auto_pad coordinate_transformation_mode data_format mode qtype "
+            "rounding_type weights_format",
         ),
     )
     for place, name in enumerate(names.split())
@@ -190,9 +196,9 @@ class Library:
                 if part.endswith("site-packages")
             ),
         ]
-        found = next((str(place) for place in places if place.exists()), LIBRARY)
+        library_path = next((str(place) for place in places if place.exists()), LIBRARY)
         try:
-            self.handle = ctypes.CDLL(found)
+            self.handle = ctypes.CDLL(library_path)
         except OSError as problem:
             raise ImportError(str(problem)) from None
 
@@ -203,15 +209,15 @@ class Library:
 
     def version(self) -> str:
         self.handle.dnnl_version.restype = POINTER(Version)
-        found = self.handle.dnnl_version().contents
-        return f"oneDNN {found.major}.{found.minor}.{found.patch}"
+        version = self.handle.dnnl_version().contents
+        return f"oneDNN {version.major}.{version.minor}.{version.patch}"
 
 
 def logical_tensor(entry: dict[str, Any], shape: list[int] | None) -> LogicalTensor:
     """A dense logical tensor; without a shape, one of which the library is to find out."""
     if entry["dtype"] not in TYPES:
         raise Failed(f"oneDNN 3.2 has no {entry['dtype']}")
-    made = LogicalTensor(
+    tensor = LogicalTensor(
         id=entry["id"],
         ndims=UNKNOWN_RANK,
         data_type=TYPES[entry["dtype"]][0],
@@ -220,14 +226,14 @@ def logical_tensor(entry: dict[str, Any], shape: list[int] | None) -> LogicalTen
     )
     if shape is None:
         for axis in range(MAX_DIMS):
-            made.dims[axis] = made.strides[axis] = UNKNOWN_SIZE
-        return made
-    made.ndims = len(shape)
+            tensor.dims[axis] = tensor.strides[axis] = UNKNOWN_SIZE
+        return tensor
+    tensor.ndims = len(shape)
     stride = 1
     for axis in range(len(shape) - 1, -1, -1):
-        made.dims[axis], made.strides[axis] = shape[axis], stride
+        tensor.dims[axis], tensor.strides[axis] = shape[axis], stride
         stride *= max(shape[axis], 1)
-    return made
+    return tensor
 
 
 def operation(
@@ -236,10 +242,10 @@ def operation(
     """An operation with its attributes and its wiring."""
     if entry["kind"] not in KINDS:
         raise Failed(f"oneDNN 3.2 has no {entry['kind']}")
-    made = c_void_p()
+    operation = c_void_p()
     library(
         "dnnl_graph_op_create",
-        byref(made),
+        byref(operation),
         c_size_t(number),
         c_int(KINDS.index(entry["kind"])),
         c_char_p(str(entry.get("name", number)).encode()),
@@ -252,7 +258,7 @@ def operation(
             values = value if isinstance(value, list) else [value]
             library(
                 "dnnl_graph_op_set_attr_s64",
-                made,
+                operation,
                 code,
                 (c_int64 * max(len(values), 1))(*values),
                 c_size_t(len(values)),
@@ -261,27 +267,31 @@ def operation(
             values = value if isinstance(value, list) else [value]
             library(
                 "dnnl_graph_op_set_attr_f32",
-                made,
+                operation,
                 code,
                 (c_float * max(len(values), 1))(*values),
                 c_size_t(len(values)),
             )
         elif attribute["type"] == "bool":
             library(
-                "dnnl_graph_op_set_attr_bool", made, code, (c_uint8 * 1)(int(value)), c_size_t(1)
+                "dnnl_graph_op_set_attr_bool",
+                operation,
+                code,
+                (c_uint8 * 1)(int(value)),
+                c_size_t(1),
             )
         else:
             library(
                 "dnnl_graph_op_set_attr_str",
-                made,
+                operation,
                 code,
                 c_char_p(value.encode()),
                 c_size_t(len(value)),
             )
     for side in ("input", "output"):
         for tensor in entry.get(f"{side}s", []):
-            library(f"dnnl_graph_op_add_{side}", made, byref(tensors[tensor["id"]]))
-    return made
+            library(f"dnnl_graph_op_add_{side}", operation, byref(tensors[tensor["id"]]))
+    return operation
 
 
 def main(folder: Path) -> None:
@@ -309,10 +319,10 @@ def _run(library: Library, request: dict[str, Any], folder: Path, answer: dict[s
     shapes = {int(key): shape for key, shape in request["shapes"].items()}
     entries = {
         entry["id"]: entry
-        for found in graph
-        for entry in (*found.get("inputs", []), *found.get("outputs", []))
+        for operation in graph
+        for entry in (*operation.get("inputs", []), *operation.get("outputs", []))
     }
-    made_by_some = {entry["id"] for found in graph for entry in found.get("outputs", [])}
+    made_by_some = {entry["id"] for operation in graph for entry in operation.get("outputs", [])}
     tensors = {
         number: logical_tensor(entry, None if number in made_by_some else shapes[number])
         for number, entry in entries.items()
@@ -394,31 +404,22 @@ def _execute(
         pointers[1],
         engine,
     )
-    handles: list[list[c_void_p]] = []
-    for ports in (inputs, outputs):
-        row = []
-        for port in ports:
-            tensor = tensors[port.id]
-            if ports is outputs:
-                library(
-                    "dnnl_graph_compiled_partition_query_logical_tensor",
-                    compiled,
-                    c_size_t(port.id),
-                    byref(tensor),
-                )
-                shape = tuple(tensor.dims[: max(tensor.ndims, 0)])
-                arrays[port.id] = np.zeros(shape, TYPES[entries[port.id]["dtype"]][1])
-            handle = c_void_p()
-            library(
-                "dnnl_graph_tensor_create",
-                byref(handle),
-                byref(tensor),
-                engine,
-                c_void_p(arrays[port.id].ctypes.data),
-            )
-            row.append(handle)
-        handles.append(row)
-    lists = [(c_void_p * max(len(row), 1))(*row) for row in handles]
+    for port in outputs:
+        tensor = tensors[port.id]
+        library(
+            "dnnl_graph_compiled_partition_query_logical_tensor",
+            compiled,
+            c_size_t(port.id),
+            byref(tensor),
+        )
+        shape = tuple(tensor.dims[: max(tensor.ndims, 0)])
+        arrays[port.id] = np.zeros(shape, TYPES[entries[port.id]["dtype"]][1])
+    lists = [
+        (c_void_p * max(len(ports), 1))(
+            *[_handle(library, engine, tensors[port.id], arrays[port.id]) for port in ports]
+        )
+        for ports in (inputs, outputs)
+    ]
     library(
         "dnnl_graph_compiled_partition_execute",
         compiled,
@@ -429,6 +430,19 @@ def _execute(
         lists[1],
     )
     library("dnnl_stream_wait", stream)
+
+
+def _handle(library: Library, engine: c_void_p, tensor: LogicalTensor, array: Any) -> c_void_p:
+    """A tensor of the library over the memory of an array."""
+    handle = c_void_p()
+    library(
+        "dnnl_graph_tensor_create",
+        byref(handle),
+        byref(tensor),
+        engine,
+        c_void_p(array.ctypes.data),
+    )
+    return handle
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""The other side of a cross-check of an ONNX model: onnxruntime (imported here and nowhere else) or onnx's ReferenceEvaluator, in a process of its own.
+"""The other side of a cross-check of an ONNX model, in a process of its own.
 
-`python -m irshape.comparison.onnx_runtime FOLDER` reads `FOLDER/request.json` and the inputs beside it, runs the model with every value as an output, and writes `FOLDER/answer.json` and the
-values.
+It is onnxruntime, imported here and nowhere else, or onnx's ReferenceEvaluator.
+`python -m irshape.comparison.onnx_runtime FOLDER` reads `FOLDER/request.json` and the inputs beside
+it, runs the model with every value as an output, and writes `FOLDER/answer.json` and the values.
 """
 
 from __future__ import annotations
@@ -50,18 +51,18 @@ def _run(request: dict[str, Any], folder: Path) -> dict[str, Any]:
         session = onnxruntime.InferenceSession(
             model.SerializeToString(), options, providers=["CPUExecutionProvider"]
         )
-        made = session.run(names, fed)
+        outputs = session.run(names, fed)
     else:
         from onnx.reference import ReferenceEvaluator
 
         version = f"onnx {onnx.__version__}, ReferenceEvaluator"
-        made = ReferenceEvaluator(model).run(names, fed)
+        outputs = ReferenceEvaluator(model).run(names, fed)
     values = {}
-    for number, (name, array) in enumerate(zip(names, made, strict=True)):
-        found = np.asarray(array)
-        if found.dtype.kind in "biuf" and found.dtype.name in np.sctypeDict:
+    for number, (name, array) in enumerate(zip(names, outputs, strict=True)):
+        value = np.asarray(array)
+        if value.dtype.kind in "biuf" and value.dtype.name in np.sctypeDict:
             file = f"value{number}.npy"
-            np.save(folder / file, found)
+            np.save(folder / file, value)
             values[name] = file
     return {"version": version, "values": values}
 

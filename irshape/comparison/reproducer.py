@@ -1,4 +1,4 @@
-"""One layer of a model as a model of its own: what feeds it becomes an input, or stays the constant that it is."""
+"""One layer of a model as a model of its own: what feeds it becomes an input, or a constant."""
 
 from __future__ import annotations
 
@@ -26,33 +26,35 @@ class Cut(NamedTuple):
 
 
 def cut(model: Model, layer: Layer, inputs: Sequence[Array]) -> Cut:
-    """The layer with Parameters of the shapes of `inputs` (those of its fed ports, in order). Constants, bodies and attributes are those of the model."""
-    position = next(number for number, found in enumerate(model.net.layers) if found is layer)
+    """Cuts a layer out of a model.
+
+    inputs: the values of its fed ports, in order; its Parameters get their shapes. Constants,
+    bodies and attributes are those of the model.
+    """
+    position = next(number for number, other in enumerate(model.net.layers) if other is layer)
     row = wire(model.net).sources[position]
     fed = [
         (port, source) for port, source in zip(layer.inputs, row, strict=True) if source is not None
     ]
-    taken = {int(found.id) for found in model.net.layers if found.id.isdigit()}
+    taken = {int(other.id) for other in model.net.layers if other.id.isdigit()}
     fresh = iter(range(max(taken, default=0) + 1, 1 << 62))
     body = Body()
     arrays: dict[str, Array] = {}
-    made: dict[tuple[int, int], str] = {}
+    ids: dict[tuple[int, int], str] = {}
     used = {layer.id}
     for (port, source), array in zip(fed, inputs, strict=True):
         producer = model.net.layers[source[0]]
-        found = made.get(source)
-        if found is None:
-            constant = producer.type.lower() in ("const", "constant")
-            found = made[source] = producer.id if producer.id not in used else str(next(fresh))
-            used.add(found)
+        id = ids.get(source)
+        if id is None:
+            constant = producer.is_constant
+            id = ids[source] = producer.id if producer.id not in used else str(next(fresh))
+            used.add(id)
             body.layers.append(
-                _constant(producer, found)
-                if constant
-                else _parameter(producer, source[1], found, array)
+                _constant(producer, id) if constant else _parameter(producer, source[1], id, array)
             )
             if not constant:
-                arrays[found] = array
-        body.edges.append(Edge(found, "0", layer.id, port.id, -1))
+                arrays[id] = array
+        body.edges.append(Edge(id, "0", layer.id, port.id, -1))
     body.layers.append(layer)
     for port in layer.outputs:
         result = Layer(
@@ -71,27 +73,31 @@ def cut(model: Model, layer: Layer, inputs: Sequence[Array]) -> Cut:
 def cut_body(
     model: Model, body: Body, given: Mapping[str, Array]
 ) -> tuple[Model, dict[str, Array]]:
-    """The body of a control-flow layer, with Parameters of the shapes of `given` (by their ids), and those arrays in the order of the Parameters."""
+    """Cuts the body of a control-flow layer out of a model.
+
+    given: the values of its Parameters by id; the Parameters get their shapes.
+    Returns the model, and those values in the order of the Parameters.
+    """
     alone = Model(model.source, model.path, 11, format=model.format)
     alone.weights = model.weights
     alone.net = Body()
     alone.net.edges = list(body.edges)
     arrays: dict[str, Array] = {}
     for layer in body.layers:
-        array = given.get(layer.id) if layer.type.lower() == "parameter" else None
-        made = layer
+        array = given.get(layer.id) if layer.is_parameter else None
+        inner = layer
         if array is not None:
             arrays[layer.id] = array
-            made = _parameter(layer, 0, layer.id, array)
-            made.name = layer.name
-            made.outputs[0].id = layer.outputs[0].id
-        alone.net.layers.append(made)
+            inner = _parameter(layer, 0, layer.id, array)
+            inner.name = layer.name
+            inner.outputs[0].id = layer.outputs[0].id
+        alone.net.layers.append(inner)
     return alone, arrays
 
 
 def _parameter(producer: Layer, index: int, id: str, array: Array) -> Layer:
     element_type = element_type_of(array)
-    made = Layer(
+    parameter = Layer(
         id,
         producer.name if len(producer.outputs) == 1 else f"{producer.name}:{index}",
         "Parameter",
@@ -99,8 +105,8 @@ def _parameter(producer: Layer, index: int, id: str, array: Array) -> Layer:
         -1,
         (),
     )
-    made.items = ("shape", ",".join(map(str, array.shape)), "element_type", element_type.name)
-    made.outputs = [
+    parameter.items = ("shape", ",".join(map(str, array.shape)), "element_type", element_type.name)
+    parameter.outputs = [
         Port(
             "0",
             element_type.precision,
@@ -108,37 +114,39 @@ def _parameter(producer: Layer, index: int, id: str, array: Array) -> Layer:
             -1,
         )
     ]
-    made.outputs[0].dims = array.shape
-    return made
+    parameter.outputs[0].dims = array.shape
+    return parameter
 
 
 def _constant(producer: Layer, id: str) -> Layer:
-    made = Layer(id, producer.name, producer.type, producer.version, producer.offset, ())
-    made.items = producer.items
+    constant = Layer(id, producer.name, producer.type, producer.version, producer.offset, ())
+    constant.items = producer.items
     port = producer.outputs[0]
-    made.outputs = [Port("0", port.precision, port.names, port.offset)]
-    made.outputs[0].dims = port.dims
-    return made
+    constant.outputs = [Port("0", port.precision, port.names, port.offset)]
+    constant.outputs[0].dims = port.dims
+    return constant
 
 
-def save(found: Cut, folder: str | Path, outputs: dict[str, Sequence[Array]]) -> Path:
-    """Writes `layer_ID.xml` and .bin, `layer_ID.input0.npy` … and, for each name in `outputs`, `layer_ID.NAME0.npy` …; the path of the .xml. Raises `OSError`, `ValueError`.
+def save(cut: Cut, folder: str | Path, outputs: dict[str, Sequence[Array]]) -> Path:
+    """Writes a layer that was cut out as `layer_ID.xml` and .bin, and its inputs and outputs.
 
-    Inputs beside a model of these names are what `irshape run` and `irshape crosscheck` take where none are given.
+    They become `layer_ID.input0.npy` … and, for each name in `outputs`, `layer_ID.NAME0.npy` ….
+    `irshape run` and `irshape crosscheck` take inputs of these names where none are given.
+    Returns the path of the .xml. Raises `OSError`, `ValueError`.
     """
     from ..formats.atomic import write_together
     from ..formats.ir.writer import write
 
-    target = existing_folder(str(folder)) / f"layer_{file_stem(found.layer.id)}.xml"
-    write(found.model, target, infer(found.model))
+    target = existing_folder(str(folder)) / f"layer_{file_stem(cut.layer.id)}.xml"
+    write(cut.model, target, infer(cut.model))
     arrays = {
-        f"input{number}": found.inputs[parameter.id]
-        for number, parameter in enumerate(found.model.parameters)
+        f"input{number}": cut.inputs[parameter.id]
+        for number, parameter in enumerate(cut.model.parameters)
     }
     arrays |= {
         f"{name}{number}": array
-        for name, made in outputs.items()
-        for number, array in enumerate(made)
+        for name, arrays_of in outputs.items()
+        for number, array in enumerate(arrays_of)
     }
     write_together(
         {target.with_suffix(f".{name}.npy"): npy_bytes(array) for name, array in arrays.items()}

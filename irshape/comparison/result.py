@@ -1,4 +1,4 @@
-"""The result of a cross-check: one row for each output port, and what was found inside a blamed layer."""
+"""The result of a cross-check: a row for each output port, and what is inside a blamed layer."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ Verdict = Literal["equal", "tighter", "differs", "explained", "not compared"]
 class Row(NamedTuple):
     """One output port: what irshape infers and computes, what the runtime does, and how they agree.
 
-    `value_verdict` holds the tensors of two whole runs against each other, and so includes what each inherits from its inputs. `own_verdict` holds the layer alone:
-    irshape computes it from the device's own values of its inputs.
+    value_verdict: of the tensors of two whole runs, which includes what they inherit from their
+    inputs. own_verdict: of the layer by itself, computed by irshape from the device's inputs.
     """
 
     layer: Layer
@@ -70,7 +70,10 @@ class Row(NamedTuple):
 
     @property
     def excess(self) -> float:
-        """By how much the error exceeds what is allowed, as a factor; infinite where the values cannot be subtracted."""
+        """The error as a multiple of what is allowed.
+
+        Infinite where the values cannot be subtracted.
+        """
         if self.error is None or self.allowed is None:
             return math.inf if self.value_verdict == "differs" else 0.0
         if not self.allowed:
@@ -91,7 +94,10 @@ class Comparison:
         self.device_name = answer.device
         self.rows = rows
         self.problems = problems
-        """Why some of it could not be done: OpenVINO refused the model, crashed, or cannot run it; irshape cannot evaluate a layer."""
+        """Why some of it could not be done.
+
+        OpenVINO refused the model, crashed, or cannot run it, or irshape cannot evaluate a layer.
+        """
         self.notes: list[str] = []
         """What a reader should know beside the numbers, such as where the first NaN comes from."""
         self.hint: str | None = None
@@ -116,7 +122,10 @@ class Comparison:
 
     @property
     def first(self) -> Row | None:
-        """The first output that departs in a way that counts, see `ok`: that of the blamed layer where there is one."""
+        """The first output that departs in a way that counts for `ok`.
+
+        It is that of the blamed layer where there is one.
+        """
         return self.blamed or next((row for row in self.rows if self.counts(row)), None)
 
     @property
@@ -126,7 +135,8 @@ class Comparison:
 
     @property
     def ok(self) -> bool:
-        """Whether everything could be compared, no layer by itself differs, and no output of the model does. What inner tensors only inherit does not count."""
+        """Whether everything could be compared, and no layer by itself and no output of the model
+        differs. What inner tensors only inherit does not count."""
         return self.first is None and not self.problems
 
     def counts(self, row: Row) -> bool:
@@ -200,9 +210,12 @@ class Comparison:
 
 
 class Inside(NamedTuple):
-    """What was found inside a layer. tag: of the body. iteration: the run of it that is told about, from 0. looked_at: how many runs were compared.
+    """The comparison of a body of a layer.
 
-    comparison: of the body as a model of its own, with what irshape feeds it in that iteration. Its layers have the ids and names that they have in the body.
+    tag: of the body. iteration: the run of it that was compared last, from 0.
+    looked_at: how many runs were compared.
+    comparison: of the body as a model of its own, with what irshape feeds it in that iteration. Its
+    layers have the ids and names that they have in the body.
     """
 
     layer: Layer
@@ -213,7 +226,10 @@ class Inside(NamedTuple):
 
     @property
     def blamed(self) -> Row | None:
-        """The first output in the body that departs though its layer is given the device's own inputs; None where the body agrees in all runs looked at."""
+        """The first output in the body that departs though its layer is given the device's inputs.
+
+        None where the body agrees in all runs that were compared.
+        """
         return self.comparison.blamed
 
     @property
@@ -223,14 +239,14 @@ class Inside(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        found = self.blamed
+        blamed = self.blamed
         layer = None
-        if found is not None:
+        if blamed is not None:
             layer = {
-                "id": found.layer.id,
-                "name": found.layer.name,
-                "type": found.layer.type,
-                "port": found.port,
+                "id": blamed.layer.id,
+                "name": blamed.layer.name,
+                "type": blamed.layer.type,
+                "port": blamed.port,
             }
         inner = self.comparison.inside
         return {
@@ -238,6 +254,6 @@ class Inside(NamedTuple):
             "iteration": self.iteration,
             "looked_at": self.looked_at,
             "blamed": layer,
-            "errors": None if found is None else (found.own_errors or found.errors).to_dict(),
+            "errors": None if blamed is None else (blamed.own_errors or blamed.errors).to_dict(),
             "inside": None if inner is None else inner.to_dict(),
         }

@@ -26,11 +26,16 @@ def random_inputs(
     shapes: Mapping[str, ShapeLike] | None = None,
     given: Mapping[str, Array] | None = None,
 ) -> dict[str, Array]:
-    """An array for each Parameter, by layer id: reals in [-1, 1), integers and booleans 0 or 1, those whose name has `mask` in it 1 (a row that is masked
-    out whole is NaN behind its softmax, and hides what follows). The same seed gives the same arrays.
+    """Draws an array for each Parameter; the arrays by layer id.
 
-    shapes: those of inputs, by any name. Dimensions still dynamic get sizes that the model takes, see `Fitter.fitting`. given: arrays by layer id that are there
-    already; the rest is made to fit them. Raises `ValueError` where a type or shape leaves nothing to draw, or nothing was found that fits.
+    Reals lie in [-1, 1), integers and booleans are 0 or 1. Integers whose name contains `mask` are
+    1, since a row that is masked out whole is NaN behind its softmax and hides what follows. The
+    same seed gives the same arrays.
+
+    shapes: those of inputs, by any name. Dimensions that are still dynamic get sizes that the model
+    takes, see `Fitter.fitting`.
+    given: arrays by layer id that are there already; the rest is made to fit them.
+    Raises `ValueError` where a type or shape leaves nothing to draw, or where no sizes fit.
     """
     inference = infer(model, shapes)
     wanted: dict[str, PartialShape] = {}
@@ -79,13 +84,14 @@ def random_array(
         total *= size
     if total * max(element_type.bits // 8, 1) > MAX_RANDOM_BYTES:
         raise ValueError(
-            f"the input '{name}' of shape {list(sizes)} would take more than {MAX_RANDOM_BYTES >> 20} MiB; give it a smaller shape"
+            f"the input '{name}' of shape {list(sizes)} would take more than "
+            f"{MAX_RANDOM_BYTES >> 20} MiB; give it a smaller shape"
         )
     if element_type.kind == "string":
-        made: Array = np.array(
+        texts: Array = np.array(
             [b"text %d" % number for number in generator.integers(0, 10, total)], dtype=object
         ).reshape(sizes)
-        return made
+        return texts
     if element_type.is_real:
         return (generator.random(sizes) * 2 - 1).astype(dtype_of(element_type))
     if "mask" in name.lower():
@@ -94,26 +100,32 @@ def random_array(
 
 
 def read_array(path: str) -> Array:
-    """The array of a .npy file. Raises `ValueError` where it holds none; pickled objects are refused."""
+    """The array of a .npy file.
+
+    Raises `ValueError` for a file that contains none, or pickled objects.
+    """
     try:
-        found = np.load(path, allow_pickle=False)
+        loaded = np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as problem:
         raise ValueError(f"'{path}' holds no array: {problem}") from None
-    if not isinstance(found, np.ndarray):
+    if not isinstance(loaded, np.ndarray):
         raise ValueError(f"'{path}' holds several arrays; give .npy files")
-    return found
+    return loaded
 
 
 def beside(model: Model) -> dict[str, str]:
-    """The files `MODEL.input0.npy`, `MODEL.input1.npy` … next to a model, by the id of the Parameter that they are for; none for standard input."""
+    """The files `MODEL.input0.npy`, `MODEL.input1.npy` … beside a model, by id of the Parameter.
+
+    None for standard input.
+    """
     path = Path(model.path)
     if model.path == "-":
         return {}
-    found = {
+    files = {
         layer.id: path.with_suffix(f".input{number}.npy")
         for number, layer in enumerate(model.parameters)
     }
-    return {id: str(file) for id, file in found.items() if file.is_file()}
+    return {id: str(file) for id, file in files.items() if file.is_file()}
 
 
 def npy_bytes(array: Array) -> bytes:
@@ -124,7 +136,7 @@ def npy_bytes(array: Array) -> bytes:
 
 
 def restored(array: Array, element_type: ElementType) -> Array:
-    """What `storable` has changed, changed back for an input of that type; anything else as it is."""
+    """Undoes `storable` for an input of an element type; other arrays are returned as they are."""
     kept = element_type.is_dynamic or array.dtype == dtype_of(element_type)
     if not kept and element_type.name == "string" and array.dtype.kind in "US":
         return np.array(
@@ -152,7 +164,10 @@ def restored(array: Array, element_type: ElementType) -> Array:
 
 
 def storable(array: Array) -> Array:
-    """An array as a .npy file can hold it: types that NumPy has not become f32 (real) or i8/u8, strings text."""
+    """An array as a .npy file can store it.
+
+    Types that NumPy does not have become f32 if they are real, else i8 or u8; strings become text.
+    """
     if array.dtype.kind == "O":
         return np.array(
             [

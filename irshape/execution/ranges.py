@@ -29,9 +29,11 @@ Precision = Literal["f16", "bf16"]
 
 
 class Range(NamedTuple):
-    """What one output holds; `values` is None for texts. note: what makes the first NaN of a chain, where this is it.
+    """The range of one output.
 
-    runs: how often its layer has run; one in a body may run many times. Then `values` is of all of them, `shape` that of the last.
+    values: None for texts. note: where the first NaN of a chain comes from, if this is it.
+    runs: how often its layer has run. One in a body may run many times: then `values` is of all
+    runs, `shape` that of the last.
     """
 
     layer: Layer
@@ -44,12 +46,15 @@ class Range(NamedTuple):
 
     @property
     def leaves_f16(self) -> bool:
-        """Whether finite values become infinite in f16. Only of types that hold more than f16 does."""
+        """Whether finite values become infinite in f16."""
         return self.values is not None and self.values.beyond_f16 > 0
 
 
 class Step(NamedTuple):
-    """One output in lower precision, beside the same output at full precision. breaks: what becomes infinite or NaN that was finite."""
+    """One output in lower precision, compared with the same output at full precision.
+
+    breaks: why it is infinite or NaN where it was finite.
+    """
 
     layer: Layer
     port: int
@@ -64,25 +69,26 @@ def ranges(
     inputs: Mapping[str, Array] | Sequence[Array] | None,
     progress: Observer | None = None,
 ) -> tuple[dict[str, Array], list[Range]]:
-    """Runs a model; its outputs, and what every output port holds, in the order in which they are computed: the layers of a body before the one that has it.
+    """Runs a model; its outputs, and the range of every output port.
 
+    Ports are in the order of execution: the layers of a body before the layer that has it.
     Raises `ExecutionError`.
     """
-    rows: dict[tuple[int, int], Range] = {}
+    rows: dict[tuple[Layer, int], Range] = {}
 
-    def observe(layer: Layer, given: tuple[Array, ...], made: tuple[Array, ...]) -> None:
+    def observe(layer: Layer, given: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
         if progress is not None and not layer.path:
-            progress(layer, given, made)
-        if layer.type.lower() == "result":
+            progress(layer, given, outputs)
+        if layer.is_result:
             return
-        found = [values(array) for array in made]
+        contents = [values(array) for array in outputs]
         note = (
-            source_of_nan(layer, given, made)
-            if any(row is not None and row.nan for row in found)
+            source_of_nan(layer, given, outputs)
+            if any(row is not None and row.nan for row in contents)
             else None
         )
-        for port, (array, held) in enumerate(zip(made, found, strict=True)):
-            key = (id(layer), port)
+        for port, (array, held) in enumerate(zip(outputs, contents, strict=True)):
+            key = (layer, port)
             row, before = (
                 Range(layer, port, element_type_of(array).name, array.shape, held, note),
                 rows.get(key),
@@ -101,14 +107,14 @@ def stats_dict(model: Model, rows: Sequence[Range]) -> dict[str, Any]:
     """What `irshape run --stats --format json` prints."""
     outputs = []
     for row in rows:
-        found = {} if row.values is None else row.values.to_dict()
+        held = {} if row.values is None else row.values.to_dict()
         outputs.append(
             {
-                "layer": _reference(row.layer),
+                "layer": row.layer.reference,
                 "port": row.port,
                 "element_type": row.element_type,
                 "shape": list(row.shape),
-                **found,
+                **held,
                 "runs": row.runs,
                 "leaves_f16": row.leaves_f16,
                 "note": row.note,
@@ -117,18 +123,11 @@ def stats_dict(model: Model, rows: Sequence[Range]) -> dict[str, Any]:
     return {"version": 1, "model": model.path, "outputs": outputs}
 
 
-def _reference(layer: Layer) -> dict[str, Any]:
-    return {
-        "id": layer.id,
-        "name": layer.name,
-        "type": layer.type,
-        "opset": layer.version,
-        "path": list(layer.path),
-    }
-
-
 class Simulation(NamedTuple):
-    """A run in which every f32 and f64 tensor is rounded after its layer, constants included. outputs: of that run. steps: in topological order."""
+    """A run in which every f32 and f64 tensor is rounded after its layer, constants included.
+
+    outputs: of that run. steps: in topological order.
+    """
 
     precision: Precision
     outputs: dict[str, Array]
@@ -136,7 +135,10 @@ class Simulation(NamedTuple):
 
     @property
     def first(self) -> Step | None:
-        """The first output that becomes infinite or NaN though it was finite; where none does, the first that departs by more than the precision explains."""
+        """The first output that becomes infinite or NaN though it was finite.
+
+        Where there is none, the first that departs by more than the precision explains.
+        """
         return next((step for step in self.steps if step.breaks), None) or next(
             (step for step in self.steps if step.departs), None
         )
@@ -146,7 +148,7 @@ class Simulation(NamedTuple):
         first = self.first
         steps = [
             {
-                "layer": _reference(step.layer),
+                "layer": step.layer.reference,
                 "port": step.port,
                 "breaks": step.breaks,
                 "departs": step.departs,
@@ -160,7 +162,7 @@ class Simulation(NamedTuple):
             "precision": self.precision,
             "first": None
             if first is None
-            else {"layer": _reference(first.layer), "port": first.port, "breaks": first.breaks},
+            else {"layer": first.layer.reference, "port": first.port, "breaks": first.breaks},
             "outputs": [
                 {name: plain_number(value) for name, value in step.items()} for step in steps
             ],
@@ -168,7 +170,10 @@ class Simulation(NamedTuple):
 
 
 def rounding(precision: Precision) -> Callable[[Array], Array]:
-    """f32 and f64 through a narrower type and back, as a device would keep them; other types as they are."""
+    """Converts f32 and f64 to a narrower type and back, as a device would store them.
+
+    Other types are left as they are.
+    """
     narrow = dtype_of(ElementType.of(precision))
 
     def round_(array: Array) -> Array:
@@ -188,32 +193,36 @@ def simulate(
     max_memory: int | None = None,
     progress: Observer | None = None,
 ) -> Simulation:
-    """Runs a model at full precision and in a lower one. All tensors of the first run are kept for the second. Raises `ExecutionError`."""
+    """Runs a model at full precision and in a lower one.
+
+    All tensors of the first run are kept for the second. Raises `ExecutionError`.
+    """
     exact = Session(model, max_memory=max_memory)
-    kept: dict[int, tuple[Array, ...]] = {}
+    kept: dict[Layer, tuple[Array, ...]] = {}
     taken = 0
 
-    def keep(layer: Layer, given: tuple[Array, ...], made: tuple[Array, ...]) -> None:
+    def keep(layer: Layer, given: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
         nonlocal taken
         if progress is not None:
-            progress(layer, given, made)
-        if layer.type.lower() in ("const", "constant", "result", "parameter"):
+            progress(layer, given, outputs)
+        if layer.is_constant or layer.is_result or layer.is_parameter:
             return
-        kept[id(layer)] = made
-        taken += sum(array.nbytes for array in made)
+        kept[layer] = outputs
+        taken += sum(array.nbytes for array in outputs)
         if taken > exact.max_memory:
             raise ExecutionError(
-                f"the tensors of the whole run take more than the {written_size(exact.max_memory)} allowed (--max-memory)",
+                "the tensors of the whole run take more than the "
+                f"{written_size(exact.max_memory)} allowed (--max-memory)",
                 layer,
             )
 
     exact.run(inputs, observe=keep)
     steps: list[Step] = []
 
-    def observe(layer: Layer, given: tuple[Array, ...], made: tuple[Array, ...]) -> None:
+    def observe(layer: Layer, given: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
         if progress is not None:
-            progress(layer, given, made)
-        for port, (reference, array) in enumerate(zip(kept.pop(id(layer), ()), made, strict=False)):
+            progress(layer, given, outputs)
+        for port, (reference, array) in enumerate(zip(kept.pop(layer, ()), outputs, strict=False)):
             if not is_real(reference) or reference.shape != array.shape:
                 continue
             breaks = None
@@ -224,7 +233,7 @@ def simulate(
                     if largest > F16_MAX and precision == "f16"
                     else "not finite any more"
                 )
-                breaks = source_of_nan(layer, given, made) or beyond
+                breaks = source_of_nan(layer, given, outputs) or beyond
             steps.append(
                 Step(
                     layer,

@@ -28,7 +28,10 @@ _ALONE, _ALONE_RESHAPED = _holders((np.empty(1), np.empty(1).reshape(1, 1)))
 
 
 def spare(inputs: tuple[Array, ...]) -> Array | None:
-    """The input that can take the result of an elementwise operation: its shape is the result's, and nothing else holds it, be it a view, a state or the caller."""
+    """The input that the result of an elementwise operation can be written over.
+
+    It has the shape of the result, and nothing else refers to it: no view, state or caller.
+    """
     if not any(array.nbytes >= _REUSED_FROM for array in inputs):
         return None
     for array, holders in zip(inputs, _holders(inputs), strict=True):

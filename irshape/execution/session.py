@@ -261,7 +261,8 @@ class Session:
         )
 
     def _too_much(self, size: int) -> str:
-        return f"{written_size(size)}, more than the {written_size(self.max_memory)} allowed (--max-memory)"
+        allowed = written_size(self.max_memory)
+        return f"{written_size(size)}, more than the {allowed} allowed (--max-memory)"
 
     def _guard(self, layer: Layer, operation: Operation, inputs: Sequence[Array]) -> None:
         """Checks the memory of outputs whose sizes depend on values, before they are computed.

@@ -1,4 +1,7 @@
-"""Sizes of inputs: whether a model takes them, found by inference before anything runs, and, where dimensions are dynamic, sizes that it takes."""
+"""Sizes of inputs: whether a model takes them, and which it takes where dimensions are dynamic.
+
+Both are found by inference, before anything runs.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,7 @@ class Refusal(NamedTuple):
 
 
 class Fitter:
-    """Answers whether sizes fit a model; what it works out for one set of sizes helps with the next."""
+    """Tells whether sizes fit a model; what one set of sizes needs is reused for the next."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -83,24 +86,30 @@ class Fitter:
     def refusal(
         self, sizes: Mapping[str, tuple[int, ...]], result: BodyResult | None = None
     ) -> Refusal | None:
-        """The first layer of the net that refuses, None where all take the sizes. What is refused whatever the sizes is left to the run, layers in bodies too."""
-        found = result or self.infer(sizes)
-        refused = _refused(found)
+        """The first layer of the net that refuses the sizes; None where all take them.
+
+        What is refused whatever the sizes is left to the run, as are layers in bodies.
+        """
+        inferred = result or self.infer(sizes)
+        refused = _refused(inferred)
         if not refused:
             return None
         if self._always is None:
             self._always = set(_refused(self.engine.infer_body(self.model.net, {})))
-        for position in found.wiring.order:
+        for position in inferred.wiring.order:
             if position in refused and position not in self._always:
-                return Refusal(position, found.body.layers[position], refused[position])
+                return Refusal(position, inferred.body.layers[position], refused[position])
         return None
 
     def fitting(self, given: Mapping[str, PartialShape]) -> Sizes:
-        """Sizes for all inputs, whose shapes are `given` by layer id; what is dynamic there is chosen. The same model gives the same sizes.
+        """Chooses sizes for the dynamic dimensions of all inputs. The same model gets the same.
 
-        Tried in this order, until no layer refuses: 2 everywhere; each size of `SERIES` for everything but the batch, with 3 for the channels of inputs of rank 4;
-        then, from what got furthest, each size of `ALONE` for batches, channels, lengths and planes, and for each dimension by itself; where that gets
-        no further, each two of these with each two sizes of `PAIRED`; and so on for some rounds.
+        given: the shapes of the inputs by layer id.
+        Sizes are tried in this order, until no layer refuses: 2 everywhere; each size of `SERIES`
+        for everything but the batch, with 3 for the channels of inputs of rank 4; then, from what
+        got furthest, each size of `ALONE` for batches, channels, lengths and planes, and for each
+        dimension by itself; where that gets no further, each two of these with each two sizes of
+        `PAIRED`; and so on for some rounds.
         Raises `ValueError` with the layer that refuses where nothing fits.
         """
         best: Sizes | None = None
@@ -143,19 +152,20 @@ class Fitter:
         names = {layer.id: layer.name for layer in self.model.parameters}
         tried = ", ".join(f"{names[id]}={list(shape)}" for id, shape in best.items())
         raise ValueError(
-            f"no sizes were found that fit; with {tried}, which gets furthest, {last}. Give the shapes (--shape NAME=SHAPE), or the inputs themselves (--input)"
+            f"no sizes were found that fit; with {tried}, which gets furthest, {last}. "
+            "Give the shapes (--shape NAME=SHAPE), or the inputs themselves (--input)"
         )
 
 
 def _refused(result: BodyResult) -> dict[int, str]:
     """The layers of a body that what reaches them does not fit, with the reason."""
-    positions = {id(layer): position for position, layer in enumerate(result.body.layers)}
-    found: dict[int, str] = {}
+    positions = {layer: position for position, layer in enumerate(result.body.layers)}
+    messages: dict[int, str] = {}
     for layer, subject in result.observations:
-        position = positions.get(id(layer))
+        position = positions.get(layer)
         if isinstance(subject, Fault) and subject.rule != DUPLICATE_VALUES and position is not None:
-            found.setdefault(position, subject.message)
-    return found
+            messages.setdefault(position, subject.message)
+    return messages
 
 
 def _size(low: int, high: int, wanted: int) -> int:
@@ -182,7 +192,10 @@ def _together(given: Mapping[str, PartialShape]) -> Iterator[Sizes]:
 
 
 def _groups(given: Mapping[str, PartialShape]) -> Iterator[set[tuple[str, int]]]:
-    """Sets of dynamic dimensions that often have one size: planes, lengths, channels, batches; then each alone."""
+    """Sets of dynamic dimensions that often have one size, then each dimension alone.
+
+    The sets are planes, lengths, channels and batches.
+    """
     dynamic = [
         (id, axis, len(shape))
         for id, shape in given.items()

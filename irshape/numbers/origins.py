@@ -1,4 +1,4 @@
-"""Where NaN and infinity come from: what in the inputs of a layer makes it give the first of them."""
+"""Where NaN and infinity come from: what in a layer's inputs makes it give the first of them."""
 
 from __future__ import annotations
 

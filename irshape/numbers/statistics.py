@@ -15,10 +15,13 @@ F16_TINY = 2.0**-24
 
 
 class Errors(NamedTuple):
-    """How an array departs from a reference. Absolute, relative and ULP errors are of the elements that are finite in both; None where there are none (or texts).
+    """How an array departs from a reference.
 
-    Relative to the reference; elements where it is 0 have no relative error. ulp: units in the last place of the reference's element type, real types only.
-    cosine: of the angle between the two as vectors. nan, inf: how many in the reference, and in the other. place: where the largest absolute error is;
+    Absolute, relative and ULP errors are of the elements that are finite in both; None where there
+    are none, and for texts. Elements where the reference is 0 have no relative error.
+    ulp: units in the last place of the reference's element type, real types only.
+    cosine: of the angle between the two as vectors. nan, inf: how many in the reference, and in the
+    other. place: where the largest absolute error is;
     reference, other: the two values there. scale: the largest magnitude in the reference.
     """
 
@@ -100,7 +103,7 @@ def errors(reference: Array, other: Array) -> Errors:
 
 
 def ordinals(array: Array) -> Array:
-    """The place of each element in the order of all values of its type, so that neighbours are 1 apart."""
+    """The rank of each element in the order of all values of its type: neighbours are 1 apart."""
     size = array.dtype.itemsize
     if size > 8 or array.dtype.kind == "c":
         return array.astype(np.int64)
@@ -110,9 +113,11 @@ def ordinals(array: Array) -> Array:
 
 
 class Values(NamedTuple):
-    """What a tensor holds. lowest, highest, mean: of the finite elements, None without any. subnormals: of the element type itself.
+    """The range of a tensor.
 
-    beyond_f16: finite elements that f16 cannot hold. lost_in_f16: elements other than 0 that become 0 there.
+    lowest, highest, mean: of the finite elements, None without any.
+    subnormals: of the element type itself. beyond_f16: finite elements beyond the range of f16.
+    lost_in_f16: elements other than 0 that become 0 in f16.
     """
 
     elements: int
@@ -168,18 +173,18 @@ def values(array: Array) -> Values | None:
 
 def merged(first: Values, second: Values) -> Values:
     """What two arrays hold together."""
-    counts = [found.elements - found.nan - found.inf for found in (first, second)]
-    parts = [found for found, count in zip((first, second), counts, strict=True) if count]
+    counts = [part.elements - part.nan - part.inf for part in (first, second)]
+    parts = [part for part, count in zip((first, second), counts, strict=True) if count]
     mean = (
-        sum((found.mean or 0.0) * (found.elements - found.nan - found.inf) for found in parts)
+        sum((part.mean or 0.0) * (part.elements - part.nan - part.inf) for part in parts)
         / sum(counts)
         if parts
         else None
     )
     return Values(
         first.elements + second.elements,
-        min((found.lowest for found in parts if found.lowest is not None), default=None),
-        max((found.highest for found in parts if found.highest is not None), default=None),
+        min((part.lowest for part in parts if part.lowest is not None), default=None),
+        max((part.highest for part in parts if part.highest is not None), default=None),
         mean,
         *(a + b for a, b in zip(first[4:], second[4:], strict=True)),
     )
@@ -208,15 +213,15 @@ def range_of(array: Array) -> str:
     """The range of an array in one line."""
     if array.dtype.kind in "OUS" or not array.size:
         return f"{list(array.shape)}"
-    found = values(array)
-    assert found is not None
+    held = values(array)
+    assert held is not None
     odd = "".join(
-        f", {count} {word}" for word, count in (("NaN", found.nan), ("inf", found.inf)) if count
+        f", {count} {word}" for word, count in (("NaN", held.nan), ("inf", held.inf)) if count
     )
     return (
         f"{list(array.shape)}{odd}"
-        if found.lowest is None
-        else f"{list(array.shape)} {found.lowest:.6g} to {found.highest:.6g}{odd}"
+        if held.lowest is None
+        else f"{list(array.shape)} {held.lowest:.6g} to {held.highest:.6g}{odd}"
     )
 
 

@@ -19,17 +19,26 @@ TOLERANCE: dict[str, tuple[float, float]] = {
     "f16": (1e-2, 2e-3),
     "bf16": (4e-2, 1e-2),
 }
-"""Relative tolerance, and absolute tolerance as a part of the largest magnitude in the tensor, by element type. f64 is compared as f32, in which the device computes it."""
+"""Relative tolerance, and absolute tolerance as a part of the largest magnitude in the tensor, by
+element type. f64 is compared as f32, in which devices compute it."""
 
 COMPUTED: dict[str, tuple[float, float]] = {"f16": (1e-2, 1e-2), "bf16": (4e-2, 4e-2)}
-"""The same for tensors whose layers are computed in a lower precision than their element type: what is rounded there are the terms of sums, too."""
+"""The same for tensors whose layers are computed in a lower precision than their element type,
+where the terms of sums are rounded, too."""
 
 NO_SCALE = 1e30
-"""Finite numbers from here on stand for infinity, as masks do (f16: from 60,000); they say nothing of how large the errors of other elements may be."""
+"""Finite numbers from here on (f16: from 60,000) stand for infinity, as in masks.
+
+They are no measure of how large the errors of other elements may be.
+"""
 
 
 class Tolerance(NamedTuple):
-    """rtol, atol: of the user, in the place of those by element type. precision: in which the device computes."""
+    """How far a device's tensors may depart.
+
+    rtol, atol: of the user, instead of those by element type.
+    precision: in which the device computes.
+    """
 
     rtol: float | None
     atol: float | None
@@ -50,9 +59,12 @@ def difference(
     kind: str | None = None,
     coarse: tuple[float, float] | None = None,
 ) -> tuple[float | None, float | None, bool]:
-    """The largest absolute error (where some are not within, the one furthest beyond), what is allowed where it is, and whether all elements are within: exact for integers, booleans and strings, NaN equal to NaN.
+    """Compares two tensors of one shape. NaN equals NaN; only reals have a tolerance.
 
-    kind: the element type in which they were computed, where it is less precise than their own. coarse: in the place of what `TOLERANCE` has for theirs.
+    kind: the element type in which they were computed, where it is less precise than their own.
+    coarse: instead of what `TOLERANCE` has for their element type.
+    Returns the largest absolute error (where some elements are not within what is allowed, the one
+    furthest beyond), what is allowed there, and whether all elements are within.
     """
     if mine.dtype.kind == "O" or theirs.dtype.kind == "O":
         return None, None, bool(np.array_equal(mine, theirs))

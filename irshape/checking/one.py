@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..diagnostics.report import FileReport, diagnostic
-from ..formats.ir.fragments import give_values
 from ..formats.loading import WeightsChoice, open_model, read_source
 from ..model.graph import Finding, Model, NotReadable
 from ..rules.settings import PLAIN, Settings
@@ -76,6 +75,8 @@ def validate_file(
     except NotReadable as unreadable:
         return not_readable(unreadable, settings)
     if values:
+        from ..formats.ir.fragments import give_values
+
         try:
             give_values(model, values)
         except ValueError as problem:

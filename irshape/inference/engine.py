@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from ..model.graph import Model
 from ..types import PartialShape, ShapeLike
-from .fragments import infer_fragments
 from .result import Inference
 from .walk import BodyEngine
 
@@ -22,6 +21,8 @@ def infer(
     """
     engine = BodyEngine(model)
     if model.kind == "layers":
+        from .fragments import infer_fragments
+
         return Inference(model, infer_fragments(engine, compare=compare))
     overrides = _input_shapes(model, shapes or {})
     return Inference(model, engine.infer_body(model.net, overrides, compare=compare))

@@ -8,9 +8,10 @@ milliseconds. Adding an operation therefore means adding a class and nothing els
 from __future__ import annotations
 
 import importlib
+import os
 import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
-from pathlib import Path
 
 from ..model.graph import Layer
 from ..releases import OPSETS, PARTIAL_OPSETS
@@ -18,9 +19,6 @@ from .declaration import Operation
 
 ENTRY_POINT_GROUP = "irshape.operations"
 
-_CLASS = re.compile(r"^class (?=[A-Z])", re.MULTILINE)
-_NAME = re.compile(r"(\w+?)(?:_\d+)?\(")
-_SINCE = re.compile(r"^    since\b", re.MULTILINE)
 _ALSO_READ = re.compile(r"^    also_read = \((.*?)\)$", re.MULTILINE | re.DOTALL)
 _OPSET = re.compile(r"opset([1-9][0-9]?)\Z")
 
@@ -45,24 +43,37 @@ class UnknownOperation(LookupError):
         self.custom = custom
 
 
+def _sources(folder: str, package: str) -> Iterator[tuple[str, str]]:
+    """The modules in a folder, by name from `ops` on, with their text."""
+    with os.scandir(folder) as entries:
+        listed = sorted(entries, key=lambda entry: entry.name)
+    for entry in listed:
+        if entry.name.endswith(".py"):
+            with open(entry.path, encoding="utf-8") as file:
+                yield package + entry.name.removesuffix(".py"), file.read()
+        elif entry.is_dir() and entry.name != "__pycache__":
+            yield from _sources(entry.path, f"{package}{entry.name}.")
+
+
 @lru_cache(maxsize=1)
 def _index() -> dict[str, tuple[str, str]]:
     """Type name and module of every declared version, by each type name that it is read under, in
     lower case.
     """
-    root = Path(__file__).parent
     index: dict[str, tuple[str, str]] = {}
     synonyms: dict[str, tuple[str, str]] = {}
-    for path in sorted(root.rglob("*.py")):
-        module = ".".join(path.relative_to(root).with_suffix("").parts)
-        for source in _CLASS.split(path.read_text(encoding="utf-8"))[1:]:
-            name = _NAME.match(source)
-            if name is None or not _SINCE.search(source):
+    for module, source in _sources(os.path.dirname(__file__), ""):
+        for declared in source.split("\nclass ")[1:]:
+            if "\n    since = " not in declared and "\n    since, " not in declared:
                 continue  # a base or a helper: only a version of an operation states its `since`
-            index[name[1].lower()] = (name[1], module)
-            for names in _ALSO_READ.findall(source):
-                for other in re.findall(r'"(\w+)"', names):
-                    synonyms[other.lower()] = (name[1], module)
+            name = declared[: declared.index("(")]
+            stem, _, version = name.rpartition("_")
+            type_name = stem if version.isdigit() and stem else name
+            index[type_name.lower()] = (type_name, module)
+            if "\n    also_read = " in declared:
+                for names in _ALSO_READ.findall(declared):
+                    for other in re.findall(r'"(\w+)"', names):
+                        synonyms[other.lower()] = (type_name, module)
     return synonyms | index
 
 

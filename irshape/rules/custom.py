@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 from collections.abc import Iterator
-from string import Formatter
 from typing import TYPE_CHECKING
 
 from ..faults import Fault
@@ -27,6 +25,8 @@ _evaluators: dict[int, Evaluator] = {}
 
 def evaluator() -> Evaluator:
     """The worker of this process."""
+    import atexit
+
     from ..xpath.evaluator import Evaluator
 
     known = _evaluators.get(os.getpid())
@@ -38,6 +38,8 @@ def evaluator() -> Evaluator:
 
 def check_message(message: str) -> None:
     """Raises `ValueError` for a placeholder that no message has."""
+    from string import Formatter
+
     for _, name, form, conversion in Formatter().parse(message):
         if name is not None and (name not in PLACEHOLDERS or form or conversion):
             known = ", ".join(f"{{{each}}}" for each in PLACEHOLDERS)

@@ -197,6 +197,11 @@ KNOWN: dict[str, Known] = {
         "stricter",
         "MaxPool: the specification wants indices of i32 or i64; OpenVINO takes any type",
     ),
+    "convolution-of-i8": Known(
+        "hardware",
+        "Convolution, GroupConvolution of i8 by i8: the CPU plugin's kernel for AVX2 gives other "
+        "sums than those for AVX-512, which are exact",
+    ),
     # normalizations
     "lrn-whole-bias": Known(
         "values", "LRN: the CPU plugin cuts `bias` to a whole number, 1.5 to 1"

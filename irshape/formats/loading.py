@@ -11,11 +11,11 @@ from ..faults import Fault
 from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
 from ..rule_ids import SIZE_LIMIT
-from . import ir, onednn, onnx
+from . import ir
 from .inputs import InputFormat
 
-FORMATS: tuple[InputFormat, ...] = (onednn.INPUT, onnx.INPUT, ir.INPUT)
-"""The first one that recognises a file reads it. The IR, the last, accepts every file."""
+_XML = (b"<", b"\xef\xbb\xbf<")
+"""How an IR usually begins, and no file of another format does."""
 
 MAX_XML_BYTES = 1 << 30
 _PEEK = 1 << 16
@@ -73,7 +73,19 @@ def read_source(source: Source, weights: str | os.PathLike[str] | None) -> Model
 
 def format_of(data: bytes) -> InputFormat:
     """The format of a file, recognised by its bytes."""
-    return next(candidate for candidate in FORMATS if candidate.recognises(data))
+    if data.startswith(_XML):
+        return ir.INPUT
+    return next(candidate for candidate in formats() if candidate.recognises(data))
+
+
+def formats() -> tuple[InputFormat, ...]:
+    """The input formats: the first that recognises a file reads it.
+
+    The IR, the last, accepts every file.
+    """
+    from . import onednn, onnx
+
+    return onednn.INPUT, onnx.INPUT, ir.INPUT
 
 
 def _cannot_open(name: str) -> OSError:

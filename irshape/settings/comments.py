@@ -15,9 +15,7 @@ from ..rule_ids import MISPLACED_SUPPRESSION, UNKNOWN_SUPPRESSION, UNUSED_SUPPRE
 from ..rules import all_rules
 from ..rules.settings import CustomRule
 from ..spelling import suggestion
-from .selectors import covered
-
-MARK = b"irshape:"
+from .selectors import MARK, covered
 
 
 @cache

@@ -12,12 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..byte_sizes import parse_size
 from ..rule_ids import RuleId
 from ..rules.settings import CustomRule, ExpectedPort, Policy
 from ..spelling import suggestion
 from .errors import ConfigurationError
-from .patterns import matches
 
 
 class Configuration(NamedTuple):
@@ -97,6 +95,10 @@ class Configuration(NamedTuple):
 
     def policies_for(self, path: str) -> tuple[Policy, ...]:
         """The policies that hold for a file."""
+        if not self.policies:
+            return ()
+        from .patterns import matches
+
         return tuple(
             policy
             for policy in self.policies
@@ -106,6 +108,10 @@ class Configuration(NamedTuple):
 
     def custom_for(self, path: str) -> tuple[CustomRule, ...]:
         """The custom rules that hold for a file."""
+        if not self.custom:
+            return ()
+        from .patterns import matches
+
         return tuple(
             rule
             for rule in self.custom
@@ -328,6 +334,8 @@ def _shape(value: Any, _: str) -> str:
 
 
 def _bytes(value: Any, _: str) -> int:
+    from ..byte_sizes import parse_size
+
     return parse_size(value) if isinstance(value, str) else _amount(value, "")
 
 

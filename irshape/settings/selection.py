@@ -22,15 +22,14 @@ from ..rule_ids import (
     UNREADABLE_FILE,
     RuleId,
 )
-from ..rules.settings import Settings
-from .comments import Comments
+from ..rules.settings import CustomRule, Settings
 from .configuration import Configuration
-from .patterns import matches
-from .selectors import _PREFIX, CUSTOM_CODES, check_selectors, covered
+from .selectors import _PREFIX, CUSTOM_CODES, MARK, check_selectors, covered
 
 if TYPE_CHECKING:
     from ..model.graph import Finding
     from ..model.source import Source
+    from .comments import Comments
 
 
 FATAL = frozenset(
@@ -128,6 +127,8 @@ def _exactness(selector: str) -> int:
 
 def ignored_in(path: str, configuration: Configuration) -> frozenset[str]:
     """The codes that `per-file-ignores` takes out of a file."""
+    from .patterns import matches
+
     return frozenset(
         code
         for pattern, selectors in configuration.per_file_ignores
@@ -137,6 +138,15 @@ def ignored_in(path: str, configuration: Configuration) -> frozenset[str]:
     )
 
 
+def _comments(source: Source, custom: tuple[CustomRule, ...]) -> Comments | None:
+    """The comments of a file; None for one that cannot have any."""
+    if MARK not in source.data:
+        return None
+    from .comments import Comments
+
+    return Comments(source, custom)
+
+
 class Filter:
     """Applies selection and comments to the findings of one file."""
 
@@ -144,7 +154,7 @@ class Filter:
         self.enabled = chosen.enabled
         self.ignored = chosen.ignored
         self.comments = (
-            Comments(source, chosen.custom) if chosen.comments and source is not None else None
+            _comments(source, chosen.custom) if chosen.comments and source is not None else None
         )
 
     def keep(self, finding: Finding) -> bool:

@@ -11,6 +11,8 @@ from ..spelling import suggestion
 from .errors import ConfigurationError
 
 _PREFIX = r"IR[0-9]{0,3}"
+MARK = b"irshape:"
+"""How a comment that silences findings begins."""
 CUSTOM_CODES = tuple(f"IR{number}" for number in range(910, 950))
 """The codes that the rules of `[[rules.custom]]` may have."""
 

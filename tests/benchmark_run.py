@@ -106,7 +106,8 @@ def measure(path: Path, shapes: dict[str, str], runs: int) -> str:
         reference()
         pairs = [(timed(ours), timed(reference)) for _ in range(runs)]
         cells.append(
-            f"{statistics.median(pair[1] for pair in pairs) * 1000:>10.0f} {statistics.median(b / a for a, b in pairs):>7.1f}"
+            f"{statistics.median(pair[1] for pair in pairs) * 1000:>10.0f} "
+            f"{statistics.median(b / a for a, b in pairs):>7.1f}"
         )
     else:
         cells.append(f"{'-':>10} {'-':>7}")
@@ -238,10 +239,12 @@ def main() -> None:
         (path, {}) for path in sorted((Path(__file__).parent.parent / "examples").glob("*.xml"))
     ]
     print(
-        f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores, {platform.machine()}; medians of {options.runs} paired runs"
+        f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} cores, "
+        f"{platform.machine()}; medians of {options.runs} paired runs"
     )
     print(
-        f"{'model':<22} {'inputs':<30} {'layers':>6} {'irshape ms':>10} {'CPU ms':>10} {'ratio':>7} {'onnx ms':>10} {'onnx/us':>7} {'peak MiB':>9} {'weights MiB':>12}"
+        f"{'model':<22} {'inputs':<30} {'layers':>6} {'irshape ms':>10} {'CPU ms':>10} "
+        f"{'ratio':>7} {'onnx ms':>10} {'onnx/us':>7} {'peak MiB':>9} {'weights MiB':>12}"
     )
     for path, shapes in asked:
         print(measure(path, shapes, options.runs), flush=True)

@@ -61,7 +61,10 @@ def repeated(source: Path, layers: int, folder: Path) -> Path:
         parts[1].append(re.sub(r'((?:from|to)-layer=")(\d+)"', moved, edges))
     target = folder / f"{source.stem}_{layers}.xml"
     target.write_text(
-        f"{text[: text.index('<layers>')]}<layers>{''.join(parts[0])}</layers><edges>{''.join(parts[1])}</edges></net>",
+        (
+            f"{text[: text.index('<layers>')]}<layers>{''.join(parts[0])}</layers><edges>"
+            f"{''.join(parts[1])}</edges></net>"
+        ),
         encoding="utf-8",
     )
     shutil.copyfile(source.with_suffix(".bin"), target.with_suffix(".bin"))
@@ -85,10 +88,12 @@ def main() -> None:
 
 def report(files: list[Path], runs: int) -> None:
     print(
-        f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.processor() or platform.machine()}; medians of {runs} paired runs"
+        f"Python {platform.python_version()}, {os.cpu_count()} cores, "
+        f"{platform.processor() or platform.machine()}; medians of {runs} paired runs"
     )
     print(
-        f"{'file':<28} {'MB':>6} {'layers':>7} {'irshape s':>10} {'OpenVINO s':>11} {'time ratio':>11} {'irshape MiB':>12} {'OpenVINO MiB':>13}"
+        f"{'file':<28} {'MB':>6} {'layers':>7} {'irshape s':>10} {'OpenVINO s':>11} "
+        f"{'time ratio':>11} {'irshape MiB':>12} {'OpenVINO MiB':>13}"
     )
     for file in files:
         ours = [sys.executable, "-m", "irshape", "validate", str(file)]
@@ -101,7 +106,8 @@ def report(files: list[Path], runs: int) -> None:
         layers = file.read_bytes().count(b"<layer ")
         size = file.stat().st_size / 1e6
         print(
-            f"{file.name[:28]:<28} {size:>6.2f} {layers:>7} {here:>10.3f} {there:>11.3f} {ratio:>11.2f} {memory[0]:>12.0f} {memory[1]:>13.0f}"
+            f"{file.name[:28]:<28} {size:>6.2f} {layers:>7} {here:>10.3f} {there:>11.3f} "
+            f"{ratio:>11.2f} {memory[0]:>12.0f} {memory[1]:>13.0f}"
         )
 
 

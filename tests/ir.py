@@ -35,8 +35,10 @@ class Net:
             )
         )
         self.layers.append(
-            f'<layer id="{number}" name="{label}" type="Parameter" version="opset1"><data shape="{shape}" element_type="{element_type}"/>'
-            f'<output><port id="0" precision="{FORMATS[element_type][0]}" names="{label}">{dims}</port></output></layer>'
+            f'<layer id="{number}" name="{label}" type="Parameter" version="opset1">'
+            f'<data shape="{shape}" element_type="{element_type}"/>'
+            f'<output><port id="0" precision="{FORMATS[element_type][0]}" names="{label}">'
+            f"{dims}</port></output></layer>"
         )
         return str(number)
 
@@ -50,7 +52,9 @@ class Net:
         shape = str(len(flat)) if isinstance(values, list) else ""
         dims = f"<dim>{shape}</dim>" if shape else ""
         self.layers.append(
-            f'<layer id="{number}" name="c{number}" type="Const" version="opset1"><data element_type="{element_type}" shape="{shape}" offset="{len(self.weights)}" size="{len(raw)}"/>'
+            f'<layer id="{number}" name="c{number}" type="Const" version="opset1">'
+            f'<data element_type="{element_type}" shape="{shape}" offset="{len(self.weights)}" '
+            f'size="{len(raw)}"/>'
             f'<output><port id="0" precision="{precision}">{dims}</port></output></layer>'
         )
         self.weights += raw
@@ -73,7 +77,9 @@ class Net:
         for index, source in enumerate(inputs):
             producer, _, port = source.partition(":")
             self.edges.append(
-                f'<edge from-layer="{producer}" from-port="{self._port(producer, int(port or 0))}" to-layer="{number}" to-port="{index}"/>'
+                f'<edge from-layer="{producer}" '
+                f'from-port="{self._port(producer, int(port or 0))}" to-layer="{number}" '
+                f'to-port="{index}"/>'
             )
         declared = ""
         for index, output in enumerate(["FP32"] if outputs is None else outputs):
@@ -84,7 +90,10 @@ class Net:
                 + "</port>"
             )
         self.layers.append(
-            f'<layer id="{number}" name="{name or f"{type.lower()}{number}"}" type="{type}" version="{version}">'
+            (
+                f'<layer id="{number}" name="{name or f"{type.lower()}{number}"}" type="{type}" '
+                f'version="{version}">'
+            )
             + (f"<data {attributes}/>" if attributes else "")
             + (f"<input>{ports}</input>" if inputs else "")
             + (f"<output>{declared}</output>" if declared else "")

@@ -83,7 +83,10 @@ class Row:
             return f"0 | | | | {known}"
         if self.exact:
             return f"{self.results} | exact | | | {known}"
-        return f"{self.results} | {self.absolute:.2g} | {self.relative:.1e} | {self.ulp if self.ulp < 100_000 else f'{self.ulp:.0e}'} | {known}"
+        return (
+            f"{self.results} | {self.absolute:.2g} | {self.relative:.1e} | "
+            f"{self.ulp if self.ulp < 100_000 else f'{self.ulp:.0e}'} | {known}"
+        )
 
 
 class Recorder:
@@ -133,7 +136,10 @@ class Recorder:
     def examples(self) -> str:
         """Cross-checks the examples; their table. What layers make by themselves goes into the rows."""
         lines = [
-            "| model | outputs | values compared | equal | largest error | of what is allowed | at |",
+            (
+                "| model | outputs | values compared | equal | largest error | of what is allowed "
+                "| at |"
+            ),
             "|---|---|---|---|---|---|---|",
         ]
         for path in sorted((ROOT / "examples").glob("*.xml")):
@@ -162,7 +168,8 @@ class Recorder:
             )
             at = f"{worst.layer.type} `{worst.layer.name}`"
             lines.append(
-                f"| {path.stem} | {len(comparison.rows)} | {len(rows)} | {equal} | {worst.error or 0:.2g} | {worst.excess:.1%} | {at} |"
+                f"| {path.stem} | {len(comparison.rows)} | {len(rows)} | {equal} | "
+                f"{worst.error or 0:.2g} | {worst.excess:.1%} | {at} |"
             )
         return "\n".join(lines)
 
@@ -180,7 +187,10 @@ class Recorder:
         }
         absent = ", ".join(f"{name}-{int(since)}" for name, since in sorted(every - versions))
         missing = (
-            f" Not compared, because no engine of OpenVINO runs them, or their value is only what a caller or another layer put there: {absent}."
+            (
+                " Not compared, because no engine of OpenVINO runs them, or their value is only "
+                f"what a caller or another layer put there: {absent}."
+            )
             if absent
             else ""
         )

@@ -82,7 +82,8 @@ def test_fault(model: Path, name: str, tmp_path: Path) -> None:
         )
         if not same or not fixes.fixed or path.read_bytes() != broken:
             wrong.append(
-                f"place {at}, layer {where}: {[str(found.message) for found in fixes.fixed]}\n{fixes.diff()}\nleft: {[found.message for found in fixes.remaining][:3]}"
+                f"place {at}, layer {where}: {[str(found.message) for found in fixes.fixed]}\n"
+                f"{fixes.diff()}\nleft: {[found.message for found in fixes.remaining][:3]}"
             )
     assert wrong == []
 
@@ -210,7 +211,10 @@ def test_bytes_elsewhere_stay(name: str, codec: str, end: str, tmp_path: Path) -
     if name == "a dimension too few":
         base = base.replace(" <!-- two -->", "")
         right, wrong = (
-            '<dim>2</dim>\n          <dim>3</dim>\n        </port>\n      </output>\n    </layer>\n    <layer id="2"',
+            (
+                "<dim>2</dim>\n          <dim>3</dim>\n        </port>\n      </output>\n"
+                '    </layer>\n    <layer id="2"'
+            ),
             '<dim>2</dim>\n        </port>\n      </output>\n    </layer>\n    <layer id="2"',
         )
     assert base.count(right) == 1

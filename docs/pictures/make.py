@@ -159,7 +159,10 @@ def drawn(lines: list[list[Run]]) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}"'
         f' width="{width:g}" height="{height:g}" role="img" aria-labelledby="title">',
-        '<title id="title">irshape validate on a model that OpenVINO reads without complaint</title>',
+        (
+            '<title id="title">irshape validate on a model that OpenVINO reads without '
+            "complaint</title>"
+        ),
         f'<rect width="{width:g}" height="{height:g}" rx="10" fill="{BACKGROUND}"/>',
         *(
             f'<circle cx="{MARGIN + 6 + 20 * place:g}" cy="18" r="6" fill="{colour}"/>'

@@ -330,7 +330,10 @@ POLICIES: list[tuple[str, list[tuple[str, str]]]] = [
         [
             (
                 "IR904",
-                "the policy expects the input 'imag', and the model has none of that name; did you mean 'image'?",
+                (
+                    "the policy expects the input 'imag', and the model has none of that name; did "
+                    "you mean 'image'?"
+                ),
             ),
             ("IR904", "the policy lists no input 'image'"),
         ],
@@ -377,7 +380,9 @@ def test_policy(folder: Path, text: str, expected: list[tuple[str, str]]) -> Non
 
 def test_policies_for_some_files(folder: Path) -> None:
     (folder / "irshape.toml").write_text(
-        '[[policy]]\nmax-layers = 4\n[[policy]]\nfiles = ["a/b/m.xml"]\nforbidden-operations = ["ReLU"]\n[[policy]]\nfiles = ["x/**"]\nforbidden-operations = ["Add"]'
+        '[[policy]]\nmax-layers = 4\n[[policy]]\nfiles = ["a/b/m.xml"]\n'
+        'forbidden-operations = ["ReLU"]\n[[policy]]\nfiles = ["x/**"]\n'
+        'forbidden-operations = ["Add"]'
     )
     assert codes("m.xml", "--select", "IR9") == ["IR902", "IR908"]
     network().save(folder, "other")

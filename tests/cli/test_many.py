@@ -353,9 +353,11 @@ def test_dask_over_the_loopback(folder: Path, tmp_path: Path) -> None:
         "from distributed import Client, LocalCluster\n"
         "if __name__ == '__main__':\n"
         "    paths = sorted(glob.glob(sys.argv[1] + '/**/*.xml', recursive=True))\n"
-        "    with LocalCluster(n_workers=2, threads_per_worker=1, host='127.0.0.1', dashboard_address=None) as cluster, Client(cluster) as client:\n"
+        "    with LocalCluster(n_workers=2, threads_per_worker=1, host='127.0.0.1', "
+        "dashboard_address=None) as cluster, Client(cluster) as client:\n"
         "        there = irshape.validate(paths, executor=client.get_executor())\n"
-        "    print(json.dumps([there.to_dict() == irshape.validate(paths).to_dict(), len(there.files)]))\n"
+        "    print(json.dumps([there.to_dict() == irshape.validate(paths).to_dict(), "
+        "len(there.files)]))\n"
     )
     environment = {
         **os.environ,
@@ -397,8 +399,11 @@ def test_progress_is_for_terminals(
 def test_one_file_imports_no_more_than_it_needs() -> None:
     code = (
         "import sys\nfrom irshape.cli import main\n"
-        "try:\n    main(['validate', '-q', '--isolated', sys.argv[1]])\nexcept SystemExit as ended:\n    assert not ended.code\n"
-        "print([name for name in ('tomllib', 'multiprocessing', 'concurrent.futures', 'importlib.metadata', 'hashlib', 'numpy', 'irshape.batch.many') if name in sys.modules])"
+        "try:\n    main(['validate', '-q', '--isolated', sys.argv[1]])\n"
+        "except SystemExit as ended:\n    assert not ended.code\n"
+        "print([name for name in ('tomllib', 'multiprocessing', 'concurrent.futures', "
+        "'importlib.metadata', 'hashlib', 'numpy', 'irshape.batch.many') if name in "
+        "sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(EXAMPLES / "ir_v10.xml")],

@@ -95,7 +95,8 @@ def test_annotations_choose_themselves_in_github_actions(
     status, output = call(WRONG, RIGHT)
     assert status == 1
     assert output.startswith(
-        "::error title=irshape IR201 output-shape-mismatch,file=wrong/keep_dims_forgotten.xml,line=15,col=9::wrong/keep_dims_forgotten.xml:15:9: IR201 "
+        "::error title=irshape IR201 output-shape-mismatch,file=wrong/keep_dims_forgotten.xml,"
+        "line=15,col=9::wrong/keep_dims_forgotten.xml:15:9: IR201 "
     )
     assert summary.read_text().startswith("# before\n## irshape: 1 error\n")
     assert call(WRONG, "-f", "text")[1].count("::") == 0
@@ -154,7 +155,10 @@ def test_the_same_files_give_the_same_bytes(form: str) -> None:
 
 
 def test_one_format_is_not_imported_for_another() -> None:
-    code = "import sys; from irshape.cli import main\ntry: main(['validate', sys.argv[1]])\nexcept SystemExit: pass\nprint(sorted(sys.modules))"
+    code = (
+        "import sys; from irshape.cli import main\ntry: main(['validate', sys.argv[1]])\n"
+        "except SystemExit: pass\nprint(sorted(sys.modules))"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code, str(WRONG)], capture_output=True, check=True, text=True
     )

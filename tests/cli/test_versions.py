@@ -235,7 +235,10 @@ def test_the_tables_cover_what_openvino_has() -> None:
             network("SoftSign", "opset9"),
             "2022.1",
             [
-                "SoftSign of opset9 needs OpenVINO 2022.2 or newer; the target 2022.1 reads up to opset8"
+                (
+                    "SoftSign of opset9 needs OpenVINO 2022.2 or newer; the target 2022.1 reads up "
+                    "to opset8"
+                )
             ],
         ),
         (
@@ -243,7 +246,10 @@ def test_the_tables_cover_what_openvino_has() -> None:
             "2021.1.0",
             [
                 "IR version 11 needs OpenVINO 2022.1 or newer; the target is 2021.1",
-                "MVN of opset6 needs OpenVINO 2021.3 or newer; the target 2021.1 reads up to opset4 (nearest: MVN of opset4)",
+                (
+                    "MVN of opset6 needs OpenVINO 2021.3 or newer; the target 2021.1 reads up to "
+                    "opset4 (nearest: MVN of opset4)"
+                ),
             ],
         ),
         (

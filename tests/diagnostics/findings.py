@@ -160,7 +160,10 @@ def fixed_report() -> Report:
             port={"direction": "output", "id": "2"},
             expected="[1,4,6,6]",
             actual="[1,4,8,8]",
-            help="declare <dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim>, or correct what the layer is given",
+            help=(
+                "declare <dim>1</dim><dim>4</dim><dim>6</dim>"
+                "<dim>6</dim>, or correct what the layer is given"
+            ),
         ),
         found(
             classifier,
@@ -221,7 +224,10 @@ def fixed_report() -> Report:
             port={"direction": "output", "id": "2"},
             expected="[6,12,1,1]",
             actual="[6,12]",
-            help="declare <dim>6</dim><dim>12</dim><dim>1</dim><dim>1</dim>, or correct what the layer is given",
+            help=(
+                "declare <dim>6</dim><dim>12</dim><dim>1</dim>"
+                "<dim>1</dim>, or correct what the layer is given"
+            ),
         )
     ]
     return Report(

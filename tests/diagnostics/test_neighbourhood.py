@@ -78,8 +78,10 @@ def test_what_the_consumer_says_instead_is_kept(tmp_path: Path) -> None:
 def test_a_layer_on_its_own_shows_the_value_it_was_given(tmp_path: Path) -> None:
     path = tmp_path / "layer.xml"
     path.write_text(
-        '<layer id="1" type="ReduceMean" version="opset1"><data keep_dims="true"/><input><port id="0"><dim>6</dim><dim>12</dim></port>'
-        '<port id="1"><dim>1</dim><!-- value is [1] --></port></input><output><port id="2"><dim>6</dim></port></output></layer>'
+        '<layer id="1" type="ReduceMean" version="opset1"><data keep_dims="true"/><input>'
+        '<port id="0"><dim>6</dim><dim>12</dim></port>'
+        '<port id="1"><dim>1</dim><!-- value is [1] --></port></input><output>'
+        '<port id="2"><dim>6</dim></port></output></layer>'
     )
     found = around(path, "1")
     assert [(edge.declared, edge.value, edge.clash) for edge in found.inputs] == [

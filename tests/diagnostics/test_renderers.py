@@ -370,7 +370,10 @@ def test_a_browser_reads_the_page_as_it_is_meant(tmp_path: Path, report: type[Re
     """The script runs under the page's own policy, and the tree that the browser builds is the one that was written."""
     written = render(report(), "html")
     (tmp_path / "page.html").write_text(written, encoding="utf-8")
-    options = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
+    options = (
+        "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+        "--disable-background-networking --disable-component-update --disable-sync"
+    )
     command = [
         "chromium",
         *options.split(),

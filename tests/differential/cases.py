@@ -270,7 +270,10 @@ def xml_layer(
     Ids of ports are inputs first, then outputs, counted through from 0.
     """
     lines = [
-        f'<layer id="{id}" name={quoteattr(name or f"{type}_{id}")} type={quoteattr(type)} version={quoteattr(version)}>'
+        (
+            f'<layer id="{id}" name={quoteattr(name or f"{type}_{id}")} type={quoteattr(type)} '
+            f"version={quoteattr(version)}>"
+        )
     ]
     if attributes:
         lines.append(

@@ -41,11 +41,13 @@ class _Talk:
         lines += [f"          {name}: {_ports(ports)}" for name, ports in answer.layers.items()]
         if answer.execution is not None:
             lines.append(
-                f"          run: {answer.execution.status} {answer.execution.engine} {_last_line(answer.execution.message)}"
+                f"          run: {answer.execution.status} {answer.execution.engine} "
+                f"{_last_line(answer.execution.message)}"
             )
             for name, tensor in answer.execution.results.items():
                 lines.append(
-                    f"          {name}: {tensor.element_type}{list(tensor.shape)} {_shown(tensor.array)}"
+                    f"          {name}: {tensor.element_type}{list(tensor.shape)} "
+                    f"{_shown(tensor.array)}"
                 )
         lines += [
             ("irshape   " if index == 0 else "          ") + line
@@ -107,7 +109,8 @@ def check(case: Case, oracle: Oracle) -> None:
             )
         elif "values" in known or "hardware" in known:
             talk.fail(
-                f"stale entry: {(known.get('values') or known['hardware'])!r}, but the case is not run"
+                f"stale entry: {(known.get('values') or known['hardware'])!r}, but the case is "
+                "not run"
             )
     _check_declared(talk, case)
 
@@ -145,7 +148,8 @@ def check_loosely(case: Case, oracle: Oracle) -> None:
         both = PartialShape.of(our_shape).merge(PartialShape.of(their_shape))
         if our_type != their_type or both != PartialShape.of(our_shape):
             talk.fail(
-                f"output {index}: {our_type} {our_shape} does not lie within OpenVINO's {their_type} {their_shape}"
+                f"output {index}: {our_type} {our_shape} does not lie within OpenVINO's "
+                f"{their_type} {their_shape}"
             )
 
 
@@ -189,7 +193,8 @@ def _not_accepted(talk: _Talk, known: dict[str, Known], errors: list[Any]) -> No
         talk.fail(f"stale entry: {known[kind]!r}, but irshape reports an error")
     if kind not in known and not errors:
         talk.fail(
-            f"OpenVINO's answer is: {talk.answer.status}; irshape reports no error (other than IR2xx)"
+            f"OpenVINO's answer is: {talk.answer.status}; irshape reports no error (other than "
+            "IR2xx)"
         )
 
 
@@ -239,7 +244,8 @@ def _compare_shapes(
                 talk.fail(f"`{name}` output {index}: shape {our_shape}, OpenVINO {their_shape}")
             if "tighter" not in known:
                 talk.fail(
-                    f"`{name}` output {index}: shape {our_shape} is tighter than OpenVINO's {their_shape}, and known does not say so"
+                    f"`{name}` output {index}: shape {our_shape} is tighter than OpenVINO's "
+                    f"{their_shape}, and known does not say so"
                 )
             tighter = True
     if "tighter" in known and not tighter:
@@ -289,7 +295,8 @@ def _compare_values(
             talk.fail(f"result {index} was computed as {our_type}, inferred {element_type}")
         if not PartialShape.parse(shape).encloses(PartialShape(array.shape)):
             talk.fail(
-                f"result {index} was computed with shape {list(array.shape)}, outside the inferred {shape}"
+                f"result {index} was computed with shape {list(array.shape)}, outside the "
+                f"inferred {shape}"
             )
     if case.expected is not None:
         for index, ((our_type, array), wanted) in enumerate(
@@ -301,7 +308,8 @@ def _compare_values(
     if execution.status != "done":
         if case.run != "alone":
             talk.fail(
-                'OpenVINO could not run it: correct what is fed, or, where it is a limitation, run="alone" with `expected` values'
+                "OpenVINO could not run it: correct what is fed, or, where it is a limitation, "
+                'run="alone" with `expected` values'
             )
         return
     if case.run == "alone":

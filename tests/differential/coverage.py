@@ -85,10 +85,19 @@ def operations_page() -> str:
     lines = [
         "# Operations",
         "",
-        "Every version of every operation of OpenVINO's opset1 to opset17: whether irshape infers its types and shapes, whether it evaluates it in NumPy, and how many rows of",
-        "the differential tests hold it against OpenVINO (of these, how many also compare values). Made by `python tests/differential/coverage.py`.",
+        (
+            "Every version of every operation of OpenVINO's opset1 to opset17: whether irshape "
+            "infers its types and shapes, whether it evaluates it in NumPy, and how many rows of"
+        ),
+        (
+            "the differential tests hold it against OpenVINO (of these, how many also compare "
+            "values). Made by `python tests/differential/coverage.py`."
+        ),
         "",
-        "| operation | opsets | category | infer | evaluate | rows against OpenVINO | of these run |",
+        (
+            "| operation | opsets | category | infer | evaluate | rows against OpenVINO | of these "
+            "run |"
+        ),
         "|---|---|---|---|---|---|---|",
     ]
     for cls, rows in sorted(
@@ -99,7 +108,8 @@ def operations_page() -> str:
         span = f"{opsets[0]} to {opsets[-1]}" if len(opsets) > 1 else f"{opsets[0]}"
         infer, evaluate = ("yes" if row[what] else "no" for what in ("infer", "evaluate"))
         lines.append(
-            f"| {cls.type_name()} | {span} | {row['category']} | {infer} | {evaluate} | {rows.rows or 'none'} | {rows.run or 'none'} |"
+            f"| {cls.type_name()} | {span} | {row['category']} | {infer} | {evaluate} | "
+            f"{rows.rows or 'none'} | {rows.run or 'none'} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -148,5 +158,6 @@ if __name__ == "__main__":
         path.parent.mkdir(exist_ok=True)
         path.write_text(page(), encoding="utf-8")
     print(
-        f"{sum(rows.rows > 0 for rows in counted().values())} of {len(counted())} versions have rows; {len(KNOWN)} known differences"
+        f"{sum(rows.rows > 0 for rows in counted().values())} of {len(counted())} versions "
+        f"have rows; {len(KNOWN)} known differences"
     )

@@ -39,7 +39,10 @@ KNOWN: dict[str, Known] = {
     ),
     "boolean-text": Known(
         "stricter",
-        'OpenVINO reads any text for a boolean (keep_dims="maybe"), the specification true or false',
+        (
+            'OpenVINO reads any text for a boolean (keep_dims="maybe"), the specification true or '
+            "false"
+        ),
     ),
     "unused-attribute-misspelt": Known(
         "stricter", "OpenVINO ignores an attribute it does not know, also a misspelt one"
@@ -51,37 +54,59 @@ KNOWN: dict[str, Known] = {
     # reductions
     "reduce-extreme-of-nothing": Known(
         "hardware",
-        "ReduceMax and ReduceMin of no elements: the identity is -inf and inf; the CPU plugin gives "
+        "ReduceMax and ReduceMin of no elements: the identity is -inf and inf; the CPU plugin "
+        "gives "
         "the lowest and largest finite number, or infinity for ReduceMin (AVX512-FP16)",
     ),
     "reduce-unknown-axes-kept": Known(
         "tighter",
-        "with keep_dims and axes known at run time each dimension stays or becomes 1: 3 is 1..3, where OpenVINO says ?",
+        (
+            "with keep_dims and axes known at run time each dimension stays or becomes 1: 3 is "
+            "1..3, where OpenVINO says ?"
+        ),
     ),
     "reduce-unknown-axis-dropped": Known(
         "tighter",
-        "one axis known at run time goes: each dimension left is its own or its right neighbour's, where OpenVINO says ?",
+        (
+            "one axis known at run time goes: each dimension left is its own or its right "
+            "neighbour's, where OpenVINO says ?"
+        ),
     ),
     "reduce-axis-of-scalar": Known(
         "stricter",
-        "axes 0 and -1 of a scalar: it has no axes, the specification wants -r to r-1; OpenVINO takes them unless keep_dims",
+        (
+            "axes 0 and -1 of a scalar: it has no axes, the specification wants -r to r-1; "
+            "OpenVINO takes them unless keep_dims"
+        ),
     ),
     # elementwise
     "explicit-broadcast": Known(
         "stricter",
-        "auto_broadcast explicit belongs to Broadcast; OpenVINO reads it anywhere and does as with none",
+        (
+            "auto_broadcast explicit belongs to Broadcast; OpenVINO reads it anywhere and does as "
+            "with none"
+        ),
     ),
     "narrow-integers-saturate": Known(
         "values",
-        "the CPU plugin's arithmetic on i8 and u8 stops at the limits of the type, Model.evaluate's wraps around",
+        (
+            "the CPU plugin's arithmetic on i8 and u8 stops at the limits of the type, "
+            "Model.evaluate's wraps around"
+        ),
     ),
     "text-as-number": Known(
         "stricter",
-        "OpenVINO reads an operation on numbers with strings as input, where it does not look at element types",
+        (
+            "OpenVINO reads an operation on numbers with strings as input, where it does not look "
+            "at element types"
+        ),
     ),
     "round-just-below-half": Known(
         "values",
-        "Round half_away_from_zero: the CPU plugin adds 0.5 and cuts, so the largest number below 0.5 becomes 1",
+        (
+            "Round half_away_from_zero: the CPU plugin adds 0.5 and cuts, so the largest number "
+            "below 0.5 becomes 1"
+        ),
     ),
     "erfinv-digits": Known("values", "the CPU plugin's ErfInv has three or four digits"),
     "squared-difference-of-bytes": Known(
@@ -89,14 +114,20 @@ KNOWN: dict[str, Known] = {
     ),
     "divide-towards-zero": Known(
         "values",
-        "Divide with m_pythondiv rounds down by the specification and in Model.evaluate; the CPU plugin cuts towards zero",
+        (
+            "Divide with m_pythondiv rounds down by the specification and in Model.evaluate; the "
+            "CPU plugin cuts towards zero"
+        ),
     ),
     "integer-power-overflow": Known(
         "values", "an integer power that does not fit: the CPU plugin gives the smallest integer"
     ),
     "pdpd-lost": Known(
         "values",
-        "in pdpd mode the CPU plugin's shifts, and Model.evaluate's Greater and GreaterEqual, lay the second input along other axes than auto_broadcast_axis says",
+        (
+            "in pdpd mode the CPU plugin's shifts, and Model.evaluate's Greater and GreaterEqual, "
+            "lay the second input along other axes than auto_broadcast_axis says"
+        ),
     ),
     "nf4-as-integer": Known("stricter", "OpenVINO takes nf4 for an integer type; it is none"),
     "clamp-not-a-number": Known(
@@ -121,14 +152,20 @@ KNOWN: dict[str, Known] = {
     ),
     "hard-sigmoid-list": Known(
         "stricter",
-        "HardSigmoid: alpha and beta are scalars; OpenVINO takes a list of unknown length in silence",
+        (
+            "HardSigmoid: alpha and beta are scalars; OpenVINO takes a list of unknown length in "
+            "silence"
+        ),
     ),
     "hard-sigmoid-of-integers": Known(
         "stricter", "HardSigmoid is for floating-point types; OpenVINO reads any in silence"
     ),
     "cumsum-axis-shape": Known(
         "stricter",
-        "CumSum: the specification wants a scalar axis; OpenVINO reads a list of several in silence, the CPU plugin refuses it",
+        (
+            "CumSum: the specification wants a scalar axis; OpenVINO reads a list of several in "
+            "silence, the CPU plugin refuses it"
+        ),
     ),
     "cumsum-axis-range": Known(
         "stricter", "CumSum: an axis out of range is read in silence and fails at run time"
@@ -140,11 +177,17 @@ KNOWN: dict[str, Known] = {
     ),
     "value-bounds-tighter": Known(
         "tighter",
-        "bounds of values are followed through operations, and through dimensions without an upper bound, where OpenVINO gives them up",
+        (
+            "bounds of values are followed through operations, and through dimensions without an "
+            "upper bound, where OpenVINO gives them up"
+        ),
     ),
     "convert-f64-stops": Known(
         "values",
-        "the CPU plugin's Convert from f64 to u8 and u4 stops at 0 where a negative number wraps around",
+        (
+            "the CPU plugin's Convert from f64 to u8 and u4 stops at 0 where a negative number "
+            "wraps around"
+        ),
     ),
     "convert-large-unsigned": Known(
         "values", "the CPU plugin's Convert from f32 to u32 stops at 2^31-1 or below"
@@ -158,40 +201,67 @@ KNOWN: dict[str, Known] = {
     # detection
     "nms-rows": Known(
         "values",
-        "NonMaxSuppression-1 to 4: the specification fills the triplets up with -1 (and -1 and -3 stop at min(boxes, limit * classes)); the CPU plugin gives as many as it finds",
+        (
+            "NonMaxSuppression-1 to 4: the specification fills the triplets up with -1 (and -1 and "
+            "-3 stop at min(boxes, limit * classes)); the CPU plugin gives as many as it finds"
+        ),
     ),
     "nms-equal-threshold": Known(
         "values",
-        "NonMaxSuppression: the specification keeps a box whose overlap equals iou_threshold, the CPU plugin drops it",
+        (
+            "NonMaxSuppression: the specification keeps a box whose overlap equals iou_threshold, "
+            "the CPU plugin drops it"
+        ),
     ),
     "matrix-nms-class-order": Known(
         "values",
-        "MatrixNms: with sort_result_type classid, the CPU plugin leaves the boxes of an image in the order of their scores",
+        (
+            "MatrixNms: with sort_result_type classid, the CPU plugin leaves the boxes of an image "
+            "in the order of their scores"
+        ),
     ),
     "multiclass-nms-equal-threshold": Known(
         "values",
-        "MulticlassNms: the specification keeps a box whose overlap equals iou_threshold (0 and 0 by default), the CPU plugin drops it",
+        (
+            "MulticlassNms: the specification keeps a box whose overlap equals iou_threshold (0 "
+            "and 0 by default), the CPU plugin drops it"
+        ),
     ),
     "multiclass-nms-eta": Known(
         "values",
-        "MulticlassNms: the specification holds a box against the threshold of the moment when the better one was taken, the CPU plugin against the lowest so far",
+        (
+            "MulticlassNms: the specification holds a box against the threshold of the moment when "
+            "the better one was taken, the CPU plugin against the lowest so far"
+        ),
     ),
     "nms5-beyond-threshold": Known(
         "values",
-        "NonMaxSuppression-5: the specification drops boxes beyond iou_threshold also with soft suppression, the CPU plugin fades them as NonMaxSuppression-9 does",
+        (
+            "NonMaxSuppression-5: the specification drops boxes beyond iou_threshold also with "
+            "soft suppression, the CPU plugin fades them as NonMaxSuppression-9 does"
+        ),
     ),
     # convolutions and poolings
     "binary-convolution-bits": Known(
         "values",
-        "BinaryConvolution: the CPU plugin reads the bits of u1 filters from the lowest of each byte on, where a u1 Const has its first element in the highest",
+        (
+            "BinaryConvolution: the CPU plugin reads the bits of u1 filters from the lowest of "
+            "each byte on, where a u1 Const has its first element in the highest"
+        ),
     ),
     "negative-size-attribute": Known(
         "stricter",
-        "strides, dilations, paddings and kernels are not negative by the specification; OpenVINO goes on with such numbers",
+        (
+            "strides, dilations, paddings and kernels are not negative by the specification; "
+            "OpenVINO goes on with such numbers"
+        ),
     ),
     "max-pool-same-lower": Known(
         "values",
-        "MaxPool-8 and -14 of a shape known at run time: the CPU plugin pads as for same_upper where auto_pad is same_lower",
+        (
+            "MaxPool-8 and -14 of a shape known at run time: the CPU plugin pads as for same_upper "
+            "where auto_pad is same_lower"
+        ),
     ),
     "pool-index-type": Known(
         "stricter",
@@ -212,12 +282,18 @@ KNOWN: dict[str, Known] = {
     ),
     "integers-wanted": Known(
         "stricter",
-        "MVN, NormalizeL2, AdaptivePool: the specification wants axes and sizes of an integer type; OpenVINO reads others in silence",
+        (
+            "MVN, NormalizeL2, AdaptivePool: the specification wants axes and sizes of an integer "
+            "type; OpenVINO reads others in silence"
+        ),
     ),
     # quantization
     "quantize-empty-range": Known(
         "values",
-        "FakeQuantize with input_low = input_high: the specification gives the output's ends, the CPU plugin NaN",
+        (
+            "FakeQuantize with input_low = input_high: the specification gives the output's ends, "
+            "the CPU plugin NaN"
+        ),
     ),
     "quantize-not-a-number": Known(
         "values",
@@ -225,39 +301,63 @@ KNOWN: dict[str, Known] = {
     ),
     "quantize-limits": Known(
         "stricter",
-        "FakeQuantize: the specification wants limits that are broadcast to the shape of data; OpenVINO also takes the reverse",
+        (
+            "FakeQuantize: the specification wants limits that are broadcast to the shape of data; "
+            "OpenVINO also takes the reverse"
+        ),
     ),
     "quantize-levels": Known("stricter", "FakeQuantize: the specification wants 2 levels or more"),
     # images
     "interpolate-antialias": Known(
         "values",
-        "Interpolate: `antialias` is for shrinking in mode linear; the CPU plugin ignores it below rank 5, and heeds it when all axes grow; Model.evaluate is right",
+        (
+            "Interpolate: `antialias` is for shrinking in mode linear; the CPU plugin ignores it "
+            "below rank 5, and heeds it when all axes grow; Model.evaluate is right"
+        ),
     ),
     "interpolate-pillow-coefficient": Known(
         "values",
-        "Interpolate: the CPU plugin takes -0.5 for bicubic_pillow whatever `cube_coeff` says; the specification and Model.evaluate heed it",
+        (
+            "Interpolate: the CPU plugin takes -0.5 for bicubic_pillow whatever `cube_coeff` says; "
+            "the specification and Model.evaluate heed it"
+        ),
     ),
     "interpolate-sizes": Known(
         "stricter",
-        "Interpolate: the specification wants one size that is not negative, or one scale above 0, for each axis",
+        (
+            "Interpolate: the specification wants one size that is not negative, or one scale "
+            "above 0, for each axis"
+        ),
     ),
     "interpolate-mode": Known("stricter", "Interpolate-1: OpenVINO reads any text for its mode"),
     # embeddings, segments, sparse tensors
     "embedding-index": Known(
         "stricter",
-        "EmbeddingBag, EmbeddingSegmentsSum: the specification wants indices of rows that the table has",
+        (
+            "EmbeddingBag, EmbeddingSegmentsSum: the specification wants indices of rows that the "
+            "table has"
+        ),
     ),
     "segment-max-lowest": Known(
         "values",
-        "SegmentMax: of f16 the CPU plugin fills in -inf (the lowest f32, converted), the specification the lowest f16, -65504",
+        (
+            "SegmentMax: of f16 the CPU plugin fills in -inf (the lowest f32, converted), the "
+            "specification the lowest f16, -65504"
+        ),
     ),
     "segment-max-of-infinity": Known(
         "values",
-        "SegmentMax: the CPU plugin starts from the lowest f32, so the maximum of -inf alone is -3.4e38",
+        (
+            "SegmentMax: the CPU plugin starts from the lowest f32, so the maximum of -inf alone "
+            "is -3.4e38"
+        ),
     ),
     "segment-max-of-nothing": Known(
         "crash",
-        "SegmentMax of no rows without num_segments: OpenVINO takes the maximum of an empty list and crashes",
+        (
+            "SegmentMax of no rows without num_segments: OpenVINO takes the maximum of an empty "
+            "list and crashes"
+        ),
     ),
     "segment-negative": Known(
         "stricter",
@@ -265,23 +365,35 @@ KNOWN: dict[str, Known] = {
     ),
     "sparse-bounded-rows": Known(
         "tighter",
-        "SparseFillEmptyRows: a dense_shape of 2..6 rows gives 2..6 indicators, where OpenVINO says ?",
+        (
+            "SparseFillEmptyRows: a dense_shape of 2..6 rows gives 2..6 indicators, where OpenVINO "
+            "says ?"
+        ),
     ),
     # sorting and searching
     "topk-bounded-k": Known(
         "tighter",
-        "TopK: k of 2..5 chooses at most 5 elements, also of an axis of unknown size, where OpenVINO says ?",
+        (
+            "TopK: k of 2..5 chooses at most 5 elements, also of an axis of unknown size, where "
+            "OpenVINO says ?"
+        ),
     ),
     "topk-k-too-large": Known(
         "stricter", "TopK: the specification wants k to be at most the size of the axis"
     ),
     "nonzero-of-bounds": Known(
         "tighter",
-        "NonZero of known bounds: an element of 2..5 is not zero, one of 0..9 may be; OpenVINO counts them all as possible",
+        (
+            "NonZero of known bounds: an element of 2..5 is not zero, one of 0..9 may be; OpenVINO "
+            "counts them all as possible"
+        ),
     ),
     "unique-count": Known(
         "tighter",
-        "Unique: as many indices and counts as slices along the axis at most, or as elements where only bounds are known; OpenVINO takes all elements, or says ?",
+        (
+            "Unique: as many indices and counts as slices along the axis at most, or as elements "
+            "where only bounds are known; OpenVINO takes all elements, or says ?"
+        ),
     ),
     "bucketize-order": Known(
         "stricter", "Bucketize: the specification wants boundaries that ascend and differ"
@@ -289,27 +401,45 @@ KNOWN: dict[str, Known] = {
     # control flow
     "if-interval-union": Known(
         "tighter",
-        "OpenVINO makes a dimension of an If `?` where a branch has an interval; irshape takes the union of the branches",
+        (
+            "OpenVINO makes a dimension of an If `?` where a branch has an interval; irshape takes "
+            "the union of the branches"
+        ),
     ),
     "port-map-input-twice": Known(
         "stricter",
-        "of two lines of a port map for one input OpenVINO keeps the first; the other Parameter is never fed, and the result is wrong",
+        (
+            "of two lines of a port map for one input OpenVINO keeps the first; the other "
+            "Parameter is never fed, and the result is wrong"
+        ),
     ),
     "loop-without-condition": Known(
         "stricter",
-        "the specification demands an execution condition of the body; OpenVINO reads a Loop without one and leaves its outputs dynamic",
+        (
+            "the specification demands an execution condition of the body; OpenVINO reads a Loop "
+            "without one and leaves its outputs dynamic"
+        ),
     ),
     "iterator-slices-disagree": Known(
         "stricter",
-        "the sliced inputs of a TensorIterator have different numbers of slices; OpenVINO goes by the last, and cannot run it",
+        (
+            "the sliced inputs of a TensorIterator have different numbers of slices; OpenVINO goes "
+            "by the last, and cannot run it"
+        ),
     ),
     "iterator-stride-not-part-size": Known(
         "stricter",
-        "OpenVINO counts the slices of a TensorIterator by `part_size` alone, and cannot run it where `stride` is not the same",
+        (
+            "OpenVINO counts the slices of a TensorIterator by `part_size` alone, and cannot run "
+            "it where `stride` is not the same"
+        ),
     ),
     "iterator-parameter-type": Known(
         "stricter",
-        "OpenVINO does not look whether the element type of a TensorIterator's input is that of the Parameter it feeds",
+        (
+            "OpenVINO does not look whether the element type of a TensorIterator's input is that "
+            "of the Parameter it feeds"
+        ),
     ),
     "iterator-start": Known(
         "values", "the CPU plugin takes slices from the first on, whatever `start` says"
@@ -317,16 +447,25 @@ KNOWN: dict[str, Known] = {
     # recurrent networks
     "recurrent-input-size": Known(
         "stricter",
-        "a cell's or sequence's X and W disagree on the input size; OpenVINO sees it only when the layer runs",
+        (
+            "a cell's or sequence's X and W disagree on the input size; OpenVINO sees it only when "
+            "the layer runs"
+        ),
     ),
     "recurrent-hidden-size": Known(
         "stricter",
-        "`hidden_size` of a cell or sequence is not the size of its states; OpenVINO goes by the shapes",
+        (
+            "`hidden_size` of a cell or sequence is not the size of its states; OpenVINO goes by "
+            "the shapes"
+        ),
     ),
     "recurrent-clip": Known("stricter", "the specification wants a positive `clip`"),
     "recurrent-functions": Known(
         "stricter",
-        "OpenVINO reads a recurrent sequence with any names of activation functions, and cannot run it",
+        (
+            "OpenVINO reads a recurrent sequence with any names of activation functions, and "
+            "cannot run it"
+        ),
     ),
     "gru-cell-type-of-w": Known(
         "stricter", "OpenVINO does not look at the element type of W in a GRUCell"
@@ -334,75 +473,123 @@ KNOWN: dict[str, Known] = {
     # temporal classification
     "ctc-index-type": Known(
         "stricter",
-        "CTCGreedyDecoderSeqLen: the specification wants i32 or i64 for its results; OpenVINO reads any type and cannot run it",
+        (
+            "CTCGreedyDecoderSeqLen: the specification wants i32 or i64 for its results; OpenVINO "
+            "reads any type and cannot run it"
+        ),
     ),
     "ctc-loss-default": Known(
         "values", "CTCLoss without ctc_merge_repeated: true by the specification, false in OpenVINO"
     ),
     "ctc-numbers": Known(
         "stricter",
-        "CTC: a length beyond the steps, or a blank that is no class; the CPU plugin returns rubbish or crashes",
+        (
+            "CTC: a length beyond the steps, or a blank that is no class; the CPU plugin returns "
+            "rubbish or crashes"
+        ),
     ),
     # signals
     "signal-size": Known(
         "stricter",
-        "Fourier transforms: a signal size is 1 or more, or -1 for all of the axis; the CPU plugin crashes on others",
+        (
+            "Fourier transforms: a signal size is 1 or more, or -1 for all of the axis; the CPU "
+            "plugin crashes on others"
+        ),
     ),
     "window-too-long": Known(
         "stricter",
-        "STFT, ISTFT: a window of 9..12 is longer than a frame of 8; OpenVINO looks at windows of known length only",
+        (
+            "STFT, ISTFT: a window of 9..12 is longer than a frame of 8; OpenVINO looks at windows "
+            "of known length only"
+        ),
     ),
     # generation
     "range-of-bounds": Known(
         "tighter",
-        "Range of bounded numbers has a bounded length: 0 to 2..10 by 1 is [2..10], where OpenVINO says ?",
+        (
+            "Range of bounded numbers has a bounded length: 0 to 2..10 by 1 is [2..10], where "
+            "OpenVINO says ?"
+        ),
     ),
     "range-of-strings": Known("stricter", "Range-4: the specification wants a numeric output_type"),
     "range-step-0-as-integer": Known(
         "stricter",
-        "Range-4: the specification leaves it undefined what a step does that is 0 as an integer; OpenVINO infers no elements",
+        (
+            "Range-4: the specification leaves it undefined what a step does that is 0 as an "
+            "integer; OpenVINO infers no elements"
+        ),
     ),
     "negative-size": Known(
         "stricter",
-        "a size that is given by a value is negative; OpenVINO takes -1 for an unknown size and other negative numbers for 0, and cannot run it",
+        (
+            "a size that is given by a value is negative; OpenVINO takes -1 for an unknown size "
+            "and other negative numbers for 0, and cannot run it"
+        ),
     ),
     "multinomial-convert-type": Known(
         "stricter",
-        "Multinomial: the specification wants i32 or i64; the CPU plugin returns rubbish for others",
+        (
+            "Multinomial: the specification wants i32 or i64; the CPU plugin returns rubbish for "
+            "others"
+        ),
     ),
     "multinomial-too-many": Known(
         "stricter",
-        "Multinomial: without replacement there cannot be more samples than classes; the CPU plugin crashes",
+        (
+            "Multinomial: without replacement there cannot be more samples than classes; the CPU "
+            "plugin crashes"
+        ),
     ),
     "range-empty-at-run-time": Known(
         "values",
-        "the CPU plugin gives some numbers for a Range at run time whose stop lies before its start",
+        (
+            "the CPU plugin gives some numbers for a Range at run time whose stop lies before its "
+            "start"
+        ),
     ),
     "random-uniform-scalar": Known("values", "the CPU plugin leaves a scalar RandomUniform unset"),
     # movement and shapes
     "shape-text": Known(
         "stricter",
-        "the shape of a Parameter: OpenVINO reads -2 and a number past int64 as 0, and an empty interval as ?, in silence",
+        (
+            "the shape of a Parameter: OpenVINO reads -2 and a number past int64 as 0, and an "
+            "empty interval as ?, in silence"
+        ),
     ),
     "reshape-count": Known(
         "stricter",
-        "Reshape with special_zero: the result has another number of elements than the input; OpenVINO sees it only when it runs",
+        (
+            "Reshape with special_zero: the result has another number of elements than the input; "
+            "OpenVINO sees it only when it runs"
+        ),
     ),
     "lists-longer-than-rank": Known(
         "stricter",
-        "SpaceToBatch: the specification wants an element of each list for each dimension; OpenVINO ignores those past the rank, and cannot run it",
+        (
+            "SpaceToBatch: the specification wants an element of each list for each dimension; "
+            "OpenVINO ignores those past the rank, and cannot run it"
+        ),
     ),
     "batch-itself": Known(
         "stricter",
-        "BatchToSpace, SpaceToBatch: the specification wants block 1 and nothing to crop or pad for the batch; OpenVINO infers other shapes than it computes",
+        (
+            "BatchToSpace, SpaceToBatch: the specification wants block 1 and nothing to crop or "
+            "pad for the batch; OpenVINO infers other shapes than it computes"
+        ),
     ),
     "window-not-positive": Known(
         "stricter",
-        "ExtractImagePatches: the specification wants positive sizes, strides and rates; OpenVINO refuses only zeros",
+        (
+            "ExtractImagePatches: the specification wants positive sizes, strides and rates; "
+            "OpenVINO refuses only zeros"
+        ),
     ),
     "two-numbers": Known(
         "stricter",
-        "Col2Im: the specification wants two numbers that are not negative; OpenVINO takes the first two of more, and negative padding",
+        (
+            "Col2Im: the specification wants two numbers that are not negative; OpenVINO takes the "
+            "first two of more, and negative padding"
+        ),
     ),
     "col2im-defaults": Known(
         "crash",
@@ -410,27 +597,46 @@ KNOWN: dict[str, Known] = {
     ),
     "slice-across-the-ends": Known(
         "tighter",
-        "Slice, StridedSlice: from an index counted from the end to one counted from the beginning, or back, the size of the part first grows and then falls with that of the axis",
+        (
+            "Slice, StridedSlice: from an index counted from the end to one counted from the "
+            "beginning, or back, the size of the part first grows and then falls with that of the "
+            "axis"
+        ),
     ),
     "shrink-out-of-range": Known(
         "stricter",
-        "StridedSlice: shrink_axis_mask takes an index that the axis has not; OpenVINO sees it only when it runs",
+        (
+            "StridedSlice: shrink_axis_mask takes an index that the axis has not; OpenVINO sees it "
+            "only when it runs"
+        ),
     ),
     "scatter-axis": Known(
         "stricter",
-        "ScatterElementsUpdate: the specification wants one axis; OpenVINO takes the first of several in silence",
+        (
+            "ScatterElementsUpdate: the specification wants one axis; OpenVINO takes the first of "
+            "several in silence"
+        ),
     ),
     "slice-scatter-types": Known(
         "stricter",
-        "SliceScatter: the specification wants one element type for data and updates; OpenVINO does not look",
+        (
+            "SliceScatter: the specification wants one element type for data and updates; OpenVINO "
+            "does not look"
+        ),
     ),
     "pad-cuts-too-much": Known(
         "stricter",
-        "Pad: more elements are to be cut off an axis than it has; OpenVINO infers an unknown size and fails when it runs",
+        (
+            "Pad: more elements are to be cut off an axis than it has; OpenVINO infers an unknown "
+            "size and fails when it runs"
+        ),
     ),
     "pad-of-dynamic-type": Known(
         "lenient",
-        "Pad without pad_value of a tensor whose element type is not known: OpenVINO fails to make a zero of that type",
+        (
+            "Pad without pad_value of a tensor whose element type is not known: OpenVINO fails to "
+            "make a zero of that type"
+        ),
     ),
     "tile-nothing": Known(
         "values", "the CPU plugin returns rubbish for Tile with an empty list of repeats"
@@ -441,23 +647,38 @@ KNOWN: dict[str, Known] = {
     ),
     "split-lengths": Known(
         "stricter",
-        "VariadicSplit: the lengths add up to more than there can be, or to less; OpenVINO sees it only where the axis is static and there is no -1",
+        (
+            "VariadicSplit: the lengths add up to more than there can be, or to less; OpenVINO "
+            "sees it only where the axis is static and there is no -1"
+        ),
     ),
     "gather-batch-dims": Known(
         "stricter",
-        "Gather: batch_dims below minus the rank of the indices; OpenVINO reads it in silence and returns rubbish",
+        (
+            "Gather: batch_dims below minus the rank of the indices; OpenVINO reads it in silence "
+            "and returns rubbish"
+        ),
     ),
     "counted-in-reals": Known(
         "stricter",
-        "the specification wants integers for indices, axes and lengths; OpenVINO reads any type in silence",
+        (
+            "the specification wants integers for indices, axes and lengths; OpenVINO reads any "
+            "type in silence"
+        ),
     ),
     "left-unset": Known(
         "values",
-        "the CPU plugin leaves elements unset: GatherND with empty tuples, GatherTree of sequences of length 0",
+        (
+            "the CPU plugin leaves elements unset: GatherND with empty tuples, GatherTree of "
+            "sequences of length 0"
+        ),
     ),
     "sizes-moved": Known(
         "tighter",
-        "bounds of sizes go through operations that only move elements (Roll, Reverse, Tile, …); OpenVINO follows known sizes alone",
+        (
+            "bounds of sizes go through operations that only move elements (Roll, Reverse, Tile, "
+            "…); OpenVINO follows known sizes alone"
+        ),
     ),
 }
 """Keys are lower case with hyphens. Name a difference by what it is about, not by the case that found it."""

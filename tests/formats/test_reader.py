@@ -100,7 +100,10 @@ def test_places_in_any_order() -> None:
 
 DEEP = 200_000
 HOSTILE = {
-    "entities": b'<!DOCTYPE net [<!ENTITY a "aaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><net name="&b;" version="11"/>',
+    "entities": (
+        b'<!DOCTYPE net [<!ENTITY a "aaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
+        b'<net name="&b;" version="11"/>'
+    ),
     "an entity that names a file": b'<!DOCTYPE net [<!ENTITY a SYSTEM "file:///etc/passwd">]><net name="&a;" version="11"/>',
     "an entity that nobody defines": b'<net name="&nothing;" version="11"/>',
     "deep elements": b'<net version="11"><layers>' + b"<layer>" * DEEP,
@@ -166,7 +169,11 @@ def test_a_file_that_ends_at_any_byte(tmp_path: Path) -> None:
 
 def test_a_layer_on_its_own_that_ends_at_any_byte(tmp_path: Path) -> None:
     """Missing end tags are repaired, so that part of it may load; nothing is raised."""
-    whole = b'<layer ... type="ReduceMean"><data keep_dims="true"/><input><port id="0"><dim>4</dim></port><port id="1"><dim>1</dim> <!-- [0] --></port></input></layer>'
+    whole = (
+        b'<layer ... type="ReduceMean"><data keep_dims="true"/><input>'
+        b'<port id="0"><dim>4</dim></port>'
+        b'<port id="1"><dim>1</dim> <!-- [0] --></port></input></layer>'
+    )
     path = tmp_path / "layer.xml"
     for size in range(len(whole)):
         path.write_bytes(whole[:size])
@@ -265,7 +272,8 @@ def test_a_pointer_in_place_of_the_xml(tmp_path: Path) -> None:
 def test_versions_are_refused_by_name(version: int, tmp_path: Path) -> None:
     path = tmp_path / "m.xml"
     path.write_text(
-        f'<?xml version="1.0"?>\n<net name="m" version="{version}" batch="1">\n<layers/><edges/></net>'
+        f'<?xml version="1.0"?>\n<net name="m" version="{version}" batch="1">\n'
+        "<layers/><edges/></net>"
     )
     with pytest.raises(irshape.LoadError) as refused:
         irshape.load(path)

@@ -332,18 +332,35 @@ def test_constants_inside_bodies(tmp_path: Path, oracle: Oracle) -> None:
     shared = 'element_type="i64" shape="1" offset="0" size="8"'
 
     def const(id: int, data: str, precision: str = "I64", dims: str = "<dim>1</dim>") -> str:
-        return f'<layer id="{id}" name="k{id}" type="Const" version="opset1"><data {data}/><output><port id="0" precision="{precision}">{dims}</port></output></layer>'
+        return (
+            f'<layer id="{id}" name="k{id}" type="Const" version="opset1"><data {data}/><output>'
+            f'<port id="0" precision="{precision}">{dims}</port></output></layer>'
+        )
 
-    parameter = '<layer id="0" name="in" type="Parameter" version="opset1"><data shape="?,4" element_type="f32"/><output><port id="0" precision="FP32"><dim>-1</dim><dim>4</dim></port></output></layer>'
-    result = '<layer id="9" name="out" type="Result" version="opset1"><input><port id="0" precision="FP32"><dim>-1</dim><dim>4</dim></port></input></layer>'
-    gather = '<layer id="3" name="g" type="ReduceSum" version="opset1"><data keep_dims="true"/><input><port id="0"/><port id="1"/></input><output><port id="2" precision="FP32"><dim>1</dim><dim>4</dim></port></output></layer>'
+    parameter = (
+        '<layer id="0" name="in" type="Parameter" version="opset1">'
+        '<data shape="?,4" element_type="f32"/><output>'
+        '<port id="0" precision="FP32"><dim>-1</dim><dim>4</dim></port></output></layer>'
+    )
+    result = (
+        '<layer id="9" name="out" type="Result" version="opset1"><input>'
+        '<port id="0" precision="FP32"><dim>-1</dim><dim>4</dim></port></input></layer>'
+    )
+    gather = (
+        '<layer id="3" name="g" type="ReduceSum" version="opset1"><data keep_dims="true"/><input>'
+        '<port id="0"/><port id="1"/></input><output>'
+        '<port id="2" precision="FP32"><dim>1</dim><dim>4</dim></port></output></layer>'
+    )
     then = f"""<then_body><layers>{parameter}{const(2, shared)}{gather}{result}</layers><edges>
         <edge from-layer="0" from-port="0" to-layer="3" to-port="0"/><edge from-layer="2" from-port="0" to-layer="3" to-port="1"/>
         <edge from-layer="3" from-port="2" to-layer="9" to-port="0"/></edges></then_body>"""
     otherwise = f"""<else_body><layers>{parameter}{result}</layers><edges><edge from-layer="0" from-port="0" to-layer="9" to-port="0"/></edges>
         <rt_info><kept value="1"/></rt_info></else_body>"""
     maps = "".join(
-        f'<{name}_port_map><input external_port_id="1" internal_layer_id="0"/><output external_port_id="0" internal_layer_id="9"/></{name}_port_map>'
+        (
+            f'<{name}_port_map><input external_port_id="1" internal_layer_id="0"/>'
+            f'<output external_port_id="0" internal_layer_id="9"/></{name}_port_map>'
+        )
         for name in ("then", "else")
     )
     chosen = net.layer(
@@ -433,7 +450,8 @@ def test_the_new_file_has_its_own_weights(tmp_path: Path, oracle: Oracle) -> Non
 def test_layers_on_their_own_are_no_model_to_write(tmp_path: Path) -> None:
     path = tmp_path / "layer.xml"
     path.write_text(
-        '<layer type="ReLU" ...><input><port id="0"><dim>1</dim></port></input><output><port id="1"><dim>1</dim></port></output></layer>'
+        '<layer type="ReLU" ...><input><port id="0"><dim>1</dim></port></input><output>'
+        '<port id="1"><dim>1</dim></port></output></layer>'
     )
     with pytest.raises(ValueError, match="layers on their own"):
         irshape.save(irshape.load(path), tmp_path / "new.xml")

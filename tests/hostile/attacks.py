@@ -89,7 +89,10 @@ raw(
 )
 raw(
     "external DTD",
-    '<?xml version="1.0"?><!DOCTYPE net SYSTEM "http://127.0.0.1:9/x.dtd"><net name="m" version="11"/>',
+    (
+        '<?xml version="1.0"?><!DOCTYPE net SYSTEM "http://127.0.0.1:9/x.dtd">'
+        '<net name="m" version="11"/>'
+    ),
     "IR002",
 )
 raw(
@@ -100,7 +103,10 @@ raw(
 raw("undefined entity", '<net name="&nothing;" version="11"/>', "IR001")
 raw(
     "XInclude",
-    '<net version="11" xmlns:xi="http://www.w3.org/2001/XInclude"><layers><xi:include href="/etc/passwd" parse="text"/></layers></net>',
+    (
+        '<net version="11" xmlns:xi="http://www.w3.org/2001/XInclude"><layers>'
+        '<xi:include href="/etc/passwd" parse="text"/></layers></net>'
+    ),
     "IR006",
 )
 raw("deep elements", '<net version="11">' + "<a>" * 200_000 + "</a>" * 200_000 + "</net>", "IR006")
@@ -286,7 +292,10 @@ small(
     _layer(
         "MaxPool",
         ["1,1,8,8"],
-        f'strides="{"1," * 100_000}1" pads_begin="0,0" pads_end="0,0" kernel="1,1" rounding_type="floor"',
+        (
+            f'strides="{"1," * 100_000}1" pads_begin="0,0" pads_end="0,0" kernel="1,1" '
+            'rounding_type="floor"'
+        ),
     ),
     None,
 )
@@ -324,7 +333,8 @@ def constant(
 ) -> None:
     net = Net()
     net.layers.append(
-        f'<layer id="0" name="c" type="Const" version="opset1"><data {data}/><output><port id="0" precision="{precision}">{dims}</port></output></layer>'
+        f'<layer id="0" name="c" type="Const" version="opset1"><data {data}/><output>'
+        f'<port id="0" precision="{precision}">{dims}</port></output></layer>'
     )
     net.result("0")
     net.weights = weights
@@ -531,7 +541,10 @@ raw("ten thousand dimensions", RIGHT.replace("<dim>3</dim>", "<dim>3</dim>" * 10
 def chain(count: int) -> str:
     """A long cycle, its edges in the worst order."""
     layers = "".join(
-        f'<layer id="{i}" name="a" type="ReLU" version="opset1"><input><port id="0"/></input><output><port id="1" precision="FP32"/></output></layer>'
+        (
+            f'<layer id="{i}" name="a" type="ReLU" version="opset1"><input><port id="0"/></input>'
+            '<output><port id="1" precision="FP32"/></output></layer>'
+        )
         for i in range(count)
     )
     edges = "".join(
@@ -557,16 +570,21 @@ raw(
 def loop(inside: str, attributes: str = "", trips: int | None = None, ties: str = "") -> str:
     """A TensorIterator or Loop around some layers."""
     return (
-        '<layer id="1" name="loop" type="TensorIterator" version="opset1"><input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></input>'
+        '<layer id="1" name="loop" type="TensorIterator" version="opset1"><input>'
+        '<port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port></input>'
         '<output><port id="1" precision="FP32"><dim>2</dim><dim>3</dim></port></output>'
         f"<port_map>{ties}</port_map><body><layers>{inside}</layers><edges>"
-        '<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></body></layer>'
+        '<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>'
+        '<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></body></layer>'
     )
 
 
 INSIDE = (
-    '<layer id="0" name="i" type="Parameter" version="opset1"><data shape="{shape}" element_type="f32"/><output><port id="0" precision="FP32">{dims}</port></output></layer>'
-    '<layer id="1" name="r" type="ReLU" version="opset1"><input><port id="0"/></input><output><port id="1" precision="FP32">{dims}</port></output></layer>'
+    '<layer id="0" name="i" type="Parameter" version="opset1">'
+    '<data shape="{shape}" element_type="f32"/><output><port id="0" precision="FP32">'
+    "{dims}</port></output></layer>"
+    '<layer id="1" name="r" type="ReLU" version="opset1"><input><port id="0"/></input><output>'
+    '<port id="1" precision="FP32">{dims}</port></output></layer>'
     '<layer id="2" name="o" type="Result" version="opset1"><input><port id="0"/></input></layer>'
 )
 
@@ -603,7 +621,9 @@ for what, tie in {
 raw(
     "a port map: an output of huge parts",
     iterated(
-        f'<input external_port_id="0" internal_layer_id="0"/><output external_port_id="1" internal_layer_id="2" axis="0" stride="{2**62}" start="0" end="{2**62}" part_size="{2**62}"/>'
+        '<input external_port_id="0" internal_layer_id="0"/>'
+        f'<output external_port_id="1" internal_layer_id="2" axis="0" stride="{2**62}" '
+        f'start="0" end="{2**62}" part_size="{2**62}"/>'
     ),
     "IR",
 )
@@ -615,7 +635,8 @@ raw(
 raw(
     "a port map: nowhere",
     iterated(
-        '<input external_port_id="99" internal_layer_id="99"/><output external_port_id="99" internal_layer_id="99"/>'
+        '<input external_port_id="99" internal_layer_id="99"/>'
+        '<output external_port_id="99" internal_layer_id="99"/>'
     ),
     "IR",
 )
@@ -631,7 +652,10 @@ raw(
 def nested(depth: int) -> str:
     """Bodies inside one another."""
     opening = '<layer id="0" name="l" type="TensorIterator" version="opset1"><body><layers>'
-    return f'<net name="m" version="11"><layers>{opening * depth}{"</layers></body></layer>" * depth}</layers></net>'
+    return (
+        '<net name="m" version="11"><layers>'
+        f"{opening * depth}{'</layers></body></layer>' * depth}</layers></net>"
+    )
 
 
 raw("bodies in bodies", nested(50), "IR")
@@ -642,9 +666,16 @@ raw("bodies in bodies, far too deep", nested(20_000), "IR005")
 def wide(depth: int) -> str:
     """Ifs inside both branches of Ifs: 2^depth of them, as many as stand in the file."""
     if not depth:
-        return '<layer id="0" name="p" type="Parameter" version="opset1"><data shape="2" element_type="f32"/><output><port id="0" precision="FP32"><dim>2</dim></port></output></layer>'
+        return (
+            '<layer id="0" name="p" type="Parameter" version="opset1">'
+            '<data shape="2" element_type="f32"/><output>'
+            '<port id="0" precision="FP32"><dim>2</dim></port></output></layer>'
+        )
     inner = wide(depth - 1)
-    return f'<layer id="0" name="i" type="If" version="opset8"><then_body><layers>{inner}</layers></then_body><else_body><layers>{inner}</layers></else_body></layer>'
+    return (
+        '<layer id="0" name="i" type="If" version="opset8"><then_body><layers>'
+        f"{inner}</layers></then_body><else_body><layers>{inner}</layers></else_body></layer>"
+    )
 
 
 raw("branches in branches", f'<net name="m" version="11"><layers>{wide(9)}</layers></net>', "IR")

@@ -192,7 +192,10 @@ LAYERS: dict[str, Given] = {
     "StridedSlice": (
         ["8,6", [1, 0], [7, 6], [2, 1]],
         "StridedSlice",
-        'begin_mask="0,1" end_mask="0,1" new_axis_mask="0,0" shrink_axis_mask="0,0" ellipsis_mask="0,0"',
+        (
+            'begin_mask="0,1" end_mask="0,1" new_axis_mask="0,0" shrink_axis_mask="0,0" '
+            'ellipsis_mask="0,0"'
+        ),
         "opset1",
         1,
     ),
@@ -200,14 +203,21 @@ LAYERS: dict[str, Given] = {
     "MaxPool": (
         ["1,2,8,8"],
         "MaxPool",
-        'strides="2,2" dilations="1,1" pads_begin="0,0" pads_end="0,0" kernel="3,3" rounding_type="ceil" auto_pad="explicit" index_element_type="i64" axis="0"',
+        (
+            'strides="2,2" dilations="1,1" pads_begin="0,0" pads_end="0,0" kernel="3,3" '
+            'rounding_type="ceil" auto_pad="explicit" index_element_type="i64" axis="0"'
+        ),
         "opset8",
         2,
     ),
     "Interpolate": (
         ["1,2,4,4", [8, 8], [2, 3]],
         "Interpolate",
-        'mode="linear" shape_calculation_mode="sizes" coordinate_transformation_mode="half_pixel" nearest_mode="floor" antialias="false" pads_begin="0" pads_end="0"',
+        (
+            'mode="linear" shape_calculation_mode="sizes" '
+            'coordinate_transformation_mode="half_pixel" nearest_mode="floor" antialias="false" '
+            'pads_begin="0" pads_end="0"'
+        ),
         "opset11",
         1,
     ),

@@ -215,13 +215,31 @@ def test_values_as_text(text: str, numbers: tuple[int | float, ...] | None) -> N
 @pytest.mark.parametrize(
     "inputs",
     [
-        '<port id="0"><dim>4</dim><dim>5</dim></port><port id="1"><!-- axes: [0] --><dim>1</dim></port>',
-        '<port id="0"><dim>4</dim><dim>5</dim></port><port id="1"><dim>1</dim></port> <!-- axes: [0] -->',
+        (
+            '<port id="0"><dim>4</dim><dim>5</dim></port><port id="1">'
+            "<!-- axes: [0] --><dim>1</dim></port>"
+        ),
+        (
+            '<port id="0"><dim>4</dim><dim>5</dim></port>'
+            '<port id="1"><dim>1</dim></port> <!-- axes: [0] -->'
+        ),
         '<port id="0"><dim>4</dim><dim>5</dim></port><port id="1"/> <!-- axes: [0] -->',
-        '\n<port id="0"><dim>4</dim><dim>5</dim></port>\n<!-- axes: [0] -->\n<port id="1"><dim>1</dim></port>\n',
-        '\n<port id="0"><dim>4</dim><dim>5</dim></port>\n<port id="1"><dim>1</dim></port>\n<!-- axes: [0] -->\n',
-        '\n<port id="0"><dim>4</dim><dim>5</dim></port>\n<port id="1">\n<!-- axes: [0] -->\n<dim>1</dim>\n</port>\n',
-        '\n<!-- data --> <port id="0"><dim>4</dim><dim>5</dim></port>\n<!-- axes: [0] --> <port id="1"><dim>1</dim></port>\n',
+        (
+            '\n<port id="0"><dim>4</dim><dim>5</dim></port>\n<!-- axes: [0] -->\n'
+            '<port id="1"><dim>1</dim></port>\n'
+        ),
+        (
+            '\n<port id="0"><dim>4</dim><dim>5</dim></port>\n<port id="1"><dim>1</dim></port>\n'
+            "<!-- axes: [0] -->\n"
+        ),
+        (
+            '\n<port id="0"><dim>4</dim><dim>5</dim></port>\n<port id="1">\n<!-- axes: [0] -->\n'
+            "<dim>1</dim>\n</port>\n"
+        ),
+        (
+            '\n<!-- data --> <port id="0"><dim>4</dim><dim>5</dim></port>\n'
+            '<!-- axes: [0] --> <port id="1"><dim>1</dim></port>\n'
+        ),
     ],
     ids=[
         "inside",
@@ -234,7 +252,10 @@ def test_values_as_text(text: str, numbers: tuple[int | float, ...] | None) -> N
     ],
 )
 def test_where_a_comment_may_stand(inputs: str, tmp_path: Path) -> None:
-    text = f'<layer type="ReduceMax" ...><data keep_dims="false"/><input>{inputs}</input><output>{ports("5", first=2)}</output></layer>'
+    text = (
+        f'<layer type="ReduceMax" ...><data keep_dims="false"/><input>{inputs}</input><output>'
+        f"{ports('5', first=2)}</output></layer>"
+    )
     assert shapes(load(tmp_path, text)) == [["[5]"]]
 
 
@@ -250,7 +271,10 @@ def test_a_value_in_several_comments(tmp_path: Path) -> None:
 
 
 def test_comments_at_outputs_are_no_values(tmp_path: Path) -> None:
-    text = f'<layer type="ReLU" ...><input>{ports("2")}</input><output><port id="1"><dim>2</dim> <!-- [3, 4] --></port></output></layer>'
+    text = (
+        f'<layer type="ReLU" ...><input>{ports("2")}</input><output>'
+        '<port id="1"><dim>2</dim> <!-- [3, 4] --></port></output></layer>'
+    )
     assert load(tmp_path, text).layers[0].outputs[0].value is None
 
 
@@ -290,7 +314,10 @@ def test_element_types_come_from_precisions_and_comments(tmp_path: Path) -> None
 
 
 def test_what_nothing_is_said_about_stays_dynamic(tmp_path: Path) -> None:
-    text = f'<layer type="ReLU" ...><input>{ports("2,?")}</input><output>{ports("2,-1", first=1)}</output></layer>'
+    text = (
+        f'<layer type="ReLU" ...><input>{ports("2,?")}</input><output>'
+        f"{ports('2,-1', first=1)}</output></layer>"
+    )
     report = validated(tmp_path, text)
     assert report.diagnostics == []
     assert irshape.infer(irshape.load(report.path)).to_dict()["layers"][0]["outputs"] == [
@@ -311,13 +338,20 @@ def test_sizes_and_scales_have_their_usual_types(tmp_path: Path) -> None:
 def test_indices_or_a_mask_as_the_attribute_says(
     attributes: str, axis: str, tmp_path: Path
 ) -> None:
-    text = f'<layer type="Reverse" ...><data {attributes}/><input>{ports("2,3,4", axis if axis == "3" else "1")}</input><output>{ports("2,3,4", first=2)}</output></layer>'
+    text = (
+        f'<layer type="Reverse" ...><data {attributes}/><input>'
+        f"{ports('2,3,4', axis if axis == '3' else '1')}</input><output>"
+        f"{ports('2,3,4', first=2)}</output></layer>"
+    )
     assert errors(validated(tmp_path, text)) == []
 
 
 def test_a_type_that_the_operation_wants_to_know_is_assumed(tmp_path: Path) -> None:
     """Nothing is said of the type of the logits; that is no mistake of theirs. What is said, and wrong, is reported."""
-    text = f'<layer type="CTCLoss" ...><input>{ports("8,20,128", "8", "8,20", "8")}</input><output>{ports("8", first=4)}</output></layer>'
+    text = (
+        f'<layer type="CTCLoss" ...><input>{ports("8,20,128", "8", "8,20", "8")}</input><output>'
+        f"{ports('8', first=4)}</output></layer>"
+    )
     assert errors(validated(tmp_path, text)) == []
     assert shapes(load(tmp_path, text)) == [["[8]"]]
     assert "IR403" in [
@@ -363,7 +397,10 @@ def layer_of(folder: Path, text: str) -> Layer:
         ('strides="2,2" pads_begin="0,0" pads_end="0,0" kernel="2,2" rounding_type="floor"', 1, 1),
         ('strides="2,2" pads_begin="0,0" pads_end="0,0" kernel="2,2" rounding_type="floor"', 2, 14),
         (
-            'strides="2,2" dilations="1,1" pads_begin="0,0" pads_end="0,0" kernel="2,2" index_element_type="i32"',
+            (
+                'strides="2,2" dilations="1,1" pads_begin="0,0" pads_end="0,0" kernel="2,2" '
+                'index_element_type="i32"'
+            ),
             2,
             14,
         ),
@@ -373,7 +410,10 @@ def layer_of(folder: Path, text: str) -> Layer:
 def test_the_version_is_the_newest_that_fits(
     data: str, outputs: int, since: int, tmp_path: Path
 ) -> None:
-    text = f'<layer type="MaxPool" ...><data {data}/><input>{ports("1,3,8,8")}</input><output>{ports(*["1,3,4,4"] * outputs, first=1)}</output></layer>'
+    text = (
+        f'<layer type="MaxPool" ...><data {data}/><input>{ports("1,3,8,8")}</input><output>'
+        f"{ports(*['1,3,4,4'] * outputs, first=1)}</output></layer>"
+    )
     assert newest_fitting(layer_of(tmp_path, text)).since == since
 
 
@@ -382,14 +422,23 @@ def test_layers_of_one_file_have_versions_of_their_own(tmp_path: Path) -> None:
     data = (
         '<data strides="2,2" pads_begin="0,0" pads_end="0,0" kernel="2,2" rounding_type="floor"/>'
     )
-    one = f'<layer type="MaxPool" ...>{data}<input>{ports("1,3,8,8")}</input><output>{ports("1,3,4,4", first=1)}</output></layer>'
-    two = f'<layer type="MaxPool" ...>{data}<input>{ports("1,3,8,8")}</input><output>{ports("1,3,4,4", "1,3,4,4", first=1)}</output></layer>'
+    one = (
+        f'<layer type="MaxPool" ...>{data}<input>{ports("1,3,8,8")}</input><output>'
+        f"{ports('1,3,4,4', first=1)}</output></layer>"
+    )
+    two = (
+        f'<layer type="MaxPool" ...>{data}<input>{ports("1,3,8,8")}</input><output>'
+        f"{ports('1,3,4,4', '1,3,4,4', first=1)}</output></layer>"
+    )
     assert shapes(load(tmp_path, one + two)) == [["[1,3,4,4]"], ["[1,3,4,4]", "[1,3,4,4]"]]
     assert errors(validated(tmp_path, one + two + one)) == []
 
 
 def test_a_version_that_is_given_counts(tmp_path: Path) -> None:
-    text = f'<layer type="Gelu" version="opset1" ...><input>{ports("2")}</input><output>{ports("2", first=1)}</output></layer>'
+    text = (
+        f'<layer type="Gelu" version="opset1" ...><input>{ports("2")}</input><output>'
+        f"{ports('2', first=1)}</output></layer>"
+    )
     assert [found.code for found in errors(validated(tmp_path, text))] == ["IR603"]
 
 
@@ -431,7 +480,10 @@ def test_how_documents_write_is_no_finding(head: str, tmp_path: Path) -> None:
 def test_dots_inside_quotes_stay(tmp_path: Path) -> None:
     model = load(
         tmp_path,
-        '<layer ... type="Parameter" ...><data shape="..." element_type="f32"/><output><port id="0"/></output></layer>',
+        (
+            '<layer ... type="Parameter" ...><data shape="..." element_type="f32"/><output>'
+            '<port id="0"/></output></layer>'
+        ),
     )
     assert shapes(model) == [["[...]"]]
     equation = "a...->...a"
@@ -449,23 +501,73 @@ IN, OUT = ports("2,3"), ports("2,3", first=1)
         (f'<layer type="ReLU">\n  <input>{IN}\n  <output>{OUT}</output>\n</layer>', (2, 3)),
         (f'<layer type="ReLU">\n  <input>{IN}</input>\n  <output>{OUT}\n</layer>', (3, 3)),
         (f'<layer type="ReLU">\n  <input>{IN}</input>\n  <output>{OUT}</output>\n', (1, 1)),
-        (f'<layer type="Clamp">\n  <data min="0" max="1">\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>', (2, 3)),
-        (f'<layer type="Clamp">\n  <data min=0 max="1"/>\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>', (2, 9)),
-        (f'<layer type="Clamp">\n  <data min="0"max="1"/>\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>', (2, 16)),
-        (f'<layer type="Clamp">\n  <data min=“0” max=”1”/>\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>', (2, 13)),
-        (f'<layer type="ReLU">\n  <input>\n    <port id="0"/>\n      <dim>2</dim><dim>3</dim></port></input>\n  <output>{OUT}</output>\n</layer>', (3, 5)),
-        (f'<layer type="ReLU">\n  <input>\n    <port id="0"/>\n      <dim>2</dim><dim>3</dim></input>\n  <output>{OUT}</output>\n</layer>', (3, 5)),
-        (f'<layer type="ReLU">\n  <input>\n    <port id="0"><dim>2/dim><dim>3</dim></port></input>\n  <output>{OUT}</output>\n</layer>', (3, 24)),
-        (f'<layer type="ReLU">\n  <input>\n    <port id="0"><dim>2<dim><dim>3</dim></port></input>\n  <output>{OUT}</output>\n</layer>', (3, 24)),
-        (f'<layer type="ReLU">\n  <input>\n    <port id="0"><dim>2<dim>3</dim></port></input>\n  <output>{OUT}</output>\n</layer>', None),
-        (f'<layer type="ReLU">\n  <input>\n    <port id="0"><dim>2</dim><dim>3</port></input>\n  <output>{OUT}</output>\n</layer>', (3, 30)),
-        (f'<layer type="ReLU">\n  <input>\n    <port id="0"><dim>2</dim><dim>3</dim>\n  </input>\n  <output>{OUT}</output>\n</layer>', (3, 5)),
-        (f'<layer type="ReLU">\n  <input>{IN}</input></input>\n  <output>{OUT}</output>\n</layer>', (2, 62)),
-        (f'<layer type="ReLU">\n  </><input>{IN}</input>\n  <output>{OUT}</output>\n</layer>\n</>', (2, 3)),
+        ((
+            f'<layer type="Clamp">\n  <data min="0" max="1">\n  <input>{IN}</input>\n'
+            f'  <output>{OUT}</output>\n</layer>'
+            ), (2, 3)),
+        ((
+            f'<layer type="Clamp">\n  <data min=0 max="1"/>\n  <input>{IN}</input>\n'
+            f'  <output>{OUT}</output>\n</layer>'
+            ), (2, 9)),
+        ((
+            f'<layer type="Clamp">\n  <data min="0"max="1"/>\n  <input>{IN}</input>\n'
+            f'  <output>{OUT}</output>\n</layer>'
+            ), (2, 16)),
+        ((
+            f'<layer type="Clamp">\n  <data min=“0” max=”1”/>\n  <input>{IN}</input>\n'
+            f'  <output>{OUT}</output>\n</layer>'
+            ), (2, 13)),
+        ((
+            '<layer type="ReLU">\n  <input>\n    <port id="0"/>\n'
+            f'      <dim>2</dim><dim>3</dim></port></input>\n  <output>{OUT}</output>\n</layer>'
+            ), (3, 5)),
+        ((
+            '<layer type="ReLU">\n  <input>\n    <port id="0"/>\n'
+            f'      <dim>2</dim><dim>3</dim></input>\n  <output>{OUT}</output>\n</layer>'
+            ), (3, 5)),
+        ((
+            '<layer type="ReLU">\n  <input>\n'
+            f'    <port id="0"><dim>2/dim><dim>3</dim></port></input>\n  <output>{OUT}</output>\n'
+            '</layer>'
+            ), (3, 24)),
+        ((
+            '<layer type="ReLU">\n  <input>\n'
+            f'    <port id="0"><dim>2<dim><dim>3</dim></port></input>\n  <output>{OUT}</output>\n'
+            '</layer>'
+            ), (3, 24)),
+        ((
+            '<layer type="ReLU">\n  <input>\n    <port id="0"><dim>2<dim>3</dim></port></input>\n'
+            f'  <output>{OUT}</output>\n</layer>'
+            ), None),
+        ((
+            '<layer type="ReLU">\n  <input>\n    <port id="0"><dim>2</dim><dim>3</port></input>\n'
+            f'  <output>{OUT}</output>\n</layer>'
+            ), (3, 30)),
+        ((
+            '<layer type="ReLU">\n  <input>\n    <port id="0"><dim>2</dim><dim>3</dim>\n'
+            f'  </input>\n  <output>{OUT}</output>\n</layer>'
+            ), (3, 5)),
+        ((
+            f'<layer type="ReLU">\n  <input>{IN}</input></input>\n  <output>{OUT}</output>\n'
+            '</layer>'
+            ), (2, 62)),
+        ((
+            f'<layer type="ReLU">\n  </><input>{IN}</input>\n  <output>{OUT}</output>\n</layer>\n'
+            '</>'
+            ), (2, 3)),
         (f'<... type="ReLU" ...>\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>', (1, 1)),
-        (f'<layer type="ReLU">\n  <input>{IN}</input>\n  <output>\n</output>\n  <output>{OUT}</output>\n</layer>', (5, 3)),
-        (f'<layer type="ReLU">\n  <input>\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>', (3, 3)),
-        (f'<layer type="Clamp">\n  <data>min="0" max="1"</data>\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>', (2, 3)),
+        ((
+            f'<layer type="ReLU">\n  <input>{IN}</input>\n  <output>\n</output>\n'
+            f'  <output>{OUT}</output>\n</layer>'
+            ), (5, 3)),
+        ((
+            f'<layer type="ReLU">\n  <input>\n  <input>{IN}</input>\n  <output>{OUT}</output>\n'
+            '</layer>'
+            ), (3, 3)),
+        ((
+            f'<layer type="Clamp">\n  <data>min="0" max="1"</data>\n  <input>{IN}</input>\n'
+            f'  <output>{OUT}</output>\n</layer>'
+            ), (2, 3)),
         (f'<… type="ReLU">\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>', (1, 1)),
     ],
     ids=[
@@ -505,7 +607,10 @@ def test_an_input_for_each_port_is_one_input(tmp_path: Path) -> None:
 
 
 def test_attributes_behind_data_are_attributes(tmp_path: Path) -> None:
-    text = '<layer ... type="Parameter" ...>\n<data>element_type="f32" shape="1,3"</data>\n<output><port id="0"><dim>1</dim><dim>4</dim></port></output></layer>'
+    text = (
+        '<layer ... type="Parameter" ...>\n<data>element_type="f32" shape="1,3"</data>\n'
+        '<output><port id="0"><dim>1</dim><dim>4</dim></port></output></layer>'
+    )
     report = validated(tmp_path, text)
     assert kept(report) == [("IR007", 2, 1), ("IR201", 3, 9)]
     assert irshape.load(report.path).layers[0].attributes == {"element_type": "f32", "shape": "1,3"}
@@ -572,14 +677,20 @@ def test_ports_that_are_left_out(tmp_path: Path) -> None:
     """Nothing is said of ports that are not there; attributes are checked all the same."""
     report = validated(
         tmp_path,
-        '<layer ... type="SoftMax" ... >\n<data axis="1" banana="2"/>\n<input> ... </input>\n<output> … </output>\n</layer>',
+        (
+            '<layer ... type="SoftMax" ... >\n<data axis="1" banana="2"/>\n<input> ... </input>\n'
+            "<output> … </output>\n</layer>"
+        ),
     )
     assert kept(report) == [("IR301", 2, 16), ("IR008", 3, 9), ("IR008", 4, 10)]
 
 
 def test_dimensions_that_are_left_out(tmp_path: Path) -> None:
     for inside in ("...", "<dim>...</dim>", "<dim>2</dim> ... <dim>3</dim>", "<dim>…</dim>"):
-        text = f'<layer type="ReLU" ...><input><port id="0">{inside}</port></input><output>{OUT}</output></layer>'
+        text = (
+            f'<layer type="ReLU" ...><input><port id="0">{inside}</port></input><output>'
+            f"{OUT}</output></layer>"
+        )
         assert shapes(load(tmp_path, text)) == [["[...]"]]
 
 
@@ -591,7 +702,11 @@ def test_a_layer_without_type(tmp_path: Path) -> None:
 
 
 def test_other_encodings(tmp_path: Path) -> None:
-    text = f'<?xml version="1.0" encoding="ISO-8859-1"?>\n<layer name="größe" type="ReLU"><input>{IN}</input><output>{ports("2,4", first=1)}</output></layer>'
+    text = (
+        '<?xml version="1.0" encoding="ISO-8859-1"?>\n'
+        f'<layer name="größe" type="ReLU"><input>{IN}</input><output>'
+        f"{ports('2,4', first=1)}</output></layer>"
+    )
     path = tmp_path / "latin.xml"
     path.write_bytes(text.encode("latin-1"))
     found = irshape.validate(path).files[0].diagnostics

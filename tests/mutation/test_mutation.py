@@ -109,7 +109,8 @@ def main(models: list[Path]) -> None:
             for line in lost:
                 print(line, file=sys.stderr)
     print(
-        "| fault | places | irshape finds it, at its layer | OpenVINO refuses the file |\n|---|---|---|---|"
+        "| fault | places | irshape finds it, at its layer | OpenVINO refuses the file |\n"
+        "|---|---|---|---|"
     )
     for name in FAULTS:
         print(

@@ -104,24 +104,36 @@ def network(where: str = "net", layers: str = LAYERS, edges: str = EDGES) -> str
     if where == "net":
         return _net(layers, edges)
     port = {"If": 1, "TensorIterator": 0, "Loop": 2}[where]
-    line = f'<input external_port_id="{port}" internal_layer_id="0"{{more}}/><output external_port_id="9" internal_layer_id="5"/>'
+    line = (
+        f'<input external_port_id="{port}" internal_layer_id="0"{{more}}/>'
+        '<output external_port_id="9" internal_layer_id="5"/>'
+    )
     if where == "If":
         what, inputs, outer = (
             'name="if" type="If" version="opset8"',
             '<port id="0" precision="BOOL"/>',
             '<edge from-layer="11" from-port="0" to-layer="13" to-port="0"/>',
         )
-        inside = f"<then_port_map>{line.format(more='')}</then_port_map><then_body>{_body(layers, edges)}</then_body>{_ELSE}"
+        inside = (
+            f"<then_port_map>{line.format(more='')}</then_port_map><then_body>"
+            f"{_body(layers, edges)}</then_body>{_ELSE}"
+        )
     elif where == "TensorIterator":
         what, inputs, outer = 'name="iterator" type="TensorIterator" version="opset1"', "", ""
         sliced = ' axis="2" start="0" end="-1" stride="8" part_size="8"'
-        inside = f"<port_map>{line.format(more=sliced)}</port_map><back_edges/><body>{_body(layers, edges)}</body>"
+        inside = (
+            f"<port_map>{line.format(more=sliced)}</port_map><back_edges/><body>"
+            f"{_body(layers, edges)}</body>"
+        )
     else:
         what, inputs = (
             'name="loop" type="Loop" version="opset5"',
             '<port id="0" precision="I64"/><port id="1" precision="BOOL"/>',
         )
-        outer = '<edge from-layer="12" from-port="0" to-layer="13" to-port="0"/><edge from-layer="11" from-port="0" to-layer="13" to-port="1"/>'
+        outer = (
+            '<edge from-layer="12" from-port="0" to-layer="13" to-port="0"/>'
+            '<edge from-layer="11" from-port="0" to-layer="13" to-port="1"/>'
+        )
         going = (
             '<output external_port_id="-1" internal_layer_id="22" purpose="execution_condition"/>'
         )

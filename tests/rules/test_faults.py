@@ -24,9 +24,18 @@ def axes(*values: int) -> bytes:
 
 
 OUT = ("output", "2")
-MEAN_OUT = '<output><port id="2" precision="FP32" names="y"><dim>1</dim><dim>4</dim><dim>1</dim><dim>1</dim></port></output>'
-CONV_OUT = '<output><port id="2" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port></output>'
-MEAN_IN = '<port id="0" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port>\n<port id="1" precision="I64"><dim>2</dim></port>'
+MEAN_OUT = (
+    '<output><port id="2" precision="FP32" names="y"><dim>1</dim><dim>4</dim><dim>1</dim>'
+    "<dim>1</dim></port></output>"
+)
+CONV_OUT = (
+    '<output><port id="2" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim>'
+    "<dim>6</dim></port></output>"
+)
+MEAN_IN = (
+    '<port id="0" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port>\n'
+    '<port id="1" precision="I64"><dim>2</dim></port>'
+)
 MEAN = '<layer id="4" name="mean" type="ReduceMean" version="opset1">'
 CONV = (
     '<data strides="1, 1" dilations="1, 1" pads_begin="0, 0" pads_end="0, 0" auto_pad="explicit"/>'
@@ -274,7 +283,11 @@ FAULTS = {
     "a layer that feeds nothing": Fault(
         "IR115",
         RESULT,
-        '<layer id="6" name="lost" type="ReLU" version="opset1"><input><port id="0"/></input><output><port id="1" precision="FP32"><dim>1</dim><dim>4</dim><dim>1</dim><dim>1</dim></port></output></layer>\n'
+        (
+            '<layer id="6" name="lost" type="ReLU" version="opset1"><input><port id="0"/></input>'
+            '<output><port id="1" precision="FP32"><dim>1</dim><dim>4</dim><dim>1</dim>'
+            "<dim>1</dim></port></output></layer>\n"
+        )
         + RESULT,
         '<layer id="6"',
         "6",
@@ -300,7 +313,10 @@ FAULTS = {
         "IR126",
         MEAN_OUT,
         MEAN_OUT
-        + '<rt_info><attribute name="fused_names" version="0" value="a"/>\n<attribute name="fused_names" version="0" value="b"/></rt_info>',
+        + (
+            '<rt_info><attribute name="fused_names" version="0" value="a"/>\n'
+            '<attribute name="fused_names" version="0" value="b"/></rt_info>'
+        ),
         '<attribute name="fused_names" version="0" value="b"/>',
         "4",
         None,

@@ -149,7 +149,10 @@ def roi(scale: str) -> Text:
     prior = net.layer(
         "PriorBox",
         [net.constant([2, 2]), net.constant([32, 32])],
-        f'min_size="{scale}" aspect_ratio="" flip="false" clip="false" step="16" offset="0.5" variance="0.1" scale_all_sizes="false"',
+        (
+            f'min_size="{scale}" aspect_ratio="" flip="false" clip="false" step="16" offset="0.5" '
+            'variance="0.1" scale_all_sizes="false"'
+        ),
         outputs=["FP32:2,16"],
         name="prior",
     )
@@ -180,7 +183,10 @@ def nested(depth: int) -> str:
     """Bodies within bodies."""
     inner = LAYERS
     for _ in range(depth):
-        inner = f'<layer id="0" name="n" type="If" version="opset8"><then_body><layers>{inner}</layers><edges/></then_body></layer>'
+        inner = (
+            f'<layer id="0" name="n" type="If" version="opset8"><then_body><layers>{inner}</layers>'
+            "<edges/></then_body></layer>"
+        )
     return network(layers=inner, edges="")
 
 
@@ -290,7 +296,10 @@ ROWS = {
         "IR125",
         whole(' names="x"', ""),
         whole(),
-        '<port id="0" precision="FP32"><dim>1</dim><dim>3</dim><dim>8</dim><dim>8</dim></port></output>',
+        (
+            '<port id="0" precision="FP32"><dim>1</dim><dim>3</dim><dim>8</dim>'
+            "<dim>8</dim></port></output>"
+        ),
         "0",
         ("output", "0"),
         "names",

@@ -131,7 +131,10 @@ def net(
     head: str = '<net name="model" version="11">',
 ) -> str:
     lines = "\n".join(EDGES.values()) if edges is None else edges
-    return f"{head}\n<layers>\n{x}{axes}{middle}{RESULT}</layers>\n<edges>\n{lines}\n</edges>\n</net>\n"
+    return (
+        f"{head}\n<layers>\n{x}{axes}{middle}{RESULT}</layers>\n<edges>\n{lines}\n</edges>\n"
+        "</net>\n"
+    )
 
 
 def mean(inside: str) -> str:
@@ -187,13 +190,23 @@ def unfed(code: str) -> str:
 
 
 def in_a_circle(code: str) -> str:
-    relu = '<layer id="{id}" name="l{id}" type="{type}" version="opset1"><input>{inputs}</input><output><port id="{out}" precision="FP32"><dim>2</dim><dim>3</dim></port></output></layer>\n'
+    relu = (
+        '<layer id="{id}" name="l{id}" type="{type}" version="opset1"><input>{inputs}</input>'
+        '<output><port id="{out}" precision="FP32"><dim>2</dim>'
+        "<dim>3</dim></port></output></layer>\n"
+    )
     port = '<port id="{}" precision="FP32"><dim>2</dim><dim>3</dim></port>'
     layers = relu.format(
         id=2, type="Add", inputs=port.format(0) + port.format(1), out=2
     ) + relu.format(id=3, type="ReLU", inputs=port.format(0), out=1)
-    result = '<layer id="4" name="y" type="Result" version="opset1"><input><port id="0"/></input></layer>\n'
-    more = '<edge from-layer="0" from-port="0" to-layer="2" to-port="1"/><edge from-layer="3" from-port="1" to-layer="4" to-port="0"/>'
+    result = (
+        '<layer id="4" name="y" type="Result" version="opset1"><input>'
+        '<port id="0"/></input></layer>\n'
+    )
+    more = (
+        '<edge from-layer="0" from-port="0" to-layer="2" to-port="1"/>'
+        '<edge from-layer="3" from-port="1" to-layer="4" to-port="0"/>'
+    )
     return net("", x=X, axes=layers + result, edges=code + more).replace(RESULT, "")
 
 
@@ -223,7 +236,10 @@ def constants(code: str) -> str:
     """Constants with those attributes, and nothing else."""
     layers = ""
     for number, data in enumerate(re.findall(r"<data [^>]*/>", code)):
-        layers += f'<layer id="{number}" name="c{number}" type="Const" version="opset1">{data}<output><port id="0" precision="I64"><dim>1</dim></port></output></layer>\n'
+        layers += (
+            f'<layer id="{number}" name="c{number}" type="Const" version="opset1">{data}<output>'
+            '<port id="0" precision="I64"><dim>1</dim></port></output></layer>\n'
+        )
     return f'<net name="model" version="11"><layers>{layers}</layers><edges/></net>\n'
 
 
@@ -234,9 +250,15 @@ def mistyped(code: str) -> str:
 def variables(code: str) -> str:
     code = code.replace(
         "…",
-        '<input><port id="0"/></input><output><port id="1" precision="FP32"><dim>2</dim><dim>3</dim></port></output>',
+        (
+            '<input><port id="0"/></input><output>'
+            '<port id="1" precision="FP32"><dim>2</dim><dim>3</dim></port></output>'
+        ),
     )
-    edges = '<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="3" to-port="0"/>'
+    edges = (
+        '<edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>'
+        '<edge from-layer="1" from-port="1" to-layer="3" to-port="0"/>'
+    )
     return net(
         code,
         axes="",

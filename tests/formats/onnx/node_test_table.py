@@ -156,8 +156,14 @@ def table() -> str:
             row.update(own(case, Path(name)))
             row.update(f"ov {stage}" for stage in by_openvino)
     total: Counter[str] = sum(counts.values(), Counter())
-    head = f"Node tests of onnx {onnx.__version__}, OpenVINO {str(ov.__version__).split('-')[0]} on its CPU plugin at f32.\n\n"
-    head += "| operator | tests | irshape loads | infers | executes right | OpenVINO loads | compiles | executes right |\n|---|---|---|---|---|---|---|---|\n"
+    head = (
+        f"Node tests of onnx {onnx.__version__}, OpenVINO {str(ov.__version__).split('-')[0]} on "
+        "its CPU plugin at f32.\n\n"
+    )
+    head += (
+        "| operator | tests | irshape loads | infers | executes right | OpenVINO loads | compiles "
+        "| executes right |\n|---|---|---|---|---|---|---|---|\n"
+    )
     columns = ("cases", *STAGES, *(f"ov {stage}" for stage in STAGES))
 
     def line(label: str, row: Counter[str]) -> str:

@@ -96,9 +96,9 @@ def test_a_finding_names_the_node_and_its_attribute(tmp_path: Path) -> None:
     report = irshape.validate(written(model(nodes, ["x:f32[2,3]"], ["y:f32[1,3]"], 10), tmp_path))
     (found,) = report.diagnostics
     assert (found.line, found.layer and found.layer["name"]) == (2, "mean")
-    assert (
-        found.message
-        == "`axes` holds -2: ReduceMean of version 1 counts axes from 0; negative ones came with opset 11"
+    assert found.message == (
+        "`axes` holds -2: ReduceMean of version 1 counts axes from 0; negative ones came with "
+        "opset 11"
     )
     source = irshape.load(tmp_path / "model.onnx").source
     assert source.line(2) == '<ReduceMean name="mean" inputs="r" outputs="y" axes="-2"/>'

@@ -1,7 +1,8 @@
-"""A residual image classifier of a fixed size: convolutions with folded batch normalisation, poolings, a softmax.
+"""A residual image classifier of a fixed size, with folded batch normalisation and a softmax.
 
-The normalisation of the image is part of the graph, as a converter leaves it, and the weights are stored as f16 with
-a Convert behind each: this is what `openvino.save_model` does unless it is told not to.
+The normalisation of the image is part of the graph, as a converter leaves it, and the weights are
+stored as f16 with a Convert behind each: this is what `openvino.save_model` does unless it is told
+not to.
 """
 
 import numpy as np
@@ -20,7 +21,7 @@ def convolution(
     kernel: int = 3,
     stride: int = 1,
 ) -> ov.Node:
-    """Convolution without a bias, then what a batch normalisation becomes: a factor and a shift for each channel."""
+    """Convolution without a bias, then a factor and a shift per channel (a folded batch norm)."""
     pad = [kernel // 2] * 2
     weights = floats(normal(rng, outputs, inputs, kernel, kernel))
     y = op.convolution(x, weights, [stride] * 2, pad, pad, [1, 1], name=name)
@@ -41,7 +42,8 @@ def residual(
     )
     y = convolution(rng, y, outputs, outputs, f"{name}/conv2")
     if stride != 1:
-        # An average over the 2x2 windows, those at the border without their padding, before the 1x1 projection.
+        # An average over the 2x2 windows, those at the border without their padding, before the 1x1
+        # projection.
         x = op.avg_pool(
             x, [stride] * 2, [0, 0], [0, 0], [2, 2], True, "ceil", "explicit", name=f"{name}/pool"
         )

@@ -1,7 +1,8 @@
-"""What the example scripts share: constants, the pieces that most networks have, and the writing of an IR.
+"""What the example scripts share: constants, pieces that most networks have, writing an IR.
 
-A model is written the same, byte for byte, whenever its script runs: weights come from `numpy.random.default_rng`
-with a fixed seed, and a node that its script did not name is named by its type and its place in the graph.
+A model is written the same, byte for byte, whenever its script runs: weights come from
+`numpy.random.default_rng` with a fixed seed, and a node that its script did not name is named by
+its type and its place in the graph.
 """
 
 from collections.abc import Callable
@@ -31,7 +32,7 @@ def ints(value: ArrayLike) -> ov.Node:
 
 
 def normal(rng: np.random.Generator, *shape: int, scale: float | None = None) -> np.ndarray:
-    """Random f32 weights; by default of a size that keeps the variance of what they are multiplied with."""
+    """Random f32 weights, by default scaled so that a product with them keeps its variance."""
     if scale is None:
         scale = 1.0 / float(np.sqrt(np.prod(shape[1:])))
     return (rng.standard_normal(shape) * scale).astype(np.float32)
@@ -62,7 +63,7 @@ def result(x: ov.Node | ov.Output, name: str) -> ov.Node:
 
 
 def name_nodes(model: ov.Model) -> None:
-    """Names every unnamed node by type and place, in bodies too: OpenVINO's counter runs on from model to model."""
+    """Names unnamed nodes by type and place, in bodies too: OpenVINO's own counter never resets."""
     for place, node in enumerate(model.get_ordered_ops()):
         if node.friendly_name == node.name:
             node.friendly_name = f"{node.get_type_name()}_{place}"

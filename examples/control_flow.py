@@ -1,7 +1,7 @@
-"""Control flow in small: an If whose branches disagree about a size, and a Loop with an If and another Loop inside.
+"""An If whose branches disagree about a size, and a Loop that contains an If and another Loop.
 
-The outer Loop runs a number of times that an input decides; the inner one has no trip count and runs until its
-condition says no.
+The outer Loop runs a number of times that an input decides; the inner one has no trip count and
+runs until its condition says no.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ WIDTH = 4
 
 
 def wide_or_narrow(rng: np.random.Generator, x: ov.Node) -> list[ov.Output]:
-    """If the sum is positive, project to 6 columns, otherwise take 3 of the 4: a first output of [?, 3 or 6]."""
+    """A projection to 6 columns if the sum is positive, else 3 of 4 columns: [?, 3 or 6]."""
     then_x = op.parameter(ov.PartialShape([-1, WIDTH]), ov.Type.f32, name="then_x")
     projected = op.matmul(then_x, floats(normal(rng, WIDTH, 6)), False, False, name="project")
     then_results = [

@@ -1,8 +1,9 @@
-"""A causal language model of two blocks that keeps its key-value cache in states, as generation pipelines expect it.
+"""A causal language model of two blocks whose states hold its key-value cache, for generation.
 
-Each state is a variable [batch, heads, past, head] that starts out with a past of length 0, built from the batch of
-`input_ids`; `beam_idx` picks the rows to go on with. `attention_mask` covers past and new tokens. Block 1 has
-ScaledDotProductAttention, block 2 its decomposition; both share keys and values between two heads (grouped queries).
+Each state is a variable [batch, heads, past, head] that starts out with a past of length 0, built
+from the batch of `input_ids`; `beam_idx` picks the rows to go on with. `attention_mask` covers past
+and new tokens. Block 1 has ScaledDotProductAttention, block 2 its decomposition; both share keys
+and values between two heads (grouped queries).
 """
 
 from math import sqrt
@@ -19,7 +20,7 @@ LOWEST = float(np.finfo(np.float32).min)
 
 
 class Positions(NamedTuple):
-    """What all blocks share: the rotation of each new token, the mask, the sizes, the rows of the cache to keep."""
+    """What all blocks share: rotations of tokens, the mask, sizes, the cache rows to keep."""
 
     cosine: ov.Node
     sine: ov.Node
@@ -44,7 +45,7 @@ def split_heads(x: ov.Node, heads: int) -> ov.Node:
 
 
 def rotate(x: ov.Node, at: Positions) -> ov.Node:
-    """Rotary position embedding: the halves of a head are turned against each other by an angle for each position."""
+    """Rotary position embedding: rotates the halves of a head by an angle for each position."""
     half = HEAD // 2
     left = op.slice(x, ints([0]), ints([half]), ints([1]), ints([3]))
     right = op.slice(x, ints([half]), ints([np.iinfo(np.int64).max]), ints([1]), ints([3]))
@@ -53,7 +54,7 @@ def rotate(x: ov.Node, at: Positions) -> ov.Node:
 
 
 def share(x: ov.Node) -> ov.Node:
-    """Gives each group of query heads its own copy of a key or value head: [batch, 2, n, 8] to [batch, 4, n, 8]."""
+    """Repeats key or value heads for each group of query heads: [batch,2,n,8] to [batch,4,n,8]."""
     copies = op.broadcast(
         op.unsqueeze(x, ints(2)),
         ints([1, 1, HEADS // SHARED, 1, 1]),
@@ -63,7 +64,7 @@ def share(x: ov.Node) -> ov.Node:
 
 
 def cached(x: ov.Node, at: Positions, name: str) -> tuple[ov.Node, ov.Node]:
-    """Puts `x` behind the past that the variable `name` holds: the whole, and the Assign that stores it."""
+    """Appends `x` to the past in the variable `name`; returns the whole and its Assign."""
     info = VariableInfo()
     info.variable_id, info.data_type, info.data_shape = (
         name,
@@ -131,7 +132,8 @@ def positions(input_ids: ov.Node, attention_mask: ov.Node, beam_idx: ov.Node) ->
     )
     past = op.subtract(total, length)
 
-    # A token's position is the number of tokens before it that are no padding; only the new tokens' are wanted.
+    # A token's position is the number of tokens before it that are no padding; only the new tokens'
+    # are wanted.
     counted = op.subtract(op.cum_sum(attention_mask, ints(1)), ints(1))
     all_ids = op.select(op.equal(attention_mask, ints(0)), ints(1), counted)
     position_ids = op.slice(all_ids, past, total, ints([1]), ints([1]), name="position_ids")

@@ -1,7 +1,8 @@
-"""A one-stage detector: a backbone, a feature pyramid over two scales, an anchor head in the style of YOLO, and NMS.
+"""A one-stage detector: a backbone, a feature pyramid of two scales, a YOLO-style head, and NMS.
 
-The head's output is decoded in the graph (cell grid, anchors, sigmoid and exp); NonMaxSuppression then leaves a number
-of boxes that depends on the data, and each is gathered into a row: image, class, score, four corners.
+The head's output is decoded in the graph (cell grid, anchors, sigmoid and exp); NonMaxSuppression
+then leaves a number of boxes that depends on the data, and each is gathered into a row: image,
+class, score, four corners.
 """
 
 import numpy as np
@@ -52,7 +53,7 @@ def backbone(rng: np.random.Generator, image: ov.Node) -> tuple[ov.Node, ov.Node
 
 
 def pyramid(rng: np.random.Generator, fine: ov.Node, coarse: ov.Node) -> dict[int, ov.Node]:
-    """Enlarges the coarse features to the size of the fine ones, read at run time, and joins the two."""
+    """Resizes the coarse features to the size of the fine ones, read at run time; joins both."""
     size = op.slice(op.shape_of(fine, "i64"), ints([2]), ints([4]), ints([1]))
     enlarged = op.interpolate(
         convolution(rng, coarse, 24, 12, "lateral", kernel=1),
@@ -82,7 +83,7 @@ def grid(features: ov.Node) -> ov.Node:
 
 
 def head(rng: np.random.Generator, features: ov.Node, stride: int) -> tuple[ov.Node, ov.Node]:
-    """Boxes [batch, cells, 4] as centre and size in pixels, and the classes' scores [batch, cells, 3]."""
+    """Boxes [batch, cells, 4] as centre and size in pixels, and class scores [batch, cells, 3]."""
     anchors = ANCHORS[stride]
     raw = op.multiply(
         convolution(rng, features, 24, len(anchors) * FIELDS, f"head{stride}", kernel=1),

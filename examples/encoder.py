@@ -1,7 +1,8 @@
-"""A text encoder of two blocks with dynamic batch and sequence length, in the two styles in which converters write one.
+"""A text encoder of two blocks with dynamic batch and length, each in another converter's style.
 
-Block 1 has its normalisation as MVN, its activation as Gelu, and computes the shapes for its heads from ShapeOf.
-Block 2 has the normalisation spelt out from ReduceMean, the activation from Erf, and reshapes with zeros and a -1.
+Block 1 has its normalisation as MVN, its activation as Gelu, and computes the shapes for its heads
+from ShapeOf. Block 2 has the normalisation spelt out from ReduceMean, the activation from Erf, and
+reshapes with zeros and a -1.
 """
 
 from math import sqrt
@@ -43,7 +44,7 @@ def gelu_erf(x: ov.Node) -> ov.Node:
 
 
 def heads_by_shape(x: ov.Node) -> ov.Node:
-    """[batch, sequence, width] to [batch, heads, sequence, head]; the new shape is computed from the old one."""
+    """[batch, sequence, width] to [batch, heads, sequence, head]; computes the shape from `x`."""
     shape = op.concat([dimension(x, 0), dimension(x, 1), ints([HEADS]), ints([HEAD])], 0)
     return op.transpose(op.reshape(x, shape, False), ints([0, 2, 1, 3]))
 

@@ -1,8 +1,9 @@
-"""A network quantised to eight bits: FakeQuantize on what flows, integers with their scales for what is stored.
+"""A network quantised to eight bits: FakeQuantize on activations, stored integers with scales.
 
-All the ways in which weights occur are here: i8 with a scale for each channel, u8 with a zero point as well, and f32
-behind a FakeQuantize of its own. Every scale is a power of two and every bias lies half a step off the grid of the sum
-it is added to: so no sum ever lies on the border between two steps, and integer and float execution agree.
+All the ways in which weights occur are here: i8 with a scale for each channel, u8 with a zero point
+as well, and f32 behind a FakeQuantize of its own. Every scale is a power of two and every bias lies
+half a step off the grid of the sum it is added to: so no sum ever lies on the border between two
+steps, and integer and float execution agree.
 """
 
 import numpy as np

@@ -1,6 +1,7 @@
-"""A detector of the SSD family as converters wrote them around 2020: IR v10, fixed sizes, the first opset throughout.
+"""An SSD detector as converters wrote them around 2020: IR v10, fixed sizes, opset1 throughout.
 
-ShapeOf and StridedSlice find the sizes for the prior boxes, Softmax ranks them, DetectionOutput decodes and selects.
+ShapeOf and StridedSlice find the sizes for the prior boxes, Softmax ranks them, DetectionOutput
+decodes and selects.
 """
 
 import numpy as np
@@ -39,7 +40,7 @@ def spatial(x: ov.Node) -> ov.Node:
 def priors(
     features: ov.Node, image: ov.Node, boxes: list[tuple[float, float]], name: str
 ) -> ov.Node:
-    """The boxes of a grid and, below them, the variances by which the network's answer is scaled: [1, 2, n]."""
+    """The boxes of a grid, and the variances that scale the network's answer: [1, 2, n]."""
     attributes = {
         "width": [np.float32(width) for width, _ in boxes],
         "height": [np.float32(height) for _, height in boxes],
@@ -83,7 +84,8 @@ def build() -> ov.Model:
     x = prelu(rng, convolution(rng, x, 12, 16, "conv2"), 16, "conv2/prelu")
     small = op.relu(convolution(rng, x, 16, 24, "conv3", stride=2), name="conv3/relu")
 
-    # The coarse features come back to the size of the fine ones by a transposed convolution in groups.
+    # The coarse features come back to the size of the fine ones by a transposed convolution in
+    # groups.
     raised = op.group_convolution_backprop_data(
         small,
         floats(normal(rng, 8, 3, 2, 4, 4, scale=0.2)),

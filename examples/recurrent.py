@@ -1,7 +1,8 @@
-"""A sequence network in which every kind of recurrence occurs: TensorIterator, GRUSequence, LSTMSequence and Loop.
+"""A sequence network with every kind of recurrence: TensorIterator, GRU, LSTM and Loop.
 
-The TensorIterator steps an LSTMCell over the sequence, the Loop refines a state over the same steps and stops early
-once the state is large enough; how often either body runs is known at run time only.
+The TensorIterator steps an LSTMCell over the sequence, the Loop refines a state over the same steps
+and stops early once the state is large enough; how often either body runs is known at run time
+only.
 """
 
 import numpy as np
@@ -20,7 +21,7 @@ def initial_state(batch: ov.Node, *sizes: int) -> ov.Node:
 def lstm_by_iterator(
     rng: np.random.Generator, x: ov.Node, batch: ov.Node
 ) -> tuple[ov.Output, ov.Output]:
-    """An LSTM over axis 1 of [batch, sequence, 8]: all hidden states [batch, sequence, 16], and the last cell state."""
+    """An LSTM over axis 1 of [batch, sequence, 8]: all hidden states, and the last cell state."""
     step = op.parameter(ov.PartialShape([-1, 1, FEATURES]), ov.Type.f32, name="step")
     hidden = op.parameter(ov.PartialShape([-1, HIDDEN]), ov.Type.f32, name="hidden")
     cell = op.parameter(ov.PartialShape([-1, HIDDEN]), ov.Type.f32, name="cell")
@@ -91,7 +92,7 @@ def lstm_backwards(
 def refine(
     rng: np.random.Generator, x: ov.Node, start: ov.Node, trips: ov.Node
 ) -> tuple[ov.Output, ov.Output]:
-    """Adds something of each step to a state until its mean square passes a limit; the state, and all squares."""
+    """Adds to a state at each step until its mean square passes a limit: the state, all squares."""
     iteration = op.parameter([], ov.Type.i64, name="iteration")
     step = op.parameter(ov.PartialShape([-1, 1, FEATURES]), ov.Type.f32, name="step")
     state = op.parameter(ov.PartialShape([-1, HIDDEN]), ov.Type.f32, name="state")

@@ -1,7 +1,7 @@
-"""Every reduction, with axes of every kind: positive, negative, scalar, empty, all of them, and known at run time only.
+"""Every reduction, with axes that are positive, negative, scalar, empty, all, or run-time inputs.
 
-Each operation reduces data of the interval shape [1..10,3,?,24] with keep_dims true and false; a few more reduce
-integers, a scalar, and the result of another reduction.
+Each operation reduces data of the interval shape [1..10,3,?,24] with keep_dims true and false; a
+few more reduce integers, a scalar, and the result of another reduction.
 """
 
 from collections.abc import Callable
@@ -43,9 +43,10 @@ def constant_axes(data: ov.Node, truth: ov.Node) -> list[ov.Node]:
 
 
 def run_time_axes(data: ov.Node, axis: ov.Node) -> list[ov.Node]:
-    """Axes that are inputs: two that are kept, and a single one that is dropped, so that the rank is known in both.
+    """Axes that are inputs: two that are kept, and one that is dropped; both ranks stay known.
 
-    The logical reductions are missing: OpenVINO reads them with such axes, but has no CPU kernel for it.
+    The logical reductions are missing: OpenVINO reads them with such axes, but has no CPU kernel
+    for it.
     """
     pair = op.concat([axis, ints([2])], 0, name="axis_and_2")
     single = op.squeeze(axis, ints([0]), name="scalar_axis")

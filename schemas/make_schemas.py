@@ -1,4 +1,6 @@
-"""Writes the schemas of the IR for editors: ir.xsd, the skeleton, and ir.rng (RELAX NG), in which every operation has its own attributes, made from the declarations in irshape/ops.
+"""Writes the schemas of the IR for editors, made from the declarations in irshape/ops.
+
+ir.xsd is the skeleton; in ir.rng (RELAX NG) every operation has its own attributes.
 
 python schemas/make_schemas.py            writes both
 python schemas/make_schemas.py --check    exit status 1 where one is not up to date
@@ -21,7 +23,11 @@ from irshape.releases import IR_VERSIONS  # noqa: E402
 from irshape.types import ElementType  # noqa: E402
 
 BOOLEAN = "[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]"
-NUMBER = r"\s*[\-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][\-+]?[0-9]+)?|[iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])\s*"
+PURPOSES = ("current_iteration", "execution_condition", "")
+NUMBER = (
+    r"\s*[\-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][\-+]?[0-9]+)?"
+    r"|[iI][nN][fF]([iI][nN][iI][tT][yY])?|[nN][aA][nN])\s*"
+)
 WHOLE, NATURAL, POSITIVE = r"\s*[\-+]?[0-9]+\s*", r"\s*\+?[0-9]+\s*", r"\s*\+?0*[1-9][0-9]*\s*"
 SHAPE = r"[\s\[\]0-9?.,\-]*"
 MAP_ATTRIBUTES = (
@@ -35,7 +41,9 @@ MAP_ATTRIBUTES = (
     "part_size",
 )
 MOST = 10
-"""How many attributes of an operation that may be left out have a pattern each; libxml2 tries every subset of them. With more (DetectionOutput), the rest may be anything."""
+"""How many optional attributes of an operation have a pattern each.
+
+libxml2 tries every subset of them. With more (DetectionOutput), the rest may be anything."""
 ASIDE = (
     "rt_info",
     "meta_data",
@@ -89,8 +97,11 @@ def whole(kind: kinds.Integer) -> str:
 
 
 def content(kind: kinds.Kind) -> str:
-    """The pattern for the texts that a kind of attribute takes; anything, for a kind that says no more. Of lists only the characters: they can be long, and libxml2's regular
-    expressions go back and forth."""
+    """The pattern for the texts of a kind of attribute, or anything where the kind says no more.
+
+    Lists are checked for their characters alone: they can be long, and libxml2's regular
+    expressions backtrack.
+    """
     match kind:
         case kinds.Boolean():
             return choice([*words(("true", "false", "1", "0")), text(BOOLEAN)])
@@ -146,7 +157,10 @@ def data(cls: type[Operation]) -> str:
     tolerated = [name for name in cls.tolerated if name not in {each.name for each in declared}]
     if len(free) + len(tolerated) > MOST:
         taken = "".join(f"<name>{escape(each.name)}</name>" for each in required + free[:MOST])
-        attributes += f"<zeroOrMore><attribute><anyName><except>{taken}</except></anyName></attribute></zeroOrMore>"
+        attributes += (
+            "<zeroOrMore><attribute><anyName><except>"
+            f"{taken}</except></anyName></attribute></zeroOrMore>"
+        )
     else:
         attributes += "".join(
             f"<optional><attribute name={quoteattr(name)}/></optional>" for name in tolerated
@@ -173,8 +187,10 @@ def operation(cls: type[Operation]) -> str:
         else ""
     )
     return (
-        f'<define name={quoteattr(f"{cls.type_name()}-{cls.since}")}><attribute name="type">{choice(words(names))}</attribute>'
-        f'<attribute name="version">{choice(words(opsets(cls)))}</attribute>{output_names}<interleave>{data(cls)}<ref name="{kind}"/></interleave></define>'
+        f'<define name={quoteattr(f"{cls.type_name()}-{cls.since}")}><attribute name="type">\
+{choice(words(names))}</attribute>'
+        f'<attribute name="version">{choice(words(opsets(cls)))}</attribute>\
+{output_names}<interleave>{data(cls)}<ref name="{kind}"/></interleave></define>'
     )
 
 
@@ -190,7 +206,10 @@ def relax_ng() -> str:
         f"<ref name={quoteattr(f'{cls.type_name()}-{cls.since}')}/>" for cls in declared
     )
     maps = "".join(
-        f'<optional><element name="{name}"><zeroOrMore><ref name="mapping"/></zeroOrMore></element></optional>'
+        (
+            f'<optional><element name="{name}"><zeroOrMore>'
+            '<ref name="mapping"/></zeroOrMore></element></optional>'
+        )
         for name in PORT_MAPS.values()
     )
     bodies = "".join(
@@ -198,7 +217,8 @@ def relax_ng() -> str:
         for name in PORT_MAPS
     )
     mapping = "".join(
-        f'<optional><attribute name="{name}">{text(WHOLE) if name != "purpose" else choice(words(("current_iteration", "execution_condition", "")))}</attribute></optional>'
+        f'<optional><attribute name="{name}">'
+        f"{choice(words(PURPOSES)) if name == 'purpose' else text(WHOLE)}</attribute></optional>"
         for name in MAP_ATTRIBUTES
     )
     aside = "".join(
@@ -211,7 +231,8 @@ def relax_ng() -> str:
 <start><element name="net">
 <optional><attribute name="name"/></optional>
 <attribute name="version">{choice(words(map(str, IR_VERSIONS)))}</attribute>
-<zeroOrMore><attribute><anyName><except><name>name</name><name>version</name></except></anyName></attribute></zeroOrMore>
+<zeroOrMore><attribute><anyName><except><name>name</name>\
+<name>version</name></except></anyName></attribute></zeroOrMore>
 <ref name="graph"/>
 </element></start>
 <define name="graph"><interleave>
@@ -221,39 +242,56 @@ def relax_ng() -> str:
 {aside}
 </interleave></define>
 <define name="edge"><element name="edge">
-<attribute name="from-layer"><ref name="id"/></attribute><attribute name="from-port"><ref name="id"/></attribute>
-<attribute name="to-layer"><ref name="id"/></attribute><attribute name="to-port"><ref name="id"/></attribute>
+<attribute name="from-layer"><ref name="id"/></attribute><attribute name="from-port">\
+<ref name="id"/></attribute>
+<attribute name="to-layer"><ref name="id"/></attribute><attribute name="to-port">\
+<ref name="id"/></attribute>
 </element></define>
 <define name="back_edges"><element name="back_edges"><zeroOrMore><element name="edge">
-<attribute name="from-layer"><ref name="id"/></attribute><attribute name="to-layer"><ref name="id"/></attribute>
-<zeroOrMore><attribute><anyName><except><name>from-layer</name><name>to-layer</name></except></anyName></attribute></zeroOrMore>
+<attribute name="from-layer"><ref name="id"/></attribute><attribute name="to-layer">\
+<ref name="id"/></attribute>
+<zeroOrMore><attribute><anyName><except><name>from-layer</name>\
+<name>to-layer</name></except></anyName></attribute></zeroOrMore>
 </element></zeroOrMore></element></define>
 <define name="id"><data type="nonNegativeInteger"/></define>
-<define name="mapping"><choice><element name="input"><ref name="tie"/></element><element name="output"><ref name="tie"/></element></choice></define>
+<define name="mapping"><choice><element name="input"><ref name="tie"/></element>\
+<element name="output"><ref name="tie"/></element></choice></define>
 <define name="tie">{mapping}</define>
 <define name="plain"><ref name="ports"/></define>
-<define name="bodies"><interleave><ref name="ports"/>{bodies}{maps}<optional><ref name="back_edges"/></optional></interleave></define>
+<define name="bodies"><interleave><ref name="ports"/>{bodies}{maps}<optional>\
+<ref name="back_edges"/></optional></interleave></define>
 <define name="ports"><interleave>
-<optional><element name="input"><zeroOrMore><element name="port"><attribute name="id"><ref name="id"/></attribute>
-<optional><attribute name="precision"><ref name="precision"/></attribute></optional><optional><attribute name="names"/></optional><ref name="dims"/></element></zeroOrMore></element></optional>
-<optional><element name="output"><zeroOrMore><element name="port"><attribute name="id"><ref name="id"/></attribute>
-<attribute name="precision"><ref name="precision"/></attribute><optional><attribute name="names"/></optional><ref name="dims"/></element></zeroOrMore></element></optional>
+<optional><element name="input"><zeroOrMore><element name="port"><attribute name="id">\
+<ref name="id"/></attribute>
+<optional><attribute name="precision"><ref name="precision"/></attribute></optional><optional>\
+<attribute name="names"/></optional><ref name="dims"/></element></zeroOrMore></element></optional>
+<optional><element name="output"><zeroOrMore><element name="port"><attribute name="id">\
+<ref name="id"/></attribute>
+<attribute name="precision"><ref name="precision"/></attribute><optional>\
+<attribute name="names"/></optional><ref name="dims"/></element></zeroOrMore></element></optional>
 <optional><element name="rt_info"><ref name="anything"/></element></optional>
-<zeroOrMore><choice><element name="blobs"><ref name="anything"/></element><element name="weights"><ref name="anything"/></element><element name="biases"><ref name="anything"/></element></choice></zeroOrMore>
+<zeroOrMore><choice><element name="blobs"><ref name="anything"/></element>\
+<element name="weights"><ref name="anything"/></element><element name="biases">\
+<ref name="anything"/></element></choice></zeroOrMore>
 </interleave></define>
 <define name="dims"><interleave>
-<zeroOrMore><element name="dim"><data type="long"><param name="minInclusive">-1</param></data></element></zeroOrMore>
+<zeroOrMore><element name="dim"><data type="long">\
+<param name="minInclusive">-1</param></data></element></zeroOrMore>
 <optional><element name="rt_info"><ref name="anything"/></element></optional>
 </interleave></define>
 <define name="precision"><choice>{"".join(words(precisions()))}</choice></define>
-<define name="anything"><zeroOrMore><choice><attribute><anyName/></attribute><text/><element><anyName/><ref name="anything"/></element></choice></zeroOrMore></define>
-<define name="layer"><element name="layer"><attribute name="id"><ref name="id"/></attribute><attribute name="name"/><choice>
+<define name="anything"><zeroOrMore><choice><attribute><anyName/></attribute><text/><element>\
+<anyName/><ref name="anything"/></element></choice></zeroOrMore></define>
+<define name="layer"><element name="layer"><attribute name="id"><ref name="id"/></attribute>\
+<attribute name="name"/><choice>
 <ref name="custom"/>
 {references}
 </choice></element></define>
 <define name="custom">
-<attribute name="type"/><attribute name="version"><data type="string"><except>{text("[oO][pP][sS][eE][tT].*")}</except></data></attribute>
-<interleave><optional><element name="data"><zeroOrMore><attribute><anyName/></attribute></zeroOrMore></element></optional><ref name="bodies"/></interleave>
+<attribute name="type"/><attribute name="version"><data type="string"><except>\
+{text("[oO][pP][sS][eE][tT].*")}</except></data></attribute>
+<interleave><optional><element name="data"><zeroOrMore><attribute>\
+<anyName/></attribute></zeroOrMore></element></optional><ref name="bodies"/></interleave>
 </define>
 {chr(10).join(defines)}
 </grammar>
@@ -267,7 +305,8 @@ def skeleton() -> str:
     """The elements and attributes that every IR has, whatever its operations."""
     aside = "".join(f'<xs:element name="{name}" type="anything"/>' for name in ASIDE)
     graph = (
-        '<xs:choice minOccurs="0" maxOccurs="unbounded"><xs:element name="layers" type="layers"/><xs:element name="edges" type="edges"/>'
+        '<xs:choice minOccurs="0" maxOccurs="unbounded"><xs:element name="layers" type="layers"/>\
+<xs:element name="edges" type="edges"/>'
         f'<xs:element name="back_edges" type="backEdges"/>{aside}</xs:choice>'
     )
     inside = "".join(
@@ -287,46 +326,72 @@ def skeleton() -> str:
     names = "".join(f'<xs:enumeration value="{name}"/>' for name in precisions())
     versions = "".join(f'<xs:enumeration value="{version}"/>' for version in IR_VERSIONS)
     return f"""<?xml version="1.0" encoding="utf-8"?>
-<!-- Written by make_schemas.py; do not edit. What the attributes of <data> may be depends on the operation: ir.rng knows them. -->
+<!-- Written by make_schemas.py; do not edit. What the attributes of <data> may be depends on the \
+operation: ir.rng knows them. -->
 <xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" elementFormDefault="qualified">
 <xs:element name="net"><xs:complexType>{graph}
 <xs:attribute name="name"/>
-<xs:attribute name="version" use="required"><xs:simpleType><xs:restriction base="xs:string">{versions}</xs:restriction></xs:simpleType></xs:attribute>
+<xs:attribute name="version" use="required"><xs:simpleType><xs:restriction base="xs:string">\
+{versions}</xs:restriction></xs:simpleType></xs:attribute>
 <xs:anyAttribute processContents="skip"/>
 </xs:complexType></xs:element>
 <xs:complexType name="graph">{graph}</xs:complexType>
-<xs:complexType name="layers"><xs:sequence><xs:element name="layer" type="layer" minOccurs="0" maxOccurs="unbounded"/></xs:sequence></xs:complexType>
+<xs:complexType name="layers"><xs:sequence>\
+<xs:element name="layer" type="layer" minOccurs="0" maxOccurs="unbounded"/>\
+</xs:sequence></xs:complexType>
 <xs:complexType name="layer"><xs:all>
-<xs:element name="data" minOccurs="0"><xs:complexType><xs:anyAttribute processContents="skip"/></xs:complexType></xs:element>
-<xs:element name="input" minOccurs="0"><xs:complexType><xs:sequence><xs:element name="port" type="inputPort" minOccurs="0" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element>
-<xs:element name="output" minOccurs="0"><xs:complexType><xs:sequence><xs:element name="port" type="outputPort" minOccurs="0" maxOccurs="unbounded"/></xs:sequence></xs:complexType></xs:element>
+<xs:element name="data" minOccurs="0"><xs:complexType>\
+<xs:anyAttribute processContents="skip"/></xs:complexType></xs:element>
+<xs:element name="input" minOccurs="0"><xs:complexType><xs:sequence>\
+<xs:element name="port" type="inputPort" minOccurs="0" maxOccurs="unbounded"/>\
+</xs:sequence></xs:complexType></xs:element>
+<xs:element name="output" minOccurs="0"><xs:complexType><xs:sequence>\
+<xs:element name="port" type="outputPort" minOccurs="0" maxOccurs="unbounded"/>\
+</xs:sequence></xs:complexType></xs:element>
 <xs:element name="back_edges" type="backEdges" minOccurs="0"/>
 {inside}
 </xs:all>
-<xs:attribute name="id" type="xs:nonNegativeInteger" use="required"/><xs:attribute name="name" use="required"/>
-<xs:attribute name="type" use="required"/><xs:attribute name="version" use="required"/><xs:attribute name="output_names"/>
+<xs:attribute name="id" type="xs:nonNegativeInteger" use="required"/>\
+<xs:attribute name="name" use="required"/>
+<xs:attribute name="type" use="required"/><xs:attribute name="version" use="required"/>\
+<xs:attribute name="output_names"/>
 </xs:complexType>
 <xs:complexType name="inputPort"><xs:group ref="dims"/>
-<xs:attribute name="id" type="xs:nonNegativeInteger" use="required"/><xs:attribute name="precision" type="precision"/><xs:attribute name="names"/>
+<xs:attribute name="id" type="xs:nonNegativeInteger" use="required"/>\
+<xs:attribute name="precision" type="precision"/><xs:attribute name="names"/>
 </xs:complexType>
 <xs:complexType name="outputPort"><xs:group ref="dims"/>
-<xs:attribute name="id" type="xs:nonNegativeInteger" use="required"/><xs:attribute name="precision" type="precision" use="required"/><xs:attribute name="names"/>
+<xs:attribute name="id" type="xs:nonNegativeInteger" use="required"/>\
+<xs:attribute name="precision" type="precision" use="required"/><xs:attribute name="names"/>
 </xs:complexType>
 <xs:group name="dims"><xs:choice>
-<xs:choice minOccurs="0" maxOccurs="unbounded"><xs:element name="dim"><xs:simpleType><xs:restriction base="xs:long"><xs:minInclusive value="-1"/></xs:restriction></xs:simpleType></xs:element>
+<xs:choice minOccurs="0" maxOccurs="unbounded"><xs:element name="dim"><xs:simpleType>\
+<xs:restriction base="xs:long">\
+<xs:minInclusive value="-1"/></xs:restriction></xs:simpleType></xs:element>
 <xs:element name="rt_info" type="anything"/></xs:choice>
 </xs:choice></xs:group>
-<xs:simpleType name="precision"><xs:restriction base="xs:string">{names}</xs:restriction></xs:simpleType>
-<xs:complexType name="edges"><xs:sequence><xs:element name="edge" minOccurs="0" maxOccurs="unbounded"><xs:complexType>
-<xs:attribute name="from-layer" type="xs:nonNegativeInteger" use="required"/><xs:attribute name="from-port" type="xs:nonNegativeInteger" use="required"/>
-<xs:attribute name="to-layer" type="xs:nonNegativeInteger" use="required"/><xs:attribute name="to-port" type="xs:nonNegativeInteger" use="required"/>
+<xs:simpleType name="precision"><xs:restriction base="xs:string">\
+{names}</xs:restriction></xs:simpleType>
+<xs:complexType name="edges"><xs:sequence>\
+<xs:element name="edge" minOccurs="0" maxOccurs="unbounded"><xs:complexType>
+<xs:attribute name="from-layer" type="xs:nonNegativeInteger" use="required"/>\
+<xs:attribute name="from-port" type="xs:nonNegativeInteger" use="required"/>
+<xs:attribute name="to-layer" type="xs:nonNegativeInteger" use="required"/>\
+<xs:attribute name="to-port" type="xs:nonNegativeInteger" use="required"/>
 </xs:complexType></xs:element></xs:sequence></xs:complexType>
-<xs:complexType name="backEdges"><xs:sequence><xs:element name="edge" minOccurs="0" maxOccurs="unbounded"><xs:complexType>
-<xs:attribute name="from-layer" type="xs:nonNegativeInteger" use="required"/><xs:attribute name="to-layer" type="xs:nonNegativeInteger" use="required"/><xs:anyAttribute processContents="skip"/>
+<xs:complexType name="backEdges"><xs:sequence>\
+<xs:element name="edge" minOccurs="0" maxOccurs="unbounded"><xs:complexType>
+<xs:attribute name="from-layer" type="xs:nonNegativeInteger" use="required"/>\
+<xs:attribute name="to-layer" type="xs:nonNegativeInteger" use="required"/>\
+<xs:anyAttribute processContents="skip"/>
 </xs:complexType></xs:element></xs:sequence></xs:complexType>
-<xs:complexType name="portMap"><xs:choice minOccurs="0" maxOccurs="unbounded"><xs:element name="input" type="tie"/><xs:element name="output" type="tie"/></xs:choice></xs:complexType>
+<xs:complexType name="portMap"><xs:choice minOccurs="0" maxOccurs="unbounded">\
+<xs:element name="input" type="tie"/>\
+<xs:element name="output" type="tie"/></xs:choice></xs:complexType>
 <xs:complexType name="tie">{mapping}</xs:complexType>
-<xs:complexType name="anything" mixed="true"><xs:sequence><xs:any processContents="skip" minOccurs="0" maxOccurs="unbounded"/></xs:sequence><xs:anyAttribute processContents="skip"/></xs:complexType>
+<xs:complexType name="anything" mixed="true"><xs:sequence>\
+<xs:any processContents="skip" minOccurs="0" maxOccurs="unbounded"/></xs:sequence>\
+<xs:anyAttribute processContents="skip"/></xs:complexType>
 </xs:schema>
 """
 

@@ -1,9 +1,14 @@
-"""Times `irshape.Session.run` beside OpenVINO's CPU plugin (f32), and onnx's ReferenceEvaluator where an .onnx lies beside the model; prints a table, asserts nothing.
+"""Times `irshape.Session.run` beside OpenVINO's CPU plugin (f32); prints a table, asserts nothing.
 
-python tests/benchmark_run.py [--runs N] MODEL [NAME=SHAPE...] [MODEL ...]          the examples, where no model is named
+Where an .onnx lies beside the model, onnx's ReferenceEvaluator is timed too.
 
-Each run of one is followed by one of the other; the medians of the runs, and of the ratios of the pairs. Memory: the peak of a process that loads the model and
-runs it once, and what its weights take.
+python tests/benchmark_run.py [--runs N] MODEL [NAME=SHAPE...] [MODEL ...]
+
+Without a model, the examples are timed.
+
+Each run of one is followed by one of the other; the medians of the runs, and of the ratios of the
+pairs. Memory: the peak of a process that loads the model and runs it once, and what its weights
+take.
 """
 
 from __future__ import annotations
@@ -30,7 +35,8 @@ ONCE = """
 import sys, irshape
 from irshape.execution.inputs import random_inputs
 model = irshape.load(sys.argv[1])
-irshape.Session(model).run(random_inputs(model, shapes=dict(pair.split("=", 1) for pair in sys.argv[2:])))
+shapes = dict(pair.split("=", 1) for pair in sys.argv[2:])
+irshape.Session(model).run(random_inputs(model, shapes=shapes))
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
 
@@ -88,9 +94,10 @@ def measure(path: Path, shapes: dict[str, str], runs: int) -> str:
         return session.run(inputs)
 
     ours()
+    fed = " ".join(str(list(array.shape)).replace(" ", "") for array in inputs.values())
     cells = [
         f"{path.stem[:22]:<22}",
-        f"{' '.join(str(list(array.shape)).replace(' ', '') for array in inputs.values())[:30]:<30}",
+        f"{fed[:30]:<30}",
         f"{len(model.net.layers):>6}",
     ]
     theirs = with_openvino(path, model, inputs)
@@ -134,7 +141,7 @@ def measure(path: Path, shapes: dict[str, str], runs: int) -> str:
 
 
 def resnet50(folder: Path) -> Path:
-    """ResNet-50 with random weights as an ONNX model: what irshape and onnx's ReferenceEvaluator both read."""
+    """ResNet-50 with random weights as ONNX, which irshape and the ReferenceEvaluator both read."""
     import onnx
     from onnx import TensorProto, helper, numpy_helper
 

@@ -1,6 +1,10 @@
-"""Times `irshape validate FILE` beside `openvino.Core().read_model(FILE)`, both as whole processes, in turn, and prints the ratios. It asserts nothing.
+"""Times `irshape validate FILE` beside `openvino.Core().read_model(FILE)`, as whole processes.
 
-python tests/benchmark_validate.py [--runs N] FILE...          where no file is named: the examples, and models of 3,000 and 35,000 layers made of copies of one
+The two take turns. The script prints the ratios and asserts nothing.
+
+python tests/benchmark_validate.py [--runs N] FILE...
+
+Without a file: the examples, and models of 3,000 and 35,000 layers made of copies of one
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ def measured(command: list[str]) -> tuple[float, float]:
 
 
 def repeated(source: Path, layers: int, folder: Path) -> Path:
-    """A model of about so many layers: copies of another side by side, with ids and names of their own and the same weights."""
+    """A model of about so many layers: copies of another side by side, which share its weights."""
     text = source.read_text(encoding="utf-8")
     inner, edges = (
         text[text.index(f"<{tag}>") + len(tag) + 2 : text.rindex(f"</{tag}>")]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def oracle() -> Iterator[Oracle]:
-    """The real OpenVINO in a process of its own (under xdist: one for each worker), started at the first question."""
+    """OpenVINO in a process of its own, one per xdist worker, started at the first question."""
     from differential.oracle import Oracle
 
     with Oracle() as made:

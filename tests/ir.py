@@ -1,4 +1,4 @@
-"""Small IRs for tests, written as text: `net(layers…)` lays out layers and edges so that a test shows only what matters."""
+"""Small IRs for tests: `net(layers…)` writes layers and edges, so a test shows what matters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ FORMATS = {
 
 
 class Net:
-    """Builds an IR layer by layer; each method returns the layer's id, by which later ones refer to it (`"3"`, or `"3:1"` for its second output)."""
+    """Builds an IR layer by layer.
+
+    Each method returns the layer's id, by which later layers refer to it (`"3"`, or `"3:1"` for its
+    second output).
+    """
 
     def __init__(self) -> None:
         self.layers: list[str] = []

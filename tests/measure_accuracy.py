@@ -1,4 +1,7 @@
-"""Runs the operation tests, cross-checks the examples, and writes docs/accuracy.md: for each operation version and element type the largest error against OpenVINO's CPU plugin.
+"""Runs the operation tests, cross-checks the examples, and writes docs/accuracy.md.
+
+The page has the largest error against OpenVINO's CPU plugin for each operation version and element
+type.
 
 python tests/measure_accuracy.py [pytest arguments]          tests/ops, where nothing is named
 
@@ -23,18 +26,24 @@ from irshape.ops import registry  # noqa: E402
 
 HEAD = """# Accuracy
 
-The largest error of irshape against the CPU plugin of OpenVINO {version} (f32 inference precision), over all cases of the operation tests that both run and all layers of the
-examples, each computed from the plugin's own inputs, by operation version and element type of the result. Written by `python tests/measure_accuracy.py`.
+The largest error of irshape against the CPU plugin of OpenVINO {version} (f32 inference precision),
+over all cases of the operation tests that both run and all layers of the examples, each computed
+from the plugin's own inputs, by operation version and element type of the result. Written by
+`python tests/measure_accuracy.py`.
 
-Relative: the largest absolute error as a part of the largest magnitude in its tensor. ulp: units in the last place of the element type, where the error in them is largest; near
-zero they say little, and of f64, which the plugin computes as f32, nothing. `exact`: every element of every case is the same. Cases whose values differ for a reason listed in
-[known_differences.py](../tests/differential/known_differences.py) are counted in the last column only.
+Relative: the largest absolute error as a part of the largest magnitude in its tensor. ulp: units in
+the last place of the element type, where the error in them is largest; near zero they say little,
+and of f64, which the plugin computes as f32, nothing. `exact`: every element of every case is the
+same. Cases whose values differ for a reason listed in
+[known_differences.py](../tests/differential/known_differences.py) are counted in the last column
+only.
 
 {total} of {operations} operation versions, {cases} results compared.{missing}
 
 ## The examples, cross-checked
 
-`irshape crosscheck` of every model in examples/. The last columns have the output with the largest error, as a part of what is [allowed](debugging.md#tolerances) there.
+`irshape crosscheck` of every model in examples/. The last columns have the output with the largest
+error, as a part of what is [allowed](debugging.md#tolerances) there.
 
 {examples}
 
@@ -134,7 +143,7 @@ class Recorder:
         compare._compare_values = compare_values
 
     def examples(self) -> str:
-        """Cross-checks the examples; their table. What layers make by themselves goes into the rows."""
+        """Cross-checks the examples; returns their table. Errors of layers go into the rows."""
         lines = [
             (
                 "| model | outputs | values compared | equal | largest error | of what is allowed "

@@ -89,7 +89,7 @@ def test_fault(model: Path, name: str, tmp_path: Path) -> None:
 
 
 def test_a_stale_model(tmp_path: Path) -> None:
-    """The input of a long chain was changed and no port behind it: all of them follow, in one go."""
+    """A long chain's input changed and no port after it did: one call of `fix` updates all."""
     net = Net()
     last = net.parameter("2,3")
     for _ in range(150):
@@ -276,7 +276,7 @@ def test_what_has_no_one_answer_stays(tmp_path: Path) -> None:
 
 
 def test_a_doubtful_attribute_is_no_reason(tmp_path: Path) -> None:
-    """`keep_dims="maybe"`: what the ports say may be what was meant, so they stay, and so does all behind them."""
+    """`keep_dims="maybe"`: the ports may say what was meant, so they and all after them stay."""
     net = Net()
     data, axes = net.parameter("2,3,4"), net.constant([1])
     mean = net.layer("ReduceMean", [data, axes], 'keep_dims="maybe"', outputs=["FP32:2,1,4"])
@@ -414,7 +414,7 @@ def test_the_diff_is_one(model: Path, tmp_path: Path) -> None:
 
 
 def test_a_loosely_written_id_hides_nothing(tmp_path: Path) -> None:
-    """Behind an id with a sign or zeros everything is checked, as OpenVINO reads it; a number that is taken twice is an error."""
+    """A layer behind an id with a sign or zeros is checked; a number used twice is an error."""
     text = TEXT.format(encoding="")
     path = tmp_path / "m.xml"
     for right, wrong in (

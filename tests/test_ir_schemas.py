@@ -1,4 +1,4 @@
-"""The schemas of the IR: up to date with the declarations, and in agreement with `validate` wherever a schema can tell."""
+"""The schemas of the IR are current, and agree with `validate` wherever a schema can tell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names that `import irshape` gives: what they take, what they say, and what importing costs."""
+"""The names of `import irshape`: what they take, what they return, what importing costs."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def terminal() -> list[list[Run]]:
 
 
 def screen(text: str) -> list[list[Run]]:
-    """Text with colours as a terminal shows it: wrapped at `COLUMNS`, styles as escapes set them."""
+    """Text with colours as a terminal shows it: wrapped at `COLUMNS`, with its styles."""
     lines = []
     style = Style()
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""The commands from outside: exit status, streams, and that nothing a file holds becomes a traceback."""
+"""The commands from outside: exit status, streams, and no traceback whatever a file contains."""
 
 from __future__ import annotations
 

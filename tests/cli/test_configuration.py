@@ -1,4 +1,4 @@
-"""The configuration: where it is found, what it may hold, what goes over what; and the policies in it."""
+"""The configuration: where it is looked up, what it may say, what overrides what; policies."""
 
 from __future__ import annotations
 

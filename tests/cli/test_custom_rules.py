@@ -1,4 +1,4 @@
-"""Rules of a user's own, as XPath expressions in the configuration: reported, selected and silenced like any other."""
+"""Rules of a user's own, as XPath in the configuration: reported and silenced like any other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Many files: jobs, shards, the cache, executors; what is reported never depends on how, and one bad file never stops the others."""
+"""Many files: jobs, shards, the cache and executors never change what is reported.
+
+A file that cannot be read never stops the others.
+"""
 
 from __future__ import annotations
 
@@ -188,7 +191,7 @@ def test_a_process_that_dies_is_a_finding_about_its_file(
 
 @pytest.fixture
 def cached(tmp_path: Path) -> tuple[Path, Path]:
-    """A folder with one model and its .bin, and one for the cache. The model reshapes by a constant of the .bin."""
+    """A folder for the cache, and one with a model that reshapes by a constant of its .bin."""
     net = Net()
     x = net.parameter("2,6", name="x")
     shape = net.constant([3, 4])

@@ -1,4 +1,4 @@
-"""`irshape query`: what an XPath expression selects, where it stands, and that no expression hangs or explodes."""
+"""`irshape query`: what an expression selects, and that no expression hangs or explodes."""
 
 from __future__ import annotations
 

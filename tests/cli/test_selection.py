@@ -1,4 +1,7 @@
-"""Which findings are reported: selectors, ignores by file, comments in a file, the baseline, limits. The same through the command line and from Python."""
+"""Which findings are reported: selectors, ignores by file, comments, the baseline, limits.
+
+The command line and Python give the same.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +141,7 @@ def test_what_cannot_be_read_is_reported_whatever_is_selected(tmp_path: Path) ->
 
 
 def commented(net: Net, folder: Path, *places: tuple[str, str]) -> Path:
-    """Saves a net with comments: each before a text of the file, `</layer>` meaning the end of the ReLU."""
+    """Saves a net with comments, each before a text of the file (`</layer>`: the ReLU's end)."""
     path = net.save(folder)
     text = path.read_text()
     for before, comment in places:
@@ -224,7 +227,7 @@ def test_a_comment_is_placed(tmp_path: Path) -> None:
 
 
 def test_hostile_comments_cost_no_more_than_the_file(tmp_path: Path) -> None:
-    """Thousands of comments, in one layer and in many, with codes that nobody has, long runs of blanks, and what never ends."""
+    """Thousands of comments, in one layer and in many: unknown codes, runs of blanks, no end."""
     net = Net()
     x = net.parameter("2,3", name="x")
     for _ in range(600):

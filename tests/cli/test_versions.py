@@ -1,4 +1,4 @@
-"""What a model requires of OpenVINO, what a target release does not read, and operations that are no part of it."""
+"""What a model requires of OpenVINO, what a target cannot read, and operations outside of it."""
 
 from __future__ import annotations
 

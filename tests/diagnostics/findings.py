@@ -1,4 +1,7 @@
-"""The one set of findings over which every format is tested. It is written down here and not computed, so that a rule's new wording changes no snapshot."""
+"""The one set of findings over which every format is tested.
+
+It is written down and not computed, so that a rule's new wording changes no snapshot.
+"""
 
 from __future__ import annotations
 
@@ -8,60 +11,72 @@ from irshape.diagnostics.renderers.common import RulePage
 from irshape.diagnostics.report import Diagnostic, FileReport, Report, Severity
 from irshape.model.source import Source
 
-CLASSIFIER = """<?xml version="1.0"?>
+
+def dims(*sizes: int) -> str:
+    return "".join(f"<dim>{size}</dim>" for size in sizes)
+
+
+CLASSIFIER = f"""<?xml version="1.0"?>
 <net name="classifier" version="11">
     <layers>
         <layer id="0" name="image" type="Parameter" version="opset1">
             <data shape="1,3,8,8" element_type="f32"/>
-            <output><port id="0" precision="FP32"><dim>1</dim><dim>3</dim><dim>8</dim><dim>8</dim></port></output>
+            <output><port id="0" precision="FP32">{dims(1, 3, 8, 8)}</port></output>
         </layer>
         <layer id="1" name="weights" type="Const" version="opset1">
             <data element_type="f32" shape="4,3,3,3" offset="0" size="432"/>
-            <output><port id="0" precision="FP32"><dim>4</dim><dim>3</dim><dim>3</dim><dim>3</dim></port></output>
+            <output><port id="0" precision="FP32">{dims(4, 3, 3, 3)}</port></output>
         </layer>
         <layer id="2" name="features/conv_1" type="Convolution" version="opset1">
-            <data strides="1,1" dilatons="2,2" dilations="1,1" pads_begin="0,0" pads_end="0,0" auto_pad="explicit" group="1"/>
+            <data strides="1,1" dilatons="2,2" dilations="1,1" pads_begin="0,0" pads_end="0,0"\
+ auto_pad="explicit" group="1"/>
             <input>
-                <port id="0" precision="FP32"><dim>1</dim><dim>3</dim><dim>8</dim><dim>8</dim></port>
-                <port id="1" precision="FP32"><dim>4</dim><dim>3</dim><dim>3</dim><dim>3</dim></port>
+                <port id="0" precision="FP32">{dims(1, 3, 8, 8)}</port>
+                <port id="1" precision="FP32">{dims(4, 3, 3, 3)}</port>
             </input>
             <output>
-                <port id="2" precision="FP32"><dim>1</dim><dim>4</dim><dim>8</dim><dim>8</dim></port>
+                <port id="2" precision="FP32">{dims(1, 4, 8, 8)}</port>
             </output>
         </layer>
-        <layer id="3" name="&lt;b&gt;relu&lt;/b&gt; &amp; &quot;co&quot;" type="ReLU" version="opset1">
-            <input><port id="0" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port></input>
-            <output><port id="1" precision="FP32" names="активация"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port></output>
+        <layer id="3" name="&lt;b&gt;relu&lt;/b&gt; &amp; &quot;co&quot;"\
+ type="ReLU" version="opset1">
+            <input><port id="0" precision="FP32">{dims(1, 4, 6, 6)}</port></input>
+            <output><port id="1" precision="FP32" names="активация">\
+{dims(1, 4, 6, 6)}</port></output>
         </layer>
         <layer id="4" name="flag" type="Parameter" version="opset1">
             <data shape="" element_type="boolean"/>
             <output><port id="0" precision="BOOL"/></output>
         </layer>
         <layer id="5" name="branch" type="If" version="opset8">
-            <input><port id="0" precision="BOOL"/><port id="1" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port></input>
-            <output><port id="2" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port></output>
-            <then_port_map><input external_port_id="1" internal_layer_id="0"/><output external_port_id="2" internal_layer_id="2"/></then_port_map>
-            <else_port_map><input external_port_id="1" internal_layer_id="0"/><output external_port_id="2" internal_layer_id="1"/></else_port_map>
+            <input><port id="0" precision="BOOL"/>\
+<port id="1" precision="FP32">{dims(1, 4, 6, 6)}</port></input>
+            <output><port id="2" precision="FP32">{dims(1, 4, 6, 6)}</port></output>
+            <then_port_map><input external_port_id="1" internal_layer_id="0"/>\
+<output external_port_id="2" internal_layer_id="2"/></then_port_map>
+            <else_port_map><input external_port_id="1" internal_layer_id="0"/>\
+<output external_port_id="2" internal_layer_id="1"/></else_port_map>
             <then_body>
                 <layers>
                     <layer id="0" name="x" type="Parameter" version="opset1">
                         <data shape="1,4,6,6" element_type="f32"/>
-                        <output><port id="0" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port></output>
+                        <output><port id="0" precision="FP32">{dims(1, 4, 6, 6)}</port></output>
                     </layer>
                     <layer id="1" name="平方 square" type="Multiply" version="opset1">
                         <data auto_broadcast="numpy"/>
                         <input>
-                            <port id="0" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port>
-                            <port id="1" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port>
+                            <port id="0" precision="FP32">{dims(1, 4, 6, 6)}</port>
+                            <port id="1" precision="FP32">{dims(1, 4, 6, 6)}</port>
                         </input>
-                        <output><port id="2" precision="FP16"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port></output>
+                        <output><port id="2" precision="FP16">{dims(1, 4, 6, 6)}</port></output>
                     </layer>
                     <layer id="2" name="then" type="Result" version="opset1">
-                        <input><port id="0" precision="FP16"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port></input>
+                        <input><port id="0" precision="FP16">{dims(1, 4, 6, 6)}</port></input>
                     </layer>
                 </layers>
                 <edges>
-                    <edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="0" from-port="0" to-layer="1" to-port="1"/>
+                    <edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>\
+<edge from-layer="0" from-port="0" to-layer="1" to-port="1"/>
                     <edge from-layer="1" from-port="2" to-layer="2" to-port="0"/>
                 </edges>
             </then_body>
@@ -69,17 +84,17 @@ CLASSIFIER = """<?xml version="1.0"?>
                 <layers>
                     <layer id="0" name="x" type="Parameter" version="opset1">
                         <data shape="1,4,6,6" element_type="f32"/>
-                        <output><port id="0" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port></output>
+                        <output><port id="0" precision="FP32">{dims(1, 4, 6, 6)}</port></output>
                     </layer>
                     <layer id="1" name="else" type="Result" version="opset1">
-                        <input><port id="0" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port></input>
+                        <input><port id="0" precision="FP32">{dims(1, 4, 6, 6)}</port></input>
                     </layer>
                 </layers>
                 <edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges>
             </else_body>
         </layer>
         <layer id="6" name="out" type="Result" version="opset1">
-            <input><port id="0" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port></input>
+            <input><port id="0" precision="FP32">{dims(1, 4, 6, 6)}</port></input>
         </layer>
     </layers>
     <edges>
@@ -93,18 +108,22 @@ CLASSIFIER = """<?xml version="1.0"?>
 </net>
 """
 
-MEAN = """<layer id="1" type="ReduceMean" version="opset1">
+MEAN = f"""<layer id="1" type="ReduceMean" version="opset1">
     <data keep_dims="true"/>
     <input>
-        <port id="0" precision="FP32"><dim>6</dim><dim>12</dim><dim>10</dim><dim>24</dim></port>
+        <port id="0" precision="FP32">{dims(6, 12, 10, 24)}</port>
         <port id="1" precision="I64"><dim>2</dim><!-- value is [2, 3] --></port>
     </input>
     <output><port id="2" precision="FP32"><dim>6</dim><dim>12</dim></port></output>
 </layer>
 """
 
-HOSTILE = "stop\n::error::not %0A ours, {0} [a](http://example.org) | `x` *y* @all ##[add-mask]x </script><img src=x onerror=alert(1)> \x1b[31m \u202e \x85 \"'& ü 中"
-"""What a name, a message and a path may hold: line ends, commands of CI runners, markup of every format, controls, a reversal of direction, text outside of ASCII."""
+HOSTILE = (
+    "stop\n::error::not %0A ours, {0} [a](http://example.org) | `x` *y* @all ##[add-mask]x "
+    "</script><img src=x onerror=alert(1)> \x1b[31m \u202e \x85 \"'& ü 中"
+)
+"""What a name, a message or a path may contain: line ends, commands of CI runners, markup of every
+format, control characters, a reversal of direction, text outside of ASCII."""
 
 
 def layer(

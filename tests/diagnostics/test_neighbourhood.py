@@ -1,4 +1,4 @@
-"""What is one step away from a layer with a finding: who feeds it, whom it feeds, and what is said and known of the tensors between."""
+"""The neighbourhood of a layer with a finding: its producers, its users, the tensors between."""
 
 from __future__ import annotations
 

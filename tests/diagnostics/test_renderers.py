@@ -1,6 +1,7 @@
-"""Every format over the one set of findings: by snapshot, by its schema or reader, and with a hostile text in every place.
+"""Every format over the one set of findings: snapshots, schemas or readers, hostile text.
 
-`UPDATE_SNAPSHOTS=1 python -m pytest tests/diagnostics` writes the snapshots anew; look at the difference before committing it.
+`UPDATE_SNAPSHOTS=1 python -m pytest tests/diagnostics` writes the snapshots anew; look at the
+difference before committing it.
 """
 
 from __future__ import annotations
@@ -367,7 +368,7 @@ def test_the_page_draws_declared_against_inferred() -> None:
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium on this machine")
 @pytest.mark.parametrize("report", [fixed_report, hostile_report])
 def test_a_browser_reads_the_page_as_it_is_meant(tmp_path: Path, report: type[Report]) -> None:
-    """The script runs under the page's own policy, and the tree that the browser builds is the one that was written."""
+    """The script runs under the page's own policy; the browser builds the tree that was written."""
     written = render(report(), "html")
     (tmp_path / "page.html").write_text(written, encoding="utf-8")
     options = (

@@ -116,9 +116,10 @@ def check(case: Case, oracle: Oracle) -> None:
 
 
 def check_loosely(case: Case, oracle: Oracle) -> None:
-    """For cases made at random: fails where OpenVINO refuses what irshape passes, or knows more of a type or shape.
+    """Fails if OpenVINO refuses a random case that irshape accepts, or infers a tighter shape.
 
-    Where OpenVINO reads on in silence an error is no failure, and neither is a narrower shape: whether they are right is for the rows and the corpus to say.
+    Where OpenVINO reads on in silence an error is no failure, and neither is a narrower shape:
+    whether they are right is for the rows and the corpus to say.
     """
     __tracebackhide__ = True
     import irshape
@@ -173,7 +174,10 @@ def _write(folder: Path, xml: str, weights: bytes, name: str = "model.xml") -> P
 
 
 def _with_declared_nodes(case: Case, path: Path) -> Path:
-    """The same IR in which the layers that feed the one under test declare what irshape infers for them: validation goes on from what ports declare."""
+    """The same IR; the layers that feed the one under test declare what irshape infers for them.
+
+    Validation goes on from what ports declare.
+    """
     import irshape
 
     if case.edit is not None or not any(isinstance(item, Node | tuple) for item in case.inputs):
@@ -376,7 +380,7 @@ def _difference(ours: Array, theirs: Array, element_type: str, case: Case) -> st
 
 
 def _check_declared(talk: _Talk, case: Case) -> None:
-    """The same IR with OpenVINO's own types and shapes declared on every port is healthy: no error at all."""
+    """The same IR, with OpenVINO's types and shapes declared on every port, has no error."""
     import irshape
 
     if case.edit is not None:

@@ -1,4 +1,6 @@
-"""Which operation versions the differential tests hold against OpenVINO, and the pages made from that: docs/operations.md and docs/differences.md.
+"""Which operation versions the differential tests hold against OpenVINO, and the pages about it.
+
+The pages are docs/operations.md and docs/differences.md.
 
 python tests/differential/coverage.py        writes both
 """
@@ -115,26 +117,33 @@ def operations_page() -> str:
 
 
 KINDS = {
-    "stricter": "The specification forbids it, OpenVINO takes it in silence: irshape reports an error",
+    "stricter": (
+        "The specification forbids it, OpenVINO takes it in silence: irshape reports an error"
+    ),
     "tighter": "irshape's shape is narrower than OpenVINO's, and inside it",
     "values": "Both run it, and the results differ: irshape follows the specification",
     "lenient": "OpenVINO refuses it for a limitation or bug of its own: irshape reports no error",
-    "crash": "OpenVINO crashes or hangs while reading it, though it is legal: irshape reports no error",
+    "crash": (
+        "OpenVINO crashes or hangs while reading it, though it is legal: irshape reports no error"
+    ),
 }
 
 READING = """# Known differences from OpenVINO
 
-Where irshape and OpenVINO 2026.4 do not agree, on purpose. The list is that of the differential tests (`tests/differential/known_differences.py`), which hold each entry
-strictly: one that no longer is a difference fails. This page is made from it by `python tests/differential/coverage.py`.
+Where irshape and OpenVINO 2026.4 do not agree, on purpose. The list is that of the differential
+tests (`tests/differential/known_differences.py`), which hold each entry strictly: one that no
+longer is a difference fails. This page is made from it by `python tests/differential/coverage.py`.
 
 ## While reading
 
-- IR v10: OpenVINO converts inputs and outputs of f16, f64, i64, u64, u1 and boolean to f32 and i32 while it reads (the old API knew no others), and gives the Converts the names of
-  the layers. irshape keeps what the file says; `crosscheck` compares layer by layer all the same.
-- Where a port declares something other than what is inferred, irshape reports it and goes on from what the port declares, since the layers behind it were made for that. What
-  OpenVINO then refuses further down, with the inferred shape, is one finding here: the port.
-- Layers without a path to a Result or an Assign are read and checked here; OpenVINO drops them unread.
-"""
+- IR v10: OpenVINO converts inputs and outputs of f16, f64, i64, u64, u1 and boolean to f32 and i32
+  while it reads (the old API knew no others), and gives the Converts the names of the layers.
+  irshape keeps what the file says; `crosscheck` compares layer by layer all the same.
+- Where a port declares something other than what is inferred, irshape reports it and goes on from
+  what the port declares, since the layers behind it were made for that. What OpenVINO then refuses
+  further down, with the inferred shape, is one finding here: the port.
+- Layers without a path to a Result or an Assign are read and checked here; OpenVINO drops them
+  unread."""
 
 
 def differences_page() -> str:

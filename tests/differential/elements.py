@@ -1,4 +1,4 @@
-"""Element types for the harness: names, NumPy dtypes, and packing, written apart from irshape so that one can be held against the other."""
+"""Element types for the harness: names, NumPy dtypes and packing, independent of irshape's."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def precision(element_type: str) -> str:
 
 
 def dtype(element_type: str) -> np.dtype[Any]:
-    """How the harness holds elements: NumPy's or ml_dtypes' type; integers that are packed in int8 or uint8; strings as objects."""
+    """The NumPy or ml_dtypes type of elements: packed ones in int8 or uint8, strings as objects."""
     if element_type in PLAIN:
         return np.dtype(PLAIN[element_type])
     if element_type in FLOATS:
@@ -105,7 +105,7 @@ def cast(values: Any, element_type: str) -> Array:
 
 
 def pack(array: Array, element_type: str) -> bytes:
-    """The bytes in which OpenVINO holds an array, in a .bin as in memory (strings: as in a .bin)."""
+    """The bytes of an array in OpenVINO, in memory as in a .bin (of strings: as in a .bin)."""
     if element_type == "string":
         texts = [
             text.encode() if isinstance(text, str) else bytes(text)
@@ -128,7 +128,8 @@ def pack(array: Array, element_type: str) -> bytes:
         return bytes(
             (groups << (np.arange(per_byte, dtype=np.uint32) * bits)).sum(axis=1).astype(np.uint8)
         )
-    # three bytes hold 8 elements of u3 or 4 of u6: two bytes of low parts (bit pairs, or halves), one of high parts; the first on top
+    # three bytes store 8 elements of u3 or 4 of u6: two bytes of low parts (bit pairs, or halves),
+    # one of high parts; the first on top
     low_bits, high_bits, count = (2, 1, 8) if bits == 3 else (4, 2, 4)
     groups = np.pad(codes, (0, -len(codes) % count)).reshape(-1, count).astype(np.uint32)
     low, high = groups & ((1 << low_bits) - 1), groups >> low_bits
@@ -174,7 +175,7 @@ def unpack(data: bytes, element_type: str, shape: tuple[int, ...]) -> Array:
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor as the oracle takes and gives it: element type by name, shape, and bytes as OpenVINO holds them (strings: a list)."""
+    """A tensor for the oracle: element type, shape, and bytes as in OpenVINO (strings: a list)."""
 
     element_type: str
     shape: tuple[int, ...]

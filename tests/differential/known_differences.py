@@ -7,7 +7,8 @@ Kinds, each checked strictly (an entry that no longer holds fails its cases):
     tighter   irshape's shape is narrower than OpenVINO's, and inside it
     stricter  OpenVINO takes it in silence, the specification forbids it: irshape reports an error
     lenient   OpenVINO refuses it for a limitation or bug of its own: irshape reports no error
-    crash     OpenVINO crashes or hangs while reading it, though it is legal: irshape reports no error
+    crash     OpenVINO crashes or hangs while reading it, though it is legal: irshape reports no
+              error
 """
 
 from __future__ import annotations
@@ -681,4 +682,5 @@ KNOWN: dict[str, Known] = {
         ),
     ),
 }
-"""Keys are lower case with hyphens. Name a difference by what it is about, not by the case that found it."""
+"""Keys are lower case with hyphens. A key says what the difference is about, not which case showed
+it."""

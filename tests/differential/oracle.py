@@ -3,7 +3,8 @@
     with Oracle() as oracle:
         answer = oracle.ask(xml, weights, {"in0": array})
         answer.status                     # "accepted", "refused" or "crashed"
-        answer.layers["op"]               # [("f32", "[1..8,?,3]")], by friendly name; inside a body "op/body/name", "op/then_body/name"
+        answer.layers["op"]               # [("f32", "[1..8,?,3]")], by friendly name; inside a
+                                          # body "op/body/name", "op/then_body/name"
         answer.execution.results["result0"].array
 
 Nothing here knows irshape.
@@ -37,7 +38,7 @@ TIMEOUT = 30.0
 
 @dataclass(frozen=True)
 class Execution:
-    """What became of running the model: results by the friendly name of the Result, in the order of the model's outputs."""
+    """The outcome of a run: results by the Result's friendly name, in the order of the outputs."""
 
     status: Literal["done", "failed", "crashed"]
     engine: Literal["CPU", "evaluate", ""] = ""
@@ -49,7 +50,8 @@ class Execution:
 class Answer:
     """What OpenVINO made of a model.
 
-    `layers`: element type and partial shape of every output, by friendly name (a repeated name gets `#2`, …).
+    `layers`: element type and partial shape of every output, by friendly name (a repeated name gets
+    `#2`, …).
     """
 
     status: Literal["accepted", "refused", "crashed"]
@@ -60,7 +62,7 @@ class Answer:
 
 
 class Oracle:
-    """A worker process that holds OpenVINO; started at the first question, and again after a crash."""
+    """A worker process with OpenVINO, started at the first question, and again after a crash."""
 
     def __init__(self, timeout: float = TIMEOUT) -> None:
         self.timeout = timeout
@@ -82,7 +84,10 @@ class Oracle:
             return self.ask_file(path, inputs)
 
     def ask_file(self, path: Path, inputs: Mapping[str, Array | Tensor] | None = None) -> Answer:
-        """The same for a model that lies on disk. A crash is believed of a fresh worker only: an earlier case may have corrupted the memory of this one."""
+        """The same for a model on disk.
+
+        A crash is believed only of a fresh worker: an earlier case may have corrupted its memory.
+        """
         fresh = self._fresh
         answer = self._ask(path, inputs)
         crashed = answer.status == "crashed" or (
@@ -195,7 +200,7 @@ def _tensor(value: Array | Tensor) -> tuple[str, tuple[int, ...], bytes | list[s
 
 
 def _nursery(pipe: Connection[Any, Any]) -> None:
-    """Forks one worker after another, since importing OpenVINO takes longer than most questions; it starts no thread itself."""
+    """Forks one worker after another, as importing OpenVINO is slow; it starts no thread itself."""
     import openvino as ov
 
     pipe.send(("version", ov.__version__))

@@ -122,8 +122,10 @@ def loop_parts(blob: Blob) -> str:
     ]
     edges = xml_edges([(0, 0, 2, 0), (1, 0, 2, 1), (2, 2, 3, 0), (4, 0, 5, 0)])
     return f"""<port_map>
-<input external_port_id="2" internal_layer_id="0" axis="0" start="0" end="-1" stride="1" part_size="1"/>
-<output external_port_id="3" internal_layer_id="3" axis="0" start="0" end="-1" stride="1" part_size="1"/>
+<input external_port_id="2" internal_layer_id="0"\
+ axis="0" start="0" end="-1" stride="1" part_size="1"/>
+<output external_port_id="3" internal_layer_id="3"\
+ axis="0" start="0" end="-1" stride="1" part_size="1"/>
 <output external_port_id="-1" internal_layer_id="5" purpose="execution_condition"/>
 </port_map>
 <body><layers>

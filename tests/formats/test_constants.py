@@ -31,7 +31,7 @@ def constant(
 
 
 def some_bytes(element_type: str, shape: tuple[int, ...]) -> bytes:
-    """Any bits at all, save those that are no number: NaN compares with nothing, and f64 past f32 is narrowed by the plugin."""
+    """Any bits that are numbers: NaN equals nothing, and the plugin narrows f64 past f32."""
     generator = np.random.default_rng(len(element_type) + sum(shape))
     count = math.prod(shape)
     if element_type == "boolean":
@@ -64,13 +64,17 @@ def model_with(
     dims = "".join(f"<dim>{size}</dim>" for size in shape)
     return f"""<net name="constant" version="11"><layers>
     <layer id="0" name="constant" type="Const" version="opset1">
-        <data element_type="{element_type}" shape="{",".join(map(str, shape))}" offset="{offset}" size="{size}"/>
+        <data element_type="{element_type}" shape="{",".join(map(str, shape))}" offset="{offset}"\
+ size="{size}"/>
         <output><port id="0" precision="{precision(element_type)}">{dims}</port></output></layer>
-    <layer id="1" name="converted" type="Convert" version="opset1"><data destination_type="{wanted}"/>
+    <layer id="1" name="converted" type="Convert" version="opset1">\
+<data destination_type="{wanted}"/>
         <input><port id="0" precision="{precision(element_type)}">{dims}</port></input>
         <output><port id="1" precision="{precision(wanted)}">{dims}</port></output></layer>
-    <layer id="2" name="result" type="Result" version="opset1"><input><port id="0" precision="{precision(wanted)}">{dims}</port></input></layer>
-    </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
+    <layer id="2" name="result" type="Result" version="opset1"><input>\
+<port id="0" precision="{precision(wanted)}">{dims}</port></input></layer>
+    </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>\
+<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></net>"""
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -154,9 +158,11 @@ def test_strings_are_those_of_openvino(texts: list[str], oracle: Oracle) -> None
     shape = (len(texts),)
     dims = f"<dim>{len(texts)}</dim>"
     xml = f"""<net name="texts" version="11"><layers>
-    <layer id="0" name="texts" type="Const" version="opset1"><data element_type="string" shape="{len(texts)}" offset="0" size="{len(raw)}"/>
+    <layer id="0" name="texts" type="Const" version="opset1">\
+<data element_type="string" shape="{len(texts)}" offset="0" size="{len(raw)}"/>
         <output><port id="0" precision="STRING">{dims}</port></output></layer>
-    <layer id="1" name="result" type="Result" version="opset1"><input><port id="0" precision="STRING">{dims}</port></input></layer>
+    <layer id="1" name="result" type="Result" version="opset1"><input>\
+<port id="0" precision="STRING">{dims}</port></input></layer>
     </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></net>"""
     answer = oracle.ask(xml, raw, {})
     assert answer.status == "accepted", answer.message

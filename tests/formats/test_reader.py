@@ -104,7 +104,9 @@ HOSTILE = {
         b'<!DOCTYPE net [<!ENTITY a "aaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
         b'<net name="&b;" version="11"/>'
     ),
-    "an entity that names a file": b'<!DOCTYPE net [<!ENTITY a SYSTEM "file:///etc/passwd">]><net name="&a;" version="11"/>',
+    "an entity that names a file": (
+        b'<!DOCTYPE net [<!ENTITY a SYSTEM "file:///etc/passwd">]><net name="&a;" version="11"/>'
+    ),
     "an entity that nobody defines": b'<net name="&nothing;" version="11"/>',
     "deep elements": b'<net version="11"><layers>' + b"<layer>" * DEEP,
     "deep unknown elements": b'<net version="11">' + b"<a>" * DEEP + b"</a>" * DEEP + b"</net>",
@@ -114,8 +116,8 @@ HOSTILE = {
     + b"</rt_info></net>",
     "deep bodies": b'<net version="11"><layers>'
     + b'<layer id="0" name="l" type="Loop" version="opset5"><body><layers>' * 5_000,
-    "ports in ports": b'<net version="11"><layers><layer id="0" name="l" type="ReLU" version="opset1"><input>'
-    + b'<port id="0">' * 5_000,
+    "ports in ports": b'<net version="11"><layers>'
+    b'<layer id="0" name="l" type="ReLU" version="opset1"><input>' + b'<port id="0">' * 5_000,
     "a long name": b'<net version="11"><layers><layer id="0" type="ReLU" version="opset1" name="'
     + b"a" * 5_000_000
     + b'"/></layers></net>',
@@ -310,7 +312,7 @@ def test_a_long_name_hides_no_version(length: int, oracle: Oracle, tmp_path: Pat
 
 
 def test_a_body_whose_layer_lacks_an_input(tmp_path: Path) -> None:
-    """The port map names an input that no edge feeds: the edge is missed, and the bodies are left alone."""
+    """The port map names an input that no edge feeds: the edge is reported, the bodies are not."""
     example = Path(__file__).resolve().parents[2] / "examples" / "control_flow.xml"
     text = example.read_text()
     model = irshape.load(example)
@@ -328,7 +330,8 @@ def test_a_body_whose_layer_lacks_an_input(tmp_path: Path) -> None:
                 )
 
 
-# How else ports and edges can be written: what stands in the file of a writer, what is put in its place. The model is the same.
+# Other ways to write ports and edges: the text of a writer, and its replacement. The model is the
+# same.
 MANNERS: list[tuple[str, str, str]] = [
     ("single quotes", '<port id="1"', "<port id='1'"),
     ("another order", '<port id="0" precision="FP32"', '<port precision="FP32" id="0"'),
@@ -428,7 +431,7 @@ def test_names_of_a_port_in_any_manner(names: str, read: str, form: str, tmp_pat
     ("usual", "instead"), [manner[1:] for manner in MANNERS], ids=[manner[0] for manner in MANNERS]
 )
 def test_faults_keep_their_places_in_any_manner(usual: str, instead: str, tmp_path: Path) -> None:
-    """A malformed dimension, an unknown attribute and a wrong id before the place that is written in another manner: line and column are what they were."""
+    """Ports written in another manner do not move the line and column of faults before them."""
     text = (EXAMPLES / "control_flow.xml").read_text()
     at = text.index("<dim>")
     text = text[:at] + "<dim>x</dim>" + text[at:]

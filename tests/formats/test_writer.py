@@ -26,7 +26,7 @@ Rows = list[tuple[str, list[tuple[str, str]]]]
 
 
 def layers_of(answer: Answer) -> Rows:
-    """Layers with their types and shapes; the numbers that OpenVINO gives to nodes that it makes up are left out."""
+    """Layers with types and shapes, without the numbers that OpenVINO adds to generated names."""
     assert answer.status == "accepted", answer.message
     return sorted(
         (re.sub(r"_\d{3,}", "", name), outputs) for name, outputs in answer.layers.items()
@@ -212,7 +212,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
 
 def test_what_has_no_meaning_here_is_carried_over(tmp_path: Path, oracle: Oracle) -> None:
-    """The rt_info of net, layers and ports, names that need escaping, tensor names with commas, the names on a Result."""
+    """The rt_info of net, layers and ports, escaped names, commas in names, names of Results."""
     text = """<?xml version="1.0"?>
 <net name="a &lt;b&gt; &amp; &quot;c&quot;" version="11">
     <layers>
@@ -225,11 +225,13 @@ def test_what_has_no_meaning_here_is_carried_over(tmp_path: Path, oracle: Oracle
             </port></output>
         </layer>
         <layer id="3" name="out" type="Result" version="opset1" output_names="x,y">
-            <input><port id="9" precision="FP32"><dim>1</dim><dim>3</dim><dim>-1</dim><dim>-1</dim></port></input>
+            <input><port id="9" precision="FP32"><dim>1</dim><dim>3</dim><dim>-1</dim>\
+<dim>-1</dim></port></input>
         </layer>
     </layers>
     <edges><edge from-layer="7" from-port="4" to-layer="3" to-port="9" /></edges>
-    <rt_info><MO_version value="2024 &lt;x&gt;" /><conversion_parameters><framework value="onnx" /></conversion_parameters></rt_info>
+    <rt_info><MO_version value="2024 &lt;x&gt;" /><conversion_parameters>\
+<framework value="onnx" /></conversion_parameters></rt_info>
 </net>
 """
     source, written = tmp_path / "source.xml", tmp_path / "written.xml"
@@ -276,7 +278,7 @@ def test_constants_that_shared_bytes_share_them_still(tmp_path: Path) -> None:
 
 
 def round_trip(source: Path, oracle: Oracle) -> irshape.Model:
-    """Writes a model as read and as inferred, and holds both against the first in OpenVINO's eyes and in irshape's."""
+    """Writes a model as read and as inferred; OpenVINO and irshape see the first in both."""
     model = irshape.load(source)
     written = source.with_name("written.xml")
     theirs = layers_of(oracle.ask_file(source))
@@ -298,9 +300,11 @@ def constant_net(
     port = f'precision="{precision(element_type)}"'
     return f"""<net name="constant" version="{version}"><layers>
     <layer id="4" name="constant" type="Const" version="opset1">
-        <data element_type="{element_type}" shape="{", ".join(map(str, shape))}" offset="{before}" size="{len(raw)}"/>
+        <data element_type="{element_type}" shape="{", ".join(map(str, shape))}"\
+ offset="{before}" size="{len(raw)}"/>
         <output><port id="1" {port}>{dims}</port></output></layer>
-    <layer id="9" name="result" type="Result" version="opset1"><input><port id="0">{dims}</port></input></layer>
+    <layer id="9" name="result" type="Result" version="opset1"><input><port id="0">\
+{dims}</port></input></layer>
     </layers><edges><edge from-layer="4" from-port="1" to-layer="9" to-port="0"/></edges></net>"""
 
 
@@ -309,7 +313,7 @@ def constant_net(
 def test_constants_of_every_type_keep_their_bytes(
     element_type: str, version: int, tmp_path: Path, oracle: Oracle
 ) -> None:
-    """Those of packed types and strings too, from any place in the .bin, into a .bin without what nobody uses."""
+    """Constants of packed types and strings too, from anywhere in the .bin; unused bytes go."""
     if element_type == "string":
         texts = np.empty(3, dtype=object)
         texts[:] = ["", "zwölf", "a,b"]
@@ -352,9 +356,11 @@ def test_constants_inside_bodies(tmp_path: Path, oracle: Oracle) -> None:
         '<port id="2" precision="FP32"><dim>1</dim><dim>4</dim></port></output></layer>'
     )
     then = f"""<then_body><layers>{parameter}{const(2, shared)}{gather}{result}</layers><edges>
-        <edge from-layer="0" from-port="0" to-layer="3" to-port="0"/><edge from-layer="2" from-port="0" to-layer="3" to-port="1"/>
+        <edge from-layer="0" from-port="0" to-layer="3" to-port="0"/>\
+<edge from-layer="2" from-port="0" to-layer="3" to-port="1"/>
         <edge from-layer="3" from-port="2" to-layer="9" to-port="0"/></edges></then_body>"""
-    otherwise = f"""<else_body><layers>{parameter}{result}</layers><edges><edge from-layer="0" from-port="0" to-layer="9" to-port="0"/></edges>
+    otherwise = f"""<else_body><layers>{parameter}{result}</layers><edges>\
+<edge from-layer="0" from-port="0" to-layer="9" to-port="0"/></edges>
         <rt_info><kept value="1"/></rt_info></else_body>"""
     maps = "".join(
         (
@@ -423,7 +429,7 @@ def test_what_is_declared_wrongly_is_written_as_inferred(tmp_path: Path, oracle:
 
 
 def test_the_new_file_has_its_own_weights(tmp_path: Path, oracle: Oracle) -> None:
-    """`infer --output` into another folder, with the .bin of another name: the new model loads by itself."""
+    """`infer --output` into another folder, with another .bin: the new model loads by itself."""
     path = a_net().save(tmp_path)
     weights = tmp_path / "elsewhere.bin"
     path.with_suffix(".bin").rename(weights)

@@ -12,7 +12,11 @@ from ir import Net
 
 
 class Attack(NamedTuple):
-    """make: writes the files, and gives the path to hand over. expected: the code that `validate` reports; "" for a file that it takes without an error; None for exit status 2."""
+    """A file made to do harm.
+
+    `make` writes the files and returns the path to pass on. `expected` is the code that `validate`
+    reports, "" for a file that it accepts without an error, None for exit status 2.
+    """
 
     make: Callable[[Path], Path]
     expected: str | None

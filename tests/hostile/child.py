@@ -1,4 +1,4 @@
-"""Runs every command over a file in this process, which is held to so much memory and time, and prints what became of them as JSON.
+"""Runs every command over a file within limits of memory and time, and prints the outcome as JSON.
 
 python tests/hostile/child.py PATH MEGABYTES SECONDS [COMMAND…]
 """
@@ -69,7 +69,7 @@ def call(*arguments: str) -> dict[str, object]:
 
 
 def peak() -> int:
-    """The most memory that this program had, in KB. `ru_maxrss` also counts what its parent had when it made this process."""
+    """The peak memory of this program in KB; `ru_maxrss` also counts its parent's at the fork."""
     status = Path("/proc/self/status")
     if status.exists():
         return int(

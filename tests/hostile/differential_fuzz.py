@@ -1,6 +1,6 @@
 """Asks OpenVINO about mutated IRs: what it refuses, `validate` reports as an error.
 
-python tests/hostile/differential_fuzz.py EXAMPLES [SEED]     prints what does not hold; exit status 1 then
+python tests/hostile/differential_fuzz.py EXAMPLES [SEED]     exits with 1 and prints what fails
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import irshape  # noqa: E402
 SEEDS = SMALL | {name: both for name, both in EXAMPLES.items() if len(both[0]) < 45_000}
 
 KNOWN: dict[str, str] = {}
-"""What OpenVINO says where it refuses a file that is taken here on purpose, as a regular expression, and why."""
+"""OpenVINO's refusals of files that irshape accepts on purpose: a regular expression, and why."""
 
 
 def drawn(generator: random.Random) -> tuple[str, bytes, bytes]:
@@ -44,7 +44,7 @@ def drawn(generator: random.Random) -> tuple[str, bytes, bytes]:
 
 
 def missed(oracle: Oracle, path: Path, data: bytes, weights: bytes) -> str | None:
-    """What OpenVINO says against a file against which nothing is said here; None where the two agree."""
+    """What OpenVINO objects to in a file that irshape accepts; None where the two agree."""
     path.write_bytes(data)
     path.with_suffix(".bin").write_bytes(weights)
     if not irshape.validate(path).ok:

@@ -1,6 +1,8 @@
-"""Reads, infers, fixes and runs mutated IRs in this process, held to so much memory and time; ends with a traceback at the first exception that is none of ours.
+"""Reads, infers, fixes and runs mutated IRs within limits of memory and time.
 
-python tests/hostile/fuzz.py EXAMPLES [SEED]     SEED draws anew, without it the same ones are drawn every time
+Ends with a traceback at the first exception that is not one of irshape's own.
+
+python tests/hostile/fuzz.py EXAMPLES [SEED]     draws anew with a SEED, else the same as ever
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Real IRs with something wrong in them, drawn by hypothesis: bytes, tags, values and numbers that move, go missing or come twice."""
+"""Real IRs in which hypothesis moves, drops or repeats bytes, tags, values and numbers."""
 
 from __future__ import annotations
 

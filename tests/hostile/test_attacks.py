@@ -1,4 +1,4 @@
-"""Every attack through every command: the verdict that is expected, no traceback, and bounded time and memory."""
+"""Every attack through every command: the verdict, no traceback, bounded time and memory."""
 
 from __future__ import annotations
 

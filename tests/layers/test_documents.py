@@ -1,10 +1,11 @@
-"""Layers as documents print them: what is repaired, which values comments give, which version is meant, and that every place stays exact."""
+"""Layers as documents print them: repairs, values from comments, versions, exact places."""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner
@@ -50,7 +51,8 @@ def errors(report: FileReport, *codes: str) -> list[Diagnostic]:
 
 def ports(*dims: str, first: int = 0) -> str:
     return "".join(
-        f'<port id="{first + i}">{"".join(f"<dim>{size}</dim>" for size in sizes.split(",") if size)}</port>'
+        f'<port id="{first + i}">'
+        f"{''.join(f'<dim>{size}</dim>' for size in sizes.split(',') if size)}</port>"
         for i, sizes in enumerate(dims)
     )
 
@@ -134,7 +136,7 @@ def test_values_in_comments(comment: str, tmp_path: Path) -> None:
     ],
 )
 def test_comments_that_state_no_value(comment: str, tmp_path: Path) -> None:
-    """Without a value the result is as dynamic as it must be, and what the document declares is not held against it."""
+    """Without a value the result is as dynamic as it must be; what is declared is no mistake."""
     report = validated(tmp_path, REDUCTION.replace("{comment}", f" <!--{comment}-->"))
     assert shapes(irshape.load(report.path)) == [["[1..4,1..5,1..6]"]]
     assert [found for found in report.diagnostics if found.severity != "info"] == []
@@ -328,7 +330,8 @@ def test_what_nothing_is_said_about_stays_dynamic(tmp_path: Path) -> None:
 def test_sizes_and_scales_have_their_usual_types(tmp_path: Path) -> None:
     text = f"""<layer type="Interpolate" ...>
         <data mode="nearest" shape_calculation_mode="{{mode}}"/>
-        <input>{ports("1,2,10,20")}<port id="1"><dim>2</dim> <!-- {{value}} --></port><port id="2"><dim>2</dim> <!-- [2, 3] --></port></input>
+        <input>{ports("1,2,10,20")}<port id="1"><dim>2</dim> <!-- {{value}} --></port>\
+<port id="2"><dim>2</dim> <!-- [2, 3] --></port></input>
         <output>{ports("1,2,5,40", first=3)}</output></layer>"""
     for mode, value in (("sizes", "[5, 40]"), ("scales", "[0.5, 2.0]")):
         assert validated(tmp_path, text.format(mode=mode, value=value)).diagnostics == []
@@ -347,7 +350,7 @@ def test_indices_or_a_mask_as_the_attribute_says(
 
 
 def test_a_type_that_the_operation_wants_to_know_is_assumed(tmp_path: Path) -> None:
-    """Nothing is said of the type of the logits; that is no mistake of theirs. What is said, and wrong, is reported."""
+    """A missing type of the logits is no fault; one that is given and wrong is reported."""
     text = (
         f'<layer type="CTCLoss" ...><input>{ports("8,20,128", "8", "8,20", "8")}</input><output>'
         f"{ports('8', first=4)}</output></layer>"
@@ -365,12 +368,17 @@ def test_a_type_that_the_operation_wants_to_know_is_assumed(tmp_path: Path) -> N
 def test_what_a_parameter_leaves_out_stands_at_its_port(tmp_path: Path) -> None:
     """Documents of operations with bodies write no attributes for what the body holds."""
     body = f"""<body><layers>
-        <layer id="0" type="Parameter" ...><output><port id="0" precision="FP32"><dim>1</dim><dim>5</dim></port></output></layer>
-        <layer id="1" type="ReLU" ...><input>{ports("1,5")}</input><output><port id="1" precision="FP32"><dim>1</dim><dim>5</dim></port></output></layer>
+        <layer id="0" type="Parameter" ...><output>\
+<port id="0" precision="FP32"><dim>1</dim><dim>5</dim></port></output></layer>
+        <layer id="1" type="ReLU" ...><input>{ports("1,5")}</input><output>\
+<port id="1" precision="FP32"><dim>1</dim><dim>5</dim></port></output></layer>
         <layer id="2" type="Result" ...><input>{ports("1,5")}</input></layer>
-        </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/><edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></body>"""
-    text = f"""<layer type="TensorIterator" ...><input>{ports("7,5")}</input><output>{ports("7,5", first=1)}</output>
-        <port_map><input axis="0" external_port_id="0" internal_layer_id="0"/><output axis="0" external_port_id="1" internal_layer_id="2"/></port_map>{body}</layer>"""
+        </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>\
+<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/></edges></body>"""
+    text = f"""<layer type="TensorIterator" ...><input>{ports("7,5")}</input><output>\
+{ports("7,5", first=1)}</output>
+        <port_map><input axis="0" external_port_id="0" internal_layer_id="0"/>\
+<output axis="0" external_port_id="1" internal_layer_id="2"/></port_map>{body}</layer>"""
     report = validated(tmp_path, text)
     assert [
         (found.code, found.line) for found in report.diagnostics if found.severity != "info"
@@ -495,98 +503,183 @@ def test_dots_inside_quotes_stay(tmp_path: Path) -> None:
 IN, OUT = ports("2,3"), ports("2,3", first=1)
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        (f'<layer type="ReLU">\n  <input>{IN}\n  <output>{OUT}</output>\n</layer>', (2, 3)),
-        (f'<layer type="ReLU">\n  <input>{IN}</input>\n  <output>{OUT}\n</layer>', (3, 3)),
-        (f'<layer type="ReLU">\n  <input>{IN}</input>\n  <output>{OUT}</output>\n', (1, 1)),
-        ((
+class Miswritten(NamedTuple):
+    """A layer with a fault of writing that has one repair, and where it is reported."""
+
+    fault: str
+    text: str
+    place: tuple[int, int] | None
+
+
+MISWRITTEN = [
+    Miswritten(
+        fault="input not closed",
+        text=(f'<layer type="ReLU">\n  <input>{IN}\n  <output>{OUT}</output>\n</layer>'),
+        place=(2, 3),
+    ),
+    Miswritten(
+        fault="output not closed",
+        text=(f'<layer type="ReLU">\n  <input>{IN}</input>\n  <output>{OUT}\n</layer>'),
+        place=(3, 3),
+    ),
+    Miswritten(
+        fault="layer not closed",
+        text=(f'<layer type="ReLU">\n  <input>{IN}</input>\n  <output>{OUT}</output>\n'),
+        place=(1, 1),
+    ),
+    Miswritten(
+        fault="data not closed",
+        text=(
             f'<layer type="Clamp">\n  <data min="0" max="1">\n  <input>{IN}</input>\n'
-            f'  <output>{OUT}</output>\n</layer>'
-            ), (2, 3)),
-        ((
+            f"  <output>{OUT}</output>\n</layer>"
+        ),
+        place=(2, 3),
+    ),
+    Miswritten(
+        fault="value without quotes",
+        text=(
             f'<layer type="Clamp">\n  <data min=0 max="1"/>\n  <input>{IN}</input>\n'
-            f'  <output>{OUT}</output>\n</layer>'
-            ), (2, 9)),
-        ((
+            f"  <output>{OUT}</output>\n</layer>"
+        ),
+        place=(2, 9),
+    ),
+    Miswritten(
+        fault="no blank",
+        text=(
             f'<layer type="Clamp">\n  <data min="0"max="1"/>\n  <input>{IN}</input>\n'
-            f'  <output>{OUT}</output>\n</layer>'
-            ), (2, 16)),
-        ((
+            f"  <output>{OUT}</output>\n</layer>"
+        ),
+        place=(2, 16),
+    ),
+    Miswritten(
+        fault="typographic quotes",
+        text=(
             f'<layer type="Clamp">\n  <data min=“0” max=”1”/>\n  <input>{IN}</input>\n'
-            f'  <output>{OUT}</output>\n</layer>'
-            ), (2, 13)),
-        ((
+            f"  <output>{OUT}</output>\n</layer>"
+        ),
+        place=(2, 13),
+    ),
+    Miswritten(
+        fault="port closes itself",
+        text=(
             '<layer type="ReLU">\n  <input>\n    <port id="0"/>\n'
-            f'      <dim>2</dim><dim>3</dim></port></input>\n  <output>{OUT}</output>\n</layer>'
-            ), (3, 5)),
-        ((
+            f"      <dim>2</dim><dim>3</dim></port></input>\n  <output>{OUT}</output>\n</layer>"
+        ),
+        place=(3, 5),
+    ),
+    Miswritten(
+        fault="port closes itself and is not closed",
+        text=(
             '<layer type="ReLU">\n  <input>\n    <port id="0"/>\n'
-            f'      <dim>2</dim><dim>3</dim></input>\n  <output>{OUT}</output>\n</layer>'
-            ), (3, 5)),
-        ((
+            f"      <dim>2</dim><dim>3</dim></input>\n  <output>{OUT}</output>\n</layer>"
+        ),
+        place=(3, 5),
+    ),
+    Miswritten(
+        fault="end of dim without <",
+        text=(
             '<layer type="ReLU">\n  <input>\n'
             f'    <port id="0"><dim>2/dim><dim>3</dim></port></input>\n  <output>{OUT}</output>\n'
-            '</layer>'
-            ), (3, 24)),
-        ((
+            "</layer>"
+        ),
+        place=(3, 24),
+    ),
+    Miswritten(
+        fault="end of dim without slash",
+        text=(
             '<layer type="ReLU">\n  <input>\n'
             f'    <port id="0"><dim>2<dim><dim>3</dim></port></input>\n  <output>{OUT}</output>\n'
-            '</layer>'
-            ), (3, 24)),
-        ((
+            "</layer>"
+        ),
+        place=(3, 24),
+    ),
+    Miswritten(
+        fault="dim within dim",
+        text=(
             '<layer type="ReLU">\n  <input>\n    <port id="0"><dim>2<dim>3</dim></port></input>\n'
-            f'  <output>{OUT}</output>\n</layer>'
-            ), None),
-        ((
+            f"  <output>{OUT}</output>\n</layer>"
+        ),
+        place=None,
+    ),
+    Miswritten(
+        fault="dim not closed",
+        text=(
             '<layer type="ReLU">\n  <input>\n    <port id="0"><dim>2</dim><dim>3</port></input>\n'
-            f'  <output>{OUT}</output>\n</layer>'
-            ), (3, 30)),
-        ((
+            f"  <output>{OUT}</output>\n</layer>"
+        ),
+        place=(3, 30),
+    ),
+    Miswritten(
+        fault="port not closed",
+        text=(
             '<layer type="ReLU">\n  <input>\n    <port id="0"><dim>2</dim><dim>3</dim>\n'
-            f'  </input>\n  <output>{OUT}</output>\n</layer>'
-            ), (3, 5)),
-        ((
+            f"  </input>\n  <output>{OUT}</output>\n</layer>"
+        ),
+        place=(3, 5),
+    ),
+    Miswritten(
+        fault="stray end",
+        text=(
             f'<layer type="ReLU">\n  <input>{IN}</input></input>\n  <output>{OUT}</output>\n'
-            '</layer>'
-            ), (2, 62)),
-        ((
+            "</layer>"
+        ),
+        place=(2, 62),
+    ),
+    Miswritten(
+        fault="end of nothing",
+        text=(
             f'<layer type="ReLU">\n  </><input>{IN}</input>\n  <output>{OUT}</output>\n</layer>\n'
-            '</>'
-            ), (2, 3)),
-        (f'<... type="ReLU" ...>\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>', (1, 1)),
-        ((
+            "</>"
+        ),
+        place=(2, 3),
+    ),
+    Miswritten(
+        fault="name left out",
+        text=(f'<... type="ReLU" ...>\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>'),
+        place=(1, 1),
+    ),
+    Miswritten(
+        fault="a second output",
+        text=(
             f'<layer type="ReLU">\n  <input>{IN}</input>\n  <output>\n</output>\n'
-            f'  <output>{OUT}</output>\n</layer>'
-            ), (5, 3)),
-        ((
+            f"  <output>{OUT}</output>\n</layer>"
+        ),
+        place=(5, 3),
+    ),
+    Miswritten(
+        fault="a second input inside the first",
+        text=(
             f'<layer type="ReLU">\n  <input>\n  <input>{IN}</input>\n  <output>{OUT}</output>\n'
-            '</layer>'
-            ), (3, 3)),
-        ((
+            "</layer>"
+        ),
+        place=(3, 3),
+    ),
+    Miswritten(
+        fault="attributes behind data",
+        text=(
             f'<layer type="Clamp">\n  <data>min="0" max="1"</data>\n  <input>{IN}</input>\n'
-            f'  <output>{OUT}</output>\n</layer>'
-            ), (2, 3)),
-        (f'<… type="ReLU">\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>', (1, 1)),
-    ],
-    ids=[
-        "input not closed", "output not closed", "layer not closed", "data not closed", "value without quotes", "no blank", "typographic quotes", "port closes itself",
-        "port closes itself and is not closed", "end of dim without <", "end of dim without slash", "dim within dim", "dim not closed", "port not closed", "stray end", "end of nothing",
-        "name left out", "a second output", "a second input inside the first", "attributes behind data", "name left out by one sign",
-    ],
-)  # fmt: skip
-def test_what_is_clear_is_repaired_and_reported(
-    text: str, place: tuple[int, int] | None, tmp_path: Path
-) -> None:
-    report = validated(tmp_path, text)
+            f"  <output>{OUT}</output>\n</layer>"
+        ),
+        place=(2, 3),
+    ),
+    Miswritten(
+        fault="name left out by one sign",
+        text=(f'<… type="ReLU">\n  <input>{IN}</input>\n  <output>{OUT}</output>\n</layer>'),
+        place=(1, 1),
+    ),
+]
+
+
+@pytest.mark.parametrize("row", MISWRITTEN, ids=lambda row: row.fault)
+def test_what_is_clear_is_repaired_and_reported(row: Miswritten, tmp_path: Path) -> None:
+    report = validated(tmp_path, row.text)
     assert {found.code for found in report.diagnostics} == {"IR007"}
     assert all(
         found.severity == "error" and found.layer and found.layer["type"]
         for found in report.diagnostics
     )
-    if place is not None:
-        assert (report.diagnostics[0].line, report.diagnostics[0].column) == place
+    if row.place is not None:
+        assert (report.diagnostics[0].line, report.diagnostics[0].column) == row.place
     assert shapes(irshape.load(report.path)) == [["[2,3]"]]
 
 

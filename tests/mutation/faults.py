@@ -1,6 +1,7 @@
-"""Faults to put into a valid IR. Each finds the places where it can be put, puts it into one, and says at which layer it must be found.
+"""Faults to put into a valid IR, each with the layer at which it must be found.
 
-A fault is a generator over an IR's tree: for each place it yields the owner of the fault, having changed the tree; what comes after the `yield` takes it back.
+A fault is a generator over an IR's tree: for each place it yields the owner of the fault, having
+changed the tree; what comes after the `yield` takes it back.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ TEXTS = {
 
 
 class Where(NamedTuple):
-    """The layer at which a fault must be found: the path of bodies to it, and its id; id None where no layer is to blame."""
+    """The layer at which a fault must be found: the path to it, and its id or None."""
 
     path: tuple[str, ...]
     id: str | None

@@ -1,6 +1,6 @@
-"""A fault put into a valid IR is found and placed at its layer, every time; the untouched IR gives nothing.
+"""A fault put into a valid IR is always found at its layer; the untouched IR has no finding.
 
-python tests/mutation/test_mutation.py [FILE…]     every fault at every place, beside what OpenVINO finds of them
+python tests/mutation/test_mutation.py [FILE…]     every fault at every place, beside OpenVINO
 """
 
 from __future__ import annotations
@@ -77,7 +77,11 @@ def test_fault(model: Path, name: str, tmp_path: Path) -> None:
 
 
 def tried(model: Path) -> tuple[list[Counter[str]], list[str]]:
-    """Every fault at every place of a model: how many there are, how many irshape finds and places, how many OpenVINO refuses; and what irshape misses."""
+    """Tries every fault at every place of a model.
+
+    Counts the faults, those that irshape finds and places and those that OpenVINO refuses; lists
+    the ones that irshape misses.
+    """
     from differential.oracle import Oracle
 
     total, ours, theirs = Counter[str](), Counter[str](), Counter[str]()

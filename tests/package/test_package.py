@@ -1,4 +1,4 @@
-"""The source distribution and the wheel, built as a release builds them and installed where nothing else is.
+"""The source distribution and the wheel, built as for a release and installed by themselves.
 
 Needs the package index, as the installation of the development dependencies does.
 """
@@ -76,7 +76,7 @@ def build(folder: Path) -> str:
 
 @pytest.fixture(scope="session")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of both distributions, built once, also where several processes share the tests."""
+    """The folder of both distributions, built once even where several processes run the tests."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "distributions"
     outcome = folder / "outcome"

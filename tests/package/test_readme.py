@@ -1,4 +1,4 @@
-"""The README and the documents: commands that work, links that lead somewhere, a current picture."""
+"""The README and the documents: commands work, links lead somewhere, the picture is current."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One small network for the tests of the rules, whole or as the body of a control-flow layer, and faults to put into it."""
+"""One small network for the tests of the rules, whole or as a body, and faults to put into it."""
 
 from __future__ import annotations
 
@@ -9,22 +9,27 @@ from typing import NamedTuple
 import irshape
 from irshape.diagnostics.report import Diagnostic, Report
 
-LAYERS = """\
+
+def dims(*sizes: int) -> str:
+    return "".join(f"<dim>{size}</dim>" for size in sizes)
+
+
+LAYERS = f"""\
 <layer id="0" name="x" type="Parameter" version="opset1">
 <data shape="1,3,8,8" element_type="f32"/>
-<output><port id="0" precision="FP32" names="x"><dim>1</dim><dim>3</dim><dim>8</dim><dim>8</dim></port></output>
+<output><port id="0" precision="FP32" names="x">{dims(1, 3, 8, 8)}</port></output>
 </layer>
 <layer id="1" name="kernel" type="Const" version="opset1">
 <data element_type="f32" shape="4,3,3,3" offset="0" size="432"/>
-<output><port id="0" precision="FP32"><dim>4</dim><dim>3</dim><dim>3</dim><dim>3</dim></port></output>
+<output><port id="0" precision="FP32">{dims(4, 3, 3, 3)}</port></output>
 </layer>
 <layer id="2" name="conv" type="Convolution" version="opset1">
 <data strides="1, 1" dilations="1, 1" pads_begin="0, 0" pads_end="0, 0" auto_pad="explicit"/>
 <input>
-<port id="0" precision="FP32"><dim>1</dim><dim>3</dim><dim>8</dim><dim>8</dim></port>
-<port id="1" precision="FP32"><dim>4</dim><dim>3</dim><dim>3</dim><dim>3</dim></port>
+<port id="0" precision="FP32">{dims(1, 3, 8, 8)}</port>
+<port id="1" precision="FP32">{dims(4, 3, 3, 3)}</port>
 </input>
-<output><port id="2" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port></output>
+<output><port id="2" precision="FP32">{dims(1, 4, 6, 6)}</port></output>
 </layer>
 <layer id="3" name="axes" type="Const" version="opset1">
 <data element_type="i64" shape="2" offset="432" size="16"/>
@@ -33,13 +38,13 @@ LAYERS = """\
 <layer id="4" name="mean" type="ReduceMean" version="opset1">
 <data keep_dims="true"/>
 <input>
-<port id="0" precision="FP32"><dim>1</dim><dim>4</dim><dim>6</dim><dim>6</dim></port>
+<port id="0" precision="FP32">{dims(1, 4, 6, 6)}</port>
 <port id="1" precision="I64"><dim>2</dim></port>
 </input>
-<output><port id="2" precision="FP32" names="y"><dim>1</dim><dim>4</dim><dim>1</dim><dim>1</dim></port></output>
+<output><port id="2" precision="FP32" names="y">{dims(1, 4, 1, 1)}</port></output>
 </layer>
 <layer id="5" name="y" type="Result" version="opset1">
-<input><port id="0" precision="FP32"><dim>1</dim><dim>4</dim><dim>1</dim><dim>1</dim></port></input>
+<input><port id="0" precision="FP32">{dims(1, 4, 1, 1)}</port></input>
 </layer>
 """
 EDGES = """\
@@ -52,15 +57,20 @@ EDGES = """\
 WEIGHTS = struct.pack("<108f", *(0.5 for _ in range(108))) + struct.pack("<2q", 2, 3)
 
 _OUTER = """\
-<layer id="10" name="outer_x" type="Parameter" version="opset1"><data shape="1,3,8,8" element_type="f32"/>
-<output><port id="0" precision="FP32" names="outer_x"><dim>1</dim><dim>3</dim><dim>8</dim><dim>8</dim></port></output></layer>
-<layer id="11" name="condition" type="Parameter" version="opset1"><data shape="" element_type="boolean"/>
+<layer id="10" name="outer_x" type="Parameter" version="opset1">\
+<data shape="1,3,8,8" element_type="f32"/>
+<output><port id="0" precision="FP32" names="outer_x">\
+<dim>1</dim><dim>3</dim><dim>8</dim><dim>8</dim></port></output></layer>
+<layer id="11" name="condition" type="Parameter" version="opset1">\
+<data shape="" element_type="boolean"/>
 <output><port id="0" precision="BOOL" names="condition"/></output></layer>
 <layer id="12" name="times" type="Parameter" version="opset1"><data shape="" element_type="i64"/>
 <output><port id="0" precision="I64" names="times"/></output></layer>
 <layer id="13" {what}>
-<input>{inputs}<port id="{port}" precision="FP32"><dim>1</dim><dim>3</dim><dim>8</dim><dim>8</dim></port></input>
-<output><port id="9" precision="FP32" names="outer_y"><dim>1</dim><dim>4</dim><dim>1</dim><dim>1</dim></port></output>
+<input>{inputs}\
+<port id="{port}" precision="FP32"><dim>1</dim><dim>3</dim><dim>8</dim><dim>8</dim></port></input>
+<output><port id="9" precision="FP32" names="outer_y">\
+<dim>1</dim><dim>4</dim><dim>1</dim><dim>1</dim></port></output>
 {inside}
 </layer>
 <layer id="14" name="outer_y" type="Result" version="opset1">
@@ -71,20 +81,24 @@ _OUTER_EDGES = """\
 <edge from-layer="10" from-port="0" to-layer="13" to-port="{port}"/>
 <edge from-layer="13" from-port="9" to-layer="14" to-port="0"/>
 """
-_ELSE = """\
+_ELSE = f"""\
 <else_port_map><output external_port_id="9" internal_layer_id="1"/></else_port_map>
 <else_body><layers>
-<layer id="0" name="zeros" type="Const" version="opset1"><data element_type="f32" shape="1,4,1,1" offset="16" size="16"/>
-<output><port id="0" precision="FP32"><dim>1</dim><dim>4</dim><dim>1</dim><dim>1</dim></port></output></layer>
-<layer id="1" name="else_y" type="Result" version="opset1"><input><port id="0" precision="FP32"><dim>1</dim><dim>4</dim><dim>1</dim><dim>1</dim></port></input></layer>
+<layer id="0" name="zeros" type="Const" version="opset1">\
+<data element_type="f32" shape="1,4,1,1" offset="16" size="16"/>
+<output><port id="0" precision="FP32">{dims(1, 4, 1, 1)}</port></output></layer>
+<layer id="1" name="else_y" type="Result" version="opset1"><input>\
+<port id="0" precision="FP32">{dims(1, 4, 1, 1)}</port></input></layer>
 </layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/></edges></else_body>
 """
 _CONDITION = """\
-<layer id="20" name="go_on" type="Const" version="opset1"><data element_type="u8" shape="" offset="0" size="1"/>
+<layer id="20" name="go_on" type="Const" version="opset1">\
+<data element_type="u8" shape="" offset="0" size="1"/>
 <output><port id="0" precision="U8"/></output></layer>
 <layer id="21" name="go_on_if" type="Convert" version="opset1"><data destination_type="boolean"/>
 <input><port id="0" precision="U8"/></input><output><port id="1" precision="BOOL"/></output></layer>
-<layer id="22" name="on" type="Result" version="opset1"><input><port id="0" precision="BOOL"/></input></layer>
+<layer id="22" name="on" type="Result" version="opset1"><input>\
+<port id="0" precision="BOOL"/></input></layer>
 """
 _CONDITION_EDGES = """\
 <edge from-layer="20" from-port="0" to-layer="21" to-port="0"/>
@@ -156,7 +170,7 @@ def _net(layers: str, edges: str) -> str:
 
 
 class Fault(NamedTuple):
-    """A fault, and the finding that is expected of it: `old` becomes `new`, and the finding points at where `at` stands then."""
+    """A fault and its finding: `old` becomes `new`; the finding points at where `at` then is."""
 
     code: str
     old: str

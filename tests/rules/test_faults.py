@@ -1,4 +1,7 @@
-"""One fault, one finding: its code, layer, line, column, port, expected, actual and help; in the net, and in the body of every control-flow operation."""
+"""One fault, one finding, in the net and in the body of every control-flow operation.
+
+A row has the finding's code, layer, line, column, port, expected, actual and help.
+"""
 
 from __future__ import annotations
 
@@ -649,7 +652,7 @@ def test_network_is_clean(where: str, tmp_path: Path) -> None:
 
 
 def anchored(fault: Fault, text: str) -> tuple[int, int]:
-    """Where the finding should point: in the stretch of the layer, since the text may stand in the layer around the body too."""
+    """Where the finding should point: within the layer, since others may have the same text."""
     start = (
         text.index('name="x" type="Parameter"')
         if fault.at not in ("size=", "offset=", "type=", "version=")

@@ -171,7 +171,8 @@ def layer(text: str) -> Callable[[], Text]:
 
 MEAN = """<layer id="7" name="mean" type="ReduceMean" version="opset1">
 <data keep_dims="true"/>
-<input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port><port id="1" precision="I64"><dim>1</dim></port> <!-- value is [1] --></input>
+<input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>\
+<port id="1" precision="I64"><dim>1</dim></port> <!-- value is [1] --></input>
 <output><port id="2" precision="FP32"><dim>2</dim><dim>1</dim></port></output>
 </layer>
 """
@@ -191,7 +192,7 @@ def nested(depth: int) -> str:
 
 
 class Row(NamedTuple):
-    """A fault and its right form; where the finding of the fault should point, and what it should say."""
+    """A fault and its right form; where the finding should point, and what it should say."""
 
     code: str
     wrong: Callable[[], Text]

@@ -46,7 +46,7 @@ def test_headings(code: str) -> None:
 
 
 def test_every_rule_id_has_a_page() -> None:
-    """Whatever is reported under a constant of `rule_ids` has a rule, and each code and name stands for one."""
+    """Each constant of `rule_ids` that is reported has a rule, and each code and name is unique."""
     ids = [value for value in vars(rule_ids).values() if isinstance(value, rule_ids.RuleId)]
     assert sorted(ids) == sorted(rule.id for rule in all_rules())
     assert len({rule.code for rule in ids}) == len({rule.name for rule in ids}) == len(ids)
@@ -100,7 +100,8 @@ def test_markdown_links() -> None:
 # the examples
 
 PORTS = """\
-<input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port><port id="1" precision="I64"><dim>1</dim></port></input>
+<input><port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>\
+<port id="1" precision="I64"><dim>1</dim></port></input>
 <output><port id="2" precision="FP32" names="mean"><dim>2</dim><dim>1</dim></port></output>
 """
 X = """\
@@ -113,7 +114,8 @@ AXES = """\
 <output><port id="0" precision="I64"><dim>1</dim></port></output></layer>
 """
 RESULT = """\
-<layer id="3" name="y" type="Result" version="opset1"><input><port id="0" precision="FP32"><dim>2</dim><dim>1</dim></port></input></layer>
+<layer id="3" name="y" type="Result" version="opset1"><input>\
+<port id="0" precision="FP32"><dim>2</dim><dim>1</dim></port></input></layer>
 """
 EDGES = {
     ("2", "0"): '<edge from-layer="0" from-port="0" to-layer="2" to-port="0"/>',
@@ -145,7 +147,7 @@ MEAN = mean(f'<data keep_dims="true"/>\n{PORTS}')
 
 
 def a_layer(code: str) -> str:
-    """In the place of the layer in the middle; `…` stands for its ports, and so does a missing end."""
+    """A text in place of the middle layer; `…` is its ports, and so is a missing end."""
     code = code.replace("…", PORTS)
     return net(code if "</layer>" in code else f"{code}\n{PORTS}</layer>\n")
 
@@ -385,7 +387,7 @@ OF_THE_FILE = {
     for rule in all_rules()
     if rule.__module__ in {f"irshape.rules.{family}" for family in FAMILIES}
 }
-"""The rules about an IR alone. Those about other formats, or a configuration, have tests of their own."""
+"""The rules about an IR alone; others have tests of their own."""
 
 
 def test_every_example_is_tried() -> None:

@@ -1,4 +1,7 @@
-"""oneDNN graphs as text, and the cases of ReduceMean that were tried on the library: each with the codes that it gets and what the library does."""
+"""oneDNN graphs as text, and the cases of ReduceMean that were tried on the library.
+
+Each case has the codes that irshape reports and what the library does.
+"""
 
 from __future__ import annotations
 

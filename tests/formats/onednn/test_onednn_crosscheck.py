@@ -1,4 +1,4 @@
-"""Cross-checks of oneDNN graphs with the library, and what it does with every case of ReduceMean."""
+"""Cross-checks of oneDNN graphs with the library, and its answer to every case of ReduceMean."""
 
 from __future__ import annotations
 

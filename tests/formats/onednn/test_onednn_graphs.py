@@ -1,4 +1,4 @@
-"""oneDNN graphs: what is read of them, and the verdict on every case of ReduceMean that was tried on the library."""
+"""Reading oneDNN graphs, and the verdict on every case of ReduceMean tried on the library."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ OPAQUE = {
     "PReLUBackward",
 }
 INCONSISTENT = {"int8_maxpool_add_mul_fusion"}
-"""Files of the library that give one tensor two shapes: the sizes are replaced when they are run."""
+"""Files of the library that give one tensor two shapes: the sizes are replaced in a run."""
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_declared_shapes_are_inferred(path: Path) -> None:
-    """The graphs here are a part of those of oneDNN's own tests; `ONEDNN_GRAPHS` names a folder of more."""
+    """A part of the graphs of oneDNN's own tests; `ONEDNN_GRAPHS` names a folder of more."""
     found = [
         diagnostic
         for diagnostic in irshape.validate(path).diagnostics

@@ -1,6 +1,9 @@
-"""Exports networks of random weights from torch and transformers to ONNX, by both exporters: `python export_networks.py FOLDER [full]`.
+"""Exports networks of random weights from torch and transformers to ONNX, by both exporters.
 
-Needs torch, transformers, onnx and onnxscript. The files in `networks/` are small ones of it, without what exporters note of their sources (`stripped`).
+Usage: `python export_networks.py FOLDER [full]`.
+
+Needs torch, transformers, onnx and onnxscript. The files in `networks/` are small ones of it,
+without what exporters note of their sources (`stripped`).
 """
 
 from __future__ import annotations

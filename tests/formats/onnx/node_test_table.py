@@ -1,6 +1,10 @@
-"""Writes the table of ONNX's node tests into docs/onnx.md: how many load, infer and execute right, here and by OpenVINO's own converter and CPU plugin.
+"""Writes the table of ONNX's node tests into docs/onnx.md.
 
-`python node_test_table.py` works for some minutes. OpenVINO runs in a process of its own, which is started again where a test ends it.
+It counts how many load, infer and execute right, here and in OpenVINO's own converter and CPU
+plugin.
+
+`python node_test_table.py` works for some minutes. OpenVINO runs in a process of its own, which is
+started again where a test ends it.
 """
 
 from __future__ import annotations

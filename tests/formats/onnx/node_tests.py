@@ -10,7 +10,10 @@ import numpy as np
 
 
 class Case(NamedTuple):
-    """A node test: its model, and for each data set the inputs and the outputs in order; None where one of them is no tensor."""
+    """A node test: its model, and the inputs and outputs of each data set, in order.
+
+    A data set is None where an input or an output is not a tensor.
+    """
 
     name: str
     model: bytes

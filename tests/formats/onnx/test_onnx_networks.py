@@ -1,4 +1,7 @@
-"""Networks exported by torch and transformers: no findings, the shapes that onnx infers or tighter, the values that onnxruntime and OpenVINO compute."""
+"""Networks exported by torch and transformers have no findings.
+
+Their shapes are those that onnx infers or tighter, their values those of onnxruntime and OpenVINO.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""ONNX's own node tests of Mean and of every reduction: executed from the .onnx, and on OpenVINO's CPU plugin from what `convert` writes."""
+"""ONNX's own node tests of Mean and of every reduction.
+
+Each is run from the .onnx, and on OpenVINO's CPU plugin from what `convert` writes.
+"""
 
 from __future__ import annotations
 

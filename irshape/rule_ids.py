@@ -79,7 +79,7 @@ STRIDE_MISMATCH = RuleId("IR211", "stride-mismatch", "error")
 UNKNOWN_ATTRIBUTE = RuleId("IR301", "unknown-attribute", "warning")
 MISSPELT_ATTRIBUTE = RuleId("IR302", "misspelt-attribute", "error")
 MISSING_ATTRIBUTE = RuleId("IR303", "missing-attribute", "error")
-ATTRIBUTE_VALUE = RuleId("IR304", "attribute-value", "error", "write a value that is allowed")
+ATTRIBUTE_VALUE = RuleId("IR304", "attribute-value", "error", "use an allowed value")
 OPERATION_CONSTRAINT = RuleId(
     "IR401", "operation-constraint", "error", "correct the inputs or the attributes of the layer"
 )
@@ -87,30 +87,28 @@ INPUT_COUNT = RuleId(
     "IR402",
     "input-count",
     "error",
-    "add the inputs that are missing, or remove those that are too many",
+    "add the missing inputs, or remove the excess ones",
 )
 INPUT_ELEMENT_TYPE = RuleId(
-    "IR403", "input-element-type", "error", "insert a Convert, or connect the layer that was meant"
+    "IR403", "input-element-type", "error", "insert a Convert, or connect the intended layer"
 )
 INPUT_RANK = RuleId(
     "IR404",
     "input-rank",
     "error",
-    "insert a Reshape, Squeeze or Unsqueeze, or connect the layer that was meant",
+    "insert a Reshape, Squeeze or Unsqueeze, or connect the intended layer",
 )
 INPUT_VALUE = RuleId(
-    "IR405", "input-value", "error", "correct the constant, or the layers that work the value out"
+    "IR405", "input-value", "error", "correct the constant, or the layers that compute the value"
 )
 INPUT_SHAPES = RuleId(
     "IR406",
     "input-shapes",
     "error",
-    "correct the shape that is wrong, or connect the layer that was meant",
+    "correct the shape that is wrong, or connect the intended layer",
 )
-DUPLICATE_VALUES = RuleId(
-    "IR407", "duplicate-values", "error", "remove the value that stands there again"
-)
-PORT_MAP = RuleId("IR408", "port-map", "error", "name ports and layers by the ids that they have")
+DUPLICATE_VALUES = RuleId("IR407", "duplicate-values", "error", "remove the repeated value")
+PORT_MAP = RuleId("IR408", "port-map", "error", "use the ids of existing ports and layers")
 MISSING_WEIGHTS = RuleId("IR501", "missing-weights", "error")
 CONSTANT_OUT_OF_RANGE = RuleId("IR502", "constant-out-of-range", "error")
 CONSTANT_SIZE = RuleId("IR503", "constant-size", "error")

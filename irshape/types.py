@@ -312,7 +312,8 @@ def parse_dimension(text: str) -> Dimension:
     if not dots:
         if not _DIGITS.match(low):
             raise ValueError(
-                f"'{text}' is no dimension: expected a size such as 3, a range such as 1..10, or ?"
+                f"'{text}' is not a dimension: expected a size such as 3, a range such as 1..10, "
+                "or ?"
             )
         size = _bound(low)
         if size == UNBOUNDED:
@@ -323,11 +324,11 @@ def parse_dimension(text: str) -> Dimension:
         return Dimension(size)
     if (low and not _DIGITS.match(low)) or (high and not _DIGITS.match(high)):
         raise ValueError(
-            f"'{text}' is no dimension: the bounds of a range are sizes, as in 1..10, 2.. or ..5"
+            f"'{text}' is not a dimension: the bounds of a range are sizes, as in 1..10, 2.. or ..5"
         )
     least, most = _bound(low or "0"), _bound(high) if high else UNBOUNDED
     if least > most:
-        raise ValueError(f"'{text}' is no dimension: its lower bound is above its upper bound")
+        raise ValueError(f"'{text}' is not a dimension: its lower bound is above its upper bound")
     return Dimension(least, most)
 
 

@@ -107,7 +107,8 @@ def read(path: str) -> dict[str, Counter[Key]]:
         data = json.loads(Path(path).read_bytes())
         if data["version"] != 1:
             raise ConfigurationError(
-                f"the baseline '{path}' has version {data['version']!r}; this irshape reads 1"
+                f"the baseline '{path}' has version {data['version']!r}; this version of irshape "
+                "reads version 1"
             )
         by_file: dict[str, Counter[Key]] = {}
         for name, rows in data["files"].items():
@@ -124,7 +125,7 @@ def read(path: str) -> dict[str, Counter[Key]]:
         if isinstance(problem, ConfigurationError):
             raise
         raise ConfigurationError(
-            f"'{path}' is no baseline of irshape: {type(problem).__name__}: {problem}"
+            f"'{path}' is not a baseline of irshape: {type(problem).__name__}: {problem}"
         ) from None
     return by_file
 

@@ -82,7 +82,7 @@ def fix(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Fixe
         fixes.readable = False
         return fixes
     if not model.format.fixable:
-        raise ValueError(f"'{name}' is no IR; only the text of an IR can be fixed")
+        raise ValueError(f"'{name}' is not an IR; only IR files can be fixed")
     if model.source.data != source.data or any(
         finding.rule == REPAIRED_XML for finding in model.findings
     ):

@@ -184,7 +184,7 @@ def check(task: Task) -> FileReport:
             task,
             UNREADABLE_FILE,
             f"the file cannot be opened: {problem.strerror or problem}",
-            "correct the path or the permissions, or leave the file out",
+            "correct the path or the permissions, or exclude the file",
         )
     except Exception as problem:
         if os.environ.get("IRSHAPE_DEBUG"):
@@ -294,7 +294,7 @@ def died(task: Task) -> FileReport:
         task,
         INTERNAL_ERROR,
         "the process that checked this file died; the file has not been checked",
-        "check it alone; if it has enough memory, please report it",
+        "check it alone; if memory is not the cause, please report it",
     )
 
 

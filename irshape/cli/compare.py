@@ -177,12 +177,12 @@ def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
         )
     if blamed is not None:
         lines.append(
-            "  the layer to blame, which departs though it is given A's inputs: "
+            "  the layer to blame, which differs although it gets A's inputs: "
             f"{place(blamed.second, blamed.second_port)}"
         )
         lines += [f"    {reason}" for reason in (blamed.reason, *blamed.causes) if reason]
     elif diverging is not None:
-        lines.append("  no layer departs by itself: small errors add up")
+        lines.append("  no layer differs by itself: small errors add up")
     return lines
 
 

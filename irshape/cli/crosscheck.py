@@ -253,21 +253,21 @@ def _blame(comparison: Comparison) -> list[str]:
         if not inherited:
             return []
         return [
-            "  no layer departs by itself; what differs is inherited from small errors and from "
+            "  no layer differs by itself; what differs is inherited from small errors and from "
             f"what is explained, first at {place(inherited[0].layer, inherited[0].port)}"
         ]
     if first.own_verdict == "differs":
         lines = [
-            "  the first layer that departs by itself, given the device's own inputs: "
+            "  the first layer that differs by itself, given the device's own inputs: "
             f"{place(first.layer, first.port)}"
         ]
     elif first.inherited:
         lines = [
-            "  no layer departs by itself, but errors add up to more than is allowed at an output: "
+            "  no layer differs by itself, but errors add up to more than is allowed at an output: "
             f"{place(first.layer, first.port)}"
         ]
     else:
-        lines = [f"  the first output that departs: {place(first.layer, first.port)}"]
+        lines = [f"  the first output that differs: {place(first.layer, first.port)}"]
     if first.shape_verdict == "differs":
         lines.append(f"    irshape infers {first.inferred}, {comparison.runtime} {first.runtime}")
     if "differs" in (first.value_verdict, first.own_verdict):
@@ -298,7 +298,7 @@ def _inside(comparison: Comparison) -> list[str]:
     if blamed is None:
         runs = f"the {inside.looked_at} runs" if inside.looked_at > 1 else "the run"
         return [
-            f"    every layer of its <{inside.tag}> agrees in {runs} looked at: what departs is "
+            f"    every layer of its <{inside.tag}> agrees in {runs} looked at: what differs is "
             "how the device goes through the body (slices, back edges, conditions)"
         ]
     error = (blamed.own_errors or blamed.errors).max_abs

@@ -51,9 +51,9 @@ class FormType(ParamType):
 
         name, equals, path = value.partition("=")
         if name not in formats():
-            self.fail(f"'{name}' is none of {', '.join(formats())}.", param, ctx)
+            self.fail(f"'{name}' is not one of {', '.join(formats())}.", param, ctx)
         if equals and not path:
-            self.fail(f"'{value}' names no file.", param, ctx)
+            self.fail(f"'{value}' does not name a file.", param, ctx)
         return Form(name, path or None)
 
     def shell_complete(

@@ -272,5 +272,5 @@ def _simulation(simulation: Simulation) -> list[str]:
             f"the first layer that breaks: {place(first.layer, first.port)}: {first.breaks}"
         )
     else:
-        lines.append(f"no layer breaks; the first that departs: {place(first.layer, first.port)}")
+        lines.append(f"no layer breaks; the first that differs: {place(first.layer, first.port)}")
     return lines

@@ -78,7 +78,7 @@ def crosscheck(
     options = {"device": device, "config": dict(config or {}), "layers": layers, "hint": hint}
     if replay is not None:
         if inputs is not None or record is not None:
-            raise ValueError("a recording comes with its inputs, and is not recorded again")
+            raise ValueError("a recording includes its inputs, and cannot be recorded again")
         return _replayed(model, replay, options, limits, progress)
     session = Session(model, max_memory=max_memory)
     fed = session.bind(inputs if inputs is not None else random_inputs(model, seed))
@@ -110,7 +110,7 @@ def _replayed(
         comparison = compared(session, fed, recording, recording.options, limits, progress)
         if not recording.is_of(model):
             comparison.notes.append(
-                f"'{path}' was recorded of another model: its layers or constants differ"
+                f"'{path}' was recorded from another model: its layers or constants differ"
             )
         comparison.notes += [
             f"'{path}' does not say what the device makes of {label}"

@@ -552,8 +552,7 @@ class ModelRun(LayerwiseRun["Pair"]):
             other = self.constants_in_bodies.get((inner.path[1:], inner.name))
             if inner.is_constant and other is not None and self.altered(other, inner):
                 causes.append(
-                    f"the constant '{inner.name}' (id {inner.id}) in its {inner.path[1]} "
-                    "is another one"
+                    f"the constant '{inner.name}' (id {inner.id}) in its {inner.path[1]} differs"
                 )
         return causes
 
@@ -580,9 +579,7 @@ class ModelRun(LayerwiseRun["Pair"]):
                 apart = errors(self.kept[id][port], self.session.constant(constant))
             much = "" if apart.max_abs is None else f", by up to {apart.max_abs:.4g}"
             much += f" at {list(apart.place)}" if apart.place else ""
-            altered.append(
-                f"its constant '{constant.name}' (id {constant.id}) is another one{much}"
-            )
+            altered.append(f"its constant '{constant.name}' (id {constant.id}) differs{much}")
         return altered
 
     def fed_by(self, position: int) -> list[int]:

@@ -201,7 +201,7 @@ class Recording:
     """A recording that is read: answers questions in the place of the device.
 
     max_memory: bytes that all its tensors together may have.
-    Raises `OSError`, and `ValueError` where the file is no recording.
+    Raises `OSError`, and `ValueError` where the file is not a recording.
     """
 
     def __init__(self, path: str | Path, max_memory: int | None = None) -> None:
@@ -217,10 +217,10 @@ class Recording:
                 self._archive.close()
                 raise
         except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as problem:
-            raise ValueError(f"'{path}' is no recording: {problem}") from None
+            raise ValueError(f"'{path}' is not a recording: {problem}") from None
         except (KeyError, TypeError, IndexError, AttributeError, RecursionError) as problem:
             raise ValueError(
-                f"'{path}' is no recording: {type(problem).__name__}: {problem}"
+                f"'{path}' is not a recording: {type(problem).__name__}: {problem}"
             ) from None
 
     def _open(self, limit: int) -> None:
@@ -228,7 +228,7 @@ class Recording:
         total = sum(member.file_size for member in members)
         sizes = {member.filename: member.file_size for member in members}
         if _INDEX not in sizes:
-            raise ValueError(f"'{self.path}' is no recording: it has no {_INDEX}")
+            raise ValueError(f"'{self.path}' is not a recording: it has no {_INDEX}")
         if len(members) > MAX_MEMBERS or total > limit or sizes[_INDEX] > MAX_INDEX:
             raise ValueError(
                 f"'{self.path}' would take {written_size(total)}, "
@@ -237,7 +237,7 @@ class Recording:
         try:
             index = json.loads(self._archive.read(_INDEX))
         except ValueError as problem:
-            raise ValueError(f"'{self.path}' is no recording: {_INDEX}: {problem}") from None
+            raise ValueError(f"'{self.path}' is not a recording: {_INDEX}: {problem}") from None
         if index["recording"] != VERSION:
             raise ValueError(
                 f"'{self.path}' is a recording of version {index['recording']!r}; "
@@ -245,7 +245,9 @@ class Recording:
             )
         self._questions = [_Recorded(self, entry) for entry in index["questions"]]
         if not self._questions:
-            raise ValueError(f"'{self.path}' is no recording: the device was asked nothing")
+            raise ValueError(
+                f"'{self.path}' is not a recording: it contains no answers of a device"
+            )
 
     def __enter__(self) -> Recording:
         return self

@@ -39,7 +39,9 @@ def _read(model: Model, layer: Layer) -> Array:
     try:
         constant = Constant.of(layer.items, model.weights)
     except ValueError as problem:
-        raise ExecutionError(f"its attributes describe no constant: {problem}", layer) from None
+        raise ExecutionError(
+            f"its attributes do not describe a constant: {problem}", layer
+        ) from None
     data = array(constant)
     if data is None:
         weights = model.weights or Weights.open(None)

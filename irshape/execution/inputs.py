@@ -42,7 +42,7 @@ def random_inputs(
     for layer in model.parameters:
         outputs = inference.outputs(layer)
         if not outputs:
-            raise ValueError(f"the input '{layer.name}' is no Parameter that puts out anything")
+            raise ValueError(f"the input '{layer.name}' is a Parameter without an output")
         tensor = outputs[0]
         wanted[layer.id] = (
             PartialShape(given[layer.id].shape)
@@ -107,9 +107,9 @@ def read_array(path: str) -> Array:
     try:
         loaded = np.load(path, allow_pickle=False)
     except (ValueError, EOFError) as problem:
-        raise ValueError(f"'{path}' holds no array: {problem}") from None
+        raise ValueError(f"'{path}' does not contain an array: {problem}") from None
     if not isinstance(loaded, np.ndarray):
-        raise ValueError(f"'{path}' holds several arrays; give .npy files")
+        raise ValueError(f"'{path}' contains several arrays; use .npy files")
     return loaded
 
 

@@ -207,11 +207,12 @@ class Session:
             and element_type_of(array) is not declared.element_type
         ):
             raise ExecutionError(
-                f"the input takes {declared.element_type}, the array given is {array.dtype}", layer
+                f"the input takes {declared.element_type}, but the array is {array.dtype}", layer
             )
         if not declared.shape.encloses(PartialShape(array.shape)):
             raise ExecutionError(
-                f"the input has shape {declared.shape}, the array given {list(array.shape)}", layer
+                f"the input has shape {declared.shape}, but the array has shape {list(array.shape)}",
+                layer,
             )
 
     def check_fit(self, fed: Mapping[str, Array]) -> None:
@@ -496,14 +497,14 @@ class Session:
             if current.iterations[body] > self.max_iterations:
                 raise ExecutionError(
                     f"its <{tag}> has run {self.max_iterations:,} times, "
-                    "more is not allowed (--max-iterations)",
+                    "the limit (--max-iterations)",
                     layer,
                 )
             results = self.run_body(body, parameters, current.inner)
             gathered_bytes += sum(results[id].nbytes for id in gathered if id in results)
             if gathered_bytes > self.max_memory:
                 raise ExecutionError(
-                    "what its iterations give takes more than the "
+                    "the results of its iterations take more than the "
                     f"{written_size(self.max_memory)} allowed (--max-memory)",
                     layer,
                 )

@@ -152,8 +152,8 @@ class Fitter:
         names = {layer.id: layer.name for layer in self.model.parameters}
         tried = ", ".join(f"{names[id]}={list(shape)}" for id, shape in best.items())
         raise ValueError(
-            f"no sizes were found that fit; with {tried}, which gets furthest, {last}. "
-            "Give the shapes (--shape NAME=SHAPE), or the inputs themselves (--input)"
+            f"no fitting sizes were found; the best attempt, {tried}, fails: {last}. "
+            "Specify the shapes (--shape NAME=SHAPE), or the inputs themselves (--input)"
         )
 
 

@@ -119,7 +119,7 @@ def open_source(name: str) -> Source:
                     f"the file is larger than {MAX_XML_BYTES} bytes, the limit for an .xml",
                     expected=f"at most {MAX_XML_BYTES} bytes",
                     actual="more",
-                    help="check what the file is; constants belong into the .bin",
+                    help="check what the file is; constants belong in the .bin",
                 ),
                 0,
             ),

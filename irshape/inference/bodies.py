@@ -117,7 +117,7 @@ def _back_edges(tag: str, body: Body) -> list[tuple[str, str]]:
             if target is None or target.folded_type != kind:
                 seen = f"layer {end} is {target.type}" if target else f"there is no layer {end}"
                 raise Violation(
-                    f"a back edge of `{tag}` names {end} as its {kind}, but {seen} there",
+                    f"a back edge of `{tag}` refers to {end} as its {kind}, but {seen} there",
                     expected=f"the id of a {kind} layer",
                     actual=end,
                     rule=PORT_MAP,
@@ -134,7 +134,7 @@ def _external(entry: PortMap) -> int:
         return number
     except ValueError:
         seen = (
-            "a line of the port map has no external_port_id"
+            "an entry of the port map has no external_port_id"
             if text is None
             else f"the port map has external_port_id {text!r}"
         )
@@ -161,7 +161,7 @@ def _input_position(layer: Layer, number: int) -> int | None:
     else:
         reason = "the layer has no input port of that id"
     raise Violation(
-        f"the port map names external_port_id {number}, but {reason}",
+        f"the port map refers to external_port_id {number}, but {reason}",
         expected=", ".join(ids) or "none",
         actual=number,
         rule=PORT_MAP,
@@ -177,7 +177,8 @@ def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
             f"layer {internal} is {target.type}" if target else f"the body has no layer {internal}"
         )
         raise Violation(
-            f"the port map names internal_layer_id {internal or '(none)'} as a {kind}, but {seen}",
+            f"the port map refers to internal_layer_id {internal or '(none)'} as a {kind}, but "
+            f"{seen}",
             expected=f"the id of a {kind} layer of the body",
             actual=internal,
             rule=PORT_MAP,
@@ -189,7 +190,7 @@ def _binding(body: Body, entry: PortMap, position: int | None) -> PortBinding:
     if kind == "parameter" and axis < 0:
         raise Violation(
             f'the port map slices Parameter {internal} along axis="{axis}"; '
-            "OpenVINO reads no negative axis here",
+            "OpenVINO accepts no negative axis here",
             expected=">= 0",
             actual=axis,
             rule=PORT_MAP,

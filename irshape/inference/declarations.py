@@ -62,7 +62,7 @@ def newest_fitting(layer: Layer) -> type[Operation]:
     known = registry.versions(layer.type)
     if not known:
         registry.find(layer.type, "opset1")
-        raise registry.UnknownOperation(f"no opset contains an operation {layer.type}")
+        raise registry.UnknownOperation(f"no opset contains an operation named {layer.type}")
     if len(known) == 1:
         return known[0]
     return min(reversed(known), key=lambda operation: _misfits(operation, layer))

@@ -110,7 +110,8 @@ def internal_error(operation: Operation, error: Exception) -> Fault:
     kind = type(operation)
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return fault(
-        f"irshape failed on this layer ({text}); what its ports declare is taken",
+        f"irshape failed on this layer ({text}); the declared types and shapes of its ports are "
+        "used",
         rule=INTERNAL_ERROR,
         help=(
             f"a bug in irshape's {kind.type_name()} of {kind.version_name()}: please report it "

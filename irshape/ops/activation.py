@@ -137,7 +137,7 @@ class PReLU(Operation):
                 "`data`; expected one element, one for each channel, or a shape that NumPy would "
                 "broadcast",
                 at="slope",
-                expected=f"a shape that goes with {data.shape}",
+                expected=f"a shape compatible with {data.shape}",
                 actual=slope.shape,
                 rule=INPUT_SHAPES,
             )
@@ -230,8 +230,8 @@ def not_floating(name: str, tensor: Tensor) -> Iterator[Fault]:
     """A violation if the element type is not floating-point, where OpenVINO does not look."""
     if not tensor.element_type.is_dynamic and not tensor.element_type.is_real:
         yield fault(
-            f"`{name}` has element type {tensor.element_type}; the specification wants a "
-            "floating-point type, though OpenVINO takes others in silence",
+            f"`{name}` has element type {tensor.element_type}; the specification requires a "
+            "floating-point type, although OpenVINO silently accepts others",
             at=name,
             expected="a floating-point type",
             actual=tensor.element_type,

@@ -67,12 +67,12 @@ def require_single(tensor: Tensor, at: str = "axis") -> None:
 
 
 def duplicate_axes(
-    axes: Sequence[int], at: str = "axes", why: str = "though OpenVINO takes them in silence"
+    axes: Sequence[int], at: str = "axes", why: str = "although OpenVINO silently accepts them"
 ) -> Fault:
     """The fault that a list names an axis twice."""
     seen = listed(axes)
     return fault(
-        f"`{at}` {seen} names an axis twice; the specification wants each axis once"
+        f"`{at}` {seen} names an axis twice; the specification requires each axis only once"
         + (f", {why}" if why else ""),
         at=at,
         expected="unique axes",

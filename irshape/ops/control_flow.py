@@ -88,12 +88,13 @@ class ControlFlow(Operation):
                     yield fault(
                         f"nothing feeds Parameter {parameter.id} of `{view.tag}`"
                         + (
-                            f": of the lines of the port map for input {twice} OpenVINO keeps the "
+                            f": of the entries of the port map for input {twice} OpenVINO keeps "
+                            "the "
                             f"first, which feeds Parameter {lines[twice]}"
                             if twice is not None
-                            else "; OpenVINO goes on with what it declares, and zeros"
+                            else "; OpenVINO uses its declared type and shape, and zeros"
                         ),
-                        expected="a line of its own in the port map",
+                        expected="an entry of its own in the port map",
                         rule=PORT_MAP,
                         help="feed it, or let one Parameter feed all layers that use the input",
                     )
@@ -213,7 +214,7 @@ class Iteration(ControlFlow):
         for position in range(first, inputs):
             require(
                 position in mapped,
-                f"no line of the port map gives input {position} to the body; every input needs "
+                f"no entry of the port map passes input {position} to the body; every input needs "
                 "one",
                 expected=f"{inputs - first} inputs in the port map",
                 actual=len(mapped - {None, *range(first)}),
@@ -396,8 +397,8 @@ class Loop(Iteration):
         )
         if condition is None:
             raise Violation(
-                'no output line of the port map has purpose="execution_condition"; the body must '
-                "say whether to go on",
+                'no <output> of the port map has purpose="execution_condition"; the body must '
+                "return whether to continue",
                 expected='purpose="execution_condition"',
                 rule=PORT_MAP,
                 help=(
@@ -608,7 +609,7 @@ class TensorIterator(Iteration):
         view = body_of(bodies, "body")
         require(
             all(layer.type.lower() != "tensoriterator" for layer in view.body.layers),
-            "the body holds another TensorIterator; OpenVINO takes none inside one",
+            "the body contains another TensorIterator; OpenVINO does not support nesting them",
             expected="no TensorIterator in the body",
             rule=PORT_MAP,
             help="use Loop",
@@ -691,7 +692,8 @@ class TensorIterator(Iteration):
             if seen is not declared and not seen.is_dynamic and not declared.is_dynamic:
                 yield fault(
                     f"input {binding.external} has element type {seen}, but Parameter "
-                    f"{binding.internal} of the body declares {declared}; OpenVINO goes by the "
+                    f"{binding.internal} of the body declares {declared}; OpenVINO uses that of "
+                    "the "
                     "Parameter",
                     expected=declared,
                     actual=seen,

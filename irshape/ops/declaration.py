@@ -338,7 +338,7 @@ class Operation:
 def _missing(declared: Attribute) -> AttributeFault:
     silent = not declared.refused_when_absent
     goes_on = (
-        f"; OpenVINO goes on with {declared.kind.write(declared.default)!r} in silence"
+        f"; OpenVINO silently uses {declared.kind.write(declared.default)!r}"
         if silent and declared.default is not None
         else ""
     )
@@ -357,17 +357,17 @@ def _malformed(declared: Attribute, text: str, malformed: Malformed) -> Attribut
         else f"`{declared.name}`: {malformed.expected}"
     )
     if malformed.silent:
-        message += "; OpenVINO goes on with " + _written(declared.kind, malformed.value)
-    hint = f"give `{declared.name}` a value that is {declared.kind.describe()}"
+        message += "; OpenVINO silently uses " + _written(declared.kind, malformed.value)
+    hint = f"set `{declared.name}` to {declared.kind.describe()}"
     fault = Fault(ATTRIBUTE_VALUE, message, declared.name, malformed.expected, shown, hint)
     return AttributeFault(fault, malformed.silent)
 
 
 def _written(kind: Kind, value: Any) -> str:
     try:
-        return f'"{kind.write(value)}" in silence'
+        return f'"{kind.write(value)}"'
     except (TypeError, ValueError):
-        return f"{value} in silence"
+        return str(value)
 
 
 def _unknown(

@@ -66,10 +66,11 @@ class Broadcasting(Operation):
             "pdpd": f"lie along those of `{of}` from axis {self.axis} on (auto_broadcast is pdpd)",
         }
         raise Violation(
-            f"`{at}` has shape {there}, which does not go with {here} of `{of}`: dimensions must "
+            f"`{at}` has shape {there}, which is not compatible with {here} of `{of}`: dimensions "
+            "must "
             f"{rule[self.auto_broadcast]}",
             at=at,
-            expected=f"a shape that goes with {here}",
+            expected=f"a shape compatible with {here}",
             actual=there,
             rule=INPUT_SHAPES,
         )

@@ -72,7 +72,7 @@ class EmbeddingLookup(Operation):
             return
         require(
             self.reduction == "sum",
-            '`per_sample_weights` is only taken with `reduction="sum"`',
+            '`per_sample_weights` is only allowed with `reduction="sum"`',
             at="per_sample_weights",
             expected='no weights, or reduction="sum"',
             actual=f'reduction="{self.reduction}"',

@@ -55,6 +55,10 @@ class Kind:
         """What the kind allows, for messages and for `irshape ops`."""
         return self.name
 
+    def describe_several(self) -> str:
+        """The same for the elements of a list."""
+        return f"items, each {self.describe()}"
+
     def write(self, value: Any) -> str:
         """The text that OpenVINO's writer uses for a value."""
         return str(value)
@@ -113,10 +117,13 @@ class Integer(Kind):
         if self.low is None and self.high is None:
             return "a whole number"
         if self.high is None:
-            return f"a whole number from {self.low} up"
+            return f"a whole number of at least {self.low}"
         if self.low is None:
-            return f"a whole number up to {self.high}"
+            return f"a whole number of at most {self.high}"
         return f"a whole number from {self.low} to {self.high}"
+
+    def describe_several(self) -> str:
+        return self.describe().replace("a whole number", "whole numbers")
 
 
 class Real(Kind):
@@ -149,6 +156,9 @@ class Real(Kind):
     def describe(self) -> str:
         return "a number"
 
+    def describe_several(self) -> str:
+        return "numbers"
+
     def write(self, value: Any) -> str:
         return f"{value:.17g}"
 
@@ -160,7 +170,10 @@ class Text(Kind):
         return text
 
     def describe(self) -> str:
-        return "a text"
+        return "a string"
+
+    def describe_several(self) -> str:
+        return "strings"
 
 
 class Choice(Kind):
@@ -218,7 +231,7 @@ class ListOf(Kind):
         return tuple(values)
 
     def describe(self) -> str:
-        return f"a list, each {self.item.describe()}"
+        return f"a list of {self.item.describe_several()}"
 
     def write(self, value: Any) -> str:
         return ", ".join(map(self.item.write, value))

@@ -163,7 +163,7 @@ class GroupedMatMul(Operation):
             return Tensor(element_type, (groups, here[1], there[1]))
         if offsets is None:
             raise Violation(
-                f"the rows of `mat_a` {here} belong to no group without `offsets`",
+                f"without `offsets`, the rows of `mat_a` {here} belong to no group",
                 at="offsets",
                 expected="a third input",
                 rule=INPUT_COUNT,
@@ -312,7 +312,7 @@ class Einsum(Operation):
             merged = result[label].merge(own) if label in result else own
             if merged is None:
                 raise Violation(
-                    f"`equation` '{self.equation}': '{label}' stands for two axes of input "
+                    f"`equation` '{self.equation}': '{label}' denotes two axes of input "
                     f"{index}, but they are {_bare(result[label])} and {_bare(own)} of {shape}",
                     at="inputs",
                     expected=_bare(result[label]),
@@ -486,7 +486,8 @@ class ScaledDotProductAttention(Operation):
         ):
             if result is None:
                 raise Violation(
-                    f"`{name}` {shape} has {what} {seen}, which do not go with {expected} of the "
+                    f"`{name}` {shape} has {what} {seen}, which are not compatible with {expected} "
+                    "of the "
                     f"{of}",
                     at=name,
                     expected=expected,
@@ -508,7 +509,8 @@ class ScaledDotProductAttention(Operation):
         scores = f"[…,{length},{keys}]"
         require(
             mask.rank > 1,
-            f"`attention_mask` has shape {mask}; expected rank 2 or more, to go with the scores "
+            f"`attention_mask` has shape {mask}; expected rank 2 or more, compatible with the "
+            "scores "
             f"{scores}",
             at="attention_mask",
             expected=scores,
@@ -523,7 +525,8 @@ class ScaledDotProductAttention(Operation):
         longer, wider = length.broadcast(mask[-2]), keys.broadcast(mask[-1])
         if merged is None or longer is None or wider is None:
             raise Violation(
-                f"`attention_mask` has shape {mask}, which does not go with the scores {batch} × "
+                f"`attention_mask` has shape {mask}, which is not compatible with the scores "
+                f"{batch} × "
                 f"{scores} of queries × keys",
                 at="attention_mask",
                 expected=scores,

@@ -338,7 +338,7 @@ class GroupNormalization(Operation):
             require(
                 channels.is_dynamic or (channels.low >= groups and channels.low % groups == 0),
                 f"`data` {shape} has {channels} channels (axis 1), "
-                f"which do not fall into {groups} groups of one size",
+                f"which cannot be divided into {groups} equal groups",
                 at="num_groups",
                 expected=f"a divisor of {channels}",
                 actual=groups,

@@ -286,7 +286,7 @@ def specified_types(operands: Sequence[Operand], inputs: Inputs) -> Iterator[Fau
         wanted = describe_types(declared.specified)
         yield fault(
             f"`{declared.name}` (input {index}) has element type {tensor.element_type}; "
-            f"the specification wants {wanted}, though OpenVINO reads on",
+            f"the specification requires {wanted}, although OpenVINO accepts it",
             at=declared.name,
             expected=wanted,
             actual=tensor.element_type,

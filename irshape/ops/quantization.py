@@ -51,10 +51,11 @@ class FakeQuantize(Broadcasting):
                 for here, dim in zip(aligned, limit.shape.dims or (), strict=False)
             ):
                 yield fault(
-                    f"`{name}` has shape {limit.shape}, which is not broadcast to {data.shape} of "
-                    "`data`; OpenVINO takes it in silence",
+                    f"`{name}` has shape {limit.shape}, which cannot be broadcast to {data.shape} "
+                    "of "
+                    "`data`; OpenVINO silently accepts it",
                     at=name,
-                    expected=f"a shape that is broadcast to {data.shape}",
+                    expected=f"a shape that can be broadcast to {data.shape}",
                     actual=limit.shape,
                     rule=INPUT_SHAPES,
                 )
@@ -111,10 +112,10 @@ class FakeConvert(Operation):
         result = data.shape.broadcast(factor)
         require(
             result is not None and data.shape.compatible(result),
-            f"`scale` has shape {factor}, which is not broadcast to `data` {data.shape}: "
+            f"`scale` has shape {factor}, which cannot be broadcast to `data` {data.shape}: "
             "dimensions must be equal from the last on, or 1",
             at="scale",
-            expected=f"a shape that is broadcast to {data.shape}",
+            expected=f"a shape that can be broadcast to {data.shape}",
             actual=factor,
             rule=INPUT_SHAPES,
         )

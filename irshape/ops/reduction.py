@@ -69,8 +69,8 @@ class Reduction(Operation):
     def check(self, data: Tensor, axes: Tensor) -> Iterator[Fault]:
         if data.element_type.kind == "string":
             yield fault(
-                "`data` has element type string, of which there is no reduction, though OpenVINO "
-                "reads it",
+                "`data` has element type string, which cannot be reduced, although OpenVINO "
+                "accepts it",
                 at="data",
                 expected="a number",
                 actual="string",
@@ -79,8 +79,8 @@ class Reduction(Operation):
         known, rank = axes.known, data.rank
         if known and rank == 0:
             yield fault(
-                f"axis {known[0]} of `data`, which is a scalar and has no axes, though OpenVINO "
-                "takes it in silence",
+                f"axis {known[0]} of `data`, which is a scalar and has no axes, although "
+                "OpenVINO silently accepts it",
                 at="axes",
                 expected="no axes",
                 actual=known[0],
@@ -90,8 +90,8 @@ class Reduction(Operation):
             return
         seen = "[" + ",".join(map(str, known)) + "]"
         yield fault(
-            f"axes {seen} name an axis twice; the specification wants unique axes, though "
-            "OpenVINO takes them in silence",
+            f"axes {seen} name an axis twice; the specification requires unique axes, "
+            "although OpenVINO silently accepts them",
             at="axes",
             expected="unique axes",
             actual=seen,

@@ -139,7 +139,9 @@ def plugins() -> tuple[type[Operation], ...]:
                 f"the plugin {entry.value} cannot be loaded: {type(problem).__name__}: {problem}"
             ) from None
         if not (isinstance(cls, type) and issubclass(cls, Operation)):
-            raise ValueError(f"the plugin {entry.value} is no irshape.ops.declaration.Operation")
+            raise ValueError(
+                f"the plugin {entry.value} is not an irshape.ops.declaration.Operation"
+            )
         name = cls.type_name().lower()
         if name in _index() or any(
             other.type_name().lower() == name and _versions_of(other) == _versions_of(cls)
@@ -189,7 +191,7 @@ def find(type_name: str, version: str) -> type[Operation]:
     close = get_close_matches(type_name.lower(), list(_index()), 3, 0.7)
     names = [cls.type_name() for name in close for cls in versions(name)[:1]]
     raise UnknownOperation(
-        f"no opset contains an operation {type_name}", close=names[0] if names else None
+        f"no opset contains an operation named {type_name}", close=names[0] if names else None
     )
 
 
@@ -217,16 +219,17 @@ def _unknown_version(
 ) -> UnknownOperation:
     if numbered:
         return UnknownOperation(
-            f"{version} is no opset that OpenVINO has (opset1 to opset{max(OPSETS)})", known=known
+            f"{version} is not an opset of OpenVINO (opset1 to opset{max(OPSETS)})", known=known
         )
     if not version:
-        return UnknownOperation("the layer names no opset", known=known)
+        return UnknownOperation("the layer does not name an opset", known=known)
     if re.fullmatch(r"opset.*", version, re.IGNORECASE):
         return UnknownOperation(
-            f"'{version}' is no opset; they are written opset1 to opset{max(OPSETS)}", known=known
+            f"'{version}' is not an opset; opsets are written opset1 to opset{max(OPSETS)}",
+            known=known,
         )
     return UnknownOperation(
-        f"{type_name} of '{version}' is a custom operation that nobody has declared", custom=True
+        f"{type_name} of '{version}' is a custom operation that is not declared", custom=True
     )
 
 

@@ -93,7 +93,7 @@ class Reshape(Reinterpretation):
                 if data.rank is not None:
                     require(
                         index < data.rank,
-                        f"pattern {shown(pattern)} has 0 at index {index}, which stands for that "
+                        f"pattern {shown(pattern)} has 0 at index {index}, which copies that "
                         f"dimension of `data`, but `data` {data.shape} has {data.rank} dimensions",
                         at="pattern",
                         expected=f"a size, or 0 at an index below {data.rank}",
@@ -137,7 +137,7 @@ class Reshape(Reinterpretation):
         require(
             known.fixed != 0 or total.fixed == 0,
             f"pattern {shown(pattern)} has a dimension of 0 beside -1, but `data` {data.shape} is "
-            "not empty, so nothing can stand for -1",
+            "not empty, so no size fits -1",
             at="pattern",
             actual=shown(pattern),
         )
@@ -153,8 +153,8 @@ class Reshape(Reinterpretation):
         if size is None:
             raise Violation(
                 f"-1 in the pattern {shown(pattern)} has no size that fits `data` {data.shape}: "
-                f"{taken}, which the other dimensions take, does not divide the {there} that are "
-                "there",
+                f"{taken}, which the other dimensions take, does not divide its {there} "
+                "elements",
                 at="pattern",
                 expected=f"dimensions whose product divides {there}",
                 actual=str(taken),
@@ -221,8 +221,8 @@ def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
         if low == high == -1:
             require(
                 minus_one is None,
-                f"pattern {shown(pattern)} has more than one -1; only one dimension can be what "
-                "is left over",
+                f"pattern {shown(pattern)} has more than one -1; only one dimension can be "
+                "derived from the others",
                 at="pattern",
                 actual=shown(pattern),
                 rule=INPUT_VALUE,

@@ -348,7 +348,8 @@ class SearchSorted(Operation):
         require(
             values.rank in (None, rank),
             f"`sorted_sequence` {sorted_sequence.shape} has rank {rank}, `values` {values.shape} "
-            f"has rank {values.rank}; the ranks must be equal, or the sequence a single one",
+            f"has rank {values.rank}; the ranks must be equal, or `sorted_sequence` must have rank "
+            "1",
             at="values",
             expected=f"rank {rank}",
             actual=f"rank {values.rank}",
@@ -358,7 +359,7 @@ class SearchSorted(Operation):
         require(
             shape is not None,
             f"`sorted_sequence` {sorted_sequence.shape} and `values` {values.shape} must agree in "
-            "all axes but the last",
+            "all axes except the last",
             at="values",
             expected=rows,
             actual=values.shape,

@@ -130,7 +130,7 @@ class ConvertPromoteTypes(Operation):
             return a if a.bits > b.bits else b
         require(
             self.promote_unsafe,
-            f"neither of {a} and {b} holds the other; promote_unsafe would take the next wider "
+            f"neither {a} nor {b} can represent the other; promote_unsafe would use the next wider "
             "type",
             at="promote_unsafe",
             expected="true",

@@ -43,7 +43,7 @@ def check_message(message: str) -> None:
     for _, name, form, conversion in Formatter().parse(message):
         if name is not None and (name not in PLACEHOLDERS or form or conversion):
             known = ", ".join(f"{{{each}}}" for each in PLACEHOLDERS)
-            raise ValueError(f"'{{{name}}}' is no placeholder; a message may hold {known}")
+            raise ValueError(f"'{{{name}}}' is not a placeholder; a message may contain {known}")
 
 
 class CustomRuleFailed(Rule):

@@ -166,7 +166,8 @@ class OutputShapeMismatch(PortRule):
                 port=difference.where,
                 expected=str(inferred),
                 actual=str(given),
-                help=f"{_advice(context, inferred)}, or correct what the layer is given",
+                help=f"{_advice(context, inferred)}, or correct the inputs or attributes of the "
+                "layer",
             )
 
 
@@ -229,13 +230,14 @@ class OutputTypeMismatch(PortRule):
                 expected, actual = inferred.precision, difference.port.precision
                 message = f"declared precision {actual}, inferred {expected}"
                 hint = (
-                    f'write precision="{expected}"; OpenVINO ignores what stands here and goes on '
-                    f"with {inferred}"
+                    f'write precision="{expected}"; OpenVINO ignores the declared precision and '
+                    "uses "
+                    f"{inferred}"
                 )
             else:
                 expected, actual = str(inferred), str(given)
                 message = f"declared {actual}, inferred {expected}"
-                hint = f"declare {inferred}, or convert what the node is given"
+                hint = f"declare {inferred}, or convert the inputs of the node"
             yield cls.finding(
                 message,
                 context.model.source.attribute(difference.port.offset, "precision"),
@@ -341,7 +343,7 @@ class LooserDeclaration(PortRule):
         for difference in context.shared(output_differences).get(cls.id, ()):
             given, inferred = difference.declared.shape, difference.inferred.shape
             yield cls.finding(
-                f"declared {given}, though {inferred} is certain",
+                f"declared {given}, although {inferred} is certain",
                 difference.port.offset,
                 difference.layer,
                 port=difference.where,
@@ -445,7 +447,7 @@ class InputMismatch(PortRule):
             elif not here.compatible(there):
                 shown, told = here, f"but {producer.label} feeds it {there}"
             else:
-                shown, told = here, f"though {producer.label} declares {there}"
+                shown, told = here, f"although {producer.label} declares {there}"
             yield cls.finding(
                 f"input port {port.id} declares {shown}, {told}",
                 port.offset,
@@ -453,7 +455,7 @@ class InputMismatch(PortRule):
                 port=difference.where,
                 expected=str(there) if feeding.dims else "no dimensions",
                 actual=str(here) if port.dims else "no dimensions",
-                help="declare what feeds the port, or connect another layer",
+                help="declare the shape of the connected output port, or connect another layer",
             )
 
 
@@ -510,7 +512,7 @@ class InputTypeMismatch(PortRule):
                 port=difference.where,
                 expected=there.precision,
                 actual=here.precision,
-                help="declare what feeds the port, or connect another layer",
+                help="declare the precision of the connected output port, or connect another layer",
             )
 
 
@@ -571,7 +573,7 @@ class ValueMismatch(Rule):
                     continue
                 count = f"{len(numbers)} element{'' if len(numbers) == 1 else 's'}"
                 yield cls.finding(
-                    f"input port {port.id} declares {shape}, but the value given for it, "
+                    f"input port {port.id} declares {shape}, but its value, "
                     f"{port.value}, has {count}",
                     port.offset,
                     layer,

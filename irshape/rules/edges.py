@@ -70,7 +70,7 @@ class DanglingEdge(Rule):
                 continue
             layer, text = fault.layer, fault.text
             if layer is None:
-                verb = "comes from" if fault.side == "from" else "leads into"
+                verb = "comes from" if fault.side == "from" else "leads to"
                 inside = f" in this `{fault.body.path[-1]}`" if fault.body.path else ""
                 message = f"the edge {verb} layer {text}, which does not exist{inside}"
                 expected = "the id of a layer"
@@ -78,8 +78,8 @@ class DanglingEdge(Rule):
                 kind = "output" if fault.side == "from" else "input"
                 expected = ", ".join(port.id for port in fault.ports) or "none"
                 message = (
-                    f"the edge names {kind} port {text} of {layer.label}, which has no such port "
-                    f"(its {kind} ports: {expected})"
+                    f"the edge refers to {kind} port {text} of {layer.label}, which does not exist "
+                    f"(existing {kind} ports: {expected})"
                 )
             yield cls.finding(
                 message,
@@ -220,8 +220,8 @@ class DuplicateEdge(Rule):
         for body in context.bodies:
             for edge in context.links(body).duplicates:
                 yield cls.finding(
-                    f"another edge leads into input port {edge.to_port} of layer {edge.to_layer} "
-                    "already",
+                    f"another edge already leads to input port {edge.to_port} of layer "
+                    f"{edge.to_layer}",
                     edge.offset,
                     body.by_id.get(edge.to_layer),
                     port=("input", edge.to_port),
@@ -270,7 +270,7 @@ class MissingEdge(Rule):
             for layer, port in context.links(body).missing:
                 target = f'to-layer="{layer.id}" to-port="{port.id}"'
                 yield cls.finding(
-                    f"no edge leads into input port {port.id}",
+                    f"no edge leads to input port {port.id}",
                     port.offset,
                     layer,
                     port=("input", port.id),
@@ -330,7 +330,7 @@ class Cycle(Rule):
                 layer,
                 expected="no cycles",
                 actual=way,
-                help="remove or redirect one of the edges on the way",
+                help="remove or redirect one of the edges of the cycle",
             )
 
 
@@ -393,7 +393,7 @@ class UnreachableLayer(Rule):
             for layer, behind in context.links(body).unused():
                 if layer.is_parameter:
                     yield cls.finding(
-                        "the input is not used",
+                        "this input of the model is not used",
                         layer.offset,
                         layer,
                         expected="a consumer",
@@ -406,8 +406,8 @@ class UnreachableLayer(Rule):
                     layer.is_constant and not behind
                 ) or not context.model.format.layers_as_written
                 yield cls.finding(
-                    "no path leads from this layer to a Result or an Assign; OpenVINO drops it"
-                    f"{_others(behind)} without a word",
+                    "no path leads from this layer to a Result or an Assign; OpenVINO silently "
+                    f"drops it{_others(behind)}",
                     layer.offset,
                     layer,
                     expected="a path to a Result or an Assign",
@@ -419,8 +419,8 @@ class UnreachableLayer(Rule):
 
 def _others(behind: int) -> str:
     if behind < 2:
-        return " and the layer that only it uses" if behind else ""
-    return f" and the {behind} layers that only it uses"
+        return " and the layer that is used only by it" if behind else ""
+    return f" and the {behind} layers that are used only by it"
 
 
 class MissingResult(Rule):
@@ -479,7 +479,7 @@ class MissingResult(Rule):
             if any(name.lower() in SINKS for name in types):
                 continue
             empty = all(layer.is_parameter or not layer.outputs for layer in body.layers)
-            dropped = ": OpenVINO drops all of its layers but the Parameters without a word"
+            dropped = ": OpenVINO silently drops all of its layers except the Parameters"
             first = body.layers[0]
             yield cls.finding(
                 f"{what} has no Result{'' if empty else dropped}",

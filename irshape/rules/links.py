@@ -277,7 +277,7 @@ class Links:
     def unused(self) -> Iterator[tuple[Layer, int]]:
         """The last layers of branches that lead to no Result or Assign.
 
-        Each comes with the number of layers that only it uses."""
+        Each comes with the number of layers that are used only by it."""
         layers, wiring = self.body.layers, self.wiring
         sinks = {name for name in {layer.type for layer in layers} if name.lower() in SINKS}
         used = [layer.type in sinks or layer in self.used for layer in layers]

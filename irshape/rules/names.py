@@ -62,7 +62,8 @@ class UnknownVariable(Rule):
             variable = layer.attribute("variable_id")
             if variable is not None and variable not in read:
                 yield cls.finding(
-                    f"no ReadValue reads the variable '{variable}' (those that are read: {known})",
+                    f"no ReadValue reads the variable '{variable}' (variables that are read: "
+                    f"{known})",
                     context.model.source.attribute(layer.data_offset, "variable_id"),
                     layer,
                     expected=known,
@@ -116,7 +117,7 @@ class UnassignedVariable(Rule):
             if variable is not None and variable not in assigned:
                 yield cls.finding(
                     f"the variable '{variable}' is read and never assigned: it keeps its initial "
-                    f"value (those that are assigned: {known})",
+                    f"value (variables that are assigned: {known})",
                     context.model.source.attribute(layer.data_offset, "variable_id"),
                     layer,
                     expected="an Assign of this variable",
@@ -171,11 +172,12 @@ class DuplicateTensorName(Rule):
                     continue
                 place = context.model.source.attribute
                 yield cls.finding(
-                    f"the tensor name '{name}' is taken by output port {held.id} of {holder.label}",
+                    f"the tensor name '{name}' is already used by output port {held.id} of "
+                    f"{holder.label}",
                     place(tensor.offset, "names") if where else place(layer.offset, "output_names"),
                     layer,
                     port=where,
-                    expected="a name of its own",
+                    expected="a unique name",
                     actual=name,
                     help="rename one of the two",
                 )
@@ -273,8 +275,8 @@ class MissingTensorName(Rule):
         if unnamed and not any(port.names for layer in layers for port in layer.outputs):
             layer, producer, port = unnamed[0]
             yield cls.finding(
-                "no tensor of the model has a name: a program can ask for its inputs and outputs "
-                "by number only",
+                "no tensor of the model has a name: programs can refer to its inputs and outputs "
+                "only by index",
                 port.offset,
                 producer,
                 port=("output", port.id),

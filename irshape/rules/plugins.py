@@ -82,11 +82,12 @@ def _plugin_rules() -> tuple[type[Rule], ...]:
 def _check_rule(rule: object, entry: str) -> None:
     """Raises `PluginError` if an entry point is no rule or lacks a code, name or severity."""
     if not (isinstance(rule, type) and issubclass(rule, Rule)):
-        raise PluginError(f"the plugin {entry} is no irshape.rules.Rule")
+        raise PluginError(f"the plugin {entry} is not an irshape.rules.Rule")
     code, name, severity = (getattr(rule, key, None) for key in ("code", "name", "severity"))
     if code not in _CODES:
         raise PluginError(
-            f"the plugin {entry} has the code {code!r}; a rule of a plugin has one from IR950 to "
+            f"the plugin {entry} has the code {code!r}; the rules of plugins have codes from IR950 "
+            "to "
             "IR999"
         )
     words = r"[a-z0-9]+(?:-[a-z0-9]+)*"

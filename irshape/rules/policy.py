@@ -391,7 +391,8 @@ class StaticBatch(Rule):
                 offset = context.model.source.attribute(layer.data_offset, "shape")
             batch = tensor.shape.dims[0]
             yield cls.finding(
-                f"the policy wants dynamic batches, and the first dimension of {tensor.shape} is "
+                f"the policy requires dynamic batches, and the first dimension of {tensor.shape} "
+                "is "
                 f"{batch}",
                 offset,
                 layer,

@@ -63,14 +63,14 @@ class LiteralBatch(Rule):
         for layer, data, pattern, literal in context.shared(reshapes):
             if literal:
                 yield cls.finding(
-                    f"the pattern {list(pattern)} holds the first dimension of {data} as the "
-                    f"literal {literal}: the model works for this batch only",
+                    f"the pattern {list(pattern)} contains the first dimension of {data} as the "
+                    f"literal {literal}: the model works only for this batch size",
                     layer.offset,
                     layer,
                     port=("input", layer.inputs[1].id),
                     expected="0 or -1",
                     actual=str(literal),
-                    help='write 0 in its place, with special_zero="true"',
+                    help='replace it by 0, with special_zero="true"',
                 )
 
 
@@ -191,13 +191,13 @@ class PinnedDimension(Rule):
         if axis is None or shape.dims is None:
             return
         yield cls.finding(
-            f"dimension {axis} of {shape} is dynamic, but {what} fits one size of it only",
+            f"dimension {axis} of {shape} is dynamic, but {what} fits only one of its sizes",
             layer.offset,
             layer,
             expected=str(shape.dims[axis]),
             actual=what,
-            help="work the size out of the input's shape, or declare the input with the size that "
-            "it can only have",
+            help="compute the size from the shape of the input, or declare the input with the only "
+            "size that it can have",
         )
 
 

@@ -78,13 +78,14 @@ class DuplicateId(Rule):
                     continue
                 line, _ = context.model.source.place(first.offset)
                 yield cls.finding(
-                    f"layer id {layer.id} is taken by {first.type} '{first.name}' in line {line}; "
-                    "in some such files OpenVINO keeps the last layer without a word",
+                    f"layer id {layer.id} is already used by {first.type} '{first.name}' in line "
+                    f"{line}; "
+                    "in some such files OpenVINO silently keeps only the last layer",
                     layer.offset,
                     layer,
-                    expected="an id of its own",
+                    expected="a unique id",
                     actual=layer.id,
-                    help="give the layer an id that no other has, and its edges with it",
+                    help="give the layer a unique id, and update its edges",
                 )
 
 
@@ -169,7 +170,7 @@ class MalformedId(IdRule):
 
 
 class MalformedDim(PortRule):
-    """A dimension is not a whole number from -1 up.
+    """A dimension is not a whole number of at least -1.
 
     ## What it does
     Reports a `<dim>` that contains neither a size nor -1 (for an unknown one): a word, a fraction,
@@ -329,9 +330,9 @@ class DuplicatePort(Rule):
                             port.offset,
                             layer,
                             port=(direction, port.id),
-                            expected="an id of its own",
+                            expected="a unique id",
                             actual=port.id,
-                            help="number the ports through, inputs first",
+                            help="number the ports consecutively, inputs first",
                         )
                     seen.add(number)
 
@@ -387,7 +388,7 @@ class OutputCount(Rule):
                     port=("output", port.id),
                     expected=str(count.inferred),
                     actual=str(count.declared),
-                    help="remove the ports that are too many",
+                    help="remove the excess ports",
                 )
             elif MISSPELT_ELEMENT not in context.read_under.get(layer, ()):  # its <output> was lost
                 used = context.model.kind == "layers" or any(
@@ -515,14 +516,16 @@ class UnknownPrecision(PortRule):
         ignored = direction == "input"
         close = _close_precision(precision)
         return cls.finding(
-            f"'{precision}' is the precision of no element type"
+            f"'{precision}' is not the precision of any element type"
             f"{'; OpenVINO ignores it on an input' if ignored else ''}",
             context.model.source.attribute(port.offset, "precision"),
             layer,
             port=(direction, port.id),
             expected=close or "FP32, FP16, I64, I32, U8, BOOL …",
             actual=precision,
-            help=f'write precision="{close}"' if close else "write OpenVINO's name of the type",
+            help=f'write precision="{close}"'
+            if close
+            else "use OpenVINO's name for the element type",
             severity="warning" if ignored else None,
         )
 
@@ -601,7 +604,7 @@ class MissingBody(Rule):
             for tag, body in present.items():
                 if tag not in expected:
                     yield cls.finding(
-                        f"{layer.type} has no use for a <{tag}>",
+                        f"{layer.type} does not use a <{tag}>",
                         body.offset,
                         layer,
                         expected=" and ".join(expected),

@@ -107,7 +107,7 @@ class UnknownType(Rule):
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
         for layer, unknown in context.shared(unknown_operations).get(cls.id, ()):
-            extension = f"name it with --extension {layer.type}"
+            extension = f"list it with --extension {layer.type}"
             yield cls.finding(
                 str(unknown),
                 context.model.source.attribute(layer.offset, "type"),
@@ -201,7 +201,7 @@ class CustomOperation(Rule):
             if _is_extension(layer, context.settings.extensions):
                 yield cls.finding(
                     f"{layer.type} of '{layer.version}' is an extension; its declared ports are "
-                    "taken",
+                    "used",
                     place(layer.offset, "type"),
                     layer,
                     actual=_written(layer),
@@ -215,8 +215,8 @@ class CustomOperation(Rule):
                 layer,
                 expected=unknown.close,
                 actual=_written(layer),
-                help=f"name it with --extension {layer.type}@{layer.version}, or in the "
-                "configuration (extensions), and its declared ports are taken; or declare it in a "
+                help=f"list it with --extension {layer.type}@{layer.version}, or in the "
+                "configuration (extensions), to use its declared ports; or declare it in a "
                 "plugin (entry point group irshape.operations)",
             )
         yield from cls._of_plugins(context)

@@ -58,10 +58,10 @@ class MissingWeights(Rule):
             return
         total = max(constant.offset + constant.size for _, constant in needing)
         several = len(needing) > 1
-        count = f"{len(needing)} constant{'s need' if several else ' needs'} {total} bytes of it"
+        count = f"{len(needing)} constant{'s need' if several else ' needs'} {total} bytes from it"
         name = _name(weights)
         messages = {
-            "missing": f"there is no {name} beside the .xml; {count}",
+            "missing": f"there is no {name} next to the .xml; {count}",
             "empty": f"{name} is empty; {count}",
             "lfs": f"{name} is a Git-LFS pointer, not the weights themselves; {count}",
             "unreadable": f"{name} cannot be read: {weights.detail}",
@@ -75,7 +75,7 @@ class MissingWeights(Rule):
             actual=weights.state,
             help="run `git lfs pull`"
             if weights.state == "lfs"
-            else "give it with --weights FILE, or check without values by --weights none",
+            else "give it with --weights FILE, or check without values with --weights none",
         )
 
 
@@ -186,7 +186,7 @@ class ConstantSize(Rule):
             needed = constant.element_type.byte_size(constant.elements)
             if constant.size == needed or (not constant.elements and constant.size == 1):
                 continue  # OpenVINO's writer gives a constant without elements one byte
-            surplus = "; OpenVINO takes the first of them in silence"
+            surplus = f"; OpenVINO silently uses only the first {needed} bytes"
             yield cls.finding(
                 f"{constant.element_type} {constant.partial_shape} takes {needed} bytes, but size "
                 f"is {constant.size}{surplus if constant.size > needed else ''}",
@@ -231,7 +231,7 @@ class UnusedTail(Rule):
         end = max((constant.offset + constant.size for _, constant in context.constants), default=0)
         if end < weights.size:
             yield cls.finding(
-                f"{_name(weights)} has {weights.size} bytes, its constants end at {end}: "
+                f"{_name(weights)} has {weights.size} bytes, but its constants end at byte {end}: "
                 f"{weights.size - end} bytes are not used",
                 0,
                 expected=str(end),
@@ -283,13 +283,14 @@ class Misaligned(Rule):
         width = constant.element_type.bits // 8
         others = f"; so do {len(misaligned) - 1} others" if len(misaligned) > 1 else ""
         yield cls.finding(
-            f"the constant begins at byte {constant.offset}, which is no multiple of {width}, the "
+            f"the constant begins at byte {constant.offset}, which is not a multiple of {width}, "
+            "the "
             f"size of {constant.element_type}{others}",
             context.model.source.attribute(layer.data_offset, "offset"),
             layer,
             expected=f"a multiple of {width}",
             actual=str(constant.offset),
-            help="nothing need be done; whoever writes the file can pad the .bin",
+            help="no action is needed; the program that writes the file can pad the .bin",
         )
 
 
@@ -341,7 +342,7 @@ class Overlap(Rule):
                     layer,
                     expected=f"{end} or more, or the same bytes",
                     actual=str(offset),
-                    help="correct the offset that is wrong",
+                    help="correct the wrong offset",
                 )
             if offset + size > end:
                 end, holder = offset + size, layer

@@ -130,7 +130,7 @@ class Comments:
                         self.layers.append(scope)
                     scope.add(comment)
                 else:
-                    message = "this comment silences nothing: it stands in no layer"
+                    message = "this comment silences nothing: it is not inside a layer"
                     hint = (
                         "put it inside the layer it is meant for; for the whole file, before "
                         "the first element, or write disable-file"

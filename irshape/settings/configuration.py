@@ -60,7 +60,7 @@ class Configuration(NamedTuple):
             table = tool.get("irshape", {}) if isinstance(tool, dict) else {}
             where += "tool.irshape"
         if not isinstance(table, dict):
-            raise ConfigurationError(f"{where} is no table")
+            raise ConfigurationError(f"{where} is not a table")
         try:
             configuration = Configuration(**_fields(table, _KEYS, where))
         except TypeError as problem:  # pragma: no cover: every key names a field
@@ -161,8 +161,8 @@ def _fields(
         place = _place(where, key)
         if key not in keys:
             raise ConfigurationError(
-                f"{place}: there is no such "
-                f"key{suggestion(key, list(keys)) or ' (known: ' + ', '.join(keys) + ')'}"
+                f"{place}: unknown key"
+                f"{suggestion(key, list(keys)) or ' (known: ' + ', '.join(keys) + ')'}"
             )
         field, reader = keys[key]
         try:
@@ -204,7 +204,7 @@ def _amount(value: Any, _: str) -> int:
 
 def texts(value: Any, _: str = "") -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError(f"expected a list of texts, got {value!r}")
+        raise ValueError(f"expected a list of strings, got {value!r}")
     return tuple(value)
 
 
@@ -244,7 +244,7 @@ def _level(value: Any, _: str) -> str:
 
 def _release(value: Any, _: str) -> tuple[int, int]:
     if isinstance(value, float):
-        raise ValueError(f'write the release as a text: "{value}"')
+        raise ValueError(f'write the release as a string: "{value}"')
     from ..releases import parse_release
 
     return parse_release(str(_kind(value, str, 'a release such as "2023.3"')))
@@ -256,7 +256,9 @@ def extensions(value: Any, _: str = "") -> tuple[str, ...]:
     for text in names:
         name, at, version = text.partition("@")
         if not name.strip() or (at and not version.strip()):
-            raise ValueError(f"'{text}' is no extension; they are written TYPE or TYPE@VERSION")
+            raise ValueError(
+                f"'{text}' is not an extension; extensions are written TYPE or TYPE@VERSION"
+            )
         _check_clash(name, version)
     return names
 
@@ -277,7 +279,7 @@ def _check_clash(name: str, version: str) -> None:
         find(name, version)
     except UnknownOperation:
         return
-    raise ValueError(f"'{name}@{version}' is known already: {name} of {version} is no extension")
+    raise ValueError(f"'{name}@{version}' is a built-in operation, not an extension")
 
 
 def _operations(value: Any, _: str) -> tuple[str, ...]:
@@ -285,7 +287,9 @@ def _operations(value: Any, _: str) -> tuple[str, ...]:
     for text in names:
         name, at, version = text.partition("@")
         if not name.strip() or (at and not version.strip()):
-            raise ValueError(f"'{text}' is no operation; they are written TYPE or TYPE@VERSION")
+            raise ValueError(
+                f"'{text}' is not an operation; operations are written TYPE or TYPE@VERSION"
+            )
     return names
 
 
@@ -300,7 +304,7 @@ def _type(name: str) -> str:
         return ElementType.of(name).name
     except ValueError:
         raise ValueError(
-            f"'{name}' is no element type{suggestion(name, sorted(ElementType._by_name))}"
+            f"'{name}' is not an element type{suggestion(name, sorted(ElementType._by_name))}"
         ) from None
 
 

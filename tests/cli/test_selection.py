@@ -107,7 +107,7 @@ def test_selectors(model: Path, options: list[str], expected: list[str]) -> None
         (["--target", "latest"], ["'latest' is not an OpenVINO release"]),
         (["--isolated", "--config", "x.toml"], ["--isolated reads no configuration"]),
         (["--extension", "ReLU"], ["'ReLU' is an operation of opset1"]),
-        (["--extension", "ReLU@opset3"], ["is known already"]),
+        (["--extension", "ReLU@opset3"], ["is a built-in operation"]),
     ],
     ids=" ".join,
 )

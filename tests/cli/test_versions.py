@@ -309,7 +309,7 @@ def test_extensions(
     ((code, found, message, hint),) = findings(*options, str(path))
     assert found == severity
     if severity == "info":
-        assert (code, "its declared ports are taken" in message) == ("IR604", True)
+        assert (code, "its declared ports are used" in message) == ("IR604", True)
     else:
         assert code in ("IR602", "IR604")
         assert f"--extension {type}" in hint
@@ -446,12 +446,12 @@ def test_an_operation_of_a_plugin(tmp_path: Path, plugin: object) -> None:
         (
             "A = 1",
             "[irshape.operations]\nx = bad_plugin:A\n",
-            "is no irshape.ops.declaration.Operation",
+            "is not an irshape.ops.declaration.Operation",
         ),
         (
             RULE.format(code="IR201", name="mine"),
             "[irshape.rules]\nx = bad_plugin:NoLayerNamedLayer\n",
-            "one from IR950 to IR999",
+            "codes from IR950 to IR999",
         ),
         (
             RULE.format(code="IR950", name="My Rule"),
@@ -473,7 +473,7 @@ def test_an_operation_of_a_plugin(tmp_path: Path, plugin: object) -> None:
             "[irshape.rules]\nx = bad_plugin:Rule\n",
             "cannot be loaded: OSError: no",
         ),
-        ("Rule = 1", "[irshape.rules]\nx = bad_plugin:Rule\n", "is no irshape.rules.Rule"),
+        ("Rule = 1", "[irshape.rules]\nx = bad_plugin:Rule\n", "is not an irshape.rules.Rule"),
     ],
 )
 def test_a_plugin_that_cannot_be_used(

@@ -81,7 +81,7 @@ def test_the_blamed_layer_is_kept_as_a_model_that_runs(
     status, output = call("crosscheck", model.path, "--save", str(tmp_path / "kept"))
     assert status == 1
     assert (
-        "the first layer that departs by itself, given the device's own inputs: Sin 'turn' (id 2) output 0"
+        "the first layer that differs by itself, given the device's own inputs: Sin 'turn' (id 2) output 0"
         in output
     )
     monkeypatch.undo()

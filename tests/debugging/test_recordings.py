@@ -101,7 +101,7 @@ def test_an_altered_constant_is_blamed_on_its_layer(name: str, tmp_path: Path) -
     comparison = irshape.crosscheck(tmp_path / "altered.xml", replay=recording)
     assert comparison.blamed is not None
     assert comparison.blamed.layer.name == layer.name
-    assert any("recorded of another model" in note for note in comparison.notes)
+    assert any("recorded from another model" in note for note in comparison.notes)
 
 
 def chain(tmp_path: Path) -> Path:

@@ -166,7 +166,7 @@ def fixed_report() -> Report:
             layer=conv,
             expected="dilations",
             actual="dilatons",
-            help="rename it; OpenVINO reads past it in silence and takes the default",
+            help="rename it; OpenVINO silently ignores it and takes the default",
         ),
         found(
             classifier,
@@ -181,7 +181,7 @@ def fixed_report() -> Report:
             actual="[1,4,8,8]",
             help=(
                 "declare <dim>1</dim><dim>4</dim><dim>6</dim>"
-                "<dim>6</dim>, or correct what the layer is given"
+                "<dim>6</dim>, or correct the inputs or attributes of the layer"
             ),
         ),
         found(
@@ -245,7 +245,7 @@ def fixed_report() -> Report:
             actual="[6,12]",
             help=(
                 "declare <dim>6</dim><dim>12</dim><dim>1</dim>"
-                "<dim>1</dim>, or correct what the layer is given"
+                "<dim>1</dim>, or correct the inputs or attributes of the layer"
             ),
         )
     ]

@@ -92,7 +92,7 @@ FAULTS = {
         '<layer id="1" name="axes"',
         "1",
         None,
-        "an id of its own",
+        "a unique id",
         "1",
     ),
     "no version": Fault(
@@ -184,7 +184,7 @@ FAULTS = {
         '<port id="0" precision="I64"><dim>2</dim></port>\n</input>',
         "4",
         ("input", "0"),
-        "an id of its own",
+        "a unique id",
         "0",
     ),
     "two outputs": Fault(
@@ -308,7 +308,7 @@ FAULTS = {
         'names="x"><dim>1</dim><dim>4</dim>',
         "4",
         OUT,
-        "a name of its own",
+        "a unique name",
         "x",
         severity="info",
     ),

@@ -133,7 +133,7 @@ class Elements:
                 for name in named:
                     self.report(
                         UNKNOWN_LAYER_ATTRIBUTE,
-                        f"<layer> has no attribute `{name}`; OpenVINO passes over it",
+                        f"<layer> has no attribute `{name}`; OpenVINO ignores it",
                         self.source.attribute(offset, name),
                         layer,
                         expected="id, name, type, version",
@@ -167,7 +167,7 @@ class Elements:
         hint = (
             f'write id="{read}"'
             if read is not None
-            else "give it a number of its own; edges name it by that number"
+            else "give it a unique number, by which edges refer to it"
         )
         self.findings.append(
             Finding(
@@ -203,7 +203,7 @@ class Elements:
             elif name == "names":
                 port.names = attributes[i + 1]
             else:
-                message = f"<port> has no attribute `{name}`; OpenVINO passes over it"
+                message = f"<port> has no attribute `{name}`; OpenVINO ignores it"
                 number = next(
                     (
                         attributes[j + 1]
@@ -266,7 +266,7 @@ class Elements:
             if tag == b"port":
                 raise self.stop(
                     NOT_AN_IR,
-                    "a <port> stands inside another",
+                    "a <port> is nested inside another <port>",
                     place,
                     help="close the first <port> before the second",
                 )
@@ -286,15 +286,15 @@ class Elements:
 
     def malformed_dim(self, text: str, place: int, port: Port, layer: Layer | None) -> None:
         message = (
-            f"dimension '{text[:40]}' is not a whole number from -1 up"
+            f"dimension '{text[:40]}' is not a whole number of at least -1"
             if text
-            else "the <dim> holds no number"
+            else "the <dim> contains no number"
         )
         if (leading := _LEADING.match(text)) and _MIN_DIM <= int(leading[0]) <= _MAX_DIM:
-            message += f"; OpenVINO reads it as {int(leading[0])} in silence"
+            message += f"; OpenVINO silently reads it as {int(leading[0])}"
         incoming = layer is not None and any(candidate is port for candidate in layer.inputs)
         where = ("input" if incoming else "output", port.id)
-        hint = "write a whole number, or -1 where the size is not known"
+        hint = "write a whole number, or -1 for an unknown size"
         self.findings.append(
             Finding(
                 Fault(
@@ -330,7 +330,7 @@ class Elements:
                 )
         for name in named:
             if name not in _EDGE_ATTRIBUTES:
-                message = f"<edge> has no attribute `{name}`; OpenVINO passes over it"
+                message = f"<edge> has no attribute `{name}`; OpenVINO ignores it"
                 known, hint = ", ".join(_EDGE_ATTRIBUTES), "remove it, or correct its name"
                 self.report(
                     UNKNOWN_EDGE_ATTRIBUTE,
@@ -414,7 +414,7 @@ class Elements:
                 layer,
                 expected=f"one <{tag}>",
                 actual=tag,
-                help=f"put what it holds into the first <{tag}>, or remove it",
+                help=f"move its content into the first <{tag}>, or remove it",
             )
             return
         from difflib import get_close_matches
@@ -422,7 +422,7 @@ class Elements:
         close = get_close_matches(tag.lower(), known, 1, 0.75)
         if close:
             message = (
-                f"<{tag}> looks like a misspelling of <{close[0]}>; OpenVINO passes over it "
+                f"<{tag}> looks like a misspelling of <{close[0]}>; OpenVINO ignores it "
                 "and all that it holds"
             )
             self.report(
@@ -436,7 +436,7 @@ class Elements:
             )
         else:
             wanted = ", ".join(f"<{name}>" for name in known) or "no element"
-            message = f"<{tag}> has no meaning here; OpenVINO passes over it in silence"
+            message = f"<{tag}> has no meaning here; OpenVINO silently ignores it"
             self.report(
                 UNKNOWN_ELEMENT,
                 message,

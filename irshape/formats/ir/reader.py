@@ -197,7 +197,7 @@ class _Reader(Elements):
         raise self.stop(
             DOCTYPE,
             "the file has a DOCTYPE, which no IR has and which can define entities; "
-            "OpenVINO reads past it in silence",
+            "OpenVINO silently ignores it",
             max(offset, 0),
             help="delete the DOCTYPE declaration",
         )
@@ -389,7 +389,7 @@ class _Reader(Elements):
             NESTING_LIMIT,
             f"elements are nested deeper than {MAX_DEPTH}",
             offset,
-            help="no real IR needs this; check where the file came from",
+            help="no real IR is nested so deeply; check where the file came from",
         )
 
     def root(self, tag: str, attributes: list[str], offset: int) -> int:

@@ -194,7 +194,7 @@ class _Walk:
             elif top.name in ("port", "dim"):
                 self.repaired.vague.add(self.port)
             elif top.name in ("input", "output"):
-                message = f"`{dots[0].decode()}` stands for ports that are left out"
+                message = f"`{dots[0].decode()}` is written in place of ports"
                 self.repaired.problems.append(
                     Finding(
                         Fault(
@@ -276,7 +276,7 @@ class _Walk:
             return False
         self.plain[start:end] = b" " * (end - start)
         self.report(
-            f"a second <{name}>; read as if its ports stood in the first",
+            f"a second <{name}>; read as if its ports were in the first",
             start,
             f"one <{name}>",
             f"<{name}>",
@@ -295,7 +295,7 @@ class _Walk:
                 self.put.append((start, b"layer"))
                 self.report(
                     "the name of the element is left out; read as <layer>, since it has "
-                    "a type and stands where a layer does",
+                    "a type and is in the place of a layer",
                     start - 1,
                     "<layer",
                     f"<{name}",
@@ -316,11 +316,12 @@ class _Walk:
             slash = self.plain.rfind(b"/", last.offset, last.end)
             self.plain[slash : slash + 1] = b" "
             self.report(
-                "the port closes itself (`/>`), yet dimensions follow; read as if it held them",
+                "the port is self-closing (`/>`), but dimensions follow; read as if they were "
+                "inside the port",
                 last.offset,
                 "<port …>",
                 "<port …/>",
-                "write > in place of />",
+                "write > instead of />",
             )
             self.open.append(last)
             return
@@ -341,7 +342,7 @@ class _Walk:
         element = self.open.pop()
         self.put.append((at, f"</{element.name}>".encode()))
         self.report(
-            f"<{element.name}> is not closed; read as if </{element.name}> stood before {before}",
+            f"<{element.name}> is not closed; read as if </{element.name}> came before {before}",
             element.offset,
             f"</{element.name}>",
             None,
@@ -364,7 +365,7 @@ class _Walk:
                 self.plain[element.end - 1 : element.end] = b" "
                 self.plain[start:end] = b"/>".ljust(end - start)
                 self.report(
-                    "the attributes stand behind <data>; read as if inside it",
+                    "the attributes follow <data>; read as if they were inside the tag",
                     element.offset,
                     "<data …/>",
                     "<data>…</data>",
@@ -375,11 +376,11 @@ class _Walk:
             slash = self.plain.rfind(b"/", last.offset, last.end)
             self.plain[slash : slash + 1] = b" "
             self.report(
-                f"<{name} …/> closes itself and has an end tag too",
+                f"<{name} …/> is self-closing and also has an end tag",
                 last.offset,
                 f"<{name} …>",
                 f"<{name} …/>",
-                "write > in place of />",
+                "write > instead of />",
             )
             return
         if name and any(element.name == name for element in self.open):
@@ -388,9 +389,7 @@ class _Walk:
             self.open.pop()
             return
         self.plain[start:end] = b" " * (end - start)
-        self.report(
-            f"</{name}> closes nothing; passed over", start, None, f"</{name}>", "remove it"
-        )
+        self.report(f"</{name}> closes no element; ignored", start, None, f"</{name}>", "remove it")
 
     def attributes(self, start: int, end: int) -> None:
         """Blanks `...` and backslashes outside quotes, and inserts missing quotes and blanks."""
@@ -404,7 +403,7 @@ class _Walk:
                 start + first.start(),
                 '"',
                 first[0].decode(),
-                'write " in their place',
+                'use " instead',
             )
             opened = False
 
@@ -427,11 +426,11 @@ class _Walk:
             if inside[match.start() - 1 : match.start()] in (b'"', b"'"):
                 self.put.append((start + match.start(), b" "))
                 self.report(
-                    f"no blank before the attribute `{name}`",
+                    f"no space before the attribute `{name}`",
                     start + match.start(),
                     None,
                     None,
-                    "put a blank there",
+                    "insert a space",
                 )
             if match[3] is not None:
                 value = match[3].decode("utf-8", "replace")

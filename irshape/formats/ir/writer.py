@@ -30,10 +30,10 @@ def write(model: Model, path: str | os.PathLike[str], inference: Inference | Non
     Raises `ValueError` for layers on their own and where constants have no bytes, `OSError`.
     """
     if model.kind == "layers":
-        raise ValueError("layers on their own are no model that could be written")
+        raise ValueError("layers on their own cannot be written as a model")
     target = Path(path)
     if target.with_suffix(".bin") == target:
-        raise ValueError(f"'{target}' is the name of a .bin; give the .xml")
+        raise ValueError(f"'{target}' is the name of a .bin; specify the .xml")
     layout = _Layout(model)
     text = "\n".join(_net(model, layout, inference)) + "\n"
     files: dict[Path, bytes | Iterator[bytes]] = {target: text.encode()}
@@ -190,7 +190,8 @@ def _constant(model: Model, layer: Layer) -> Constant:
         return Constant.of(layer.items, model.weights)
     except ValueError:
         raise ValueError(
-            f"the attributes of the constant '{layer.name}' (id {layer.id}) describe none"
+            f"the attributes of the constant '{layer.name}' (id {layer.id}) do not describe a "
+            "constant"
         ) from None
 
 

@@ -24,10 +24,10 @@ def static_transpose(operation: Operation) -> Outputs:
     rank, order = operation.rank(), operation["order"]
     if sorted(axis + rank if axis < 0 else axis for axis in order) != list(range(rank)):
         raise Violation(
-            f"`order` is {order}, no order of {rank} axes",
+            f"`order` is {order}, which is not a permutation of {rank} axes",
             rule=ATTRIBUTE_VALUE,
             at="order",
-            expected=f"an order of {rank} axes",
+            expected=f"a permutation of {rank} axes",
             actual=order,
         )
     return operation.transpose(operation.x, [axis % rank for axis in order])

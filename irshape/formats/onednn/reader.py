@@ -106,7 +106,7 @@ def read(source: Source) -> Model:
             Finding(
                 Fault(
                     NOT_AN_IR,
-                    f"the file is JSON and no oneDNN graph: {problem}",
+                    f"the file is JSON, but not a oneDNN graph: {problem}",
                     expected="a `graph` of operations",
                 ),
                 place,
@@ -145,7 +145,7 @@ def _operations(text: str) -> list[tuple[int, dict[str, Any]]]:
                 position = skip(position)
                 entry, end = decoder.raw_decode(text, position)
                 if not isinstance(entry, dict):
-                    raise _Malformed("an operation is no object", position)
+                    raise _Malformed("an operation is not an object", position)
                 if len(operations) >= MAX_OPERATIONS:
                     raise _Malformed(f"it has more than {MAX_OPERATIONS} operations", position)
                 operations.append((position, entry))
@@ -183,11 +183,12 @@ class LogicalTensor:
                 isinstance(size, int) and not isinstance(size, bool) for size in numbers
             ):
                 raise ValueError(
-                    f"the `{name}` of the logical tensor {self.id} is no list of whole numbers"
+                    f"the `{name}` of the logical tensor {self.id} is not a list of whole numbers"
                 )
         if self.dtype not in TYPES:
             raise ValueError(
-                f"the logical tensor {self.id} is of the type {self.dtype!r}, which oneDNN has not"
+                f"the logical tensor {self.id} is of the type {self.dtype!r}, which oneDNN does "
+                "not have"
             )
         if self.layout not in _LAYOUTS:
             raise ValueError(
@@ -196,7 +197,7 @@ class LogicalTensor:
             )
         if any((size < 0 and size != UNKNOWN_SIZE) or size >= 1 << 63 for size in self.shape):
             raise ValueError(
-                f"the shape of the logical tensor {self.id} has a size that is none: {self.shape}"
+                f"the shape of the logical tensor {self.id} has an invalid size: {self.shape}"
             )
 
     @property
@@ -262,7 +263,7 @@ def _checked(kind: str, name: str, entry: Any, declared: Attribute) -> Any:
     element = int if declared.type == "s64[]" else (int, float)
     if isinstance(value, list) and not all(isinstance(item, element) for item in value):
         raise Violation(
-            f"`{name}` holds something else than numbers",
+            f"`{name}` contains something other than numbers",
             rule=ATTRIBUTE_VALUE,
             at=name,
             expected=declared.type,
@@ -375,7 +376,7 @@ class _Reader:
             )
             self.builder.report(
                 CYCLE,
-                f"{len(left)} operations wait for each other: {names}",
+                f"{len(left)} operations depend on each other: {names}",
                 expected="operations without a cycle",
             )
         return order
@@ -449,13 +450,13 @@ class _Reader:
                 rule=UNKNOWN_TYPE,
                 expected=close[0] if close else None,
                 actual=kind,
-                help="what the file declares of its outputs is taken; docs/onednn.md lists "
+                help="the declared types and shapes of its outputs are used; docs/onednn.md lists "
                 "the kinds that are read",
             )
         given = entry.get("attrs", {})
         if not isinstance(given, dict):
             raise Violation(
-                "`attrs` is no object of attributes",
+                "`attrs` is not an object",
                 rule=ATTRIBUTE_VALUE,
                 expected="an object",
                 actual=type(given).__name__,

@@ -47,7 +47,7 @@ def _reduce(operation: Operation) -> Outputs:
     if len(operation.inputs) == 2:
         if "axes" in operation.given:
             raise Violation(
-                "the axes are given twice, as an attribute and as an input",
+                "the axes are specified twice, as an attribute and as an input",
                 rule=ATTRIBUTE_VALUE,
                 at="axes",
                 expected="one of the two",

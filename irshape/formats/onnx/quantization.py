@@ -108,7 +108,7 @@ def quantized(node: Node, scaled: Value, zero: Value | None, kind: ElementType) 
     if kind.name not in RANGE:
         if greatest is None:
             raise Violation(
-                f"{node.operator} makes no {kind}", rule=INPUT_ELEMENT_TYPE, actual=kind
+                f"{node.operator} does not produce {kind}", rule=INPUT_ELEMENT_TYPE, actual=kind
             )
         level = scaled if zero is None else node.add("Add", scaled, zero)
         if node["saturate"] == 0:

@@ -175,7 +175,7 @@ class _Reader:
                     kind = kind_in_words(info.type)
                     builder.report(
                         UNKNOWN_PRECISION,
-                        f"the input '{info.name}' is a {kind}, which OpenVINO has not",
+                        f"the input '{info.name}' is a {kind}, which OpenVINO does not have",
                         value.layer,
                         actual=kind,
                     )
@@ -187,7 +187,7 @@ class _Reader:
             if output is None:
                 builder.report(
                     DANGLING_EDGE,
-                    f"the output '{name}' of the graph is made by no node",
+                    f"the output '{name}' of the graph is not produced by any node",
                     expected="the name of a value",
                     actual=name,
                 )
@@ -817,12 +817,11 @@ class _Graph(NamedTuple):
 class _Undefined(Violation):
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"the input '{name}' is no value that an earlier node, an input or an "
-            "initializer makes",
+            f"the input '{name}' is not produced by an earlier node, an input or an initializer",
             rule=DANGLING_EDGE,
             expected="the name of a value",
             actual=name,
-            help="the nodes of an ONNX model stand in the order in which they run",
+            help="the nodes of an ONNX model are listed in the order in which they run",
         )
 
 
@@ -852,7 +851,7 @@ class _Unknown(Violation):
             actual=name,
             help=f"did you mean {close[0]}?"
             if close
-            else "what the model declares of its outputs is taken",
+            else "the declared types and shapes of its outputs are used",
         )
 
 
@@ -862,7 +861,7 @@ class _Undeclared(Violation):
             f"irshape has no declaration of {domain or 'ai.onnx'} {name}-{version}",
             rule=UNKNOWN_TYPE,
             actual=f"{name}-{version}",
-            help="what the model declares of its outputs is taken; docs/onnx.md lists the "
+            help="the declared types and shapes of its outputs are used; docs/onnx.md lists the "
             "operators that are read",
         )
 

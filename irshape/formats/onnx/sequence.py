@@ -72,7 +72,7 @@ def _attributes(node: Node, hidden: int, directions: int) -> dict[str, Any]:
                 : len(listed) // directions
             ] * directions != list(listed):
                 raise Violation(
-                    f"`{name}` differs by direction; OpenVINO has one list for both",
+                    f"`{name}` differs by direction; OpenVINO has a single list for both",
                     rule=ATTRIBUTE_VALUE,
                     at=name,
                     actual=listed,

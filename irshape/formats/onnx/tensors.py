@@ -152,7 +152,7 @@ class Tensors:
             place = self.builder.bytes.add(view[start : start + needed])
         except ValueError:
             place = self.missing(
-                f"the tensor '{name}' has no place that could be read: {entries}",
+                f"the tensor '{name}' has no readable location: {entries}",
                 CONSTANT_OUT_OF_RANGE,
                 needed,
             )
@@ -177,7 +177,7 @@ class Tensors:
             or ".." in Path(location.replace("\\", "/")).parts
         ):
             raise Violation(
-                f"the data lies in '{location}', which is no file in the folder of the "
+                f"the data lies in '{location}', which is not a file in the folder of the "
                 "model; it is not opened",
                 rule=MISSING_WEIGHTS,
             )
@@ -187,7 +187,7 @@ class Tensors:
             folder = os.path.realpath(self.folder)
             if os.path.commonpath([folder, os.path.realpath(path)]) != folder:
                 raise Violation(
-                    f"the data lies in '{location}', a link out of the folder of the "
+                    f"the data lies in '{location}', a link that leads out of the folder of the "
                     "model; it is not opened",
                     rule=MISSING_WEIGHTS,
                 )
@@ -196,7 +196,7 @@ class Tensors:
                     status = os.fstat(file.fileno())
                     if not stat.S_ISREG(status.st_mode):
                         raise Violation(
-                            f"the data lies in '{location}', which is no regular file",
+                            f"the data lies in '{location}', which is not a regular file",
                             rule=MISSING_WEIGHTS,
                         )
                     data = (

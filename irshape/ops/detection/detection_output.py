@@ -336,7 +336,7 @@ def require_images(name: str, tensor: Tensor, images: Dimension) -> None:
     also = " or 1" if name == "proposals" else ""
     require(
         size.compatible(images),
-        f"`{name}` {tensor.shape} is for {size} images; the other inputs are for {images}",
+        f"`{name}` {tensor.shape} is for {size} images, but the other inputs are for {images}",
         at=name,
         expected=f"{images}{also}",
         actual=size,

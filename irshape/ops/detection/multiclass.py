@@ -211,7 +211,7 @@ class MulticlassNms_8(DetectionSuppression):
             expected=f"rank {3 if roisnum is None else 2}",
             actual=scores.shape,
             rule=INPUT_RANK,
-            help="give `scores` a rank",
+            help="make the rank of `scores` known",
         )
         if roisnum is None:
             require_boxes_and_scores(boxes, scores)

@@ -99,7 +99,7 @@ def resized(
     numbers = sizes if scales is None else scales
     require(
         numbers is None or len(numbers) >= len(axes),
-        f"`{name}` {given.shape} must hold a number for each of the {len(axes)} axes",
+        f"`{name}` {given.shape} must contain a number for each of the {len(axes)} axes",
         at=name,
         expected=len(axes),
         actual=given.shape.size,

@@ -149,7 +149,7 @@ class SlicedAxes:
                 self.index = {axis: position for position, axis in enumerate(normalized)}
                 require(
                     len(self.index) == len(known),
-                    f"`axes` {list(known)} names an axis twice; expected each axis once",
+                    f"`axes` {list(known)} names an axis twice; expected each axis only once",
                     at="axes",
                     expected="unique axes",
                     actual=list(known),

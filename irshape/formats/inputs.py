@@ -15,7 +15,7 @@ WeightsPath = str | os.PathLike[str] | None
 
 
 class InputFormat(NamedTuple):
-    """An input format. Each is declared in its own folder, and listed in `loading.FORMATS`."""
+    """An input format. Each is declared in its own folder, and listed in `loading.formats`."""
 
     format: Format
     """What holds for its models."""

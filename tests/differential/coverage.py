@@ -92,7 +92,7 @@ def operations_page() -> str:
             "infers its types and shapes, whether it evaluates it in NumPy, and how many rows of"
         ),
         (
-            "the differential tests hold it against OpenVINO (of these, how many also compare "
+            "the differential tests compare it with OpenVINO (of these, how many also compare "
             "values). Made by `python tests/differential/coverage.py`."
         ),
         "",
@@ -118,7 +118,7 @@ def operations_page() -> str:
 
 KINDS = {
     "stricter": (
-        "The specification forbids it, OpenVINO takes it in silence: irshape reports an error"
+        "The specification forbids it, OpenVINO silently accepts it: irshape reports an error"
     ),
     "tighter": "irshape's shape is narrower than OpenVINO's, and inside it",
     "values": "Both run it, and the results differ: irshape follows the specification",
@@ -130,20 +130,21 @@ KINDS = {
 
 READING = """# Known differences from OpenVINO
 
-Where irshape and OpenVINO 2026.4 do not agree, on purpose. The list is that of the differential
-tests (`tests/differential/known_differences.py`), which hold each entry strictly: one that no
-longer is a difference fails. This page is made from it by `python tests/differential/coverage.py`.
+This page lists where irshape and OpenVINO 2026.4 differ on purpose. The list is that of the
+differential tests (`tests/differential/known_differences.py`), which fail on an entry that is no
+longer a difference. `python tests/differential/coverage.py` writes this page.
 
 ## While reading
 
 - IR v10: OpenVINO converts inputs and outputs of f16, f64, i64, u64, u1 and boolean to f32 and i32
-  while it reads (the old API knew no others), and gives the Converts the names of the layers.
-  irshape keeps what the file says; `crosscheck` compares layer by layer all the same.
-- Where a port declares something other than what is inferred, irshape reports it and goes on from
-  what the port declares, since the layers behind it were made for that. What OpenVINO then refuses
-  further down, with the inferred shape, is one finding here: the port.
+  while it reads (the old API had no others), and gives the Converts the names of the layers.
+  irshape keeps what the file says; `crosscheck` still compares layer by layer.
+- Where a port declares something other than what is inferred, irshape reports it and
+  continues with what the port declares, since the layers after it were made for that. What OpenVINO
+  then refuses further down, with the inferred shape, is a single finding here: the port.
 - Layers without a path to a Result or an Assign are read and checked here; OpenVINO drops them
-  unread."""
+  unread.
+"""
 
 
 def differences_page() -> str:

@@ -31,7 +31,8 @@ def command(type_name: str | None, form: str) -> None:
     """List the operations that irshape knows, or explain one.
 
     The list has every version of an operation, the opsets that contain it, and whether irshape
-    infers its shapes and evaluates it. With TYPE, the page of that operation: its inputs,
+    infers its shapes and evaluates it. After those of the opsets come the operations that the
+    library openvino_tokenizers adds to OpenVINO. With TYPE, the page of that operation: its inputs,
     attributes and constraints.
 
     Exit status: 0; 2 if there is no such operation.
@@ -40,8 +41,10 @@ def command(type_name: str | None, form: str) -> None:
 
     names = [type_name] if type_name else registry.type_names()
     classes = [cls for name in names for cls in registry.versions(name)]
+    added = [type_name] if type_name else registry.library_type_names()
+    classes += [cls for name in added if (cls := registry.library_operation(name)) is not None]
     if not classes:
-        close = suggestion(str(type_name), registry.type_names())
+        close = suggestion(str(type_name), (*registry.type_names(), *registry.library_type_names()))
         hint = close or "; `irshape ops` lists them"
         raise click.UsageError(f"there is no operation '{type_name}'{hint}")
     rows = [described(cls) for cls in classes]
@@ -57,16 +60,21 @@ def _listing(rows: list[dict[str, Any]]) -> list[str]:
     """The table of all versions, and a line of counts."""
     table = [("OPERATION", "OPSETS", "INFER", "EVALUATE", "CATEGORY")]
     for row in rows:
-        span = str(row["since"])
+        span = row["version"] if row["library"] else str(row["since"])
         if row["until"] != row["since"]:
             span += f"-{row['until']}"
         infer, evaluate = ("yes" if row[what] else "no" for what in ("infer", "evaluate"))
         table.append((row["type"], span, infer, evaluate, row["category"]))
     lines = text_table(table, [(0, 20), (4, 8)], terminal_width())
-    types = len({row["type"] for row in rows})
-    both = sum(row["infer"] and row["evaluate"] for row in rows)
-    totals = f"{len(rows)} versions of {types} operations; {both} are inferred and evaluated"
-    return [*lines, totals]
+    own = [row for row in rows if not row["library"]]
+    types = len({row["type"] for row in own})
+    both = sum(row["infer"] and row["evaluate"] for row in own)
+    totals = f"{len(own)} versions of {types} operations; {both} are inferred and evaluated"
+    added = [row for row in rows if row["library"]]
+    evaluated = sum(row["evaluate"] for row in added)
+    libraries = ", ".join(sorted({row["library"] for row in added}))
+    more = f"{len(added)} operations of {libraries}; {evaluated} are evaluated"
+    return [*lines, totals, more]
 
 
 def described(cls: type[Operation]) -> dict[str, Any]:
@@ -74,6 +82,7 @@ def described(cls: type[Operation]) -> dict[str, Any]:
     from ..execution.session import supported
     from ..ops import registry
     from ..ops.constraints import constraints
+    from ..ops.declaration import LibraryOperation
     from ..ops.declaration import Operation as Base
     from ..ops.operands import OneOf, describe_types
 
@@ -105,11 +114,14 @@ def described(cls: type[Operation]) -> dict[str, Any]:
         for declared in cls.operands
     ]
     module = cls.__module__.split(".ops.", 1)[-1]
+    added = issubclass(cls, LibraryOperation)
     return {
         "type": cls.type_name(),
         "version": cls.version_name(),
-        "since": cls.since,
-        "until": registry.opsets(cls)[-1],
+        "since": None if added else cls.since,
+        "until": None if added else registry.opsets(cls)[-1],
+        "library": cls.library if added else None,
+        "introduced": cls.introduced if added else None,
         "category": module.split(".")[0],
         "documentation": inspect.cleandoc(cls.__doc__ or ""),
         "infer": cls.infer is not Base.infer,
@@ -124,16 +136,18 @@ def described(cls: type[Operation]) -> dict[str, Any]:
 
 
 def _page(row: dict[str, Any]) -> str:
-    span = (
-        f"opset{row['since']} to opset{row['until']}"
-        if row["since"] != row["until"]
-        else f"opset{row['since']}"
-    )
+    if row["library"]:
+        span = f"{row['library']} {row['introduced']} and later"
+    elif row["since"] != row["until"]:
+        span = f"opset{row['since']} to opset{row['until']}"
+    else:
+        span = f"opset{row['since']}"
     lines = [
         f"{row['type']} of {row['version']} ({span}, {row['category']})",
         "",
         row["documentation"],
         "",
+        *(["irshape does not evaluate it.", ""] if not row["evaluate"] else []),
         "Inputs",
     ]
     for index, entry in enumerate(row["inputs"]):

@@ -85,6 +85,9 @@ def _text(answer: dict[str, Any]) -> list[str]:
             )
         if count > SHOWN:
             lines.append(f"          and {count - SHOWN} more; --format json lists them")
+    for library in answer["libraries"]:
+        types = sorted({layer["type"] for layer in library["layers"]})
+        lines.append(f"  library: {library['install']}, for {plain(', '.join(types))}")
     for layer in answer["unknown"]:
         lines.append(
             f"  unknown: {plain(layer['why'])}: '{plain(layer['name'])}', line {layer['line']}; "

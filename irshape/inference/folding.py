@@ -32,7 +32,11 @@ def fold(
     the upper bounds of its inputs are evaluated separately.
     """
     unknown: tuple[Value | None, ...] = (None,) * len(outputs)
-    if operation.evaluate is None or not any(_small(output) for output in outputs):
+    if (
+        operation.evaluate is None
+        or operation.keeps_state
+        or not any(_small(output) for output in outputs)
+    ):
         return unknown
     names = [operand.name for operand in operation.operands]
     exact = True

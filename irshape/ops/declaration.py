@@ -67,6 +67,7 @@ __all__ = [
     "Attribute",
     "AttributeFault",
     "Between",
+    "LibraryOperation",
     "Operand",
     "Operation",
     "at_least",
@@ -333,6 +334,23 @@ class Operation:
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.attributes)
         return f"{type(self).__name__}({values})"
+
+
+class LibraryOperation(Operation):
+    """An operation that an extension library adds to OpenVINO; it belongs to no opset."""
+
+    custom_version: ClassVar[str] = "extension"
+    """The `version` of its layers."""
+    library: ClassVar[str] = ""
+    """The library, as its users call it."""
+    package: ClassVar[str] = ""
+    """The package that brings the library."""
+    introduced: ClassVar[str] = ""
+    """The first release of the library that has the operation."""
+
+    @classmethod
+    def version_name(cls) -> str:
+        return cls.custom_version
 
 
 def _missing(declared: Attribute) -> AttributeFault:

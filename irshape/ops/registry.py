@@ -15,9 +15,11 @@ from functools import cache, lru_cache
 
 from ..model.graph import Layer
 from ..releases import OPSETS, PARTIAL_OPSETS
-from .declaration import Operation
+from .declaration import LibraryOperation, Operation
 
 ENTRY_POINT_GROUP = "irshape.operations"
+LIBRARY_FOLDER = "tokenization"
+"""Where the operations are declared that a library of OpenVINO's adds to it."""
 
 _ALSO_READ = re.compile(r"^    also_read = \((.*?)\)$", re.MULTILINE | re.DOTALL)
 _OPSET = re.compile(r"opset([1-9][0-9]?)\Z")
@@ -51,7 +53,7 @@ def _sources(folder: str, package: str) -> Iterator[tuple[str, str]]:
         if entry.name.endswith(".py"):
             with open(entry.path, encoding="utf-8") as file:
                 yield package + entry.name.removesuffix(".py"), file.read()
-        elif entry.is_dir() and entry.name != "__pycache__":
+        elif entry.is_dir() and entry.name not in ("__pycache__", LIBRARY_FOLDER):
             yield from _sources(entry.path, f"{package}{entry.name}.")
 
 
@@ -75,6 +77,39 @@ def _index() -> dict[str, tuple[str, str]]:
                     for other in re.findall(r'"(\w+)"', names):
                         synonyms[other.lower()] = (type_name, module)
     return synonyms | index
+
+
+@lru_cache(maxsize=1)
+def _library_index() -> dict[str, tuple[str, str]]:
+    """Type name and module of every operation of a library, by its type name in lower case.
+
+    They are indexed apart: few models have any.
+    """
+    folder = os.path.join(os.path.dirname(__file__), LIBRARY_FOLDER)
+    index: dict[str, tuple[str, str]] = {}
+    for module, source in _sources(folder, f"{LIBRARY_FOLDER}."):
+        for declared in source.split("\nclass ")[1:]:
+            if "\n    introduced = " in declared:
+                name = declared[: declared.index("(")]
+                index[name.lower()] = (name, module)
+    return index
+
+
+@cache
+def library_operation(type_name: str) -> type[LibraryOperation] | None:
+    """The operation of this type that a library of OpenVINO's adds to it."""
+    entry = _library_index().get(type_name.lower())
+    if entry is None:
+        return None
+    module = importlib.import_module(f"{__package__}.{entry[1]}")
+    operation = getattr(module, entry[0])
+    assert issubclass(operation, LibraryOperation)
+    return operation
+
+
+def library_type_names() -> tuple[str, ...]:
+    """The types of the operations of libraries, in alphabetical order."""
+    return tuple(sorted((name for name, _ in _library_index().values()), key=str.lower))
 
 
 @cache
@@ -176,6 +211,10 @@ def find(type_name: str, version: str) -> type[Operation]:
         for cls in known:
             if version in _other_versions(cls):
                 return cls
+        if match is None and version and not version.startswith("opset"):
+            added = library_operation(type_name)
+            if added is not None and version == added.custom_version:
+                return added
         raise _unknown_version(type_name, version, known, numbered=match is not None)
     opset = int(match[1])
     for cls in known:

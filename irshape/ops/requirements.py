@@ -19,7 +19,8 @@ from ..releases import (
     written,
 )
 from ..types import ElementType
-from .registry import UnknownOperation, find
+from .declaration import LibraryOperation
+from .registry import UnknownOperation, declaration_of, find
 
 
 class Requirement(NamedTuple):
@@ -46,11 +47,8 @@ def requirements(model: Model) -> Iterator[Requirement]:
     if model.kind == "net" and model.version in IR_VERSIONS:
         yield Requirement(IR_VERSIONS[model.version], "IR version", str(model.version), None)
     for layer in model.walk():
-        try:
-            find(layer.type, layer.version)
-        except UnknownOperation:
-            pass
-        else:
+        operation = declaration_of(layer)
+        if operation is not None and not issubclass(operation, LibraryOperation):
             # under other names (`extension`) the readers know some operations of opset6
             match = re.fullmatch(r"opset([1-9][0-9]?)", layer.version)
             opset = int(match[1]) if match else 6
@@ -96,9 +94,13 @@ class Requirements:
         self.oldest: Release = max((release for release, _ in self._layers), default=FIRST)
         """The oldest release that reads the model, as numbers: (2024, 1)."""
         self._unknown: list[tuple[Layer, str]] = []
+        self._libraries: dict[str, list[Layer]] = {}
+        """The layers whose operations a library adds, by the package that brings it."""
         for layer in model.walk():
             try:
-                find(layer.type, layer.version)
+                operation = find(layer.type, layer.version)
+                if issubclass(operation, LibraryOperation):
+                    self._libraries.setdefault(operation.package, []).append(layer)
             except UnknownOperation as problem:
                 self._unknown.append((layer, str(problem)))
 
@@ -108,7 +110,8 @@ class Requirements:
         return written(self.oldest)
 
     def reads(self, release: str) -> bool:
-        """Whether a release reads the model. False if it has custom operations.
+        """Whether a release reads the model, with the libraries that it needs. False if it has
+        custom operations that nobody has declared.
 
         Raises `ValueError` for a text that names no OpenVINO release.
         """
@@ -118,7 +121,8 @@ class Requirements:
         return f"{self.model.path}: OpenVINO {self.release} or newer"
 
     def to_dict(self) -> dict[str, Any]:
-        """The release, the reasons with their layers (newest first), and the custom operations."""
+        """The release, the reasons with their layers (newest first), the libraries that add
+        operations, and the custom operations that nobody has declared."""
         return {
             "version": 1,
             "model": self.model.path,
@@ -133,6 +137,13 @@ class Requirements:
                 for (release, what), layers in sorted(
                     self._layers.items(), key=lambda item: item[0], reverse=True
                 )
+            ],
+            "libraries": [
+                {
+                    "install": f"pip install {package}",
+                    "layers": [self._placed(layer) for layer in layers],
+                }
+                for package, layers in self._libraries.items()
             ],
             "unknown": [self._placed(layer) | {"why": why} for layer, why in self._unknown],
         }

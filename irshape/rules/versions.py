@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model.graph import Finding, Layer
-from ..ops.registry import UnknownOperation, from_plugin
+from ..ops.declaration import LibraryOperation
+from ..ops.registry import UnknownOperation, declaration_of, from_plugin
 from ..rule_ids import (
     CUSTOM_OPERATION,
     IR_VERSION,
@@ -14,6 +15,7 @@ from ..rule_ids import (
     UNKNOWN_VERSION,
     RuleId,
 )
+from ..spelling import counted
 from .base import Rule
 from .context import Context
 
@@ -219,7 +221,33 @@ class CustomOperation(Rule):
                 "configuration (extensions), to use its declared ports; or declare it in a "
                 "plugin (entry point group irshape.operations)",
             )
+        yield from cls._of_libraries(context)
         yield from cls._of_plugins(context)
+
+    @classmethod
+    def _of_libraries(cls, context: Context) -> Iterator[Finding]:
+        """One finding for each library that the model needs, at its first layer."""
+        if not _names_libraries(context):
+            return
+        needed: dict[type[LibraryOperation], list[Layer]] = {}
+        for layer in context.model.walk():
+            operation = declaration_of(layer)
+            if operation is not None and issubclass(operation, LibraryOperation):
+                needed.setdefault(operation, []).append(layer)
+        packages = {operation.package: operation.library for operation in needed}
+        for package, library in packages.items():
+            own = [operation for operation in needed if operation.package == package]
+            layers = sorted((layer for each in own for layer in needed[each]), key=_offset)
+            types = ", ".join(sorted(operation.type_name() for operation in own))
+            yield cls.finding(
+                f"the model needs the library {library} for {counted(len(layers), 'layer')}: "
+                f"{types}",
+                layers[0].offset,
+                layers[0],
+                actual=_written(layers[0]),
+                help=f"pip install {package}, and import {library} before the model is read",
+                severity="info",
+            )
 
     @classmethod
     def _of_plugins(cls, context: Context) -> Iterator[Finding]:
@@ -237,6 +265,16 @@ class CustomOperation(Rule):
                     help="Core.add_extension",
                     severity="info",
                 )
+
+
+def _offset(layer: Layer) -> int:
+    return layer.offset
+
+
+def _names_libraries(context: Context) -> bool:
+    """Whether layers name a version of operations that libraries add."""
+    data = context.model.source.data
+    return any(version in data for version in (b"extension", b"openvino_tokenizers"))
 
 
 def _is_extension(layer: Layer, extensions: tuple[str, ...]) -> bool:

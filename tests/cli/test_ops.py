@@ -18,12 +18,14 @@ def test_listing() -> None:
     result = run()
     assert result.exit_code == 0
     assert "245 versions" in result.stdout
-    assert len(result.stdout.splitlines()) == 245 + 2
+    assert "33 operations of openvino_tokenizers" in result.stdout
+    assert len(result.stdout.splitlines()) == 245 + 33 + 3
 
 
 def test_json_has_every_version_with_all_that_is_declared() -> None:
     rows = json.loads(run("--format", "json").stdout)
-    assert len({(row["type"], row["version"]) for row in rows}) == len(rows) == 245
+    assert len({(row["type"], row["version"]) for row in rows}) == len(rows) == 245 + 33
+    assert sum(row["library"] is None for row in rows) == 245
     for row in rows:
         assert row["documentation"], row["type"]
         assert set(row) == {
@@ -31,6 +33,8 @@ def test_json_has_every_version_with_all_that_is_declared() -> None:
             "version",
             "since",
             "until",
+            "library",
+            "introduced",
             "category",
             "documentation",
             "infer",
@@ -54,6 +58,12 @@ def test_json_has_every_version_with_all_that_is_declared() -> None:
         ("reducemean", ["keep_dims"]),
         ("Gather", ["opset7", "batch_dims", "is out of range for"]),
         ("LSTMSequence", ["direction", "hidden_size"]),
+        (
+            "RegexSplit",
+            ["RegexSplit of extension (openvino_tokenizers 2023.3 and later", "behaviour"],
+        ),
+        ("SentencepieceTokenizer", ["irshape does not evaluate it", "nbest_size"]),
+        ("StringTensorPack", ["of opset15", "of extension"]),
         ("Parameter", ["none beyond the inputs and attributes above"]),
     ],
 )

@@ -113,6 +113,19 @@ def operations_page() -> str:
             f"| {cls.type_name()} | {span} | {row['category']} | {infer} | {evaluate} | "
             f"{rows.rows or 'none'} | {rows.run or 'none'} |"
         )
+    lines += [
+        "",
+        "## Operations of openvino_tokenizers",
+        "",
+        "They belong to no opset: the library of the package `openvino-tokenizers` adds them to OpenVINO (2026.4). The tests hold those that are evaluated against that library.",
+        "",
+        "| operation | version | since openvino_tokenizers | infer | evaluate |",
+        "|---|---|---|---|---|",
+    ]
+    for name in registry.library_type_names():
+        row = described(registry.library_operation(name))
+        infer, evaluate = ("yes" if row[what] else "no" for what in ("infer", "evaluate"))
+        lines.append(f"| {name} | {row['version']} | {row['introduced']} | {infer} | {evaluate} |")
     return "\n".join(lines) + "\n"
 
 

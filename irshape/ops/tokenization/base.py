@@ -1,0 +1,178 @@
+"""What the operations of openvino_tokenizers have in common.
+
+A string tensor is decomposed into three tensors: where each string begins and ends (i32, of the
+shape of the string tensor), and the bytes of all strings (u8, one axis). A ragged tensor has two
+more in front: where each row begins and ends among the elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ...faults import require
+from ...rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
+from ...types import DYNAMIC, DYNAMIC_TYPE, Dimension, ElementType, PartialShape
+from ..declaration import LibraryOperation
+from ..lazy import Array, np
+from ..operands import types
+from ..tensors import Tensor
+
+I32 = ElementType.of("i32")
+I64 = ElementType.of("i64")
+U8 = ElementType.of("u8")
+BOOLEAN = ElementType.of("boolean")
+STRING = ElementType.of("string")
+I32_ONLY = types("i32")
+U8_ONLY = types("u8")
+ONE_AXIS = PartialShape([DYNAMIC])
+
+
+class TokenizerOperation(LibraryOperation):
+    """An operation of openvino_tokenizers.
+
+    Source of all attributes, types, shapes and values: the C++ code of openvino_tokenizers 2026.4.
+    """
+
+    library = "openvino_tokenizers"
+    package = "openvino-tokenizers"
+
+
+def require_types(tensors: Sequence[Tensor], *names: str, first: int = 0) -> None:
+    """The inputs `names`, from position `first`, are i32, and the one called `…chars` is u8.
+
+    OpenVINO refuses other types, a dynamic one too.
+    """
+    for name, tensor in zip(names, tensors, strict=False):
+        wanted = U8 if name.endswith("chars") else I32
+        require(
+            tensor.element_type is wanted,
+            f"`{name}` (input {first}) has element type {tensor.element_type}; expected {wanted}",
+            at=name,
+            expected=wanted,
+            actual=tensor.element_type,
+            rule=INPUT_ELEMENT_TYPE,
+        )
+        first += 1
+
+
+RAGGED_STRINGS = ("ragged_begins", "ragged_ends", "begins", "ends", "chars")
+STRINGS = ("begins", "ends", "chars")
+
+
+def require_bytes(name: str, tensor: Tensor, position: int) -> None:
+    """The input is one text: a list of u8."""
+    require(
+        tensor.element_type in (U8, DYNAMIC_TYPE),
+        f"`{name}` (input {position}) has element type {tensor.element_type}; expected u8",
+        at=name,
+        expected="u8",
+        actual=tensor.element_type,
+        rule=INPUT_ELEMENT_TYPE,
+    )
+    require(
+        tensor.rank in (None, 1),
+        f"`{name}` (input {position}) has shape {tensor.shape}; expected rank 1",
+        at=name,
+        expected="rank 1",
+        actual=f"rank {tensor.rank}",
+        rule=INPUT_RANK,
+    )
+
+
+def require_count(operation: TokenizerOperation, count: int, *allowed: int) -> None:
+    """The layer has one of the allowed numbers of inputs."""
+    wanted = ", ".join(map(str, allowed[:-1])) + " or " * (len(allowed) > 1) + str(allowed[-1])
+    require(
+        count in allowed,
+        f"{operation.type_name()} takes {wanted} inputs, got {count}",
+        expected=wanted,
+        actual=count,
+        rule=INPUT_COUNT,
+    )
+
+
+def require_same_count(keys: Tensor, values: Tensor, key_name: str, value_name: str) -> None:
+    """As many keys as values, where the number of keys is known."""
+    require(
+        not keys.shape.is_static or keys.shape == values.shape,
+        f"`{value_name}` has shape {values.shape}, but `{key_name}` has {keys.shape}; "
+        "there is one value for each key",
+        at=value_name,
+        expected=keys.shape,
+        actual=values.shape,
+        rule=INPUT_SHAPES,
+    )
+
+
+def string_outputs(shape: PartialShape) -> tuple[Tensor, ...]:
+    """The three parts of a string tensor."""
+    places = Tensor(I32, shape)
+    return places, places, Tensor(U8, ONE_AXIS)
+
+
+def ragged_outputs(shape: PartialShape, element_type: ElementType) -> tuple[Tensor, ...]:
+    """The three parts of a ragged tensor of numbers."""
+    rows = Tensor(I32, shape)
+    return rows, rows, Tensor(element_type, ONE_AXIS)
+
+
+def ragged_string_outputs(shape: PartialShape) -> tuple[Tensor, ...]:
+    """The five parts of a ragged tensor of strings."""
+    rows, places = Tensor(I32, shape), Tensor(I32, ONE_AXIS)
+    return rows, rows, places, places, Tensor(U8, ONE_AXIS)
+
+
+def first_axis(tensor: Tensor) -> Dimension:
+    """The size of the first axis."""
+    return DYNAMIC if tensor.shape.dims is None else tensor.shape[0]
+
+
+def texts(begins: Array, ends: Array, chars: Array) -> list[bytes]:
+    """The strings of a decomposed string tensor, in row-major order."""
+    run = chars.tobytes()
+    places = zip(begins.ravel().tolist(), ends.ravel().tolist(), strict=True)
+    return [run[begin:end] for begin, end in places]
+
+
+def packed(strings: Sequence[bytes], shape: tuple[int, ...]) -> tuple[Array, Array, Array]:
+    """The three parts of a string tensor of that shape, its strings one after the other."""
+    lengths = np.fromiter((len(text) for text in strings), np.int64, len(strings))
+    ends = np.cumsum(lengths)
+    begins = (ends - lengths).astype(np.int32).reshape(shape)
+    chars = np.frombuffer(b"".join(strings), np.uint8)
+    return begins, ends.astype(np.int32).reshape(shape), chars
+
+
+def rows(ragged_begins: Array, ragged_ends: Array) -> Iterable[range]:
+    """The positions of the elements of each row."""
+    places = zip(ragged_begins.ravel().tolist(), ragged_ends.ravel().tolist(), strict=True)
+    return (range(begin, end) for begin, end in places)
+
+
+def ragged(lists: Sequence[Sequence[int]], shape: tuple[int, ...]) -> tuple[Array, Array, Array]:
+    """The three parts of a ragged tensor of i32 from its rows."""
+    lengths = np.fromiter((len(row) for row in lists), np.int64, len(lists))
+    ends = np.cumsum(lengths)
+    begins = (ends - lengths).astype(np.int32).reshape(shape)
+    flat = np.fromiter((number for row in lists for number in row), np.int32)
+    return begins, ends.astype(np.int32).reshape(shape), flat
+
+
+def tokenized(
+    ragged_begins: Array,
+    ragged_ends: Array,
+    strings: Sequence[bytes],
+    tokens: Callable[[bytes], Sequence[int]],
+) -> tuple[Array, Array, Array]:
+    """The tokens of the strings of each row, as a ragged tensor."""
+    known: dict[bytes, Sequence[int]] = {}
+    lists: list[list[int]] = []
+    for row in rows(ragged_begins, ragged_ends):
+        numbers: list[int] = []
+        for position in row:
+            text = strings[position]
+            if text not in known:
+                known[text] = tokens(text)
+            numbers.extend(known[text])
+        lists.append(numbers)
+    return ragged(lists, ragged_begins.shape)

@@ -1,0 +1,213 @@
+"""Normalization of strings by a map of characters, as SentencePiece does it.
+
+At each place of a string, the longest entry of the map is replaced. A precompiled map holds a
+double-array trie and the replacements; other maps are made here from the Unicode data of Python.
+"""
+
+from __future__ import annotations
+
+import struct
+import unicodedata
+from collections.abc import Callable
+from functools import cache, lru_cache
+
+Prefix = Callable[[bytes, int], tuple[int, bytes]]
+"""How many bytes are replaced at a place, and by what; 0 where nothing is."""
+
+_LATER = (
+    (0xA7CB, 0xA7CF),
+    (0xA7D2, 0xA7D4),
+    (0xA7DA, 0xA7DC),
+    (0x105C0, 0x105FF),
+    (0x10D40, 0x10D8F),
+    (0x11380, 0x113FF),
+    (0x16100, 0x1613F),
+    (0x16D40, 0x16D7F),
+    (0x16EA0, 0x16EDF),
+    (0x1CC00, 0x1CEBF),
+    (0x1E030, 0x1E08F),
+)
+"""Code points with a decomposition or a case that Unicode has had since version 15. The maps of the
+library are of an earlier version, and leave them as they are.
+"""
+
+_SPACE_SYMBOL = "\u2581".encode()
+
+
+class PrecompiledMap:
+    """A map as SentencePiece stores it: the size of the trie, the trie, texts that end in NUL."""
+
+    def __init__(self, blob: bytes) -> None:
+        if len(blob) <= 4:
+            raise ValueError("the map of characters is too short")
+        (size,) = struct.unpack_from("<I", blob)
+        if size >= len(blob) or size % 4:
+            raise ValueError("the map of characters has no trie of the size that it states")
+        self.units = struct.unpack_from(f"<{size // 4}I", blob, 4)
+        self.texts = blob[4 + size :]
+
+    def prefix(self, text: bytes, start: int) -> tuple[int, bytes]:
+        """The longest entry at a place."""
+        units, node, longest, value = self.units, 0, 0, -1
+        node ^= _offset(units[0])
+        for position in range(start, len(text)):
+            byte = text[position]
+            if byte == 0:
+                break
+            node ^= byte
+            if node >= len(units):
+                break
+            unit = units[node]
+            if unit & 0x800000FF != byte:
+                break
+            node ^= _offset(unit)
+            if unit >> 8 & 1 and node < len(units):
+                longest, value = position + 1 - start, units[node] & 0x7FFFFFFF
+        if value < 0:
+            return 0, b""
+        return longest, self.texts[value : self.texts.index(b"\0", value)]
+
+
+def _offset(unit: int) -> int:
+    return (unit >> 10) << ((unit & 0x200) >> 6)
+
+
+@lru_cache(maxsize=8)
+def precompiled(blob: bytes) -> Prefix:
+    """The entries of a precompiled map. Raises `ValueError`."""
+    return PrecompiledMap(blob).prefix if blob else lambda text, start: (0, b"")
+
+
+@lru_cache(maxsize=16)
+def unicode_map(form: str, fold: bool) -> Prefix:
+    """A normalization form (`NFC`, `NFD`, `NFKC`, `NFKD`; `identity`), then simple case folding."""
+    form = form.upper()
+    if form not in ("NFC", "NFD", "NFKC", "NFKD", "IDENTITY"):
+        raise ValueError(f"there is no normalization form '{form}'")
+    compositions = _compositions(form) if form in ("NFC", "NFKC") else {}
+    longest = max(map(len, compositions), default=1)
+
+    @cache
+    def single(character: str) -> bytes:
+        if any(first <= ord(character) <= last for first, last in _LATER):
+            return character.encode()
+        text = character if form == "IDENTITY" else unicodedata.normalize(form, character)  # type: ignore[arg-type]
+        return (folded(text) if fold else text).encode()
+
+    def prefix(text: bytes, start: int) -> tuple[int, bytes]:
+        size = character_size(text, start)
+        try:
+            character = text[start : start + size].decode()
+        except UnicodeDecodeError:
+            return 0, b""
+        if compositions and size > 0:
+            ahead = text[start : start + 4 * longest].decode(errors="ignore")
+            for count in range(min(longest, len(ahead)), 1, -1):
+                composed = compositions.get(ahead[:count])
+                if composed is not None:
+                    result = folded(composed) if fold else composed
+                    return len(ahead[:count].encode()), result.encode()
+        return size, single(character)
+
+    return prefix
+
+
+@lru_cache(maxsize=2)
+def _compositions(form: str) -> dict[str, str]:
+    """Sequences of characters with what they are composed to, as SentencePiece enumerates them:
+    every way to write the full decomposition of a character.
+    """
+    from itertools import product
+
+    decomposition = "NFD" if form == "NFC" else "NFKD"
+    others: dict[str, list[str]] = {}
+    decomposed: set[str] = set()
+    for point in range(1, 0x110000):
+        if 0xD800 <= point < 0xE000:
+            continue
+        character = chr(point)
+        whole = unicodedata.normalize(decomposition, character)  # type: ignore[arg-type]
+        if len(whole) == 1:
+            others.setdefault(whole, []).append(character)
+        else:
+            decomposed.add(whole)
+    compositions: dict[str, str] = {}
+    for whole in decomposed:
+        composed = unicodedata.normalize("NFC", whole)
+        if composed == whole:
+            continue
+        for written in product(*(others.get(character, [character]) for character in whole)):
+            text = "".join(written)
+            if text != composed:
+                compositions[text] = composed
+    return compositions
+
+
+def folded(text: str) -> str:
+    """Simple case folding: every character becomes one character."""
+    result = []
+    for character in text:
+        fold = character.casefold()
+        if len(fold) != 1:
+            fold = character.lower()
+        result.append(fold if len(fold) == 1 else character)
+    return "".join(result)
+
+
+def character_size(text: bytes, start: int) -> int:
+    """The bytes of the character at a place by its first byte, up to the end of the text."""
+    first = text[start]
+    size = 1 if first < 0xC0 else 2 if first < 0xE0 else 3 if first < 0xF0 else 4
+    return min(size, len(text) - start)
+
+
+def normalized(
+    text: bytes,
+    prefix: Prefix,
+    *,
+    dummy_prefix: bool = False,
+    remove_spaces: bool = False,
+    escape_spaces: bool = False,
+) -> bytes:
+    """A string normalized as SentencePiece's Normalizer does it."""
+    pieces = list(_replaced(text, prefix))
+    if remove_spaces:
+        while pieces and pieces[0] == b" ":
+            pieces.pop(0)
+    if not pieces:
+        return b""
+    space = _SPACE_SYMBOL if escape_spaces else b" "
+    result = bytearray(space if dummy_prefix else b"")
+    previous_space = remove_spaces
+    for piece in pieces:
+        kept = piece.lstrip(b" ") if previous_space else piece
+        if kept:
+            result += kept.replace(b" ", space) if escape_spaces else kept
+            previous_space = remove_spaces and kept.endswith(b" ")
+    if remove_spaces:
+        while result.endswith(space):
+            del result[-len(space) :]
+    return bytes(result)
+
+
+def _replaced(text: bytes, prefix: Prefix) -> list[bytes]:
+    """What becomes of each stretch of a text."""
+    pieces = []
+    start = 0
+    while start < len(text):
+        size, result = prefix(text, start)
+        if size == 0:
+            size = character_size(text, start)
+            result = text[start : start + size]
+            if not _is_character(result):
+                size, result = 1, "\ufffd".encode()
+        pieces.append(result)
+        start += size
+    return pieces
+
+
+def _is_character(piece: bytes) -> bool:
+    try:
+        return len(piece.decode()) == 1
+    except UnicodeDecodeError:
+        return False

@@ -1,0 +1,106 @@
+"""Tokenizers that carry a SentencePiece model. They are not evaluated: that takes SentencePiece."""
+
+from __future__ import annotations
+
+from ...faults import require
+from ...rule_ids import INPUT_ELEMENT_TYPE
+from ...types import DYNAMIC, PartialShape
+from ..declaration import ANY, attribute, operand, types
+from ..kinds import BOOLEAN, FLOAT, INT
+from ..tensors import Tensor
+from .base import (
+    I32,
+    I64,
+    ONE_AXIS,
+    U8,
+    U8_ONLY,
+    TokenizerOperation,
+    first_axis,
+    require_count,
+    require_types,
+    string_outputs,
+)
+
+
+def _require_model(model: Tensor) -> None:
+    require(
+        model.element_type is U8,
+        f"`model` (input 0) has element type {model.element_type}; expected u8",
+        at="model",
+        expected="u8",
+        actual=model.element_type,
+        rule=INPUT_ELEMENT_TYPE,
+    )
+
+
+class SentencepieceTokenizer(TokenizerOperation):
+    """The tokens of strings by a SentencePiece model, as a sparse tensor: indices, values, shape.
+
+    After the model come the strings, as one input or three (begins, ends, chars), and optionally
+    special tokens (begins, ends, chars, numbers). It is not evaluated.
+    Source: openvino_tokenizers, sentence_piece.cpp.
+    """
+
+    introduced = "2023.3"
+    model = operand(U8_ONLY)
+    strings = operand(ANY, variadic=True)
+    nbest_size: int = attribute(INT, default=0)
+    alpha: float = attribute(FLOAT, default=0.0)
+    add_bos: bool = attribute(BOOLEAN, default=False)
+    add_eos: bool = attribute(BOOLEAN, default=False)
+    reverse: bool = attribute(BOOLEAN, default=False)
+
+    def infer(self, model: Tensor, *strings: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        _require_model(model)
+        count = 1 + len(strings)
+        require_count(self, count, 2, 4, 6, 8)
+        if count in (2, 6):
+            require(
+                strings[0].element_type.name in ("string", "f32"),
+                f"`strings` (input 1) has element type {strings[0].element_type}; expected string",
+                at="strings",
+                expected="string",
+                actual=strings[0].element_type,
+                rule=INPUT_ELEMENT_TYPE,
+            )
+        else:
+            require_types(strings, "begins", "ends", "chars", first=1)
+        if count > 4:
+            names = ("special_begins", "special_ends", "special_chars", "special_ids")
+            require_types(strings[-4:], *names, first=count - 4)
+        return (
+            Tensor(I64, PartialShape([DYNAMIC, 2])),
+            Tensor(I32, ONE_AXIS),
+            Tensor(I64, PartialShape([2])),
+        )
+
+
+class SentencepieceDetokenizer(TokenizerOperation):
+    """The strings that tokens stand for, by a SentencePiece model. It is not evaluated.
+
+    Source: openvino_tokenizers, sentence_piece.cpp.
+    """
+
+    introduced = "2023.3"
+    model = operand(U8_ONLY)
+    tokens = operand(types("i32 i64"), rank=2)
+
+    def infer(self, model: Tensor, tokens: Tensor) -> tuple[Tensor, ...]:
+        _require_model(model)
+        return string_outputs(PartialShape([first_axis(tokens)]))
+
+
+class SentencepieceStreamDetokenizer(TokenizerOperation):
+    """The strings that tokens stand for, piece by piece, with the bytes of byte tokens. It is not
+    evaluated.
+
+    Source: openvino_tokenizers, sentence_piece.cpp.
+    """
+
+    introduced = "2023.3"
+    model = operand(U8_ONLY)
+    tokens = operand(types("i32 i64"), rank=2)
+
+    def infer(self, model: Tensor, tokens: Tensor) -> tuple[Tensor, ...]:
+        _require_model(model)
+        return string_outputs(PartialShape([first_axis(tokens)]))

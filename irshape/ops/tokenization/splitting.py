@@ -1,0 +1,342 @@
+"""Strings cut into pieces, and the byte alphabet of byte-level BPE."""
+
+from __future__ import annotations
+
+from ...faults import require
+from ...rule_ids import ATTRIBUTE_VALUE
+from ..declaration import ANY, attribute, operand
+from ..kinds import BOOLEAN, INT, STRING
+from ..lazy import Array, np
+from ..tensors import Tensor
+from .base import (
+    BOOLEAN as BOOLEAN_TYPE,
+)
+from .base import (
+    I32_ONLY,
+    RAGGED_STRINGS,
+    U8_ONLY,
+    TokenizerOperation,
+    packed,
+    ragged_string_outputs,
+    require_bytes,
+    require_count,
+    require_types,
+    rows,
+    string_outputs,
+    texts,
+)
+from .pcre import Expression, compiled
+
+MODES = {
+    "remove": "remove",
+    "isolate": "isolate",
+    "contiguous": "isolate",
+    "mergedwithprevious": "previous",
+    "mergedwithnext": "next",
+}
+
+
+class RaggedStringOperation(TokenizerOperation):
+    """An operation on a ragged string tensor."""
+
+    ragged_begins = operand(I32_ONLY)
+    ragged_ends = operand(I32_ONLY)
+    begins = operand(I32_ONLY)
+    ends = operand(I32_ONLY)
+    chars = operand(U8_ONLY)
+
+
+def decoded(text: bytes) -> str:
+    """A string as text. Raises `ValueError` for bytes that are no UTF-8."""
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        raise ValueError(f"the string {text[:40]!r} is no UTF-8; it is not evaluated") from None
+
+
+def byte_places(text: str) -> list[int]:
+    """The byte at which each character begins, and the end."""
+    places = [0]
+    for character in text:
+        places.append(places[-1] + len(character.encode()))
+    return places
+
+
+class RegexSplit(RaggedStringOperation):
+    """Strings cut where a pattern matches.
+
+    After the strings comes the pattern, with or without a flag for each string that says whether
+    it stays whole (which comes before the pattern), or with the texts that stay whole (three
+    inputs after the pattern). Source: openvino_tokenizers, regex_split.cpp.
+    """
+
+    introduced = "2023.3"
+    others = operand(ANY, variadic=True)
+    behaviour: str = attribute(STRING, default="remove")
+    invert: bool = attribute(BOOLEAN, default=False)
+    max_splits: int = attribute(INT, default=-1)
+
+    def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        require_count(self, len(inputs), 6, 7, 9)
+        require_types(inputs, *RAGGED_STRINGS)
+        skips = len(inputs) == 7
+        require_bytes("others", inputs[5 + skips], 5 + skips)
+        if len(inputs) == 9:
+            require_types(inputs[6:], "skip_begins", "skip_ends", "skip_chars", first=6)
+        known = ", ".join(MODES)
+        require(
+            self.behaviour in MODES,
+            f"there is no behaviour '{self.behaviour}'; expected one of {known}",
+            at="behaviour",
+            expected=known,
+            actual=self.behaviour,
+            rule=ATTRIBUTE_VALUE,
+        )
+        require(
+            self.max_splits == -1 or self.max_splits > 0,
+            f"`max_splits` is {self.max_splits}; expected -1 or a number from 1 up",
+            at="max_splits",
+            expected="-1, or 1 or more",
+            actual=self.max_splits,
+            rule=ATTRIBUTE_VALUE,
+        )
+        outputs = ragged_string_outputs(inputs[0].shape)
+        return (*outputs, inputs[5]) if skips else outputs
+
+    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
+        ragged_begins, ragged_ends, begins, ends, chars = inputs[:5]
+        skips = inputs[5] if len(inputs) == 7 else None
+        if chars.size == 0:
+            zero = np.zeros(1, np.int32)
+            rest = () if skips is None else (skips,)
+            return (zero, zero, begins, ends, chars, *rest)
+        pattern = decoded(inputs[5 if skips is None else 6].tobytes())
+        if self.behaviour == "contiguous" and not pattern.endswith("+"):
+            pattern = f"({pattern})+"
+        expression = compiled(pattern)
+        whole = set(texts(*inputs[6:9])) if len(inputs) == 9 else set()
+        strings = texts(begins, ends, chars)
+        firsts = begins.ravel().tolist()
+        places: list[tuple[int, int, bool]] = []
+        counts = [0]
+        for row in rows(ragged_begins, ragged_ends):
+            for position in row:
+                text, first = strings[position], firsts[position]
+                skipped = skips is not None and bool(skips[position])
+                if skipped or text in whole:
+                    places.append((first, first + len(text), skipped))
+                    continue
+                pieces = self._pieces(text, expression)
+                places += [(first + begin, first + end, False) for begin, end in pieces]
+            counts.append(len(places))
+        offsets = np.array(counts, np.int32)
+        shape = ragged_begins.shape
+        outputs = (
+            offsets[:-1].reshape(shape),
+            offsets[1:].reshape(shape),
+            np.array([begin for begin, _, _ in places], np.int32),
+            np.array([end for _, end, _ in places], np.int32),
+            chars,
+        )
+        if skips is None:
+            return outputs
+        return (*outputs, np.array([skip for _, _, skip in places], np.bool_))
+
+    def _pieces(self, text: bytes, expression: Expression | None) -> list[tuple[int, int]]:
+        """The pieces of one string, by the places of their first and last byte."""
+        string = decoded(text)
+        place = byte_places(string)
+        collector = _Pieces(MODES[self.behaviour], len(text), self.max_splits)
+        start = 0
+        for first, last in expression.spans(string) if expression is not None else ():
+            begin, end = place[first], place[last]
+            if begin != start:
+                collector.add(start, begin, self.invert)
+            collector.add(begin, end, not self.invert)
+            start = end
+        if start < len(text):
+            collector.add(start, len(text), self.invert)
+        elif collector.mode == "next" and collector.pending != len(text):
+            collector.add(collector.pending, len(text), self.invert)
+        return collector.pieces
+
+
+class _Pieces:
+    """The pieces of a string as they are cut. `pending`: where one begins that is not ended yet."""
+
+    def __init__(self, mode: str, length: int, limit: int) -> None:
+        self.mode = mode
+        self.length = length
+        self.limit = limit
+        self.pending = -1
+        self.pieces: list[tuple[int, int]] = []
+
+    def add(self, begin: int, end: int, removed: bool) -> None:
+        """Adds a stretch. removed: whether the mode `remove` leaves it out."""
+        if self.mode == "remove" and removed:
+            return
+        if self.mode == "previous":
+            if not removed and end != self.length:
+                self.pending = begin
+                return
+            if removed:
+                begin = self.pending
+        elif self.mode == "next":
+            if removed:
+                self.pending = begin
+                return
+            if self.pending != -1:
+                begin = self.pending
+        if len(self.pieces) == self.limit:
+            end = self.length
+        self.pieces.append((max(begin, 0), min(end, self.length)))
+
+
+class SpecialTokensSplit(RaggedStringOperation):
+    """Special tokens cut out of strings. The last result says which pieces are special tokens.
+
+    After the strings comes the pattern, with or without a flag for each string that says whether it
+    stays whole (which comes before the pattern).
+    Source: openvino_tokenizers, special_tokens_split.cpp.
+    """
+
+    introduced = "2024.5"
+    others = operand(ANY, variadic=True)
+
+    def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        require_count(self, len(inputs), 6, 7)
+        require_types(inputs, *RAGGED_STRINGS)
+        skips = len(inputs) == 7
+        require_bytes("others", inputs[5 + skips], 5 + skips)
+        flags = inputs[5] if skips else Tensor(BOOLEAN_TYPE, inputs[2].shape)
+        return (*ragged_string_outputs(inputs[0].shape), flags)
+
+    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
+        ragged_begins, ragged_ends, begins, ends, chars = inputs[:5]
+        skips = inputs[5] if len(inputs) == 7 else None
+        expression = compiled(decoded(inputs[-1].tobytes()))
+        strings = texts(begins, ends, chars)
+        firsts = begins.ravel().tolist()
+        places: list[tuple[int, int, bool]] = []
+        counts = [0]
+        for row in rows(ragged_begins, ragged_ends):
+            for position in row:
+                text, first = strings[position], firsts[position]
+                if skips is not None and bool(skips[position]):
+                    places.append((first, first + len(text), True))
+                    continue
+                pieces = _special_pieces(text, expression)
+                places += [(first + begin, first + end, special) for begin, end, special in pieces]
+            counts.append(len(places))
+        offsets = np.array(counts, np.int32)
+        return (
+            offsets[:-1].reshape(ragged_begins.shape),
+            offsets[1:].reshape(ragged_begins.shape),
+            np.array([begin for begin, _, _ in places], np.int32),
+            np.array([end for _, end, _ in places], np.int32),
+            chars,
+            np.array([special for _, _, special in places], np.bool_),
+        )
+
+
+def _special_pieces(text: bytes, expression: Expression | None) -> list[tuple[int, int, bool]]:
+    """The pieces of one string, by their first and last byte, and whether each is a special token.
+
+    Of a match, only its group is the token.
+    """
+    string = decoded(text)
+    place = byte_places(string)
+    pieces: list[tuple[int, int, bool]] = []
+    start = 0
+    while expression is not None:
+        match = expression.compiled.search(string, start)
+        if match is None or match.end() == match.start():
+            break
+        if start < match.start():
+            pieces.append((place[start], place[match.start()], False))
+        begin, end = match.span()
+        for group in range(1, len(match.groups()) + 1):
+            if match.start(group) >= 0 and match.end(group) > match.start(group):
+                begin, end = match.span(group)
+        pieces.append((place[begin], place[end], True))
+        start = match.end()
+    if start < len(string):
+        pieces.append((place[start], len(text), False))
+    return pieces
+
+
+def byte_alphabet() -> list[bytes]:
+    """The character of each byte in byte-level BPE, in UTF-8: printable bytes stand for themselves,
+    the others for the characters from U+0100.
+    """
+    printable = {*range(33, 127), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    alphabet, next_character = [], 0x100
+    for byte in range(256):
+        if byte in printable:
+            alphabet.append(chr(byte).encode())
+        else:
+            alphabet.append(chr(next_character).encode())
+            next_character += 1
+    return alphabet
+
+
+class BytesToChars(RaggedStringOperation):
+    """Every byte as a printable character, by the alphabet of byte-level BPE. Strings whose flag is
+    set stay as they are.
+
+    Source: openvino_tokenizers, bytes_to_chars.cpp.
+    """
+
+    introduced = "2023.3"
+    skips = operand(ANY, optional=True)
+
+    def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
+        strings = [tensor for tensor in inputs[:5] if tensor is not None]
+        require_types(strings, *RAGGED_STRINGS)
+        outputs = ragged_string_outputs(strings[0].shape)
+        return outputs if inputs[5] is None else (*outputs, inputs[5])
+
+    def evaluate(self, *inputs: Array | None) -> tuple[Array | None, ...]:
+        ragged_begins, ragged_ends, begins, ends, chars, skips = inputs
+        assert begins is not None
+        assert ends is not None
+        assert chars is not None
+        alphabet = byte_alphabet()
+        strings = [
+            text
+            if skips is not None and skips[position]
+            else b"".join(alphabet[byte] for byte in text)
+            for position, text in enumerate(texts(begins, ends, chars))
+        ]
+        outputs = (ragged_begins, ragged_ends, *packed(strings, begins.shape))
+        return outputs if skips is None else (*outputs, skips)
+
+
+class CharsToBytes(RaggedStringOperation):
+    """The bytes for which the characters of byte-level BPE stand; the strings of a row become one.
+
+    Source: openvino_tokenizers, chars_to_bytes.cpp.
+    """
+
+    introduced = "2023.3"
+
+    def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        require_types(inputs, *RAGGED_STRINGS)
+        return string_outputs(inputs[0].shape)
+
+    def evaluate(
+        self, ragged_begins: Array, ragged_ends: Array, begins: Array, ends: Array, chars: Array
+    ) -> tuple[Array, ...]:
+        values = {character.decode(): byte for byte, character in enumerate(byte_alphabet())}
+        strings = texts(begins, ends, chars)
+        joined = []
+        for row in rows(ragged_begins, ragged_ends):
+            result = bytearray()
+            for position in row:
+                for character in decoded(strings[position]):
+                    value = ord(character) if character < "\x80" else values.get(character)
+                    if value is None:
+                        raise ValueError(f"{character!r} stands for no byte; it is not evaluated")
+                    result.append(value)
+            joined.append(bytes(result))
+        return packed(joined, ragged_begins.shape)

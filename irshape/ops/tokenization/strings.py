@@ -1,0 +1,541 @@
+"""String tensors: packing, comparing, joining, and the normalization of each string."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from ...faults import require
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
+from ...types import DYNAMIC, DYNAMIC_SHAPE, SCALAR, PartialShape
+from ..declaration import ANY, I32_I64, attribute, operand, types
+from ..kinds import BOOLEAN, INT, STRING
+from ..lazy import Array, np
+from ..strings import StringTensorPack as PackOfOpset15
+from ..strings import StringTensorUnpack as UnpackOfOpset15
+from ..tensors import Tensor
+from .base import (
+    BOOLEAN as BOOLEAN_TYPE,
+)
+from .base import (
+    I32,
+    I32_ONLY,
+    I64,
+    ONE_AXIS,
+    STRINGS,
+    U8,
+    U8_ONLY,
+    TokenizerOperation,
+    packed,
+    require_bytes,
+    require_count,
+    require_types,
+    string_outputs,
+    texts,
+)
+from .base import (
+    STRING as STRING_TYPE,
+)
+from .charsmaps import Prefix, normalized, precompiled, unicode_map
+from .pcre import compiled, replacement_of
+from .splitting import decoded
+
+
+def _require_mode(mode: str) -> None:
+    require(
+        mode == "begins_ends",
+        f"there is no mode '{mode}'; expected begins_ends",
+        at="mode",
+        expected="begins_ends",
+        actual=mode,
+        rule=ATTRIBUTE_VALUE,
+    )
+
+
+class StringTensorPack(TokenizerOperation):
+    """Strings cut out of a run of bytes; StringTensorPack-15 has taken its place.
+
+    Source: openvino_tokenizers, string_tensor_pack.hpp.
+    """
+
+    introduced = "2023.3"
+    begins = operand(I32_I64, value=True)
+    ends = operand(I32_I64, like="begins", value=True)
+    symbols = operand(U8_ONLY, rank=1)
+    mode: str = attribute(STRING, default="begins_ends")
+
+    def infer(self, begins: Tensor, ends: Tensor, symbols: Tensor) -> Tensor:
+        _require_mode(self.mode)
+        return PackOfOpset15().infer(begins, ends, symbols)
+
+    def evaluate(self, begins: Array, ends: Array, symbols: Array) -> Array:
+        return PackOfOpset15().evaluate(begins, ends, symbols)
+
+
+class StringTensorUnpack(TokenizerOperation):
+    """The bytes of all strings as one run, with where each begins and ends; StringTensorUnpack-15
+    has taken its place. It also takes strings packed into u8: their number, where each begins, the
+    end of the last, and the bytes.
+
+    Source: openvino_tokenizers, string_tensor_unpack.cpp.
+    """
+
+    introduced = "2023.3"
+    data = operand(types("string u8"))
+    mode: str = attribute(STRING, default="begins_ends")
+
+    def infer(self, data: Tensor) -> tuple[Tensor, ...]:
+        _require_mode(self.mode)
+        if data.element_type is STRING_TYPE:
+            return string_outputs(data.shape)
+        if data.element_type is not U8:
+            return string_outputs(DYNAMIC_SHAPE)
+        require(
+            data.rank in (None, 1),
+            f"packed strings have one axis, but `data` has shape {data.shape}",
+            at="data",
+            expected="rank 1",
+            actual=f"rank {data.rank}",
+            rule=INPUT_SHAPES,
+        )
+        return string_outputs(ONE_AXIS)
+
+    def evaluate(self, data: Array) -> tuple[Array, Array, Array]:
+        if data.dtype != np.uint8:
+            return UnpackOfOpset15().evaluate(data)
+        run = data.tobytes()
+        (count,) = np.frombuffer(run[:4], np.int32)
+        places = np.frombuffer(run[4 : 8 + 4 * count], np.int32)
+        chars = np.frombuffer(run[8 + 4 * count :], np.uint8)[: int(places[-1])]
+        return places[:-1].copy(), places[1:].copy(), chars
+
+
+class EqualStr(TokenizerOperation):
+    """Whether the strings of two tensors are equal, as 1 and 0. One of them may be a single string.
+
+    Source: openvino_tokenizers, equal_str.cpp.
+    """
+
+    introduced = "2024.1"
+    begins = operand(I32_ONLY)
+    ends = operand(I32_ONLY)
+    chars = operand(ANY)
+    other_begins = operand(I32_ONLY)
+    other_ends = operand(I32_ONLY)
+    other_chars = operand(ANY)
+
+    def infer(self, *inputs: Tensor) -> Tensor:
+        require_types(inputs[:2], "begins", "ends")
+        require_types(inputs[3:5], "other_begins", "other_ends", first=3)
+        return Tensor(I32, ONE_AXIS)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        first, second = texts(*inputs[:3]), texts(*inputs[3:])
+        count = max(len(first), len(second)) if first and second else 0
+        equal = [
+            first[i if i < len(first) else 0] == second[i if i < len(second) else 0]
+            for i in range(count)
+        ]
+        return np.array(equal, np.int32)
+
+
+class NumericToString(TokenizerOperation):
+    """Numbers as decimal text; a float has at most six digits.
+
+    Source: openvino_tokenizers, numeric_to_string.cpp.
+    """
+
+    custom_version = "openvino_tokenizers"
+    introduced = "2026.2"
+    data = operand(ANY, specified=types("i64 i32 i16 i8 u64 u32 u16 u8 f32 f64 boolean"))
+
+    def infer(self, data: Tensor) -> Tensor:
+        return Tensor(STRING_TYPE, data.shape)
+
+    def evaluate(self, data: Array) -> Array:
+        if data.dtype.kind == "b":
+            words = ["true" if flag else "false" for flag in data.ravel().tolist()]
+        elif data.dtype.kind in "iu":
+            words = [str(number) for number in data.ravel().tolist()]
+        elif data.dtype in (np.float32, np.float64):
+            words = [f"{number:.6g}" for number in data.ravel().tolist()]
+        else:
+            raise NotImplementedError(f"NumericToString of {data.dtype} is not evaluated")
+        result = np.empty(data.size, object)
+        result[:] = [word.encode() for word in words]
+        return result.reshape(data.shape)
+
+
+class StringToHashBucket(TokenizerOperation):
+    """A number from 0 to `num_buckets` - 1 for each string, by FarmHash (Fingerprint64).
+
+    It is not evaluated. Source: openvino_tokenizers, string_to_hash_bucket.cpp.
+    """
+
+    introduced = "2024.2"
+    begins = operand(I32_ONLY)
+    ends = operand(I32_ONLY)
+    chars = operand(ANY)
+    num_buckets: int = attribute(INT, default=0)
+
+    def infer(self, begins: Tensor, ends: Tensor, chars: Tensor) -> Tensor:
+        require_types((begins, ends), "begins", "ends")
+        require(
+            self.num_buckets > 0,
+            f"`num_buckets` is {self.num_buckets}; expected 1 or more",
+            at="num_buckets",
+            expected="1 or more",
+            actual=self.num_buckets,
+            rule=ATTRIBUTE_VALUE,
+        )
+        return Tensor(I64, begins.shape)
+
+
+class ContribStringJoin(TokenizerOperation):
+    """The strings along an axis joined, with a separator between them (ai.onnx.contrib StringJoin).
+
+    Source: openvino_tokenizers, contrib_string_ops.cpp.
+    """
+
+    introduced = "2026.3"
+    begins = operand(I32_ONLY)
+    ends = operand(I32_ONLY)
+    chars = operand(U8_ONLY)
+    separator = operand(U8_ONLY, rank=1)
+    axis = operand(I32_I64, value=True)
+
+    def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        require_types(inputs, *STRINGS)
+        rank = inputs[0].rank
+        if rank is None:
+            return string_outputs(DYNAMIC_SHAPE)
+        if rank <= 1:
+            return string_outputs(SCALAR)
+        known = inputs[4].known
+        if not known:
+            return string_outputs(PartialShape.of_rank(rank - 1))
+        axis = known[0] + rank if known[0] < 0 else known[0]
+        require(
+            0 <= axis < rank,
+            f"`axis` is {known[0]}; expected {-rank} to {rank - 1}",
+            at="axis",
+            expected=f"[{-rank}, {rank - 1}]",
+            actual=known[0],
+        )
+        dims = [size for i, size in enumerate(inputs[0].shape) if i != axis]
+        return string_outputs(PartialShape(dims))
+
+    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
+        begins, ends, chars, separator, axis = inputs
+        strings = np.empty(begins.size, object)
+        strings[:] = texts(begins, ends, chars)
+        if begins.ndim == 0:
+            return packed(strings.tolist(), ())
+        along = int(axis.ravel()[0])
+        lists = np.moveaxis(strings.reshape(begins.shape), along, -1)
+        shape = lists.shape[:-1]
+        count = int(np.prod(shape, dtype=np.int64))
+        between = separator.tobytes()
+        joined = [between.join(row) for row in lists.reshape(count, begins.shape[along]).tolist()]
+        return packed(joined, shape)
+
+
+class ContribStringSplit(TokenizerOperation):
+    """Strings cut at a separator, as a sparse tensor: indices, strings, shape (ai.onnx.contrib
+    StringSplit).
+
+    Source: openvino_tokenizers, contrib_string_ops.cpp.
+    """
+
+    introduced = "2026.3"
+    begins = operand(I32_ONLY)
+    ends = operand(I32_ONLY)
+    chars = operand(U8_ONLY)
+    separator = operand(U8_ONLY, rank=1)
+    skip_empty = operand(types("boolean u8 i8"))
+
+    def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        require_types(inputs, *STRINGS)
+        rank = inputs[0].rank
+        size = DYNAMIC if rank is None else rank + 1
+        return (
+            Tensor(I64, PartialShape([DYNAMIC, size])),
+            *string_outputs(ONE_AXIS),
+            Tensor(I64, PartialShape([size])),
+        )
+
+    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
+        begins, ends, chars, separator, skip = inputs
+        between, skip_empty = separator.tobytes(), bool(skip.ravel()[0])
+        indices: list[tuple[int, ...]] = []
+        values: list[bytes] = []
+        most = 0
+        for place, text in zip(np.ndindex(begins.shape), texts(begins, ends, chars), strict=True):
+            pieces = text.split(between) if between else [bytes([byte]) for byte in text]
+            most = max(most, len(pieces))
+            for position, piece in enumerate(pieces):
+                if piece or not skip_empty:
+                    indices.append((*place, position))
+                    values.append(piece)
+        rank = begins.ndim + 1
+        return (
+            np.array(indices, np.int64).reshape(-1, rank),
+            *packed(values, (len(values),)),
+            np.array([*begins.shape, most], np.int64),
+        )
+
+
+class UTF8Validate(TokenizerOperation):
+    """Strings with the bytes that are no UTF-8 left out, or replaced by U+FFFD.
+
+    Source: openvino_tokenizers, utf8_validate.cpp.
+    """
+
+    introduced = "2024.4"
+    begins = operand(I32_ONLY)
+    ends = operand(I32_ONLY)
+    chars = operand(U8_ONLY)
+    replace_mode: bool = attribute(BOOLEAN, default=False)
+
+    def infer(self, begins: Tensor, ends: Tensor, chars: Tensor) -> tuple[Tensor, ...]:
+        require_types((begins, ends, chars), *STRINGS)
+        return string_outputs(begins.shape)
+
+    def evaluate(self, begins: Array, ends: Array, chars: Array) -> tuple[Array, ...]:
+        mark = "\ufffd".encode() if self.replace_mode else b""
+        strings = [_valid_utf8(text, mark) for text in texts(begins, ends, chars)]
+        return packed(strings, begins.shape)
+
+
+_FIRST_POINTS = (0, 0, 0x80, 0x800, 0x10000)
+
+
+def _valid_utf8(text: bytes, mark: bytes) -> bytes:
+    """A text whose bytes that are no UTF-8 give place to a mark. Code points past U+10FFFF and
+    surrogates pass, as in the library.
+    """
+    result = bytearray()
+    position = 0
+    while position < len(text):
+        first = text[position]
+        size = 1 if first < 0x80 else 0
+        for wanted, shift, lead in ((2, 5, 0b110), (3, 4, 0b1110), (4, 3, 0b11110)):
+            if first >> shift == lead:
+                size = wanted
+        if size < 2:
+            result += text[position : position + 1] if size else mark
+            position += 1
+            continue
+        tail = text[position + 1 : position + size]
+        valid = next((i for i, byte in enumerate(tail) if byte >> 6 != 0b10), len(tail))
+        if valid < size - 1:  # cut off by another character or by the end
+            result += mark
+            position += 1 + valid
+            continue
+        point = first & (0xFF >> (size + 1))
+        for byte in tail:
+            point = point << 6 | byte & 0b111111
+        result += mark * size if point < _FIRST_POINTS[size] else text[position : position + size]
+        position += size
+    return bytes(result)
+
+
+class ByteFallback(TokenizerOperation):
+    """Byte tokens, `<0x0A>`, as the bytes that they stand for.
+
+    Source: openvino_tokenizers, byte_fallback.cpp.
+    """
+
+    introduced = "2024.3"
+    begins = operand(I32_ONLY)
+    ends = operand(I32_ONLY)
+    chars = operand(U8_ONLY)
+
+    def infer(self, begins: Tensor, ends: Tensor, chars: Tensor) -> tuple[Tensor, ...]:
+        require_types((begins, ends, chars), *STRINGS)
+        return string_outputs(begins.shape)
+
+    def evaluate(self, begins: Array, ends: Array, chars: Array) -> tuple[Array, ...]:
+        values = {f"<0x{byte:02X}>".encode(): bytes([byte]) for byte in range(256)}
+        strings = [
+            values.get(text, b"\xff") if _like_byte_token(text) else text
+            for text in texts(begins, ends, chars)
+        ]
+        return packed(strings, begins.shape)
+
+
+def _like_byte_token(text: bytes) -> bool:
+    """Whether the library takes a text for a byte token; one that is none becomes the byte 255."""
+    return len(text) == 6 and text.rfind(b"<") == 0 and text.rfind(b">") == 5
+
+
+class Normalization(TokenizerOperation):
+    """An operation that rewrites each string. `skips`: flags of the strings that stay as they are."""
+
+    begins = operand(I32_ONLY)
+    ends = operand(I32_ONLY)
+    chars = operand(U8_ONLY)
+
+    def rewritten(
+        self, strings: tuple[Array, ...], skips: Array | None, rewrite: Callable[[bytes], bytes]
+    ) -> tuple[Array, ...]:
+        """The outputs, of which the flags are the last where there are any."""
+        results = [
+            text if skips is not None and skips.ravel()[position] else rewrite(text)
+            for position, text in enumerate(texts(*strings))
+        ]
+        outputs = packed(results, strings[0].shape)
+        return outputs if skips is None else (*outputs, skips)
+
+
+class SkippingNormalization(Normalization):
+    """A normalization whose only other input are the flags."""
+
+    skips = operand(ANY, optional=True)
+
+    def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
+        strings = [tensor for tensor in inputs[:3] if tensor is not None]
+        require_types(strings, *STRINGS)
+        outputs = string_outputs(strings[0].shape)
+        return outputs if inputs[3] is None else (*outputs, inputs[3])
+
+
+class CaseFold(SkippingNormalization):
+    """Strings in lower case, by simple case folding; or in one case for ASCII alone.
+
+    Source: openvino_tokenizers, case_fold.cpp.
+    """
+
+    introduced = "2023.3"
+    encoding: str = attribute(STRING, default="utf-8")
+    lower: bool = attribute(BOOLEAN, default=True)
+
+    def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
+        outputs = super().infer(*inputs)
+        require(
+            self.encoding == "" or (self.encoding == "utf-8" and self.lower),
+            f'`encoding` is "{self.encoding}" with lower={str(self.lower).lower()}; expected "", '
+            'or "utf-8" with lower=true',
+            at="encoding",
+            expected='"" or "utf-8"',
+            actual=self.encoding,
+            rule=ATTRIBUTE_VALUE,
+        )
+        return outputs
+
+    def evaluate(self, *inputs: Array | None) -> tuple[Array, ...]:
+        strings = tuple(array for array in inputs[:3] if array is not None)
+        if self.encoding == "":
+            ascii_case = bytes.lower if self.lower else bytes.upper
+            # the library heeds no flags here
+            outputs = self.rewritten(strings, None, ascii_case)
+            return outputs if inputs[3] is None else (*outputs, inputs[3])
+        entries = unicode_map("identity", True)
+        return self.rewritten(strings, inputs[3], lambda text: normalized(text, entries))
+
+
+class NormalizeUnicode(SkippingNormalization):
+    """Strings in a Unicode normalization form, as SentencePiece's maps of characters give it.
+
+    Source: openvino_tokenizers, normalize_unicode.cpp.
+    """
+
+    introduced = "2023.3"
+    normalization_form: str = attribute(STRING, default="NFD")
+    forms: ClassVar[tuple[str, ...]] = ("NFC", "NFD", "NFKC", "NFKD")
+
+    def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
+        outputs = super().infer(*inputs)
+        known = ", ".join(self.forms)
+        require(
+            self.normalization_form in self.forms,
+            f"there is no normalization form '{self.normalization_form}'; expected one of {known}",
+            at="normalization_form",
+            expected=known,
+            actual=self.normalization_form,
+            rule=ATTRIBUTE_VALUE,
+        )
+        return outputs
+
+    def evaluate(self, *inputs: Array | None) -> tuple[Array, ...]:
+        strings = tuple(array for array in inputs[:3] if array is not None)
+        entries = unicode_map(self.normalization_form, False)
+        return self.rewritten(strings, inputs[3], lambda text: normalized(text, entries))
+
+
+class CharsMapNormalization(Normalization):
+    """Strings rewritten by a map of characters, as SentencePiece's normalizer does it.
+
+    After the strings come, as far as there are any, flags of strings that stay as they are, and a
+    precompiled map; a normalization form takes the place of the map.
+    Source: openvino_tokenizers, charsmap_normalization.cpp.
+    """
+
+    introduced = "2024.5"
+    others = operand(ANY, variadic=True)
+    add_dummy_prefix: bool = attribute(BOOLEAN, default=False)
+    remove_extra_whitespaces: bool = attribute(BOOLEAN, default=True)
+    escape_whitespaces: bool = attribute(BOOLEAN, default=False)
+    normalization_form: str = attribute(STRING, default="")
+    case_fold: bool = attribute(BOOLEAN, default=False)
+    nmt: bool = attribute(BOOLEAN, default=False)
+
+    def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        require_count(self, len(inputs), 3, 4, 5)
+        require_types(inputs, *STRINGS)
+        skips = len(inputs) == 5 or (len(inputs) == 4 and inputs[3].element_type is BOOLEAN_TYPE)
+        outputs = string_outputs(inputs[0].shape)
+        return (*outputs, inputs[3]) if skips else outputs
+
+    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
+        form = self.normalization_form
+        skips = inputs[3] if len(inputs) == 5 or (form and len(inputs) == 4) else None
+        entries: Prefix
+        if form:
+            entries = unicode_map(form, self.case_fold)
+        elif len(inputs) > 3 + (skips is not None):
+            entries = precompiled(inputs[-1].tobytes())
+        else:
+            raise ValueError("CharsMapNormalization has neither a map nor a normalization form")
+        return self.rewritten(inputs[:3], skips, lambda text: self._normalized(text, entries))
+
+    def _normalized(self, text: bytes, entries: Prefix) -> bytes:
+        return normalized(
+            text,
+            entries,
+            dummy_prefix=self.add_dummy_prefix,
+            remove_spaces=self.remove_extra_whitespaces,
+            escape_spaces=self.escape_whitespaces,
+        )
+
+
+class RegexNormalization(Normalization):
+    """Strings in which what matches a pattern is replaced.
+
+    After the strings come, as far as there are any, flags of strings that stay as they are; then
+    the pattern and the replacement. Source: openvino_tokenizers, regex_normalization.cpp.
+    """
+
+    introduced = "2023.3"
+    others = operand(ANY, variadic=True)
+    global_replace: bool = attribute(BOOLEAN, default=True)
+
+    def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        require_types(inputs, *STRINGS)
+        require_count(self, len(inputs), 5, 6)
+        for position in (len(inputs) - 2, len(inputs) - 1):
+            require_bytes("others", inputs[position], position)
+        outputs = string_outputs(inputs[0].shape)
+        return (*outputs, inputs[3]) if len(inputs) == 6 else outputs
+
+    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
+        expression = compiled(decoded(inputs[-2].tobytes()))
+        replacement = replacement_of(decoded(inputs[-1].tobytes()))
+
+        def rewrite(text: bytes) -> bytes:
+            if expression is None:
+                return text
+            string = decoded(text)
+            return expression.replaced(string, replacement, everywhere=self.global_replace).encode()
+
+        return self.rewritten(inputs[:3], inputs[3] if len(inputs) == 6 else None, rewrite)

@@ -1,0 +1,339 @@
+"""Tokens of strings and strings of tokens: BPE, WordPiece, Unigram and plain vocabularies."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ...faults import require
+from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_SHAPES
+from ...types import PartialShape
+from ..declaration import ANY, I32_I64, attribute, operand
+from ..kinds import BOOLEAN, FLOAT, INT, INTS, NATURAL, STRING
+from ..lazy import Array, np
+from ..tensors import Tensor
+from .base import (
+    I32,
+    I32_ONLY,
+    RAGGED_STRINGS,
+    STRINGS,
+    U8_ONLY,
+    TokenizerOperation,
+    packed,
+    ragged_outputs,
+    ragged_string_outputs,
+    require_count,
+    require_same_count,
+    require_types,
+    texts,
+    tokenized,
+)
+from .bpe import BytePairs
+from .splitting import RaggedStringOperation
+from .tries import Trie
+from .unigram import UnigramModel
+
+VOCABULARY = ("vocab_begins", "vocab_ends", "vocab_chars")
+
+
+class VocabEncoder(TokenizerOperation):
+    """The number of each string in a vocabulary, or a default for one that it lacks.
+
+    Source: openvino_tokenizers, vocab_encoder.cpp.
+    """
+
+    introduced = "2024.1"
+    begins = operand(I32_ONLY)
+    ends = operand(I32_ONLY)
+    chars = operand(U8_ONLY)
+    vocab_begins = operand(I32_ONLY)
+    vocab_ends = operand(I32_ONLY)
+    vocab_chars = operand(U8_ONLY)
+    values = operand(I32_I64)
+    default = operand(ANY)
+
+    def infer(self, *inputs: Tensor) -> Tensor:
+        require_types(inputs, *STRINGS)
+        require_types(inputs[3:], *VOCABULARY, first=3)
+        values, default = inputs[6:]
+        require(
+            not values.element_type.is_dynamic,
+            "`values` has a dynamic element type; it must be i32 or i64",
+            at="values",
+            expected="i32 or i64",
+            actual="dynamic",
+            rule=INPUT_ELEMENT_TYPE,
+        )
+        require_same_count(inputs[3], values, "vocab_begins", "values")
+        require(
+            default.element_type.is_dynamic or default.element_type is values.element_type,
+            f"`default` (input 7) has element type {default.element_type}, but `values` has "
+            f"{values.element_type}; they must be the same",
+            at="default",
+            expected=values.element_type,
+            actual=default.element_type,
+            rule=INPUT_ELEMENT_TYPE,
+        )
+        return Tensor(values.element_type, inputs[0].shape)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        numbers: dict[bytes, int] = {}
+        for text, value in zip(texts(*inputs[3:6]), inputs[6].ravel().tolist(), strict=True):
+            numbers.setdefault(text, value)
+        default = int(inputs[7].ravel()[0])
+        values = [numbers.get(text, default) for text in texts(*inputs[:3])]
+        return np.array(values, inputs[6].dtype).reshape(inputs[0].shape)
+
+
+class VocabDecoder(TokenizerOperation):
+    """The texts of tokens, a row of texts for each row of tokens. Tokens that are skipped, or that
+    the vocabulary lacks, have an empty text.
+
+    Source: openvino_tokenizers, vocab_decoder.cpp.
+    """
+
+    introduced = "2023.3"
+    tokens = operand(ANY)
+    vocab_begins = operand(I32_ONLY)
+    vocab_ends = operand(I32_ONLY)
+    vocab_chars = operand(U8_ONLY)
+    skipped = operand(I32_ONLY, optional=True)
+    skip_tokens: tuple[int, ...] = attribute(INTS, default=())
+
+    def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
+        tokens = inputs[0]
+        assert tokens is not None
+        require_types([each for each in inputs[1:4] if each is not None], *VOCABULARY, first=1)
+        require(
+            bool(tokens.rank),
+            f"`tokens` (input 0) has shape {tokens.shape}; expected a matrix",
+            at="tokens",
+            expected="rank 2",
+            actual=tokens.shape,
+            rule=INPUT_SHAPES,
+        )
+        return ragged_string_outputs(PartialShape([tokens.shape[0]]))
+
+    def evaluate(self, *inputs: Array | None) -> tuple[Array, ...]:
+        tokens, begins, ends, chars, skipped = inputs
+        assert tokens is not None
+        assert begins is not None
+        assert ends is not None
+        assert chars is not None
+        vocabulary = texts(begins, ends, chars)
+        skip = set(self.skip_tokens if skipped is None else skipped.ravel().tolist())
+        batch, length = tokens.shape
+        strings = [
+            vocabulary[token] if 0 <= token < len(vocabulary) and token not in skip else b""
+            for token in tokens.ravel().tolist()
+        ]
+        step = max(length, 1)
+        if length == 0:
+            strings = [b""] * batch
+        ragged_begins = np.arange(batch, dtype=np.int32) * step
+        ragged_ends = (ragged_begins + step).astype(np.int32)
+        return (ragged_begins, ragged_ends, *packed(strings, (len(strings),)))
+
+
+class TokenizingOperation(RaggedStringOperation):
+    """An operation from ragged strings to ragged tokens."""
+
+    def tokens_outputs(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """The outputs, after a check of the strings and of the vocabulary that follows them."""
+        require_types(inputs, *RAGGED_STRINGS)
+        require_types(inputs[5:], *VOCABULARY, first=5)
+        return ragged_outputs(inputs[0].shape, I32)
+
+
+class BPETokenizer(TokenizingOperation):
+    """The tokens of strings by byte-pair encoding.
+
+    After the strings come the vocabulary (three inputs) and the merges, as three inputs of texts
+    with a space in them or as six for their left and right halves; then, if there are any, added
+    tokens (three inputs) with their numbers. Source: openvino_tokenizers, bpe_tokenizer.cpp.
+    """
+
+    introduced = "2023.3"
+    others = operand(ANY, variadic=True)
+    unk_token: str = attribute(STRING, default="")
+    fuse_unk: bool = attribute(BOOLEAN, default=False)
+    suffix_indicator: str = attribute(STRING, default="")
+    end_suffix: str = attribute(STRING, default="")
+    byte_fallback: bool = attribute(BOOLEAN, default=False)
+    cache_capacity: int = attribute(NATURAL, default=20000)
+
+    def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        count = len(inputs)
+        require_count(self, count, 11, 14, 15, 18)
+        outputs = self.tokens_outputs(inputs)
+        require_types(inputs[8:], "merges_begins", "merges_ends", "merges_chars", first=8)
+        if count in (14, 18):
+            require_types(inputs[11:], "right_begins", "right_ends", "right_chars", first=11)
+        if count in (15, 18):
+            added = ("added_begins", "added_ends", "added_chars", "added_ids")
+            require_types(inputs[-4:], *added, first=count - 4)
+            require_same_count(inputs[-4], inputs[-1], "added_begins", "added_ids")
+        return outputs
+
+    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
+        model = _byte_pairs(
+            tuple(array.tobytes() for array in inputs[5:]),
+            len(inputs),
+            (self.unk_token, self.end_suffix, self.byte_fallback),
+        )
+        return tokenized(inputs[0], inputs[1], texts(*inputs[2:5]), model.tokens)
+
+
+def _stored(part: bytes, element_type: str = "int32") -> Array:
+    return np.frombuffer(part, element_type)
+
+
+def _strings(parts: tuple[bytes, ...], first: int) -> list[bytes]:
+    """The strings whose begins, ends and bytes are three parts from `first`."""
+    begins, ends = _stored(parts[first]), _stored(parts[first + 1])
+    return texts(begins, ends, _stored(parts[first + 2], "uint8"))
+
+
+@lru_cache(maxsize=4)
+def _byte_pairs(parts: tuple[bytes, ...], count: int, settings: tuple[str, str, bool]) -> BytePairs:
+    """The model of a BPETokenizer from the bytes of its inputs after the strings."""
+    vocabulary = {text: number for number, text in enumerate(_strings(parts, 0))}
+    merges: list[tuple[bytes, bytes]] = []
+    if count in (11, 15):
+        for text in _strings(parts, 3):
+            left, space, right = text.partition(b" ")
+            merges.append((left, right if space else text))
+    else:
+        merges = list(zip(_strings(parts, 3), _strings(parts, 6), strict=True))
+    if count in (15, 18):
+        added: dict[bytes, int] = {}
+        first = count - 9
+        numbers = _stored(parts[-1]).tolist()
+        for text, number in zip(_strings(parts, first), numbers, strict=True):
+            added.setdefault(text, number)
+        vocabulary = added | vocabulary
+    unknown, end_suffix, byte_fallback = settings
+    return BytePairs(
+        vocabulary,
+        merges,
+        unknown=unknown.encode(),
+        end_suffix=end_suffix.encode(),
+        byte_fallback=byte_fallback,
+    )
+
+
+class WordpieceTokenizer(TokenizingOperation):
+    """The tokens of words by WordPiece: at each place the longest entry of the vocabulary; a word
+    that has no such cover, or is too long, is the unknown token.
+
+    Source: openvino_tokenizers, wordpiece_tokenizer.cpp.
+    """
+
+    introduced = "2023.3"
+    vocab_begins = operand(I32_ONLY)
+    vocab_ends = operand(I32_ONLY)
+    vocab_chars = operand(U8_ONLY)
+    unknown = operand(ANY)
+    suffix_indicator: str = attribute(STRING, default="##")
+    max_bytes_per_word: int = attribute(INT, default=100)
+
+    def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        return self.tokens_outputs(inputs)
+
+    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
+        parts = tuple(array.tobytes() for array in inputs[5:8])
+        words, suffixes = _word_pieces(parts, self.suffix_indicator.encode())
+        unknown = int(inputs[8].ravel()[0])
+
+        def tokens(word: bytes) -> list[int]:
+            if not word or len(word) > self.max_bytes_per_word:
+                return [unknown]
+            token, place = words.longest(word, 0)
+            result = [token]
+            while token != -1 and place < len(word):
+                token, place = suffixes.longest(word, place)
+                result.append(token)
+            return [unknown] if token == -1 else result
+
+        return tokenized(inputs[0], inputs[1], texts(*inputs[2:5]), tokens)
+
+
+@lru_cache(maxsize=4)
+def _word_pieces(parts: tuple[bytes, ...], indicator: bytes) -> tuple[Trie, Trie]:
+    """The entries that begin a word, and those that go on with one."""
+    entries = list(enumerate(_strings(parts, 0)))
+    return (
+        Trie((text, number) for number, text in entries if not text.startswith(indicator)),
+        Trie(
+            (text[len(indicator) :], number)
+            for number, text in entries
+            if text.startswith(indicator)
+        ),
+    )
+
+
+class UnigramTokenizer(TokenizingOperation):
+    """The tokens of strings by a Unigram language model: the cover with the highest score.
+
+    Source: openvino_tokenizers, unigram_tokenizer.cpp.
+    """
+
+    introduced = "2025.1"
+    vocab_begins = operand(I32_ONLY)
+    vocab_ends = operand(I32_ONLY)
+    vocab_chars = operand(U8_ONLY)
+    scores = operand(ANY)
+    byte_fallback: bool = attribute(BOOLEAN, default=False)
+    unk_token_id: int = attribute(INT, default=0)
+    fuse_unk: bool = attribute(BOOLEAN, default=False)
+    min_score: float = attribute(FLOAT, default=float("inf"))
+
+    def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        return self.tokens_outputs(inputs)
+
+    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
+        parts = tuple(array.tobytes() for array in inputs[5:9])
+        model = _unigram(parts, self.unk_token_id)
+        return tokenized(inputs[0], inputs[1], texts(*inputs[2:5]), model.tokens)
+
+
+@lru_cache(maxsize=4)
+def _unigram(parts: tuple[bytes, ...], unknown: int) -> UnigramModel:
+    return UnigramModel(_strings(parts, 0), _stored(parts[3], "float32"), unknown)
+
+
+class TrieTokenizer(TokenizingOperation):
+    """The tokens of strings by the longest entry of the vocabulary at each place (RWKV).
+
+    Source: openvino_tokenizers, trie_tokenizer.cpp.
+    """
+
+    introduced = "2024.1"
+    vocab_begins = operand(I32_ONLY)
+    vocab_ends = operand(I32_ONLY)
+    vocab_chars = operand(U8_ONLY)
+    values = operand(I32_ONLY)
+
+    def infer(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        outputs = self.tokens_outputs(inputs)
+        require_types(inputs[8:], "values", first=8)
+        return outputs
+
+    def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
+        trie = _trie(tuple(array.tobytes() for array in inputs[5:9]))
+
+        def tokens(text: bytes) -> list[int]:
+            result, place = [], 0
+            while place < len(text):
+                token, reached = trie.longest(text, place)
+                if token == -1:
+                    raise ValueError(f"the vocabulary does not cover {text[place : place + 8]!r}")
+                result.append(token)
+                place = reached
+            return result
+
+        return tokenized(inputs[0], inputs[1], texts(*inputs[2:5]), tokens)
+
+
+@lru_cache(maxsize=4)
+def _trie(parts: tuple[bytes, ...]) -> Trie:
+    return Trie(zip(_strings(parts, 0), _stored(parts[3]).tolist(), strict=True))

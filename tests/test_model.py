@@ -135,11 +135,22 @@ class Elements(NamedTuple):
 
 
 CONSTANTS = [
-    Elements("a scalar", "u8", "", 3, 1, 3),
-    Elements("no elements", "f32", "0,4", 0, 0, np.empty((0, 4), np.float32)),
-    Elements("a view", "u8", "2,2", 4, 4, [[4, 5], [6, 7]]),
-    Elements("not aligned", "i16", "1", 1, 2, [0x0201]),
-    Elements("packed", "u4", "4", 1, 2, [1, 0, 2, 0]),
+    Elements(name="a scalar", element_type="u8", shape="", offset=3, size=1, expected=3),
+    Elements(
+        name="no elements",
+        element_type="f32",
+        shape="0,4",
+        offset=0,
+        size=0,
+        expected=np.empty((0, 4), np.float32),
+    ),
+    Elements(
+        name="a view", element_type="u8", shape="2,2", offset=4, size=4, expected=[[4, 5], [6, 7]]
+    ),
+    Elements(
+        name="not aligned", element_type="i16", shape="1", offset=1, size=2, expected=[0x0201]
+    ),
+    Elements(name="packed", element_type="u4", shape="4", offset=1, size=2, expected=[1, 0, 2, 0]),
 ]
 
 

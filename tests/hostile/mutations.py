@@ -153,85 +153,143 @@ mutations = st.lists(
 
 
 def _nets() -> dict[str, Net]:
-    found: dict[str, Net] = {}
-    for name, layer in LAYERS.items():
+    nets: dict[str, Net] = {}
+    for name, row in LAYERS.items():
         net = Net()
-        inputs, type, attributes, version, outputs = layer
         ids = [
-            net.constant(given) if not isinstance(given, str) else net.parameter(given)
-            for given in inputs
+            net.parameter(value) if isinstance(value, str) else net.constant(value)
+            for value in row.inputs
         ]
-        made = net.layer(type, ids, attributes, version=version, outputs=["FP32"] * outputs)
-        for port in range(outputs):
-            net.result(f"{made}:{port}")
-        found[name] = net
-    return found
+        layer = net.layer(
+            row.type, ids, row.attributes, version=row.version, outputs=["FP32"] * row.outputs
+        )
+        for port in range(row.outputs):
+            net.result(f"{layer}:{port}")
+        nets[name] = net
+    return nets
 
 
-Given = tuple[list[str | int | list[int]], str, str, str, int]
+class Given(NamedTuple):
+    """A layer to be mutated; an input is a Parameter's shape, or the value of a Const."""
+
+    inputs: list[str | int | list[int]]
+    type: str
+    attributes: str
+    version: str
+    outputs: int
+
+
 LAYERS: dict[str, Given] = {
-    "ReduceMean": (["2,3,4", [1]], "ReduceMean", 'keep_dims="true"', "opset1", 1),
-    "Convolution": (
-        ["1,3,8,8", "4,3,3,3"],
-        "Convolution",
-        'strides="1,1" dilations="1,1" pads_begin="1,1" pads_end="1,1" auto_pad="explicit"',
-        "opset1",
-        1,
+    "ReduceMean": Given(
+        inputs=["2,3,4", [1]],
+        type="ReduceMean",
+        attributes='keep_dims="true"',
+        version="opset1",
+        outputs=1,
     ),
-    "Reshape": (["?,3,4", [0, -1]], "Reshape", 'special_zero="true"', "opset1", 1),
-    "Concat": (["2,3", "2,4"], "Concat", 'axis="1"', "opset1", 1),
-    "Split": (["2,6", 1], "Split", 'num_splits="2"', "opset1", 2),
-    "TopK": (
-        ["2,6", 3],
-        "TopK",
-        'axis="1" mode="max" sort="value" index_element_type="i64"',
-        "opset11",
-        2,
+    "Convolution": Given(
+        inputs=["1,3,8,8", "4,3,3,3"],
+        type="Convolution",
+        attributes='strides="1,1" dilations="1,1" pads_begin="1,1" pads_end="1,1" auto_pad="explicit"',
+        version="opset1",
+        outputs=1,
     ),
-    "Slice": (["8,6", [1], [7], [2], [0]], "Slice", "", "opset8", 1),
-    "StridedSlice": (
-        ["8,6", [1, 0], [7, 6], [2, 1]],
-        "StridedSlice",
-        (
+    "Reshape": Given(
+        inputs=["?,3,4", [0, -1]],
+        type="Reshape",
+        attributes='special_zero="true"',
+        version="opset1",
+        outputs=1,
+    ),
+    "Concat": Given(
+        inputs=["2,3", "2,4"], type="Concat", attributes='axis="1"', version="opset1", outputs=1
+    ),
+    "Split": Given(
+        inputs=["2,6", 1], type="Split", attributes='num_splits="2"', version="opset1", outputs=2
+    ),
+    "TopK": Given(
+        inputs=["2,6", 3],
+        type="TopK",
+        attributes='axis="1" mode="max" sort="value" index_element_type="i64"',
+        version="opset11",
+        outputs=2,
+    ),
+    "Slice": Given(
+        inputs=["8,6", [1], [7], [2], [0]], type="Slice", attributes="", version="opset8", outputs=1
+    ),
+    "StridedSlice": Given(
+        inputs=["8,6", [1, 0], [7, 6], [2, 1]],
+        type="StridedSlice",
+        attributes=(
             'begin_mask="0,1" end_mask="0,1" new_axis_mask="0,0" shrink_axis_mask="0,0" '
             'ellipsis_mask="0,0"'
         ),
-        "opset1",
-        1,
+        version="opset1",
+        outputs=1,
     ),
-    "Pad": (["2,3", [1, 1], [0, 2]], "Pad", 'pad_mode="reflect"', "opset12", 1),
-    "MaxPool": (
-        ["1,2,8,8"],
-        "MaxPool",
-        (
+    "Pad": Given(
+        inputs=["2,3", [1, 1], [0, 2]],
+        type="Pad",
+        attributes='pad_mode="reflect"',
+        version="opset12",
+        outputs=1,
+    ),
+    "MaxPool": Given(
+        inputs=["1,2,8,8"],
+        type="MaxPool",
+        attributes=(
             'strides="2,2" dilations="1,1" pads_begin="0,0" pads_end="0,0" kernel="3,3" '
             'rounding_type="ceil" auto_pad="explicit" index_element_type="i64" axis="0"'
         ),
-        "opset8",
-        2,
+        version="opset8",
+        outputs=2,
     ),
-    "Interpolate": (
-        ["1,2,4,4", [8, 8], [2, 3]],
-        "Interpolate",
-        (
+    "Interpolate": Given(
+        inputs=["1,2,4,4", [8, 8], [2, 3]],
+        type="Interpolate",
+        attributes=(
             'mode="linear" shape_calculation_mode="sizes" '
             'coordinate_transformation_mode="half_pixel" nearest_mode="floor" antialias="false" '
             'pads_begin="0" pads_end="0"'
         ),
-        "opset11",
-        1,
+        version="opset11",
+        outputs=1,
     ),
-    "Gather": (["5,4", [[1, 2][0], 2], [0]], "Gather", 'batch_dims="0"', "opset8", 1),
-    "MatMul": (["2,3,4", "4,5"], "MatMul", 'transpose_a="false" transpose_b="false"', "opset1", 1),
-    "Einsum": (["2,3", "3,4"], "Einsum", 'equation="ab,bc->ac"', "opset7", 1),
-    "Broadcast": (["1,3", [4, 3]], "Broadcast", 'mode="numpy"', "opset3", 1),
-    "Tile": (["2,3", [2, 2]], "Tile", "", "opset1", 1),
-    "DepthToSpace": (
-        ["1,8,2,2"],
-        "DepthToSpace",
-        'mode="blocks_first" block_size="2"',
-        "opset1",
-        1,
+    "Gather": Given(
+        inputs=["5,4", [[1, 2][0], 2], [0]],
+        type="Gather",
+        attributes='batch_dims="0"',
+        version="opset8",
+        outputs=1,
+    ),
+    "MatMul": Given(
+        inputs=["2,3,4", "4,5"],
+        type="MatMul",
+        attributes='transpose_a="false" transpose_b="false"',
+        version="opset1",
+        outputs=1,
+    ),
+    "Einsum": Given(
+        inputs=["2,3", "3,4"],
+        type="Einsum",
+        attributes='equation="ab,bc->ac"',
+        version="opset7",
+        outputs=1,
+    ),
+    "Broadcast": Given(
+        inputs=["1,3", [4, 3]],
+        type="Broadcast",
+        attributes='mode="numpy"',
+        version="opset3",
+        outputs=1,
+    ),
+    "Tile": Given(inputs=["2,3", [2, 2]], type="Tile", attributes="", version="opset1", outputs=1),
+    "DepthToSpace": Given(
+        inputs=["1,8,2,2"],
+        type="DepthToSpace",
+        attributes='mode="blocks_first" block_size="2"',
+        version="opset1",
+        outputs=1,
     ),
 }
 SMALL: dict[str, tuple[bytes, bytes]] = {

@@ -6,7 +6,7 @@ Each case has the codes that irshape reports and what the library does.
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,58 +74,86 @@ def reduce_mean(
     )
 
 
-CASES: dict[str, tuple[str, list[str], str]] = {
-    "one axis kept": (reduce_mean([1], 1, [2, 1, 4]), [], "computes it"),
-    "one axis dropped": (reduce_mean([1], 0, [2, 4]), [], "computes it"),
-    "keep_dims left out": (reduce_mean([1], None, [2, 4]), [], "computes it"),
-    "a negative axis": (reduce_mean([-1], 1, [2, 3, 1]), [], "computes it"),
-    "bf16": (reduce_mean([1], 1, [2, 1, 4], dtype="bf16"), [], "computes it"),
-    "f16": (reduce_mean([1], 1, [2, 1, 4], dtype="f16"), [], "computes it"),
-    "empty axes": (reduce_mean([], 1, [2, 3, 4]), ["IR304"], "partition unsupported"),
-    "no axes": (reduce_mean(None, 1, [2, 3, 4]), ["IR303"], "partition unsupported"),
-    "an axis out of range": (reduce_mean([3], 1, [2, 3, 4]), ["IR405"], "compile: invalid_shape"),
-    "a negative axis out of range": (
-        reduce_mean([-4], 1, [2, 3, 4]),
-        ["IR405"],
-        "compile: invalid_shape",
+class Tried(NamedTuple):
+    """A graph, the codes that irshape reports for it, and what the library does with it."""
+
+    text: str
+    codes: list[str]
+    library: str
+
+
+CASES: dict[str, Tried] = {
+    "one axis kept": Tried(text=reduce_mean([1], 1, [2, 1, 4]), codes=[], library="computes it"),
+    "one axis dropped": Tried(text=reduce_mean([1], 0, [2, 4]), codes=[], library="computes it"),
+    "keep_dims left out": Tried(
+        text=reduce_mean([1], None, [2, 4]), codes=[], library="computes it"
     ),
-    "an axis twice": (reduce_mean([1, 1], 1, [2, 1, 4]), ["IR407"], "compile: invalid_shape"),
-    "an axis twice by sign": (
-        reduce_mean([1, -2], 1, [2, 1, 4]),
-        ["IR407"],
-        "compile: invalid_shape",
+    "a negative axis": Tried(text=reduce_mean([-1], 1, [2, 3, 1]), codes=[], library="computes it"),
+    "bf16": Tried(
+        text=reduce_mean([1], 1, [2, 1, 4], dtype="bf16"), codes=[], library="computes it"
     ),
-    "axes as an input": (
-        reduce_mean(None, 1, [2, 1, 4], second=True),
-        [],
-        "add_op: invalid_graph_op, against its specification",
+    "f16": Tried(text=reduce_mean([1], 1, [2, 1, 4], dtype="f16"), codes=[], library="computes it"),
+    "empty axes": Tried(
+        text=reduce_mean([], 1, [2, 3, 4]), codes=["IR304"], library="partition unsupported"
     ),
-    "axes as an input and an attribute": (
-        reduce_mean([1], 1, [2, 1, 4], second=True),
-        ["IR304"],
-        "add_op: invalid_graph_op",
+    "no axes": Tried(
+        text=reduce_mean(None, 1, [2, 3, 4]), codes=["IR303"], library="partition unsupported"
     ),
-    "s32": (reduce_mean([1], 1, [2, 1, 4], dtype="s32"), ["IR403"], "add_op: invalid_graph_op"),
-    "f32 to bf16": (
-        reduce_mean([1], 1, [2, 1, 4], y_dtype="bf16"),
-        ["IR202"],
-        "add_op: invalid_graph_op",
+    "an axis out of range": Tried(
+        text=reduce_mean([3], 1, [2, 3, 4]), codes=["IR405"], library="compile: invalid_shape"
     ),
-    "declared with a wrong dimension": (
-        reduce_mean([1], 1, [2, 2, 4]),
-        ["IR201"],
-        "3.2 aborts; 3.13: invalid_shape",
+    "a negative axis out of range": Tried(
+        text=reduce_mean([-4], 1, [2, 3, 4]),
+        codes=["IR405"],
+        library="compile: invalid_shape",
     ),
-    "declared of a wrong rank": (
-        reduce_mean([1], 1, [2, 4]),
-        ["IR201"],
-        "3.2 aborts; 3.13: invalid_shape",
+    "an axis twice": Tried(
+        text=reduce_mean([1, 1], 1, [2, 1, 4]), codes=["IR407"], library="compile: invalid_shape"
     ),
-    "declared as kept": (
-        reduce_mean([1], 0, [2, 1, 4]),
-        ["IR201"],
-        "3.2 takes it; 3.13: invalid_shape",
+    "an axis twice by sign": Tried(
+        text=reduce_mean([1, -2], 1, [2, 1, 4]),
+        codes=["IR407"],
+        library="compile: invalid_shape",
     ),
-    "all axes dropped": (reduce_mean([0, 1, 2], 0, []), [], "3.2 gives (1,); 3.13 ()"),
-    "no elements": (reduce_mean([2], 0, [2, 0], x=[2, 0, 4]), [], "aborts the process"),
+    "axes as an input": Tried(
+        text=reduce_mean(None, 1, [2, 1, 4], second=True),
+        codes=[],
+        library="add_op: invalid_graph_op, against its specification",
+    ),
+    "axes as an input and an attribute": Tried(
+        text=reduce_mean([1], 1, [2, 1, 4], second=True),
+        codes=["IR304"],
+        library="add_op: invalid_graph_op",
+    ),
+    "s32": Tried(
+        text=reduce_mean([1], 1, [2, 1, 4], dtype="s32"),
+        codes=["IR403"],
+        library="add_op: invalid_graph_op",
+    ),
+    "f32 to bf16": Tried(
+        text=reduce_mean([1], 1, [2, 1, 4], y_dtype="bf16"),
+        codes=["IR202"],
+        library="add_op: invalid_graph_op",
+    ),
+    "declared with a wrong dimension": Tried(
+        text=reduce_mean([1], 1, [2, 2, 4]),
+        codes=["IR201"],
+        library="3.2 aborts; 3.13: invalid_shape",
+    ),
+    "declared of a wrong rank": Tried(
+        text=reduce_mean([1], 1, [2, 4]),
+        codes=["IR201"],
+        library="3.2 aborts; 3.13: invalid_shape",
+    ),
+    "declared as kept": Tried(
+        text=reduce_mean([1], 0, [2, 1, 4]),
+        codes=["IR201"],
+        library="3.2 takes it; 3.13: invalid_shape",
+    ),
+    "all axes dropped": Tried(
+        text=reduce_mean([0, 1, 2], 0, []), codes=[], library="3.2 gives (1,); 3.13 ()"
+    ),
+    "no elements": Tried(
+        text=reduce_mean([2], 0, [2, 0], x=[2, 0, 4]), codes=[], library="aborts the process"
+    ),
 }

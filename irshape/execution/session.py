@@ -151,12 +151,12 @@ class Session:
         self.check_fit(fed)
         kept: dict[str, Array] = {}
 
-        def note(layer: Layer, inputs: tuple[Array, ...], made: tuple[Array, ...]) -> None:
+        def note(layer: Layer, inputs: tuple[Array, ...], results: tuple[Array, ...]) -> None:
             if outputs == "all" and not layer.is_result:
-                for index, array in enumerate(made):
+                for index, array in enumerate(results):
                     kept[_output_name(layer, index, kept)] = array
             if observe is not None:
-                observe(layer, inputs, made)
+                observe(layer, inputs, results)
 
         self._run = _Run(self.state, observe if inside else None, self._known)
         results = self.run_body(
@@ -211,7 +211,8 @@ class Session:
             )
         if not declared.shape.encloses(PartialShape(array.shape)):
             raise ExecutionError(
-                f"the input has shape {declared.shape}, but the array has shape {list(array.shape)}",
+                f"the input has shape {declared.shape}, "
+                f"but the array has shape {list(array.shape)}",
                 layer,
             )
 

@@ -10,9 +10,9 @@ class ValueDifference(Rule):
     """A layer computes other values than it is compared with.
 
     ## What it does
-    In the reports of `irshape crosscheck` and `irshape compare`, reports each output that differs by
-    more than the tolerance although its layer received the other side's own inputs, and each output
-    of the model that differs. `irshape validate` never reports it.
+    In the reports of `irshape crosscheck` and `irshape compare`, reports each output that differs
+    by more than the tolerance although its layer received the other side's own inputs, and each
+    output of the model that differs. `irshape validate` never reports it.
 
     ## Why it matters
     The model does not compute the same on the device, or the two models are not the same.
@@ -26,8 +26,8 @@ class ValueDifference(Rule):
     ```
 
     ## How to fix it
-    `irshape crosscheck --save DIR` keeps the layer as a model of its own, with its inputs and outputs;
-    `irshape compare` names the constants and attributes that are not the same.
+    `irshape crosscheck --save DIR` keeps the layer as a model of its own, with its inputs and
+    outputs; `irshape compare` names the constants and attributes that are not the same.
     """
 
     id = VALUE_DIFFERENCE

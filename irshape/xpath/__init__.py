@@ -1,1 +1,4 @@
-"""XPath over models, for `irshape query` and a team's own rules: bounded in time and memory, in a process of its own."""
+"""XPath over models, for `irshape query` and a team's own rules.
+
+It is bounded in time and memory, and runs in a process of its own.
+"""

@@ -1,7 +1,7 @@
-"""A model as the document that expressions are evaluated over, and back from what they select to its layers and places.
+"""Models as documents for XPath expressions; from matches back to layers and their places.
 
-An IR is its own document. Layers on their own and models of other formats are written out as the IR's elements: `<layer>`
-with `<data>`, `<input>` and `<output>`, and `<edge>`s.
+An IR is its own document. Layers on their own and models of other formats are written out as the
+IR's elements: `<layer>` with `<data>`, `<input>` and `<output>`, and `<edge>`s.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def element_offsets(
 
 
 def ports(inference: Inference) -> dict[str, list[list[str]]]:
-    """What was inferred of every layer, by its path and id: of each output port the id, element type and shape."""
+    """The inferred outputs of every layer by path and id: port id, element type, shape."""
     return dict(_ports(inference.result))
 
 

@@ -1,4 +1,4 @@
-"""Asks the worker: documents and expressions go there, matches come back, and what takes too long is ended."""
+"""Sends documents and expressions to the worker, and ends it where it takes too long."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class XPathError(ValueError):
 class Match(NamedTuple):
     """A node that an expression selects.
 
-    element: its element, counted in document order from 0. layer: the layer around it, counted likewise. attribute,
-    text: of a matched attribute or text.
+    element: its element, counted in document order from 0. layer: the layer around it, counted
+    likewise. attribute, text: of a matched attribute or text.
     """
 
     element: int
@@ -81,8 +81,8 @@ class Evaluator:
     ) -> None:
         """Takes a document. Raises `XPathError` where it cannot be parsed.
 
-        ports: what was inferred, by path and id of the layer, for `shape(…)` and `element-type(…)`. encoding: that of
-        `data`, where it is not what the document says.
+        ports: what was inferred, by path and id of the layer, for `shape(…)` and `element-type(…)`.
+        encoding: that of `data`, where it is not what the document says.
         """
         self._document = (data, ports or {}, encoding)
         self._send_document()

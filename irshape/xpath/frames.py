@@ -1,4 +1,4 @@
-"""How the evaluator and its worker talk: a length of eight bytes, as much JSON, and a document where one is sent."""
+"""Messages between evaluator and worker: a length of eight bytes, JSON, and maybe a document."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Evaluates XPath expressions over one document after another, for `evaluator`: `python -m irshape.xpath.worker`.
+"""Evaluates XPath expressions over documents: `python -m irshape.xpath.worker`.
 
-The only module that imports lxml. It runs as a process of its own, so that an expression that does not end can be
-ended, and one that needs too much memory takes nothing else along.
+The only module that imports lxml. It runs as a process of its own, so that an expression that does
+not end can be ended, and one that needs too much memory takes nothing else along.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lxml import etree
 from .frames import receive, send
 
 MAX_MATCHES = 100_000
-"""Matches of one expression in one document that are told; of the rest, only that there are more."""
+"""The number of matches of an expression in a document that are sent; more are only noted."""
 MAX_TEXT = 1_000
 """Characters of a matched text that are told."""
 
@@ -79,8 +79,8 @@ class Document:
     def evaluate(self, xpath: str) -> dict[str, Any]:
         """The matches of an expression, or its value where that is not a set of nodes.
 
-        A match is the number of its element in document order, the number of the layer around it, the name of the
-        attribute that was matched, and the matched text.
+        A match is the number of its element in document order, the number of the layer around it,
+        the name of the attribute that was matched, and the matched text.
         """
         result = self.compiled(xpath)(self.root)
         if not isinstance(result, list):
@@ -133,7 +133,7 @@ def _match(result: Any) -> tuple[Element, Element | None, str | None, str | None
 
 
 def _elements(nodes: Any) -> Iterator[Element]:
-    """The elements of an argument of a function; those of attributes and texts are the ones that hold them."""
+    """The elements of a function's argument; for attributes and texts, their parents."""
     for node in nodes if isinstance(nodes, list) else ():
         element = node if isinstance(node, etree._Element) else node.getparent()
         if element is not None:

@@ -1,4 +1,4 @@
-"""`irshape compare`: an altered constant is traced to the layer that uses it, and to nothing else."""
+"""`irshape compare`: an altered constant is traced to the layer that uses it, and only to it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def alter(model: Model, layer: Layer, target: Path) -> Path:
 
 
 def users(model: Model, layer: Layer) -> set[str]:
-    """The layers that use a constant: its consumers, or theirs where a consumer computes with constants alone. Of a constant in a body, the layer that holds the body."""
+    """The layers that use a constant; users of constants alone stand for their own consumers.
+
+    Of a constant in a body, the layer that contains the body.
+    """
     if layer.path:
         return {layer.path[0]}
     sources = wire(model.net).sources
@@ -201,7 +204,7 @@ def test_an_ir_beside_the_onnx_model_that_it_came_from(
 def test_the_layer_of_an_ir_that_departs_from_its_onnx_model(
     converted: Path, tmp_path: Path
 ) -> None:
-    """One weight of one layer of the IR is another one: onnxruntime's values of the ONNX model are what it departs from."""
+    """One weight of one layer of the IR is altered: it differs from onnxruntime's values."""
     model = irshape.load(converted)
     feeders = {
         edge.to_layer: model.net.by_id[edge.from_layer]

@@ -81,9 +81,9 @@ def test_the_blamed_layer_is_kept_as_a_model_that_runs(
     status, output = call("crosscheck", model.path, "--save", str(tmp_path / "kept"))
     assert status == 1
     assert (
-        "the first layer that differs by itself, given the device's own inputs: Sin 'turn' (id 2) output 0"
-        in output
-    )
+        "the first layer that differs by itself, given the device's own inputs: Sin 'turn' (id "
+        "2) output 0"
+    ) in output
     monkeypatch.undo()
     kept = tmp_path / "kept" / "layer_2.xml"
     assert {path.name for path in kept.parent.iterdir()} == {
@@ -102,7 +102,8 @@ def test_the_blamed_layer_is_kept_as_a_model_that_runs(
     assert json.loads(output)["outputs"][0]["shape"] == [2, 3]
 
 
-# the types of layers that the device gets wrong wherever they stand, and what is blamed: in the model, in the body of that layer, in the body of that one …
+# the types of layers that the device gets wrong wherever they stand, and what is blamed: in the
+# model, in the body of that layer, in the body of that one …
 INSIDE = [
     (("If", "MatMul"), [("10", "If"), ("3", "MatMul")]),
     (("Loop", "Multiply"), [("5", "Loop"), ("14", "Multiply")]),
@@ -259,14 +260,14 @@ def test_outputs_alone_and_tolerances(tmp_path: Path) -> None:
 @pytest.mark.parametrize("example", ["encoder", "detector", "ir_v10", "decoder"])
 @pytest.mark.parametrize("hint", ["f16", "bf16"])
 def test_a_device_in_lower_precision_is_held_to_that(example: str, hint: str) -> None:
-    """Whatever precision the device takes for the hint; what rounding does to the choices of a detector is explained."""
+    """With whatever precision the device takes, rounding explains a detector's choices."""
     assert call("crosscheck", str(EXAMPLES / f"{example}.xml"), "--hint", hint)[0] == 0
 
 
 def test_an_output_beyond_what_rounding_makes_of_it_departs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """One layer early in the model departs within what bf16 allows there; what it makes of the output is far more than rounding would."""
+    """An early layer differs within bf16's tolerance; the output differs far beyond rounding."""
     model = irshape.load(EXAMPLES / "encoder.xml")
     monkeypatch.setattr("irshape.comparison.crosschecking.SIMULATED_FACTOR", 0.0)
     monkeypatch.setattr(
@@ -287,7 +288,7 @@ def test_an_output_beyond_what_rounding_makes_of_it_departs(
 def test_masks_hide_no_errors(
     mask: float, found: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What stands for infinity is no measure of the other elements; a number that may be one of many is."""
+    """A stand-in for infinity is no measure of the others; a number that may be one of many is."""
     net = Net()
     scores = net.layer("Sin", [net.parameter("2,3", name="x")])
     net.result(

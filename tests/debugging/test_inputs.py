@@ -151,7 +151,7 @@ def test_stats_of_every_layer(tmp_path: Path) -> None:
 
 
 def test_stats_inside_bodies() -> None:
-    """Each layer of a body once, with what it has held in all its runs, before the layer that holds the body."""
+    """Each layer of a body once, with the values of all its runs, before the layer of the body."""
     path = str(EXAMPLES / "control_flow.xml")
     status, output = call("run", path, "--random", "--stats", "-f", "json")
     assert status == 0
@@ -210,9 +210,9 @@ def test_simulation_names_the_layer_that_breaks(tmp_path: Path) -> None:
     status, output = call("run", path, "-i", str(tmp_path / "x.npy"), "--simulate", "f16")
     assert status == 1
     assert (
-        "the first layer that breaks: Multiply 'big' (id 3) output 0: values up to 190280, beyond the 65504 of f16"
-        in output
-    )
+        "the first layer that breaks: Multiply 'big' (id 3) output 0: values up to 190280, "
+        "beyond the 65504 of f16"
+    ) in output
     status, output = call(
         "run", path, "-i", str(tmp_path / "x.npy"), "--simulate", "bf16", "-f", "json"
     )

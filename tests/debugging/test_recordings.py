@@ -118,7 +118,7 @@ def chain(tmp_path: Path) -> Path:
 def test_a_replay_says_what_the_live_cross_check_said(
     model: str, wrong: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a device that is wrong about some layers, in the whole model, alone and in bodies, too."""
+    """With a device that is wrong about some layers, in the model, alone and in bodies."""
     asked = runtime.ask
 
     def ask(folder: Path, request: dict[str, object]) -> runtime.Answer:

@@ -1,4 +1,4 @@
-"""A run takes no more memory and no more iterations than it may, and leaves no half of its files."""
+"""A run exceeds neither its memory nor its iterations, and leaves no partial files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A session keeps the states of a model: a decoder generates what OpenVINO's infer request generates, token after token."""
+"""A session keeps a model's states: a decoder generates what OpenVINO's infer request does."""
 
 from __future__ import annotations
 
@@ -163,11 +163,12 @@ def peak_of_a_run(layers: list[str], folder: Path) -> int:
 
 
 def test_the_tensors_of_a_run_do_not_pile_up(tmp_path: Path) -> None:
-    """At no time are more than a few of them alive, be it of layers that cannot write over their input."""
+    """Never more than a few are alive, even of layers that cannot write over their input."""
     assert peak_of_a_run(["Sin", "Erf"] * 25, tmp_path) < 4 * (1 << 20)
 
 
-# name, inputs, whether it may overwrite one of them; what the others give are views, states and tensors that somebody else still needs
+# name, inputs, whether it may overwrite one of them; what the others give are views, states and
+# tensors that somebody else still needs
 STEPS = [
     ("ReLU", 1),
     ("Add", 2),
@@ -186,7 +187,10 @@ STEPS = [
 
 
 def drawn_net(steps: list[tuple[str, list[int]]]) -> Net:
-    """A net of layers whose tensors are 128 KiB or 64 KiB (Halves), each taking earlier tensors by number; the last three tensors are outputs."""
+    """A net of layers with tensors of 128 KiB, or 64 KiB (Halves); the last three are outputs.
+
+    Each layer takes earlier tensors by number.
+    """
     net = Net()
     tensors = [net.parameter("128,256", name="x"), net.parameter("1,256", name="row")]
     order, axis, lengths = (net.constant(values) for values in ([1, 0], 0, [64, 64]))
@@ -246,7 +250,10 @@ def drawn_net(steps: list[tuple[str, list[int]]]) -> Net:
     )
 )
 def test_memory_is_reused_only_where_nobody_sees_it(steps: list[tuple[str, list[int]]]) -> None:
-    """Who looks at every tensor gets tensors that are never overwritten: the outputs must be the same, those of an earlier run and the inputs must stay."""
+    """An observed run never overwrites tensors: outputs stay the same.
+
+    Those of an earlier run, and the inputs, stay too.
+    """
     with tempfile.TemporaryDirectory() as folder:
         model = drawn_net(steps).load(Path(folder))
         plain, observed = irshape.Session(model), irshape.Session(model)
@@ -297,7 +304,10 @@ def test_an_output_that_nobody_takes_changes_nothing_of_the_other(
         pool = net.layer(
             "MaxPool",
             [net.parameter("1,1,4,4")],
-            'strides="2,2" dilations="1,1" pads_begin="0,0" pads_end="0,0" kernel="2,2" index_element_type="i64" axis="0"',
+            (
+                'strides="2,2" dilations="1,1" pads_begin="0,0" pads_end="0,0" kernel="2,2" '
+                'index_element_type="i64" axis="0"'
+            ),
             version=version,
             outputs=["FP32", "I64"],
         )

@@ -264,8 +264,6 @@ def _compare_values(
     promised: list[tuple[str, str]],
 ) -> None:
     import irshape
-    from irshape.numpy_types import element_type_of
-    from irshape.types import PartialShape
 
     case, execution = talk.case, talk.answer.execution
     assert execution is not None
@@ -278,6 +276,24 @@ def _compare_values(
     except Exception:
         talk.irshape += traceback.format_exc().rstrip().split("\n")
         talk.fail("irshape.run raised")
+    arrays = _named(talk, outputs)
+    _check_promises(talk, arrays, promised)
+    if execution.status != "done":
+        if case.run != "alone":
+            talk.fail(
+                "OpenVINO could not run it: correct what is fed, or, where it is a limitation, "
+                'run="alone" with `expected` values'
+            )
+        return
+    if case.run == "alone":
+        talk.fail('stale: run="alone", but OpenVINO runs it')
+    _compare_with_theirs(talk, known, arrays)
+
+
+def _named(talk: _Talk, outputs: list[Array]) -> list[tuple[str, Array]]:
+    """The outputs as the harness holds them, each with the name of its element type."""
+    from irshape.numpy_types import element_type_of
+
     arrays = []
     for index, output in enumerate(outputs):
         name = element_type_of(output).name
@@ -290,6 +306,16 @@ def _compare_values(
             )
         )
         talk.irshape.append(f"result{index}: {name}{list(output.shape)} {_shown(arrays[-1][1])}")
+    return arrays
+
+
+def _check_promises(
+    talk: _Talk, arrays: list[tuple[str, Array]], promised: list[tuple[str, str]]
+) -> None:
+    """The values have the inferred types and shapes, and are those that the case expects."""
+    from irshape.types import PartialShape
+
+    case = talk.case
     if len(arrays) != len(promised):
         talk.fail(f"irshape.run gave {len(arrays)} results, the layer has {len(promised)} outputs")
     for index, ((our_type, array), (element_type, shape)) in enumerate(
@@ -309,15 +335,13 @@ def _compare_values(
             difference = _difference(array, elements.cast(wanted, our_type), our_type, case)
             if difference:
                 talk.fail(f"result {index} differs from what the case expects: {difference}")
-    if execution.status != "done":
-        if case.run != "alone":
-            talk.fail(
-                "OpenVINO could not run it: correct what is fed, or, where it is a limitation, "
-                'run="alone" with `expected` values'
-            )
-        return
-    if case.run == "alone":
-        talk.fail('stale: run="alone", but OpenVINO runs it')
+
+
+def _compare_with_theirs(
+    talk: _Talk, known: dict[str, Known], arrays: list[tuple[str, Array]]
+) -> None:
+    case, execution = talk.case, talk.answer.execution
+    assert execution is not None
     differences = []
     for index, ((our_type, array), theirs) in enumerate(
         zip(arrays, execution.results.values(), strict=True)

@@ -117,7 +117,10 @@ def operations_page() -> str:
         "",
         "## Operations of openvino_tokenizers",
         "",
-        "They belong to no opset: the library of the package `openvino-tokenizers` adds them to OpenVINO (2026.4). The tests hold those that are evaluated against that library.",
+        (
+            "They belong to no opset: the library of the package `openvino-tokenizers` adds them "
+            "to OpenVINO (2026.4). The tests hold those that are evaluated against that library."
+        ),
         "",
         "| operation | version | since openvino_tokenizers | infer | evaluate |",
         "|---|---|---|---|---|",

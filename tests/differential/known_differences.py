@@ -41,7 +41,8 @@ KNOWN: dict[str, Known] = {
     "boolean-text": Known(
         "stricter",
         (
-            'OpenVINO accepts any text for a boolean (keep_dims="maybe"), the specification true or '
+            'OpenVINO accepts any text for a boolean (keep_dims="maybe"), the specification true '
+            "or "
             "false"
         ),
     ),
@@ -164,7 +165,8 @@ KNOWN: dict[str, Known] = {
     "cumsum-axis-shape": Known(
         "stricter",
         (
-            "CumSum: the specification requires a scalar axis; OpenVINO silently reads a list of several, "
+            "CumSum: the specification requires a scalar axis; OpenVINO silently reads a list of "
+            "several, "
             "and the CPU plugin refuses it"
         ),
     ),
@@ -174,7 +176,10 @@ KNOWN: dict[str, Known] = {
     # single operations
     "tile-runtime-repeats": Known(
         "values",
-        "the CPU plugin returns wrong values for Tile with run-time repeats; Model.evaluate is right",
+        (
+            "the CPU plugin returns wrong values for Tile with run-time repeats; Model.evaluate is "
+            "right"
+        ),
     ),
     "value-bounds-tighter": Known(
         "tighter",
@@ -284,7 +289,8 @@ KNOWN: dict[str, Known] = {
     "integers-wanted": Known(
         "stricter",
         (
-            "MVN, NormalizeL2, AdaptivePool: the specification requires axes and sizes of an integer "
+            "MVN, NormalizeL2, AdaptivePool: the specification requires axes and sizes of an "
+            "integer "
             "type; OpenVINO silently reads others"
         ),
     ),
@@ -303,7 +309,8 @@ KNOWN: dict[str, Known] = {
     "quantize-limits": Known(
         "stricter",
         (
-            "FakeQuantize: the specification requires limits that are broadcast to the shape of data; "
+            "FakeQuantize: the specification requires limits that are broadcast to the shape of "
+            "data; "
             "OpenVINO also takes the reverse"
         ),
     ),
@@ -337,7 +344,8 @@ KNOWN: dict[str, Known] = {
     "embedding-index": Known(
         "stricter",
         (
-            "EmbeddingBag, EmbeddingSegmentsSum: the specification requires indices of rows that the "
+            "EmbeddingBag, EmbeddingSegmentsSum: the specification requires indices of rows that "
+            "the "
             "table has"
         ),
     ),
@@ -364,7 +372,10 @@ KNOWN: dict[str, Known] = {
     ),
     "segment-negative": Known(
         "stricter",
-        "SegmentMax: the specification requires segments counted from 0; OpenVINO silently reads -1",
+        (
+            "SegmentMax: the specification requires segments counted from 0; OpenVINO silently "
+            "reads -1"
+        ),
     ),
     "sparse-bounded-rows": Known(
         "tighter",
@@ -477,7 +488,8 @@ KNOWN: dict[str, Known] = {
     "ctc-index-type": Known(
         "stricter",
         (
-            "CTCGreedyDecoderSeqLen: the specification requires i32 or i64 for its results; OpenVINO "
+            "CTCGreedyDecoderSeqLen: the specification requires i32 or i64 for its results; "
+            "OpenVINO "
             "reads any type and cannot run it"
         ),
     ),
@@ -534,7 +546,8 @@ KNOWN: dict[str, Known] = {
     "multinomial-convert-type": Known(
         "stricter",
         (
-            "Multinomial: the specification requires i32 or i64; the CPU plugin returns wrong values for "
+            "Multinomial: the specification requires i32 or i64; the CPU plugin returns wrong "
+            "values for "
             "others"
         ),
     ),
@@ -557,7 +570,8 @@ KNOWN: dict[str, Known] = {
     "shape-text": Known(
         "stricter",
         (
-            "the shape of a Parameter: OpenVINO silently reads -2 and a number past int64 as 0, and "
+            "the shape of a Parameter: OpenVINO silently reads -2 and a number past int64 as 0, "
+            "and "
             "an empty interval as ?"
         ),
     ),
@@ -592,7 +606,8 @@ KNOWN: dict[str, Known] = {
     "two-numbers": Known(
         "stricter",
         (
-            "Col2Im: the specification requires two numbers that are not negative; OpenVINO takes the "
+            "Col2Im: the specification requires two numbers that are not negative; OpenVINO takes "
+            "the "
             "first two of more, and negative padding"
         ),
     ),
@@ -618,14 +633,16 @@ KNOWN: dict[str, Known] = {
     "scatter-axis": Known(
         "stricter",
         (
-            "ScatterElementsUpdate: the specification requires one axis; OpenVINO silently uses the first "
+            "ScatterElementsUpdate: the specification requires one axis; OpenVINO silently uses "
+            "the first "
             "of several"
         ),
     ),
     "slice-scatter-types": Known(
         "stricter",
         (
-            "SliceScatter: the specification requires one element type for data and updates; OpenVINO "
+            "SliceScatter: the specification requires one element type for data and updates; "
+            "OpenVINO "
             "does not look"
         ),
     ),
@@ -660,14 +677,16 @@ KNOWN: dict[str, Known] = {
     "gather-batch-dims": Known(
         "stricter",
         (
-            "Gather: batch_dims below minus the rank of the indices; OpenVINO silently reads it and "
+            "Gather: batch_dims below minus the rank of the indices; OpenVINO silently reads it "
+            "and "
             "returns wrong values"
         ),
     ),
     "counted-in-reals": Known(
         "stricter",
         (
-            "the specification requires integers for indices, axes and lengths; OpenVINO silently reads "
+            "the specification requires integers for indices, axes and lengths; OpenVINO silently "
+            "reads "
             "any type"
         ),
     ),

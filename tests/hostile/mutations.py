@@ -190,7 +190,9 @@ LAYERS: dict[str, Given] = {
     "Convolution": Given(
         inputs=["1,3,8,8", "4,3,3,3"],
         type="Convolution",
-        attributes='strides="1,1" dilations="1,1" pads_begin="1,1" pads_end="1,1" auto_pad="explicit"',
+        attributes=(
+            'strides="1,1" dilations="1,1" pads_begin="1,1" pads_end="1,1" auto_pad="explicit"'
+        ),
         version="opset1",
         outputs=1,
     ),

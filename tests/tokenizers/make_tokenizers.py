@@ -1,4 +1,4 @@
-"""Makes the tokenizers and detokenizers of this folder: `python tests/tokenizers/make_tokenizers.py`.
+"""Makes the tokenizers of this folder: `python tests/tokenizers/make_tokenizers.py`.
 
 It trains a BPE, a WordPiece and a Unigram tokenizer on the text below and has openvino_tokenizers
 convert them. It needs the packages `openvino-tokenizers`, `tokenizers` and `transformers`.
@@ -19,10 +19,14 @@ Whoever reads the graph wants to know which shapes the numbers have: rows, colum
 The reader counts from 0 to 9, from 10 to 1234567890, and writes 3.14159, -2.5e-8 and 50 %.
 Don't worry: it's tested, we're sure, they'll see, I'd say so, and you've read it already!
 def shape(x: list[int]) -> int:\n    return len(x)  # spaces, tabs\tand newlines\n
-Ein Netz ist ein Graf aus kleinen Schritten; jeder Schritt gibt Zahlen an den nächsten weiter. Größe, Übung, Straße.
-Un réseau est un graphe de petites étapes ; chaque étape transmet des nombres à la suivante. Ça va très bien, où ça ?
-Una red es un grafo de pequeños pasos, y cada paso entrega números al siguiente. ¿Cuántos? ¡Muchos, mañana más!
-Uma rede é um grafo de pequenos passos; cada passo entrega números ao próximo. Não há exceções, só opções.
+Ein Netz ist ein Graf aus kleinen Schritten; jeder Schritt gibt Zahlen an den nächsten weiter. \
+Größe, Übung, Straße.
+Un réseau est un graphe de petites étapes ; chaque étape transmet des nombres à la suivante. Ça \
+va très bien, où ça ?
+Una red es un grafo de pequeños pasos, y cada paso entrega números al siguiente. ¿Cuántos? \
+¡Muchos, mañana más!
+Uma rede é um grafo de pequenos passos; cada passo entrega números ao próximo. Não há exceções, \
+só opções.
 Sieć jest grafem małych kroków, a każdy krok podaje liczby następnemu. Zażółć gęślą jaźń.
 Síť je graf malých kroků a každý krok předává čísla dalšímu. Příliš žluťoučký kůň úpěl ďábelské ódy.
 Ağ, küçük adımlardan oluşan bir çizgedir; her adım sayıları sonrakine verir. İğne ıslak, şişe boş.

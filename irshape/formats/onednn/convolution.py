@@ -248,7 +248,7 @@ def _pool(operation: Operation, rank: int) -> dict[str, Any]:
 
 
 def _cropped(operation: Operation, x: Value, attributes: dict[str, Any]) -> Value:
-    """The data without what negative pads take off, which OpenVINO does not have; the pads become 0."""
+    """The data without what negative pads cut off, as OpenVINO has none; the pads become 0."""
     for name in ("pads_begin", "pads_end"):
         for place, pad in enumerate(attributes[name]):
             if pad < 0:

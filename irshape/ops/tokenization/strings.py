@@ -370,7 +370,7 @@ def _like_byte_token(text: bytes) -> bool:
 
 
 class Normalization(TokenizerOperation):
-    """An operation that rewrites each string. `skips`: flags of the strings that stay as they are."""
+    """An operation that rewrites each string. `skips`: flags of the strings that stay the same."""
 
     begins = operand(I32_ONLY)
     ends = operand(I32_ONLY)

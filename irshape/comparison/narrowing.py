@@ -126,7 +126,8 @@ def _nan_left_open(of: Difference) -> str | None:
 
 
 def _wrapped_sum(of: Difference) -> str | None:
-    if of.layer.type not in ("ReduceMean", "ReduceSum") or not of.inputs:
+    declared = declaration_of(of.layer)
+    if declared is None or declared.sums_up is None or not of.inputs:
         return None
     data = of.inputs[0]
     if data.dtype.itemsize != 1 or data.dtype.kind not in "iu":
@@ -136,7 +137,7 @@ def _wrapped_sum(of: Difference) -> str | None:
     if of.theirs.ndim != data.ndim:
         total = np.squeeze(total, axis=axes)
     count = 1
-    if of.layer.type == "ReduceMean":
+    if declared.sums_up == "mean":
         count = int(np.prod([data.shape[axis] for axis in axes]))
     if not count:
         return None

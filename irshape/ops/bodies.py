@@ -58,11 +58,11 @@ class BodyView(Generic[T]):
 
     @property
     def parameters(self) -> list[Layer]:
-        return [layer for layer in self.body.layers if layer.type.lower() == "parameter"]
+        return [layer for layer in self.body.layers if layer.is_parameter]
 
     @property
     def results(self) -> list[Layer]:
-        return [layer for layer in self.body.layers if layer.type.lower() == "result"]
+        return [layer for layer in self.body.layers if layer.is_result]
 
     def feeder(self, result: str) -> Layer | None:
         """The layer that feeds a Result."""

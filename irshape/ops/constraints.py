@@ -49,7 +49,7 @@ def _shared_axes(cls: type[Operation]) -> Iterator[Constraint]:
     named: dict[str, list[str]] = {}
     for declared in cls.operands:
         for axis in declared.axes or ():
-            if isinstance(axis, str):
+            if isinstance(axis, str) and axis != "?":
                 named.setdefault(axis, []).append(f"`{declared.name}`")
     for axis, names in named.items():
         *others, last = dict.fromkeys(names)

@@ -470,7 +470,7 @@ class Loop(Iteration):
             rule=PORT_MAP,
         )
         feeder = view.feeder(condition)
-        if feeder is not None and feeder.type.lower() == "parameter":
+        if feeder is not None and feeder.is_parameter:
             outside = next(
                 (
                     given[binding.external]
@@ -591,7 +591,9 @@ class Loop(Iteration):
         view = body_of(bodies, "body")
         condition, counter = self.special(view)
         trips = int(trip_count.ravel()[0])
-        count = 0 if not execution_condition.ravel()[0] else trips if trips >= 0 else None
+        count = trips if trips >= 0 else None
+        if not execution_condition.ravel()[0]:
+            count = 0
         return self.iterate(
             view, (trip_count, execution_condition, *inputs), count, condition, counter
         )
@@ -608,7 +610,7 @@ class TensorIterator(Iteration):
     ) -> tuple[Tensor, ...]:
         view = body_of(bodies, "body")
         require(
-            all(layer.type.lower() != "tensoriterator" for layer in view.body.layers),
+            all(layer.folded_type != "tensoriterator" for layer in view.body.layers),
             "the body contains another TensorIterator; OpenVINO does not support nesting them",
             expected="no TensorIterator in the body",
             rule=PORT_MAP,

@@ -169,6 +169,10 @@ class Operation:
 
     leaves_nan_open: ClassVar[bool] = False
     """Whether the specification leaves open what becomes of a NaN."""
+    sums_up: ClassVar[Literal["sum", "mean"] | None] = None
+    """Whether the result is the sum of `data` over `axes`, or its mean. A device may add up in the
+    element type of `data`, where the sum wraps around.
+    """
     decompresses: ClassVar[Literal["exactly", "rounding"] | None] = None
     """Whether the decompression of weights is made of such operations, and whether they round."""
 

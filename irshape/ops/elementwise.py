@@ -51,13 +51,12 @@ class Broadcasting(Operation):
 
         Raises `Violation`.
         """
-        merged = (
-            here.merge(there)
-            if self.auto_broadcast == "none"
-            else here.broadcast(there)
-            if self.auto_broadcast == "numpy"
-            else self.merged_along(here, there)
-        )
+        if self.auto_broadcast == "numpy":
+            merged = here.broadcast(there)
+        elif self.auto_broadcast == "none":
+            merged = here.merge(there)
+        else:
+            merged = self.merged_along(here, there)
         if merged is not None:
             return merged
         rule = {

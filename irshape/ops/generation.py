@@ -593,10 +593,10 @@ def seed_sequence(seeds: tuple[int, ...], count: int) -> Array:
     rounds = max(size + 1, count)
     for k in range(rounds):
         first = mixed(k, 1664525, 0)
-        second = (
-            first + (size if k == 0 else (k % count + words[k - 1] if k <= size else k % count))
-            & 0xFFFFFFFF
-        )
+        addend = k % count if k else size
+        if 0 < k <= size:
+            addend += words[k - 1]
+        second = first + addend & 0xFFFFFFFF
         result[(k + p) % count] = result[(k + p) % count] + first & 0xFFFFFFFF
         result[(k + q) % count] = result[(k + q) % count] + second & 0xFFFFFFFF
         result[k % count] = second

@@ -68,6 +68,13 @@ def enclosed(interval: Interval, element_type: ElementType) -> Interval:
     )
 
 
+def widest(element_type: ElementType) -> Interval:
+    """The bounds of an element of which nothing is known."""
+    if element_type.kind == "boolean":
+        return 0, 1
+    return (INT64_MIN, UNBOUNDED) if element_type.is_integer else EVERYTHING
+
+
 def opened(number: Number) -> Number:
     """A bound, as infinity where it stands for none."""
     return number if INT64_MIN < number < UNBOUNDED else math.copysign(math.inf, number)
@@ -120,13 +127,7 @@ def mapped(
                     bounds(*zip(map(opened, lows), map(opened, highs), strict=True)), element_type
                 )
         except UNDEFINED:
-            low, high = (
-                (0, 1)
-                if element_type.kind == "boolean"
-                else (INT64_MIN, UNBOUNDED)
-                if element_type.is_integer
-                else EVERYTHING
-            )
+            low, high = widest(element_type)
         lower.append(low)
         upper.append(high)
     return Value(lower) if lower == upper else Value(lower, upper)

@@ -300,9 +300,11 @@ def _as_openvino_reads(text: str) -> PartialShape | None:
         elif dots and low.strip().isdigit() and high.strip().isdigit():
             dims.append(part if bounded(low) <= bounded(high) <= 2**63 - 1 else "?")
         elif re.fullmatch(r"-?[0-9]+", part) and part != "-1":
-            dims.append(
-                "?" if bounded(part) == 2**63 - 1 else part if 0 <= bounded(part) < 2**63 else "0"
-            )
+            size = bounded(part)
+            if size == 2**63 - 1:
+                dims.append("?")
+            else:
+                dims.append(part if 0 <= size < 2**63 else "0")
         else:
             dims.append(part)
     try:

@@ -247,13 +247,13 @@ class Einsum(Operation):
         for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):
             for label, shape in self.labelled(index, labels, tensor.shape).items():
                 known = sizes.get(label)
-                merged = (
-                    shape
-                    if known is None
-                    else known
-                    if tensor.rank is None and label != ELLIPSIS
-                    else known.broadcast(shape)
-                )
+                merged: PartialShape | None
+                if known is None:
+                    merged = shape
+                elif tensor.rank is None and label != ELLIPSIS:
+                    merged = known
+                else:
+                    merged = known.broadcast(shape)
                 if merged is None:
                     raise Violation(
                         f"`equation` '{self.equation}': input {index} has {_bare(shape)} where "

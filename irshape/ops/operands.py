@@ -41,9 +41,16 @@ class Between(NamedTuple):
         )
 
     def __str__(self) -> str:
+        low, high = (_written(limit) for limit in self)
         if self.high is None:
-            return f"{self.low:g} or more"
-        return f"{self.high:g} or less" if self.low is None else f"{self.low:g} to {self.high:g}"
+            return f"{low} or more"
+        if self.low is None:
+            return f"{high} or less"
+        return low if low == high else f"{low} to {high}"
+
+
+def _written(limit: Number | None) -> str:
+    return f"{limit:g}" if isinstance(limit, float) else str(limit)
 
 
 class OneOf(tuple[int, ...]):
@@ -65,7 +72,7 @@ def between(low: Number, high: Number) -> Between:
 
 Axes = tuple[str | int | EllipsisType, ...]
 """The axes of a shape: a name, which stands for the same size in all operands that have it; a size;
-`...` for any number of axes.
+`"?"` for an axis of any size; `...` for any number of axes.
 """
 
 
@@ -117,7 +124,7 @@ class Operand:
         assert self.axes is not None
         before = self.axes.index(...) if ... in self.axes else len(self.axes)
         for index, axis in enumerate(self.axes):
-            if not isinstance(axis, EllipsisType):
+            if not isinstance(axis, EllipsisType) and axis != "?":
                 yield axis, index if index < before else index - len(self.axes) + len(shape)
 
 
@@ -139,7 +146,7 @@ def operand(
     specified: those of the specification, where it allows fewer.
     rank: the rank or ranks it must have: `2`, `(2, 3)`, `at_least(2)`.
     shape: the axes instead of the rank, `("batch", "channels", ...)`. Axes of one name have one
-        size, in all operands; a number is the size that an axis must have.
+        size, in all operands; a number is the size that an axis must have; `"?"` is any size.
     single: whether it must be a scalar, or a list of one element.
     like: the operand whose element type it shares (a variadic one may name itself).
     value: whether inference looks at its value, which the engine provides where it is known.

@@ -238,13 +238,9 @@ def lowest(dtype: np.dtype[Any]) -> Any:
     """What the largest of nothing is: the padding, and in OpenVINO also what stands for a window of
     NaN or of negative infinity.
     """
-    return (
-        False
-        if dtype.kind == "b"
-        else np.finfo(dtype).min
-        if dtype.kind == "f"
-        else np.iinfo(dtype).min
-    )
+    if dtype.kind == "b":
+        return False
+    return np.finfo(dtype).min if dtype.kind == "f" else np.iinfo(dtype).min
 
 
 class AveragePooling(Pooling):

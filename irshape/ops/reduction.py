@@ -135,6 +135,7 @@ class ReduceMean(Reduction):
     """
 
     since = 1
+    sums_up = "mean"
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
         if data.dtype.kind not in "iu":
@@ -157,6 +158,7 @@ class ReduceSum(Reduction):
     """Sum; integers wrap around. Specification: ReduceSum-1."""
 
     since = 1
+    sums_up = "sum"
 
     def infer_value(self, data: Tensor, axes: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
         if data.value is None or data.rank != 1 or axes.known is None:

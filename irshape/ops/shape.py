@@ -11,7 +11,7 @@ from .axes import listed, normalized_axis, of_length, product
 from .declaration import ANY, INTEGER, NUMERIC, Operation, attribute, operand
 from .kinds import BOOLEAN, INDEX_TYPE
 from .lazy import Array, np
-from .tensors import Tensor, Value
+from .tensors import Number, Tensor, Value
 
 INT32_MAX = 2**31 - 1
 
@@ -250,10 +250,13 @@ def shown(tensor: Tensor) -> str:
     value = tensor.value
     if value is None:
         return f"of shape {tensor.shape}"
-    return listed(
-        str(low) if low == high else f"{low}..{high if high < UNBOUNDED else ''}"
-        for low, high in zip(value.lower, value.upper, strict=True)
-    )
+    return listed(map(_interval, value.lower, value.upper))
+
+
+def _interval(low: Number, high: Number) -> str:
+    if low == high:
+        return str(low)
+    return f"{low}..{high}" if high < UNBOUNDED else f"{low}.."
 
 
 class Squeeze(Reinterpretation):

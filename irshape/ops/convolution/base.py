@@ -33,7 +33,6 @@ class Sliding(Operation):
     dilations: Sizes = attribute(NATURALS, default=None, required=True)
     auto_pad: str = attribute(PAD_TYPES, default="explicit")
 
-    data_ranks: ClassVar[tuple[int, ...]] = (3, 4, 5)
     filter_lead: ClassVar[int] = 2
     """How many axes of `filters` come before the spatial ones."""
 
@@ -66,17 +65,6 @@ class Sliding(Operation):
         return next((count for count in (*counts, *given) if count is not None), None)
 
     def _spatial_axes_of_data(self, data: PartialShape, rank: int, filters: PartialShape) -> int:
-        *others, last = map(str, self.data_ranks)
-        wanted = f"{', '.join(others)} or {last}" if others else last
-        require(
-            rank in self.data_ranks,
-            f"`data` {data} has rank {rank}; expected rank {wanted} (batch, channels, spatial "
-            "axes)",
-            at="data",
-            expected=f"rank {wanted}",
-            actual=f"rank {rank}",
-            rule=INPUT_RANK,
-        )
         count = rank - 2
         filter_rank = count + self.filter_lead
         require(
@@ -177,7 +165,7 @@ class Sliding(Operation):
 class Convolving(Sliding):
     """A convolution of `data` with `filters`."""
 
-    data = operand(NUMERIC)
+    data = operand(NUMERIC, rank=(3, 4, 5))
     filters = operand(NUMERIC, like="data")
 
 

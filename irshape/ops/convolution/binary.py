@@ -23,11 +23,10 @@ class BinaryConvolution(Sliding):
     """
 
     since = 1
-    data = operand(NUMERIC)
+    data = operand(NUMERIC, rank=4)
     filters = operand(NUMERIC_OR_BOOLEAN)
     mode: str = attribute(Choice("xnor-popcount"), default="xnor-popcount", required=True)
     pad_value: float = attribute(FLOAT, default=0.0, required=True)
-    data_ranks = (4,)
 
     def infer(self, data: Tensor, filters: Tensor) -> Tensor:
         axes = self.spatial_axes(data.shape, filters.shape)

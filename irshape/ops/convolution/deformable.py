@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...faults import Violation, require
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
+from ...faults import require
+from ...rule_ids import INPUT_SHAPES
 from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, Dimension, PartialShape
 from ..accumulation import narrowed, widened
-from ..declaration import NUMERIC, attribute, operand
+from ..declaration import NUMERIC, at_least, attribute, operand
 from ..kinds import BOOLEAN, INT
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -26,11 +26,11 @@ class DeformableConvolution_1(Sliding):
     """
 
     since = 1
-    data = operand(NUMERIC, rank=4)
-    offsets = operand(NUMERIC, rank=4, like="data")
+    data = operand(NUMERIC, shape=("batch", "channels", "height", "width"))
+    offsets = operand(NUMERIC, shape=("batch", "?", "?", "?"), like="data")
     filters = operand(NUMERIC, rank=4, like="data")
-    group: int = attribute(INT)
-    deformable_group: int = attribute(INT)
+    group: int = attribute(INT, within=at_least(1))
+    deformable_group: int = attribute(INT, within=at_least(1))
     bilinear_interpolation_pad: bool = False
 
     def infer(
@@ -38,27 +38,17 @@ class DeformableConvolution_1(Sliding):
     ) -> Tensor:
         element_types = (tensor.element_type for tensor in (data, offsets, filters))
         element_type = next((one for one in element_types if not one.is_dynamic), DYNAMIC_TYPE)
-        for name in ("group", "deformable_group"):
-            number = getattr(self, name)
-            require(
-                number > 0,
-                f"`{name}` is {number}; expected 1 or more",
-                at=name,
-                expected="1 or more",
-                actual=number,
-                rule=ATTRIBUTE_VALUE,
-            )
         if data.rank is None and offsets.rank is None and filters.rank is None:
             return Tensor(element_type, DYNAMIC_SHAPE)
         self.check_sizes(2)
         self.check_groups(data.shape, filters.shape)
-        batch = DYNAMIC if data.rank is None else data.shape[0]
+        batch = self.dimensions(data, offsets).get("batch", DYNAMIC)
         channels = DYNAMIC if filters.rank is None else filters.shape[0]
         spatial = self.slid(data.shape, filters.shape, 2)
         if offsets.rank is not None:
-            batch = self.check_moves("offsets", offsets.shape, 2, batch, filters.shape, spatial)
+            self.check_moves("offsets", offsets.shape, 2, filters.shape, spatial)
         if mask is not None and mask.rank is not None:
-            self.check_moves("mask", mask.shape, 1, batch, filters.shape, spatial)
+            self.check_moves("mask", mask.shape, 1, filters.shape, spatial)
         return Tensor(element_type, (batch, channels, *spatial))
 
     def check_groups(self, data: PartialShape, filters: PartialShape) -> None:
@@ -89,13 +79,12 @@ class DeformableConvolution_1(Sliding):
         name: str,
         shape: PartialShape,
         each: int,
-        batch: Dimension,
         filters: PartialShape,
         spatial: Sequence[Dimension],
-    ) -> Dimension:
-        """The batch, once `offsets` or `mask` is known to fit the other inputs.
+    ) -> None:
+        """Raises `Violation` unless `offsets` or `mask` fits `filters` and the result.
 
-        `each` is the number of channels for each position of the kernel. Raises `Violation`.
+        `each` is the number of channels for each position of the kernel.
         """
         groups = self.deformable_group
         points = f"{groups} deformable groups × kernel" + (" × 2" if each == 2 else "")
@@ -119,15 +108,6 @@ class DeformableConvolution_1(Sliding):
             actual=shape[1],
             rule=INPUT_SHAPES,
         )
-        merged = batch.merge(shape[0])
-        if merged is None:
-            raise Violation(
-                f"`{name}` {shape} has a batch of {shape[0]}, `data` one of {batch}",
-                at=name,
-                expected=batch,
-                actual=shape[0],
-                rule=INPUT_SHAPES,
-            )
         result = PartialShape(spatial)
         require(
             result.compatible(PartialShape(shape[2:])),
@@ -138,7 +118,6 @@ class DeformableConvolution_1(Sliding):
             actual=PartialShape(shape[2:]),
             rule=INPUT_SHAPES,
         )
-        return merged
 
     def evaluate(
         self, data: Array, offsets: Array, filters: Array, mask: Array | None = None
@@ -198,7 +177,7 @@ class DeformableConvolution_8(DeformableConvolution_1):
     """
 
     since = 8
-    mask = operand(NUMERIC, rank=4, optional=True)
+    mask = operand(NUMERIC, shape=("batch", "?", "?", "?"), optional=True)
     bilinear_interpolation_pad: bool = attribute(BOOLEAN, default=False)
 
 

@@ -47,16 +47,6 @@ def require_size(what: str, name: str, tensor: Tensor, axis: int, *wanted: int) 
     )
 
 
-def require_boxes_and_scores(boxes: Tensor, scores: Tensor, coordinates: int = 4) -> None:
-    """Raises `Violation` unless `boxes` and `scores` fit each other.
-
-    Their shapes are [batch items, boxes, coordinates] and [batch items, classes, boxes].
-    """
-    require_same("batch items", "boxes", boxes, 0, "scores", scores, 0)
-    require_same("boxes", "boxes", boxes, 1, "scores", scores, 2)
-    require_size("the coordinates of a box", "boxes", boxes, 2, coordinates)
-
-
 def merged(what: str, first: Dimension, second: Dimension, *, at: str) -> Dimension:
     """The sizes that both dimensions allow. Raises `Violation` where there is none."""
     both = first.merge(second)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_SHAPES
 from ...types import DYNAMIC, Dimension
-from ..declaration import REAL, Operation, attribute, operand
+from ..declaration import REAL, Operation, at_least, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .agreement import attribute_size, require_same
+from .agreement import attribute_size
 from .geometry import descending, greedy
 
 CORNER, CENTER_SIZE = "caffe.PriorBoxParameter.CORNER", "caffe.PriorBoxParameter.CENTER_SIZE"
@@ -38,11 +38,11 @@ class DetectionOutputs(Operation):
         "width",
         "width_scale",
     )
-    box_logits = operand(REAL, rank=2)
+    box_logits = operand(REAL, shape=("images", "coordinates"))
     class_preds = operand(REAL, rank=2, like="box_logits")
     proposals = operand(REAL, rank=3)
     aux_class_preds = operand(REAL, rank=2, like="box_logits", optional=True)
-    aux_box_preds = operand(REAL, rank=2, like="box_logits", optional=True)
+    aux_box_preds = operand(REAL, shape=("images", "coordinates"), like="box_logits", optional=True)
     background_label_id: int = attribute(INT, default=0)
     top_k: int = attribute(INT, default=-1)
     variance_encoded_in_target: bool = attribute(BOOLEAN, default=False)
@@ -115,14 +115,9 @@ class DetectionOutputs(Operation):
             if not proposals.shape[0].contains(1):
                 require_images("proposals", proposals, images)
             priors = self.priors_of_proposals(proposals, priors)
-        if aux_class_preds is not None and aux_box_preds is not None:
-            if aux_class_preds.rank is not None:
-                require_images("aux_class_preds", aux_class_preds, images)
-                priors = self.priors_of_auxiliary_scores(aux_class_preds, priors)
-            require_same("images", "aux_box_preds", aux_box_preds, 0, "box_logits", box_logits, 0)
-            require_same(
-                "coordinates", "aux_box_preds", aux_box_preds, 1, "box_logits", box_logits, 1
-            )
+        if aux_class_preds is not None and aux_class_preds.rank is not None:
+            require_images("aux_class_preds", aux_class_preds, images)
+            priors = self.priors_of_auxiliary_scores(aux_class_preds, priors)
         rows = images * self.rows_per_image(classes, priors)
         return Tensor(box_logits.element_type, [1, 1, rows, 7])
 
@@ -351,7 +346,7 @@ class DetectionOutput_1(DetectionOutputs):
     """
 
     since = 1
-    num_classes: int = attribute(INT)
+    num_classes: int = attribute(INT, within=at_least(1))
 
     def counts(
         self,
@@ -361,14 +356,6 @@ class DetectionOutput_1(DetectionOutputs):
         aux_class_preds: Tensor | None,
         aux_box_preds: Tensor | None,
     ) -> tuple[int, int]:
-        require(
-            self.num_classes > 0,
-            f"`num_classes` is {self.num_classes}; expected at least 1",
-            at="num_classes",
-            expected="1 or more",
-            actual=self.num_classes,
-            rule=ATTRIBUTE_VALUE,
-        )
         return self.num_classes, 0
 
 

@@ -14,7 +14,7 @@ from ..declaration import REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, FLOATS, INT, INTS
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .agreement import attribute_size, merged, require_same, require_size
+from .agreement import attribute_size, merged, require_size
 from .geometry import descending, greedy, moved, touching_overlaps
 from .proposals import best, refined
 from .roi import aligned
@@ -32,10 +32,11 @@ class ExperimentalDetectronDetectionOutput(Operation):
 
     since = 6
     also_under = ("experimental", "extension")
-    input_rois = operand(REAL, rank=2)
+    input_rois = operand(REAL, shape=("regions", 4))
     input_deltas = operand(REAL, rank=2, like="input_rois")
     input_scores = operand(REAL, rank=2, like="input_rois")
-    input_im_info = operand(REAL, rank=2, like="input_rois")
+    # height, width and scale of one image
+    input_im_info = operand(REAL, shape=(1, 3), like="input_rois")
     score_threshold: float = attribute(FLOAT, default=0.0, required=True)
     nms_threshold: float = attribute(FLOAT, default=0.0, required=True)
     max_delta_log_wh: float = attribute(FLOAT, default=0.0, required=True)
@@ -48,20 +49,19 @@ class ExperimentalDetectronDetectionOutput(Operation):
     def infer(
         self, input_rois: Tensor, input_deltas: Tensor, input_scores: Tensor, input_im_info: Tensor
     ) -> tuple[Tensor, ...]:
-        require_size("the coordinates of a region", "input_rois", input_rois, 1, 4)
+        # not declared: the number of classes is an attribute
         if self.num_classes >= 0:
             each = f"for each of {self.num_classes} classes"
             deltas = self.num_classes * 4
             require_size(f"4 deltas {each}", "input_deltas", input_deltas, 1, deltas)
             require_size(f"a score {each}", "input_scores", input_scores, 1, self.num_classes)
-        require_size("one image", "input_im_info", input_im_info, 0, 1)
-        require_size("height, width and scale of the image", "input_im_info", input_im_info, 1, 3)
         regions = DYNAMIC
         by_region = {
             "input_rois": input_rois,
             "input_deltas": input_deltas,
             "input_scores": input_scores,
         }
+        # not declared: OpenVINO compares them only if all three ranks are known
         if all(tensor.rank is not None for tensor in by_region.values()):
             for name, tensor in by_region.items():
                 regions = merged("the number of regions", regions, tensor.shape[0], at=name)
@@ -138,10 +138,11 @@ class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
 
     since = 6
     also_under = ("experimental", "extension")
-    input_im_info = operand(REAL, rank=1)
-    input_anchors = operand(REAL, rank=2, like="input_im_info")
-    input_deltas = operand(REAL, rank=3, like="input_im_info")
-    input_scores = operand(REAL, rank=3, like="input_im_info")
+    # height, width and scale of the image
+    input_im_info = operand(REAL, shape=(3,))
+    input_anchors = operand(REAL, shape=("?", 4), like="input_im_info")
+    input_deltas = operand(REAL, shape=("?", "rows", "columns"), like="input_im_info")
+    input_scores = operand(REAL, shape=("anchors", "rows", "columns"), like="input_im_info")
     min_size: float = attribute(FLOAT, default=0.0, required=True)
     nms_threshold: float = attribute(FLOAT, default=0.0, required=True)
     pre_nms_count: int = attribute(INT, default=0, required=True)
@@ -154,10 +155,6 @@ class ExperimentalDetectronGenerateProposalsSingleImage(Operation):
         input_deltas: Tensor,
         input_scores: Tensor,
     ) -> tuple[Tensor, ...]:
-        require_size("height, width and scale of the image", "input_im_info", input_im_info, 0, 3)
-        require_size("the coordinates of an anchor", "input_anchors", input_anchors, 1, 4)
-        require_same("rows", "input_deltas", input_deltas, 1, "input_scores", input_scores, 1)
-        require_same("columns", "input_deltas", input_deltas, 2, "input_scores", input_scores, 2)
         rows = attribute_size(self.post_nms_count)
         element_type = input_im_info.element_type
         return Tensor(element_type, [rows, 4]), Tensor(element_type, [rows])
@@ -189,9 +186,9 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
 
     since = 6
     also_under = ("experimental", "extension")
-    priors = operand(REAL, rank=2)
-    feature_map = operand(REAL, rank=4, like="priors")
-    im_data = operand(REAL, rank=4, like="priors")
+    priors = operand(REAL, shape=("priors", 4))
+    feature_map = operand(REAL, shape=("batch", "?", "height", "width"), like="priors")
+    im_data = operand(REAL, shape=("batch", "?", "?", "?"), like="priors")
     # the default is true by the specification, but OpenVINO takes false
     flatten: bool = attribute(BOOLEAN, default=False)
     h: int = attribute(INT, default=0)
@@ -200,8 +197,6 @@ class ExperimentalDetectronPriorGridGenerator(Operation):
     stride_y: float = attribute(FLOAT, default=0.0)
 
     def infer(self, priors: Tensor, feature_map: Tensor, im_data: Tensor) -> Tensor:
-        require_size("the coordinates of a prior box", "priors", priors, 1, 4)
-        require_same("batch items", "feature_map", feature_map, 0, "im_data", im_data, 0)
         count = DYNAMIC if priors.rank is None else priors.shape[0]
         height, width = (DYNAMIC, DYNAMIC) if feature_map.rank is None else feature_map.shape[2:]
         if not self.flatten:
@@ -243,7 +238,7 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
     since = 6
     also_under = ("experimental", "extension")
     tolerated = ("distribute_rois_between_levels", "image_id", "preserve_rois_order")
-    input_rois = operand(REAL, rank=2)
+    input_rois = operand(REAL, shape=("regions", 4))
     input_pyramid = operand(REAL, rank=4, like="input_rois", variadic=True)
     output_size: int = attribute(INT, default=0, required=True)
     sampling_ratio: int = attribute(INT, default=0, required=True)
@@ -251,7 +246,6 @@ class ExperimentalDetectronROIFeatureExtractor(Operation):
     aligned: bool = attribute(BOOLEAN, default=False)
 
     def infer(self, input_rois: Tensor, *input_pyramid: Tensor) -> tuple[Tensor, ...]:
-        require_size("the coordinates of a region", "input_rois", input_rois, 1, 4)
         channels = DYNAMIC
         for tensor in input_pyramid:
             require_size("one batch item", "input_pyramid", tensor, 0, 1)
@@ -309,13 +303,11 @@ class ExperimentalDetectronTopKROIs(Operation):
 
     since = 6
     also_under = ("experimental", "extension")
-    input_rois = operand(REAL, rank=2)
-    rois_probs = operand(REAL, rank=1, like="input_rois")
+    input_rois = operand(REAL, shape=("regions", 4))
+    rois_probs = operand(REAL, shape=("regions",), like="input_rois")
     max_rois: int = attribute(INT, default=0)
 
     def infer(self, input_rois: Tensor, rois_probs: Tensor) -> Tensor:
-        require_size("the coordinates of a region", "input_rois", input_rois, 1, 4)
-        require_same("regions", "input_rois", input_rois, 0, "rois_probs", rois_probs, 0)
         return Tensor(input_rois.element_type, [attribute_size(self.max_rois), 4])
 
     def evaluate(self, input_rois: Array, rois_probs: Array) -> Array:

@@ -10,11 +10,11 @@ from typing import Any
 from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK
 from ...types import DYNAMIC, UNBOUNDED, Dimension, ElementType
-from ..declaration import I32_I64, Operation, attribute, operand
+from ..declaration import I32_I64, Operation, attribute, between, operand
 from ..kinds import BOOLEAN, FLOAT, INDEX_TYPE, INT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .agreement import require_boxes_and_scores, require_same, require_size
+from .agreement import require_same
 from .geometry import descending, overlaps, touching_overlaps
 from .nms import F32_F16_BF16, I64
 
@@ -31,8 +31,8 @@ class DetectionSuppression(Operation):
     rows are [class, score, x1, y1, x2, y2].
     """
 
-    boxes = operand(F32_F16_BF16, rank=3)
-    scores = operand(F32_F16_BF16, rank=3, like="boxes")
+    boxes = operand(F32_F16_BF16, shape=("batch", "num_boxes", 4))
+    scores = operand(F32_F16_BF16, shape=("batch", "classes", "num_boxes"), like="boxes")
     sort_result_type: str = attribute(Choice("classid", "score", "none"), default="none")
     sort_result_across_batch: bool = attribute(BOOLEAN, default=False)
     output_type: ElementType = attribute(INDEX_TYPE, default=I64)
@@ -42,6 +42,7 @@ class DetectionSuppression(Operation):
     background_class: int = attribute(INT, default=-1)
     normalized: bool = attribute(BOOLEAN, default=True)
 
+    # not declared: MatrixNms does not look at them as long as the rank of `boxes` is unknown
     def require_counts(self) -> None:
         for name in ("nms_top_k", "keep_top_k", "background_class"):
             seen = getattr(self, name)
@@ -143,7 +144,6 @@ class MatrixNms(DetectionSuppression):
         if boxes.rank is None:
             return self.outputs(boxes, DYNAMIC, DYNAMIC)
         self.require_counts()
-        require_boxes_and_scores(boxes, scores)
         if scores.rank is None:
             return self.outputs(boxes, DYNAMIC, boxes.shape[0])
         count = capped(boxes.shape[1], self.nms_top_k) if self.nms_top_k > -1 else boxes.shape[1]
@@ -187,20 +187,12 @@ class MulticlassNms_8(DetectionSuppression):
 
     since = 8
     iou_threshold: float = attribute(FLOAT, default=0.0)
-    nms_eta: float = attribute(FLOAT, default=1.0)
+    nms_eta: float = attribute(FLOAT, default=1.0, within=between(0, 1))
 
     def infer(
         self, boxes: Tensor, scores: Tensor, roisnum: Tensor | None = None
     ) -> tuple[Tensor, ...]:
         self.require_counts()
-        require(
-            0 <= self.nms_eta <= 1,
-            f"`nms_eta` is {self.nms_eta:g}; expected a number from 0 to 1",
-            at="nms_eta",
-            expected="0 to 1",
-            actual=self.nms_eta,
-            rule=ATTRIBUTE_VALUE,
-        )
         if boxes.rank is None:
             return self.outputs(boxes, DYNAMIC, DYNAMIC)
         require(
@@ -214,12 +206,8 @@ class MulticlassNms_8(DetectionSuppression):
             help="make the rank of `scores` known",
         )
         if roisnum is None:
-            require_boxes_and_scores(boxes, scores)
             classes, images, counts = scores.shape[1], scores.shape[0], boxes.shape[0]
         else:
-            require_same("classes", "boxes", boxes, 0, "scores", scores, 0)
-            require_same("boxes", "boxes", boxes, 1, "scores", scores, 1)
-            require_size("the coordinates of a box", "boxes", boxes, 2, 4)
             if roisnum.rank is None:
                 return self.outputs(boxes, DYNAMIC, DYNAMIC)
             classes, images, counts = boxes.shape[0], roisnum.shape[0], roisnum.shape[0]
@@ -286,4 +274,11 @@ class MulticlassNms_9(MulticlassNms_8):
             actual=f"rank {scores.rank}",
             rule=INPUT_RANK,
         )
+        # not declared: what the axes of `scores` stand for depends on `roisnum`
+        if roisnum is None:
+            require_same("batch items", "boxes", boxes, 0, "scores", scores, 0)
+            require_same("boxes", "boxes", boxes, 1, "scores", scores, 2)
+        else:
+            require_same("classes", "boxes", boxes, 0, "scores", scores, 0)
+            require_same("boxes", "boxes", boxes, 1, "scores", scores, 1)
         return super().infer(boxes, scores, roisnum)

@@ -10,7 +10,7 @@ from ..declaration import ANY, INTEGER, REAL, Operation, attribute, operand, typ
 from ..kinds import BOOLEAN, INDEX_TYPE, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .agreement import attribute_size, require_boxes_and_scores, require_size
+from .agreement import attribute_size
 from .geometry import descending, greedy, overlaps, rotated_overlaps
 
 F32_F16_BF16 = types("f32 f16 bf16")
@@ -34,8 +34,8 @@ class Suppression(Operation):
     Every class of every batch item is treated separately.
     """
 
-    boxes = operand(ANY, rank=3)
-    scores = operand(ANY, rank=3)
+    boxes = operand(ANY, shape=("batch", "num_boxes", 4))
+    scores = operand(ANY, shape=("batch", "classes", "num_boxes"))
     max_output_boxes_per_class = operand(ANY, specified=INTEGER, rank=0, optional=True, value=True)
     iou_threshold = operand(ANY, rank=0, optional=True)
     score_threshold = operand(ANY, rank=0, optional=True)
@@ -130,7 +130,6 @@ class NonMaxSuppression_1(Suppression):
         iou_threshold: Tensor | None,
         score_threshold: Tensor | None,
     ) -> Tensor | tuple[Tensor, ...]:
-        require_boxes_and_scores(boxes, scores)
         return Tensor(self.output_type, [self.rows(boxes, scores, max_output_boxes_per_class), 3])
 
     def rows(self, boxes: Tensor, scores: Tensor, limit: Tensor | None) -> Dimension:
@@ -230,14 +229,14 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
     """
 
     since = 5
-    boxes = operand(F32_F16_BF16, rank=3)
-    scores = operand(F32_F16_BF16, rank=3)
+    boxes = operand(F32_F16_BF16, shape=("batch", "num_boxes", 4))
+    scores = operand(F32_F16_BF16, shape=("batch", "classes", "num_boxes"))
     max_output_boxes_per_class = operand(
-        ANY, specified=INTEGER, rank=(0, 1), optional=True, value=True
+        ANY, specified=INTEGER, rank=(0, 1), single=True, optional=True, value=True
     )
-    iou_threshold = operand(F32_F16_BF16, rank=(0, 1), optional=True)
-    score_threshold = operand(F32_F16_BF16, rank=(0, 1), optional=True)
-    soft_nms_sigma = operand(F32_F16_BF16, rank=(0, 1), optional=True)
+    iou_threshold = operand(F32_F16_BF16, rank=(0, 1), single=True, optional=True)
+    score_threshold = operand(F32_F16_BF16, rank=(0, 1), single=True, optional=True)
+    soft_nms_sigma = operand(F32_F16_BF16, rank=(0, 1), single=True, optional=True)
 
     def infer(
         self,
@@ -248,13 +247,6 @@ class NonMaxSuppression_5(NonMaxSuppression_4):
         score_threshold: Tensor | None,
         soft_nms_sigma: Tensor | None = None,
     ) -> tuple[Tensor, ...]:
-        require_boxes_and_scores(boxes, scores)
-        require_single(
-            max_output_boxes_per_class=max_output_boxes_per_class,
-            iou_threshold=iou_threshold,
-            score_threshold=score_threshold,
-            soft_nms_sigma=soft_nms_sigma,
-        )
         return selected(self.output_type, boxes, scores, max_output_boxes_per_class)
 
     def fading(self, common: Array, iou_threshold: Any, sigma: Any) -> Array:
@@ -296,13 +288,6 @@ class NonMaxSuppression_9(NonMaxSuppression_5):
         return Suppression.fading(self, common, iou_threshold, sigma)
 
 
-def require_single(**inputs: Tensor | None) -> None:
-    """Raises `Violation` unless thresholds and limits are scalars or have one element."""
-    for name, tensor in inputs.items():
-        if tensor is not None and tensor.rank == 1:
-            require_size("the only element", name, tensor, 0, 1)
-
-
 def selected(
     output_type: ElementType, boxes: Tensor, scores: Tensor, limit: Tensor | None
 ) -> tuple[Tensor, ...]:
@@ -333,11 +318,11 @@ class NMSRotated(Suppression):
     """
 
     since = 13
-    boxes = operand(REAL, rank=3)
-    scores = operand(REAL, rank=3)
-    max_output_boxes_per_class = operand(INTEGER, rank=(0, 1), value=True)
-    iou_threshold = operand(REAL, rank=(0, 1))
-    score_threshold = operand(REAL, rank=(0, 1))
+    boxes = operand(REAL, shape=("batch", "num_boxes", 5))
+    scores = operand(REAL, shape=("batch", "classes", "num_boxes"))
+    max_output_boxes_per_class = operand(INTEGER, rank=(0, 1), single=True, value=True)
+    iou_threshold = operand(REAL, rank=(0, 1), single=True)
+    score_threshold = operand(REAL, rank=(0, 1), single=True)
     output_type: ElementType = attribute(INDEX_TYPE, default=I64)
     clockwise: bool = attribute(BOOLEAN, default=True)
 
@@ -349,12 +334,6 @@ class NMSRotated(Suppression):
         iou_threshold: Tensor,
         score_threshold: Tensor,
     ) -> tuple[Tensor, ...]:
-        require_boxes_and_scores(boxes, scores, 5)
-        require_single(
-            max_output_boxes_per_class=max_output_boxes_per_class,
-            iou_threshold=iou_threshold,
-            score_threshold=score_threshold,
-        )
         return selected(self.output_type, boxes, scores, max_output_boxes_per_class)
 
     def evaluate(

@@ -49,6 +49,7 @@ class PriorBoxes(Operation):
         if output_size.value is None:
             return Tensor(F32, [2, DYNAMIC])
         count = len(output_size.value)
+        # not declared: OpenVINO does not look at the length of a list whose value is unknown
         require(
             count == 2,
             f"`output_size` holds height and width, but it has {count} elements",

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 
 from ...faults import require
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
+from ...rule_ids import INPUT_SHAPES
 from ...types import DYNAMIC, Dimension, ElementType
-from ..declaration import ANY, REAL, Operation, attribute, operand
+from ..declaration import ANY, REAL, Operation, at_least, attribute, between, operand
 from ..kinds import BOOLEAN, FLOAT, FLOATS, INDEX_TYPE, INT, POSITIVE, STRING
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .agreement import merged, require_same, require_size
+from .agreement import require_same, require_size
 from .geometry import descending, greedy, moved, touching_overlaps, within
 
 I64 = ElementType.of("i64")
@@ -48,8 +48,8 @@ class Proposal_1(Operation):
     """
 
     since = 1
-    class_probs = operand(REAL, rank=4)
-    bbox_deltas = operand(REAL, rank=4)
+    class_probs = operand(REAL, shape=("images", "?", "?", "?"))
+    bbox_deltas = operand(REAL, shape=("images", "?", "?", "?"))
     image_shape = operand(REAL, rank=1)
     base_size: int = attribute(POSITIVE, default=0, required=True)
     pre_nms_topn: int = attribute(POSITIVE, default=0, required=True)
@@ -74,10 +74,8 @@ class Proposal_1(Operation):
 
     def rows(self, class_probs: Tensor, bbox_deltas: Tensor, image_shape: Tensor) -> Dimension:
         """The number of rows. Raises `Violation` where the inputs do not fit each other."""
-        images = [
-            tensor.shape[0] for tensor in (class_probs, bbox_deltas) if tensor.rank is not None
-        ]
-        if len(images) == 2:
+        images = self.dimensions(class_probs, bbox_deltas).get("images", DYNAMIC)
+        if class_probs.rank is not None and bbox_deltas.rank is not None:
             wanted, seen = class_probs.shape[1] * 2, bbox_deltas.shape[1]
             require(
                 seen.compatible(wanted),
@@ -88,14 +86,10 @@ class Proposal_1(Operation):
                 actual=seen,
                 rule=INPUT_SHAPES,
             )
-            require_same("images", "class_probs", class_probs, 0, "bbox_deltas", bbox_deltas, 0)
-            images = [merged("the number of images", *images, at="class_probs")]
         require_size(
             "height, width and scale (or scales) of the image", "image_shape", image_shape, 0, 3, 4
         )
-        return (images[0] if images else DYNAMIC) * (
-            self.post_nms_topn if self.post_nms_topn >= 0 else DYNAMIC
-        )
+        return images * (self.post_nms_topn if self.post_nms_topn >= 0 else DYNAMIC)
 
     @property
     def tensorflow(self) -> bool:
@@ -224,42 +218,22 @@ class GenerateProposals(Operation):
     """Boxes, scores, and the number of boxes of each image. Specification: GenerateProposals-9."""
 
     since = 9
-    im_info = operand(ANY, rank=2)
-    anchors = operand(ANY, rank=4)
-    boxesdeltas = operand(ANY, rank=4)
-    scores = operand(ANY, rank=4)
+    im_info = operand(ANY, shape=("images", "?"))
+    anchors = operand(ANY, shape=("?", "?", "?", 4))
+    boxesdeltas = operand(ANY, shape=("images", "?", "rows", "columns"))
+    scores = operand(ANY, shape=("images", "anchors", "rows", "columns"))
     min_size: float = attribute(FLOAT, default=0.0, required=True)
     nms_threshold: float = attribute(FLOAT, default=0.0, required=True)
-    pre_nms_count: int = attribute(INT)
-    post_nms_count: int = attribute(INT)
+    pre_nms_count: int = attribute(INT, within=at_least(1))
+    post_nms_count: int = attribute(INT, within=at_least(1))
     normalized: bool = attribute(BOOLEAN, default=True)
-    nms_eta: float = attribute(FLOAT, default=1.0)
+    nms_eta: float = attribute(FLOAT, default=1.0, within=between(1, 1))
     roi_num_type: ElementType = attribute(INDEX_TYPE, default=I64)
 
     def infer(
         self, im_info: Tensor, anchors: Tensor, boxesdeltas: Tensor, scores: Tensor
     ) -> tuple[Tensor, ...]:
-        for name in ("pre_nms_count", "post_nms_count"):
-            seen = getattr(self, name)
-            require(
-                seen > 0,
-                f"`{name}` is {seen}; expected at least 1",
-                at=name,
-                expected="1 or more",
-                actual=seen,
-                rule=ATTRIBUTE_VALUE,
-            )
-        require(
-            self.nms_eta == 1,
-            f"`nms_eta` is {self.nms_eta:g}; OpenVINO accepts only 1",
-            at="nms_eta",
-            expected="1",
-            actual=self.nms_eta,
-            rule=ATTRIBUTE_VALUE,
-        )
         require_size("height, width and scale (or scales) of an image", "im_info", im_info, 1, 3, 4)
-        require_size("the coordinates of an anchor", "anchors", anchors, 3, 4)
-        require_same("images", "boxesdeltas", boxesdeltas, 0, "scores", scores, 0)
         if boxesdeltas.rank is not None and scores.rank is not None:
             wanted, seen = scores.shape[1] * 4, boxesdeltas.shape[1]
             require(
@@ -271,16 +245,12 @@ class GenerateProposals(Operation):
                 actual=seen,
                 rule=INPUT_SHAPES,
             )
-        require_same("rows", "boxesdeltas", boxesdeltas, 2, "scores", scores, 2)
-        require_same("columns", "boxesdeltas", boxesdeltas, 3, "scores", scores, 3)
+        # not declared: OpenVINO does not compare `anchors` with `boxesdeltas`
         require_same("rows", "anchors", anchors, 0, "scores", scores, 2)
         require_same("columns", "anchors", anchors, 1, "scores", scores, 3)
         require_same("anchors", "anchors", anchors, 2, "scores", scores, 1)
-        images = DYNAMIC
-        by_image = {"im_info": im_info, "boxesdeltas": boxesdeltas, "scores": scores}
-        for name, tensor in by_image.items():
-            if tensor.rank is not None:
-                images = merged("the number of images", images, tensor.shape[0], at=name)
+        sizes = self.dimensions(im_info, anchors, boxesdeltas, scores)
+        images = sizes.get("images", DYNAMIC)
         rows = Dimension(0, (images * self.post_nms_count).high)
         return (
             Tensor(im_info.element_type, [rows, 4]),

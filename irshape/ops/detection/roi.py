@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from ...faults import require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
 from ...types import DYNAMIC
-from ..declaration import ANY, INTEGER, REAL, Operation, attribute, operand
+from ..declaration import ANY, INTEGER, REAL, Operation, at_least, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, INT, INTS, NATURAL, POSITIVE, STRING, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .agreement import attribute_size, require_same, require_size
+from .agreement import attribute_size
 
 Place = Callable[[Array, Array], tuple[Array, Array]]
 """Maps the coordinates y, x of samples to their places on the feature map."""
@@ -82,22 +82,16 @@ def aligned(
 class AlignedPooling(Operation):
     """What the ROIAlign operations share: regions, their batch items, and the grid of samples."""
 
-    coordinates = 4
     data = operand(REAL, rank=4)
-    rois = operand(REAL, rank=2, like="data")
-    batch_indices = operand(INTEGER, rank=1)
+    rois = operand(REAL, shape=("regions", 4), like="data")
+    batch_indices = operand(INTEGER, shape=("regions",))
     pooled_h: int = attribute(INT, default=0, required=True)
     pooled_w: int = attribute(INT, default=0, required=True)
     sampling_ratio: int = attribute(INT, default=0, required=True)
     spatial_scale: float = attribute(FLOAT, default=0.0, required=True)
 
     def infer(self, data: Tensor, rois: Tensor, batch_indices: Tensor) -> Tensor:
-        require_size("the coordinates of a region", "rois", rois, 1, self.coordinates)
-        require_same("regions", "rois", rois, 0, "batch_indices", batch_indices, 0)
-        regions = DYNAMIC
-        for tensor in (rois, batch_indices):
-            if tensor.rank is not None:
-                regions = regions.merge(tensor.shape[0]) or regions
+        regions = self.dimensions(data, rois, batch_indices).get("regions", DYNAMIC)
         channels = DYNAMIC if data.rank is None else data.shape[1]
         pooled = (attribute_size(self.pooled_h), attribute_size(self.pooled_w))
         return Tensor(data.element_type, [regions, channels, *pooled])
@@ -160,7 +154,7 @@ class ROIAlignRotated(AlignedPooling):
     """
 
     since = 15
-    coordinates = 5
+    rois = operand(REAL, shape=("regions", 5), like="data")
     clockwise_mode: bool = attribute(BOOLEAN, default=False, required=True)
 
     def pool(self, features: Array, roi: Array) -> Array:
@@ -209,7 +203,8 @@ class ROIPooling(Operation):
 
     since, written = 1, 2
     data = operand(REAL, rank=4)
-    rois = operand(REAL, rank=2, like="data")
+    # the batch item of a region, and its coordinates
+    rois = operand(REAL, shape=("regions", 5), like="data")
     output_size: tuple[int, ...] = attribute(INTS, default=())
     output_roi: tuple[int, ...] | None = attribute(INTS, default=None)
     pooled_h: int | None = attribute(NATURAL, default=None)
@@ -230,7 +225,6 @@ class ROIPooling(Operation):
         )
 
     def infer(self, data: Tensor, rois: Tensor) -> Tensor:
-        require_size("the batch item and coordinates of a region", "rois", rois, 1, 5)
         if self.output_roi is not None:
             count = len(self.output_roi)
             require(
@@ -325,7 +319,8 @@ class PositionSensitivePooling(Operation):
     """What PSROIPooling and DeformablePSROIPooling share: each bin has channels of its own."""
 
     data = operand(REAL, rank=4)
-    rois = operand(REAL, rank=2)
+    # the batch item of a region, and its coordinates
+    rois = operand(REAL, shape=("regions", 5))
     spatial_bins_x: int = attribute(NATURAL, default=1)
     spatial_bins_y: int = attribute(NATURAL, default=1)
 
@@ -351,6 +346,7 @@ class PSROIPooling(PositionSensitivePooling):
     mode: str = attribute(Choice("average", "bilinear", case_sensitive=True))
 
     def infer(self, data: Tensor, rois: Tensor) -> Tensor:
+        # not declared: OpenVINO reads a negative number as a large one and accepts it
         require(
             self.group_size,
             "`group_size` is 0; expected at least 1",
@@ -359,6 +355,7 @@ class PSROIPooling(PositionSensitivePooling):
             actual=0,
             rule=ATTRIBUTE_VALUE,
         )
+        # not declared: OpenVINO does not look at them in the other mode
         if self.mode == "bilinear":
             for name in ("spatial_bins_x", "spatial_bins_y"):
                 require(
@@ -386,7 +383,6 @@ class PSROIPooling(PositionSensitivePooling):
                 actual=data.shape[1],
                 rule=INPUT_SHAPES,
             )
-        require_size("the batch item and coordinates of a region", "rois", rois, 1, 5)
         return self.shape(data, rois, self.output_dim, self.group_size)
 
     def evaluate(self, data: Array, rois: Array) -> Array:
@@ -457,24 +453,14 @@ class DeformablePSROIPooling(PositionSensitivePooling):
     data = operand(ANY, rank=4)
     rois = operand(ANY, rank=2)
     offsets = operand(ANY, rank=4, optional=True)
-    output_dim: int = attribute(INT)
+    output_dim: int = attribute(INT, within=at_least(1))
     spatial_scale: float = attribute(FLOAT, default=0.0, required=True)
-    group_size: int = attribute(INT, default=1)
+    group_size: int = attribute(INT, default=1, within=at_least(1))
     mode: str = attribute(STRING, default="bilinear_deformable")
     trans_std: float = attribute(FLOAT, default=1.0)
     part_size: int = attribute(POSITIVE, default=1)
 
     def infer(self, data: Tensor, rois: Tensor, offsets: Tensor | None) -> Tensor:
-        for name in ("output_dim", "group_size"):
-            size = getattr(self, name)
-            require(
-                size > 0,
-                f"`{name}` is {size}; expected at least 1",
-                at=name,
-                expected="1 or more",
-                actual=size,
-                rule=ATTRIBUTE_VALUE,
-            )
         return self.shape(data, rois, self.output_dim, self.group_size)
 
     def evaluate(self, data: Array, rois: Array, offsets: Array | None) -> Array:

@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 from ...faults import require
 from ...rule_ids import INPUT_COUNT, INPUT_SHAPES
-from ...types import DYNAMIC_TYPE, Dimension, PartialShape
+from ...types import DYNAMIC, DYNAMIC_TYPE, Dimension, PartialShape
 from ..declaration import REAL, Operation, attribute, operand, types
 from ..elementwise import computed
 from ..kinds import BOOLEAN
@@ -17,22 +17,11 @@ COLOUR_TYPES: Final = (REAL - types("nf4")) | types("u8")
 AXES: Final = ("batch", "height", "width")
 
 
-def plane(tensor: Tensor, name: str, channels: int) -> tuple[Dimension, Dimension, Dimension]:
-    """Batch, height and width of an NHWC input.
-
-    Raises `Violation` unless it can have that many channels.
-    """
+def plane(tensor: Tensor) -> tuple[Dimension, Dimension, Dimension]:
+    """Batch, height and width of an NHWC input."""
     if tensor.rank is None:
-        tensor = Tensor(tensor.element_type, PartialShape.of_rank(4))
-    batch, height, width, depth = tensor.shape
-    require(
-        depth.contains(channels),
-        f"`{name}` {tensor.shape} has {depth} channels (axis 3); it must have {channels}",
-        at=name,
-        expected=channels,
-        actual=depth,
-        rule=INPUT_SHAPES,
-    )
+        return DYNAMIC, DYNAMIC, DYNAMIC
+    batch, height, width, _ = tensor.shape
     return batch, height, width
 
 
@@ -72,7 +61,7 @@ class FromPlanes(Operation):
         )
         element_types = (tensor.element_type for tensor in (y, *given))
         element_type = next((one for one in element_types if not one.is_dynamic), DYNAMIC_TYPE)
-        batch, height, width = plane(y, "y", 1)
+        batch, height, width = plane(y)
         if not given:
             third = height.divided(3)
             require(
@@ -101,7 +90,7 @@ class FromPlanes(Operation):
         chroma: Tensor,
     ) -> tuple[Dimension, Dimension, Dimension]:
         """Batch, height and width of the image, given one more chroma plane."""
-        batch, height, width = plane(chroma, name, 2 // len(self.chroma_names))
+        batch, height, width = plane(chroma)
         merged = []
         for what, ours, theirs in zip(AXES, sizes, (batch, height * 2, width * 2), strict=True):
             size = ours.merge(theirs)
@@ -149,8 +138,8 @@ class NV12toRGB(FromPlanes):
 
     since = 8
     chroma_names = ("uv",)
-    y = operand(COLOUR_TYPES, rank=4)
-    uv = operand(COLOUR_TYPES, rank=4, like="y", optional=True)
+    y = operand(COLOUR_TYPES, shape=("batch", "height", "width", 1))
+    uv = operand(COLOUR_TYPES, shape=("batch", "?", "?", 2), like="y", optional=True)
 
     def infer(self, y: Tensor, uv: Tensor | None) -> Tensor:
         return self.planes(y, uv)
@@ -178,9 +167,13 @@ class I420toRGB(FromPlanes):
 
     since = 8
     chroma_names = ("u", "v")
-    y = operand(COLOUR_TYPES, rank=4)
-    u = operand(COLOUR_TYPES, rank=4, like="y", optional=True)
-    v = operand(COLOUR_TYPES, rank=4, like="y", optional=True)
+    y = operand(COLOUR_TYPES, shape=("batch", "height", "width", 1))
+    u = operand(
+        COLOUR_TYPES, shape=("batch", "chroma_height", "chroma_width", 1), like="y", optional=True
+    )
+    v = operand(
+        COLOUR_TYPES, shape=("batch", "chroma_height", "chroma_width", 1), like="y", optional=True
+    )
 
     def infer(self, y: Tensor, u: Tensor | None, v: Tensor | None) -> Tensor:
         return self.planes(y, u, v)
@@ -209,11 +202,11 @@ class RGBtoNV12(Operation):
 
     since = 17
     blue_first: ClassVar[bool] = False
-    image = operand(COLOUR_TYPES, rank=4)
+    image = operand(COLOUR_TYPES, shape=("batch", "height", "width", 3))
     single_plane: bool = attribute(BOOLEAN, default=True)
 
     def infer(self, image: Tensor) -> Tensor | tuple[Tensor, ...]:
-        batch, height, width = plane(image, "image", 3)
+        batch, height, width = plane(image)
         require_even(height, width, "image")
         half_height, half_width = height.divided(2), width.divided(2)
         require(

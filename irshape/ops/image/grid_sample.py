@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...faults import require
-from ...rule_ids import INPUT_SHAPES
 from ...types import DYNAMIC, PartialShape
 from ..conversion import plain
 from ..declaration import ANY, REAL, Operation, attribute, operand, types
@@ -24,37 +22,20 @@ class GridSample(Operation):
     """
 
     since = 9
-    data = operand(ANY, rank=4)
-    grid = operand(REAL - types("nf4"), rank=4)
+    data = operand(ANY, shape=("batch", "channels", "height", "width"))
+    # the last axis holds x and y of each place
+    grid = operand(REAL - types("nf4"), shape=("batch", "?", "?", 2))
     align_corners: bool = attribute(BOOLEAN, default=False)
     mode: str = attribute(Choice("bilinear", "bicubic", "nearest"), default="bilinear")
     padding_mode: str = attribute(Choice("zeros", "border", "reflection"), default="zeros")
 
     def infer(self, data: Tensor, grid: Tensor) -> Tensor:
-        batch, channels = data.shape[:2] if data.rank else (DYNAMIC, DYNAMIC)
+        batch = self.dimensions(data, grid).get("batch", DYNAMIC)
+        channels = data.shape[1] if data.rank else DYNAMIC
         if grid.rank is None:
             return Tensor(data.element_type, PartialShape([batch, channels, DYNAMIC, DYNAMIC]))
-        batches, height, width, pair = grid.shape
-        require(
-            pair.contains(2),
-            f"the last axis of `grid` {grid.shape} holds x and y of each place: "
-            f"expected size 2, got {pair}",
-            at="grid",
-            expected=2,
-            actual=pair,
-            rule=INPUT_SHAPES,
-        )
-        merged = batch.merge(batches)
-        require(
-            merged is not None,
-            f"`data` {data.shape} and `grid` {grid.shape} must agree in their batch (axis 0)",
-            at="grid",
-            expected=batch,
-            actual=batches,
-            rule=INPUT_SHAPES,
-        )
-        assert merged is not None
-        return Tensor(data.element_type, PartialShape([merged, channels, height, width]))
+        _, height, width, _ = grid.shape
+        return Tensor(data.element_type, PartialShape([batch, channels, height, width]))
 
     def evaluate(self, data: Array, grid: Array) -> Array:
         real = np.float64 if np.float64 in (data.dtype, grid.dtype) else np.float32

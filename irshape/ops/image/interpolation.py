@@ -191,14 +191,6 @@ class InterpolateAttributes(Operation):
                 actual="dynamic",
                 rule=INPUT_ELEMENT_TYPE,
             )
-            require(
-                tensor.rank in (None, 1),
-                f"`{at}` has shape {tensor.shape}; it must be a list, of rank 1",
-                at=at,
-                expected="rank 1",
-                actual=tensor.shape,
-                rule=INPUT_RANK,
-            )
         if image.rank is None:
             return Tensor(image.element_type, DYNAMIC_SHAPE)
         along = default_axes(image, axes)
@@ -307,7 +299,7 @@ class Interpolate_4(InterpolateAttributes):
     since = 4
     sizes = operand(SIZE_TYPES, value=True)
     scales = operand(SCALE_TYPES, value=True)
-    axes = operand(SIZE_TYPES, value=True, optional=True)
+    axes = operand(SIZE_TYPES, rank=1, value=True, optional=True)
 
     def infer(self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None) -> Tensor:
         for name, tensor in (("sizes", sizes), ("scales", scales)):
@@ -318,9 +310,17 @@ class Interpolate_4(InterpolateAttributes):
                 actual="dynamic",
                 rule=INPUT_ELEMENT_TYPE,
             )
-        if self.by_scales:
-            return self.resized(image, scales, "scales", axes)
-        return self.resized(image, sizes, "sizes", axes)
+        given, name = (scales, "scales") if self.by_scales else (sizes, "sizes")
+        # not declared: OpenVINO does not look at the rank of the other one
+        require(
+            given.rank in (None, 1),
+            f"`{name}` has shape {given.shape}; expected a list, of rank 1",
+            at=name,
+            expected="rank 1",
+            actual=f"rank {given.rank}",
+            rule=INPUT_RANK,
+        )
+        return self.resized(image, given, name, axes)
 
     def check(
         self, image: Tensor, sizes: Tensor, scales: Tensor, axes: Tensor | None
@@ -344,8 +344,8 @@ class Interpolate_11(InterpolateAttributes):
         default="nearest",
         required=True,
     )
-    scales_or_sizes = operand(SIZE_TYPES | SCALE_TYPES, value=True)
-    axes = operand(SIZE_TYPES, value=True, optional=True)
+    scales_or_sizes = operand(SIZE_TYPES | SCALE_TYPES, rank=1, value=True)
+    axes = operand(SIZE_TYPES, rank=1, value=True, optional=True)
 
     def infer(self, image: Tensor, scales_or_sizes: Tensor, axes: Tensor | None) -> Tensor:
         allowed, seen = SCALE_TYPES if self.by_scales else SIZE_TYPES, scales_or_sizes.element_type

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from ...faults import Violation, require
 from ...rule_ids import (
-    ATTRIBUTE_VALUE,
     INPUT_ELEMENT_TYPE,
-    INPUT_RANK,
     INPUT_SHAPES,
     INPUT_VALUE,
     OPERATION_CONSTRAINT,
@@ -20,6 +18,7 @@ from ..declaration import (
     INTEGER,
     NUMERIC,
     Operation,
+    at_least,
     attribute,
     operand,
 )
@@ -179,7 +178,7 @@ class ReverseSequence(Operation):
 
     since = 1
     moves = ("data",)
-    data = operand(ANY)
+    data = operand(ANY, rank=at_least(2))
     seq_lengths = operand(NUMERIC, specified=INTEGER, rank=1)
     batch_axis: int = attribute(INT, default=0)
     seq_axis: int = attribute(INT, default=1)
@@ -196,14 +195,6 @@ class ReverseSequence(Operation):
                 actual=self.seq_axis,
             )
             return Tensor(data.element_type, data.shape)
-        require(
-            rank >= 2,
-            f"`data` {data.shape} has rank {rank}; expected rank 2 or more",
-            at="data",
-            expected="rank 2 or more",
-            actual=f"rank {rank}",
-            rule=INPUT_RANK,
-        )
         batch = normalized_axis(self.batch_axis, rank, at="batch_axis", rule=OPERATION_CONSTRAINT)
         normalized_axis(self.seq_axis, rank, at="seq_axis", rule=OPERATION_CONSTRAINT)
         if seq_lengths.rank is None:
@@ -246,17 +237,9 @@ class ShuffleChannels(Operation):
     moves = ("data",)
     data = operand(ANY)
     axis: int = attribute(INT, default=1)
-    group: int = attribute(INT, default=1)
+    group: int = attribute(INT, default=1, within=at_least(1))
 
     def infer(self, data: Tensor) -> Tensor:
-        require(
-            self.group >= 1,
-            f"group is {self.group}; expected 1 or more",
-            at="group",
-            expected="1 or more",
-            actual=self.group,
-            rule=ATTRIBUTE_VALUE,
-        )
         if data.rank is not None:
             channels = data.shape[normalized_axis(self.axis, data.rank, rule=OPERATION_CONSTRAINT)]
             require(

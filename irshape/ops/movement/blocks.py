@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from ...faults import Fault, Violation, fault, require
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
+from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, INPUT_VALUE
 from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import listed
 from ..conversion import encoded, plain
-from ..declaration import ANY, I32_I64, INTEGER, Operation, attribute, operand
+from ..declaration import ANY, I32_I64, INTEGER, Operation, at_least, attribute, operand
 from ..elementwise import element_type_of
 from ..kinds import INT, NATURALS, POSITIVES, Choice
 from ..lazy import Array, np
@@ -39,7 +39,7 @@ class DepthOrSpace(Operation):
     """
 
     moves = ("data",)
-    data = operand(ANY)
+    data = operand(ANY, rank=at_least(3))
     block_size: int = attribute(INT)
     mode: str = attribute(
         Choice("blocks_first", "depth_first"), default="blocks_first", required=True
@@ -48,15 +48,8 @@ class DepthOrSpace(Operation):
     def infer(self, data: Tensor) -> Tensor:
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
-        require(
-            data.rank >= 3,
-            f"`data` {data.shape} has rank {data.rank}; expected rank 3 or more",
-            at="data",
-            expected="rank 3 or more",
-            actual=f"rank {data.rank}",
-            rule=INPUT_RANK,
-        )
         block = self.block_size
+        # not declared: OpenVINO looks at it only if the rank of `data` is known
         require(
             block > 0,
             f"block_size is {block}; expected 1 or more",
@@ -139,14 +132,6 @@ def _require_same_lists(data: Tensor, lists: dict[str, Tensor], *, longer: bool 
         shared = merged
     if data.rank is not None:
         require(
-            data.rank >= 2,
-            f"`data` {data.shape} has rank {data.rank}; expected rank 2 or more",
-            at="data",
-            expected="rank 2 or more",
-            actual=f"rank {data.rank}",
-            rule=INPUT_RANK,
-        )
-        require(
             shared.rank is None
             or shared[0].contains(data.rank)
             or (longer and shared[0].low > data.rank),
@@ -208,7 +193,7 @@ class BatchToSpace(Operation):
 
     since = 2
     moves = ("data",)
-    data = operand(ANY)
+    data = operand(ANY, rank=at_least(2))
     block_shape = operand(INTEGER, rank=1, like="block_shape", value=True)
     crops_begin = operand(INTEGER, rank=1, like="block_shape", value=True)
     crops_end = operand(INTEGER, rank=1, like="block_shape", value=True)
@@ -279,7 +264,7 @@ class SpaceToBatch(Operation):
     """
 
     since = 2
-    data = operand(ANY)
+    data = operand(ANY, rank=at_least(2))
     block_shape = operand(INTEGER, rank=1, value=True)
     pads_begin = operand(INTEGER, rank=1, value=True)
     pads_end = operand(INTEGER, rank=1, value=True)
@@ -462,6 +447,7 @@ class Col2Im(Operation):
 
     def infer(self, data: Tensor, output_size: Tensor, kernel_size: Tensor) -> Tensor:
         for name, tensor in (("output_size", output_size), ("kernel_size", kernel_size)):
+            # not declared: OpenVINO refuses a list of unknown length too
             require(
                 tensor.rank is None or tensor.shape[0] == 2,
                 f"`{name}` has shape {tensor.shape}; expected two elements, for rows and columns",

@@ -131,6 +131,7 @@ class Broadcast(Operation):
         The order must be ascending, and the dimensions must fit. `known`: whether the value of
         `target_shape` is known.
         """
+        # not declared: OpenVINO does not look at `axes_mapping` in the other modes
         require(
             axes_mapping.rank in (None, 1),
             f"`axes_mapping` has shape {axes_mapping.shape}; expected a list",

@@ -16,6 +16,7 @@ from ..declaration import (
     NUMERIC,
     NUMERIC_OR_BOOLEAN,
     Operation,
+    at_least,
     attribute,
     operand,
 )
@@ -44,6 +45,7 @@ class Gather(Operation):
         batch = self.leading(indices.rank, index)
         if data.rank is None or indices.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)
+        # not declared: OpenVINO takes a scalar as long as the rank of `indices` is unknown
         require(
             data.rank,
             f"`data` is a scalar; it has no axis {0 if index is None else index} to gather along",
@@ -200,20 +202,11 @@ class GatherElements(Operation):
 
     since = 6
     moves = ("data",)
-    data = operand(ANY)
-    indices = operand(I32_I64)
+    data = operand(ANY, rank=at_least(1))
+    indices = operand(I32_I64, rank=at_least(1))
     axis: int = attribute(INT, default=0, required=True)
 
     def infer(self, data: Tensor, indices: Tensor) -> Tensor:
-        for name, tensor in (("data", data), ("indices", indices)):
-            require(
-                tensor.rank != 0,
-                f"`{name}` is a scalar; expected rank 1 or more",
-                at=name,
-                expected="rank 1 or more",
-                actual="rank 0",
-                rule=INPUT_RANK,
-            )
         if data.rank is None:
             return Tensor(data.element_type, indices.shape)
         axis = normalized_axis(self.axis, data.rank, rule=OPERATION_CONSTRAINT)
@@ -239,22 +232,14 @@ class GatherND(Operation):
     """Slices of `data` at the tuples of indices along the last axis of `indices`."""
 
     moves = ("data",)
-    data = operand(ANY)
-    indices = operand(INTEGER)
+    data = operand(ANY, rank=at_least(1))
+    indices = operand(INTEGER, rank=at_least(1))
     batch_dims: int = attribute(INT, default=0)
 
     def infer(self, data: Tensor, indices: Tensor) -> Tensor:
         batch = self.batch_dims
         for name, tensor in (("data", data), ("indices", indices)):
             rank = tensor.rank
-            require(
-                rank != 0,
-                f"`{name}` is a scalar; expected rank 1 or more",
-                at=name,
-                expected="rank 1 or more",
-                actual="rank 0",
-                rule=INPUT_RANK,
-            )
             require(
                 batch >= 0 and (rank is None or batch < rank),
                 f"batch_dims is {batch}, but `{name}` has shape {tensor.shape}: "

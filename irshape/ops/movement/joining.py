@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from math import prod
 
 from ...faults import Fault, Violation, fault, require
-from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
+from ...rule_ids import INPUT_SHAPES, INPUT_VALUE, OPERATION_CONSTRAINT
 from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import listed, normalized_axis, picked, require_single, single
-from ..declaration import ANY, INTEGER, NUMERIC, Operation, attribute, operand
+from ..declaration import ANY, INTEGER, NUMERIC, Operation, attribute, between, operand
 from ..kinds import INT
 from ..lazy import Array, np
 from ..tensors import UNKNOWN, Tensor, Value
@@ -125,18 +125,10 @@ class Split(Operation):
     never_larger = True
     data = operand(ANY)
     axis = operand(INTEGER, rank=0, value=True)
-    num_splits: int = attribute(INT)
+    num_splits: int = attribute(INT, within=between(1, MAX_OUTPUTS))
 
     def infer(self, data: Tensor, axis: Tensor) -> tuple[Tensor, ...]:
         count = self.num_splits
-        require(
-            0 < count <= MAX_OUTPUTS,
-            f"num_splits is {count}; expected a positive number",
-            at="num_splits",
-            expected=f"1 to {MAX_OUTPUTS}",
-            actual=count,
-            rule=ATTRIBUTE_VALUE,
-        )
         index, rank = single(axis), data.rank
         if rank is None or index is None:
             return (_of_rank(data),) * count

@@ -40,6 +40,7 @@ class Pad(Operation):
     ) -> Tensor:
         element_type = data.element_type
         if pad_value is not None and self.pad_mode == "constant":
+            # not declared: OpenVINO does not look at `pad_value` in the other modes
             require(
                 pad_value.rank in (None, 0),
                 f"`pad_value` has shape {pad_value.shape}; expected a scalar",

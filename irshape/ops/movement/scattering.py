@@ -9,7 +9,16 @@ from ...rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALU
 from ...types import DYNAMIC_TYPE, PartialShape
 from ..axes import normalized_axis, require_single, single
 from ..conversion import encoded, plain
-from ..declaration import ANY, BOOLEAN_TYPE, I32_I64, INTEGER, Operation, attribute, operand
+from ..declaration import (
+    ANY,
+    BOOLEAN_TYPE,
+    I32_I64,
+    INTEGER,
+    Operation,
+    at_least,
+    attribute,
+    operand,
+)
 from ..elementwise import element_type_of
 from ..kinds import BOOLEAN, Choice
 from ..lazy import Array, np
@@ -113,8 +122,8 @@ class ScatterNDUpdate(Operation):
     The slices are those at the tuples of indices along the last axis of `indices`.
     """
 
-    data = operand(ANY, like="data")
-    indices = operand(I32_I64)
+    data = operand(ANY, like="data", rank=at_least(1))
+    indices = operand(I32_I64, rank=at_least(1))
     updates = operand(ANY, like="data")
     reduction: str = "none"
 
@@ -123,15 +132,6 @@ class ScatterNDUpdate(Operation):
         return ("data", "updates") if self.reduction == "none" else ()
 
     def infer(self, data: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
-        for name, tensor in (("data", data), ("indices", indices)):
-            require(
-                tensor.rank != 0,
-                f"`{name}` is a scalar; expected rank 1 or more",
-                at=name,
-                expected="rank 1 or more",
-                actual="rank 0",
-                rule=INPUT_RANK,
-            )
         result = _shared_type(data, updates)
         if data.rank is None or indices.rank is None or indices.shape[-1].is_dynamic:
             return result
@@ -305,8 +305,8 @@ class SliceScatter(Operation):
 
     since = 15
     moves = ("data", "updates")
-    data = operand(ANY)
-    updates = operand(ANY)
+    data = operand(ANY, rank=at_least(1))
+    updates = operand(ANY, rank=at_least(1))
     start = operand(INTEGER, rank=1, value=True)
     stop = operand(INTEGER, rank=1, value=True)
     step = operand(INTEGER, rank=1, value=True)
@@ -321,15 +321,6 @@ class SliceScatter(Operation):
         step: Tensor,
         axes: Tensor | None,
     ) -> Tensor:
-        for name, tensor in (("data", data), ("updates", updates)):
-            require(
-                tensor.rank != 0,
-                f"`{name}` is a scalar; expected rank 1 or more",
-                at=name,
-                expected="rank 1 or more",
-                actual="rank 0",
-                rule=INPUT_RANK,
-            )
         rank = updates.rank if data.rank is None else data.rank
         require(
             updates.rank in (None, rank),

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from ...faults import Fault, fault, require
-from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
+from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_SHAPES, INPUT_VALUE
 from ...types import DYNAMIC_SHAPE, INT64_MIN, ONE, UNBOUNDED, Dimension, PartialShape
 from ..axes import normalized_axis, picked
-from ..declaration import ANY, INTEGER, NUMERIC, Operation, attribute, operand
+from ..declaration import ANY, INTEGER, NUMERIC, Operation, at_least, attribute, operand
 from ..kinds import INTS
 from ..lazy import Array
 from ..tensors import Number, Tensor, Value
@@ -230,7 +230,7 @@ class Slice(Operation):
 
     since = 8
     never_larger = True
-    data = operand(ANY)
+    data = operand(ANY, rank=at_least(1))
     start = operand(INTEGER, rank=1, value=True)
     stop = operand(INTEGER, rank=1, value=True)
     step = operand(INTEGER, rank=1, value=True)
@@ -239,14 +239,6 @@ class Slice(Operation):
     def infer(
         self, data: Tensor, start: Tensor, stop: Tensor, step: Tensor, axes: Tensor | None
     ) -> Tensor:
-        require(
-            data.rank != 0,
-            "`data` is a scalar, which cannot be sliced; expected rank 1 or more",
-            at="data",
-            expected="rank 1 or more",
-            actual="rank 0",
-            rule=INPUT_RANK,
-        )
         require_lists(data.rank, start=start, stop=stop, step=step, axes=axes)
         if data.rank is None:
             return Tensor(data.element_type, DYNAMIC_SHAPE)

@@ -12,7 +12,6 @@ from ..declaration import INTEGER, NUMERIC, REAL, Operation, attribute, operand
 from ..kinds import BOOLEAN, TypeName
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .recurrent import agreed
 
 I32 = ElementType.of("i32")
 NO_CLASS = -1
@@ -69,15 +68,13 @@ class CTCGreedyDecoder(Operation):
     """
 
     since = 1
-    data = operand(NUMERIC, rank=3)
-    sequence_mask = operand(NUMERIC, rank=2)
+    data = operand(NUMERIC, shape=("time", "batch", "classes"))
+    sequence_mask = operand(NUMERIC, shape=("time", "batch"))
     ctc_merge_repeated: bool = attribute(BOOLEAN, default=True)
 
     def infer(self, data: Tensor, sequence_mask: Tensor) -> Tensor:
-        time, batch = (
-            agreed(what, [("data", data, axis), ("sequence_mask", sequence_mask, axis)])
-            for axis, what in enumerate(("T", "N"))
-        )
+        sizes = self.dimensions(data, sequence_mask)
+        batch, time = (sizes.get(axis, DYNAMIC) for axis in ("batch", "time"))
         return Tensor(data.element_type, PartialShape((batch, time, 1, 1)))
 
     def evaluate(self, data: Array, sequence_mask: Array) -> Array:
@@ -95,8 +92,8 @@ class CTCGreedyDecoderSeqLen(Operation):
     """
 
     since = 6
-    data = operand(NUMERIC, rank=3)
-    sequence_length = operand(NUMERIC, rank=1, value=True)
+    data = operand(NUMERIC, shape=("batch", "time", "classes"))
+    sequence_length = operand(NUMERIC, shape=("batch",), value=True)
     blank_index = operand(INTEGER, value=True, optional=True)
     merge_repeated: bool = attribute(BOOLEAN, default=True)
     classes_index_type: ElementType = attribute(TypeName("i32", "i64"), default=I32)
@@ -105,9 +102,10 @@ class CTCGreedyDecoderSeqLen(Operation):
     def infer(
         self, data: Tensor, sequence_length: Tensor, blank_index: Tensor | None
     ) -> tuple[Tensor, ...]:
+        # not declared: OpenVINO does not look at a shape that is not static
         if blank_index is not None and blank_index.shape.is_static:
             require_single(blank_index, "blank_index")
-        batch = agreed("N", [("data", data, 0), ("sequence_length", sequence_length, 0)])
+        batch = self.dimensions(data, sequence_length).get("batch", DYNAMIC)
         time = DYNAMIC if data.rank is None else data.shape[1]
         return (
             Tensor(self.classes_index_type, PartialShape((batch, time))),
@@ -145,10 +143,10 @@ class CTCLoss(Operation):
     """
 
     since = 4
-    logits = operand(REAL, rank=3)
-    logit_length = operand(INTEGER, rank=1, value=True)
-    labels = operand(INTEGER, rank=2)
-    label_length = operand(INTEGER, rank=1, value=True)
+    logits = operand(REAL, shape=("batch", "time", "classes"))
+    logit_length = operand(INTEGER, shape=("batch",), value=True)
+    labels = operand(INTEGER, shape=("batch", "time"))
+    label_length = operand(INTEGER, shape=("batch",), value=True)
     blank_index = operand(INTEGER, rank=0, value=True, optional=True)
     preprocess_collapse_repeated: bool = attribute(BOOLEAN, default=False)
     ctc_merge_repeated: bool = attribute(BOOLEAN, default=True)
@@ -171,14 +169,8 @@ class CTCLoss(Operation):
             actual=logits.element_type,
             rule=INPUT_ELEMENT_TYPE,
         )
-        named = (
-            ("logits", logits),
-            ("logit_length", logit_length),
-            ("labels", labels),
-            ("label_length", label_length),
-        )
-        batch = agreed("N", [(name, tensor, 0) for name, tensor in named])
-        agreed("T", [("logits", logits, 1), ("labels", labels, 1)])
+        sizes = self.dimensions(logits, logit_length, labels, label_length)
+        batch = sizes.get("batch", DYNAMIC)
         return Tensor(logits.element_type, PartialShape((batch,)))
 
     def check(

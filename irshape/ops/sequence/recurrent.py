@@ -11,7 +11,7 @@ from typing import ClassVar
 from ...faults import Fault, Violation, fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
 from ...types import DYNAMIC, DYNAMIC_TYPE, Dimension, ElementType, PartialShape
-from ..declaration import ANY, Operation, attribute, operand
+from ..declaration import ANY, Operation, at_least, attribute, operand
 from ..kinds import BOOLEAN, FLOAT, FLOATS, NATURAL, STRINGS, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
@@ -19,29 +19,6 @@ from ..tensors import Tensor
 ACTIVATIONS = ("sigmoid", "tanh", "relu", "hardsigmoid")
 Places = list[tuple[str, Tensor, int]]
 """Axes of inputs: the name of the operand, the tensor, and the axis."""
-
-
-def agreed(what: str, places: Places) -> Dimension:
-    """The size on which the axes of several inputs agree. Raises `Violation`."""
-    merged, known = DYNAMIC, ""
-    for name, tensor, axis in places:
-        if tensor.rank is None:
-            continue
-        both = merged.merge(tensor.shape[axis])
-        require(
-            both is not None,
-            f"{what} is {merged} by {known}, "
-            f"but {tensor.shape[axis]} by `{name}` {tensor.shape}, axis {axis}",
-            at=name,
-            expected=merged,
-            actual=tensor.shape[axis],
-            rule=INPUT_SHAPES,
-        )
-        assert both is not None
-        if both != merged:
-            known = f"`{name}` {tensor.shape}"
-        merged = both
-    return merged
 
 
 class Recurrent(Operation):
@@ -81,10 +58,12 @@ class Recurrent(Operation):
             if name in named
         ]
 
-    def hidden(self, named: dict[str, Tensor]) -> Dimension:
-        """The size of the state, from the states and the weights. Raises `Violation`."""
+    def hidden(self, named: dict[str, Tensor], hidden: Dimension) -> Dimension:
+        """The size of the state, from that of the states and of `R`, and the rows of the weights.
+
+        Raises `Violation`.
+        """
         axis = self.directional
-        hidden = agreed("hidden_size", [*self.states(named), ("R", named["R"], axis + 1)])
         for name, gates in (("W", self.gates), ("R", self.gates), ("B", self.bias_gates)):
             tensor = named.get(name)
             if (
@@ -222,10 +201,9 @@ class Cell(Recurrent):
             raise Violation.of(unfit)
         named = self.named(inputs)
         states = self.states(named)
-        batch = agreed(
-            "batch_size", [("X", named["X"], 0), *((name, tensor, 0) for name, tensor, _ in states)]
-        )
-        shape = PartialShape((batch, self.hidden(named)))
+        sizes = self.dimensions(*inputs)
+        batch, hidden = (sizes.get(axis, DYNAMIC) for axis in ("batch", "hidden_size"))
+        shape = PartialShape((batch, self.hidden(named, hidden)))
         return tuple(Tensor(result_type(named), shape) for _ in states)
 
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
@@ -297,10 +275,10 @@ class RNNCell(Cell, PlainStep):
 
     since = 1
     also_under = ("experimental", "extension")
-    X = operand(ANY, rank=2)
-    initial_hidden_state = operand(ANY, rank=2, like="X")
+    X = operand(ANY, shape=("batch", "input_size"))
+    initial_hidden_state = operand(ANY, shape=("batch", "hidden_size"), like="X")
     W = operand(ANY, rank=2, like="X")
-    R = operand(ANY, rank=2, like="X")
+    R = operand(ANY, shape=("?", "hidden_size"), like="X")
     B = operand(ANY, rank=1, like="X")
 
 
@@ -311,10 +289,10 @@ class GRUCell(Cell, GatedStep):
     also_under = ("experimental", "extension")
     activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh"))
     linear_before_reset: bool = attribute(BOOLEAN, default=False)
-    X = operand(ANY, rank=2)
-    initial_hidden_state = operand(ANY, rank=2, like="X")
+    X = operand(ANY, shape=("batch", "input_size"))
+    initial_hidden_state = operand(ANY, shape=("batch", "hidden_size"), like="X")
     W = operand(ANY, rank=2)
-    R = operand(ANY, rank=2, like="X")
+    R = operand(ANY, shape=("?", "hidden_size"), like="X")
     B = operand(ANY, rank=1, like="X")
 
     def check(self, *inputs: Tensor | None) -> Iterator[Fault]:
@@ -340,15 +318,15 @@ class LSTMCell_4(Cell, LongShortTermStep):
 
     since = 4
     activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh", "tanh"))
-    X = operand(ANY, rank=2)
-    initial_hidden_state = operand(ANY, rank=2, like="X")
-    initial_cell_state = operand(ANY, rank=2, like="X")
+    X = operand(ANY, shape=("batch", "input_size"))
+    initial_hidden_state = operand(ANY, shape=("batch", "hidden_size"), like="X")
+    initial_cell_state = operand(ANY, shape=("batch", "hidden_size"), like="X")
     W = operand(ANY, rank=2, like="X")
-    R = operand(ANY, rank=2, like="X")
+    R = operand(ANY, shape=("?", "hidden_size"), like="X")
     B = operand(ANY, rank=1, like="X")
 
-    def hidden(self, named: dict[str, Tensor]) -> Dimension:
-        size = super().hidden(named)
+    def hidden(self, named: dict[str, Tensor], hidden: Dimension) -> Dimension:
+        size = super().hidden(named, hidden)
         return size if size.is_static else Dimension(max(self.hidden_size, 0))
 
 
@@ -365,7 +343,7 @@ class LSTMCell_1(LSTMCell_4):
     input_forget: bool = attribute(BOOLEAN, default=False)
     weights_format: str = attribute(Choice("fico", "icof", "ifco", "ifoc", "iofc"), default="ifco")
     B = operand(ANY, rank=1, like="X", optional=True)
-    P = operand(ANY, optional=True)
+    P = operand(ANY, rank=at_least(1), optional=True)
 
     def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
         outputs = super().infer(*inputs)
@@ -378,14 +356,6 @@ class LSTMCell_1(LSTMCell_4):
             at="hidden_size",
             expected=size,
             actual=self.hidden_size,
-        )
-        require(
-            peepholes is None or peepholes.rank != 0,
-            "`P` is a scalar; expected a vector of 3 × hidden_size",
-            at="P",
-            expected="rank 1",
-            actual="rank 0",
-            rule=INPUT_RANK,
         )
         wanted, seen = size * 3, self.peephole_count(peepholes)
         require(

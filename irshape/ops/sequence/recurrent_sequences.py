@@ -16,7 +16,6 @@ from .recurrent import (
     LongShortTermStep,
     PlainStep,
     Recurrent,
-    agreed,
     computing,
     result_type,
 )
@@ -39,12 +38,12 @@ class Recurrence(Recurrent):
 
     def infer(self, *inputs: Tensor | None) -> tuple[Tensor, ...]:
         named = self.named(inputs)
-        states = [(name, tensor) for name, tensor, _ in self.states(named)]
-        lengths = ("sequence_lengths", named["sequence_lengths"])
-        batched = (("X", named["X"]), *states, lengths)
-        batch = agreed("batch_size", [(name, tensor, 0) for name, tensor in batched])
-        hidden = self.hidden(named)
-        for name, axis in [*((name, 1) for name, _ in states), ("W", 0), ("R", 0), ("B", 0)]:
+        states = [name for name, _, _ in self.states(named)]
+        sizes = self.dimensions(*inputs)
+        batch = sizes.get("batch", DYNAMIC)
+        hidden = self.hidden(named, sizes.get("hidden_size", DYNAMIC))
+        # not declared: the number of directions is what an attribute says
+        for name, axis in [*((name, 1) for name in states), ("W", 0), ("R", 0), ("B", 0)]:
             tensor = named[name]
             if tensor.rank is not None and not tensor.shape[axis].contains(self.directions):
                 raise Violation(
@@ -129,11 +128,11 @@ class RNNSequence(Recurrence, PlainStep):
     """A plain recurrent network along time. Specification: RNNSequence-5."""
 
     since = 5
-    X = operand(ANY, rank=3)
-    initial_hidden_state = operand(ANY, rank=3, like="X")
-    sequence_lengths = operand(ANY, rank=1)
+    X = operand(ANY, shape=("batch", "time", "input_size"))
+    initial_hidden_state = operand(ANY, shape=("batch", "?", "hidden_size"), like="X")
+    sequence_lengths = operand(ANY, shape=("batch",))
     W = operand(ANY, rank=3, like="X")
-    R = operand(ANY, rank=3, like="X")
+    R = operand(ANY, shape=("?", "?", "hidden_size"), like="X")
     B = operand(ANY, rank=2, like="X")
 
 
@@ -143,11 +142,11 @@ class GRUSequence(Recurrence, GatedStep):
     since = 5
     activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh"))
     linear_before_reset: bool = attribute(BOOLEAN, default=False)
-    X = operand(ANY, rank=3)
-    initial_hidden_state = operand(ANY, rank=3, like="X")
-    sequence_lengths = operand(ANY, rank=1)
+    X = operand(ANY, shape=("batch", "time", "input_size"))
+    initial_hidden_state = operand(ANY, shape=("batch", "?", "hidden_size"), like="X")
+    sequence_lengths = operand(ANY, shape=("batch",))
     W = operand(ANY, rank=3, like="X")
-    R = operand(ANY, rank=3, like="X")
+    R = operand(ANY, shape=("?", "?", "hidden_size"), like="X")
     B = operand(ANY, rank=2, like="X")
 
 
@@ -156,10 +155,10 @@ class LSTMSequence(Recurrence, LongShortTermStep):
 
     since = 5
     activations: tuple[str, ...] = attribute(STRINGS, default=("sigmoid", "tanh", "tanh"))
-    X = operand(ANY, rank=3)
-    initial_hidden_state = operand(ANY, rank=3, like="X")
-    initial_cell_state = operand(ANY, rank=3, like="X")
-    sequence_lengths = operand(ANY, rank=1)
+    X = operand(ANY, shape=("batch", "time", "input_size"))
+    initial_hidden_state = operand(ANY, shape=("batch", "?", "hidden_size"), like="X")
+    initial_cell_state = operand(ANY, shape=("batch", "?", "hidden_size"), like="X")
+    sequence_lengths = operand(ANY, shape=("batch",))
     W = operand(ANY, rank=3, like="X")
-    R = operand(ANY, rank=3, like="X")
+    R = operand(ANY, shape=("?", "?", "hidden_size"), like="X")
     B = operand(ANY, rank=2, like="X")

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from ...faults import Fault, Violation, fault, require
-from ...rule_ids import INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
+from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
 from ...types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, UNBOUNDED, Dimension, PartialShape
 from ..axes import duplicate_axes, listed
-from ..declaration import I32_I64, Operation, operand, types
+from ..declaration import I32_I64, Operation, at_least, operand, types
 from ..lazy import Array, np
 from ..tensors import MAX_VALUE_ELEMENTS, Tensor, Value
 from ..windows import dimension_of
@@ -59,7 +59,7 @@ class Transform(Operation):
     Then `axes` must not be empty.
     """
 
-    data = operand(TRANSFORMED)
+    data = operand(TRANSFORMED, shape=(..., "?", 2))
     axes = operand(I32_I64, rank=1, value=True)
     signal_size = operand(I32_I64, rank=1, value=True, optional=True)
 
@@ -83,24 +83,6 @@ class Transform(Operation):
         """The axes counted from the front, where they are known."""
         assert data.rank is not None
         count = data.rank - self.pairs
-        require(
-            count >= 1,
-            f"`data` has shape {data.shape}; expected at least {self.pairs + 1} "
-            f"dimension{'s, the last for real and imaginary part' * self.pairs}",
-            at="data",
-            expected=f"rank {self.pairs + 1} or more",
-            actual=f"rank {data.rank}",
-            rule=INPUT_RANK,
-        )
-        require(
-            not self.pairs or data.shape[-1].contains(2),
-            f"the last dimension of `data` {data.shape} is {data.shape[-1]}; "
-            "expected 2, the real and the imaginary part",
-            at="data",
-            expected=2,
-            actual=data.shape[-1],
-            rule=INPUT_SHAPES,
-        )
         require(
             not axes.shape.is_static or axes.shape[0].low <= count,
             f"`axes` has shape {axes.shape}, but `data` {data.shape} has {count} dimensions to "
@@ -263,6 +245,7 @@ class RDFT(RealTransform):
 
     since = 9
     pairs = 0
+    data = operand(TRANSFORMED, rank=at_least(1))
 
     def sizes(
         self, dims: Sequence[Dimension], along: tuple[int, ...] | None, signal_size: Tensor | None

@@ -184,8 +184,8 @@ class Operation:
     """Inputs that a Const itself must feed."""
     valued: ClassVar[tuple[tuple[int, Operand], ...]] = ()
     """The operands whose value inference looks at, with their positions."""
-    models: ClassVar[frozenset[str]] = frozenset()
-    """The operands whose element type others share."""
+    type_groups: ClassVar[tuple[str | None, ...]] = ()
+    """For each operand, the one whose element type it shares; None where it shares none."""
     shaped: ClassVar[bool] = False
     """Whether operands declare more of their shapes than the rank."""
     limited: ClassVar[dict[str, Between]] = {}
@@ -216,7 +216,11 @@ class Operation:
             (i, declared) for i, declared in enumerate(cls.operands) if declared.value
         )
         cls.has_bodies = bool(cls.bodies)
-        cls.models = frozenset(declared.like for declared in cls.operands if declared.like)
+        models = {declared.like for declared in cls.operands}
+        cls.type_groups = tuple(
+            declared.like or (declared.name if declared.name in models else None)
+            for declared in cls.operands
+        )
         cls.shaped = any(declared.axes or declared.single for declared in cls.operands)
         cls.limited = {
             name: declared.within
@@ -425,14 +429,16 @@ def check_inputs(operation: Operation, inputs: tuple[Tensor, ...]) -> tuple[Tens
 
     Raises `Violation` for inputs or attributes that the declaration does not take.
     """
-    operands = operation.operands
+    operands, groups = operation.operands, operation.type_groups
+    last = len(operands) - 1
     if len(inputs) != len(operands):
         check_count(operation.type_name(), operands, len(inputs))
     shared: dict[str, ElementType] = {}
     for index, tensor in enumerate(inputs):
-        declared = operands[min(index, len(operands) - 1)]
+        place = index if index < last else last
+        declared = operands[place]
         check_operand(declared, index, tensor)
-        group = declared.like or (declared.name if declared.name in operation.models else None)
+        group = groups[place]
         if group is None or tensor.element_type is DYNAMIC_TYPE:
             continue
         other = shared.setdefault(group, tensor.element_type)

@@ -190,8 +190,8 @@ def check_count(type_name: str, operands: Sequence[Operand], count: int) -> None
 
 def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
     """Raises `Violation` for an element type or a rank that the operand does not take."""
-    element_type, rank = tensor.element_type, tensor.rank
-    if element_type is not DYNAMIC_TYPE and element_type not in declared.allowed:
+    element_type = tensor.element_type
+    if element_type not in declared.allowed and element_type is not DYNAMIC_TYPE:
         allowed = describe_types(declared.allowed)
         raise Violation(
             f"`{declared.name}` (input {index}) has element type {element_type}; "
@@ -201,9 +201,9 @@ def check_operand(declared: Operand, index: int, tensor: Tensor) -> None:
             actual=element_type,
             rule=INPUT_ELEMENT_TYPE,
         )
-    if rank is None:
+    if declared.ranks is None or (rank := tensor.rank) is None:
         return
-    if declared.ranks is not None and rank not in declared.ranks:
+    if rank not in declared.ranks:
         axes = "" if declared.axes is None else f": {describe_axes(declared.axes)}"
         raise Violation(
             f"`{declared.name}` (input {index}) has shape {tensor.shape}, of rank {rank}; "

@@ -34,6 +34,15 @@ class Example(Operation):
     matrix = operand(ANY, rank=at_least(2), optional=True)
     groups: int = attribute(INT, default=1, within=at_least(1))
     ratio: float = attribute(FLOAT, default=0.5, within=between(0, 1))
+    count: int = attribute(INT, default=1, within=between(1, 1 << 20))
+    fixed: float = attribute(FLOAT, default=1.0, within=between(1, 1))
+
+
+class OfAnySize(Operation):
+    """Axes without a name, which have nothing to do with each other."""
+
+    data = operand(ANY, shape=("batch", "?", "?"))
+    rois = operand(ANY, shape=("?", 4))
 
 
 def tensors(shapes: str) -> tuple[Tensor, ...]:
@@ -147,6 +156,23 @@ def test_a_shape_is_taken(shapes: str) -> None:
     check_inputs(Example(), tensors(shapes))
 
 
+def test_axes_of_any_size_share_none() -> None:
+    inputs = tensors("[2,3,5] [7,4]")
+    assert check_inputs(OfAnySize(), inputs) == inputs
+    assert [*OfAnySize().dimensions(*inputs)] == ["batch"]
+    assert [declared.describe_shape() for declared in OfAnySize.operands] == [
+        "shape [batch,?,?]",
+        "shape [?,4]",
+    ]
+    assert constraints(OfAnySize) == ()
+
+
+@pytest.mark.parametrize("shapes", ["[2,3] [7,4]", "[2,3,5] [7,3]"])
+def test_axes_of_any_size_count(shapes: str) -> None:
+    with pytest.raises(Violation):
+        check_inputs(OfAnySize(), tensors(shapes))
+
+
 def test_the_dimensions_are_what_all_operands_allow() -> None:
     inputs = tensors("[2..5] [?,4..9,8] [1..3,2]")
     assert {name: str(size) for name, size in Example().dimensions(*inputs).items()} == {
@@ -163,6 +189,8 @@ def test_the_dimensions_are_what_all_operands_allow() -> None:
         ({"groups": -(2**40)}, "`groups` is -1099511627776; expected 1 or more"),
         ({"ratio": 1.5}, "`ratio` is 1.5; expected 0 to 1"),
         ({"ratio": float("nan")}, "`ratio` is nan; expected 0 to 1"),
+        ({"count": (1 << 20) + 1}, "`count` is 1048577; expected 1 to 1048576"),
+        ({"fixed": 0.5}, "`fixed` is 0.5; expected 1"),
     ],
 )
 def test_an_attribute_is_refused(values: dict[str, float], message: str) -> None:
@@ -188,6 +216,8 @@ def test_what_is_declared_is_listed() -> None:
     assert [declared.describe() for declared in Example.attributes.values()] == [
         "a whole number, 1 or more",
         "a number, 0 to 1",
+        "a whole number, 1 to 1048576",
+        "a number, 1",
     ]
     assert [constraint.message for constraint in constraints(Example)] == [
         "`channels` must be equal in `scale` and `data`",

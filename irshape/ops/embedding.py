@@ -43,7 +43,7 @@ def doubtful_index(table: Tensor, name: str, index: Tensor | None) -> Iterator[F
         if not (0 <= number < table.shape[0].high or (name == "default_index" and number == -1)):
             rows = table.shape[0]
             yield fault(
-                f"`{name}` holds {number}, but `emb_table` {table.shape} has {rows} rows",
+                f"`{name}` contains {number}, but `emb_table` {table.shape} has {rows} rows",
                 at=name,
                 expected=f"[0, {rows.high - 1}]",
                 actual=number,

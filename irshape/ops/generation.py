@@ -249,7 +249,7 @@ def negative_sizes(tensor: Tensor, name: str) -> Iterator[Fault]:
     if tensor.value is not None and any(high < 0 for high in tensor.value.upper):
         seen = next(high for high in tensor.value.upper if high < 0)
         yield fault(
-            f"`{name}` holds {seen}; a size cannot be negative",
+            f"`{name}` contains {seen}; a size cannot be negative",
             at=name,
             expected=">= 0",
             actual=seen,

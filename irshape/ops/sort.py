@@ -310,7 +310,8 @@ class Bucketize(Operation):
             if low >= high:
                 seen = f"{low}, then {high}"
                 yield fault(
-                    f"`buckets` must ascend, but holds {seen} (elements {place} and {place + 1})",
+                    f"`buckets` must ascend, but contains {seen} (elements {place} and "
+                    f"{place + 1})",
                     at="buckets",
                     expected="ascending boundaries",
                     actual=seen,

@@ -35,7 +35,7 @@ class SegmentMax(Operation):
             if fall is not None:
                 seen = f"{known[fall - 1]}, then {known[fall]}"
                 raise Violation(
-                    f"`segment_ids` must be sorted, but holds {seen} (elements {fall - 1} and "
+                    f"`segment_ids` must be sorted, but contains {seen} (elements {fall - 1} and "
                     f"{fall})",
                     at="segment_ids",
                     expected="ascending",
@@ -58,7 +58,7 @@ class SegmentMax(Operation):
             known = None if tensor is None else tensor.known
             if known and min(known) < (-1 if name == "num_segments" else 0):
                 yield fault(
-                    f"`{name}` holds {min(known)}; it must not be negative",
+                    f"`{name}` contains {min(known)}; it must not be negative",
                     at=name,
                     expected="0 or more",
                     actual=min(known),

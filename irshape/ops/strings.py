@@ -44,7 +44,7 @@ class StringTensorPack(Operation):
             for number in tensor.known or ():
                 require(
                     0 <= number <= most,
-                    f"`{name}` holds {number}, outside `symbols` {symbols.shape}",
+                    f"`{name}` contains {number}, outside `symbols` {symbols.shape}",
                     at=name,
                     expected=f"[0, {most}]",
                     actual=number,

@@ -404,8 +404,7 @@ class Elements:
         """Reports an element that is passed over: a repeated, misspelt or meaningless one."""
         if tag in known:
             message = (
-                f"a second <{tag}>: OpenVINO reads the first and passes over this one and all "
-                "that it holds"
+                f"a second <{tag}>: OpenVINO reads the first and ignores this one and its content"
             )
             self.report(
                 REPEATED_ELEMENT,
@@ -423,7 +422,7 @@ class Elements:
         if close:
             message = (
                 f"<{tag}> looks like a misspelling of <{close[0]}>; OpenVINO ignores it "
-                "and all that it holds"
+                "and its content"
             )
             self.report(
                 MISSPELT_ELEMENT,

@@ -18,7 +18,7 @@ def _lying(
     if operation["qtype"] == "per_tensor":
         if len(values) != 1:
             raise Violation(
-                f"`{name}` holds {len(values)} numbers; per tensor it takes 1",
+                f"`{name}` contains {len(values)} numbers; per tensor it takes 1",
                 rule=ATTRIBUTE_VALUE,
                 at=name,
                 expected=1,
@@ -48,7 +48,7 @@ def _lying(
         return operation.numbers(spread, element_type, shape=(*sizes[:2], *([1] * (rank - 2))))
     if dim is not None and not dim.contains(len(values)):
         raise Violation(
-            f"`{name}` holds {len(values)} numbers; axis {axis} has size {dim}",
+            f"`{name}` contains {len(values)} numbers; axis {axis} has size {dim}",
             rule=ATTRIBUTE_VALUE,
             at=name,
             expected=dim,

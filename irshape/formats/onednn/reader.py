@@ -193,7 +193,7 @@ class LogicalTensor:
         if self.layout not in _LAYOUTS:
             raise ValueError(
                 f"the logical tensor {self.id} is of the layout {self.layout!r}, which "
-                "oneDNN has not"
+                "oneDNN does not have"
             )
         if any((size < 0 and size != UNKNOWN_SIZE) or size >= 1 << 63 for size in self.shape):
             raise ValueError(
@@ -274,7 +274,7 @@ def _checked(kind: str, name: str, entry: Any, declared: Attribute) -> Any:
             1 << 63 if declared.type[0] == "s" else _LARGEST
         ):
             raise Violation(
-                f"`{name}` holds a number past the range of {declared.type}",
+                f"`{name}` contains a number past the range of {declared.type}",
                 rule=ATTRIBUTE_VALUE,
                 at=name,
                 expected=declared.type,
@@ -282,7 +282,7 @@ def _checked(kind: str, name: str, entry: Any, declared: Attribute) -> Any:
     if declared.choices and value not in declared.choices:
         words = ", ".join(map(str, declared.choices))
         raise Violation(
-            f"`{name}` is {value!r}; it is one of {words}",
+            f"`{name}` is {value!r}; expected one of {words}",
             rule=ATTRIBUTE_VALUE,
             at=name,
             expected=words,

@@ -24,7 +24,8 @@ def _check_axes(axes: list[int], rank: int | None) -> None:
     outside = [axis for axis in axes if not -rank <= axis < rank]
     if outside:
         raise Violation(
-            f"`axes` holds {outside[0]}, outside [{-rank}, {rank - 1}] for an input of rank {rank}",
+            f"`axes` contains {outside[0]}, outside [{-rank}, {rank - 1}] for an input of rank "
+            f"{rank}",
             rule=INPUT_VALUE,
             at="axes",
             expected=f"[{-rank}, {rank - 1}]",
@@ -32,7 +33,7 @@ def _check_axes(axes: list[int], rank: int | None) -> None:
         )
     if len({axis % rank for axis in axes}) < len(axes):
         raise Violation(
-            f"`axes` holds an axis twice: {axes}",
+            f"`axes` contains an axis twice: {axes}",
             rule=DUPLICATE_VALUES,
             at="axes",
             expected="distinct axes",

@@ -184,7 +184,7 @@ class Node:
         for axis in axes:
             if axis < 0 and self.version < negative_since:
                 raise Violation(
-                    f"`{name}` holds {axis}: {self.operator} of version {self.version} "
+                    f"`{name}` contains {axis}: {self.operator} of version {self.version} "
                     f"counts axes from 0; negative ones came with opset {negative_since}",
                     rule=ATTRIBUTE_VALUE,
                     at=name,
@@ -193,7 +193,7 @@ class Node:
                 )
             if rank is not None and not -rank <= axis < rank + end:
                 raise Violation(
-                    f"`{name}` holds {axis}, outside [{-rank}, {rank - 1 + end}] for an "
+                    f"`{name}` contains {axis}, outside [{-rank}, {rank - 1 + end}] for an "
                     f"input of rank {rank}",
                     rule=INPUT_VALUE,
                     at=name,
@@ -218,7 +218,7 @@ class Node:
         number = self[name]
         if number not in (0, 1):
             raise Violation(
-                f"`{name}` is {number}; it is 0 or 1",
+                f"`{name}` is {number}; expected 0 or 1",
                 rule=ATTRIBUTE_VALUE,
                 at=name,
                 expected="0 or 1",

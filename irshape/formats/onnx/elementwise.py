@@ -170,7 +170,7 @@ def bit_shift(node: Node) -> Outputs:
     types = {"LEFT": "BitwiseLeftShift", "RIGHT": "BitwiseRightShift"}
     if node["direction"] not in types:
         raise Violation(
-            f"`direction` is '{node['direction']}'; it is LEFT or RIGHT",
+            f"`direction` is '{node['direction']}'; expected LEFT or RIGHT",
             rule=ATTRIBUTE_VALUE,
             at="direction",
             expected="LEFT or RIGHT",
@@ -322,7 +322,7 @@ def gelu(node: Node) -> Outputs:
     modes = {"none": "ERF", "tanh": "TANH"}
     if node["approximate"] not in modes:
         raise Violation(
-            f"`approximate` is '{node['approximate']}'; it is none or tanh",
+            f"`approximate` is '{node['approximate']}'; expected none or tanh",
             rule=ATTRIBUTE_VALUE,
             at="approximate",
             actual=node["approximate"],

@@ -63,7 +63,7 @@ def constant_of_shape(node: Node) -> Outputs:
         array = onnx().numpy_helper.to_array(given)
         if array.size != 1:
             raise Violation(
-                f"`value` has {array.size} elements; it takes one",
+                f"`value` has {array.size} elements; expected one element",
                 rule=ATTRIBUTE_VALUE,
                 at="value",
                 expected=1,

@@ -101,7 +101,7 @@ def spatial(node: Node, rank: int) -> dict[str, Any]:
     auto = node["auto_pad"] or "NOTSET"
     if auto not in AUTO_PAD:
         raise Violation(
-            f"`auto_pad` is '{auto}'; it is one of {', '.join(AUTO_PAD)}",
+            f"`auto_pad` is '{auto}'; expected one of {', '.join(AUTO_PAD)}",
             rule=ATTRIBUTE_VALUE,
             at="auto_pad",
             actual=auto,
@@ -111,7 +111,7 @@ def spatial(node: Node, rank: int) -> dict[str, Any]:
         listed = node[name] or [1] * rank
         if len(listed) != rank or min(listed) < least:
             raise Violation(
-                f"`{name}` is {listed}; it takes {rank} numbers from {least} up",
+                f"`{name}` is {listed}; expected {rank} numbers from {least} up",
                 rule=ATTRIBUTE_VALUE,
                 at=name,
                 expected=f"{rank} numbers",
@@ -121,7 +121,7 @@ def spatial(node: Node, rank: int) -> dict[str, Any]:
     pads = node["pads"] or [0] * (2 * rank)
     if len(pads) != 2 * rank:
         raise Violation(
-            f"`pads` is {pads}; it takes {2 * rank} numbers",
+            f"`pads` is {pads}; expected {2 * rank} numbers",
             rule=ATTRIBUTE_VALUE,
             at="pads",
             expected=f"{2 * rank} numbers",

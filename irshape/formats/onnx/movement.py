@@ -80,7 +80,7 @@ def _axes(node: Node, *, added: bool = False) -> Value | None:
         node.axes("axes", listed, rank)
         if len({axis % max(rank, 1) for axis in listed}) < len(listed):
             raise Violation(
-                f"`axes` holds an axis twice: {listed}",
+                f"`axes` contains an axis twice: {listed}",
                 rule=DUPLICATE_VALUES,
                 at="axes",
                 actual=listed,
@@ -245,7 +245,7 @@ def _reduction(node: Node, modes: dict[str, str]) -> str:
     wanted = node["reduction"] or "none"
     if wanted not in modes:
         raise Violation(
-            f"`reduction` is '{wanted}'; it is one of {', '.join(modes)}",
+            f"`reduction` is '{wanted}'; expected one of {', '.join(modes)}",
             rule=ATTRIBUTE_VALUE,
             at="reduction",
             actual=wanted,
@@ -276,7 +276,7 @@ def pad(node: Node) -> Outputs:
     mode = modes.get(node["mode"], "")
     if mode == "":
         raise Violation(
-            f"`mode` is '{node['mode']}'; it is one of {', '.join(modes)}",
+            f"`mode` is '{node['mode']}'; expected one of {', '.join(modes)}",
             rule=ATTRIBUTE_VALUE,
             at="mode",
             actual=node["mode"],

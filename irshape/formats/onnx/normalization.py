@@ -222,7 +222,7 @@ def lp_normalization(node: Node) -> Outputs:
     """What has the norm 0 stays 0."""
     if node["p"] not in (1, 2):
         raise Violation(
-            f"`p` is {node['p']}; it is 1 or 2",
+            f"`p` is {node['p']}; expected 1 or 2",
             rule=ATTRIBUTE_VALUE,
             at="p",
             expected="1 or 2",

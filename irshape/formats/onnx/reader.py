@@ -745,7 +745,7 @@ def _listed(attributes: dict[str, Any], name: str, length: int) -> list[int]:
     numbers = list(attributes[name].ints) if name in attributes else [0] * length
     if len(numbers) != length:
         raise Violation(
-            f"`{name}` holds {len(numbers)} numbers; it takes {length}",
+            f"`{name}` contains {len(numbers)} numbers; expected {length}",
             rule=ATTRIBUTE_VALUE,
             at=name,
             expected=length,

@@ -38,7 +38,7 @@ def require_size(what: str, name: str, tensor: Tensor, axis: int, *wanted: int) 
     expected = " or ".join(map(str, wanted))
     require(
         any(size.contains(number) for number in wanted),
-        f"axis {axis % len(tensor.shape)} of `{name}` holds {what}: expected size {expected}, "
+        f"axis {axis % len(tensor.shape)} of `{name}` contains {what}: expected size {expected}, "
         f"but its shape is {tensor.shape}",
         at=name,
         expected=expected,

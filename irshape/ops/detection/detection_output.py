@@ -303,7 +303,8 @@ def divided(name: str, tensor: Tensor, axis: int, divisor: int, holds: str) -> i
     size = tensor.shape[axis].low
     require(
         size % divisor == 0,
-        f"axis {axis} of `{name}` {tensor.shape} holds {holds}: expected a multiple of {divisor}",
+        f"axis {axis} of `{name}` {tensor.shape} contains {holds}: expected a multiple of "
+        f"{divisor}",
         at=name,
         expected=f"a multiple of {divisor}",
         actual=size,
@@ -317,7 +318,7 @@ def require_length(name: str, tensor: Tensor, axis: int, wanted: int, holds: str
     size = tensor.shape[axis]
     require(
         size.contains(wanted),
-        f"axis {axis} of `{name}` {tensor.shape} holds {holds}: expected {wanted}",
+        f"axis {axis} of `{name}` {tensor.shape} contains {holds}: expected {wanted}",
         at=name,
         expected=wanted,
         actual=size,
@@ -382,7 +383,7 @@ class DetectionOutput_8(DetectionOutputs):
             )
             require(
                 priors,
-                f"`proposals` {proposals.shape} holds no prior boxes",
+                f"`proposals` {proposals.shape} contains no prior boxes",
                 at="proposals",
                 expected="at least one",
                 actual=0,

@@ -52,7 +52,7 @@ class PriorBoxes(Operation):
         # not declared: OpenVINO does not look at the length of a list whose value is unknown
         require(
             count == 2,
-            f"`output_size` holds height and width, but it has {count} elements",
+            f"`output_size` must contain height and width, but has {count} elements",
             at="output_size",
             expected=2,
             actual=count,
@@ -75,7 +75,7 @@ class PriorBoxes(Operation):
         if image_size.rank == 1 and not image_size.shape[0].contains(2):
             size = image_size.shape[0]
             yield fault(
-                f"`image_size` holds height and width, but it has {size} elements",
+                f"`image_size` must contain height and width, but has {size} elements",
                 at="image_size",
                 expected=2,
                 actual=size,

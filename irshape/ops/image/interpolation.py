@@ -119,7 +119,7 @@ def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> I
     count = given.shape.size
     if axes is not None and count.low > len(axes):
         yield fault(
-            f"`{name}` {given.shape} holds {count} elements for {len(axes)} axes; "
+            f"`{name}` {given.shape} contains {count} elements for {len(axes)} axes; "
             "the rest are ignored",
             at=name,
             expected=len(axes),
@@ -131,7 +131,7 @@ def doubtful_values(axes: tuple[int, ...] | None, given: Tensor, name: str) -> I
         for index, scale in enumerate(given.value.exact or ()):
             if not 0 < scale < float("inf"):
                 yield fault(
-                    f"`{name}` holds {scale} at index {index}; expected a positive number",
+                    f"`{name}` contains {scale} at index {index}; expected a positive number",
                     at=name,
                     expected="above 0",
                     actual=scale,
@@ -254,7 +254,8 @@ class Interpolate_1(Operation):
         count, wanted_count = target_spatial_shape.shape.size, len(set(self.axes))
         if count.high < wanted_count:
             yield fault(
-                f"`target_spatial_shape` {target_spatial_shape.shape} holds {count} elements for "
+                f"`target_spatial_shape` {target_spatial_shape.shape} contains {count} elements "
+                "for "
                 f"the {wanted_count} axes {list(self.axes)}; OpenVINO reads past its end",
                 at="target_spatial_shape",
                 expected=wanted_count,

@@ -177,7 +177,7 @@ def _require_least(tensor: Tensor, at: str, least: int) -> None:
     for index, number in enumerate(tensor.known or ()):
         require(
             number >= least,
-            f"`{at}` holds {number} at index {index}; expected {least} or more",
+            f"`{at}` contains {number} at index {index}; expected {least} or more",
             at=at,
             expected=f"{least} or more",
             actual=number,
@@ -288,7 +288,8 @@ class SpaceToBatch(Operation):
             block, pad = blocks[axis], begin[axis] + end[axis]
             require(
                 block > 0,
-                f"`block_shape` {listed(blocks)} holds {block} at index {axis}; expected 1 or more",
+                f"`block_shape` {listed(blocks)} contains {block} at index {axis}; expected 1 or "
+                "more",
                 at="block_shape",
                 expected="1 or more",
                 actual=block,
@@ -491,7 +492,7 @@ class Col2Im(Operation):
             expected = prod(max(places, 0) for places in positions)
             require(
                 count.low == expected and min(positions) > 0,
-                f"`data` {data.shape} holds {count} blocks, but an image of {listed(sizes)} "
+                f"`data` {data.shape} contains {count} blocks, but an image of {listed(sizes)} "
                 f"has {expected} positions for a kernel of {listed(kernel)}",
                 at="data",
                 expected=expected,

@@ -38,7 +38,7 @@ def negative_sizes(sizes: Tensor, at: str) -> Iterator[Fault]:
     for index, size in enumerate(sizes.known or ()):
         if size < 0:
             yield fault(
-                f"`{at}` holds {size} at index {index}; "
+                f"`{at}` contains {size} at index {index}; "
                 "expected a size of 0 or more, although OpenVINO accepts it",
                 at=at,
                 expected="0 or more",

@@ -253,7 +253,8 @@ class GatherND(Operation):
         length = indices.shape[-1].low
         require(
             batch + length <= data.rank,
-            f"`indices` {indices.shape} holds tuples of {length} indices, but `data` {data.shape} "
+            f"`indices` {indices.shape} contains tuples of {length} indices, but `data` "
+            f"{data.shape} "
             f"has {data.rank - batch} dimensions after the {batch} of the batch",
             at="indices",
             expected=f"tuples of at most {data.rank - batch}",

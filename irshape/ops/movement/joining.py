@@ -188,7 +188,7 @@ class VariadicSplit(Operation):
         for part in known:
             require(
                 part >= -1,
-                f"`split_lengths` {seen} holds {part}; expected a length or -1",
+                f"`split_lengths` {seen} contains {part}; expected a length or -1",
                 at="split_lengths",
                 expected="-1 or more",
                 actual=part,
@@ -196,7 +196,7 @@ class VariadicSplit(Operation):
             )
         require(
             known.count(-1) <= 1,
-            f"`split_lengths` {seen} holds -1 more than once",
+            f"`split_lengths` {seen} contains -1 more than once",
             at="split_lengths",
             expected="one -1 at most",
             actual=seen,

@@ -138,7 +138,7 @@ class ScatterNDUpdate(Operation):
         length = indices.shape[-1].low
         require(
             length <= data.rank,
-            f"`indices` {indices.shape} holds tuples of {length} indices, "
+            f"`indices` {indices.shape} contains tuples of {length} indices, "
             f"but `data` {data.shape} has {data.rank} dimensions",
             at="indices",
             expected=f"tuples of at most {data.rank}",

@@ -360,7 +360,7 @@ class StridedSlice(Operation):
             mask = getattr(self, name)
             require(
                 all(bit in (0, 1) for bit in mask),
-                f"{name} {list(mask)} holds a number other than 0 and 1",
+                f"{name} {list(mask)} contains a number other than 0 and 1",
                 at=name,
                 expected="0 or 1",
                 actual=list(mask),

@@ -97,7 +97,7 @@ def test_a_finding_names_the_node_and_its_attribute(tmp_path: Path) -> None:
     (found,) = report.diagnostics
     assert (found.line, found.layer and found.layer["name"]) == (2, "mean")
     assert found.message == (
-        "`axes` holds -2: ReduceMean of version 1 counts axes from 0; negative ones came with "
+        "`axes` contains -2: ReduceMean of version 1 counts axes from 0; negative ones came with "
         "opset 11"
     )
     source = irshape.load(tmp_path / "model.onnx").source

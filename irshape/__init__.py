@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from .checking.fixing import Fixes
+    from .checking.sessions import Session
     from .comparison.models import ModelComparison, Pair, Runtime
     from .comparison.result import Comparison, Inside, Row
     from .diagnostics.report import Diagnostic, FileReport, LoadError, Report
-    from .execution.session import Array, ExecutionError, Observer, Session
+    from .execution.session import Array, ExecutionError, Observer
     from .formats.ir.edits import Edit
     from .formats.loading import WeightsChoice
     from .inference.result import Inference
@@ -124,7 +125,7 @@ _MODULES = {
     "Requirements": "ops.requirements",
     "Row": "comparison.result",
     "Runtime": "comparison.models",
-    "Session": "execution.session",
+    "Session": "checking.sessions",
     "Severity": "rule_ids",
     "ShapeLike": "types",
     "Tensor": "ops.tensors",
@@ -212,6 +213,7 @@ def run(
     *,
     outputs: Literal["results", "all"] = "results",
     max_memory: int | None = None,
+    force: bool = False,
 ) -> dict[str, Array]:
     """Executes a model in NumPy. Returns the outputs by name, in the order of its Results.
 
@@ -220,14 +222,18 @@ def run(
     outputs: `"all"` returns the outputs of every layer, named `name` or `name:port`.
     max_memory: bytes that the tensors alive at one time may take; by default three quarters of the
     machine's memory.
+    force: run a model although `validate` reports errors that decide types, shapes or bytes.
 
-    A `Session` keeps the variables of a stateful model between runs. Raises `ExecutionError` for
+    What the first run of a `Model` works out is kept for the next ones, until the model changes. A
+    `Session` also keeps the variables of a stateful model between runs.
+
+    Raises `ExecutionError` for a model that `validate` rejects (its `diagnostics` say why), for
     inputs that do not fit and for layers that cannot be evaluated; for a path also what `load`
     raises.
     """
-    from .execution.session import Session
+    from .checking.sessions import run as run_model
 
-    return Session(_model(model), max_memory=max_memory).run(inputs, outputs=outputs)
+    return run_model(_model(model), inputs, outputs=outputs, max_memory=max_memory, force=force)
 
 
 def crosscheck(
@@ -246,6 +252,7 @@ def crosscheck(
     replay: str | os.PathLike[str] | None = None,
     max_memory: int | None = None,
     progress: Observer | None = None,
+    force: bool = False,
 ) -> Comparison:
     """Compares the type, shape and value of every layer with OpenVINO's.
 
@@ -265,15 +272,17 @@ def crosscheck(
     device, hint and configuration are those of the recording.
     max_memory: as for `run`.
     progress: called with each layer, its inputs and its outputs.
+    force: as for `run`.
 
     Raises `RuntimeError` if the runtime is not installed (`pip install 'irshape[openvino]'`),
-    `ExecutionError` for inputs that do not fit, and `ValueError` for options that do not fit the
-    format of the model and for a file that is not a recording; for a path also what `load` raises.
+    `ExecutionError` for a model that `validate` rejects and for inputs that do not fit, and
+    `ValueError` for options that do not fit the format of the model and for a file that is not a
+    recording; for a path also what `load` raises.
     """
     from .comparison.by_format import crosscheck as crosscheck_model
 
     return crosscheck_model(
-        _model(model),
+        _sound(model, force),
         inputs,
         device=device,
         hint=hint,
@@ -301,6 +310,7 @@ def compare(
     max_memory: int | None = None,
     runtime: Runtime | None = None,
     progress: Observer | None = None,
+    force: bool = False,
 ) -> ModelComparison:
     """Runs two models with the same inputs, and compares their tensors by name.
 
@@ -314,16 +324,17 @@ def compare(
     max_memory: as for `run`.
     runtime: what runs an ONNX model; by default onnxruntime if it is installed, else irshape.
     progress: called with each layer, its inputs and its outputs.
+    force: as for `run`.
 
-    Raises `ExecutionError` if one of the models cannot be run, `ValueError` if their inputs do not
-    match, and `RuntimeError` if the runtime asked for is not installed; for a path also what `load`
-    raises.
+    Raises `ExecutionError` if `validate` rejects one of the models or it cannot be run,
+    `ValueError` if their inputs do not match, and `RuntimeError` if the runtime asked for is not
+    installed; for a path also what `load` raises.
     """
     from .comparison.models import compare as compare_models
 
     return compare_models(
-        _model(first),
-        _model(second),
+        _sound(first, force),
+        _sound(second, force),
         inputs,
         rtol=rtol,
         atol=atol,
@@ -370,6 +381,16 @@ def save(
 def _model(model: ModelLike, weights: WeightsChoice = "beside") -> Model:
     """The model itself, or the one that a path leads to."""
     return load(model, weights=weights) if isinstance(model, (str, os.PathLike)) else model
+
+
+def _sound(model: ModelLike, force: bool) -> Model:
+    """A model that is sound enough to be computed. Raises `ExecutionError`."""
+    from .checking.soundness import require_sound
+
+    loaded = _model(model)
+    if not force:
+        require_sound(loaded)
+    return loaded
 
 
 if not TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from pathlib import Path
 
@@ -13,6 +14,13 @@ FORMATS = {
     "f32": ("FP32", "f"),
     "u8": ("U8", "B"),
     "boolean": ("BOOL", "?"),
+}
+PRECISIONS = {name: precision for name, (precision, _) in FORMATS.items()} | {
+    "boolean": "BOOL",
+    "f64": "FP64",
+    "f16": "FP16",
+    "bf16": "BF16",
+    "string": "STRING",
 }
 
 
@@ -122,14 +130,47 @@ class Net:
             + "\n</edges>\n</net>\n"
         )
 
-    def save(self, folder: Path, name: str = "m") -> Path:
+    def save(self, folder: Path, name: str = "m", *, declare: bool = True) -> Path:
+        """declare: give the output ports without dimensions what irshape infers."""
         path = folder / f"{name}.xml"
         path.write_text(self.text())
         path.with_suffix(".bin").write_bytes(self.weights)
+        if declare:
+            path.write_text(declared(path))
         return path
 
     def load(self, folder: Path) -> irshape.Model:
         return irshape.load(self.save(folder))
+
+
+def declared(path: Path) -> str:
+    """The text of an IR whose output ports without dimensions declare what irshape infers."""
+    text = path.read_text()
+    try:
+        model = irshape.load(path)
+    except irshape.LoadError:
+        return text
+    if model.kind == "layers":
+        return text
+    inference = irshape.infer(model)
+    ports: dict[int, irshape.Tensor] = {}
+    for layer in model.walk():
+        for port, tensor in zip(layer.outputs, inference.outputs(layer), strict=False):
+            if port.dims == () and port.value is None and tensor.shape.dims is not None:
+                ports[port.offset] = tensor
+    for offset in sorted(ports, reverse=True):
+        start, _, rest = text[offset:].partition(">")
+        if start.endswith("/"):
+            start = start[:-1]
+        else:
+            rest = rest[rest.index("</port>") + len("</port>") :]
+        precision = PRECISIONS.get(ports[offset].element_type.name)
+        if precision is not None:
+            start = re.sub('precision="[^"]*"', f'precision="{precision}"', start)
+        sizes = [dim.low if dim.is_static else -1 for dim in ports[offset].shape]
+        dims = "".join(f"<dim>{size}</dim>" for size in sizes)
+        text = text[:offset] + f"{start}>{dims}</port>" + rest
+    return text
 
 
 def shapes(inference: irshape.Inference, layer: str) -> list[str]:

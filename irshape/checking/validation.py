@@ -96,6 +96,7 @@ def _alone(target: Target, request: Request) -> Iterator[FileReport]:
     path = target.path if isinstance(target, Model) else os.fspath(target)
     chosen = settings(request.configuration, path, over=request.over, also=request.also)
     if isinstance(target, Model):
+        target.net.reindex()
         yield validate_model(target, chosen)
     else:
         yield validate_file(path, request.weights, request.values, settings=chosen)

@@ -9,7 +9,14 @@ import click
 
 from .common import load_or_exit
 from .reporting import FormatName, FormatOption, report_text
-from .running import gathered, input_options, memory_option, ticking
+from .running import (
+    force_option,
+    gathered,
+    input_options,
+    memory_option,
+    sound_or_exit,
+    ticking,
+)
 
 if TYPE_CHECKING:
     from ..comparison.models import ModelComparison, Pair
@@ -46,6 +53,7 @@ if TYPE_CHECKING:
     "-o", "--output-file", metavar="FILE", help="Write the output to a file instead of stdout."
 )
 @memory_option
+@force_option
 def command(
     first: str,
     second: str,
@@ -59,6 +67,7 @@ def command(
     form: str,
     output_file: str | None,
     max_memory: int | None,
+    force: bool,
 ) -> None:
     """Run two models with the same inputs, and name the first tensor that differs.
 
@@ -74,6 +83,8 @@ def command(
     from .comparing import deliver
 
     models = (load_or_exit(first, "beside"), load_or_exit(second, "beside"))
+    for model in models:
+        sound_or_exit(model, force)
     try:
         fed = gathered(models[0], inputs, True, seed, shapes)
         with ticking(models[0], 2) as progress:

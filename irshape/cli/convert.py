@@ -11,6 +11,7 @@ from .common import (
     refuse_overwriting,
     weights_option,
 )
+from .running import force_option, sound_or_exit
 
 
 @click.command("convert", short_help="Write an ONNX model or a oneDNN graph as an OpenVINO IR.")
@@ -32,8 +33,14 @@ from .common import (
 )
 @overwrite_option
 @weights_option
+@force_option
 def command(
-    model: str, output: str, shapes: tuple[str, ...], overwrite: bool, weights: str
+    model: str,
+    output: str,
+    shapes: tuple[str, ...],
+    overwrite: bool,
+    weights: str,
+    force: bool,
 ) -> None:
     """Write a model as an OpenVINO IR.
 
@@ -49,6 +56,7 @@ def command(
 
     refuse_overwriting(model, output, weights, overwrite)
     loaded = load_or_exit(model, weights)
+    sound_or_exit(loaded, force)
     try:
         inference = infer(loaded, pairs(shapes, "--shape"))
     except ValueError as problem:

@@ -9,7 +9,14 @@ import click
 
 from .common import load_or_exit, weights_option
 from .reporting import FormatName, FormatOption, report_text
-from .running import gathered, input_options, memory_option, ticking
+from .running import (
+    force_option,
+    gathered,
+    input_options,
+    memory_option,
+    sound_or_exit,
+    ticking,
+)
 
 if TYPE_CHECKING:
     from ..comparison.result import Comparison, Row
@@ -73,6 +80,7 @@ if TYPE_CHECKING:
 )
 @memory_option
 @weights_option
+@force_option
 def command(
     model: str,
     device: str,
@@ -92,6 +100,7 @@ def command(
     verbose: bool,
     max_memory: int | None,
     weights: str,
+    force: bool,
 ) -> None:
     """Compare the element types, shapes and values of every layer with OpenVINO's.
 
@@ -117,6 +126,7 @@ def command(
             "--replay takes the inputs of the recording; leave out --input, --shape and --record"
         )
     loaded = load_or_exit(model, weights)
+    sound_or_exit(loaded, force)
     options: dict[str, Any] = {
         "device": device,
         "hint": hint,

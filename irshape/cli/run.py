@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .common import echo, load_or_exit, weights_option
-from .running import gathered, input_options, memory_option, ticking
+from .running import (
+    force_option,
+    gathered,
+    input_options,
+    memory_option,
+    sound_or_exit,
+    ticking,
+)
 
 if TYPE_CHECKING:
     from ..execution.ranges import Range, Simulation
@@ -60,6 +67,7 @@ __all__ = ["command", "gathered"]
     help="Refuse loops with more iterations. [default: 1,000,000]",
 )
 @weights_option
+@force_option
 def command(
     model: str,
     inputs: tuple[str, ...],
@@ -74,10 +82,11 @@ def command(
     max_memory: int | None,
     max_iterations: int | None,
     weights: str,
+    force: bool,
 ) -> None:
     """Execute a model in NumPy, and print the range of each output.
 
-    Exit status: 0; 1 if the model cannot be run with these inputs or, with --simulate, if a layer
+    Exit status: 0; 1 if `irshape validate` rejects the model, if it cannot be run with these inputs or, with --simulate, if a layer
     gives infinity or NaN that it does not give in full precision; 2 if a path cannot be opened or
     an input is missing.
     """
@@ -86,6 +95,7 @@ def command(
     if stats and simulate:
         raise click.UsageError("--stats and --simulate are two runs; ask for one of them")
     loaded = load_or_exit(model, weights)
+    sound_or_exit(loaded, force)
     rows: list[Range] = []
     simulation: Simulation | None = None
     try:

@@ -66,6 +66,35 @@ def memory_option(function: F) -> F:
     )(function)
 
 
+def force_option(function: F) -> F:
+    """`--force`, for `sound_or_exit`."""
+    return click.option(
+        "--force",
+        is_flag=True,
+        help="Go on with a model that `irshape validate` rejects.",
+    )(function)
+
+
+def sound_or_exit(model: Model, force: bool) -> None:
+    """Exit status 1, with the findings on stderr, if a model must not be computed.
+
+    force: go on with any model.
+    """
+    from ..checking.soundness import UnsoundModel, require_sound
+
+    if force:
+        return
+    try:
+        require_sound(model)
+    except UnsoundModel as problem:
+        from ..diagnostics.renderers import Options, render
+        from ..diagnostics.report import Report
+
+        click.echo(render(Report([problem.report]), "text", Options()), err=True, nl=False)
+        click.echo(f"irshape: '{model.path}' is not computed; --force goes on", err=True)
+        raise click.exceptions.Exit(1) from None
+
+
 def gathered(
     model: Model, inputs: tuple[str, ...], random: bool, seed: int, shapes: tuple[str, ...]
 ) -> dict[str, Any]:

@@ -31,6 +31,7 @@ class Constants:
             known = _read(self.model, layer)
             if self.rounding is not None:
                 known = self.rounding(known)
+            known.flags.writeable = False  # an output of the model may be a view of it
             self._arrays[layer] = known
         return known
 

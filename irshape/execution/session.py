@@ -16,19 +16,22 @@ from ..faults import Violation
 from ..inference.bodies import bind
 from ..inference.declarations import Declarations
 from ..model.graph import Body, Layer, Model
+from ..model.snapshot import Snapshot
 from ..model.wiring import wire
 from ..numpy_types import element_type_of
 from ..ops.bodies import BodyView
 from ..ops.declaration import Operation, check_inputs
+from ..ops.infrastructure import Parameter, ReadValue_6
 from ..ops.kernels import Kernel, Kernels
 from ..ops.registry import UnknownOperation
-from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
+from ..ops.tensors import Tensor
 from ..spelling import counted
-from ..types import PartialShape
+from ..types import ElementType, PartialShape
 from .constants import Constants, Rounding
 from .errors import ExecutionError
 from .memory import default_max_memory, least_bytes, peak_memory
 from .plan import COMPUTED, CONSTANT, PARAMETER, RESULT, Plan, Step, plan
+from .refusals import message, origin, shapes, valued_inputs
 from .reuse import spare
 from .sizes import Fitter
 
@@ -39,6 +42,12 @@ Observer = Callable[[Layer, tuple[Array, ...], tuple[Array, ...]], None]
 
 MAX_ITERATIONS = 1_000_000
 """How often the body of one layer runs in one inference, unless the session says otherwise."""
+
+
+class _Refused(ExecutionError):
+    """A layer refuses what reaches it in a run; the run adds where that comes from."""
+
+    layer: Layer
 
 
 class _Run:
@@ -88,15 +97,22 @@ class Session:
         self.rounding = rounding
         self.kernels = Kernels() if kernels is None else kernels
         self.state: dict[str, Array] = {}
-        self.declarations = Declarations(model)
-        self.constants = Constants(model, rounding)
         self._replaced: Mapping[Layer, tuple[Array, ...]] = {}
         self._run = _Run(self.state)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Starts with nothing worked out; the variables stay."""
+        model = self.model
+        self._snapshot = Snapshot(model, ports=False)
+        self.declarations = Declarations(model)
+        self.constants = Constants(model, self.rounding)
         self._plans: dict[Body, Plan] = {}
         self._templates: dict[Body, list[tuple[Array, ...]]] = {}
         self._parameters = model.parameters
         self._input_names = input_names(model)
         self._result_names: list[str] | None = None
+        self._variables: dict[str, Tensor] | None = None
         self._operations: dict[Layer, tuple[Operation, Kernel]] = {}
         self._absent: dict[tuple[object, ...], int] = {}
         """How many optional inputs an operation is not given, by operation, types and ranks."""
@@ -105,6 +121,12 @@ class Session:
         self._known: frozenset[Layer] = frozenset()
         self._largest: tuple[tuple[int, ...], ...] | None = None
         self._peak = 0
+
+    def _notice_changes(self) -> None:
+        """Forgets what was worked out if the model has changed since."""
+        if not self._snapshot.matches(self.model):
+            self.model.net.reindex()
+            self._begin()
 
     def sibling(
         self,
@@ -129,6 +151,14 @@ class Session:
         session._replaced = replaced or {}
         return session
 
+    def limit_memory(self, max_memory: int | None) -> None:
+        """Sets `max_memory`; sizes that were found to fit are looked at again if there is less."""
+        limit = default_max_memory() if max_memory is None else max_memory
+        if limit < self.max_memory:
+            self._fitted.clear()
+            self._largest = None
+        self.max_memory = limit
+
     def reset(self) -> None:
         """Forgets the values of all variables."""
         self.state.clear()
@@ -145,9 +175,11 @@ class Session:
 
         observe: called with each layer of the net, its inputs and its outputs; with `inside` also
         with the layers of bodies, in each of their runs.
-        Raises `ExecutionError`.
+        A run that fails leaves the variables as they were. Raises `ExecutionError`.
         """
+        self._notice_changes()
         fed = self.bind(inputs)
+        self.check_state()
         self.check_fit(fed)
         kept: dict[str, Array] = {}
 
@@ -159,9 +191,18 @@ class Session:
                 observe(layer, inputs, results)
 
         self._run = _Run(self.state, observe if inside else None, self._known)
-        results = self.run_body(
-            self.model.net, fed, note if outputs == "all" or observe is not None else None
-        )
+        before = dict(self.state)
+        try:
+            results = self.run_body(
+                self.model.net, fed, note if outputs == "all" or observe is not None else None
+            )
+        except BaseException as problem:
+            self.state.clear()
+            self.state.update(before)
+            if isinstance(problem, _Refused):
+                where = origin(self.model.net, problem.layer, fed, before)
+                raise ExecutionError(f"{problem.reason}; {where}", problem.layer) from problem
+            raise
         if outputs == "all":
             return kept
         if self._result_names is None:
@@ -178,8 +219,13 @@ class Session:
                 if name not in names:
                     known = ", ".join(layer.name for layer in parameters) or "none"
                     raise ExecutionError(f"the model has no input '{name}' (its inputs: {known})")
-                fed[names[name].id] = np.asarray(array)
+                fed[names[name].id] = _as_array(array, names[name])
         else:
+            if isinstance(inputs, np.ndarray) or not isinstance(inputs, Sequence):
+                raise ExecutionError(
+                    "inputs are arrays by name or a list of arrays, "
+                    f"but {_a(type(inputs).__name__)} was given"
+                )
             if len(inputs) != len(parameters):
                 raise ExecutionError(
                     f"the model has {counted(len(parameters), 'input')}, "
@@ -187,7 +233,8 @@ class Session:
                     f"{'was' if len(inputs) == 1 else 'were'} given"
                 )
             fed = {
-                layer.id: np.asarray(array) for layer, array in zip(parameters, inputs, strict=True)
+                layer.id: _as_array(array, layer)
+                for layer, array in zip(parameters, inputs, strict=True)
             }
         for layer in parameters:
             if layer.id not in fed:
@@ -200,12 +247,11 @@ class Session:
         operation = self.declarations.of(layer)
         if isinstance(operation, UnknownOperation):
             raise ExecutionError(str(operation), layer)
+        if not isinstance(operation[0], Parameter):
+            raise ExecutionError("the layer is no Parameter", layer)
         declared = operation[0].infer()
-        assert isinstance(declared, Tensor)
-        if (
-            not declared.element_type.is_dynamic
-            and element_type_of(array) is not declared.element_type
-        ):
+        given = _type_given(array, layer)
+        if not declared.element_type.is_dynamic and given is not declared.element_type:
             raise ExecutionError(
                 f"the input takes {declared.element_type}, but the array is {array.dtype}", layer
             )
@@ -215,6 +261,31 @@ class Session:
                 f"but the array has shape {list(array.shape)}",
                 layer,
             )
+
+    def check_state(self) -> None:
+        """Whether the variables take the values that they have. Raises `ExecutionError`."""
+        if not self.state:
+            return
+        if self._variables is None:
+            self._variables = variables(self.model, self.declarations)
+        for name, array in self.state.items():
+            declared = self._variables.get(name)
+            if not isinstance(array, np.ndarray):
+                raise ExecutionError(
+                    f"the variable '{name}' holds {_a(type(array).__name__)} where an array belongs"
+                )
+            if declared is None:
+                continue
+            try:
+                kept = element_type_of(array)
+            except ValueError as problem:
+                raise ExecutionError(f"the variable '{name}': {problem}") from None
+            fits = declared.element_type.is_dynamic or kept is declared.element_type
+            if not fits or not declared.shape.encloses(PartialShape(array.shape)):
+                raise ExecutionError(
+                    f"the variable '{name}' is {declared.element_type}{declared.shape}, "
+                    f"but holds {kept}{list(array.shape)}"
+                )
 
     def check_fit(self, fed: Mapping[str, Array]) -> None:
         """Whether every layer takes what these sizes lead to and memory suffices, by inference.
@@ -241,12 +312,8 @@ class Session:
         result = self._fitter.infer(sizes)
         refusal = self._fitter.refusal(sizes, result)
         if refusal is not None:
-            given = ", ".join(
-                f"{layer.name}={list(fed[layer.id].shape)}" for layer in self.model.parameters
-            )
-            raise ExecutionError(
-                f"{refusal.message}; the inputs do not fit: {given}", refusal.layer
-            )
+            given = shapes(self.model.net, fed, self.state)
+            raise ExecutionError(f"{refusal.message}; {given}", refusal.layer)
         peak, layer = peak_memory(result)
         if layer is not None and peak > self.max_memory:
             raise ExecutionError(f"the tensors alive here take {self._too_much(peak)}", layer)
@@ -271,21 +338,8 @@ class Session:
 
         Raises `ExecutionError`.
         """
-        looked_at = {index for index, _ in operation.valued}
-        if operation.valued and operation.valued[-1][1].variadic:
-            looked_at.add(len(inputs) - 1)
-        tensors = []
-        for index, array in enumerate(inputs):
-            tensor = Tensor(element_type_of(array), PartialShape(array.shape))
-            if (
-                index in looked_at
-                and array.size <= MAX_VALUE_ELEMENTS
-                and array.dtype.kind in "iufb"
-            ):
-                tensor = tensor.with_value(Value(array.ravel().tolist()))
-            tensors.append(tensor)
         try:
-            inferred = operation.infer(*check_inputs(operation, tuple(tensors)))
+            inferred = operation.infer(*check_inputs(operation, valued_inputs(operation, inputs)))
         except (Violation, ValueError, OverflowError):
             return  # the evaluation itself says what is wrong
         total = sum(map(least_bytes, inferred if isinstance(inferred, tuple) else (inferred,)))
@@ -328,6 +382,8 @@ class Session:
                 if note is not None:
                     note(layer, inputs, outputs)
                 del inputs, outputs
+        if len(results) < len(plan.results):
+            raise ExecutionError("several Results have the same id")
         return {layers[position].id: results[layers[position].id] for position in plan.results}
 
     def _plan(self, body: Body) -> Plan:
@@ -420,17 +476,12 @@ class Session:
                 outputs = kernel(*inputs, *[None] * absent, **context)
             else:
                 outputs = kernel(*inputs, *[None] * absent)
+        except ExecutionError:
+            raise  # by a layer of a body
         except Violation as violation:
-            raise ExecutionError(violation.fault.message, layer) from None
-        except (
-            MemoryError,
-            NotImplementedError,
-            ValueError,
-            IndexError,
-            TypeError,
-            ArithmeticError,
-        ) as problem:
-            raise ExecutionError(f"{type(problem).__name__}: {problem}", layer) from problem
+            raise _Refused(violation.fault.message, layer) from None
+        except Exception as problem:  # whatever the evaluation trips over: its inputs do not fit
+            raise _Refused(message(operation, inputs, problem), layer) from problem
         if isinstance(outputs, tuple):
             return tuple(np.asarray(array) for array in outputs)
         return (np.asarray(outputs),)
@@ -518,6 +569,41 @@ class Session:
     def constant(self, layer: Layer) -> Array:
         """The array of a Const layer. Raises `ExecutionError` where its bytes are not there."""
         return self.constants[layer]
+
+
+def _as_array(given: object, layer: Layer) -> Array:
+    try:
+        return np.asarray(given)
+    except (ValueError, TypeError) as problem:
+        raise ExecutionError(f"what was given is no array: {problem}", layer) from None
+
+
+def _type_given(array: Array, layer: Layer) -> ElementType:
+    try:
+        return element_type_of(array)
+    except ValueError as problem:
+        raise ExecutionError(
+            f"the array given is of no type that OpenVINO has: {problem}", layer
+        ) from None
+
+
+def _a(name: str) -> str:
+    return f"{'an' if name[:1] in 'aeiou' else 'a'} {name}"
+
+
+def variables(model: Model, declarations: Declarations) -> dict[str, Tensor]:
+    """The type and shape that each variable declares, where it declares any."""
+    declared: dict[str, Tensor] = {}
+    for layer in model.walk():
+        if layer.folded_type == "readvalue":
+            declaration = declarations.of(layer)
+            if not isinstance(declaration, UnknownOperation):
+                operation = declaration[0]
+                if isinstance(operation, ReadValue_6):
+                    declared[operation.variable_id] = Tensor(
+                        operation.variable_type, operation.variable_shape
+                    )
+    return declared
 
 
 def input_names(model: Model) -> dict[str, Layer]:

@@ -225,6 +225,11 @@ class Body:
             self._by_id = {layer.id: layer for layer in reversed(self.layers)}
         return self._by_id
 
+    def reindex(self) -> None:
+        """Looks layers up by id anew, in bodies too: call it after changing layers or ids."""
+        for body in self.all_bodies():
+            body._by_id = None
+
     def walk(self) -> Iterator[Layer]:
         """Every layer in file order, those inside bodies after the layer that holds them."""
         for layer in self.layers:

@@ -71,6 +71,7 @@ class MisspeltAttribute(AttributeNameRule):
     """
 
     id = MISSPELT_ATTRIBUTE
+    stops_runs = True
 
     @classmethod
     def intended(cls, context: Context, finding: Finding, element: int) -> str | None:
@@ -111,6 +112,7 @@ class MissingAttribute(Rule):
     """
 
     id = MISSING_ATTRIBUTE
+    stops_runs = True
 
     @classmethod
     def reported(cls, context: Context) -> Iterator[Finding]:
@@ -153,3 +155,4 @@ class AttributeValue(Rule):
     """
 
     id = ATTRIBUTE_VALUE
+    stops_runs = True

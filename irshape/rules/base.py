@@ -64,6 +64,9 @@ class Rule:
     doubt: ClassVar[Literal["nothing", "layer", "wiring"]] = "layer"
     """What an error of this rule leaves uncertain, so that `irshape fix` leaves it alone: nothing,
     the output ports of its layer, or which layers feed each other (then no port is changed)."""
+    stops_runs: ClassVar[bool] = False
+    """Whether an error of this rule decides types, shapes or bytes: nothing is computed from such a
+    model unless that is forced."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()

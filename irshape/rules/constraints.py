@@ -53,6 +53,7 @@ class OperationConstraint(Rule):
     """
 
     id = OPERATION_CONSTRAINT
+    stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -131,6 +132,7 @@ class InputCount(Rule):
     """
 
     id = INPUT_COUNT
+    stops_runs = True
 
 
 class InputElementType(Rule):
@@ -166,6 +168,7 @@ class InputElementType(Rule):
     """
 
     id = INPUT_ELEMENT_TYPE
+    stops_runs = True
 
 
 class InputRank(Rule):
@@ -199,6 +202,7 @@ class InputRank(Rule):
     """
 
     id = INPUT_RANK
+    stops_runs = True
 
 
 class InputValue(Rule):
@@ -234,6 +238,7 @@ class InputValue(Rule):
     """
 
     id = INPUT_VALUE
+    stops_runs = True
 
 
 class InputShapes(Rule):
@@ -264,6 +269,7 @@ class InputShapes(Rule):
     """
 
     id = INPUT_SHAPES
+    stops_runs = True
 
 
 class DuplicateValues(Rule):
@@ -332,3 +338,4 @@ class PortMapRule(Rule):
     """
 
     id = PORT_MAP
+    stops_runs = True

@@ -154,6 +154,7 @@ class OutputShapeMismatch(PortRule):
     """
 
     id = OUTPUT_SHAPE_MISMATCH
+    stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -220,6 +221,7 @@ class OutputTypeMismatch(PortRule):
     """
 
     id = OUTPUT_TYPE_MISMATCH
+    stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -432,6 +434,7 @@ class InputMismatch(PortRule):
     """
 
     id = INPUT_MISMATCH
+    stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -496,6 +499,7 @@ class InputTypeMismatch(PortRule):
     """
 
     id = INPUT_TYPE_MISMATCH
+    stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

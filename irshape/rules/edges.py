@@ -61,6 +61,7 @@ class DanglingEdge(Rule):
     """
 
     id = DANGLING_EDGE
+    stops_runs = True
     doubt = "wiring"
 
     @classmethod
@@ -121,6 +122,7 @@ class MalformedEdge(IdRule):
     """
 
     id = MALFORMED_EDGE
+    stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -213,6 +215,7 @@ class DuplicateEdge(Rule):
     """
 
     id = DUPLICATE_EDGE
+    stops_runs = True
     doubt = "wiring"
 
     @classmethod
@@ -262,6 +265,7 @@ class MissingEdge(Rule):
     """
 
     id = MISSING_EDGE
+    stops_runs = True
     doubt = "wiring"
 
     @classmethod
@@ -312,6 +316,7 @@ class Cycle(Rule):
     """
 
     id = CYCLE
+    stops_runs = True
     doubt = "wiring"
 
     @classmethod

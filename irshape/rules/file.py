@@ -229,6 +229,7 @@ class RepairedXml(Rule):
     """
 
     id = REPAIRED_XML
+    stops_runs = True
 
 
 class LeftOut(Rule):
@@ -293,6 +294,7 @@ class MisspeltElement(Rule):
     """
 
     id = MISSPELT_ELEMENT
+    stops_runs = True
     doubt = "wiring"
 
 
@@ -327,6 +329,7 @@ class RepeatedElement(Rule):
     """
 
     id = REPEATED_ELEMENT
+    stops_runs = True
     doubt = "wiring"
 
 

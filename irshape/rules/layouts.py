@@ -32,3 +32,4 @@ class StrideMismatch(Rule):
     """
 
     id = STRIDE_MISMATCH
+    stops_runs = True

@@ -51,6 +51,7 @@ class UnknownVariable(Rule):
     """
 
     id = UNKNOWN_VARIABLE
+    stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

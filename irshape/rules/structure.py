@@ -60,6 +60,7 @@ class DuplicateId(Rule):
     """
 
     id = DUPLICATE_ID
+    stops_runs = True
     doubt = "wiring"
 
     @classmethod
@@ -120,6 +121,7 @@ class MissingLayerAttribute(Rule):
     """
 
     id = MISSING_LAYER_ATTRIBUTE
+    stops_runs = True
 
 
 class MalformedId(IdRule):
@@ -151,6 +153,7 @@ class MalformedId(IdRule):
     """
 
     id = MALFORMED_ID
+    stops_runs = True
 
     @classmethod
     def scope(cls, finding: Finding) -> Hashable | None:
@@ -202,6 +205,7 @@ class MalformedDim(PortRule):
     """
 
     id = MALFORMED_DIM
+    stops_runs = True
 
 
 class UnknownLayerAttribute(AttributeNameRule):
@@ -302,6 +306,7 @@ class DuplicatePort(Rule):
     """
 
     id = DUPLICATE_PORT
+    stops_runs = True
     doubt = "wiring"
 
     @classmethod
@@ -372,6 +377,7 @@ class OutputCount(Rule):
     """
 
     id = OUTPUT_COUNT
+    stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -438,6 +444,7 @@ class MissingPrecision(PortRule):
     """
 
     id = MISSING_PRECISION
+    stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -491,6 +498,7 @@ class UnknownPrecision(PortRule):
     """
 
     id = UNKNOWN_PRECISION
+    stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -579,6 +587,7 @@ class MissingBody(Rule):
     """
 
     id = MISSING_BODY
+    stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

@@ -105,6 +105,7 @@ class UnknownType(Rule):
     """
 
     id = UNKNOWN_TYPE
+    stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -152,6 +153,7 @@ class UnknownVersion(Rule):
     """
 
     id = UNKNOWN_VERSION
+    stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -195,6 +197,7 @@ class CustomOperation(Rule):
     """
 
     id = CUSTOM_OPERATION
+    stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

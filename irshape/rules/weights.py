@@ -46,6 +46,7 @@ class MissingWeights(Rule):
     """
 
     id = MISSING_WEIGHTS
+    stops_runs = True
     doubt = "nothing"
 
     @classmethod
@@ -114,6 +115,7 @@ class ConstantOutOfRange(Rule):
     """
 
     id = CONSTANT_OUT_OF_RANGE
+    stops_runs = True
     doubt = "nothing"
 
     @classmethod
@@ -165,6 +167,7 @@ class ConstantSize(Rule):
     """
 
     id = CONSTANT_SIZE
+    stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:
@@ -384,6 +387,7 @@ class ConstantType(Rule):
     """
 
     id = CONSTANT_TYPE
+    stops_runs = True
 
     @classmethod
     def check(cls, context: Context) -> Iterator[Finding]:

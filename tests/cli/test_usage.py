@@ -84,9 +84,9 @@ MISTAKES = {
     "a folder for infer": Mistake(["infer", "models"], 2, "'models': is a folder, not a file"),
     "a folder for run": Mistake(["run", "models"], 2, "'models': is a folder, not a file"),
     "a gzip": Mistake(["infer", "packed.xml"], 1, "compressed with gzip (unpack it first"),
-    "a run without the .bin": Mistake(["run", "bare.xml", "--random"], 1, "no 'bare.bin'"),
+    "a run without the .bin": Mistake(["run", "bare.xml", "--random"], 1, "there is no bare.bin"),
     "a run with an empty .bin": Mistake(
-        ["run", "hollow.xml", "--random"], 1, "'hollow.bin' is empty"
+        ["run", "hollow.xml", "--random"], 1, "hollow.bin is empty"
     ),
     "a run that wants no .bin": Mistake(
         ["run", "whole.xml", "--random", "--weights", "none"], 1, "was read without its .bin"

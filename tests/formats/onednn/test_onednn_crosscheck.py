@@ -62,7 +62,7 @@ def test_the_library_computes_the_same(name: str) -> None:
 def test_what_the_library_does_with_reduce_mean(case: str, problem: str, tmp_path: Path) -> None:
     """The version of the development dependency, 3.2. f16 has no reduction on every processor."""
     (tmp_path / "graph.json").write_text(CASES[case].text)
-    comparison = irshape.crosscheck(irshape.load(tmp_path / "graph.json"))
+    comparison = irshape.crosscheck(irshape.load(tmp_path / "graph.json"), force=True)
     said = " ".join(comparison.problems)
     if case == "f16":
         assert comparison.ok or "unsupported" in said or "crashed" in said

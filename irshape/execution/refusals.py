@@ -1,0 +1,138 @@
+"""What a layer says of inputs that it cannot be computed from, and where these come from."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..faults import Violation
+from ..model.graph import Body, Layer
+from ..model.wiring import OutputRef, wire
+from ..numpy_types import element_type_of
+from ..ops.declaration import Operation, check_inputs
+from ..ops.tensors import MAX_VALUE_ELEMENTS, Tensor, Value
+from ..types import PartialShape
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+MAX_ORIGINS = 3
+"""How many inputs and variables are named as the origin of one operand."""
+MAX_SHAPES = 8
+"""How many shapes of inputs and of variables are listed."""
+
+
+def abstract(array: Array, *, with_value: bool) -> Tensor:
+    """An array as inference knows it."""
+    tensor = Tensor(element_type_of(array), PartialShape(array.shape))
+    if with_value and array.size <= MAX_VALUE_ELEMENTS and array.dtype.kind in "iufb":
+        return tensor.with_value(Value(array.ravel().tolist()))
+    return tensor
+
+
+def valued_inputs(operation: Operation, inputs: Sequence[Array]) -> tuple[Tensor, ...]:
+    """The inputs of an operation, with values where its declaration looks at them."""
+    looked_at = {index for index, _ in operation.valued}
+    if operation.valued and operation.valued[-1][1].variadic:
+        looked_at.add(len(inputs) - 1)
+    return tuple(
+        abstract(array, with_value=index in looked_at) for index, array in enumerate(inputs)
+    )
+
+
+def message(operation: Operation, inputs: Sequence[Array], problem: Exception) -> str:
+    """Why an operation cannot be computed from some inputs.
+
+    The condition of its declaration that they break; where they break none, their types and shapes.
+    """
+    if isinstance(problem, MemoryError):
+        return f"there is not enough memory to compute it from {_operands(operation, inputs)}"
+    if isinstance(problem, NotImplementedError):
+        return str(problem)
+    if not operation.has_bodies:
+        try:
+            operation.infer(*check_inputs(operation, valued_inputs(operation, inputs)))
+        except Violation as violation:
+            return violation.fault.message
+        except Exception:  # the evaluation has failed on these inputs, and inference may too
+            pass
+    return f"it cannot be computed from {_operands(operation, inputs)}: {problem}"
+
+
+def _operands(operation: Operation, inputs: Sequence[Array]) -> str:
+    operands = operation.operands
+    names = [
+        f"`{operands[min(index, len(operands) - 1)].name}`" if operands else f"input {index}"
+        for index in range(len(inputs))
+    ]
+    return ", ".join(
+        f"{name} {_described(array)}" for name, array in zip(names, inputs, strict=True)
+    )
+
+
+def _described(array: Array) -> str:
+    try:
+        return f"{element_type_of(array)}{list(array.shape)}"
+    except ValueError:
+        return f"{array.dtype}{list(array.shape)}"
+
+
+def origin(body: Body, layer: Layer, fed: Mapping[str, Array], state: Mapping[str, Array]) -> str:
+    """The operands of a layer with the inputs and variables they are computed from, nearest first.
+
+    fed: the inputs of the run by layer id. state: the variables before it.
+    """
+    wiring = wire(body)
+    try:
+        position = body.layers.index(layer)
+    except ValueError:
+        return shapes(body, fed, state)  # a layer inside a body
+    parts = []
+    for index, source in enumerate(wiring.sources[position]):
+        names = [] if source is None else _origins(body, wiring.sources, source[0], state)
+        if names:
+            parts.append(f"input {index} comes from {', '.join(names)}")
+    return "; ".join([*parts, shapes(body, fed, state)])
+
+
+def _origins(
+    body: Body,
+    sources: Sequence[Sequence[OutputRef | None]],
+    start: int,
+    state: Mapping[str, Array],
+) -> list[str]:
+    waiting, visited, names = deque([start]), {start}, dict[str, None]()
+    while waiting and len(names) < MAX_ORIGINS:
+        at = waiting.popleft()
+        layer = body.layers[at]
+        variable = layer.attribute("variable_id") if layer.folded_type == "readvalue" else None
+        if layer.is_parameter:
+            names[layer.name] = None
+        elif variable is not None and variable in state:
+            names[f"the variable '{variable}'"] = None
+            continue
+        for source in sources[at]:
+            if source is not None and source[0] not in visited:
+                visited.add(source[0])
+                waiting.append(source[0])
+    return list(names)
+
+
+def shapes(body: Body, fed: Mapping[str, Array], state: Mapping[str, Array]) -> str:
+    """The shapes of the inputs of a run and of the variables before it."""
+    given = [
+        f"{layer.name}={list(fed[layer.id].shape)}"
+        for layer in body.layers
+        if layer.is_parameter and layer.id in fed
+    ]
+    if not state:
+        return f"the inputs do not fit: {_list(given)}"
+    kept = [f"'{name}'={list(array.shape)}" for name, array in state.items()]
+    return f"the inputs and the state do not fit: {_list(given)}; variables {_list(kept)}"
+
+
+def _list(items: list[str]) -> str:
+    more = len(items) - MAX_SHAPES
+    return ", ".join(items[:MAX_SHAPES]) + (f" and {more} more" if more > 0 else "")

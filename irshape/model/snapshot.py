@@ -1,0 +1,81 @@
+"""Whether a model has changed since something was worked out from it."""
+
+from __future__ import annotations
+
+import os
+from itertools import chain
+from operator import attrgetter
+
+from .graph import Body, Model, PortMap
+
+_OF_LAYER = tuple(map(attrgetter, ("type", "items", "version", "id", "name", "output_names")))
+_OF_PORT = tuple(map(attrgetter, ("dims", "precision", "id", "names")))
+_OF_EDGE = tuple(map(attrgetter, ("from_layer", "from_port", "to_layer", "to_port")))
+_INPUTS, _OUTPUTS = attrgetter("inputs"), attrgetter("outputs")
+
+
+class Snapshot:
+    """The layers, attributes, edges, bytes and, on demand, ports of a model at one time.
+
+    Texts and tuples are kept as they are, not copied: comparing with a model that has not changed
+    compares identities, and takes a small part of the time of a run.
+
+    The bytes of constants are those of the same `Weights`; those of a mapped .bin have changed if
+    its size or its time of modification has.
+
+    ports: whether what the ports declare counts. No value depends on it, but a verdict does.
+    """
+
+    __slots__ = ("_ports", "_state")
+
+    def __init__(self, model: Model, *, ports: bool = True) -> None:
+        self._ports = ports
+        self._state = self._state_of(model)
+
+    def matches(self, model: Model) -> bool:
+        """Whether nothing of the model has changed."""
+        return self._state == self._state_of(model)
+
+    def _state_of(self, model: Model) -> list[object]:
+        return [model.kind, model.version, *_bytes(model), *_of_body(model.net, self._ports)]
+
+
+def _bytes(model: Model) -> tuple[object, ...]:
+    """What tells whether the bytes of the constants are the same."""
+    weights = model.weights
+    if weights is None:
+        return ()
+    stamp = None
+    if weights.path is not None:
+        try:
+            status = os.stat(weights.path)
+            stamp = (status.st_mtime_ns, status.st_size)
+        except OSError:
+            pass
+    # bytes are compared by identity: they may be gigabytes
+    return (id(weights), id(weights.data), weights.state, stamp)
+
+
+def _of_body(body: Body, with_ports: bool) -> list[object]:
+    """A list for each field, so that nothing is allocated for a layer, port or edge."""
+    layers, edges = body.layers, body.edges
+    state: list[object] = [body, list(layers), list(body.back_edges)]
+    state += [list(map(field, layers)) for field in _OF_LAYER]
+    state += [list(map(field, edges)) for field in _OF_EDGE]
+    if with_ports:
+        inputs, outputs = list(map(_INPUTS, layers)), list(map(_OUTPUTS, layers))
+        ports = list(chain(chain.from_iterable(inputs), chain.from_iterable(outputs)))
+        state += [list(map(len, inputs)), list(map(len, outputs))]
+        state += [list(map(field, ports)) for field in _OF_PORT]
+    for layer in layers:
+        if layer.bodies:
+            state.append([list(layer.bodies), _port_maps(layer.port_maps)])
+            state += [_of_body(inner, with_ports) for inner in layer.bodies.values()]
+    return state
+
+
+def _port_maps(port_maps: dict[str, list[PortMap]] | None) -> object:
+    return {
+        tag: [(entry.direction, dict(entry.attributes)) for entry in entries]
+        for tag, entries in (port_maps or {}).items()
+    }

@@ -1,0 +1,162 @@
+"""What a model cannot be run with is refused by an `ExecutionError` that says what does not fit."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import irshape
+from irshape.execution.inputs import random_inputs
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+DECODER = EXAMPLES / "decoder.xml"
+CACHE = "block1/attention/cache.key"
+
+
+def prompt(batch: int, length: int, masked: int) -> dict[str, Any]:
+    return {
+        "input_ids": np.ones((batch, length), np.int64),
+        "attention_mask": np.ones((batch, masked), np.int64),
+        "beam_idx": np.arange(batch, dtype=np.int32),
+    }
+
+
+class Call(NamedTuple):
+    """A call of a decoder whose variables hold 3 positions, and what its refusal says."""
+
+    inputs: object
+    says: tuple[str, ...]
+    state: dict[str, object] | None = None
+
+
+CALLS = {
+    "a mask without the positions in the cache": Call(
+        prompt(2, 3, 3),
+        ("attention_mask` has shape [2,1,3,3]", "3,6", f"'{CACHE}'=[2, 2, 3, 8]"),
+    ),
+    "another batch than the cache": Call(
+        {**prompt(4, 1, 4), "beam_idx": np.arange(2, dtype=np.int32)},
+        ("Concat", "input_ids=[4, 1]", f"'{CACHE}'=[2, 2, 3, 8]"),
+    ),
+    "a variable of another rank": Call(
+        prompt(2, 1, 4),
+        (f"the variable '{CACHE}' is f32[?,2,?,8], but holds f32[2, 8]",),
+        {CACHE: np.zeros((2, 8), np.float32)},
+    ),
+    "a variable of another type": Call(
+        prompt(2, 1, 4),
+        (f"the variable '{CACHE}' is f32[?,2,?,8], but holds f64[2, 2, 3, 8]",),
+        {CACHE: np.zeros((2, 2, 3, 8))},
+    ),
+    "a variable of other sizes": Call(
+        prompt(2, 1, 4),
+        (f"'{CACHE}'=[2, 2, 5, 8]", "attention_mask=[2, 4]"),
+        {CACHE: np.zeros((2, 2, 5, 8), np.float32)},
+    ),
+    "a variable that is no array": Call(
+        prompt(2, 1, 4), (f"the variable '{CACHE}' holds a list",), {CACHE: [1.0]}
+    ),
+    "one array in place of several": Call(
+        np.ones((3, 2, 1), np.int64), ("inputs are arrays by name or a list of arrays",)
+    ),
+    "rows of several lengths": Call(
+        {**prompt(2, 1, 4), "input_ids": [[1, 2], [3]]}, ("Parameter 'input_ids'", "no array")
+    ),
+    "a type that OpenVINO does not have": Call(
+        {**prompt(2, 1, 4), "input_ids": np.ones((2, 1), np.complex64)},
+        ("Parameter 'input_ids'", "complex64"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_refusal_says_what_does_not_fit(name: str) -> None:
+    call = CALLS[name]
+    session = irshape.Session(irshape.load(DECODER))
+    session.run(prompt(2, 3, 3))
+    session.state.update(call.state or {})  # type: ignore[arg-type]
+    before = dict(session.state)
+    with pytest.raises(irshape.ExecutionError) as refusal:
+        session.run(call.inputs)  # type: ignore[arg-type]
+    assert all(part in str(refusal.value) for part in call.says), str(refusal.value)
+    assert session.state == before  # by identity: the variables are as they were
+    if call.state is None:
+        session.run(prompt(2, 1, 4))
+
+
+# whatever is given, nothing else is raised
+
+
+def _reshaped(chance: random.Random, array: Any) -> Any:
+    sizes = list(array.shape)
+    change = chance.randrange(5)
+    if change == 0:
+        sizes.append(chance.randint(0, 3))
+    elif change == 1 and sizes:
+        sizes.pop(chance.randrange(len(sizes)))
+    elif sizes:
+        sizes[chance.randrange(len(sizes))] = chance.randint(0, 9)
+    return np.ones(sizes, array.dtype) if array.dtype.kind != "O" else array
+
+
+def _retyped(chance: random.Random, array: Any) -> Any:
+    types = (np.float32, np.float64, np.int64, np.int8, np.bool_, np.complex64, np.str_, object)
+    return np.ones(array.shape).astype(chance.choice(types))
+
+
+def _revalued(chance: random.Random, array: Any) -> Any:
+    if array.dtype.kind not in "iuf":
+        return array
+    values = (-(2**31), -7, -1, 0, 1, 3, 1000, 2**31 - 1)
+    return np.full(array.shape, chance.choice(values)).astype(array.dtype)
+
+
+def _other(chance: random.Random, array: Any) -> Any:
+    return chance.choice((None, "text", [[1], [2, 3]], {}, object(), 1))
+
+
+CHANGES: tuple[Callable[[random.Random, Any], Any], ...] = (_reshaped, _retyped, _revalued, _other)
+VALUES = ("", "0", "-1", "1", "3", "100", "2,2", "-1,0", "0,0,0,0", "true", "false", "same_upper")
+SHAPES = {"decoder": {"input_ids": "[2,3]", "attention_mask": "[2,3]", "beam_idx": "[2]"}}
+
+
+def _mutated(chance: random.Random, model: irshape.Model) -> None:
+    """Another value in one or two attributes of the layers that are neither inputs nor constants."""
+    layers = [layer for layer in model.walk() if layer.items and not layer.is_constant]
+    for layer in chance.sample(layers, min(len(layers), chance.randint(1, 2))):
+        name = chance.choice(list(layer.attributes))
+        layer.attributes = {**layer.attributes, name: chance.choice(VALUES)}
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.xml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("force", [False, True], ids=["checked", "forced"])
+def test_nothing_but_an_execution_error_is_raised(path: Path, force: bool) -> None:
+    chance = random.Random(f"{path.stem} {force}")
+    model = irshape.load(path)
+    right = random_inputs(model, 0, SHAPES.get(path.stem))
+    attributes = {layer: layer.attributes for layer in model.walk()}
+    session = irshape.Session(model, force=force, max_memory=1 << 28, max_iterations=100)
+    refused = 0
+    for _ in range(30):
+        inputs: dict[str, Any] = dict(right)
+        if inputs and chance.random() < 0.7:
+            name = chance.choice(list(inputs))
+            inputs[name] = chance.choice(CHANGES)(chance, inputs[name])
+        if session.state and chance.random() < 0.5:
+            variable = chance.choice(list(session.state))
+            session.state[variable] = chance.choice(CHANGES)(chance, session.state[variable])
+        if chance.random() < 0.3:
+            _mutated(chance, model)
+        try:
+            session.run(inputs)
+        except irshape.ExecutionError:
+            refused += 1
+            session.reset()
+            for layer, kept in attributes.items():
+                layer.attributes = kept
+    assert refused

@@ -121,6 +121,22 @@ UNKNOWN_TYPE = RuleId("IR602", "unknown-type", "error")
 UNKNOWN_VERSION = RuleId("IR603", "unknown-version", "error")
 CUSTOM_OPERATION = RuleId("IR604", "custom-operation", "error")
 NEWER_THAN_TARGET = RuleId("IR605", "newer-than-target", "error")
+EXPORT_MISMATCH = RuleId(
+    "IR661", "export-mismatch", "error", "export the folder again, so that its models go together"
+)
+EXPORT_VOCABULARY = RuleId(
+    "IR662", "export-vocabulary", "error", "use the tokenizer that the model was trained with"
+)
+EXPORT_SPECIAL_TOKEN = RuleId(
+    "IR663", "export-special-token", "error", "correct the token in the configuration"
+)
+EXPORT_CACHE = RuleId(
+    "IR664", "export-cache", "warning", "use the configuration that the model was exported with"
+)
+EXPORT_CONFIGURATION = RuleId(
+    "IR665", "export-configuration", "warning", "correct the file, or copy it from the original"
+)
+EXPORT_INCOMPLETE = RuleId("IR666", "export-incomplete", "info", "export what the folder lacks")
 NAN_WEIGHTS = RuleId("IR701", "nan-weights", "warning")
 INFINITE_WEIGHTS = RuleId("IR702", "infinite-weights", "info")
 F16_OVERFLOW = RuleId("IR703", "f16-overflow", "info")

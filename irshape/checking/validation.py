@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from ..formats.loading import WeightsChoice
 
+EXPORTED = ("_model.xml", "_tokenizer.xml", "_detokenizer.xml")
+"""How the names of models end that optimum-intel exports together."""
+
 Watch = Callable[[Iterator[FileReport], int], Iterator[FileReport]]
 """Passes reports on, and shows how many of the total there are."""
 
@@ -88,6 +91,10 @@ def validate_all(
             errors += sum(diagnostic.severity == "error" for diagnostic in left)
             if errors >= limit:
                 break
+    if not alone and any(report.path.endswith(EXPORTED) for report in checked):
+        from .exports import check_exports
+
+        checked = check_exports(checked, request)
     finished = finish(Report(checked), configuration, baseline=baseline)
     return finished._replace(unchecked=len(targets) - len(finished.report.files))
 

@@ -114,14 +114,14 @@ def described(cls: type[Operation]) -> dict[str, Any]:
         for declared in cls.operands
     ]
     module = cls.__module__.split(".ops.", 1)[-1]
-    added = issubclass(cls, LibraryOperation)
+    library = cls if issubclass(cls, LibraryOperation) else None
     return {
         "type": cls.type_name(),
         "version": cls.version_name(),
-        "since": None if added else cls.since,
-        "until": None if added else registry.opsets(cls)[-1],
-        "library": cls.library if added else None,
-        "introduced": cls.introduced if added else None,
+        "since": None if library else cls.since,
+        "until": None if library else registry.opsets(cls)[-1],
+        "library": library.library if library else None,
+        "introduced": library.introduced if library else None,
         "category": module.split(".")[0],
         "documentation": inspect.cleandoc(cls.__doc__ or ""),
         "infer": cls.infer is not Base.infer,

@@ -66,7 +66,8 @@ def command(
         files = shard(files, *wanted.shard)
     configuration = wanted.configuration
     try:
-        finished = _validated(files, wanted, weights, given)
+        named = files == list(paths)
+        finished = _validated(files, wanted, weights, given, named=named)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     report = finished.report
@@ -91,15 +92,18 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _validated(files: list[str], wanted: Chosen, weights: str, values: dict[str, str]) -> Finished:
+def _validated(
+    files: list[str], wanted: Chosen, weights: str, values: dict[str, str], *, named: bool
+) -> Finished:
     """Validates the files; with --update-baseline also writes the baseline.
 
+    named: whether the files are those that the command names, and not those of a folder.
     Raises `ValueError` for settings and values that do not fit, `OSError` for a single file.
     """
     from ..checking.validation import Request, validate_all
 
     configuration = wanted.configuration
-    alone = len(files) == 1 and configuration.cache_dir is None
+    alone = named and len(files) == 1 and configuration.cache_dir is None
     request = Request(configuration, wanted.over, weights, values)
     watch = None
     if not alone:

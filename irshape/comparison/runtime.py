@@ -93,6 +93,7 @@ def main(folder: Path) -> None:
     answer["version"] = str(ov.__version__).split("-")[0]
     save()
     core = ov.Core()
+    add_libraries(core, Path(request["xml"]))
     files = [request["xml"], *([request["bin"]] if request["bin"] else [])]
     try:
         model = core.read_model(*files)
@@ -113,6 +114,25 @@ def main(folder: Path) -> None:
         if "is not registered in the OpenVINO Runtime" in answer["problem"]:
             answer["problem"] = _unknown_device(request["device"], core.available_devices)
     save()
+
+
+def add_libraries(core: Any, model: Path) -> None:
+    """Adds the library of an installed openvino_tokenizers, if the model names its operations.
+
+    The package itself is not imported: it would bring more than its library.
+    """
+    from importlib.util import find_spec
+
+    text = model.read_bytes()
+    if b'"extension"' not in text and b'"openvino_tokenizers"' not in text:
+        return
+    package = find_spec("openvino_tokenizers")
+    names = {"win32": "openvino_tokenizers.dll", "darwin": "libopenvino_tokenizers.dylib"}
+    name = names.get(sys.platform, "libopenvino_tokenizers.so")
+    for folder in (package and package.submodule_search_locations) or ():
+        library = Path(folder) / "lib" / name
+        if library.is_file():
+            core.add_extension(str(library))
 
 
 def _unknown_device(device: str, known: list[str]) -> str:
@@ -199,7 +219,7 @@ def _tensor(ov: Any, element_type: str, shape: list[int], file: Path) -> Any:
     raw = file.read_bytes()
     if element_type == "string":
         texts = [bytes.fromhex(item) for item in json.loads(raw)]
-        tensor.str_data = np.array(texts, dtype=object).reshape(shape)
+        tensor.bytes_data = np.array(texts, dtype=np.bytes_).reshape(shape)
     elif raw:
         ctypes.memmove(tensor.data.ctypes.data, raw, len(raw))
     return tensor

@@ -46,6 +46,7 @@ FAMILIES = (
     "constraints",
     "weights",
     "versions",
+    "exports",
     "numerics",
     "comparing",
     "running",

@@ -1,0 +1,111 @@
+"""Folders that optimum-intel exports: several models, checked against each other and against the
+configurations beside them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..diagnostics.report import FileReport, diagnostic
+from ..model.graph import NotReadable
+from ..model.source import Source
+from ..settings.selection import Filter, settings
+
+if TYPE_CHECKING:
+    from ..rules.exports import Export, Member
+    from .validation import Request
+
+MARKS = ("openvino_tokenizer.xml", "openvino_detokenizer.xml", "openvino_language_model.xml")
+JSON_FILES = ("config.json", "generation_config.json", "model_index.json")
+MAX_JSON = 4 << 20
+"""A configuration of more bytes is not read."""
+
+
+def check_exports(reports: Sequence[FileReport], request: Request) -> list[FileReport]:
+    """The reports, with the findings on the exported folders among the files added."""
+    folders = _exported([report.path for report in reports])
+    if not folders:
+        return list(reports)
+    by_path = {report.path: index for index, report in enumerate(reports)}
+    changed = list(reports)
+    for folder, paths in folders.items():
+        sound = [path for path in paths if _sound(changed[by_path[path]])]
+        export = _read(folder, sound, request)
+        if export is None:
+            continue
+        from ..rules.exports import check_export
+
+        for member, finding in check_export(export):
+            path = member.model.path
+            chosen = settings(request.configuration, path, over=request.over, also=request.also)
+            if path not in by_path or not Filter(chosen, member.model.source).keep(finding):
+                continue
+            report = changed[by_path[path]]
+            added = [*report.diagnostics, diagnostic(finding, member.model.source)]
+            added.sort(key=lambda one: (one.line, one.column))
+            source: Source | None = report.source or member.model.source
+            changed[by_path[path]] = report._replace(diagnostics=added, source=source)
+    return changed
+
+
+def _sound(report: FileReport) -> bool:
+    return not any(one.severity == "error" for one in report.diagnostics)
+
+
+def _exported(paths: Sequence[str]) -> dict[str, list[str]]:
+    """The files of each folder that is an export, by folder."""
+    folders: dict[str, list[str]] = {}
+    for path in paths:
+        folder, name = os.path.split(path)
+        if name.startswith("openvino_") and name.endswith(".xml"):
+            folders.setdefault(folder, []).append(path)
+    exported: dict[str, list[str]] = {}
+    for folder, members in folders.items():
+        names = {os.path.basename(path) for path in members}
+        above = os.path.dirname(folder)
+        if os.path.isfile(os.path.join(above, "model_index.json")):
+            exported.setdefault(above, []).extend(members)
+        elif not names.isdisjoint(MARKS) or any(
+            os.path.isfile(os.path.join(folder, name)) for name in JSON_FILES
+        ):
+            exported.setdefault(folder, []).extend(members)
+    return exported
+
+
+def _read(folder: str, paths: Sequence[str], request: Request) -> Export | None:
+    """The models and configurations of a folder; None if no model of it can be read."""
+    from ..formats.loading import open_model, read_source
+    from ..inference.engine import infer
+    from ..rules.exports import Export, Member
+
+    members: dict[str, Member] = {}
+    for path in paths:
+        try:
+            model = read_source(*open_model(path, request.weights))
+        except (NotReadable, OSError):
+            continue
+        if model.kind == "net":
+            name = os.path.relpath(path, folder or ".").replace(os.sep, "/")
+            members[name] = Member(name, model, infer(model))
+    configurations: dict[str, dict[str, Any]] = {}
+    faults: dict[str, str] = {}
+    for name in JSON_FILES:
+        try:
+            with open(os.path.join(folder, name), "rb") as file:
+                text = file.read(MAX_JSON + 1)
+        except OSError:
+            continue
+        try:
+            if len(text) > MAX_JSON:
+                raise ValueError("it is too large")
+            content = json.loads(text)
+            if not isinstance(content, dict):
+                raise ValueError("it is no JSON object")
+        except (ValueError, RecursionError) as problem:
+            faults[name] = str(problem) or type(problem).__name__
+        else:
+            configurations[name] = content
+    return Export(members, configurations, faults) if members else None

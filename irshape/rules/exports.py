@@ -1,0 +1,505 @@
+"""IR66x: folders that optimum-intel exports for OpenVINO GenAI, whose models must go together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ..inference.result import Inference
+from ..model.graph import Finding, Layer, Model
+from ..model.wiring import wire
+from ..ops.tensors import Tensor
+from ..rule_ids import (
+    EXPORT_CACHE,
+    EXPORT_CONFIGURATION,
+    EXPORT_INCOMPLETE,
+    EXPORT_MISMATCH,
+    EXPORT_SPECIAL_TOKEN,
+    EXPORT_VOCABULARY,
+)
+from .base import Rule
+
+TOKENIZER = "openvino_tokenizer.xml"
+DETOKENIZER = "openvino_detokenizer.xml"
+LANGUAGE_MODELS = (
+    "openvino_language_model.xml",
+    "openvino_model.xml",
+    "openvino_decoder_model.xml",
+)
+TEXT_EMBEDDINGS = "openvino_text_embeddings_model.xml"
+VISION_EMBEDDINGS = "openvino_vision_embeddings_model.xml"
+CONFIGURATIONS = ("config.json", "generation_config.json", "model_index.json")
+SPECIAL_TOKENS = ("bos_token_id", "eos_token_id", "pad_token_id", "decoder_start_token_id")
+
+
+class Member(NamedTuple):
+    """A model of a folder, with what is inferred for it. name: relative to the folder."""
+
+    name: str
+    model: Model
+    inference: Inference
+
+    def inputs(self) -> dict[str, Tensor]:
+        """The inputs by all their names."""
+        named: dict[str, Tensor] = {}
+        for layer in self.model.parameters:
+            (tensor,) = self.inference.outputs(layer)
+            for name in layer.outputs[0].tensor_names or [layer.name]:
+                named[name] = tensor
+        return named
+
+    def outputs(self) -> dict[str, Tensor]:
+        """The outputs by all their names."""
+        named: dict[str, Tensor] = {}
+        layers = self.model.layers
+        for position, sources in enumerate(wire(self.model.net).sources):
+            if not layers[position].is_result or not sources or sources[0] is None:
+                continue
+            producer, port = layers[sources[0][0]], sources[0][1]
+            tensor = self.inference.outputs(producer)[port]
+            for name in producer.outputs[port].tensor_names or [producer.name]:
+                named[name] = tensor
+        return named
+
+    def inputs_of(self, type_name: str) -> list[tuple[Layer, list[Tensor | None]]]:
+        """The layers of a type, with the tensors that they are given."""
+        layers, taken = self.model.layers, []
+        sources_of = wire(self.model.net).sources
+        for position, layer in enumerate(layers):
+            if layer.type == type_name:
+                tensors = [
+                    None if source is None else self.inference.outputs(layers[source[0]])[source[1]]
+                    for source in sources_of[position]
+                ]
+                taken.append((layer, tensors))
+        return taken
+
+
+class Export(NamedTuple):
+    """A folder of models that belong together.
+
+    members: by name. configurations: the JSON objects by name of the file; faults: what is wrong
+    with a file that holds none.
+    """
+
+    members: Mapping[str, Member]
+    configurations: Mapping[str, Mapping[str, Any]]
+    faults: Mapping[str, str]
+
+    @property
+    def language(self) -> Member | None:
+        """The model that takes or makes tokens."""
+        return next((self.members[name] for name in LANGUAGE_MODELS if name in self.members), None)
+
+    @property
+    def main(self) -> Member:
+        """The model at which findings on the folder are reported."""
+        return self.language or next(iter(self.members.values()))
+
+    def number(self, name: str) -> int | None:
+        """A whole number of config.json, also of the part of it for text."""
+        config = self.configurations.get("config.json", {})
+        for part in (config, config.get("text_config")):
+            value = part.get(name) if isinstance(part, Mapping) else None
+            if isinstance(value, int) and not isinstance(value, bool):
+                return value
+        return None
+
+
+def check_export(export: Export) -> Iterator[tuple[Member, Finding]]:
+    """What does not go together in a folder, with the model at which each is reported."""
+    for rule in (
+        ExportMismatch,
+        ExportVocabulary,
+        ExportSpecialToken,
+        ExportCache,
+        ExportConfiguration,
+        ExportIncomplete,
+    ):
+        yield from rule.check_export(export)
+
+
+class _ExportRule(Rule):
+    """A rule on a folder."""
+
+    doubt = "nothing"
+
+    @classmethod
+    def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
+        return iter(())
+
+
+def _last(tensor: Tensor | None) -> int | None:
+    """The size of the last axis, where it is known."""
+    if tensor is None or not tensor.shape.dims or tensor.shape[-1].is_dynamic:
+        return None
+    return tensor.shape[-1].low
+
+
+def _start(member: Member) -> int:
+    return member.model.parameters[0].offset if member.model.parameters else 0
+
+
+class ExportMismatch(_ExportRule):
+    """Two models of an exported folder do not go together.
+
+    ## What it does
+    When `irshape validate` is given a folder that optimum-intel exported, compares what one model
+    gives with what the next takes: the tokenizer and the language model (element types and ranks of
+    `input_ids`, `attention_mask` and others), embeddings and language model, text encoder,
+    denoiser and VAE (sizes of the last axis, or of the channels).
+
+    ## Why it matters
+    Each model is sound, but the pipeline fails on its first request.
+
+    ## What OpenVINO does
+    Reads every model; OpenVINO GenAI fails when the pipeline runs.
+
+    ## Example
+    ```xml
+    <!-- openvino_model.xml, whose tokenizer gives i64 -->
+    <layer id="0" name="input_ids" type="Parameter" version="opset1">
+        <data shape="?,?" element_type="i32"/>
+    </layer>
+    ```
+
+    ## How to fix it
+    Export all models of the folder from one original.
+    """
+
+    id = EXPORT_MISMATCH
+
+    @classmethod
+    def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
+        tokenizer = export.members.get(TOKENIZER)
+        language = export.members.get(TEXT_EMBEDDINGS) or export.language
+        if tokenizer is not None and language is not None:
+            given = tokenizer.outputs()
+            for name, taken in language.inputs().items():
+                tensor = given.get(name)
+                if tensor is None:
+                    continue
+                same_type = tensor.element_type is taken.element_type
+                if not same_type or not tensor.shape.compatible(taken.shape):
+                    message = (
+                        f"`{name}` is {taken.element_type}{taken.shape} here, but the tokenizer "
+                        f"gives {tensor.element_type}{tensor.shape}"
+                    )
+                    yield language, cls.finding(message, _start(language))
+        for first, output, second, entry, axis in (
+            (TEXT_EMBEDDINGS, "inputs_embeds", LANGUAGE_MODELS[0], "inputs_embeds", -1),
+            (VISION_EMBEDDINGS, "last_hidden_state", LANGUAGE_MODELS[0], "inputs_embeds", -1),
+            ("text_encoder/openvino_model.xml", "last_hidden_state", *_DENOISER_TEXT),
+            ("unet/openvino_model.xml", "out_sample", *_DECODER),
+        ):
+            yield from cls._sizes(export, (first, output), (second, entry), axis)
+
+    @classmethod
+    def _sizes(
+        cls, export: Export, source: tuple[str, str], target: tuple[str, str], axis: int
+    ) -> Iterator[tuple[Member, Finding]]:
+        giving, taking = export.members.get(source[0]), export.members.get(target[0])
+        if giving is None or taking is None:
+            return
+        given, taken = giving.outputs().get(source[1]), taking.inputs().get(target[1])
+        if given is None or taken is None or not given.shape.dims or not taken.shape.dims:
+            return
+        if len(given.shape) != len(taken.shape):
+            return
+        if not given.shape[axis].compatible(taken.shape[axis]):
+            message = (
+                f"`{target[1]}` is {taken.shape} here, but {giving.name} gives `{source[1]}` "
+                f"{given.shape}"
+            )
+            yield taking, cls.finding(message, _start(taking))
+
+
+_DENOISER_TEXT = ("unet/openvino_model.xml", "encoder_hidden_states", -1)
+_DECODER = ("vae_decoder/openvino_model.xml", "latent_sample", 1)
+
+
+class ExportVocabulary(_ExportRule):
+    """The vocabularies of an exported folder have different sizes.
+
+    ## What it does
+    Compares the rows of the embedding table with the vocabulary of the tokenizer and the
+    detokenizer, with the last axis of `logits`, and with `vocab_size` of config.json. A vocabulary
+    with more entries than the table has rows is an error; that the table has more rows than entries
+    is usual, since tables are padded.
+
+    ## Why it matters
+    A token past the table reads other memory or stops the model; the wrong tokenizer gives text
+    without meaning.
+
+    ## What OpenVINO does
+    Reads every model, and runs them.
+
+    ## Example
+    ```xml
+    <!-- openvino_model.xml, whose tokenizer has 151,665 entries -->
+    <layer id="3" name="embed_tokens.weight" type="Const" version="opset1">
+        <data element_type="f16" shape="32000,2048" offset="0" size="131072000"/>
+    </layer>
+    ```
+
+    ## How to fix it
+    Convert the tokenizer that belongs to the model.
+    """
+
+    id = EXPORT_VOCABULARY
+
+    @classmethod
+    def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
+        language = export.members.get(TEXT_EMBEDDINGS) or export.language
+        rows = None if language is None else embedding_rows(language)
+        if language is None or rows is None:
+            return
+        for name, type_name, position in (
+            (TOKENIZER, "BPETokenizer", 5),
+            (TOKENIZER, "WordpieceTokenizer", 5),
+            (TOKENIZER, "UnigramTokenizer", 5),
+            (DETOKENIZER, "VocabDecoder", 1),
+        ):
+            member = export.members.get(name)
+            for layer, tensors in [] if member is None else member.inputs_of(type_name):
+                entries = _last(tensors[position]) if len(tensors) > position else None
+                if member is not None and entries is not None and entries > rows:
+                    message = (
+                        f"the vocabulary has {entries:,} entries, but the embedding table of "
+                        f"{language.name} has {rows:,} rows"
+                    )
+                    yield (
+                        member,
+                        cls.finding(
+                            message,
+                            layer.offset,
+                            layer,
+                            expected=f"{rows} or fewer",
+                            actual=f"{entries}",
+                        ),
+                    )
+        logits = None if export.language is None else _last(export.language.outputs().get("logits"))
+        stated = export.number("vocab_size")
+        for what, size in (("`logits` has", logits), ("`vocab_size` of config.json is", stated)):
+            if size is not None and size != rows:
+                message = f"{what} {size:,}, but the embedding table has {rows:,} rows"
+                finding = cls.finding(message, _start(language), severity="warning")
+                yield language, finding
+
+
+def embedding_rows(member: Member) -> int | None:
+    """The rows of the table that `input_ids` looks up."""
+    layers = member.model.layers
+    sources_of = wire(member.model.net).sources
+    carried: set[int] = set()
+    for position, layer in enumerate(layers):
+        if layer.is_parameter and "input_ids" in (*layer.outputs[0].tensor_names, layer.name):
+            carried.add(position)
+    for position in wire(member.model.net).order:
+        layer, sources = layers[position], sources_of[position]
+        fed = [source is not None and source[0] in carried for source in sources]
+        if layer.type == "Gather" and len(fed) > 1 and fed[1] and sources[0] is not None:
+            table = member.inference.outputs(layers[sources[0][0]])[sources[0][1]]
+            if table.rank == 2 and table.shape[0].is_static:
+                return table.shape[0].low
+        elif any(fed[:1]) and layer.type in ("Convert", "Reshape", "Unsqueeze", "Squeeze"):
+            carried.add(position)
+    return None
+
+
+class ExportSpecialToken(_ExportRule):
+    """A special token of a configuration lies outside the embedding table.
+
+    ## What it does
+    Compares `bos_token_id`, `eos_token_id`, `pad_token_id` and `decoder_start_token_id` of
+    config.json and generation_config.json with the rows of the embedding table.
+
+    ## Why it matters
+    Generation never ends at a token that the model cannot give, and fails at one that it cannot
+    look up.
+
+    ## What OpenVINO does
+    OpenVINO GenAI takes the numbers as they are.
+
+    ## Example
+    ```json
+    {"eos_token_id": 151645, "vocab_size": 32000}
+    ```
+
+    ## How to fix it
+    Use the configuration that belongs to the model.
+    """
+
+    id = EXPORT_SPECIAL_TOKEN
+
+    @classmethod
+    def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
+        language = export.members.get(TEXT_EMBEDDINGS) or export.language
+        rows = None if language is None else embedding_rows(language)
+        if language is None or rows is None:
+            return
+        for name, configuration in export.configurations.items():
+            for key in SPECIAL_TOKENS:
+                value = configuration.get(key)
+                for token in value if isinstance(value, list) else [value]:
+                    if isinstance(token, int) and token >= rows:
+                        message = (
+                            f"`{key}` of {name} is {token}, but the embedding table has {rows:,} "
+                            "rows"
+                        )
+                        yield (
+                            language,
+                            cls.finding(
+                                message,
+                                _start(language),
+                                expected=f"0 to {rows - 1}",
+                                actual=str(token),
+                            ),
+                        )
+
+
+class ExportCache(_ExportRule):
+    """The key and value cache of a language model is not that of its configuration.
+
+    ## What it does
+    Compares the states of a language model whose shapes are [batch, heads, length, size] with
+    config.json: two for each of `num_hidden_layers`, with `num_key_value_heads` heads of `head_dim`
+    elements (or `hidden_size` over `num_attention_heads`).
+
+    ## Why it matters
+    OpenVINO GenAI plans the memory of the cache by these numbers.
+
+    ## What OpenVINO does
+    Reads the model.
+
+    ## Example
+    ```json
+    {"num_hidden_layers": 24, "num_key_value_heads": 2, "num_attention_heads": 14}
+    ```
+
+    ## How to fix it
+    Use the configuration that the model was exported with.
+    """
+
+    id = EXPORT_CACHE
+
+    @classmethod
+    def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
+        language = export.language
+        if language is None or export.number("num_hidden_layers") is None:
+            return
+        caches = [
+            (layer, language.inference.outputs(layer)[0].shape)
+            for layer in language.model.layers
+            if layer.type == "ReadValue" and language.inference.outputs(layer)[0].rank == 4
+        ]
+        layers = export.number("num_hidden_layers") or 0
+        if caches and len(caches) != 2 * layers and len(caches) != 4 * layers:
+            message = (
+                f"the model has {len(caches)} states of keys and values, but `num_hidden_layers` "
+                f"of config.json is {layers}"
+            )
+            yield language, cls.finding(message, caches[0][0].offset, caches[0][0])
+        attention_heads = export.number("num_attention_heads")
+        heads = export.number("num_key_value_heads") or attention_heads
+        size, hidden = export.number("head_dim"), export.number("hidden_size")
+        if size is None and hidden and attention_heads:
+            size = hidden // attention_heads
+        for layer, shape in caches:
+            for axis, wanted, key in ((1, heads, "heads"), (3, size, "elements a head")):
+                if wanted is not None and not shape[axis].contains(wanted):
+                    message = f"the state has shape {shape}; by config.json it has {wanted} {key}"
+                    yield language, cls.finding(message, layer.offset, layer)
+                    return
+
+
+class ExportConfiguration(_ExportRule):
+    """A configuration of an exported folder cannot be read.
+
+    ## What it does
+    Reports a config.json, generation_config.json or model_index.json that is no JSON object.
+
+    ## Why it matters
+    OpenVINO GenAI and optimum-intel read it.
+
+    ## What OpenVINO does
+    OpenVINO GenAI refuses the folder.
+
+    ## Example
+    ```json
+    {"architectures": ["Qwen2ForCausalLM"],
+    ```
+
+    ## How to fix it
+    Copy the file from the original again.
+    """
+
+    id = EXPORT_CONFIGURATION
+
+    @classmethod
+    def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
+        for name, fault in export.faults.items():
+            yield export.main, cls.finding(f"{name} cannot be read: {fault}", 0)
+
+
+class ExportIncomplete(_ExportRule):
+    """A folder lacks a part of an export.
+
+    ## What it does
+    Names what a folder with a language model lacks: tokenizer, detokenizer, config.json,
+    generation_config.json; and the parts that model_index.json names and the folder has no model
+    for.
+
+    ## Why it matters
+    OpenVINO GenAI needs them. A program that brings its own tokenizer does not.
+
+    ## What OpenVINO does
+    OpenVINO GenAI refuses the folder when the part is needed.
+
+    ## Example
+    ```sh
+    ls
+    # config.json  openvino_model.bin  openvino_model.xml
+    irshape validate .
+    ```
+
+    ## How to fix it
+    `convert_tokenizer MODEL --with-detokenizer -o FOLDER` makes tokenizer and detokenizer;
+    `optimum-cli export openvino` makes the whole folder.
+    """
+
+    id = EXPORT_INCOMPLETE
+
+    @classmethod
+    def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
+        language = export.language
+        lacking: list[str] = []
+        if language is not None:
+            names = language.inputs().keys() | language.outputs().keys()
+            if "input_ids" in names or "inputs_embeds" in names:
+                lacking += [TOKENIZER] if TOKENIZER not in export.members else []
+                generates = "logits" in names
+                if generates and DETOKENIZER not in export.members:
+                    lacking.append(DETOKENIZER)
+                wanted = CONFIGURATIONS[: 1 + generates]
+                present = export.configurations.keys() | export.faults.keys()
+                lacking += [name for name in wanted if name not in present]
+        index = export.configurations.get("model_index.json", {})
+        for part in index:
+            models = _PARTS.get(part.rstrip("_0123456789"), ())
+            folder = part if part.rstrip("_0123456789") != "vae" else ""
+            wanted_models = [f"{folder}/openvino_model.xml" if folder else each for each in models]
+            if isinstance(index[part], list) and index[part] and index[part][0] is not None:
+                lacking += [name for name in wanted_models if name not in export.members]
+        if lacking:
+            message = f"the folder lacks {', '.join(lacking)}"
+            yield export.main, cls.finding(message, 0)
+
+
+_PARTS = {
+    "unet": ("unet",),
+    "transformer": ("transformer",),
+    "text_encoder": ("text_encoder",),
+    "vae": ("vae_encoder/openvino_model.xml", "vae_decoder/openvino_model.xml"),
+}
+"""The parts of model_index.json that are models, with the models of one that has several."""

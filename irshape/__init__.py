@@ -6,13 +6,16 @@
     outputs = irshape.run(model, {"x": array})
     comparison = irshape.crosscheck(model, {"x": array})
 
-Every function takes a path or a loaded `Model`. Importing this module imports neither NumPy nor
-anything else that is large; each function imports what it uses.
+    graph = irshape.Graph.load("model.xml")
+
+Every function takes a path, a loaded `Model` or a `Graph`. Importing this module imports neither
+NumPy nor anything else that is large; each function imports what it uses.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from .version import __version__
@@ -30,6 +33,11 @@ if TYPE_CHECKING:
     from .execution.session import Array, ExecutionError, Observer
     from .formats.ir.edits import Edit
     from .formats.loading import WeightsChoice
+    from .graph.errors import GraphError
+    from .graph.graph import Graph, merge
+    from .graph.nodes import GraphLayer, Input, Output
+    from .graph.patterns import Match, Pattern, Wanted
+    from .graph.rewriting import Replacement, Rewrite, rewrite
     from .inference.result import Inference
     from .model.graph import Body, Edge, Layer, Model, Port
     from .model.weights import Constant, Weights
@@ -42,7 +50,7 @@ if TYPE_CHECKING:
     from .settings.errors import ConfigurationError
     from .types import Dimension, ElementType, PartialShape, ShapeLike
 
-    ModelLike = str | os.PathLike[str] | Model
+    ModelLike = str | os.PathLike[str] | Model | Graph
 
 __all__ = [
     "Array",
@@ -60,26 +68,36 @@ __all__ = [
     "ExecutionError",
     "FileReport",
     "Fixes",
+    "Graph",
+    "GraphError",
+    "GraphLayer",
     "Hint",
     "Inference",
+    "Input",
     "Inside",
     "Layer",
     "LoadError",
+    "Match",
     "Model",
     "ModelComparison",
     "ModelLike",
     "Observer",
+    "Output",
     "Pair",
     "PartialShape",
+    "Pattern",
     "Port",
+    "Replacement",
     "Report",
     "Requirements",
+    "Rewrite",
     "Row",
     "Runtime",
     "Session",
     "Severity",
     "ShapeLike",
     "Tensor",
+    "Wanted",
     "Weights",
     "WeightsChoice",
     "__version__",
@@ -88,7 +106,9 @@ __all__ = [
     "fix",
     "infer",
     "load",
+    "merge",
     "requires",
+    "rewrite",
     "run",
     "save",
     "validate",
@@ -110,14 +130,19 @@ _MODULES = {
     "ExecutionError": "execution.session",
     "FileReport": "diagnostics.report",
     "Fixes": "checking.fixing",
+    "Graph": "graph.graph",
+    "GraphError": "graph.errors",
+    "GraphLayer": "graph.nodes",
     "Hint": "numbers.tolerance",
     "Inference": "inference.result",
+    "Input": "graph.nodes",
     "Inside": "comparison.result",
     "Layer": "model.graph",
     "LoadError": "diagnostics.report",
     "Model": "model.graph",
     "ModelComparison": "comparison.models",
     "Observer": "execution.session",
+    "Output": "graph.nodes",
     "Pair": "comparison.models",
     "PartialShape": "types",
     "Port": "model.graph",
@@ -129,8 +154,15 @@ _MODULES = {
     "Severity": "rule_ids",
     "ShapeLike": "types",
     "Tensor": "ops.tensors",
+    "Match": "graph.patterns",
+    "Replacement": "graph.rewriting",
+    "Wanted": "graph.patterns",
+    "Pattern": "graph.patterns",
+    "Rewrite": "graph.rewriting",
     "Weights": "model.weights",
     "WeightsChoice": "formats.loading",
+    "merge": "graph.graph",
+    "rewrite": "graph.rewriting",
 }
 """Where a name is defined that is imported when it is first used."""
 
@@ -173,7 +205,9 @@ def validate(
     """
     from .checking.validation import validate as validate_targets
 
-    return validate_targets(target, weights, also=also, config=config, executor=executor)
+    return validate_targets(
+        _without_graphs(target), weights, also=also, config=config, executor=executor
+    )
 
 
 def fix(path: str | os.PathLike[str], *, weights: WeightsChoice = "beside") -> Fixes:
@@ -378,9 +412,34 @@ def save(
     write(_model(model), path, inference)
 
 
+def _without_graphs(
+    target: ModelLike | Iterable[ModelLike],
+) -> str | os.PathLike[str] | Model | Iterable[str | os.PathLike[str] | Model]:
+    """What is to be validated, graphs as models."""
+    from .model.graph import Model
+
+    if isinstance(target, (str, os.PathLike, Model)):
+        return target
+    graphs = sys.modules.get("irshape.graph.graph")
+    if graphs is None:
+        return target  # type: ignore[return-value]
+    if isinstance(target, graphs.Graph):
+        return _model(target)
+    return [
+        _model(each) if isinstance(each, graphs.Graph) else each  # type: ignore[misc]
+        for each in target
+    ]
+
+
 def _model(model: ModelLike, weights: WeightsChoice = "beside") -> Model:
-    """The model itself, or the one that a path leads to."""
-    return load(model, weights=weights) if isinstance(model, (str, os.PathLike)) else model
+    """The model itself, the one that a path leads to, or the one that a graph is."""
+    from .model.graph import Model
+
+    if isinstance(model, Model):
+        return model
+    if isinstance(model, (str, os.PathLike)):
+        return load(model, weights=weights)
+    return model.model()
 
 
 def _sound(model: ModelLike, force: bool) -> Model:
@@ -397,9 +456,10 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         if name == "ModelLike":
+            from .graph.graph import Graph
             from .model.graph import Model
 
-            value = str | os.PathLike | Model
+            value = str | os.PathLike | Model | Graph
         elif name in _MODULES:
             from importlib import import_module
 

@@ -21,7 +21,17 @@ import irshape
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 FUNCTIONS = [name for name in irshape.__all__ if inspect.isfunction(getattr(irshape, name))]
 CLASSES = [name for name in irshape.__all__ if inspect.isclass(getattr(irshape, name))]
-FOREIGN = {"Collection", "Executor", "Iterable", "Literal", "Mapping", "PathLike", "Sequence", "os"}
+FOREIGN = {
+    "Callable",
+    "Collection",
+    "Executor",
+    "Iterable",
+    "Literal",
+    "Mapping",
+    "PathLike",
+    "Sequence",
+    "os",
+}
 """The names in annotations that come from the standard library."""
 
 

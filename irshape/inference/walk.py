@@ -55,6 +55,12 @@ class BodyEngine:
             return infer_with_bodies(layer, operation, inputs, self.infer_inner, compare=False)
         return self.layers.infer(layer, operation, inputs, True)
 
+    def forget_bodies(self) -> None:
+        """Forgets what was inferred of bodies, and how much work that was."""
+        self._wirings.clear()
+        self._results.clear()
+        self._work = 0
+
     def infer_body(
         self,
         body: Body,

@@ -28,6 +28,20 @@ class Pieces:
         """Reserves a range for bytes that are not available; its first address."""
         return self._place(None, size)
 
+    def extend(self, other: Pieces) -> None:
+        """Takes the buffers of another numbering, under the same numbers. For one that holds nothing yet."""
+        self._starts, self._views = list(other._starts), list(other._views)
+        self._end = other._end
+
+    def mark(self) -> tuple[int, int]:
+        """The state that `reset` goes back to."""
+        return len(self._starts), self._end
+
+    def reset(self, mark: tuple[int, int]) -> None:
+        """Forgets the buffers that were added since."""
+        count, self._end = mark
+        del self._starts[count:], self._views[count:]
+
     def _place(self, view: memoryview | None, size: int) -> int:
         start = -(-self._end // _ALIGNMENT) * _ALIGNMENT
         if size:
@@ -47,6 +61,11 @@ class Pieces:
     def __setstate__(self, state: tuple[list[int], list[bytes | None], int]) -> None:
         self._starts, pieces, self._end = state
         self._views = [None if piece is None else memoryview(piece) for piece in pieces]
+
+    def spans(self) -> list[tuple[int, int]]:
+        """Where each buffer that is at hand begins, and how many bytes it has."""
+        views = zip(self._starts, self._views, strict=True)
+        return [(start, len(view)) for start, view in views if view is not None]
 
     def holds(self, offset: int, size: int) -> bool:
         """Whether one piece contains `size` bytes at `offset`."""

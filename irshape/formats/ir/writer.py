@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 from xml.sax.saxutils import quoteattr
 
 from ...inference.result import BodyResult, Inference
@@ -35,11 +36,17 @@ def write(model: Model, path: str | os.PathLike[str], inference: Inference | Non
     if target.with_suffix(".bin") == target:
         raise ValueError(f"'{target}' is the name of a .bin; specify the .xml")
     layout = _Layout(model)
-    text = "\n".join(_net(model, layout, inference)) + "\n"
+    text = "\n".join(document(model, layout, inference)) + "\n"
     files: dict[Path, bytes | Iterator[bytes]] = {target: text.encode()}
     if layout.chunks or (model.weights is not None and model.weights.state == "ready"):
         files = {target.with_suffix(".bin"): layout.data(), **files}
     write_together(files)
+
+
+class Places(Protocol):
+    """Says where in the .bin a constant begins."""
+
+    def place(self, constant: Constant) -> int: ...
 
 
 class _Layout:
@@ -74,7 +81,7 @@ class _Layout:
                 yield self.weights.data[start : min(start + (1 << 24), offset + size)]
 
 
-def _net(model: Model, layout: _Layout, inference: Inference | None) -> Iterator[str]:
+def document(model: Model, layout: Places, inference: Inference | None) -> Iterator[str]:
     yield '<?xml version="1.0"?>'
     attributes = [f"name={quoteattr(model.name)}", f'version="{model.version}"']
     if len(attributes[0].encode()) > HEADER_BYTES // 2:
@@ -91,14 +98,14 @@ def _raw(model: Model, span: tuple[int, int]) -> str:
 
 
 def _body(
-    model: Model, body: Body, layout: _Layout, result: BodyResult | None, depth: int
+    model: Model, body: Body, layout: Places, result: BodyResult | None, depth: int
 ) -> Iterator[str]:
     if depth > MAX_DEPTH:
         raise ValueError("bodies are nested too deeply")
     tab = _INDENT * depth
     yield f"{tab}<layers>"
     for position, layer in enumerate(body.layers):
-        yield from _layer(model, layer, layout, result, position, depth + 1)
+        yield from layer_lines(model, layer, layout, result, position, depth + 1)
     yield f"{tab}</layers>"
     yield f"{tab}<edges>"
     for edge in body.edges:
@@ -118,10 +125,10 @@ def _attributes(
     return " ".join(f"{name}={quoteattr(value)}" for name, value in pairs)
 
 
-def _layer(
+def layer_lines(
     model: Model,
     layer: Layer,
-    layout: _Layout,
+    layout: Places,
     result: BodyResult | None,
     position: int,
     depth: int,

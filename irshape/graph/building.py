@@ -1,0 +1,291 @@
+"""Builds: layers are added one by one, and each is checked and inferred when it is added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..faults import Fault
+from ..formats.builder import written
+from ..model.graph import Layer, Port
+from ..ops import registry
+from ..ops.declaration import Operation
+from ..spelling import suggestion
+from ..types import ElementType, PartialShape, ShapeLike
+from .constants import array_bytes, as_array
+from .errors import GraphError
+from .inferring import Inferring
+from .nodes import GraphLayer, Input, Output
+
+
+class Building(Inferring):
+    """Adds layers."""
+
+    # building
+
+    def add(
+        self,
+        type: str,
+        *inputs: Any,
+        opset: str | int | None = None,
+        name: str | None = None,
+        **attributes: Any,
+    ) -> Any:
+        """Adds a layer; its output, or a tuple where it has several (or none).
+
+        type: of the operation, as in `ReduceMean`. inputs: outputs of this graph, layers with one
+        output, or arrays and
+        numbers, which become constants of the type that the operation takes there. opset: of the
+        operation, as 13 or
+        `opset13`; by default the newest version that fits. attributes: by their Python names
+        (`irshape ops TYPE`).
+        Raises `GraphError` for anything that the operation does not allow.
+        """
+        layer = self.add_layer(type, *inputs, opset=opset, name=name, **attributes)
+        return layer.outputs[0] if len(layer.outputs) == 1 else layer.outputs
+
+    def add_layer(
+        self,
+        type: str,
+        *inputs: Any,
+        opset: str | int | None = None,
+        name: str | None = None,
+        **attributes: Any,
+    ) -> GraphLayer:
+        """As `add`, but returns the layer."""
+        if name is not None and name in self._by_name:
+            raise GraphError(f"there is a layer '{name}' already", operation=type)
+        given = [each for each in attributes if attributes[each] is not None]
+        refused: GraphError | None = None
+        for operation in _versions(type, opset):
+            if unknown := [each for each in given if each not in names_of(operation)]:
+                refused = refused or unknown_attribute(operation, unknown[0])
+                continue
+            try:
+                with self.changes.whole():
+                    return self._add(operation, inputs, name, attributes)
+            except GraphError as error:
+                refused = refused or error
+        assert refused is not None
+        raise refused
+
+    def _add(
+        self,
+        operation: type[Operation],
+        inputs: tuple[Any, ...],
+        name: str | None,
+        attributes: Mapping[str, Any],
+    ) -> GraphLayer:
+        kind = operation.type_name()
+        raw = Layer("", "", kind, operation.version_name(), -1, self._path)
+        raw.items = items_of(operation, attributes)
+        declared = self._declaration(raw, kind)
+        sources = self._sources(operation, inputs)
+        raw.inputs = [Port(str(at), None, None, -1) for at in range(len(sources))]
+        layer = GraphLayer(self, raw, declared)
+        operands = operation.operands
+        for at, source in enumerate(sources):
+            operand = operands[min(at, len(operands) - 1)] if operands else None
+            if operand is not None and operand.value:
+                self._know_value(source.layer)
+        outputs = self._infer(layer, [source.tensor for source in sources]).outputs
+        assert not isinstance(outputs, Fault)
+        raw.id = self._new_id()
+        raw.name = name if name is not None else self._new_name(f"{kind}_{raw.id}")
+        if not raw.is_result and raw.folded_type != "assign":
+            count = len(sources)
+            raw.outputs = [Port(str(count + at), None, None, -1) for at in range(len(outputs))]
+        layer._outputs = [
+            Output(layer, at, tensor) for at, tensor in enumerate(outputs[: len(raw.outputs)])
+        ]
+        layer._inputs = [Input(layer, at, source) for at, source in enumerate(sources)]
+        layer.valued = True
+        self._attach(layer)
+        self._stale()
+        return layer
+
+    def parameter(
+        self, element_type: ElementType | str, shape: ShapeLike, *, name: str | None = None
+    ) -> Output:
+        """Adds an input of the graph.
+
+        name: of its layer and its tensor. Raises `GraphError`, and `ValueError` for what is no
+        shape.
+        """
+        with self.changes.whole():
+            output = self.add_layer(
+                "Parameter",
+                element_type=str(element_type),
+                shape=PartialShape.of(shape),
+                name=name,
+            ).outputs[0]
+            if name is not None:
+                self._name_tensor(output, (name,))
+        return output
+
+    def constant(
+        self,
+        value: Any,
+        element_type: ElementType | str | None = None,
+        *,
+        name: str | None = None,
+    ) -> Output:
+        """Adds a constant: an array, numbers, or texts.
+
+        element_type: by default that of the array; f32 for Python floats, i64 for integers.
+        Raises `GraphError` for a value that does not fit its element type.
+        """
+        kind = None if element_type is None else _element_type(element_type)
+        array, kind = as_array(value, kind)
+        data = array_bytes(array, kind)
+        with self.changes.whole():
+            mark = self.bytes.mark()
+            offset = self.bytes.add(data)
+            self.changes.note(lambda: self.bytes.reset(mark))
+            return self.add_layer(
+                "Const",
+                element_type=kind,
+                shape=tuple(array.shape),
+                offset=offset,
+                size=len(data),
+                name=name,
+            ).outputs[0]
+
+    def result(self, output: Output | GraphLayer, name: str | None = None) -> GraphLayer:
+        """Adds an output of the graph. name: another name of the tensor, and that of the Result."""
+        source = self._output(output)
+        with self.changes.whole():
+            if name is not None and name not in source.names:
+                self._name_tensor(source, (*source.names, name))
+            taken = name is None or name in self._by_name
+            return self.add_layer("Result", source, name=None if taken else name)
+
+    def _name_tensor(self, output: Output, names: Iterable[str]) -> None:
+        """Names a tensor. Raises `GraphError` for a name that another tensor has."""
+        wanted = tuple(dict.fromkeys(names))
+        for name in wanted:
+            holder = self._by_tensor.get(name, output)
+            if holder is not output and name not in output._names:
+                raise GraphError(f"{holder.layer.label} has a tensor '{name}' already")
+        self._give_names(output, wanted)
+
+    def _connected(self, source: Output, layer: GraphLayer) -> Input:
+        """Gives a layer one more input."""
+        end = Input(layer, len(layer._inputs), source)
+        users = dict(source._users)
+        layer._inputs.append(end)
+        source._users[end] = None
+
+        def undo() -> None:
+            layer._inputs.pop()
+            source._users = users
+
+        self.changes.note(undo)
+        return end
+
+    def _sources(self, operation: type[Operation], inputs: tuple[Any, ...]) -> list[Output]:
+        """What feeds a new layer; arrays and numbers become constants."""
+        given = list(inputs)
+        while given and given[-1] is None:
+            given.pop()
+        known = [
+            self._output(each) if isinstance(each, (Output, GraphLayer)) else None for each in given
+        ]
+        operands = operation.operands
+        for at, value in enumerate(given):
+            if known[at] is not None:
+                continue
+            operand = operands[min(at, len(operands) - 1)] if operands else None
+            if value is None:
+                name = operand.name if operand is not None else str(at)
+                kind = operation.type_name()
+                raise GraphError(f"{kind}: `{name}` is left out before others", operation=kind)
+            element_type = None
+            if operand is not None:
+                peers = [
+                    source.element_type
+                    for other, source in zip(operands, known, strict=False)
+                    if source is not None
+                    and (operand.like in (other.name, other.like) or other.like == operand.name)
+                    and (operand.like is not None or other.like is not None)
+                ]
+                element_type = peers[0] if peers else None
+            known[at] = self.constant(value, element_type)
+        return [source for source in known if source is not None]
+
+
+def _element_type(given: ElementType | str) -> ElementType:
+    try:
+        return ElementType.of(str(given))
+    except ValueError as problem:
+        raise GraphError(str(problem)) from None
+
+
+def _versions(type: str, opset: str | int | None) -> list[type[Operation]]:
+    """The versions of an operation to try, the newest first. Raises `GraphError`."""
+    try:
+        if opset is not None:
+            return [registry.find(type, f"opset{opset}" if isinstance(opset, int) else opset)]
+        known = registry.versions(type)
+        if not known:
+            registry.find(type, "opset1")
+    except registry.UnknownOperation as unknown:
+        close = f"; did you mean {unknown.close}?" if unknown.close else ""
+        raise GraphError(f"{unknown}{close}", operation=type) from None
+    return list(reversed(known))
+
+
+def names_of(operation: type[Operation]) -> set[str]:
+    """The names under which attributes may be given: Python's, and those of the IR."""
+    return {*operation.attributes, *(each.name for each in operation.attributes.values())}
+
+
+def python_name(operation: type[Operation], name: str) -> str:
+    """The Python name of an attribute that is given by either name."""
+    if name in operation.attributes:
+        return name
+    return next(key for key, each in operation.attributes.items() if each.name == name)
+
+
+def unknown_attribute(operation: type[Operation], name: str) -> GraphError:
+    kind, version = operation.type_name(), operation.version_name()
+    known = list(operation.attributes)
+    close = suggestion(name, known) or (f" (it has {', '.join(known)})" if known else "")
+    return GraphError(
+        f"{kind} of {version} has no attribute '{name}'{close}", operation=kind, operand=name
+    )
+
+
+def items_of(operation: type[Operation], attributes: Mapping[str, Any]) -> tuple[str, ...]:
+    """Attributes as `<data>` writes them, in the order of their declaration.
+
+    Raises `GraphError` where a required one is missing or cannot be written.
+    """
+    kind = operation.type_name()
+    named = {python_name(operation, name): value for name, value in attributes.items()}
+    items: list[str] = []
+    for name, declared in operation.attributes.items():
+        value = named.get(name)
+        if value is None:
+            if declared.refused_when_absent and name not in named:
+                raise GraphError(
+                    f"{kind}: the attribute `{name}` is missing",
+                    operation=kind,
+                    operand=name,
+                    expected=declared.kind.describe(),
+                    help=f"give {name}=…: {declared.kind.describe()}",
+                )
+            if declared.default is None or name in named:
+                continue
+            value = declared.default
+        try:
+            items += (declared.name, written(declared, value))
+        except (TypeError, ValueError, AttributeError):
+            raise GraphError(
+                f"{kind}: the attribute `{name}` cannot be {value!r}",
+                operation=kind,
+                operand=name,
+                expected=declared.kind.describe(),
+                actual=repr(value),
+            ) from None
+    return tuple(items)

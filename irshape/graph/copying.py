@@ -1,0 +1,149 @@
+"""Copies layers from one graph to another, or within one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from typing import TypeVar
+
+from ..model.graph import Layer
+from ..model.weights import Constant
+from .editing import Editing
+from .nodes import GraphLayer, Input, Output
+from .structure import Structure
+
+Rebased = dict[tuple[int, int], int]
+"""Where bytes of one graph lie in another, by offset and size."""
+
+G = TypeVar("G", bound=Editing)
+
+
+def duplicate(graph: G) -> G:
+    """A graph of the same layers, ids and text, which can be changed on its own."""
+    twin = type(graph)(name=graph.name)
+    twin.source = graph.source
+    twin.store.version = graph.store.version
+    twin.bytes.extend(graph.bytes)
+    _copy_all(graph, twin)
+    return twin
+
+
+def _copy_all(graph: Structure, twin: Structure) -> None:
+    """Copies all layers with what is known of them."""
+    outputs: dict[Output, Output] = {}
+    layers: dict[GraphLayer, GraphLayer] = {}
+    for layer in graph.layers:
+        raw = layer.raw
+        if layer.bodies:
+            raw = copy(raw)
+            raw.bodies = None
+        twins = GraphLayer(twin, raw, layer.operation)
+        twins.origin, twins.serial, twins.valued = layer.origin, layer.serial, layer.valued
+        twins._outputs = [Output(twins, out.index, out.tensor) for out in layer._outputs]
+        layers[layer] = twins
+        for old, new in zip(layer._outputs, twins._outputs, strict=True):
+            outputs[old] = new
+            new._names = old._names
+    for layer, twins in layers.items():
+        twins._inputs = [Input(twins, end.index, outputs[end.source]) for end in layer._inputs]
+    for old, new in outputs.items():
+        new._users = {layers[end.layer]._inputs[end.index]: None for end in old._users}
+    twin._layers = dict.fromkeys(layers.values())
+    twin._by_id = {layer.id: layer for layer in layers.values()}
+    twin._by_name = {
+        name: [layers[layer] for layer in named] for name, named in graph._by_name.items()
+    }
+    twin._by_tensor = {name: outputs[output] for name, output in graph._by_tensor.items()}
+    twin._next_id, twin._serial = graph._next_id, graph._serial
+    twin._order.start(layers[layer] for layer in graph.sorted())
+    twin.back_edges = graph.back_edges
+    for layer, twins in layers.items():
+        bodies = {}
+        for tag, body in layer.bodies.items():
+            bodies[tag] = type(twin)(owner=twins, tag=tag)
+            _copy_all(body, bodies[tag])
+        twins.bodies = bodies
+
+
+def transplant(
+    layers: Iterable[GraphLayer],
+    target: Editing,
+    fed: Mapping[Output, Output],
+    *,
+    named: Callable[[str], str] = lambda name: name,
+) -> dict[Output, Output]:
+    """Adds copies of layers to a graph, under new ids. Returns the new outputs by the old ones.
+
+    layers: producers first. fed: outputs of the target that feed the copies instead of the
+    outputs of layers that are not copied. named: the new name for a name. The inputs that reach
+    a copy may have other types and shapes than before; raises `GraphError` where they do not fit.
+    """
+    outputs = dict(fed)
+    rebased: Rebased = {}
+    with target.changes.whole():
+        for layer in layers:
+            raw = _moved(layer.raw, target, layer.graph, rebased)
+            raw.name = target._new_name(named(layer.name))
+            twins = GraphLayer(target, raw, target._declaration(raw, layer.label))
+            twins._inputs = [Input(twins, end.index, outputs[end.source]) for end in layer._inputs]
+            twins._outputs = [Output(twins, out.index, out.tensor) for out in layer._outputs]
+            bodies = {}
+            for tag, body in layer.bodies.items():
+                bodies[tag] = type(target)(owner=twins, tag=tag)
+                _copy_all(body, bodies[tag])
+                _move_body(bodies[tag], target, layer.graph, rebased)
+            twins.bodies = bodies
+            target._attach(twins)
+            for old, new in zip(layer._outputs, twins._outputs, strict=True):
+                outputs[old] = new
+                free = [name for name in map(named, old.names) if name not in target._by_tensor]
+                target._give_names(new, free)
+            target._settle([twins])
+    return outputs
+
+
+def _moved(raw: Layer, target: Structure, home: Structure, rebased: Rebased) -> Layer:
+    """A layer as another graph says it: without places in the file, and with bytes of its own."""
+    raw = copy(raw)
+    raw.id, raw.path, raw.bodies = target._new_id(), target._path, None
+    raw.rt_info_span, raw.offset, raw.data_offset = None, -1, -1
+    raw.output_names = None
+    raw.inputs = [copy(port) for port in raw.inputs]
+    raw.outputs = [copy(port) for port in raw.outputs]
+    for port in (*raw.inputs, *raw.outputs):
+        port.offset, port.names = -1, None
+    _rebase(raw, target, home, rebased)
+    return raw
+
+
+def _rebase(raw: Layer, target: Structure, home: Structure, rebased: Rebased) -> None:
+    """Lets a constant say where its bytes are in another graph."""
+    if not raw.is_constant or home.bytes is target.bytes:
+        return
+    constant = Constant.of(raw.items, None)
+    key = constant.offset, constant.size
+    if key not in rebased:
+        mark = target.bytes.mark()
+        if home.bytes.holds(*key):
+            rebased[key] = target.bytes.add(home.bytes.view(*key))
+        else:
+            rebased[key] = target.bytes.miss(constant.size)
+        target.changes.note(lambda: target.bytes.reset(mark))
+    at = raw.items.index("offset") + 1
+    raw.items = (*raw.items[:at], str(rebased[key]), *raw.items[at + 1 :])
+
+
+def _move_body(body: Structure, target: Structure, home: Structure, rebased: Rebased) -> None:
+    """Makes a copied body part of another graph: its ids stay."""
+    for layer in body.layers:
+        layer.raw = copy(layer.raw)
+        layer.raw.path, layer.raw.rt_info_span = body._path, None
+        layer.raw.offset, layer.raw.data_offset, layer.origin = -1, -1, None
+        layer.raw.inputs = [copy(port) for port in layer.raw.inputs]
+        layer.raw.outputs = [copy(port) for port in layer.raw.outputs]
+        for port in (*layer.raw.inputs, *layer.raw.outputs):
+            port.offset = -1
+        _rebase(layer.raw, target, home, rebased)
+        layer.operation = target._declaration(layer.raw, layer.label)  # type: ignore[attr-defined]
+        for inner in layer.bodies.values():
+            _move_body(inner, target, home, rebased)

@@ -1,0 +1,403 @@
+"""Changes what is there: connections, attributes, names, shapes; and removes what is not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ..model.weights import Constant
+from ..types import Dimension, PartialShape, ShapeLike
+from .building import Building, items_of, names_of, python_name, unknown_attribute
+from .errors import GraphError
+from .nodes import GraphLayer, Input, Output
+
+Dim = int | str | Dimension
+
+_NEVER_EQUAL = ("parameter", "result", "readvalue", "assign", "randomuniform", "multinomial")
+"""Layers that are not interchangeable with others that read the same."""
+
+
+class Editing(Building):
+    """Changes layers and the connections between them. Every method is all or nothing."""
+
+    # connections
+
+    def connect(self, input: Input, source: Output | GraphLayer) -> None:
+        """Feeds an input from another output. Raises `GraphError`."""
+        source = self._output(source)
+        self._own(input.layer)
+        if source is input.source:
+            return
+        with self.changes.whole():
+            moved = self._order.connect(source.layer, input.layer)
+            if moved is None:
+                raise GraphError(
+                    f"{self.where(input.layer)}: feeding it from {source.layer.label} "
+                    "closes a cycle",
+                    operation=input.layer.type,
+                    operand=input.name,
+                )
+            if moved:
+                self.changes.note(lambda: self._order.restore(moved))
+            self._feed(input, source)
+            self._settle([input.layer])
+
+    def replace_uses(
+        self,
+        old: Output,
+        new: Output | GraphLayer,
+        inputs: Iterable[Input] | None = None,
+    ) -> None:
+        """Feeds `new` to the inputs that take `old`; see `Output.replace_uses`."""
+        old, new = self._output(old), self._output(new)
+        given = old.users if inputs is None else inputs
+        replaced = [end for end in given if end.source is old and end.layer is not new.layer]
+        with self.changes.whole():
+            with self.batch():
+                for user in replaced:
+                    self.connect(user, new)
+            fed_results = any(user.layer.raw.is_result for user in replaced)
+            feeds_results = any(user.layer.raw.is_result for user in old._users)
+            if fed_results and not feeds_results and not old.layer.raw.is_parameter:
+                self._move_names(old, new)  # an output of the graph keeps its name
+
+    def _move_names(self, old: Output, new: Output) -> None:
+        names = old.names
+        self._give_names(old, ())
+        self._give_names(new, tuple(dict.fromkeys((*names, *new.names))))
+
+    def insert_after(
+        self, output: Output, type: str, more: tuple[Any, ...], **attributes: Any
+    ) -> Output:
+        """See `Output.insert_after`."""
+        users = output.users
+        with self.changes.whole():
+            new = self.add_layer(type, output, *more, **attributes).output
+            self.replace_uses(output, new, users)
+        return new
+
+    def insert_before(
+        self, input: Input, type: str, more: tuple[Any, ...], **attributes: Any
+    ) -> Output:
+        """See `Input.insert_before`."""
+        with self.changes.whole():
+            new = self.add_layer(type, input.source, *more, **attributes).output
+            self.connect(input, new)
+        return new
+
+    def _own(self, layer: GraphLayer) -> None:
+        if layer not in self._layers:
+            raise GraphError(f"{layer.label} is not in this graph", operation=layer.type)
+
+    # attributes and names
+
+    def set_attributes(self, layer: GraphLayer, attributes: Mapping[str, Any]) -> None:
+        """See `GraphLayer.set`."""
+        self._own(layer)
+        if layer.raw.is_constant:
+            raise GraphError(
+                f"{self.where(layer)}: the attributes of a constant follow from its value",
+                operation=layer.type,
+                help="add another constant, and replace the uses of this one",
+            )
+        operation = type(layer.operation)
+        if unknown := [name for name in attributes if name not in names_of(operation)]:
+            raise unknown_attribute(operation, unknown[0])
+        written = set(layer.raw.items[::2])
+        current = {
+            name: getattr(layer.operation, name)
+            for name, declared in operation.attributes.items()
+            if declared.name in written
+        }
+        given = {python_name(operation, name): value for name, value in attributes.items()}
+        raw = copy(layer.raw)
+        raw.items = items_of(operation, {**current, **given})
+        with self.changes.whole():
+            self._redeclare(layer, raw, self._declaration(raw, self.where(layer)))
+            self._settle([layer])
+
+    def rename_layer(self, layer: GraphLayer, name: str) -> None:
+        """Names a layer. Raises `GraphError` for a name that another layer has."""
+        self._own(layer)
+        if name == layer.name:
+            return
+        if name in self._by_name:
+            raise GraphError(f"there is a layer '{name}' already", operation=layer.type)
+        with self.changes.whole():
+            self._give_name(layer, name)
+            self._stale()
+
+    def rename_tensor(self, output: Output, names: Iterable[str]) -> None:
+        """Names a tensor. Raises `GraphError` for a name that another tensor has."""
+        output = self._output(output)
+        with self.changes.whole():
+            self._name_tensor(output, names)
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Renames tensors and layers, all at once: two names can be swapped.
+
+        names: new ones by old ones. A name that a tensor has renames the tensor, and one that a
+        layer has, the layer. Raises `KeyError`, and `GraphError` for a name that is taken.
+        """
+        tensors: dict[Output, list[str]] = {}
+        layers: dict[GraphLayer, str] = {}
+        for old, new in names.items():
+            output = self._by_tensor.get(old)
+            if output is None and old not in self._by_name:
+                self.tensor(old)  # raises, and suggests a name that is close
+            if output is not None:
+                tensors[output] = [names.get(name, name) for name in output.names]
+            layers.update(dict.fromkeys(self._by_name.get(old, ()), new))
+        with self.changes.whole():
+            for output in tensors:
+                self._give_names(output, ())
+            for output, wanted in tensors.items():
+                self._name_tensor(output, wanted)
+            free = {layer.name for layer in layers}
+            for layer, name in layers.items():
+                if name in self._by_name and name not in free:
+                    raise GraphError(f"there is a layer '{name}' already", operation=layer.type)
+            for layer, name in layers.items():
+                self._give_name(layer, name)
+            self._stale()
+
+    # removing
+
+    def remove(self, layer: GraphLayer, bypass: int | None = None) -> None:
+        """See `GraphLayer.remove`."""
+        self._own(layer)
+        with self.changes.whole():
+            if bypass is not None:
+                if not 0 <= bypass < len(layer._inputs) or len(layer._outputs) != 1:
+                    raise GraphError(
+                        f"{self.where(layer)} has {len(layer._inputs)} inputs and "
+                        f"{len(layer._outputs)} outputs: input {bypass} cannot replace its output",
+                        operation=layer.type,
+                    )
+                self.replace_uses(layer.output, layer._inputs[bypass].source)
+            users = [user.label for user in layer.users]
+            if users:
+                raise GraphError(
+                    f"{self.where(layer)} cannot be removed: {users[0]} takes its output",
+                    operation=layer.type,
+                    help="give `bypass=`, or connect what takes it to something else",
+                )
+            self._detach(layer)
+            if self.owner is not None:
+                self._settle(())
+
+    def _remove_all(self, layers: Iterable[GraphLayer]) -> None:
+        """Removes layers that only these layers use."""
+        for layer in sorted(layers, key=self._order.rank, reverse=True):
+            self._detach(layer)
+
+    def clean(self, *, duplicates: bool = True) -> int:
+        """Removes layers that lead to no Result or Assign, and layers that compute the same again.
+
+        Parameters stay. Bodies are cleaned too. duplicates: whether to remove those.
+        Returns how many layers were removed.
+        """
+        with self.changes.whole():
+            count = self._clean_dead()
+            if duplicates:
+                count += self._merge_duplicates()
+            for layer in self.layers:
+                for body in layer.bodies.values():
+                    count += body.clean(duplicates=duplicates)
+            if count:
+                self._settle(())
+        return count
+
+    def _clean_dead(self) -> int:
+        used = self._reachable(
+            layer
+            for layer in self._layers
+            if layer.raw.is_result or layer.raw.folded_type == "assign"
+        )
+        dead = [layer for layer in self._layers if layer not in used and not layer.raw.is_parameter]
+        self._remove_all(dead)
+        return len(dead)
+
+    def _merge_duplicates(self) -> int:
+        first: dict[tuple[object, ...], GraphLayer] = {}
+        removed = 0
+        for layer in self.sorted():
+            if layer.raw.folded_type in _NEVER_EQUAL or layer.bodies:
+                continue
+            kept = first.setdefault(self._content(layer), layer)
+            if kept is layer:
+                continue
+            with self.batch():
+                for old, new in zip(layer._outputs, kept._outputs, strict=True):
+                    for user in old.users:
+                        self.connect(user, new)
+                    self._move_names(old, new)
+            self._detach(layer)
+            removed += 1
+        return removed
+
+    def _content(self, layer: GraphLayer) -> tuple[object, ...]:
+        """What layers agree in that compute the same."""
+        raw = layer.raw
+        key: tuple[object, ...] = (
+            raw.folded_type,
+            raw.version,
+            len(raw.outputs),
+            self._info(layer),
+            *((end.source.layer.id, end.source.index) for end in layer._inputs),
+        )
+        if not raw.is_constant:
+            return (*key, raw.items)
+        constant = Constant.of(raw.items, self.store.weights)
+        if not self.bytes.holds(constant.offset, constant.size):
+            return (*key, raw.items)
+        digest = self._digest(constant.offset, constant.size)
+        return (*key, constant.element_type.name, constant.shape, digest)
+
+    def _digest(self, offset: int, size: int) -> bytes:
+        from hashlib import blake2b
+
+        return blake2b(self.bytes.view(offset, size)).digest() if size else b""
+
+    def _info(self, layer: GraphLayer) -> bytes:
+        """The rt_info of a layer, as its file has it."""
+        span = layer.raw.rt_info_span
+        source = self.root.source
+        return source.source.data[slice(*span)] if span is not None and source is not None else b""
+
+    # inputs and outputs of the graph
+
+    def reshape(self, shapes: Mapping[str, ShapeLike]) -> None:
+        """Gives inputs other shapes, by tensor name, layer name or id.
+
+        Raises `KeyError`, and `GraphError` where some layer does not fit.
+        """
+        with self.batch():
+            for name, shape in shapes.items():
+                layer = self._input(name).layer
+                layer.set(shape=PartialShape.of(shape))
+
+    def pin(self, *, batch: Dim | None = None, seq: Dim | None = None) -> None:
+        """Sets dimensions that the inputs share, as in `pin(batch=1, seq="1..1024")`.
+
+        batch: axis 0 of every input of rank 1 or more. seq: axis 1 of those inputs whose axis 1
+        is dynamic. Raises `GraphError` where some layer does not fit.
+        """
+        shapes: dict[str, ShapeLike] = {}
+        for output in self.inputs:
+            dims = list(output.shape.dims or ())
+            if seq is not None and len(dims) > 1 and not dims[1].is_static:
+                dims[1] = Dimension.of(seq)
+            if batch is not None and dims:
+                dims[0] = Dimension.of(batch)
+            if dims and tuple(dims) != output.shape.dims:
+                shapes[output.layer.id] = PartialShape(tuple(dims))
+        with self.batch():
+            for id, shape in shapes.items():
+                self._by_id[id].set(shape=shape)
+
+    def _input(self, name: str | Output | GraphLayer) -> Output:
+        """An input of the graph. Raises `KeyError`, `GraphError`."""
+        output = self.tensor(name)
+        if not output.layer.raw.is_parameter:
+            raise GraphError(f"{output.layer.label} is no input of the graph")
+        return output
+
+    def bind(self, name: str | Output, value: Any) -> Output:
+        """Replaces an input of the graph by a constant; its tensor keeps its names.
+
+        Raises `GraphError` for a value that does not fit the element type and shape of the input.
+        """
+        old = self._input(name)
+        layer = old.layer
+        with self.changes.whole():
+            kind = None if old.element_type.is_dynamic else old.element_type
+            new = self.constant(value, kind)
+            if not old.shape.compatible(new.shape):
+                raise GraphError(
+                    f"{self.where(layer)} is {old.shape}, and the value has {new.shape}",
+                    operation=layer.type,
+                    expected=str(old.shape),
+                    actual=str(new.shape),
+                )
+            self._substitute(old, new)
+        return new
+
+    def _substitute(self, old: Output, new: Output) -> None:
+        """Replaces the only output of a layer and removes the layer; names go to the new one."""
+        with self.batch():
+            for user in old.users:
+                self.connect(user, new)
+        name = old.layer.name
+        self._move_names(old, new)
+        self._detach(old.layer)
+        self._give_name(new.layer, name)
+
+    def cut(self, name: str | Output) -> Output:
+        """Makes a tensor an input of the graph, and removes what only led to it.
+
+        Returns the output of the new Parameter, which has the names of the tensor.
+        """
+        old = self.tensor(name)
+        if old.layer.raw.is_parameter:
+            return old
+        asked = name if isinstance(name, str) else (old.names or (old.layer.name,))[0]
+        with self.changes.whole():
+            before = self._reachable([old.layer])
+            new = self._replace_by_parameter(old, asked)
+            used = self._reachable(each for each in self._layers if each not in before)
+            self._remove_all(before - used)
+            if asked not in self._by_name:
+                self._give_name(new.layer, asked)
+        return new
+
+    def _replace_by_parameter(self, old: Output, asked: str) -> Output:
+        new = self.parameter(old.element_type, old.shape)
+        with self.batch():
+            for user in old.users:
+                self.connect(user, new)
+        self._move_names(old, new)
+        if not new.names:
+            self._name_tensor(new, (asked,) if asked and asked not in self._by_tensor else ())
+        return new
+
+    def add_output(self, name: str | Output, as_name: str | None = None) -> GraphLayer:
+        """Makes a tensor an output of the graph. as_name: another name for it."""
+        output = self.tensor(name)
+        with self.changes.whole():
+            if as_name is None and not output.names and isinstance(name, str):
+                as_name = name if name not in self._by_tensor else None
+            return self.result(output, as_name)
+
+    def drop_output(self, name: str | Output) -> None:
+        """Removes the Results of a tensor, and what only led to them. Parameters stay."""
+        output = self.tensor(name)
+        results = [user.layer for user in output.users if user.layer.raw.is_result]
+        if not results:
+            raise GraphError(f"{output!r} is no output of the graph")
+        with self.changes.whole():
+            before = self._reachable(results)
+            self._remove_all(results)
+            used = self._reachable(each for each in self._layers if each not in before)
+            used |= self._reachable(
+                each
+                for each in before
+                if each in self._layers and (each.raw.is_result or each.raw.folded_type == "assign")
+            )
+            self._remove_all(
+                each
+                for each in before
+                if each in self._layers and each not in used and not each.raw.is_parameter
+            )
+
+    def matching(self, pattern: str | Callable[[GraphLayer], bool]) -> list[GraphLayer]:
+        """The layers whose name or type matches a glob pattern, or for which a function is true."""
+        if not isinstance(pattern, str):
+            return [layer for layer in self.layers if pattern(layer)]
+        return [
+            layer
+            for layer in self.layers
+            if fnmatchcase(layer.name, pattern) or fnmatchcase(layer.type, pattern)
+        ]

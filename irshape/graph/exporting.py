@@ -1,0 +1,138 @@
+"""A graph as a model whose ports declare what is inferred."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+
+from ..inference.result import BodyResult, Inference
+from ..model.graph import Body, Layer, Model, Port
+from ..model.weights import Constant
+from ..model.wiring import Wiring
+from ..types import PartialShape
+from .inferring import edges_into
+from .nodes import GraphLayer, Output
+from .structure import Structure
+
+
+def exported(graph: Structure, place: Callable[[Constant], int]) -> Inference:
+    """The graph as a model, with what is inferred of it. place: the offset that a constant gets."""
+    origin = graph.source
+    model = Model(
+        origin.source if origin is not None else graph.store.source,
+        graph.name,
+        max(graph.store.version, 11),
+        format=graph.store.format,
+    )
+    model.weights = graph.store.weights
+    if origin is not None and origin.format is model.format:
+        model.rt_info_span = origin.rt_info_span
+    result = _exported_body(graph, place)
+    model.net = result.body
+    return Inference(model, result)
+
+
+def _exported_body(graph: Structure, place: Callable[[Constant], int]) -> BodyResult:
+    body = Body(graph._path)
+    nodes = graph.layers
+    positions = {node: position for position, node in enumerate(nodes)}
+    sources = [
+        [(positions[end.source.layer], end.source.index) for end in node._inputs] for node in nodes
+    ]
+    order = sorted(range(len(nodes)), key=lambda at: graph._order.rank(nodes[at]))
+    result = BodyResult(body, Wiring([list(row) for row in sources], order, frozenset()))
+    result.outputs = [()] * len(nodes)
+    for position, node in enumerate(nodes):
+        layer = _exported_layer(graph, node, place)
+        result.outputs[position] = (
+            (node._inputs[0].source.tensor,)
+            if node.raw.is_result
+            else tuple(output.tensor for output in node._outputs)
+        )
+        if node.bodies:
+            inner = {tag: _exported_body(part, place) for tag, part in node.bodies.items()}
+            result.inner[position] = inner
+            layer.bodies = {tag: part.body for tag, part in inner.items()}
+        body.layers.append(layer)
+        body.edges += edges_into(node)
+    body.back_edges = list(graph.back_edges)
+    return result
+
+
+def _exported_layer(graph: Structure, node: GraphLayer, place: Callable[[Constant], int]) -> Layer:
+    layer = copy(node.raw)
+    if layer.is_constant:
+        layer.items = _placed(layer.items, place(Constant.of(layer.items, None)))
+    elif layer.is_parameter and graph.owner is not None:
+        layer.items = _parameter_items(node)
+    layer.outputs = [
+        _port(port, node._outputs[at], _port_names(node._outputs[at], port))
+        for at, port in enumerate(node.raw.outputs[: len(node._outputs)])
+    ]
+    layer.inputs = [
+        _port(port, node._inputs[at].source, None)
+        for at, port in enumerate(node.raw.inputs[: len(node._inputs)])
+    ]
+    if layer.output_names:
+        names = node._inputs[0].source._names
+        if not set(_names_in(layer.output_names)) <= set(names):
+            layer.output_names = _written_names(names)
+    return layer
+
+
+def _parameter_items(node: GraphLayer) -> tuple[str, ...]:
+    """The attributes of a Parameter in a body, which declare what the layer around it feeds."""
+    fed, port = node._outputs[0].tensor, node.raw.outputs[0]
+    if port.element_type is fed.element_type and port.dims == _dims(fed.shape):
+        return node.raw.items  # as it was loaded
+    shape = "..." if fed.shape.dims is None else str(fed.shape).strip("[]")
+    wanted = {"shape": shape, "element_type": str(fed.element_type)}
+    given = {**node.raw.attributes, **wanted}
+    return tuple(text for item in given.items() for text in item)
+
+
+def _port_names(output: Output, port: Port) -> str | None:
+    """The names that the port of a tensor gives; others stand on a Result."""
+    by_result = {
+        name
+        for end in output._users
+        if end.layer.raw.output_names
+        for name in _names_in(end.layer.raw.output_names)
+    }
+    own = set(port.tensor_names) if by_result else ()
+    names = [name for name in output._names if name in own or name not in by_result]
+    return _written_names(names)
+
+
+def _names_in(text: str) -> list[str]:
+    return Port("", None, text, -1).tensor_names
+
+
+def _written_names(names: list[str] | tuple[str, ...]) -> str | None:
+    return ",".join(name.replace(",", "\\,") for name in names) or None
+
+
+def _port(port: Port, output: Output, names: str | None) -> Port:
+    """A port that declares what is inferred of a tensor."""
+    tensor = output.tensor
+    return Port(
+        port.id,
+        None if tensor.element_type.is_dynamic else tensor.element_type.precision,
+        names,
+        port.offset,
+        _dims(tensor.shape),
+    )
+
+
+def _dims(shape: PartialShape) -> tuple[int, ...]:
+    """Dimensions as a port declares them."""
+    dims = shape.dims
+    return () if dims is None else tuple(dim.low if dim.is_static else -1 for dim in dims)
+
+
+def _placed(items: tuple[str, ...], offset: int) -> tuple[str, ...]:
+    """The attributes of a constant whose bytes begin there."""
+    at = items.index("offset") + 1
+    if items[at] == str(offset):
+        return items
+    return (*items[:at], str(offset), *items[at + 1 :])

@@ -1,0 +1,237 @@
+"""A model that can be changed, and that is sound at all times."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..model.graph import Model
+from .copying import duplicate
+from .editing import Editing
+from .folding import MAX_BYTES, folded
+from .nodes import GraphLayer, Output
+from .patterns import Match, Wanted, matches
+from .precision import Selection, compressed, to_f16, without_fake_quantize
+from .processing import postprocessed, preprocessed
+from .rewriting import Rewrite, rewritten
+from .surgery import extracted, merged, neighbourhood, parts_of
+from .variables import made_stateful, made_stateless
+from .weightless import restored, stripped
+from .writing import model_of, save_graph
+
+if TYPE_CHECKING:
+    from ..formats.loading import WeightsChoice
+
+
+class Graph(Editing):
+    """A sound model that can be changed.
+
+    Every change is checked by the declarations that check files: it is made whole, or it raises
+    `GraphError` and leaves the graph as it was. The element type and shape of every output are
+    always current. Iterating over `layers` is safe while the graph changes.
+
+    model: a loaded model, which stays as it is; without one the graph is empty. Raises `LoadError`
+    with the diagnostics of a model that is not sound.
+    """
+
+    def __init__(
+        self,
+        model: Model | None = None,
+        *,
+        name: str | None = None,
+        owner: GraphLayer | None = None,
+        tag: str = "",
+    ) -> None:
+        given = "" if model is None else model.name
+        super().__init__(given if name is None else name, owner=owner, tag=tag)
+        if model is not None:
+            from .checked import checked
+            from .opening import fill
+
+            fill(self, model, checked(model).result)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, weights: WeightsChoice = "beside") -> Graph:
+        """Reads a model as a graph: an IR, an ONNX model or a oneDNN graph.
+
+        path, weights: as for `irshape.load`. Raises `OSError`, and `LoadError` with the
+        diagnostics of a file that contains no sound model.
+        """
+        from ..diagnostics.report import load
+
+        return cls(load(path, weights))
+
+    def model(self) -> Model:
+        """The graph as a `Model`, as if it had been saved and loaded. It shares the constants."""
+        return model_of(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the graph as an IR: the .xml, and the .bin beside it.
+
+        What was not changed keeps its text: names, ids, order, comments. Both files appear
+        completely or not at all. Raises `GraphError` for constants whose bytes are missing,
+        `ValueError` for a path that does not end in .xml, and `OSError`.
+        """
+        save_graph(self, path)
+
+    # taking apart and putting together
+
+    def copy(self) -> Graph:
+        """A graph of the same layers, which can be changed on its own."""
+        return duplicate(self)
+
+    def extract(
+        self,
+        inputs: Iterable[str | Output] | None = None,
+        outputs: Iterable[str | Output] | None = None,
+    ) -> Graph:
+        """A graph of what lies between tensors; this graph stays as it is.
+
+        inputs: tensors by name, as for `tensor`, or themselves. One that is no Parameter becomes
+        one, named as it was asked for. By default all inputs that the outputs need.
+        outputs: by default all of the graph; with inputs and outputs given, in that order.
+        The variables that are read come along, with what assigns them.
+        Raises `KeyError`, and `GraphError` where an output depends on an input that is not given.
+        """
+        return extracted(self, inputs, outputs)
+
+    def split(self, *cuts: str | Sequence[str]) -> list[Graph]:
+        """Graphs that run one after the other, and together do what this one does.
+
+        cuts: where one part ends and the next begins: a tensor by name, or several. A part takes
+        the inputs of the graph and the tensors of earlier parts that it needs, under their names.
+        Constants are in every part that needs them. Raises `KeyError`, and `GraphError` where a
+        variable is read in one part and assigned in another.
+        """
+        return parts_of(self, cuts)
+
+    def around(self, layer: str | GraphLayer, distance: int = 2) -> Graph:
+        """A graph of a layer and of what is at most so many connections away from it."""
+        return neighbourhood(self, layer, distance)
+
+    def match(self, pattern: Wanted) -> list[Match]:
+        """All places where a pattern is found, those in bodies too; see `Pattern`."""
+        return list(matches(self, pattern))
+
+    def rewrite(
+        self, rule: Rewrite, *, check: bool = False, seed: int = 0, rtol: float = 1e-4
+    ) -> int:
+        """Replaces what the pattern of a rewrite matches until nothing does; see `rewrite`.
+
+        check: run both sides on random inputs at every place in the net, and raise `GraphError`
+        where they differ by more than rtol. Returns how many matches were replaced.
+        """
+        return rewritten(self, rule, check, seed, rtol)
+
+    # values and precisions
+
+    def fold(self, *, max_bytes: int = MAX_BYTES) -> int:
+        """Computes layers whose inputs are all constants; how many.
+
+        max_bytes: a larger output is not made a constant.
+        """
+        return folded(self, max_bytes)
+
+    def to_f16(self, *, keep: Selection = ()) -> int:
+        """Lets f32 layers compute in f16; returns how many.
+
+        Inputs and outputs of the graph stay f32. Layers that take only f32 stay as they are, and
+        so do those with bodies. keep: layers that stay f32, by glob patterns of names or types
+        or by a function.
+        """
+        return to_f16(self, keep)
+
+    def compress_to_f16(self, *, keep: Selection = ()) -> int:
+        """Stores f32 and f64 weights in f16, as OpenVINO's `save_model` does; how many.
+
+        A Convert gives each back in its own type. Constants on which a shape depends, and those of
+        which three quarters lie outside the range of f16, stay. keep: as for `to_f16`.
+        """
+        return compressed(self, keep)
+
+    def drop_fake_quantize(self, selection: Selection = "*") -> int:
+        """Removes FakeQuantize layers, and what only fed them; how many."""
+        return without_fake_quantize(self, selection)
+
+    def strip_weights(self, *, keep_bytes: int = 1024) -> int:
+        """Replaces constants by zeros that share bytes, so that the saved .bin is small.
+
+        keep_bytes: constants up to this size stay. Returns the bytes of what was replaced.
+        """
+        return stripped(self, keep_bytes)
+
+    def restore_weights(self, other: Graph) -> int:
+        """Takes the values of constants from those of the same name in another graph; how many."""
+        return restored(self, other)
+
+    # states, and what programs do around a model
+
+    def make_stateful(
+        self,
+        pairs: Mapping[str, str],
+        *,
+        beam_idx: str | None = None,
+        batch_from: str | None = None,
+    ) -> None:
+        """Makes inputs and the outputs that carry their next values variables.
+
+        pairs: the output by the input, as in `{"past.0.key": "present.0.key"}`. A variable is
+        named after its input, and begins as zeros; of its dynamic dimensions, axis 0 is as large
+        as axis 0 of `batch_from` (by default the first other input whose axis 0 is dynamic), and
+        the others are 0.
+        beam_idx: the name of an input to add; a Gather by it along axis 0 follows each ReadValue.
+        """
+        made_stateful(self, pairs, beam_idx, batch_from)
+
+    def make_stateless(self) -> dict[str, str]:
+        """Makes variables inputs and outputs; their names, outputs by inputs.
+
+        What a variable begins with is removed: the caller gives it.
+        """
+        return made_stateless(self)
+
+    def preprocess(
+        self,
+        name: str,
+        *,
+        element_type: str | None = None,
+        layout: tuple[str, str] | None = None,
+        mean: float | Sequence[float] | None = None,
+        scale: float | Sequence[float] | None = None,
+    ) -> Output:
+        """Lets an input take what a program has: it is converted, transposed, and normalized.
+
+        element_type: of the new input. layout: of the new input and of the old one, as in
+        `("NHWC", "NCHW")`. mean, scale: subtracted, then divided by; numbers, or one for each
+        channel (axis C of the layout, else axis 1). Returns the new input.
+        """
+        return preprocessed(self, name, element_type, layout, mean, scale)
+
+    def postprocess(
+        self,
+        name: str,
+        *,
+        element_type: str | None = None,
+        layout: tuple[str, str] | None = None,
+    ) -> Output:
+        """Transposes an output of the graph from one layout to another, and converts it."""
+        return postprocessed(self, name, element_type, layout)
+
+
+def merge(
+    first: Graph,
+    second: Graph,
+    connections: Mapping[str, str],
+    *,
+    prefix: str = "",
+    name: str | None = None,
+) -> Graph:
+    """A graph that runs one graph after another; both stay as they are.
+
+    connections: inputs of the second by the tensors of the first that feed them, as in
+    `{"out": "in"}`. A connected tensor is an output of the whole no longer.
+    prefix: put before the names of layers and tensors of the second. name: of the result.
+    Raises `KeyError`, and `GraphError` where a tensor does not fit an input, or names clash.
+    """
+    return merged(first, second, connections, prefix, name)

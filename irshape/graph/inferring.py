@@ -1,0 +1,212 @@
+"""Infers what a change reaches, and nothing else; what an operation refuses is a `GraphError`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from heapq import heappop, heappush
+from typing import Any
+
+from ..faults import Fault
+from ..inference.result import BodyResult, LayerResult
+from ..model.graph import Body, Edge, Layer
+from ..ops import registry
+from ..ops.declaration import AttributeFault, Operation
+from ..ops.tensors import Tensor
+from .errors import GraphError
+from .nodes import GraphLayer
+from .structure import Structure
+
+
+class Inferring(Structure):
+    """Element types and shapes, kept current."""
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Changes that are checked together at the end: all of them are made, or none.
+
+        Until the end, shapes are those of before.
+        """
+        changes = self.changes
+        with changes.whole():
+            if changes.deferred is not None:
+                yield
+                return
+            changes.deferred = {}
+            try:
+                yield
+                deferred = changes.deferred
+            finally:
+                changes.deferred = None
+            self._settle_all(deferred)
+
+    def _settle(self, dirty: Iterable[GraphLayer]) -> None:
+        """Infers layers again, and whatever their outputs reach as far as anything changes.
+
+        Within a batch, when it ends. Raises `GraphError`.
+        """
+        deferred = self.changes.deferred
+        layers = dict.fromkeys(dirty)
+        if deferred is not None:
+            deferred.setdefault(self, {}).update(layers)
+            self._stale()
+        else:
+            self._settle_all({self: layers})
+
+    def _settle_all(self, dirty: dict[Structure, dict[GraphLayer, None]]) -> None:
+        """As `_settle`, of several graphs, the innermost bodies first."""
+        fresh = False
+        while dirty:
+            graph = max(dirty, key=lambda graph: graph.depth)
+            layers = dirty.pop(graph)
+            assert isinstance(graph, Inferring)
+            if graph.owner is not None:
+                # its Parameters depend on the layer around it, so that layer infers all of it
+                graph._stale()
+                dirty.setdefault(graph.owner.graph, {})[graph.owner] = None
+                continue
+            if not fresh:
+                graph.engine.forget_bodies()
+                fresh = True
+            graph._infer_from(layers)
+
+    def _infer_from(self, dirty: Iterable[GraphLayer]) -> None:
+        waiting: list[tuple[Any, int, GraphLayer]] = []
+        queued: set[GraphLayer] = set()
+
+        def push(layer: GraphLayer) -> None:
+            if layer not in queued and layer in self._layers:
+                queued.add(layer)
+                heappush(waiting, (self._order.rank(layer), id(layer), layer))
+
+        for layer in dirty:
+            push(layer)
+        while waiting:
+            layer = heappop(waiting)[2]
+            queued.discard(layer)
+            for output, tensor in zip(layer._outputs, self._inferred(layer), strict=True):
+                if tensor != output.tensor:
+                    self._know(output, tensor)
+                    for user in output._users:
+                        push(user.layer)
+
+    def _inferred(self, layer: GraphLayer) -> tuple[Tensor, ...]:
+        """The tensors of a layer as they follow from its inputs."""
+        operands = type(layer.operation).operands
+        for at, end in enumerate(layer._inputs):
+            operand = operands[min(at, len(operands) - 1)] if operands else None
+            if operand is not None and operand.value:
+                self._know_value(end.source.layer)
+        result = self._infer(layer, [end.source.tensor for end in layer._inputs])
+        self._mark_valued(layer, True)
+        assert not isinstance(result.outputs, Fault)
+        if len(result.outputs) < len(layer._outputs):
+            raise GraphError(
+                f"{self.where(layer)}: it would have {len(result.outputs)} outputs, "
+                f"but has {len(layer._outputs)}",
+                operation=layer.type,
+            )
+        return result.outputs[: len(layer._outputs)]
+
+    def _know_value(self, layer: GraphLayer) -> None:
+        """Works out the values of a layer's outputs, and of what they depend on, once."""
+        waiting = [layer]
+        while waiting:
+            at = waiting[-1]
+            if at.valued:
+                waiting.pop()
+                continue
+            behind = (
+                []
+                if at.operation.value_of_shape
+                else [each for each in at.producers if not each.valued]
+            )
+            if behind:
+                waiting += behind
+                continue
+            waiting.pop()
+            self._mark_valued(at, True)
+            if at.raw.is_parameter or at.bodies:
+                continue
+            result = self._infer(at, [end.source.tensor for end in at._inputs])
+            if not isinstance(result.outputs, Fault):
+                for output, tensor in zip(at._outputs, result.outputs, strict=False):
+                    self._know(output, tensor)
+
+    def _infer(self, layer: GraphLayer, inputs: list[Tensor]) -> LayerResult:
+        """One layer, its bodies included. Raises `GraphError` for a condition that it breaks."""
+        if layer.bodies:
+            self._write_bodies(layer)
+        result = self.engine.infer_layer(layer.raw, tuple(inputs))
+        for tag, body in layer.bodies.items():
+            if tag in result.inner:
+                body._take(result.inner[tag])
+        faults = [result.outputs] if isinstance(result.outputs, Fault) else list(result.faults)
+        if faults:
+            raise GraphError.of(faults[0], layer.type, self.where(layer))
+        return result
+
+    # declarations
+
+    def _declaration(self, raw: Layer, where: str) -> Operation:
+        """The operation of a layer. Raises `GraphError` for faulty attributes."""
+        declaration = self.engine.declarations.of(raw)
+        if isinstance(declaration, registry.UnknownOperation):
+            raise GraphError(str(declaration), operation=raw.type)
+        operation, faults = declaration
+        if faults:
+            raise GraphError.of(faults[0].fault, raw.type, where)
+        return operation
+
+    # bodies
+
+    def _write_bodies(self, layer: GraphLayer) -> None:
+        if layer.raw.bodies is None:
+            layer.raw.bodies = {tag: body.as_body() for tag, body in layer.bodies.items()}
+
+    def as_body(self) -> Body:
+        """The layers and edges as a `Body` of the model; its ports declare nothing."""
+        body = Body(self._path)
+        for layer in self._layers:
+            if layer.bodies:
+                self._write_bodies(layer)
+            body.layers.append(layer.raw)
+            body.edges += edges_into(layer)
+        body.back_edges = list(self.back_edges)
+        return body
+
+    def _take(self, result: BodyResult) -> None:
+        """Takes over what inference of the layer around this body found out about it.
+
+        Raises `GraphError`.
+        """
+        layers = {layer.raw: layer for layer in self._layers}
+        for raw, subject in result.observations:
+            fault = subject.fault if isinstance(subject, AttributeFault) else subject
+            if isinstance(fault, Fault) and raw in layers:
+                raise GraphError.of(fault, raw.type, self.where(layers[raw]))
+        for position, raw in enumerate(result.body.layers):
+            layer = layers[raw]
+            for output, tensor in zip(layer._outputs, result.outputs[position], strict=False):
+                if tensor == output.tensor:
+                    continue
+                if raw.is_constant and tensor.value is None:
+                    continue  # inference had no need of the value
+                self._know(output, tensor)
+                self._mark_valued(layer, layer.valued and tensor.value is not None)
+            for tag, inner in result.inner.get(position, {}).items():
+                layer.bodies[tag]._take(inner)
+
+
+def edges_into(layer: GraphLayer) -> list[Edge]:
+    """The edges that end in a layer."""
+    return [
+        Edge(
+            end.source.layer.id,
+            end.source.layer.raw.outputs[end.source.index].id,
+            layer.id,
+            layer.raw.inputs[end.index].id,
+            -1,
+        )
+        for end in layer._inputs
+    ]

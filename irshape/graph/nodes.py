@@ -1,0 +1,233 @@
+"""The parts of a graph: layers, their inputs and outputs, and who feeds whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from ..model.graph import Layer
+from ..ops.declaration import Operation
+from ..ops.tensors import Tensor
+from ..types import ElementType, PartialShape
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class Output:
+    """An output of a layer: a tensor, who takes it, and what is inferred of it."""
+
+    __slots__ = ("_names", "_users", "index", "layer", "tensor")
+
+    def __init__(self, layer: GraphLayer, index: int, tensor: Tensor) -> None:
+        self.layer = layer
+        self.index = index
+        """Its position among the outputs of the layer."""
+        self.tensor = tensor
+        """What is inferred: element type, shape and, where some shape depends on it, the value."""
+        self._names: tuple[str, ...] = ()
+        self._users: dict[Input, None] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tensor."""
+        return self._names
+
+    @names.setter
+    def names(self, names: Iterable[str]) -> None:
+        self.layer.graph.rename_tensor(self, names)
+
+    @property
+    def element_type(self) -> ElementType:
+        return self.tensor.element_type
+
+    @property
+    def shape(self) -> PartialShape:
+        return self.tensor.shape
+
+    @property
+    def users(self) -> tuple[Input, ...]:
+        """The inputs that it feeds, in the order in which they were connected."""
+        return tuple(self._users)
+
+    def replace_uses(self, new: Output, inputs: Iterable[Input] | None = None) -> None:
+        """Feeds `new` to everything that this output feeds, or to those `inputs` of it.
+
+        The layer of `new` itself keeps this output, so that a layer can be put behind it. Raises
+        `GraphError`.
+        """
+        self.layer.graph.replace_uses(self, new, self.users if inputs is None else inputs)
+
+    def insert_after(self, type: str, *inputs: Any, **attributes: Any) -> Output:
+        """Puts a layer behind this output: it takes the output first, and feeds what the output
+        fed.
+
+        inputs, attributes: the others, as for `Graph.add`. Raises `GraphError`.
+        """
+        output: Output = self.layer.graph.insert_after(self, type, inputs, **attributes)
+        return output
+
+    def __str__(self) -> str:
+        return f"{self.element_type} {self.shape}"
+
+    def __repr__(self) -> str:
+        return f"<output {self.index} of {self.layer.label}: {self}>"
+
+
+class Input:
+    """An input of a layer, fed by an output."""
+
+    __slots__ = ("_source", "index", "layer")
+
+    def __init__(self, layer: GraphLayer, index: int, source: Output) -> None:
+        self.layer = layer
+        self.index = index
+        """Its position among the inputs of the layer."""
+        self._source = source
+
+    @property
+    def source(self) -> Output:
+        """The output that feeds it. Assigning another one is checked; raises `GraphError`."""
+        return self._source
+
+    @source.setter
+    def source(self, output: Output) -> None:
+        self.layer.graph.connect(self, output)
+
+    def insert_before(self, type: str, *inputs: Any, **attributes: Any) -> Output:
+        """Puts a layer before this input: it takes what fed the input, and feeds it.
+
+        inputs, attributes: the others, as for `Graph.add`. Raises `GraphError`.
+        """
+        output: Output = self.layer.graph.insert_before(self, type, inputs, **attributes)
+        return output
+
+    @property
+    def name(self) -> str:
+        """What the specification calls it."""
+        operands = type(self.layer.operation).operands
+        return operands[min(self.index, len(operands) - 1)].name if operands else str(self.index)
+
+    def __repr__(self) -> str:
+        return f"<input {self.index} of {self.layer.label}, fed by {self._source!r}>"
+
+
+class GraphLayer:
+    """A layer of a graph."""
+
+    __slots__ = (
+        "__weakref__",
+        "_inputs",
+        "_outputs",
+        "bodies",
+        "graph",
+        "operation",
+        "origin",
+        "raw",
+        "serial",
+        "valued",
+    )
+
+    def __init__(self, graph: Any, raw: Layer, operation: Operation) -> None:
+        self.graph = graph
+        """The `Graph` that it is in: the net, or a body of another layer."""
+        self.raw = raw
+        """The layer as a file would declare it; shared with the model that was loaded until it is
+        changed."""
+        self.origin: Layer | None = None
+        """The layer of the file that it was loaded from."""
+        self.operation = operation
+        self.bodies: Mapping[str, Any] = {}
+        """The graphs inside an If, Loop or TensorIterator, by tag: `body`, or `then_body` and
+        `else_body`."""
+        self.serial = 0
+        """Its place among the layers of the graph."""
+        self.valued = False
+        """Whether its outputs have the values that can be known of them."""
+        self._inputs: list[Input] = []
+        self._outputs: list[Output] = []
+
+    @property
+    def id(self) -> str:
+        return self.raw.id
+
+    @property
+    def type(self) -> str:
+        return self.raw.type
+
+    @property
+    def version(self) -> str:
+        """The opset, as `opset1`."""
+        return self.raw.version
+
+    @property
+    def name(self) -> str:
+        return self.raw.name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self.graph.rename_layer(self, name)
+
+    @property
+    def label(self) -> str:
+        """Type, name and id, as messages have them."""
+        return self.raw.label
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        return tuple(self._inputs)
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        return tuple(self._outputs)
+
+    @property
+    def output(self) -> Output:
+        """The only output. Raises `ValueError` for a layer that has none or several."""
+        if len(self._outputs) != 1:
+            raise ValueError(
+                f"{self.label} has {len(self._outputs)} outputs; name one: .outputs[0]"
+            )
+        return self._outputs[0]
+
+    @property
+    def attributes(self) -> Mapping[str, Any]:
+        """The attributes by their Python names, read only; `set` changes them."""
+        return MappingProxyType(
+            {name: getattr(self.operation, name) for name in type(self.operation).attributes}
+        )
+
+    def set(self, **attributes: Any) -> None:
+        """Changes attributes, by their Python names. Raises `GraphError`."""
+        self.graph.set_attributes(self, attributes)
+
+    @property
+    def value(self) -> np.ndarray[Any, Any] | None:
+        """The array of a Const; None for other layers, and where there are no weights."""
+        array: np.ndarray[Any, Any] | None = self.graph.value_of(self)
+        return array
+
+    def remove(self, bypass: int | None = None) -> None:
+        """Takes the layer out of the graph. Raises `GraphError` where something still takes an
+        output of it.
+
+        bypass: the index of an input whose source then feeds what the layer fed; for a layer with
+        one output.
+        """
+        self.graph.remove(self, bypass)
+
+    @property
+    def producers(self) -> Iterator[GraphLayer]:
+        """The layers that feed it, each once."""
+        seen = dict.fromkeys(each._source.layer for each in self._inputs)
+        return iter(seen)
+
+    @property
+    def users(self) -> Iterator[GraphLayer]:
+        """The layers that take one of its outputs, each once."""
+        seen = dict.fromkeys(user.layer for output in self._outputs for user in output._users)
+        return iter(seen)
+
+    def __repr__(self) -> str:
+        return f"<{self.label}>"

@@ -1,0 +1,99 @@
+"""Puts what a program does before and after a model into the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..types import Dimension, PartialShape
+from .editing import Editing
+from .errors import GraphError
+from .nodes import Output
+
+Layouts = tuple[str, str]
+
+
+def _permutation(layouts: Layouts) -> list[int]:
+    """The axes of the first layout in the order of the second. Raises `GraphError`."""
+    before, after = layouts
+    if sorted(before) != sorted(after) or len(set(before)) != len(before):
+        raise GraphError(f"the layouts '{before}' and '{after}' have different dimensions")
+    return [before.index(letter) for letter in after]
+
+
+def preprocessed(
+    graph: Editing,
+    name: str,
+    element_type: str | None,
+    layouts: Layouts | None,
+    mean: float | Sequence[float] | None,
+    scale: float | Sequence[float] | None,
+) -> Output:
+    """See `Graph.preprocess`."""
+    old = graph._input(name)
+    kind, shape = old.element_type, old.shape
+    layout = None if layouts is None else layouts[1]
+    with graph.changes.whole():
+        if layouts is not None:
+            order = _permutation(layouts)
+            dims = shape.dims
+            if dims is None or len(dims) != len(order):
+                raise GraphError(f"the input '{name}' is {shape}, which has no layout {layout}")
+            outer: list[Dimension] = [dims[0]] * len(order)
+            for at, axis in enumerate(order):
+                outer[axis] = dims[at]
+            shape = PartialShape(tuple(outer))
+        parameter = graph.parameter(element_type or kind, shape)
+        value: Output = parameter
+        if value.element_type is not kind:
+            value = graph.add("Convert", value, destination_type=str(kind))
+        if layouts is not None:
+            value = graph.add("Transpose", value, _permutation(layouts))
+        for type, numbers in (("Subtract", mean), ("Divide", scale)):
+            if numbers is not None:
+                value = graph.add(type, value, _by_channel(graph, old, numbers, layout))
+        with graph.batch():
+            for user in old.users:
+                graph.connect(user, value)
+        layer_name, names = old.layer.name, old.names
+        graph._give_names(old, ())
+        graph._remove_all([old.layer])
+        graph._give_name(parameter.layer, layer_name)
+        graph._give_names(parameter, names)
+    return parameter
+
+
+def _by_channel(
+    graph: Editing, input: Output, numbers: float | Sequence[float], layout: str | None
+) -> Output:
+    """Numbers for each channel in a shape that broadcasts over the input."""
+    import numpy as np
+
+    array = np.asarray(numbers, np.float64)
+    if array.ndim:
+        rank = input.shape.rank
+        if rank is None:
+            raise GraphError(f"{input!r} is of dynamic rank, and has no axis of channels")
+        axis = 1 if layout is None else layout.find("C")
+        if not 0 <= axis < rank:
+            raise GraphError(f"the layout {layout} has no axis C of channels")
+        array = array.reshape([-1 if at == axis else 1 for at in range(rank)])
+    return graph.constant(array.astype(np.float32), input.element_type)
+
+
+def postprocessed(
+    graph: Editing, name: str, element_type: str | None, layouts: Layouts | None
+) -> Output:
+    """See `Graph.postprocess`."""
+    old = graph.tensor(name)
+    results = [user for user in old.users if user.layer.raw.is_result]
+    if not results:
+        raise GraphError(f"{old!r} is no output of the graph")
+    with graph.changes.whole():
+        value = old
+        if layouts is not None:
+            value = graph.add("Transpose", value, _permutation(layouts))
+        if element_type is not None and element_type != str(value.element_type):
+            value = graph.add("Convert", value, destination_type=element_type)
+        if value is not old:
+            graph.replace_uses(old, value, results)
+    return value

@@ -1,0 +1,131 @@
+"""Replaces what patterns match, and proves that the values stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..model.graph import Model
+from .editing import Editing
+from .errors import GraphError
+from .nodes import GraphLayer, Output
+from .patterns import Match, Wanted, matches
+from .surgery import extracted
+from .writing import model_of
+
+Replacement = Callable[[Any, Match], Output | GraphLayer | None]
+"""Gives the output that replaces that of a match, or None to leave the match as it is."""
+
+
+class Rewrite:
+    """A pattern with what replaces it; made by `rewrite`."""
+
+    def __init__(self, pattern: Wanted, replace: Replacement) -> None:
+        self.pattern = pattern
+        self.replace = replace
+        self.__doc__ = replace.__doc__
+        self.name = getattr(replace, "__name__", "rewrite")
+
+    def __call__(self, graph: Editing, match: Match) -> Output | GraphLayer | None:
+        return self.replace(graph, match)
+
+
+def rewrite(pattern: Wanted) -> Callable[[Replacement], Rewrite]:
+    """Makes a function a rewrite of what a pattern matches.
+
+    The function takes the graph (or body) and the match, adds what is to stand there instead, and
+    returns its output; None leaves the match as it is.
+    """
+
+    def decorate(function: Replacement) -> Rewrite:
+        return Rewrite(pattern, function)
+
+    return decorate
+
+
+def rewritten(graph: Editing, rule: Rewrite, check: bool, seed: int, rtol: float) -> int:
+    """See `Graph.rewrite`."""
+    count = 0
+    with graph.changes.whole():
+        while True:
+            changed = 0
+            used: set[GraphLayer] = set()
+            for match in list(matches(graph, rule.pattern)):
+                home = match.output.layer.graph
+                if not all(layer in home for layer in match.layers):
+                    continue
+                if not used.isdisjoint(match.layers):
+                    continue
+                if _replaced(home, rule, match, check and home.owner is None, seed, rtol):
+                    used.update(match.layers)
+                    changed += 1
+            count += changed
+            if not changed or count > 10 * len(graph) + 1000:
+                break
+            graph.clean(duplicates=False)
+    return count
+
+
+def _replaced(
+    home: Editing, rule: Rewrite, match: Match, check: bool, seed: int, rtol: float
+) -> bool:
+    old = match.output
+    users = old.users
+    before = len(home)
+    with home.changes.whole():
+        answer = rule.replace(home, match)
+        if answer is None or not users:
+            return False
+        new = home._output(answer)
+        if new is old:
+            return False
+        if check:
+            prove(home, match, new, rule.name, seed, rtol)
+        if new.element_type is not old.element_type:
+            raise GraphError(
+                f"{rule.name}: {old!r} would become {new!r}",
+                expected=str(old.element_type),
+                actual=str(new.element_type),
+            )
+        outside = [user for user in users if user.layer is not new.layer]
+        home.replace_uses(old, new, outside)
+    return len(home) != before or bool(outside)
+
+
+def prove(graph: Editing, match: Match, new: Output, name: str, seed: int, rtol: float) -> None:
+    """Runs both sides of a rewrite on random inputs. Raises `GraphError` where they differ."""
+    import numpy as np
+
+    from ..execution.inputs import random_inputs
+    from ..execution.session import Session
+
+    whole = _with_results(graph, (match.output, new), match)
+    model: Model = model_of(whole)
+    for attempt in range(2):
+        try:
+            inputs = random_inputs(model, seed + attempt)
+        except ValueError as problem:
+            raise GraphError(f"{name}: no inputs could be drawn to check it: {problem}") from None
+        first, second = list(Session(model).run(inputs).values())
+        same = first.shape == second.shape and np.allclose(
+            first.astype(np.float64), second.astype(np.float64), rtol, rtol, equal_nan=True
+        )
+        if not same:
+            raise GraphError(
+                f"{name}: {match.output!r} and what replaces it have different values",
+                expected=str(first.ravel()[:4]),
+                actual=str(second.ravel()[:4]),
+                help="correct the replacement, or narrow the pattern",
+            )
+
+
+def _with_results(graph: Editing, outputs: tuple[Output, Output], match: Match) -> Editing:
+    """Both sides as one graph, from what feeds the match."""
+    starts = dict.fromkeys(
+        end.source
+        for layer in match.layers
+        for end in layer.inputs
+        if end.source.layer not in match.layers
+    )
+    starts = {each: None for each in starts if not each.layer.raw.is_constant}
+    return extracted(graph, list(starts), list(outputs), again=True)

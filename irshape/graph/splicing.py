@@ -1,0 +1,300 @@
+"""Edits that turn the text of the IR from which a graph was loaded into the text of the graph.
+
+What was not touched keeps its bytes: layers, comments, order, white space. Of a layer that changed,
+only what changed is
+written anew: its name, attributes, tensor names, precisions and dimensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+from xml.parsers import expat
+
+from ..formats.ir.edits import Edit, set_dims
+from ..inference.result import BodyResult
+from ..model.graph import Body, Layer, Port
+from ..model.source import Source
+from .nodes import GraphLayer
+
+_END_NAMES = ("from-layer", "from-port", "to-layer", "to-port")
+
+
+class NotSpliceable(Exception):
+    """The text cannot be edited so; it has to be written anew."""
+
+
+class _Room:
+    """Where the layers and edges of a net or body stand in the text."""
+
+    def __init__(self) -> None:
+        self.layers_end = -1
+        """Where `</layers>` begins."""
+        self.edges_end = -1
+        self.edges: list[tuple[tuple[str, ...], int, int]] = []
+        """The four ends of each edge, and where it begins and ends."""
+
+
+class Layout(NamedTuple):
+    """spans: the end of each layer by its beginning.
+
+    rooms: by the offset of the layer around them and the tag; (-1, "") is the net.
+    """
+
+    spans: dict[int, int]
+    rooms: dict[tuple[int, str], _Room]
+
+
+def layout(data: bytes, encoding: str | None) -> Layout:
+    """Where the parts of an IR stand.
+
+    Raises `NotSpliceable` for a text that a writer would not write.
+    """
+    result = Layout({}, {})
+    stack: list[tuple[str, int]] = []
+    rooms: list[_Room] = []
+    parser = expat.ParserCreate(encoding)
+    parser.ordered_attributes = True
+
+    def owner() -> tuple[int, str]:
+        """The layer and tag around the `<layers>` or `<edges>` at hand."""
+        tag = stack[-1][0] if stack else ""
+        if tag == "net":
+            return -1, ""
+        return (stack[-2][1] if len(stack) > 1 else -1), tag
+
+    def start(tag: str, attributes: list[str]) -> None:
+        at = parser.CurrentByteIndex
+        if tag in ("layers", "edges"):
+            rooms.append(result.rooms.setdefault(owner(), _Room()))
+        elif tag == "edge" and stack and stack[-1][0] == "edges":
+            given = dict(zip(attributes[::2], attributes[1::2], strict=True))
+            ends = tuple(given.get(name, "") for name in _END_NAMES)
+            rooms[-1].edges.append((ends, at, -1))
+        stack.append((tag, at))
+
+    def end(tag: str) -> None:
+        _, begun = stack.pop()
+        at = parser.CurrentByteIndex
+        after = data.index(b">", at) + 1 if data[at : at + 2] == b"</" else _tag_end(data, begun)
+        if tag == "layer":
+            result.spans[begun] = after
+        elif tag in ("layers", "edges"):
+            room = rooms.pop()
+            if at == begun or data[at : at + 2] != b"</":
+                return  # <edges/>: there is no end tag to put anything before
+            setattr(room, f"{tag}_end", at)
+        elif tag == "edge" and stack and stack[-1][0] == "edges":
+            ends, first, _ = rooms[-1].edges[-1]
+            rooms[-1].edges[-1] = (ends, first, after)
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.Parse(data, True)
+    return result
+
+
+def _tag_end(data: bytes, start: int) -> int:
+    """The end of an element without content."""
+    quote = 0
+    for at in range(start, len(data)):
+        byte = data[at]
+        if quote:
+            quote = 0 if byte == quote else quote
+        elif byte in b"\"'":
+            quote = byte
+        elif byte == 62:
+            return at + 1
+    raise NotSpliceable
+
+
+class Splicer:
+    """Compares what stands in the text with what the graph is, body by body.
+
+    rendered: writes a layer anew, at a depth of indentation.
+    """
+
+    def __init__(
+        self, source: Source, places: Layout, rendered: Callable[[BodyResult, int, int], list[str]]
+    ) -> None:
+        self.source = source
+        self.layout = places
+        self.rendered = rendered
+        self.edits: list[Edit] = []
+
+    def body(
+        self,
+        before: Body,
+        nodes: tuple[GraphLayer, ...],
+        result: BodyResult,
+        key: tuple[int, str],
+        depth: int,
+    ) -> None:
+        """The edits of the net or one body.
+
+        before: as it was loaded. result: as it is now, with the layers in the order of `nodes`.
+        """
+        room = self.layout.rooms.get(key)
+        if room is None or room.layers_end < 0:
+            raise NotSpliceable
+        kept = {node.origin for node in nodes if node.origin is not None}
+        for layer in before.layers:
+            if layer not in kept:
+                self._cut(layer.offset, self.layout.spans[layer.offset])
+        added: list[str] = []
+        for position, node in enumerate(nodes):
+            if node.origin is None:
+                added += self.rendered(result, position, depth + 1)
+            else:
+                self._layer(node, result, position, depth)
+        if added:
+            self._before(room.layers_end, added)
+        wanted = {
+            (edge.from_layer, edge.from_port, edge.to_layer, edge.to_port): None
+            for edge in result.body.edges
+        }
+        for ends, start, end in room.edges:
+            if ends in wanted:
+                del wanted[ends]
+            else:
+                self._cut(start, end)
+        if wanted:
+            if room.edges_end < 0:
+                raise NotSpliceable
+            tab = "\t" * (depth + 1)
+            lines = [
+                f"{tab}<edge "
+                + " ".join(f'{name}="{text}"' for name, text in zip(_END_NAMES, ends, strict=True))
+                + " />"
+                for ends in wanted
+            ]
+            self._before(room.edges_end, lines)
+
+    def _layer(self, node: GraphLayer, result: BodyResult, position: int, depth: int) -> None:
+        origin, now = node.origin, result.body.layers[position]
+        assert origin is not None
+        if (
+            len(origin.inputs) != len(now.inputs)
+            or len(origin.outputs) != len(now.outputs)
+            or _frame(origin) != _frame(now)
+        ):
+            self._anew(origin, result, position, depth)
+            return
+        source = self.source
+        if now.name != origin.name:
+            self.attribute(origin.offset, "name", now.name)
+        if now.version != origin.version:
+            self.attribute(origin.offset, "version", now.version)
+        if now.output_names != origin.output_names:
+            self.attribute(origin.offset, "output_names", now.output_names or "")
+        if now.items != origin.items and not self._data(origin, now):
+            self._anew(origin, result, position, depth)
+            return
+        for port, new in zip(
+            (*origin.inputs, *origin.outputs), (*now.inputs, *now.outputs), strict=True
+        ):
+            output = port in origin.outputs
+            if new.dims is not None and port.dims != new.dims:
+                self.edits += set_dims(source, port.offset, new.dims)
+            if new.precision and port.precision is not None and not _same_type(port, new):
+                self.attribute(port.offset, "precision", new.precision)
+            if output and port.tensor_names != new.tensor_names:
+                self.attribute(port.offset, "names", new.names or "")
+        for tag, inner in result.inner.get(position, {}).items():
+            body = (origin.bodies or {})[tag]
+            part = node.bodies[tag]
+            self.body(body, part.layers, inner, (origin.offset, tag), depth + 2)
+
+    def _data(self, origin: Layer, now: Layer) -> bool:
+        """Changes the attributes of `<data>` one by one; False where that cannot be done."""
+        before, after = origin.attributes, now.attributes
+        if origin.data_offset < 0 or before.keys() - after.keys():
+            return False
+        for name, text in after.items():
+            if before.get(name) != text:
+                self.attribute(origin.data_offset, name, text)
+        return True
+
+    def _anew(self, origin: Layer, result: BodyResult, position: int, depth: int) -> None:
+        text = "\n".join(self.rendered(result, position, depth + 1)).lstrip()
+        end = self.layout.spans[origin.offset]
+        self.edits.append(Edit(origin.offset, end, text.encode()))
+
+    def attribute(self, element: int, name: str, text: str) -> None:
+        """Sets or adds an attribute of the element at an offset."""
+        data = self.source.data
+        last = -1
+        for found, _, start, end in self.source.attributes(element):
+            if found == name:
+                quote = data[start - 1 : start].decode()
+                self.edits.append(Edit(start, end, _escaped(text, quote).encode()))
+                return
+            last = end + 1
+        if last < 0:
+            raise NotSpliceable
+        self.edits.append(Edit(last, last, f' {name}="{_escaped(text)}"'.encode()))
+
+    def _cut(self, start: int, end: int) -> None:
+        """Removes an element, with its line where nothing else stands on it."""
+        data = self.source.data
+        line = data.rfind(b"\n", 0, start) + 1
+        after = data.find(b"\n", end)
+        if after >= 0 and not data[line:start].strip() and not data[end:after].strip():
+            start, end = line, after + 1
+        self.edits.append(Edit(start, end, b""))
+
+    def _before(self, end_tag: int, lines: list[str]) -> None:
+        """Puts lines before an end tag, which keeps its own indentation."""
+        data = self.source.data
+        line = data.rfind(b"\n", 0, end_tag) + 1
+        place = line if not data[line:end_tag].strip() else end_tag
+        text = "\n".join(lines) + "\n"
+        if place == end_tag:
+            text = "\n" + text
+        self.edits.append(Edit(place, place, text.encode()))
+
+
+def _frame(layer: Layer) -> tuple[object, ...]:
+    """What ties a layer to its bodies."""
+    bodies = layer.bodies or {}
+    edges = [
+        (tag, [(edge.from_layer, edge.to_layer) for edge in body.back_edges])
+        for tag, body in bodies.items()
+    ]
+    maps = [
+        (tag, [(entry.direction, entry.attributes) for entry in entries])
+        for tag, entries in (layer.port_maps or {}).items()
+    ]
+    return edges, maps
+
+
+def _same_type(port: Port, new: Port) -> bool:
+    return port.precision == new.precision or (
+        port.element_type is not None and port.element_type is new.element_type
+    )
+
+
+_ESCAPES: Mapping[str, str] = {
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    "\n": "&#10;",
+    "\r": "&#13;",
+    "\t": "&#9;",
+}
+
+
+def _escaped(text: str, quote: str = '"') -> str:
+    escaped = "".join(_ESCAPES.get(character, character) for character in text)
+    return escaped.replace('"', "&quot;") if quote == '"' else escaped.replace("'", "&apos;")
+
+
+def applied(data: bytes, edits: list[Edit]) -> Iterator[bytes]:
+    """The text with the edits made; they do not overlap."""
+    at = 0
+    for start, end, text in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        if start < at:
+            continue  # inside something that is cut out or written anew
+        yield data[at:start]
+        yield text
+        at = end
+    yield data[at:]

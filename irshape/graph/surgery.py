@@ -1,0 +1,255 @@
+"""Takes graphs apart and puts them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from .copying import duplicate, transplant
+from .editing import Editing
+from .errors import GraphError
+from .nodes import GraphLayer, Output
+
+G = TypeVar("G", bound=Editing)
+
+
+Names = Iterable["str | Output"]
+"""Tensors by name, or themselves."""
+
+
+def extracted(graph: G, inputs: Names | None, outputs: Names | None, *, again: bool = False) -> G:
+    """See `Graph.extract`. again: a tensor that is asked for twice is given twice."""
+    part = duplicate(graph)
+
+    def twin(given: str | Output) -> Output:
+        output = graph.tensor(given)
+        return part._by_id[output.layer.id]._outputs[output.index]
+
+    wanted: list[tuple[str | None, Output]] = (
+        [(None, output) for output in part.outputs]
+        if outputs is None
+        else [(_name_of(each), twin(each)) for each in outputs]
+    )
+    asked = None if inputs is None else {twin(each): _name_of(each) for each in inputs}
+    starts: dict[Output, Output] = {}
+    for old, name in (asked or {}).items():
+        fixed = old.layer.raw.is_parameter
+        starts[old] = old if fixed else part._replace_by_parameter(old, name or "")
+    ends = [(name, starts.get(output, output)) for name, output in wanted]
+    _keep_results(part, ends if again else list({out: (name, out) for name, out in ends}.values()))
+    needed = part._reachable(part.results)
+    needed |= _states_of(part, needed)
+    if asked is not None:
+        allowed = {output.layer for output in starts.values()}
+        for layer in part.parameters:
+            if layer in needed and layer not in allowed:
+                raise GraphError(
+                    f"the outputs also depend on the input '{layer.name}'",
+                    help="extract from it too, or cut at a tensor that it leads to",
+                )
+        needed |= allowed
+    part._remove_all(layer for layer in part.layers if layer not in needed)
+    for old, name in (asked or {}).items():
+        new = starts[old]
+        if new is old or not name:
+            continue
+        if name not in part._by_name:
+            part._give_name(new.layer, name)
+        elif name not in part._by_tensor:
+            part._give_names(new, (*new.names, name))
+    return part
+
+
+def _name_of(given: str | Output) -> str | None:
+    return given if isinstance(given, str) else None
+
+
+def _keep_results(graph: Editing, wanted: Sequence[tuple[str | None, Output]]) -> None:
+    """Removes the Results of other tensors, and adds those that are missing, in this order."""
+    kept: list[GraphLayer] = []
+    for name, output in wanted:
+        last = kept[-1].serial if kept else -1
+        result = next(
+            (
+                end.layer
+                for end in output.users
+                if end.layer.raw.is_result and end.layer not in kept and end.layer.serial > last
+            ),
+            None,
+        )
+        if result is None:
+            free = name if name is not None and name not in graph._by_tensor else None
+            result = graph.result(output, None if output.names else free)
+        kept.append(result)
+    graph._remove_all(layer for layer in graph.results if layer not in kept)
+
+
+def _states_of(graph: Editing, needed: set[GraphLayer]) -> set[GraphLayer]:
+    """The Assigns of the variables that are read by these layers, with all that feeds them."""
+    states: set[GraphLayer] = set()
+    while True:
+        read = {
+            layer.attributes["variable_id"]
+            for layer in needed | states
+            if layer.raw.folded_type == "readvalue"
+        }
+        assigns = [
+            layer
+            for layer in graph.layers
+            if layer.raw.folded_type == "assign" and layer.attributes["variable_id"] in read
+        ]
+        reached = graph._reachable(assigns)
+        if reached <= states:
+            return states
+        states |= reached
+
+
+def merged(
+    first: G, second: Editing, connections: Mapping[str, str], prefix: str, name: str | None
+) -> G:
+    """See `irshape.merge`."""
+    whole = duplicate(first)
+    if name is not None:
+        whole.name = name
+    fed = {}
+    for source, end in connections.items():
+        old, new = second._input(end), whole.tensor(source)
+        if not old.shape.compatible(new.shape) or old.element_type is not new.element_type:
+            raise GraphError(
+                f"the tensor '{source}' is {new}, and the input '{end}' takes {old}",
+                operand=end,
+                expected=str(old),
+                actual=str(new),
+                help="reshape the input, or insert a Convert",
+            )
+        fed[old] = new
+    layers = [layer for layer in second.sorted() if not _replaced(layer, fed)]
+    taken = [
+        each
+        for layer in layers
+        for each in (layer.name, *(name for out in layer.outputs for name in out.names))
+        if prefix + each in whole._by_name or prefix + each in whole._by_tensor
+    ]
+    clash = [each for each in taken if each in second._by_tensor]
+    if clash:
+        raise GraphError(
+            f"both models have a tensor '{prefix}{clash[0]}'",
+            help="give a prefix for the names of the second, as in prefix='second/'",
+        )
+    transplant(layers, whole, fed, named=lambda old: prefix + old)
+    connected = {whole.tensor(source) for source in connections}
+    with whole.changes.whole():
+        whole._remove_all(
+            user.layer
+            for output in connected
+            for user in output.users
+            if user.layer.raw.is_result and _unasked(user.layer, first)
+        )
+    return whole
+
+
+def _replaced(layer: GraphLayer, fed: Mapping[Output, Output]) -> bool:
+    return layer.raw.is_parameter and layer.outputs[0] in fed
+
+
+def _unasked(result: GraphLayer, first: Editing) -> bool:
+    """Whether a Result of the first model gives a tensor that the second takes."""
+    return result.id in first._by_id and first._by_id[result.id].raw.is_result
+
+
+def parts_of(graph: G, cuts: Sequence[Sequence[str] | str]) -> list[G]:
+    """See `Graph.split`."""
+    stages = [[cut] if isinstance(cut, str) else list(cut) for cut in cuts]
+    bounds = [[graph.tensor(name) for name in stage] for stage in stages]
+    done: set[GraphLayer] = set()
+    groups: list[set[GraphLayer]] = []
+    for tensors in bounds:
+        reached = graph._reachable(output.layer for output in tensors)
+        groups.append(reached - done)
+        done |= reached
+    groups.append({layer for layer in graph.layers if layer not in done})
+    return [_part(graph, groups, number) for number in range(len(groups))]
+
+
+def _part(graph: G, groups: list[set[GraphLayer]], number: int) -> G:
+    """One of the parts: what crosses its border is an input or an output of it."""
+    group = {
+        layer for layer in groups[number] if not layer.raw.is_parameter and not _is_fixed(layer)
+    }
+    crossing = dict.fromkeys(
+        end.source
+        for layer in graph.layers
+        if layer in group
+        for end in layer.inputs
+        if not layer.raw.is_result
+        and end.source.layer not in group
+        and not _is_fixed(end.source.layer)
+    )
+    last = number == len(groups) - 1
+    later = set().union(*groups[number + 1 :])
+    given = [
+        output
+        for layer in graph.layers
+        if layer in group or (last and (layer.raw.is_parameter or _is_fixed(layer)))
+        for output in layer.outputs
+        if any(user.layer.raw.is_result for user in output.users)
+        or (layer in group and any(user.layer in later for user in output.users))
+    ]
+    order = {output: at for at, output in enumerate(graph.outputs)}
+    given.sort(key=lambda output: order.get(output, len(order)))
+    names = {output: _port_name(output) for output in (*crossing, *given)}
+    return extracted(
+        graph,
+        [names[output] for output in (*crossing, *given) if _starts(output, crossing)],
+        [names[output] for output in given],
+    )
+
+
+def _starts(output: Output, crossing: Mapping[Output, None]) -> bool:
+    return output in crossing or output.layer.raw.is_parameter
+
+
+def _is_fixed(layer: GraphLayer) -> bool:
+    """Whether every part that needs a layer has one of its own."""
+    return not layer.raw.is_parameter and not any(
+        each.raw.is_parameter or each.raw.folded_type == "readvalue"
+        for each in layer.graph._reachable([layer])
+    )
+
+
+def _port_name(output: Output) -> str:
+    """A name by which `Graph.tensor` finds an output."""
+    if output.names:
+        return output.names[0]
+    layer = output.layer
+    return layer.name if len(layer.outputs) == 1 else f"{layer.name}:{output.index}"
+
+
+def neighbourhood(graph: G, layer: str | GraphLayer, distance: int) -> G:
+    """See `Graph.around`."""
+    centre = graph[layer] if isinstance(layer, str) else layer
+    near, border = {centre}, [centre]
+    for _ in range(distance):
+        border = [
+            each
+            for at in border
+            for each in (*at.producers, *at.users)
+            if each not in near and not each.raw.is_result
+        ]
+        near.update(border)
+    inside = [each for each in graph.layers if each in near and not each.raw.is_parameter]
+    starts = dict.fromkeys(
+        end.source
+        for each in inside
+        for end in each.inputs
+        if end.source.layer not in near and not end.source.layer.raw.is_constant
+    )
+    starts.update(dict.fromkeys(each.outputs[0] for each in near if each.raw.is_parameter))
+    ends = [
+        output
+        for each in inside
+        for output in each.outputs
+        if not each.raw.is_constant
+        and (not output.users or any(user.layer not in near for user in output.users))
+    ]
+    return extracted(graph, [_port_name(each) for each in starts], [_port_name(e) for e in ends])

@@ -1,0 +1,134 @@
+"""Inputs and outputs that carry state become variables, and variables inputs and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .editing import Editing
+from .errors import GraphError
+from .nodes import GraphLayer, Output
+
+
+def made_stateful(
+    graph: Editing, pairs: Mapping[str, str], beam_idx: str | None, batch_from: str | None
+) -> None:
+    """See `Graph.make_stateful`."""
+    with graph.changes.whole():
+        ends = {graph._input(old): graph.tensor(new) for old, new in pairs.items()}
+        batch = _batch_of(graph, set(ends), batch_from)
+        order: Output | None = None
+        if beam_idx is not None:
+            order = graph.parameter("i32", "[?]", name=beam_idx)
+        for (old, name), new in zip(
+            zip(ends, pairs, strict=True), list(ends.values()), strict=True
+        ):
+            _make_variable(graph, name, old, new, order, batch)
+
+
+def _batch_of(graph: Editing, states: set[Output], named: str | None) -> Output | None:
+    """The input that says how many sequences there are."""
+    if named is not None:
+        return graph._input(named)
+    rest = [each for each in graph.inputs if each not in states and each.shape.rank]
+    dynamic = [each for each in rest if not (each.shape.dims or ())[0].is_static]
+    return next(iter(dynamic), None)
+
+
+def _make_variable(
+    graph: Editing,
+    name: str,
+    old: Output,
+    new: Output,
+    order: Output | None,
+    batch: Output | None,
+) -> None:
+    results = [user.layer for user in new.users if user.layer.raw.is_result]
+    if not results:
+        raise GraphError(f"{new!r} is no output of the graph")
+    if new is old:
+        raise GraphError(f"{new!r} is both ends of the variable")
+    read = graph.add(
+        "ReadValue",
+        _initial(graph, old, batch),
+        variable_id=name,
+        variable_type=str(old.element_type),
+        variable_shape=old.shape,
+    )
+    value = read if order is None else graph.add("Gather", read, order, 0, batch_dims=0)
+    parameter = old.layer
+    names = old.names
+    graph._give_names(old, ())
+    with graph.batch():
+        for user in old.users:
+            graph.connect(user, value)
+    graph._give_names(read, names)
+    graph._remove_all([parameter, *results])
+    graph.add_layer("Assign", new, variable_id=name)
+
+
+def _initial(graph: Editing, state: Output, batch: Output | None) -> Output:
+    """Zeros of the shape of a state before the first run: empty along all dynamic axes but 0."""
+    dims = state.shape.dims
+    if dims is None:
+        raise GraphError(f"{state!r} is of dynamic rank", help="reshape it first")
+    sizes = [dim.low if dim.is_static else 0 for dim in dims]
+    zero = graph.constant(0, state.element_type)
+    shape: Output = graph.constant(sizes, "i64")
+    if dims and not dims[0].is_static:
+        if batch is None:
+            raise GraphError(
+                f"nothing says how large axis 0 of {state!r} is at first",
+                help="give `batch_from=`, an input of the same batch",
+            )
+        whole = graph.add("ShapeOf", batch, output_type="i64")
+        first = graph.add("Gather", whole, [0], 0, batch_dims=0)
+        rest = graph.constant(sizes[1:], "i64")
+        shape = graph.add("Concat", first, rest, axis=0) if sizes[1:] else first
+    output: Output = graph.add("Broadcast", zero, shape, mode="numpy")
+    return output
+
+
+def made_stateless(graph: Editing) -> dict[str, str]:
+    """See `Graph.make_stateless`."""
+    reads: dict[str, GraphLayer] = {}
+    assigns: dict[str, GraphLayer] = {}
+    for layer in graph.layers:
+        kinds = {"readvalue": reads, "assign": assigns}
+        known = kinds.get(layer.raw.folded_type)
+        if known is None:
+            continue
+        variable = str(layer.attributes["variable_id"])
+        if variable in known:
+            raise GraphError(f"the variable '{variable}' has two {layer.type} layers")
+        known[variable] = layer
+    names: dict[str, str] = {}
+    with graph.changes.whole():
+        for variable, read in reads.items():
+            old = read.outputs[0]
+            kept = old.names
+            graph._give_names(old, ())
+            free = variable not in graph._by_name
+            parameter = graph.parameter(old.element_type, old.shape)
+            if free:
+                graph._give_name(parameter.layer, variable)
+            name = kept[0] if kept else variable
+            graph._name_tensor(parameter, kept or (variable,))
+            with graph.batch():
+                for user in old.users:
+                    graph.connect(user, parameter)
+            before = graph._reachable([read])
+            graph._remove_all([read])
+            assign = assigns.get(variable)
+            if assign is not None:
+                new = assign.inputs[0].source
+                graph._remove_all([assign])
+                ending = f"{name}.next"
+                graph.result(new, None if new.names else ending)
+                names[name] = new.names[0]
+            used = graph._reachable(each for each in graph.layers if each not in before)
+            graph._remove_all(
+                each
+                for each in before
+                if each in graph and each not in used and not each.raw.is_parameter
+            )
+    return names

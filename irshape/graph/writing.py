@@ -1,0 +1,131 @@
+"""A graph as an IR: its text, and its .bin.
+
+The .bin of the original is copied by the file system, never through memory, and new constants
+follow it. Where much of
+it is not needed any more, the constants that are get a .bin of their own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..formats.atomic import write_together
+from ..formats.ir.reader import read
+from ..formats.ir.writer import document, layer_lines
+from ..inference.result import BodyResult, Inference
+from ..model.graph import Model
+from ..model.source import Source
+from ..model.weights import Constant
+from .errors import GraphError
+from .exporting import exported
+from .splicing import NotSpliceable, Splicer, applied, layout
+from .structure import Structure
+
+
+class _Places:
+    """Offsets of constants as they are: the bytes of the graph are one numbering."""
+
+    def place(self, constant: Constant) -> int:
+        return constant.offset
+
+
+AS_THEY_ARE = _Places()
+
+
+class _Compact:
+    """Offsets in a .bin that holds only what is needed; constants that share bytes share them
+    still."""
+
+    def __init__(self) -> None:
+        self.chunks: dict[tuple[int, int], int] = {}
+        self.end = 0
+
+    def place(self, constant: Constant) -> int:
+        key = (constant.offset, constant.size)
+        if key not in self.chunks:
+            self.end = -(-self.end // 64) * 64
+            self.chunks[key] = self.end
+            self.end += constant.size
+        return self.chunks[key]
+
+
+def text_of(graph: Structure, places: _Places | _Compact) -> bytes:
+    """The text of a graph; that of the file it was loaded from where nothing changed."""
+    inference = exported(graph, places.place)
+    model, origin = inference.model, graph.source
+    if origin is not None and origin.format.ports_as_written:
+        try:
+            return _spliced(graph, origin, inference)
+        except NotSpliceable:
+            pass
+    return ("\n".join(document(model, AS_THEY_ARE, inference)) + "\n").encode()
+
+
+def _spliced(graph: Structure, origin: Model, inference: Inference) -> bytes:
+    source = origin.source
+    places = layout(source.data, "utf-8" if source.encoding == "utf-8-sig" else None)
+
+    def rendered(body: BodyResult, position: int, depth: int) -> list[str]:
+        layer = body.body.layers[position]
+        return list(layer_lines(inference.model, layer, AS_THEY_ARE, body, position, depth))
+
+    splicer = Splicer(source, places, rendered)
+    splicer.body(origin.net, graph.layers, inference.result, (-1, ""), 1)
+    if graph.name != origin.name:
+        splicer.attribute(source.data.index(b"<net"), "name", graph.name)
+    return b"".join(applied(source.data, splicer.edits))
+
+
+def model_of(graph: Structure) -> Model:
+    """The graph as a model, as if it had been saved and loaded."""
+    model = read(Source(f"<graph {graph.name}>", text_of(graph, AS_THEY_ARE)))
+    model.weights = graph.store.weights
+    return model
+
+
+def save_graph(graph: Structure, path: str | os.PathLike[str]) -> None:
+    """`Graph.save`."""
+    target = Path(path)
+    if target.suffix != ".xml":
+        raise ValueError(f"'{target}': the name of an IR ends in .xml")
+    weights = graph.store.weights
+    assert weights is not None
+    constants = [
+        Constant.of(layer.raw.items, weights) for layer in graph.walk() if layer.raw.is_constant
+    ]
+    needed = {(constant.offset, constant.size) for constant in constants if constant.size}
+    for offset, size in needed:
+        if not weights.holds(offset, size):
+            raise GraphError(
+                f"the bytes {offset} to {offset + size} of a constant are not there",
+                help="the .bin is missing or too short",
+            )
+    used, there = sum(size for _, size in needed), len(graph.bytes)
+    spare = there - used
+    places = _Compact() if spare > max(there // 10, 1 << 12) else AS_THEY_ARE
+    text = text_of(graph, places)
+    files: dict[Path, bytes | Iterator[bytes]] = {target: text}
+    files = {target.with_suffix(".bin"): _pieces(graph, places), **files}
+    write_together(files)
+
+
+def _pieces(graph: Structure, places: _Places | _Compact) -> Iterator[bytes]:
+    """The bytes of the .bin, a piece at a time."""
+    end = 0
+    if isinstance(places, _Compact):
+        for (offset, size), start in places.chunks.items():
+            yield bytes(start - end)
+            yield from _in_parts(graph, offset, size)
+            end = start + size
+        return
+    for start, size in graph.bytes.spans():
+        yield bytes(start - end)
+        yield from _in_parts(graph, start, size)
+        end = start + size
+
+
+def _in_parts(graph: Structure, offset: int, size: int) -> Iterator[bytes]:
+    for start in range(offset, offset + size, 1 << 24):
+        yield bytes(graph.bytes[start : min(start + (1 << 24), offset + size)])

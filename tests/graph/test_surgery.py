@@ -1,0 +1,179 @@
+"""What surgery gives, held against OpenVINO's values of the original."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import openvino as ov
+import pytest
+
+import irshape
+from irshape import Graph, GraphError, Pattern, rewrite
+
+from . import random_surgery
+from .random_surgery import agrees, opened
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+
+
+def load(name: str) -> Graph:
+    return Graph.load(EXAMPLES / f"{name}.xml")
+
+
+@pytest.mark.parametrize("model", ["encoder", "classifier", "ir_v10", "recurrent"])
+@pytest.mark.parametrize("task", [random_surgery.cut, random_surgery.chain])
+def test_random_surgery_keeps_the_values(model: str, task) -> None:
+    original = opened(EXAMPLES / f"{model}.xml")
+    assert [task(original, random.Random(turn)) for turn in range(3)] == ["equal"] * 3
+
+
+def test_an_error_says_what_was_expected() -> None:
+    graph = Graph(name="one")
+    x = graph.parameter("f32", "[?,3]", name="x")
+    with pytest.raises(GraphError, match=r"axis 7 is out of range") as caught:
+        graph.add("ReduceMean", x, [7])
+    assert caught.value.operation == "ReduceMean"
+    assert len(graph) == 1
+    assert len(graph.bytes) == 0
+
+
+def test_a_graph_from_nothing(tmp_path: Path) -> None:
+    graph = Graph(name="linear")
+    x = graph.parameter("f32", "[?,3]", name="x")
+    graph.result(graph.add("MatMul", x, np.ones((3, 4), np.float32)), "y")
+    graph.save(tmp_path / "linear.xml")
+    data = np.arange(6, dtype=np.float32).reshape(2, 3)
+    compiled = ov.Core().compile_model(tmp_path / "linear.xml", "CPU")
+    expected = compiled([data])[0]
+    assert np.array_equal(irshape.run(graph, {"x": data})["y"], expected)
+    assert irshape.validate([graph, tmp_path / "linear.xml"]).ok
+
+
+def test_names_can_be_swapped() -> None:
+    graph = load("encoder")
+    first, second = (layer.name for layer in graph.parameters)
+    ids = [layer.id for layer in graph.parameters]
+    graph.rename({first: second, second: first})
+    assert [graph[second].id, graph[first].id] == ids
+
+
+def test_an_extracted_input_is_named_as_it_was_asked_for() -> None:
+    graph = load("encoder")
+    layer = next(each for each in graph if each.type == "Gelu")
+    part = graph.extract([layer.name, *graph.inputs], [graph.outputs[1]])
+    assert part[layer.name].type == "Parameter"
+    assert part.tensor(layer.name).layer.type == "Parameter"
+    assert graph[layer.name].type == "Gelu"
+    with pytest.raises(GraphError, match="also depend on the input"):
+        graph.extract([], [graph.outputs[1]])
+
+
+def test_parts_run_one_after_the_other() -> None:
+    original = opened(EXAMPLES / "classifier.xml")
+    graph = original.graph
+    middle = [layer for layer in graph if layer.type == "Convolution"][1]
+    first, second = graph.split(middle.name)
+    values = dict(irshape.run(first, {"0": next(iter(original.inputs.values()))}))
+    crossing = [layer.name for layer in second.parameters]
+    assert set(crossing) <= set(values)
+    outputs = irshape.run(second, {name: values[name] for name in crossing})
+    for output, actual in zip(graph.outputs, outputs.values(), strict=True):
+        assert agrees(actual, original.values[output.layer.id, output.index])
+    whole = irshape.merge(first, second, {name: name for name in crossing}, prefix="second/")
+    assert irshape.validate(whole).ok
+    assert len(whole.results) == len(graph.results)
+
+
+def test_states_become_inputs_and_variables_again(tmp_path: Path) -> None:
+    """Token by token, OpenVINO gives what it gives for the stateful original."""
+    graph = load("decoder")
+    outputs = [output.names[0] for output in graph.outputs]
+    again = graph.copy()
+    pairs = again.make_stateless()
+    assert len(again.parameters) == len(graph.parameters) + len(pairs)
+    assert irshape.validate(again).ok
+    again.make_stateful(pairs, batch_from=graph.parameters[0].name)
+    assert irshape.validate(again).ok
+    again.save(tmp_path / "again.xml")
+    core = ov.Core()
+    exact = {"INFERENCE_PRECISION_HINT": "f32"}
+    requests = [
+        core.compile_model(path, "CPU", exact).create_infer_request()
+        for path in (EXAMPLES / "decoder.xml", tmp_path / "again.xml")
+    ]
+    for step in range(1, 4):
+        feeds = {}
+        for layer in graph.parameters:
+            rank = layer.output.shape.rank
+            size = {1: (2,), 2: (2, step if "mask" in layer.name else 1)}[rank]
+            array = np.ones(size, layer.output.element_type.name.replace("i", "int"))
+            feeds[layer.name] = np.arange(2, dtype=array.dtype) if rank == 1 else array
+        first, second = (
+            [np.array(request.infer(list(feeds.values()))[name]) for name in outputs]
+            for request in requests
+        )
+        assert all(map(agrees, second, first))
+
+
+@pytest.mark.parametrize(
+    ("change", "model"),
+    [
+        (lambda graph: graph.to_f16(keep="*norm*"), "encoder"),
+        (lambda graph: graph.compress_to_f16(), "encoder"),
+        (lambda graph: graph.drop_fake_quantize(), "int8"),
+        (lambda graph: graph.strip_weights(), "encoder"),
+        (lambda graph: graph.fold(), "compressed"),
+    ],
+)
+def test_precisions_and_weights(change, model: str, tmp_path: Path) -> None:
+    graph = load(model)
+    before = [(str(out.element_type), str(out.shape)) for out in graph.outputs]
+    assert change(graph) > 0
+    assert [(str(out.element_type), str(out.shape)) for out in graph.outputs] == before
+    assert irshape.validate(graph).ok
+    graph.save(tmp_path / "changed.xml")
+    ov.Core().compile_model(tmp_path / "changed.xml", "CPU")
+
+
+def test_preprocessing() -> None:
+    graph = Graph(name="image")
+    x = graph.parameter("f32", "[1,2,3,?]", name="x")
+    graph.result(graph.add("Relu", x), "y")
+    graph.preprocess("x", element_type="u8", layout=("NHWC", "NCHW"), mean=[1, 2], scale=2)
+    assert str(graph.inputs[0]) == "u8 [1,3,?,2]"
+    image = np.arange(12, dtype=np.uint8).reshape(1, 3, 2, 2)
+    expected = np.maximum((image.transpose(0, 3, 1, 2) - np.array([[[1]], [[2]]])) / 2, 0)
+    assert np.allclose(irshape.run(graph, {"x": image})["y"], expected)
+
+
+def swish_graph() -> Graph:
+    graph = Graph(name="swish")
+    x = graph.parameter("f32", "[?,3]", name="x")
+    graph.result(graph.add("Multiply", graph.add("Sigmoid", x), x), "y")
+    return graph
+
+
+p = Pattern()
+_x = p.any("x", element_type="f32")
+SWISH = p.add("Multiply", _x, p.add("Sigmoid", _x))
+
+
+def test_a_rewrite_is_proven() -> None:
+    @rewrite(SWISH)
+    def to_swish(graph, match):
+        return graph.add("Swish", match["x"])
+
+    @rewrite(SWISH)
+    def wrong(graph, match):
+        return graph.add("Relu", match["x"])
+
+    graph = swish_graph()
+    assert [match["x"].layer.name for match in graph.match(SWISH)] == ["x"]
+    with pytest.raises(GraphError, match="different values"):
+        graph.rewrite(wrong, check=True)
+    assert len(graph) == 4
+    assert graph.rewrite(to_swish, check=True) == 1
+    assert [layer.type for layer in graph] == ["Parameter", "Result", "Swish"]
+    assert graph.outputs[0].names == ("y",)

@@ -28,7 +28,8 @@ _OPSET = re.compile(r"opset([1-9][0-9]?)\Z")
 class UnknownOperation(LookupError):
     """No declaration for a type and version.
 
-    `known` are the versions that the type has, `close` types with a similar name.
+    `known` are the versions that the type has, `close` types with a similar name; `internal`:
+    OpenVINO itself puts the operation into models.
     """
 
     def __init__(
@@ -38,8 +39,10 @@ class UnknownOperation(LookupError):
         known: tuple[type[Operation], ...] = (),
         close: str | None = None,
         custom: bool = False,
+        internal: bool = False,
     ) -> None:
         super().__init__(message)
+        self.internal = internal
         self.known = known
         self.close = close
         self.custom = custom
@@ -267,6 +270,11 @@ def _unknown_version(
             f"'{version}' is not an opset; opsets are written opset1 to opset{max(OPSETS)}",
             known=known,
         )
+    from .internal import internal_operation
+
+    internal = internal_operation(type_name, version)
+    if internal is not None:
+        return UnknownOperation(internal, custom=True, internal=True)
     return UnknownOperation(
         f"{type_name} of '{version}' is a custom operation that is not declared", custom=True
     )

@@ -220,7 +220,9 @@ class CustomOperation(Rule):
                 layer,
                 expected=unknown.close,
                 actual=_written(layer),
-                help=f"list it with --extension {layer.type}@{layer.version}, or in the "
+                help="save the model before it is compiled or transformed for a device"
+                if unknown.internal
+                else f"list it with --extension {layer.type}@{layer.version}, or in the "
                 "configuration (extensions), to use its declared ports; or declare it in a "
                 "plugin (entry point group irshape.operations)",
             )

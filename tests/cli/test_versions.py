@@ -644,3 +644,26 @@ def test_the_plugin_of_the_documentation(tmp_path: Path, plugin: object) -> None
     assert [row[:2] for row in findings(str(path))] == [("IR604", "info"), ("IR950", "warning")]
     path = network("MyOperation", "custom_opset", attributes='alpha="-1"').save(tmp_path)
     assert ("IR951", "error", "alpha is -1.0", "write an alpha of 0 or more") in findings(str(path))
+
+
+@pytest.mark.parametrize(
+    ("type_name", "version", "meaning"),
+    [
+        ("PagedAttentionExtension", "extension", "attention over a cache of keys and values"),
+        ("GatedDeltaNet", "ie_internal_opset", "linear attention by the gated delta rule"),
+        ("RoPE", "ie_internal_opset", "rotary position embedding"),
+        ("NewName", "ie_internal_opset", "OpenVINO's transformations put it in"),
+        ("Relu", "type_relaxed_opset", "other element types"),
+        ("LLMMLP", "cpu_plugin_opset", "the feed-forward block"),
+    ],
+)
+def test_internal_operations_of_openvino_are_known_by_name(
+    type_name: str, version: str, meaning: str
+) -> None:
+    from irshape.ops import registry
+
+    with pytest.raises(registry.UnknownOperation) as caught:
+        registry.find(type_name, version)
+    assert caught.value.custom
+    assert "is an internal operation of OpenVINO" in str(caught.value)
+    assert meaning in str(caught.value)

@@ -138,5 +138,5 @@ def _kept_for(model: Model) -> _Kept:
 
 
 def _forget(key: ReferenceType[Model]) -> None:
-    """Called when a model is gone. The lock may be held: one operation of a dictionary is atomic."""
+    """Called when a model is gone. The lock may be held; one operation of a dict is atomic."""
     _kept.pop(key, None)

@@ -223,8 +223,8 @@ class Splicer:
         """Sets or adds an attribute of the element at an offset."""
         data = self.source.data
         last = -1
-        for found, _, start, end in self.source.attributes(element):
-            if found == name:
+        for key, _, start, end in self.source.attributes(element):
+            if key == name:
                 quote = data[start - 1 : start].decode()
                 self.edits.append(Edit(start, end, _escaped(text, quote).encode()))
                 return

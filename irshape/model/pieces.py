@@ -29,7 +29,7 @@ class Pieces:
         return self._place(None, size)
 
     def extend(self, other: Pieces) -> None:
-        """Takes the buffers of another numbering, under the same numbers. For one that holds nothing yet."""
+        """Takes over the buffers of another numbering, numbers included; this one must be empty."""
         self._starts, self._views = list(other._starts), list(other._views)
         self._end = other._end
 

@@ -129,7 +129,8 @@ def test_a_sound_export_has_no_findings(tmp_path: Path) -> None:
         ),
         pytest.param({"ids": "i32"}, {}, (), [("IR661", "error", "`input_ids` is i32")], id="type"),
         pytest.param(
-            {"heads": 4}, {}, (), [("IR664", "warning", "by config.json it has 2 heads")], id="heads"
+            {"heads": 4}, {}, (), [("IR664", "warning", "by config.json it has 2 heads")],
+            id="heads",
         ),
         pytest.param(
             {}, {"num_hidden_layers": 3}, (), [("IR664", "warning", "2 states of keys and values")],

@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..collection import collection_paused
 from ..diagnostics.report import FileReport, diagnostic
 from ..formats.loading import WeightsChoice, open_model, read_source
 from ..model.graph import Finding, Model, NotReadable
@@ -38,10 +39,12 @@ def examine(model: Model, settings: Settings = PLAIN) -> Examination:
     from ..inference.engine import infer
     from ..rules import Context, findings
 
-    context = Context(model, infer(model, compare=True), settings)
-    selection = Filter(settings, model.source if model.format.comments else None)
-    reported = [finding for finding in findings(context, settings.also) if selection.keep(finding)]
-    reported += selection.about_comments()
+    with collection_paused():
+        context = Context(model, infer(model, compare=True), settings)
+        selection = Filter(settings, model.source if model.format.comments else None)
+        all_findings = findings(context, settings.also)
+        reported = [finding for finding in all_findings if selection.keep(finding)]
+        reported += selection.about_comments()
     reported.sort(key=lambda finding: (finding.offset, finding.rule.name, finding.message))
     return Examination(reported, context)
 

@@ -6,12 +6,12 @@ its small footprint. A DOCTYPE, and so an entity, is never accepted.
 
 from __future__ import annotations
 
-import gc
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 from xml.parsers import expat
 
+from ...collection import collection_paused
 from ...model.graph import (
     NO_PORTS,
     PORT_MAPS,
@@ -62,9 +62,8 @@ def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = Non
     prefix: bytes parsed before them, so that several layers have a root; no offset counts them.
     Raises `NotReadable`.
     """
-    enabled, encoding = gc.isenabled(), source.encoding
-    gc.disable()  # collecting doubles the time: a model is many objects, and no circle of them
-    try:
+    encoding = source.encoding
+    with collection_paused():
         try:
             return _Reader(source, len(prefix), repaired).read(prefix)
         except Irregular:
@@ -72,9 +71,6 @@ def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = Non
             reader = _Reader(source, len(prefix), repaired)
             reader.regular = False
             return reader.read(prefix)
-    finally:
-        if enabled:
-            gc.enable()
 
 
 class _Origins:

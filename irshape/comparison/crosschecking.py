@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -27,9 +28,11 @@ from .layerwise import ComputedLayer, LayerwiseRun
 from .narrowing import decompressed_in_f32, explanation
 from .recording import Recorder, Recording
 from .result import MERGED, MERGED_SHAPE, Array, Comparison, Row, Verdict
+from .suspects import Pattern, Patterns, Suspect
 
-MAX_SUSPECTS = 16
-"""How many layers that depart by themselves are looked at more closely."""
+MAX_PROBES = 6
+"""How many layers are run alone on the device. With two runs of the whole model, and two more of
+irshape's for explanations, a cross-check takes at most ten runs."""
 
 SIMULATED_FACTOR = 4.0
 """How far an output of the model may depart where the device computes in f16 or bf16, as a multiple
@@ -38,6 +41,12 @@ of how far it departs when irshape rounds every tensor to that precision."""
 DECOMPRESSED = (
     "the device decompresses weights in f32, where the IR rounds them to f16 on the way; "
     "computed that way, irshape's values agree"
+)
+
+
+AT_TIES = (
+    "inherited from FakeQuantize layers that are one level off where their input lies halfway "
+    "between two levels; with the device's values of those, irshape's values agree"
 )
 
 
@@ -202,16 +211,29 @@ def _shape_verdict(
     return "tighter" if parsed.encloses(shape) else "differs"
 
 
-class Suspect(NamedTuple):
-    """A layer that departs by itself. number: of its row. inputs: the device's.
+class DeviceOutputs(Mapping[Layer, tuple[Array, ...]]):
+    """The device's values of the outputs of some layers, read each time they are asked for."""
 
-    computed: irshape's outputs for them. theirs: the device's output.
-    """
+    def __init__(self, answer: Answer, layers: Iterable[Layer]) -> None:
+        self._answer = answer
+        self._layers = dict.fromkeys(layers)
 
-    number: int
-    inputs: tuple[Array, ...]
-    computed: tuple[Array, ...]
-    theirs: Array
+    def __getitem__(self, layer: Layer) -> tuple[Array, ...]:
+        if layer not in self._layers:
+            raise KeyError(layer)
+        name = device_name(layer)
+        return tuple(
+            self._answer.values[name, port].array() for port, _ in enumerate(layer.outputs)
+        )
+
+    def __contains__(self, layer: object) -> bool:
+        return layer in self._layers
+
+    def __iter__(self) -> Iterator[Layer]:
+        return iter(self._layers)
+
+    def __len__(self) -> int:
+        return len(self._layers)
 
 
 class CrosscheckRun(LayerwiseRun[int]):
@@ -254,13 +276,12 @@ class CrosscheckRun(LayerwiseRun[int]):
             results = self.compare_run(fed, progress)
         except ExecutionError as problem:
             self.comparison.problems.append(f"irshape cannot run the model: {problem}")
+        self.explain_inherited(fed)
         self.judge()
         if self.tolerance.precision in ("f16", "bf16") and any(
             row.inherited and self.comparison.counts(row) for row in self.rows
         ):
             self.explain_precision(fed, results, self.tolerance.precision)
-        if any(row.inherited and row.own_verdict == "equal" for row in self.rows):
-            self.explain_weights(fed)
 
     # the comparison of a layer
 
@@ -344,8 +365,13 @@ class CrosscheckRun(LayerwiseRun[int]):
             )
             if own.value_verdict == "differs":
                 row = row._replace(ranges=own.ranges)
-                if len(self.suspects) < MAX_SUSPECTS:
-                    self.suspects.append(Suspect(number, inputs, alone, theirs))
+                given = tuple(
+                    own if theirs_of_it is own else source
+                    for source, own, theirs_of_it in zip(
+                        computed.sources, computed.inputs, inputs, strict=True
+                    )
+                )
+                self.suspects.append(Suspect(number, given))
             self.rows[number] = row
 
     def compared_values(
@@ -373,48 +399,80 @@ class CrosscheckRun(LayerwiseRun[int]):
     def judge(self) -> None:
         """Runs the suspected layers alone on the device, until one departs there too.
 
-        That one is to blame; it is looked into, and saved.
+        That one is to blame; it is looked into, and saved. A layer that does not, and behind which
+        nothing departs, speaks for all in the same surroundings behind which nothing departs.
         """
+        patterns = Patterns(self.layers, self.wiring)
+        merged: set[tuple[Pattern, int]] = set()
+        probes, blamed = 0, False
         for suspect in self.suspects:
             row = self.rows[suspect.number]
-            harmless = self.harmless(self.positions[row.layer], row.port)
-            if runtime_expects(row, suspect.theirs) is False and harmless:
+            position = self.positions[row.layer]
+            harmless = self.harmless(position, row.port)
+            theirs = self.theirs(row.layer, row.port)
+            assert theirs is not None
+            pattern = patterns.of(position), row.port
+            if harmless and (runtime_expects(row, theirs) is False or pattern in merged):
                 self.rows[suspect.number] = row._replace(
-                    own_verdict="explained", own_reason=MERGED_SHAPE
+                    own_verdict="explained",
+                    own_reason=MERGED if pattern in merged else MERGED_SHAPE,
                 )
-                continue
-            cut = reproducer.cut(self.session.model, row.layer, suspect.inputs)
-            alone = self.alone(cut, row.port)
-            computed = suspect.computed[row.port]
-            if (
-                alone is not None
-                and alone.shape == computed.shape
-                and self.tolerance.alike(computed, alone)
-            ):
-                self.rows[suspect.number] = row._replace(
-                    own_verdict="explained" if harmless else "differs", own_reason=MERGED
-                )
-                if harmless:
-                    continue
-            elif alone is not None:
-                theirs = suspect.theirs
-                same = alone.shape == theirs.shape and self.tolerance.alike(alone, theirs)
-                which = "the same" if same else "other wrong"
-                self.rows[suspect.number] = row._replace(
-                    own_reason=row.own_reason
-                    or f"alone on the device, with the same inputs, the layer gives {which} values"
-                )
-            self.keep(suspect, row.layer, cut, alone)
-            break
+            elif not blamed and probes < MAX_PROBES:
+                probes += 1
+                blamed = not self.explains_merging(suspect, theirs, harmless)
+                if not blamed:
+                    merged.add(pattern)
+
+    def explains_merging(self, suspect: Suspect, theirs: Array, harmless: bool) -> bool:
+        """Whether a suspected layer is right on the device when it runs alone, and harmless.
+
+        Where it is not, it is to blame: it is saved, and looked into.
+        """
+        row = self.rows[suspect.number]
+        inputs = tuple(
+            self.device_value(given) if isinstance(given, tuple) else given
+            for given in suspect.given
+        )
+        outputs = self.session.evaluate(row.layer, inputs)
+        cut = reproducer.cut(self.session.model, row.layer, inputs)
+        alone = self.alone(cut, row.port)
+        if alone is not None and self.alike(outputs[row.port], alone):
+            self.rows[suspect.number] = row._replace(
+                own_verdict="explained" if harmless else "differs", own_reason=MERGED
+            )
+            if harmless:
+                return True
+        elif alone is not None:
+            which = "the same" if self.alike(alone, theirs) else "other wrong"
+            self.rows[suspect.number] = row._replace(
+                own_reason=row.own_reason
+                or f"alone on the device, with the same inputs, the layer gives {which} values"
+            )
+        self.keep(row.layer, cut, inputs, outputs, theirs if alone is None else alone)
+        return False
+
+    def device_value(self, source: OutputRef) -> Array:
+        """The device's value of an output that it has answered."""
+        theirs = self.theirs(self.layers[source[0]], source[1])
+        assert theirs is not None
+        return theirs
+
+    def alike(self, mine: Array, theirs: Array) -> bool:
+        return mine.shape == theirs.shape and self.tolerance.alike(mine, theirs)
 
     def keep(
-        self, suspect: Suspect, layer: Layer, cut: reproducer.Cut, alone: Array | None
+        self,
+        layer: Layer,
+        cut: reproducer.Cut,
+        inputs: tuple[Array, ...],
+        outputs: tuple[Array, ...],
+        theirs: Array,
     ) -> None:
         """Saves the blamed layer where that is asked for, and looks into its bodies."""
         if self.limits.save is not None:
-            device = suspect.theirs if alone is None else alone
-            outputs = {"irshape": suspect.computed, "device": [device]}
-            self.comparison.saved = reproducer.save(cut, self.limits.save, outputs)
+            self.comparison.saved = reproducer.save(
+                cut, self.limits.save, {"irshape": outputs, "device": [theirs]}
+            )
         if layer.bodies:
 
             def compare_body(model: Model, inputs: Mapping[str, Array], name: str) -> Comparison:
@@ -426,7 +484,7 @@ class CrosscheckRun(LayerwiseRun[int]):
                 fed = session.bind(inputs)
                 return compared(session, fed, self.device, options, limits, label=label)
 
-            self.comparison.inside = look_inside(self.session, layer, suspect.inputs, compare_body)
+            self.comparison.inside = look_inside(self.session, layer, inputs, compare_body)
 
     def harmless(self, position: int, port: int) -> bool:
         """Whether nothing behind an output departs, and it is no output of the model."""
@@ -502,37 +560,69 @@ class CrosscheckRun(LayerwiseRun[int]):
     def decompresses(self, layer: Layer, port: int, theirs: Array) -> bool:
         """Whether the device gives what a layer decompresses without rounding on the way."""
         outputs = self.decompressed.get(layer, ())
-        return (
-            port < len(outputs)
-            and outputs[port].shape == theirs.shape
-            and self.tolerance.alike(outputs[port], theirs)
-        )
+        return port < len(outputs) and self.alike(outputs[port], theirs)
 
-    def explain_weights(self, fed: Mapping[str, Array]) -> None:
-        """Runs once more with weights decompressed as the device does it.
+    def explain_inherited(self, fed: Mapping[str, Array]) -> None:
+        """Runs once more with weights decompressed as the device does it, and with the device's
+        values of FakeQuantize layers, if some of those are one level off at a tie.
 
-        Rows that then agree are explained.
+        Rows that then agree are explained. Every layer has been compared by itself before: those
+        that are to blame keep irshape's values, and what they lead to goes on departing.
         """
-        if not self.decompressed:
+        if not any(row.inherited for row in self.rows):
             return
+        levels = self.levels_of_the_device()
+        reasons = [AT_TIES] if levels else []
+        reasons += [DECOMPRESSED] if self.decompressed else []
+        if not reasons:
+            return
+        reason = "; ".join(reasons)
 
         def observe(layer: Layer, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
             for number in self.rows_of.get(layer, ()):
                 row = self.rows[number]
-                if not row.inherited or row.own_verdict != "equal" or row.port >= len(outputs):
+                if not row.inherited or row.port >= len(outputs):
                     continue
                 theirs = self.theirs(layer, row.port)
-                if (
-                    theirs is not None
-                    and theirs.shape == outputs[row.port].shape
-                    and self.tolerance.alike(outputs[row.port], theirs)
-                ):
-                    self.rows[number] = row._replace(value_verdict="explained", reason=DECOMPRESSED)
+                if theirs is None:
+                    continue
+                if layer in levels:
+                    if self.agrees_at_ties(layer, inputs, theirs):
+                        why = row.own_reason or reason
+                        self.rows[number] = row._replace(value_verdict="explained", reason=why)
+                elif row.own_verdict == "equal" and self.alike(outputs[row.port], theirs):
+                    self.rows[number] = row._replace(value_verdict="explained", reason=reason)
 
+        replaced = ChainMap(dict(self.decompressed), levels)  # type: ignore[arg-type]
         try:
-            self.session.sibling(replaced=self.decompressed).run(fed, observe=observe)
+            self.session.sibling(replaced=replaced).run(fed, observe=observe)
         except ExecutionError:
             return
+
+    def levels_of_the_device(self) -> DeviceOutputs:
+        """The device's values of all FakeQuantize layers that are right by themselves.
+
+        None where no one of them is explained, so that there is nothing that others may inherit.
+        """
+        rows = [
+            row
+            for row in self.rows
+            if row.layer.folded_type == "fakequantize"
+            and row.layer in self.positions
+            and row.own_verdict in ("equal", "explained")
+            and self.answer.values.get((device_name(row.layer), row.port)) is not None
+        ]
+        at_ties = any("explained" in (row.value_verdict, row.own_verdict) for row in rows)
+        return DeviceOutputs(self.answer, (row.layer for row in rows) if at_ties else ())
+
+    def agrees_at_ties(self, layer: Layer, inputs: tuple[Array, ...], theirs: Array) -> bool:
+        """Whether a FakeQuantize gives the device's values, but for one level at ties."""
+        mine = self.session.evaluate(layer, inputs)[0]
+        return self.alike(mine, theirs) or (
+            mine.shape == theirs.shape
+            and explanation(self.session, layer, 0, inputs, mine, theirs, self.tolerance)
+            is not None
+        )
 
 
 def runtime_expects(row: Row, theirs: Array) -> bool | None:

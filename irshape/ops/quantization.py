@@ -4,6 +4,7 @@ they had.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from ..faults import Fault, fault, require
@@ -61,26 +62,82 @@ class FakeQuantize(Broadcasting):
                 )
 
     def evaluate(self, data: Array, *limits: Array) -> Array:
+        """The formula of the specification in f64, rounded once, at the end.
+
+        A number halfway between two levels in exact arithmetic is halfway here too: a product of
+        f32 numbers is exact in f64, and the division that follows is rounded correctly.
+        """
         numbers = plain(data)
         numbers = numbers if numbers.dtype.kind == "f" else numbers.astype(np.float32)
         low, high, output_low, output_high = (
             self.aligned(data, plain(limit).astype(numbers.dtype)) for limit in limits
         )
-        steps = numbers.dtype.type(self.levels - 1)
         shape = np.broadcast_shapes(
             numbers.shape, *(limit.shape for limit in (low, high, output_low, output_high))
         )
-        result = np.empty(shape or 1, numbers.dtype)
-        np.subtract(numbers, low, out=result)
-        result /= high - low
-        result *= steps
-        np.rint(result, out=result)
-        result /= steps
-        result *= output_high - output_low
-        result += output_low
-        np.copyto(result, output_high, where=numbers > np.maximum(low, high))
-        np.copyto(result, output_low, where=numbers <= np.minimum(low, high))
+        exact_low, exact_output_low = low.astype(np.float64), output_low.astype(np.float64)
+        broadcast = [
+            np.broadcast_to(array, shape)
+            for array in (
+                numbers,
+                exact_low,
+                high - exact_low,
+                exact_output_low,
+                output_high - exact_output_low,
+                np.minimum(low, high),
+                np.maximum(low, high),
+                output_low,
+                output_high,
+            )
+        ]
+        result = np.empty(shape, numbers.dtype)
+        for block in _blocks(shape):
+            result[block] = _quantized(self.levels - 1, *[array[block] for array in broadcast])
         return computed(result.reshape(data.shape), data)
+
+
+_BLOCK = 1 << 15
+"""Elements that are computed together, so that their f64 numbers stay in the cache."""
+
+
+def _blocks(shape: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:
+    """Slices of the first axis that is longer than 1, which together cover an array."""
+    axis = next((axis for axis, size in enumerate(shape) if size != 1), None)
+    if axis is None or math.prod(shape) <= _BLOCK:
+        yield (slice(None),) * len(shape)
+        return
+    rows = max(1, _BLOCK * shape[axis] // math.prod(shape))
+    for start in range(0, shape[axis], rows):
+        yield (*[slice(None)] * axis, slice(start, start + rows))
+
+
+def _quantized(
+    steps: int,
+    numbers: Array,
+    low: Array,
+    span: Array,
+    output_low: Array,
+    output_span: Array,
+    least: Array,
+    most: Array,
+    below: Array,
+    above: Array,
+) -> Array:
+    """FakeQuantize of some elements. `low` to `output_span` are f64, the others of the type of
+    `numbers`: up to `least` the result is `below`, past `most` it is `above`.
+    """
+    result = np.empty(numbers.shape, np.float64)
+    np.subtract(numbers, low, out=result)
+    result *= steps
+    result /= span
+    np.rint(result, out=result)
+    result *= output_span
+    result /= steps
+    result += output_low
+    rounded = result.astype(numbers.dtype, copy=False)
+    np.copyto(rounded, above, where=numbers > most)
+    np.copyto(rounded, below, where=numbers <= least)
+    return rounded
 
 
 class FakeConvert(Operation):

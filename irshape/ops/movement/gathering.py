@@ -29,6 +29,7 @@ from .padding import blank
 class Gather(Operation):
     """Slices of `data` along `axis` at `indices`."""
 
+    decompresses = "exactly"
     data = operand(ANY)
     indices = operand(INTEGER, value=True)
     axis = operand(INTEGER, value=True)

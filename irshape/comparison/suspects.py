@@ -1,0 +1,66 @@
+"""Layers that depart by themselves, and the patterns of layers that a model repeats.
+
+A network is made of blocks that are alike, and what a device merges in one it merges in all. One
+layer of a pattern that is run alone on the device answers for the others.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..model.graph import Layer
+from ..model.wiring import OutputRef, Wiring
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Pattern = tuple[object, ...]
+
+REACH = 2
+"""How many edges away from a layer its pattern goes, in both directions."""
+
+
+class Suspect(NamedTuple):
+    """An output that departs though its layer is given the device's inputs.
+
+    number: of its row. given: for each input of the layer what the device's value is an output of,
+    or the array where it is irshape's own.
+    """
+
+    number: int
+    given: tuple[OutputRef | Array, ...]
+
+
+class Patterns:
+    """The structure around each layer of a body: types, attributes and edges, without the values
+    of constants."""
+
+    def __init__(self, layers: list[Layer], wiring: Wiring) -> None:
+        self._layers = layers
+        self._wiring = wiring
+        self._consumers: dict[int, list[tuple[int, int]]] = {}
+        for position, sources in enumerate(wiring.sources):
+            for index, source in enumerate(sources):
+                if source is not None:
+                    self._consumers.setdefault(source[0], []).append((position, index))
+
+    def of(self, position: int, reach: int = REACH) -> Pattern:
+        """The pattern of a layer; two layers in the same surroundings have equal ones."""
+        layer = self._layers[position]
+        here = (
+            layer.type,
+            layer.version,
+            () if layer.is_constant else tuple(layer.items),
+            tuple(port.precision for port in layer.outputs),
+        )
+        if not reach:
+            return here
+        producers = tuple(
+            None if source is None else (source[1], self.of(source[0], reach - 1))
+            for source in self._wiring.sources[position]
+        )
+        consumers = sorted(
+            (index, self._layers[consumer].type, self._layers[consumer].version)
+            for consumer, index in self._consumers.get(position, ())
+        )
+        return (*here, producers, tuple(consumers))

@@ -249,7 +249,9 @@ def _in_f32(session: Session, layer: Layer, inputs: tuple[Array, ...]) -> Array:
         )
         return session.evaluate(layer, wide)[0]
     to_real = layer.outputs[0].precision in ("FP16", "BF16", "FP32")
-    if to_real and inputs[0].dtype.metadata is None:
+    if not to_real:  # the indices of a codebook
+        return session.evaluate(layer, inputs)[0]
+    if inputs[0].dtype.metadata is None:
         return inputs[0].astype(np.float32)
     return session.evaluate(layer, inputs)[0].astype(np.float32)
 

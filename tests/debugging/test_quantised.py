@@ -1,5 +1,7 @@
-"""Cross-checks of quantised and compressed networks: nothing is blamed that only inherits a level at
-a tie, is decompressed in f32, or is merged by the device, and what is wrong is blamed all the same.
+"""Cross-checks of quantised and compressed networks.
+
+Nothing is blamed that only inherits a level at a tie, is decompressed in f32, or is merged by the
+device; what is wrong is blamed all the same.
 """
 
 from __future__ import annotations
@@ -109,7 +111,8 @@ def test_weights_from_a_codebook(
     tmp_path: Path, asked: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A table in f16, its indices, a scale in f16: the device rounds none of the products."""
-    table, indices, scales = [0.1, 0.7, 0.3], [2, 0, 1, 1], [0.16]
+    table, scales = (np.float16(values).tolist() for values in ([0.1, 0.7, 0.3], [0.16]))
+    indices = [2, 0, 1, 1]
     net = Net()
     half = [
         net.layer(
@@ -130,7 +133,7 @@ def test_weights_from_a_codebook(
     x = np.array([1, 2, 3, 4], np.float32)
 
     def alter(values: Values) -> None:
-        exact = np.float16(table).astype(np.float32)[indices] * np.float32(np.float16(scales))
+        exact = np.float32(table)[indices] * np.float32(scales)
         values[weights] = exact
         values[product] = x * exact
 

@@ -55,6 +55,8 @@ class Session(execution.Session):
         self._force = force
         if not force:
             require_sound(model)
+        self._sound = True
+        """Whether the model, as it is, may be run."""
         super().__init__(
             model,
             max_memory=max_memory,
@@ -63,10 +65,17 @@ class Session(execution.Session):
             kernels=kernels,
         )
 
+    _watches_ports = True
+
+    def _change(self) -> None:
+        super()._change()
+        self._sound = self._force
+
     def _notice_changes(self) -> None:
         super()._notice_changes()
-        if not self._force:
+        if not self._sound:
             require_sound(self.model)
+            self._sound = True
 
 
 class _KeptSession(execution.Session):
@@ -138,5 +147,5 @@ def _kept_for(model: Model) -> _Kept:
 
 
 def _forget(key: ReferenceType[Model]) -> None:
-    """Called when a model is gone. The lock may be held; one operation of a dict is atomic."""
+    """Called when a model is gone, perhaps while this thread holds the lock."""
     _kept.pop(key, None)

@@ -426,6 +426,10 @@ class ModelRun(LayerwiseRun["Pair"]):
     def outputs_of(self, layer: Layer, computed: tuple[Array, ...]) -> tuple[Array, ...]:
         return _replaced(layer, computed, self.values)
 
+    def stands_alone(self, layer: Layer) -> bool:
+        """An Assign too: it passes on what it is given, whatever the variable holds."""
+        return layer.folded_type == "assign" or super().stands_alone(layer)
+
     def skip_alone(self, outputs: list[Pair]) -> None:
         self.comparison.pairs += outputs
 

@@ -101,10 +101,13 @@ class Session:
         self._run = _Run(self.state)
         self._begin()
 
+    _watches_ports = False
+    """Whether a change of what the ports declare counts as one of the model."""
+
     def _begin(self) -> None:
         """Starts with nothing worked out; the variables stay."""
         model = self.model
-        self._snapshot = Snapshot(model, ports=False)
+        self._snapshot = Snapshot(model, ports=self._watches_ports)
         self.declarations = Declarations(model)
         self.constants = Constants(model, self.rounding)
         self._plans: dict[Body, Plan] = {}
@@ -125,8 +128,12 @@ class Session:
     def _notice_changes(self) -> None:
         """Forgets what was worked out if the model has changed since."""
         if not self._snapshot.matches(self.model):
-            self.model.net.reindex()
-            self._begin()
+            self._change()
+
+    def _change(self) -> None:
+        """Called where the model has changed."""
+        self.model.net.reindex()
+        self._begin()
 
     def sibling(
         self,

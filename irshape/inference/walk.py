@@ -119,7 +119,7 @@ class Walk:
         result, contradicted = self.result, self.contradicted
         wiring, outputs, unsure = result.wiring, result.outputs, result.unsure
         layers, mismatches = result.body.layers, self.engine.ports.mismatches
-        needed = _needed_values(result.body, wiring, self.declarations, result_values)
+        needed = needed_values(result.body, wiring, self.declarations, result_values)
         for position in wiring.order:
             layer = layers[position]
             row = wiring.sources[position]
@@ -268,7 +268,7 @@ def _of_shape(operation: Operation, shape: PartialShape) -> Tensor:
     return Tensor(getattr(operation, "element_type", DYNAMIC_TYPE), shape)
 
 
-def _needed_values(
+def needed_values(
     body: Body, wiring: Wiring, declarations: Sequence[Declaration], result_values: bool
 ) -> set[int]:
     """The layers whose output values some shape may depend on.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..inference.declarations import Declarations
+from ..inference.walk import needed_values
 from ..model.graph import Finding, Layer
 from ..ops.declaration import LibraryOperation
 from ..ops.registry import UnknownOperation, declaration_of, from_plugin
@@ -76,6 +78,18 @@ class IrVersion(Rule):
     id = IR_VERSION
 
 
+def _deciding_layers(context: Context) -> set[Layer]:
+    """The layers on whose values a shape may depend."""
+    declarations = Declarations(context.model)
+    return {
+        body.layers[position]
+        for body in context.bodies
+        for position in needed_values(
+            body, context.wiring(body), list(map(declarations.of, body.layers)), False
+        )
+    }
+
+
 class UnknownType(Rule):
     """No opset contains an operation of this type.
 
@@ -83,11 +97,15 @@ class UnknownType(Rule):
     Reports a `type` that is not the name of an operation, and suggests one that is close. The
     shapes that its ports declare are used, and the rest of the model is checked.
 
+    A constant is written `Const`, in this spelling only. `Constant` is a warning where no shape
+    depends on its value.
+
     ## Why it matters
     It is unknown what the layer computes.
 
     ## What OpenVINO does
-    Rejects the model: "Opset opset1 doesn't contain the operation with type: ReduceMeen".
+    Rejects the model: "Opset opset1 doesn't contain the operation with type: ReduceMeen". It reads
+    `Constant`, but not its bytes: what uses the value then fails ("ptr is Null") or crashes.
 
     ## Example
     ```xml
@@ -121,6 +139,25 @@ class UnknownType(Rule):
                 if unknown.close
                 else f"correct the type; if the operation is your own, {extension}",
             )
+        for layer in context.layers("const"):
+            if layer.type != "Const":
+                yield cls._misspelt_constant(context, layer)
+
+    @classmethod
+    def _misspelt_constant(cls, context: Context, layer: Layer) -> Finding:
+        """OpenVINO finds the bytes of a constant only under the exact type."""
+        readable = layer.type.lower() == "constant"
+        harmless = readable and layer not in context.shared(_deciding_layers)
+        what = "does not read the bytes of" if readable else "does not know"
+        return cls.finding(
+            f"the type of a constant is written Const; OpenVINO {what} a {layer.type}",
+            context.model.source.attribute(layer.offset, "type"),
+            layer,
+            expected="Const",
+            actual=layer.type,
+            help="write Const",
+            severity="warning" if harmless else None,
+        )
 
 
 class UnknownVersion(Rule):

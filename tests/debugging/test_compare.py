@@ -238,3 +238,23 @@ def test_without_onnxruntime_irshape_runs_the_onnx_model(
         cli, ["compare", str(converted), str(VIT), "--runtime", "onnxruntime"]
     )
     assert (done.exit_code, "onnxruntime is not installed" in done.output) == (2, True)
+
+
+def test_an_assign_inherits_what_it_passes_on(tmp_path: Path) -> None:
+    """One weight altered: one layer differs, and the Assigns behind it are not counted with it."""
+    model = irshape.load(EXAMPLES / "decoder.xml")
+    layer = next(
+        layer
+        for layer in model.walk()
+        if layer.is_constant
+        and layer.attribute("element_type") == "f32"
+        and any("key" in model.net.by_id[user].name for user in users(model, layer))
+        and not shared(model, layer)
+    )
+    altered = irshape.load(alter(model, layer, tmp_path / "altered.xml"))
+    comparison = irshape.compare(model, altered)
+    assigns = [pair for pair in comparison.pairs if pair.second.folded_type == "assign"]
+    assert any(pair.verdict == "differs" for pair in assigns)
+    assert all(pair.inherited for pair in assigns if pair.verdict == "differs")
+    departing = {pair.second.id for pair in comparison.pairs if pair.own_verdict == "differs"}
+    assert len(departing - {layer.id}) == 1

@@ -126,7 +126,7 @@ SHAPES = {"decoder": {"input_ids": "[2,3]", "attention_mask": "[2,3]", "beam_idx
 
 
 def _mutated(chance: random.Random, model: irshape.Model) -> None:
-    """Changes an attribute of one or two layers that are neither inputs nor constants."""
+    """Other values of attributes of one or two layers that are no constants."""
     layers = [layer for layer in model.walk() if layer.items and not layer.is_constant]
     for layer in chance.sample(layers, min(len(layers), chance.randint(1, 2))):
         name = chance.choice(list(layer.attributes))

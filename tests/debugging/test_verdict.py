@@ -164,7 +164,7 @@ def test_a_comment_that_silences_a_finding_lets_the_model_run(tmp_path: Path) ->
 
 
 class Change(NamedTuple):
-    """A change of a model in memory, and what a run of ones then gives; None if it is refused."""
+    """A change of a model, and the sum that a run of ones then gives; None where it is refused."""
 
     apply: Callable[[irshape.Model], None]
     total: float | None

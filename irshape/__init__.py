@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from .graph.nodes import GraphLayer, Input, Output
     from .graph.patterns import Match, Pattern, Wanted
     from .graph.rewriting import Replacement, Rewrite, rewrite
+    from .inference.requirements import Requirements
     from .inference.result import Inference
     from .model.graph import Body, Edge, Layer, Model, Port
     from .model.weights import Constant, Weights
     from .numbers.statistics import Errors
     from .numbers.tolerance import Hint
-    from .ops.requirements import Requirements
     from .ops.tensors import Tensor
     from .rule_ids import Severity
     from .settings.configuration import Configuration
@@ -147,7 +147,7 @@ _MODULES = {
     "PartialShape": "types",
     "Port": "model.graph",
     "Report": "diagnostics.report",
-    "Requirements": "ops.requirements",
+    "Requirements": "inference.requirements",
     "Row": "comparison.result",
     "Runtime": "comparison.models",
     "Session": "checking.sessions",
@@ -385,14 +385,15 @@ def requires(model: ModelLike) -> Requirements:
     model: a path or a `Model`.
 
     The result has the `release`, `reads("2024.1")`, and `to_dict()`. It goes by the version of the
-    IR, the opsets and the element types that the file names.
+    IR, the operations with their opsets, the element types, and the inferred shapes: older
+    releases refuse some. Constants in the .bin decide some shapes; without it fewer are known.
 
     Raises `ValueError` for a model of another format than the IR; for a path also what `load`
     raises.
     """
-    from .ops.requirements import Requirements
+    from .inference.requirements import Requirements
 
-    return Requirements(_model(model, "none"))
+    return Requirements(infer(_model(model)))
 
 
 def save(

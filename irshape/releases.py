@@ -1,30 +1,27 @@
-"""Which OpenVINO release reads what: opsets, IR versions and element types.
+"""Which OpenVINO release reads what: opsets, IR versions, element types, details of operations.
 
-Tables, with their sources:
+This is the one table of such facts; `inference.requirements` applies it. Its sources:
 
 - OPSETS to opset15: the table of "Available Operation Sets" in OpenVINO's documentation
-  (docs.openvino.ai/2024/documentation/openvino-ir-format/operation-sets/available-opsets.html).
-  It names the release that fully supports an opset. Earlier releases, whose table was partial,
-  already read single operations of opset15 and opset16.
-- opset16: opened for 2025.0 (openvino pull request 27458), finished in January 2026 (33630) and
-  released with 2026.0 (issue 34780; keras pull request 22446).
-- opset17: opened in March 2026 for 2026.2 (pull request 34899); still partial in the installed
-  2026.4.
+  (docs.openvino.ai/2024/documentation/openvino-ir-format/operation-sets/available-opsets.html),
+  which names the release that supports an opset in full. From opset12 on measured as well: the
+  release that reads the operations of earlier opsets under the new number.
+- "Measured": small IRs that the newest patch of every minor release from 2023.0 to 2026.4 read, or
+  refused. Facts about earlier releases are from documentation and sources.
 - IR 10 came with 2020.1 and opset1, IR 11 with 2022.1 ("Transition to OpenVINO API 2.0",
   docs.openvino.ai/2022.1/openvino_2_0_transition_guide.html).
 - i4, u4: in `Type_t` of the sources at tag 2021.4, not at 2021.3.
 - nf4: pull request 19900, September 2023, and nncf pull request 2281 ("openvino==2023.2 contains
-  nf4").
-- f8e4m3, f8e5m2: pull request 21608, January 2024.
-- string in an IR: pull request 22578, for 2024.0.
-- u2, u3, u6 as constants: pull request 24006, April 2024, after 2024.1 was closed.
-- f4e2m1, f8e8m0: pull requests 24863 and 24923, one work, June 2024, after 2024.2 was closed.
+  nf4"). f8e4m3, f8e5m2: pull request 21608, January 2024. f4e2m1, f8e8m0: pull requests 24863 and
+  24923, June 2024, after 2024.2 was closed.
+- string (2023.3), u2, u3, u6 (2024.1), and FakeConvert to f8 (2023.3): measured.
 - Element types that are not listed are in `Type_t` of the oldest sources consulted (2020.4).
 """
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 OPSETS: dict[int, tuple[int, int]] = {
     1: (2020, 1),
@@ -45,10 +42,55 @@ OPSETS: dict[int, tuple[int, int]] = {
     16: (2026, 0),
     17: (2026, 2),
 }
-"""The first release that fully supports an opset."""
+"""The first release that supports an opset in full; `OPERATIONS` has what came earlier or later."""
 
 PARTIAL_OPSETS: dict[int, frozenset[str]] = {17: frozenset(("Convert", "Parameter", "ShapeOf"))}
 """Opsets without all earlier operations: the earlier types that they contain."""
+
+ABSENT: dict[int, frozenset[str]] = {2: frozenset(("RNNCell", "ShuffleChannels"))}
+"""Types that an opset lacks though an earlier and a later one have them. Measured: every release
+refuses them.
+"""
+
+OPERATIONS: dict[tuple[str, int], tuple[int, int]] = {
+    ("ScaledDotProductAttention", 13): (2023, 3),
+    ("FakeConvert", 13): (2023, 3),
+    ("Col2Im", 15): (2024, 2),
+    ("EmbeddingBagOffsets", 15): (2024, 2),
+    ("EmbeddingBagPacked", 15): (2024, 2),
+    ("ROIAlignRotated", 15): (2024, 2),
+    ("ScatterNDUpdate", 15): (2024, 2),
+    ("Convert", 15): (2024, 2),
+    ("Parameter", 15): (2024, 2),
+    ("ShapeOf", 15): (2024, 2),
+    ("BitwiseLeftShift", 15): (2024, 4),
+    ("BitwiseRightShift", 15): (2024, 4),
+    ("SliceScatter", 15): (2024, 4),
+    ("StringTensorPack", 15): (2024, 4),
+    ("StringTensorUnpack", 15): (2024, 4),
+    ("Identity", 16): (2025, 0),
+    ("Convert", 16): (2025, 0),
+    ("Parameter", 16): (2025, 0),
+    ("ShapeOf", 16): (2025, 0),
+    ("ISTFT", 16): (2025, 1),
+    ("SegmentMax", 16): (2025, 1),
+    ("SparseFillEmptyRows", 16): (2025, 2),
+    ("AvgPool", 16): (2025, 3),
+    ("OneHot", 16): (2025, 4),
+    ("GroupedMatMul", 17): (2026, 3),
+    ("BGRtoNV12", 17): (2026, 4),
+    ("RGBtoNV12", 17): (2026, 4),
+    ("TensorIterator", 12): (2023, 0),
+    ("TensorIterator", 13): (2023, 0),
+    ("TensorIterator", 14): (2023, 0),
+    ("TensorIterator", 15): (2023, 0),
+    ("TensorIterator", 16): (2023, 0),
+}
+"""The first release that reads a type under an opset, where it is not that of the opset. Measured.
+
+Opsets from 13 on came in pieces. A TensorIterator is read whatever its opset; 2023.0 is the oldest
+release measured.
+"""
 
 IR_VERSIONS: dict[int, tuple[int, int]] = {10: (2020, 1), 11: (2022, 1)}
 """The first release that reads a version of the format."""
@@ -59,18 +101,130 @@ ELEMENT_TYPES: dict[str, tuple[int, int]] = {
     "nf4": (2023, 2),
     "f8e4m3": (2024, 0),
     "f8e5m2": (2024, 0),
-    "string": (2024, 0),
-    "u2": (2024, 2),
-    "u3": (2024, 2),
-    "u6": (2024, 2),
+    "string": (2023, 3),
+    "u2": (2024, 1),
+    "u3": (2024, 1),
+    "u6": (2024, 1),
     "f4e2m1": (2024, 3),
     "f8e8m0": (2024, 3),
 }
 """The first release that reads an element type, where it is not the first of all."""
 
+ATTRIBUTE_TYPES: dict[tuple[str, str], tuple[int, int]] = {
+    ("FakeConvert", "f8e4m3"): (2023, 3),
+    ("FakeConvert", "f8e5m2"): (2023, 3),
+}
+"""The first release that takes an element type in an attribute of an operation, where that is
+before ports may have it. Measured.
+"""
+
 FIRST = (2020, 1)
 
 Release = tuple[int, int]
+
+
+class Detail(NamedTuple):
+    """Something in a model that an older release refuses, ignores, does not run, or infers
+    otherwise. The releases from `since` up to the one before `right` do so.
+    """
+
+    right: Release
+    """The first release that takes it as the newest does."""
+    what: str
+    """What is in the model, as a noun phrase."""
+    since: Release = FIRST
+    consequence: str = ""
+    """What those releases make of it; empty for a refusal."""
+
+
+REFUSED: dict[str, Detail] = {
+    "empty": Detail((2023, 2), "an input or output of the model with a dimension of 0"),
+    "ceil_torch": Detail((2024, 1), 'rounding_type="ceil_torch"'),
+    "uninitialised": Detail((2023, 3), "a ReadValue without an initial value"),
+    "scalar squeeze": Detail((2026, 1), "a Squeeze of a scalar with an axis to skip"),
+    "squeezed axis": Detail((2024, 3), "a Squeeze of an axis whose dimension is not 1"),
+    "pad lengths": Detail((2025, 4), "a Pad whose pads are inputs of unknown length"),
+    "open boxes": Detail((2023, 1), "a MulticlassNms whose boxes have a dynamic last dimension"),
+    "einsum sizes": Detail((2025, 1), "an Einsum that broadcasts a label, or `...` of any rank"),
+    "no type": Detail((2025, 0), "a layer that leaves its element type undefined"),
+    "output sizes": Detail(
+        (2023, 3), "an `output_size` of a ROIPooling without exactly two numbers"
+    ),
+    "cell input": Detail((2023, 1), "an LSTMCell whose input has another size than its weights"),
+    "no input type": Detail((2025, 1), "an input of the model without an element type"),
+    "negative bound": Detail(
+        (2026, 3), "a dimension of the attribute `shape` with a negative bound"
+    ),
+    "wide mask": Detail((2024, 3), "an attention mask that is longer than the query"),
+    "pdpd intervals": Detail((2023, 1), 'auto_broadcast="pdpd" on intervals'),
+    "pdpd from the end": Detail((2023, 1), 'a Broadcast of mode "pdpd" that aligns at the end'),
+    "short file": Detail((2024, 5), "an .xml of at most 513 bytes"),
+    "late version": Detail((2024, 5), "a `version` of <net> behind the first 511 bytes"),
+}
+"""What older releases refuse. Measured, each by IRs that differ in nothing else."""
+
+IGNORED: dict[str, Detail] = {
+    "sink": Detail(
+        (2025, 4),
+        "the input `sink` of a ScaledDotProductAttention",
+        (2023, 3),
+        "computes the attention without it",
+    ),
+    "alignment": Detail(
+        (2024, 3),
+        'alignment="pytorch" of a RandomUniform',
+        FIRST,
+        "generates other numbers",
+    ),
+}
+"""What older releases read and ignore in silence: their values are others. Measured on the CPU."""
+
+NOT_RUN: dict[str, Detail] = {
+    "empty": Detail((2023, 3), REFUSED["empty"].what, (2023, 2)),
+    "alignment": Detail((2025, 0), IGNORED["alignment"].what, (2024, 3)),
+    "GroupNormalization-12": Detail((2024, 1), "GroupNormalization of opset12", (2023, 1)),
+    "AvgPool-14": Detail((2024, 2), "AvgPool of opset14", (2024, 1)),
+    "Col2Im-15": Detail((2024, 3), "Col2Im of opset15", (2024, 2)),
+    "Identity-16": Detail((2025, 4), "Identity of opset16", (2025, 0)),
+}
+"""What older releases read, and what their CPU plugin refuses to compile. Measured."""
+
+_WIDER = "infers a wider shape"
+
+INFERRED_OTHERWISE: dict[str, Detail] = {
+    "reduced axes": Detail(
+        (2024, 1), "a reduction over an axis that only execution knows", FIRST, "infers any rank"
+    ),
+    "lower bounds": Detail(
+        (2024, 5), "a computed shape without upper bounds", FIRST, "infers no lower bounds"
+    ),
+    "DFT": Detail(
+        (2023, 2), "a Fourier transform over axes that only execution knows", FIRST, _WIDER
+    ),
+    "promoted types": Detail(
+        (2024, 1),
+        "a ConvertPromoteTypes whose type only execution knows",
+        FIRST,
+        "infers another element type",
+    ),
+    "unused outputs": Detail(
+        (2023, 2), "a body whose outputs are not all used", FIRST, "omits the unused outputs"
+    ),
+    "cells": Detail((2023, 1), "a recurrent operation with intervals", FIRST, _WIDER),
+    "patches": Detail((2023, 1), "an ExtractImagePatches with intervals", FIRST, _WIDER),
+    "pdpd": Detail((2023, 1), 'auto_broadcast="pdpd" on dynamic dimensions', FIRST, _WIDER),
+    "YUV": Detail((2023, 1), "a colour conversion with intervals", FIRST, _WIDER),
+}
+"""What older releases infer otherwise than the newest. Measured."""
+
+
+HEADER_BYTES = 512
+"""The bytes in which OpenVINO looks for the version of the IR before it parses the file."""
+
+
+def shows(detail: Detail, release: Release) -> bool:
+    """Whether a release does what a detail says."""
+    return detail.since <= release < detail.right
 
 
 MINOR_RELEASES: dict[int, tuple[int, int]] = {

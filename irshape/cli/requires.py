@@ -9,7 +9,7 @@ import click
 from .common import echo, expand, load_or_none
 
 if TYPE_CHECKING:
-    from ..ops.requirements import Requirements
+    from ..inference.requirements import Requirements
 
 SHOWN = 5
 """How many layers of one reason are listed as text."""
@@ -30,39 +30,45 @@ def command(paths: tuple[str, ...], form: str) -> None:
     """Tell the oldest OpenVINO release that reads a model, and the layers that require it.
 
     PATH is a file, a folder (searched for IRs), a glob, or - for standard input. The answer follows
-    from the version of the IR, the opsets and the element types that the file names.
+    from the version of the IR, the operations with their opsets, the element types, and the
+    inferred shapes.
 
-    With several models, the JSON has a list `models` of the objects that a single model gives.
+    Several models also get one answer for all: the newest release that any of them needs. The JSON
+    then has `requires` and a list `models` of the objects that a single model gives.
 
     Exit status: 0; 1 if a file contains no model; 2 if a path cannot be opened or is not an
     OpenVINO IR.
     """
-    from ..ops.requirements import Requirements
+    from ..inference.engine import infer
+    from ..inference.requirements import Requirements
 
     files = expand(paths)
     answers: list[Requirements] = []
     for path in files:
-        model = load_or_none(path, "none")
+        model = load_or_none(path, "beside")
         if model is None:
             continue
         try:
-            answers.append(Requirements(model))
+            answers.append(Requirements(infer(model)))
         except ValueError as problem:
             raise click.UsageError(str(problem)) from None
     if form == "json":
         from ..diagnostics.renderers.common import json_text
+        from ..releases import written
 
         documents = [answer.to_dict() for answer in answers]
         if len(files) > 1:
-            echo(json_text({"version": 1, "models": documents}, 1))
+            newest = max((answer.oldest for answer in answers), default=None)
+            requires = None if newest is None else written(newest)
+            echo(json_text({"version": 1, "requires": requires, "models": documents}, 1))
         elif documents:
             echo(json_text(documents[0], 1))
     else:
         for answer in answers:
             echo("\n".join(_text(answer.to_dict())))
         if len(answers) > 1:
-            newest = max(answers, key=lambda answer: answer.oldest)
-            echo(f"all {len(answers)} models: OpenVINO {newest.release} or newer")
+            strictest = max(answers, key=lambda answer: answer.oldest)
+            echo(f"all {len(answers)} models: OpenVINO {strictest.release} or newer")
     if len(answers) < len(files):
         raise click.exceptions.Exit(1)
 

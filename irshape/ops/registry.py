@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 
 from ..model.graph import Layer
-from ..releases import OPSETS, PARTIAL_OPSETS
+from ..releases import ABSENT, OPSETS, PARTIAL_OPSETS
 from .declaration import LibraryOperation, Operation
 
 ENTRY_POINT_GROUP = "irshape.operations"
@@ -221,7 +221,7 @@ def find(type_name: str, version: str) -> type[Operation]:
         raise _unknown_version(type_name, version, known, numbered=match is not None)
     opset = int(match[1])
     for cls in known:
-        if opset in opsets(cls):
+        if opset in opsets(cls) and cls.type_name() not in ABSENT.get(opset, ()):
             return cls
     if known:
         spans = ", ".join(map(opset_span, known))
@@ -245,7 +245,11 @@ def _other_versions(cls: type[Operation]) -> tuple[object, ...]:
 def opset_span(cls: type[Operation]) -> str:
     """The opsets that hold a version of an operation, as text: `opset1 to opset3`."""
     span = opsets(cls)
-    return f"opset{span[0]} to opset{span[-1]}" if len(span) > 1 else f"opset{span[0]}"
+    if len(span) == 1:
+        return f"opset{span[0]}"
+    gaps = [f"opset{opset}" for opset in span if cls.type_name() in ABSENT.get(opset, ())]
+    but = f" (except {', '.join(gaps)})" if gaps else ""
+    return f"opset{span[0]} to opset{span[-1]}{but}"
 
 
 def declaration_of(layer: Layer) -> type[Operation] | None:

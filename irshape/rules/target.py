@@ -1,28 +1,38 @@
-"""IR605: what the target release does not read yet."""
+"""IR605 to IR608: what the target release does not read, ignores, does not run, or infers
+otherwise.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ..model.graph import Finding, Layer
-from ..rule_ids import NEWER_THAN_TARGET
+from ..rule_ids import (
+    IGNORED_BY_TARGET,
+    NEWER_THAN_TARGET,
+    NOT_RUN_BY_TARGET,
+    OTHER_SHAPE_IN_TARGET,
+)
 from .base import Rule
 from .context import Context
 
 if TYPE_CHECKING:
-    from ..ops.requirements import Requirement
-    from ..releases import Release
+    from ..inference.requirements import Requirement
+    from ..releases import Detail, Release
 
 
 class NewerThanTarget(Rule):
     """The model needs a newer OpenVINO than the target.
 
     ## What it does
-    With `--target 2023.3` (or `target` in the configuration), reports every layer whose opset or
-    element type that release does not read, and an IR version that it does not read. Without a
-    target, nothing is reported. `irshape requires MODEL` prints the oldest release that reads a
-    model.
+    With `--target 2023.3` (or `target` in the configuration), reports every layer that this release
+    does not read because of its operation, its opset, an element type, an attribute or a shape, and
+    an IR version that it does not read. Without a target, nothing is reported. `irshape requires
+    MODEL` prints the oldest release that reads a model.
+
+    Releases from 2023.0 on were measured; older ones are judged by their opsets, element types and
+    IR versions.
 
     ## Why it matters
     A model that was converted with a newer OpenVINO than the one it is deployed on does not load
@@ -51,20 +61,26 @@ class NewerThanTarget(Rule):
         target = context.settings.target
         if target is None or not context.model.format.layers_as_written:
             return
-        from ..ops.requirements import requirements
+        from ..inference.requirements import requirements
 
-        for requirement in requirements(context.model):
+        for requirement in requirements(context.inference):
             if requirement.release > target:
                 yield cls._unmet(context, requirement, target)
 
     @classmethod
     def _unmet(cls, context: Context, requirement: Requirement, target: Release) -> Finding:
-        from ..releases import written
+        from ..releases import OPSETS, written
 
         place = context.model.source.attribute
         layer, needed = requirement.layer, written(requirement.release)
         hint = f"raise the target to {needed}, or convert the model for the target"
-        if layer is None:
+        if requirement.kind == "detail":
+            offset = max(context.model.source.data.find(b"<net"), 0) if not layer else layer.offset
+            message = (
+                f"{requirement.name} needs OpenVINO {needed} or newer; the target is "
+                f"{written(target)}"
+            )
+        elif layer is None:
             offset = place(max(context.model.source.data.find(b"<net"), 0), "version")
             message = (
                 f"IR version {requirement.name} needs OpenVINO {needed} or newer; the target is "
@@ -72,15 +88,19 @@ class NewerThanTarget(Rule):
             )
         elif requirement.kind == "opset":
             offset = place(layer.offset, "version")
-            same, nearest = _nearest(layer, target)
             message = (
                 f"{layer.type} of {layer.version} needs OpenVINO {needed} or newer; the target "
-                f"{written(target)} {_reads(target)}"
+                f"{written(target)} "
             )
-            if same:
-                hint = f'write version="{nearest}": it is the same operation'
-            elif nearest:
-                message += f" (nearest: {layer.type} of {nearest})"
+            if OPSETS[int(requirement.name.removeprefix("opset"))] <= target:
+                message += f"reads {requirement.name} without it"
+            else:
+                message += _reads(target)
+                same, nearest = _nearest(layer, target)
+                if same:
+                    hint = f'write version="{nearest}": it is the same operation'
+                elif nearest:
+                    message += f" (nearest: {layer.type} of {nearest})"
         else:
             offset = layer.offset
             message = (
@@ -95,6 +115,166 @@ class NewerThanTarget(Rule):
             actual=needed,
             help=hint,
         )
+
+
+def _shown(
+    context: Context, table: Mapping[str, Detail]
+) -> Iterator[tuple[Layer, Detail, Release]]:
+    """The layers that show, in the target release, a detail of a table of `releases`."""
+    target = context.settings.target
+    if target is None or not context.model.format.layers_as_written:
+        return
+    from ..inference.details import details, sites
+    from ..releases import shows
+
+    shown = {key: detail for key, detail in table.items() if shows(detail, target)}
+    if shown:
+        for site in sites(context.inference):
+            for key in details(site, shown):
+                yield site.layer, shown[key], target
+
+
+class IgnoredByTarget(Rule):
+    """The target release reads this and ignores it.
+
+    ## What it does
+    With `--target 2024.1`, reports inputs and attributes that this release reads without an error,
+    and whose meaning it does not know: the input `sink` of ScaledDotProductAttention before 2025.4,
+    `alignment="pytorch"` of RandomUniform before 2024.3.
+
+    ## Why it matters
+    The model runs, and its results are wrong.
+
+    ## What OpenVINO does
+    The older release computes other values, without a message.
+
+    ## Example
+    ```xml
+    <!-- irshape validate --target 2024.1 -->
+    <layer id="3" name="noise" type="RandomUniform" version="opset8">
+        <data output_type="f32" global_seed="1" op_seed="2" alignment="pytorch"/>…
+    </layer>
+    ```
+
+    ## How to fix it
+    Raise the target, or convert the model without what the target does not know.
+    """
+
+    id = IGNORED_BY_TARGET
+    doubt = "nothing"
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        from ..releases import IGNORED, written
+
+        for layer, detail, target in _shown(context, IGNORED):
+            right = written(detail.right)
+            yield cls.finding(
+                f"OpenVINO {written(target)} ignores {detail.what} and {detail.consequence}",
+                layer.offset,
+                layer,
+                help=f"raise the target to {_complete(detail)}, or convert the model without it",
+                expected=f"OpenVINO {right} or newer",
+                actual=written(target),
+            )
+
+
+class NotRunByTarget(Rule):
+    """The target release reads this and cannot run it.
+
+    ## What it does
+    With `--target 2024.1`, reports layers that this release reads and infers, and that its CPU
+    plugin does not compile: GroupNormalization of opset12 before 2024.1, AvgPool of opset14 in
+    2024.1, Col2Im in 2024.2, Identity before 2025.4, `alignment="pytorch"` of RandomUniform from
+    2024.3 to 2024.6, and in 2023.2 inputs and outputs of the model with a dimension of 0.
+
+    ## Why it matters
+    A check that only reads the model passes; the model then fails where it is to run.
+
+    ## What OpenVINO does
+    Reads the model, and refuses to compile it.
+
+    ## Example
+    ```xml
+    <!-- irshape validate --target 2024.1 -->
+    <layer id="3" name="pool" type="AvgPool" version="opset14">…</layer>
+    ```
+
+    ## How to fix it
+    Raise the target, or write an earlier version of the operation.
+    """
+
+    id = NOT_RUN_BY_TARGET
+    doubt = "nothing"
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        from ..releases import NOT_RUN, written
+
+        for layer, detail, target in _shown(context, NOT_RUN):
+            right = written(detail.right)
+            yield cls.finding(
+                f"OpenVINO {written(target)} reads {detail.what} and does not compile it for the "
+                "CPU",
+                layer.offset,
+                layer,
+                help=f"raise the target to {right}, or convert the model for the target",
+                expected=f"OpenVINO {right} or newer",
+                actual=written(target),
+            )
+
+
+class OtherShapeInTarget(Rule):
+    """The target release infers another shape or element type than the newest.
+
+    ## What it does
+    With `--target 2023.1`, reports layers whose outputs this release infers otherwise: mostly wider
+    shapes, with fewer bounds. The shapes that irshape infers are those of the newest release.
+
+    ## Why it matters
+    Code that asks for the shape of an output before it runs gets another answer than here.
+
+    ## What OpenVINO does
+    Reads and runs the model. Before 2024.1 a reduction over axes that only execution knows has any
+    rank; before 2024.5 Tile, Broadcast and Reshape infer no lower bounds.
+
+    ## Example
+    ```xml
+    <!-- irshape validate --target 2023.1, the axes being an input of the model -->
+    <layer id="2" name="sum" type="ReduceSum" version="opset1">…</layer>
+    ```
+
+    ## How to fix it
+    Nothing, if nobody relies on the shape. Otherwise raise the target, or make the shape static.
+    """
+
+    id = OTHER_SHAPE_IN_TARGET
+    doubt = "nothing"
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        from ..releases import INFERRED_OTHERWISE, written
+
+        for layer, detail, target in _shown(context, INFERRED_OTHERWISE):
+            right = written(detail.right)
+            yield cls.finding(
+                f"OpenVINO {written(target)} {detail.consequence} for {detail.what}; {right} and "
+                "newer infer what irshape infers",
+                layer.offset,
+                layer,
+                help=f"raise the target to {right}, or make the shape static",
+                expected=f"OpenVINO {right} or newer",
+                actual=written(target),
+            )
+
+
+def _complete(detail: Detail) -> str:
+    """The release from which a detail that older ones ignore also runs."""
+    from ..releases import NOT_RUN, written
+
+    return written(
+        max([detail.right, *(o.right for o in NOT_RUN.values() if o.what == detail.what)])
+    )
 
 
 def _reads(target: Release) -> str:

@@ -80,7 +80,7 @@ def network(
         (network("Mish", "opset4"), "2022.1", "IR version 11"),
         (network("SoftSign", "opset9"), "2022.2", "opset9"),
         (network("ReLU", "opset13"), "2023.2", "opset13"),
-        (network("Identity", "opset16"), "2026.0", "opset16"),
+        (network("Identity", "opset16"), "2025.0", "opset16"),
         (network("Parameter", "opset17"), "2026.2", "opset17"),
         (
             network("Convert", precision="NF4", attributes='destination_type="nf4"'),
@@ -94,7 +94,7 @@ def network(
         ),
         (
             network("Convert", precision="U2", attributes='destination_type="u2"'),
-            "2024.2",
+            "2024.1",
             "element type u2",
         ),
         (
@@ -209,7 +209,9 @@ def test_several_models_and_a_folder(tmp_path: Path) -> None:
     status, output, _ = call("requires", str(tmp_path))
     assert (status, output.splitlines()[-1]) == (0, "all 2 models: OpenVINO 2023.2 or newer")
     _, output, _ = call("requires", "-f", "json", str(tmp_path))
-    assert [model["requires"] for model in json.loads(output)["models"]] == ["2022.2", "2023.2"]
+    answer = json.loads(output)
+    assert [model["requires"] for model in answer["models"]] == ["2022.2", "2023.2"]
+    assert answer["requires"] == "2023.2"
     broken = tmp_path / "broken.xml"
     broken.write_text("<net")
     status, output, error = call("requires", str(broken), str(first))
@@ -239,6 +241,14 @@ def test_the_tables_cover_what_openvino_has() -> None:
                     "SoftSign of opset9 needs OpenVINO 2022.2 or newer; the target 2022.1 reads up "
                     "to opset8"
                 )
+            ],
+        ),
+        (
+            network("FakeConvert", "opset13"),
+            "2023.2",
+            [
+                "FakeConvert of opset13 needs OpenVINO 2023.3 or newer; "
+                "the target 2023.2 reads opset13 without it"
             ],
         ),
         (

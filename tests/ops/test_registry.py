@@ -10,8 +10,8 @@ import pytest
 from ir import Net
 
 import irshape
+from irshape.inference.requirements import requirements
 from irshape.ops import registry
-from irshape.ops.requirements import requirements
 from irshape.releases import IR_VERSIONS, OPSETS, PARTIAL_OPSETS
 
 
@@ -73,7 +73,7 @@ def test_a_new_opset_is_an_entry_in_the_table(tmp_path: Path, patched: pytest.Mo
     patched.setitem(OPSETS, 18, (2027, 0))
     registry.find.cache_clear()
     assert codes(path) == set()
-    assert max(need.release for need in requirements(irshape.load(path))) == (2027, 0)
+    assert max(need.release for need in requirements(irshape.infer(path))) == (2027, 0)
     assert [registry.opsets(cls)[-1] for cls in registry.versions("Gelu")] == [6, 18]
 
 
@@ -94,7 +94,7 @@ def test_a_new_version_of_the_format_is_an_entry_in_the_table(
     assert (refused.code, refused.expected) == ("IR601", "10 or 11")
     patched.setitem(IR_VERSIONS, 12, (2027, 0))
     assert codes(path) == set()
-    assert max(need.release for need in requirements(irshape.load(path))) == (2027, 0)
+    assert max(need.release for need in requirements(irshape.infer(path))) == (2027, 0)
     refused = irshape.validate(relu_of("opset1", "13", tmp_path)).diagnostics[0]
     assert refused.expected == "10, 11 or 12"
 

@@ -24,15 +24,13 @@ from ...model.graph import (
     PortMap,
 )
 from ...model.source import Source
-from ...releases import IR_VERSIONS
+from ...releases import HEADER_BYTES, IR_VERSIONS
 from ...rule_ids import DOCTYPE, IR_VERSION, MALFORMED_XML, NESTING_LIMIT, NOT_AN_IR
 from .elements import OPAQUE, Elements, Irregular
 
 if TYPE_CHECKING:
     from .repair import Repaired
 
-HEADER_BYTES = 512
-"""Where OpenVINO looks for the version of the IR before it parses the file."""
 MAX_DEPTH = 256
 """The depth of nested elements. A body takes four levels, so 60 bodies may nest."""
 

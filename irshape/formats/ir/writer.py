@@ -17,9 +17,10 @@ from ...inference.result import BodyResult, Inference
 from ...model.graph import Body, Layer, Model, Port
 from ...model.weights import Constant, Weights
 from ...ops.tensors import Tensor
+from ...releases import HEADER_BYTES
 from ...types import PartialShape
 from ..atomic import write_together
-from .reader import HEADER_BYTES, MAX_DEPTH
+from .reader import MAX_DEPTH
 
 _INDENT = "\t"
 

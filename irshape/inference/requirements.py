@@ -1,5 +1,5 @@
-"""What a model requires of an OpenVINO release, and which layers force it; `releases` has the
-facts.
+"""What a model requires of an OpenVINO release, and which layers force it. `releases` has the
+facts, `details` recognises them in layers.
 """
 
 from __future__ import annotations
@@ -9,18 +9,25 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..model.graph import Layer, Model
+from ..ops.declaration import LibraryOperation, Operation
+from ..ops.registry import UnknownOperation, find
 from ..releases import (
+    ATTRIBUTE_TYPES,
     ELEMENT_TYPES,
     FIRST,
+    HEADER_BYTES,
     IR_VERSIONS,
+    OPERATIONS,
     OPSETS,
+    REFUSED,
+    Detail,
     Release,
     parse_release,
     written,
 )
 from ..types import ElementType
-from .declaration import LibraryOperation
-from .registry import UnknownOperation, declaration_of, find
+from .details import details, sites
+from .result import Inference
 
 
 class Requirement(NamedTuple):
@@ -30,32 +37,59 @@ class Requirement(NamedTuple):
 
     release: Release
     kind: str
-    """`opset`, `element type` or `IR version`."""
+    """`opset`, `element type`, `IR version`, or `detail` of an operation or of the file."""
     name: str
     layer: Layer | None
 
     @property
     def what(self) -> str:
-        return self.name if self.kind == "opset" else f"{self.kind} {self.name}"
+        return self.name if self.kind in ("opset", "detail") else f"{self.kind} {self.name}"
 
 
-def requirements(model: Model) -> Iterator[Requirement]:
+def requirements(inference: Inference) -> Iterator[Requirement]:
     """What a model needs of a release, in file order.
 
     Of layers whose operation no opset holds, only the element types.
     """
+    model = inference.model
     if model.kind == "net" and model.version in IR_VERSIONS:
         yield Requirement(IR_VERSIONS[model.version], "IR version", str(model.version), None)
-    for layer in model.walk():
-        operation = declaration_of(layer)
-        if operation is not None and not issubclass(operation, LibraryOperation):
-            # under other names (`extension`) the readers know some operations of opset6
-            match = re.fullmatch(r"opset([1-9][0-9]?)", layer.version)
-            opset = int(match[1]) if match else 6
-            if opset in OPSETS:
-                yield Requirement(OPSETS[opset], "opset", f"opset{opset}", layer)
+        for detail in _of_the_file(model):
+            yield Requirement(detail.right, "detail", detail.what, None)
+    for site in sites(inference):
+        layer = site.layer
+        if site.operation is not None and not issubclass(site.operation, LibraryOperation):
+            yield from _opset(layer, site.operation)
+            for key in details(site, REFUSED):
+                yield Requirement(REFUSED[key].right, "detail", REFUSED[key].what, layer)
         for name in sorted(element_types(layer) & ELEMENT_TYPES.keys()):
-            yield Requirement(ELEMENT_TYPES[name], "element type", name, layer)
+            release = ELEMENT_TYPES[name]
+            if all(port.element_type is not ElementType.of(name) for port in layer.outputs):
+                release = ATTRIBUTE_TYPES.get((layer.type, name), release)
+            yield Requirement(release, "element type", name, layer)
+
+
+def _opset(layer: Layer, operation: type[Operation]) -> Iterator[Requirement]:
+    # under other names (`extension`) the readers know some operations of opset6
+    match = re.fullmatch(r"opset([1-9][0-9]?)", layer.version)
+    opset = int(match[1]) if match else 6
+    if opset in OPSETS:
+        release = OPERATIONS.get((operation.type_name(), opset), OPSETS[opset])
+        yield Requirement(release, "opset", f"opset{opset}", layer)
+
+
+def _of_the_file(model: Model) -> Iterator[Detail]:
+    """What readers that look at the first 512 bytes of a file refuse."""
+    source = model.source
+    data = source.data if source.raw is None else source.raw
+    if len(data) <= HEADER_BYTES + 1:
+        yield REFUSED["short file"]
+    elif source.raw is None:
+        net = max(data.find(b"<net"), 0)
+        if any(
+            name == "version" and end >= HEADER_BYTES for name, _, _, end in source.attributes(net)
+        ):
+            yield REFUSED["late version"]
 
 
 def element_types(layer: Layer) -> set[str]:
@@ -78,8 +112,9 @@ class Requirements:
     `to_dict` is what `irshape requires --format json` prints.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, inference: Inference) -> None:
         """Raises `ValueError` for a model that is not an IR."""
+        model = inference.model
         if not model.format.layers_as_written:
             raise ValueError(
                 f"'{model.path}' is not an OpenVINO IR: its operations are of another format"
@@ -87,7 +122,7 @@ class Requirements:
         self.model = model
         self._layers: dict[tuple[Release, str], list[Layer]] = {}
         """The layers that need a release for the same reason."""
-        for need in requirements(model):
+        for need in requirements(inference):
             layers = self._layers.setdefault((need.release, need.what), [])
             if need.layer is not None:
                 layers.append(need.layer)
@@ -113,7 +148,7 @@ class Requirements:
         """Whether a release reads the model, with the libraries that it needs. False if it has
         custom operations that nobody has declared.
 
-        Raises `ValueError` for a text that names no OpenVINO release.
+        Raises `ValueError` for a text that names no OpenVINO release known to irshape.
         """
         return parse_release(release) >= self.oldest and not self._unknown
 

@@ -1,0 +1,361 @@
+"""Recognises in the layers of a model what `releases` says that older releases refuse, ignore, do
+not run, or infer otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from ..model.graph import Layer
+from ..ops.declaration import Operation
+from ..ops.registry import declaration_of
+from ..ops.tensors import Tensor
+from ..releases import Detail
+from ..types import DYNAMIC_TYPE, UNBOUNDED, Dimension, PartialShape
+from .result import BodyResult, Inference
+
+
+class Site(NamedTuple):
+    """A layer with what was inferred of it."""
+
+    layer: Layer
+    operation: type[Operation] | None
+    """The declaration of its operation; None where no opset holds it."""
+    inputs: tuple[Tensor | None, ...]
+    outputs: tuple[Tensor, ...]
+    outermost: bool
+    """Whether the layer stands in the net, not in a body."""
+    unused: bool
+    """Whether some output feeds no layer."""
+
+    @property
+    def version(self) -> str:
+        """`AvgPool-14`."""
+        assert self.operation is not None
+        return f"{self.operation.type_name()}-{self.operation.since}"
+
+    def shape(self, index: int) -> PartialShape | None:
+        """The shape of an input; None where the layer lacks the input."""
+        tensor = self.inputs[index] if index < len(self.inputs) else None
+        return None if tensor is None else tensor.shape
+
+    def value(self, index: int) -> tuple[int | float, ...] | None:
+        """The elements of an input; None where they are not all known."""
+        tensor = self.inputs[index] if index < len(self.inputs) else None
+        return None if tensor is None or tensor.value is None else tensor.value.exact
+
+
+def sites(inference: Inference) -> Iterator[Site]:
+    """Every layer in file order, those of bodies after the layer that contains them."""
+    yield from _sites(inference.result, outermost=True)
+
+
+def _sites(result: BodyResult, *, outermost: bool) -> Iterator[Site]:
+    taken = {source for row in result.wiring.sources for source in row}
+    for position, layer in enumerate(result.body.layers):
+        outputs = result.outputs[position]
+        unused = any((position, index) not in taken for index in range(len(layer.outputs)))
+        inputs = result.inputs.get(position, ())
+        yield Site(layer, declaration_of(layer), inputs, outputs, outermost, unused)
+        for inner in result.inner.get(position, {}).values():
+            yield from _sites(inner, outermost=False)
+
+
+def details(site: Site, table: Mapping[str, Detail]) -> Iterator[str]:
+    """The keys of the details of a table that a layer shows."""
+    if site.operation is None:
+        return
+    version = site.version
+    if version in table:
+        yield version
+    for key, recognise in _RECOGNISERS.get(site.operation.type_name(), ()):
+        if key in table and recognise(site):
+            yield key
+
+
+Recogniser = Callable[[Site], bool]
+
+
+def _cell_input(site: Site) -> bool:
+    """Whether the input of a cell has one feature and its weights have others."""
+    data, weights = site.shape(0), site.shape(3)
+    if data is None or weights is None or not data.rank or not weights.rank:
+        return False
+    return not data[-1].compatible(weights[-1])
+
+
+def _three_sizes(site: Site) -> bool:
+    sizes = site.layer.attribute("output_size")
+    return sizes is not None and len(sizes.split(",")) != 2
+
+
+def _empty(site: Site) -> bool:
+    return site.outermost and any(
+        output.shape.rank is not None and any(size.high == 0 for size in output.shape)
+        for output in site.outputs
+    )
+
+
+def _ceil_torch(site: Site) -> bool:
+    return (site.layer.attribute("rounding_type") or "").lower() == "ceil_torch"
+
+
+def _uninitialised(site: Site) -> bool:
+    return site.version == "ReadValue-6" and not site.layer.inputs
+
+
+def _scalar_squeeze(site: Site) -> bool:
+    """Whether a scalar is squeezed along an axis other than 0 and -1, which always pass."""
+    shape = site.shape(0)
+    skips = (site.layer.attribute("allow_axis_skip") or "").lower() in ("true", "1")
+    axes = site.value(1)
+    return (
+        skips
+        and shape is not None
+        and shape.rank == 0
+        and axes is not None
+        and not {*axes} <= {0, -1}
+    )
+
+
+def _squeezed_axis(site: Site) -> bool:
+    """Whether a dimension that cannot be 1 is squeezed; Squeeze-15 reads such an axis."""
+    shape = site.shape(0)
+    if site.version != "Squeeze-1" or shape is None or shape.rank is None:
+        return False
+    return any(
+        -shape.rank <= axis < shape.rank and not shape[int(axis)].contains(1)
+        for axis in site.value(1) or ()
+    )
+
+
+def _pad_lengths(site: Site) -> bool:
+    data, begin, end = map(site.shape, (0, 1, 2))
+    if data is None or data.rank is None or begin is None or end is None:
+        return False
+    return not end.is_static or (begin.rank is not None and not begin.is_static)
+
+
+def _open_boxes(site: Site) -> bool:
+    boxes = site.shape(0)
+    return boxes is not None and bool(boxes.rank) and not boxes[-1].is_static
+
+
+def _einsum_sizes(site: Site) -> bool:
+    """Whether axes of one label differ, or an ellipsis stands for axes of unknown number."""
+    assert site.operation is not None
+    operation, _ = site.operation.read(site.layer.items)
+    parts = operation.equation.partition("->")[0].split(",")  # type: ignore[attr-defined]
+    sizes: dict[str, Dimension] = {}
+    for part, tensor in zip(parts, site.inputs, strict=False):
+        if tensor is None or tensor.shape.rank is None:
+            if "..." in part:
+                return True
+            continue
+        before, ellipsis, after = part.replace(" ", "").partition("...")
+        dimensions = tuple(tensor.shape)
+        behind = dimensions[len(dimensions) - len(after) :] if ellipsis else ()
+        for label, size in zip(before + after, (*dimensions[: len(before)], *behind), strict=False):
+            if not sizes.setdefault(label, size).compatible(size):
+                return True
+    return False
+
+
+def _no_type(site: Site) -> bool:
+    """Whether the layer leaves the element type undefined, by no attribute or by that word.
+
+    The word `dynamic` is read.
+    """
+    assert site.operation is not None
+    return any(
+        declared.default is DYNAMIC_TYPE
+        and (site.layer.attribute(declared.name) or "undefined").lower() == "undefined"
+        for declared in site.operation.attributes.values()
+    ) and any(output.element_type.is_dynamic for output in site.outputs)
+
+
+def _negative_bound(site: Site) -> bool:
+    """Whether a dimension has a negative number that is not just -1."""
+    sizes = (site.layer.attribute("shape") or "").split(",")
+    return any("-" in size and size.strip() != "-1" for size in sizes)
+
+
+def _wide_mask(site: Site) -> bool:
+    """Whether a mask has more rows than the query; a causal attention ignores its mask."""
+    query, mask = site.shape(0), site.shape(3)
+    if (site.layer.attribute("causal") or "").lower() in ("true", "1"):
+        return False
+    if query is None or mask is None or not query.rank or not mask.rank:
+        return False
+    if query.rank < 2 or mask.rank < 2:
+        return False
+    return not mask[-2].contains(1) and not mask[-2].compatible(query[-2])
+
+
+def _pdpd(site: Site) -> bool:
+    mode = site.layer.attribute("auto_broadcast") or ""
+    return mode.lower() == "pdpd" and _bounded(site)
+
+
+def _pdpd_intervals(site: Site) -> bool:
+    """Whether the second shape has an interval with 1 where the first has other sizes."""
+    first, second = site.shape(0), site.shape(1)
+    if not _pdpd(site) or first is None or second is None:
+        return False
+    if first.rank is None or second.rank is None:
+        return False
+    return any(
+        other.is_dynamic and not size.compatible(other)
+        for size, other in zip(reversed(tuple(first)), reversed(tuple(second)), strict=False)
+    )
+
+
+def _pdpd_from_the_end(site: Site) -> bool:
+    """Whether a dimension is broadcast to a known target with the axis -1."""
+    layer, data, target = site.layer, site.shape(0), site.value(1)
+    axes = (layer.attribute("mode.mode.axis"), layer.attribute("mode.auto_broadcast_axis"))
+    if (layer.attribute("mode") or "").lower() != "pdpd" or "-1" not in axes:
+        return False
+    if target is None or data is None or data.rank is None:
+        return False
+    return any(
+        not size.contains(int(wanted))
+        for size, wanted in zip(reversed(tuple(data)), reversed(target), strict=False)
+    )
+
+
+def _sink(site: Site) -> bool:
+    return len(site.inputs) > 5
+
+
+def _alignment(site: Site) -> bool:
+    return (site.layer.attribute("alignment") or "").lower() == "pytorch"
+
+
+def _reduced_axes(site: Site) -> bool:
+    """Whether axes that only execution knows are dropped, and the rank is known all the same."""
+    keeps = (site.layer.attribute("keep_dims") or "").lower() in ("true", "1")
+    return not keeps and site.value(1) is None and any(o.shape.rank for o in site.outputs)
+
+
+def _lower_bounds(site: Site) -> bool:
+    """Whether an output has lower bounds from a computed value without upper bounds."""
+    target = site.inputs[1] if len(site.inputs) > 1 else None
+    if target is None or target.value is None:
+        return False
+    if site.version == "Reshape-1" and site.layer.attribute("special_zero") != "true":
+        return False
+    value = target.value
+    return any(
+        low > 0 and high >= UNBOUNDED for low, high in zip(value.lower, value.upper, strict=True)
+    ) and any(
+        size.low > 0 and size.high >= UNBOUNDED
+        for output in site.outputs
+        for size in (output.shape if output.shape.rank is not None else ())
+    )
+
+
+def _unused_outputs(site: Site) -> bool:
+    return site.unused
+
+
+def _unknown_axes(site: Site) -> bool:
+    """Whether axes that only execution knows leave dimensions of the data known."""
+    shape = site.shape(0)
+    return (
+        site.value(1) is None
+        and shape is not None
+        and shape.rank is not None
+        and any(not size.is_unbounded or size.low > 0 for size in shape[:-1])
+    )
+
+
+def _promoted(site: Site) -> bool:
+    return any(output.element_type.is_dynamic for output in site.outputs)
+
+
+def _bounded(site: Site) -> bool:
+    """Whether an output has an interval for a dimension."""
+    return any(
+        size.is_dynamic and not (size.low == 0 and size.is_unbounded)
+        for output in site.outputs
+        for size in (output.shape if output.shape.rank is not None else ())
+    )
+
+
+_BROADCASTING = [
+    "Add",
+    "Subtract",
+    "Multiply",
+    "Divide",
+    "Mod",
+    "FloorMod",
+    "Maximum",
+    "Minimum",
+    "Power",
+    "SquaredDifference",
+    "Select",
+    "Equal",
+    "NotEqual",
+    "Less",
+    "LessEqual",
+    "Greater",
+    "GreaterEqual",
+    "LogicalAnd",
+    "LogicalOr",
+    "LogicalXor",
+    "PRelu",
+]
+_REDUCTIONS = [
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceMax",
+    "ReduceMin",
+    "ReduceMean",
+    "ReduceProd",
+    "ReduceSum",
+    "ReduceLogicalAnd",
+    "ReduceLogicalOr",
+]
+_RECURRENT = ["RNNCell", "RNNSequence", "LSTMCell", "LSTMSequence", "GRUCell", "GRUSequence"]
+
+_RECOGNISERS: dict[str, tuple[tuple[str, Recogniser], ...]] = {
+    "Parameter": (
+        ("empty", _empty),
+        ("no input type", _no_type),
+        ("negative bound", _negative_bound),
+    ),
+    "Result": (("empty", _empty),),
+    "Convert": (("no type", _no_type),),
+    "Range": (("no type", _no_type),),
+    "AvgPool": (("ceil_torch", _ceil_torch),),
+    "MaxPool": (("ceil_torch", _ceil_torch),),
+    "ReadValue": (("uninitialised", _uninitialised),),
+    "Squeeze": (("scalar squeeze", _scalar_squeeze), ("squeezed axis", _squeezed_axis)),
+    "Pad": (("pad lengths", _pad_lengths),),
+    "MulticlassNms": (("open boxes", _open_boxes),),
+    "Einsum": (("einsum sizes", _einsum_sizes),),
+    "ScaledDotProductAttention": (("wide mask", _wide_mask), ("sink", _sink)),
+    "RandomUniform": (("alignment", _alignment),),
+    "ROIPooling": (("output sizes", _three_sizes),),
+    "Tile": (("lower bounds", _lower_bounds),),
+    "Reshape": (("lower bounds", _lower_bounds),),
+    "Broadcast": (("pdpd from the end", _pdpd_from_the_end), ("lower bounds", _lower_bounds)),
+    "DFT": (("DFT", _unknown_axes),),
+    "IDFT": (("DFT", _unknown_axes),),
+    "ConvertPromoteTypes": (("promoted types", _promoted),),
+    "ExtractImagePatches": (("patches", _bounded),),
+    "I420toRGB": (("YUV", _bounded),),
+    "I420toBGR": (("YUV", _bounded),),
+    "NV12toRGB": (("YUV", _bounded),),
+    "NV12toBGR": (("YUV", _bounded),),
+    "If": (("unused outputs", _unused_outputs),),
+    "Loop": (("unused outputs", _unused_outputs),),
+    "TensorIterator": (("unused outputs", _unused_outputs),),
+    **dict.fromkeys(_BROADCASTING, (("pdpd intervals", _pdpd_intervals), ("pdpd", _pdpd))),
+    **dict.fromkeys(_REDUCTIONS, (("reduced axes", _reduced_axes),)),
+    **dict.fromkeys(_RECURRENT, (("cells", _bounded),)),
+    "LSTMCell": (("cell input", _cell_input), ("cells", _bounded)),
+}
+"""What the layers of a type may show: keys of the tables of `releases`."""

@@ -1,0 +1,340 @@
+"""What older OpenVINO releases refuse, ignore, do not run, or infer otherwise: an IR a fact."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from ir import Net
+
+import irshape
+from irshape.releases import (
+    IGNORED,
+    INFERRED_OTHERWISE,
+    MINOR_RELEASES,
+    NOT_RUN,
+    REFUSED,
+    parse_release,
+)
+
+Build = Callable[[], Net]
+
+
+def layer(
+    type: str,
+    version: str,
+    shapes: list[str],
+    attributes: str = "",
+    *,
+    types: list[str] | None = None,
+    constants: dict[int, list[int] | int] | None = None,
+    outputs: int = 1,
+) -> Build:
+    """A layer between inputs of these shapes; `constants` replaces some inputs by constants."""
+
+    def build() -> Net:
+        net = Net()
+        inputs = []
+        for index, shape in enumerate(shapes):
+            if constants and index in constants:
+                inputs.append(net.constant(constants[index]))
+            else:
+                inputs.append(net.parameter(shape, types[index] if types else "f32"))
+        made = net.layer(type, inputs, attributes, version=version, outputs=["FP32"] * outputs)
+        for port in range(outputs):
+            net.result(f"{made}:{port}")
+        return net
+
+    return build
+
+
+def padded(net: Net) -> str:
+    """The text with a comment that takes it past the first bytes that readers look at."""
+    return net.text() + "<!-- " + "x" * 600 + " -->\n"
+
+
+def saved(folder: Path, net: Net) -> Path:
+    path = net.save(folder)
+    path.write_text(padded(net))
+    return path
+
+
+MATMUL = 'equation="ab,bc->ac"'
+POOL = 'strides="1,1" pads_begin="0,0" pads_end="0,0" kernel="2,2" exclude-pad="false"'
+NMS = 'sort_result_type="none" output_type="i64" nms_top_k="3" keep_top_k="2"'
+QUERY = ["1,4,3,8"] * 3
+
+
+class Case(NamedTuple):
+    name: str
+    build: Build
+    oldest: str
+    """The first release that reads it."""
+
+
+CASES = [
+    Case("an input without dimensions of 0", layer("ReLU", "opset1", ["2,3"]), "2022.1"),
+    Case("a dimension of 0", layer("ReLU", "opset1", ["0,3"]), "2023.2"),
+    Case("a negative bound", layer("ReLU", "opset1", ["-1..3"]), "2026.3"),
+    Case("a bound of -2", layer("ReLU", "opset1", ["-2,3"]), "2026.3"),
+    Case("-1 alone", layer("ReLU", "opset1", ["-1,3"]), "2022.1"),
+    Case("opset13 early", layer("ReLU", "opset13", ["2"]), "2023.2"),
+    Case("attention", layer("ScaledDotProductAttention", "opset13", QUERY), "2023.3"),
+    Case(
+        "a mask that fits",
+        layer("ScaledDotProductAttention", "opset13", [*QUERY, "3,3"], 'causal="false"'),
+        "2023.3",
+    ),
+    Case(
+        "a mask longer than the query",
+        layer(
+            "ScaledDotProductAttention",
+            "opset13",
+            ["1,4,1,8", "1,4,9,8", "1,4,9,8", "7,9"],
+            'causal="false"',
+        ),
+        "2024.3",
+    ),
+    Case(
+        "a mask that a causal attention ignores",
+        layer(
+            "ScaledDotProductAttention",
+            "opset13",
+            ["1,4,1,8", "1,4,9,8", "1,4,9,8", "7,9"],
+            'causal="true"',
+        ),
+        "2023.3",
+    ),
+    Case("Identity", layer("Identity", "opset16", ["2"]), "2025.0"),
+    Case("opset16 as a whole", layer("ReLU", "opset16", ["2"]), "2026.0"),
+    Case("opset15 as a whole", layer("ReLU", "opset15", ["2"]), "2024.5"),
+    Case(
+        "ceil",
+        layer("AvgPool", "opset14", ["1,1,4,4"], POOL + ' rounding_type="ceil"'),
+        "2024.0",
+    ),
+    Case(
+        "ceil_torch",
+        layer("AvgPool", "opset14", ["1,1,4,4"], POOL + ' rounding_type="ceil_torch"'),
+        "2024.1",
+    ),
+    Case(
+        "a skipped axis of a scalar",
+        layer("Squeeze", "opset15", ["", ""], 'allow_axis_skip="true"', constants={1: [1]}),
+        "2026.1",
+    ),
+    Case(
+        "axis 0 of a scalar",
+        layer("Squeeze", "opset15", ["", ""], 'allow_axis_skip="true"', constants={1: [0]}),
+        "2024.5",
+    ),
+    Case("an axis of 3", layer("Squeeze", "opset1", ["2,3", ""], constants={1: [1]}), "2024.3"),
+    Case("an axis of 1", layer("Squeeze", "opset1", ["2,1", ""], constants={1: [1]}), "2022.1"),
+    Case(
+        "pads of unknown length",
+        layer(
+            "Pad",
+            "opset1",
+            ["2,3", "2", "?", ""],
+            'pad_mode="constant"',
+            types=["f32", "i64", "i64", "f32"],
+        ),
+        "2025.4",
+    ),
+    Case(
+        "pads of known length",
+        layer(
+            "Pad",
+            "opset1",
+            ["2,3", "2", "2", ""],
+            'pad_mode="constant"',
+            types=["f32", "i64", "i64", "f32"],
+        ),
+        "2022.1",
+    ),
+    Case(
+        "boxes with an interval",
+        layer("MulticlassNms", "opset8", ["2,7,3..4", "2,5,7"], NMS, outputs=3),
+        "2023.1",
+    ),
+    Case(
+        "boxes of four numbers",
+        layer("MulticlassNms", "opset8", ["2,7,4", "2,5,7"], NMS, outputs=3),
+        "2022.1",
+    ),
+    Case("a label of 1 and 5", layer("Einsum", "opset7", ["2,1", "5,3"], MATMUL), "2025.1"),
+    Case("a label of 5", layer("Einsum", "opset7", ["2,5", "5,3"], MATMUL), "2022.1"),
+    Case(
+        "an ellipsis of any rank",
+        layer("Einsum", "opset7", ["2,5", "..."], 'equation="a...,...->a..."'),
+        "2025.1",
+    ),
+    Case("no type of a conversion", layer("Convert", "opset1", ["2"]), "2025.0"),
+    Case(
+        "a Broadcast that aligns at the end",
+        layer(
+            "Broadcast",
+            "opset3",
+            ["3,1,2", ""],
+            'mode="pdpd" mode.mode.axis="-1"',
+            constants={1: [3, 5, 2]},
+        ),
+        "2023.1",
+    ),
+    Case(
+        "FakeConvert to f8",
+        layer("FakeConvert", "opset13", ["2,3", "1"], 'destination_type="f8e4m3"'),
+        "2023.3",
+    ),
+    Case("RNNCell of opset2", layer("RNNCell", "opset2", ["1,2"] * 5), "never"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_the_first_release_that_reads(tmp_path: Path, case: Case) -> None:
+    answer = irshape.requires(saved(tmp_path, case.build()))
+    releases = [
+        f"{year}.{minor}"
+        for year, (first, last) in MINOR_RELEASES.items()
+        for minor in range(first, last + 1)
+    ]
+    reading = [release for release in releases if answer.reads(release)]
+    if case.oldest == "never":
+        assert reading == []
+    else:
+        assert reading[:1] == [case.oldest] == [answer.release]
+        assert reading == releases[releases.index(case.oldest) :]
+
+
+def test_what_stands_in_the_first_bytes_of_the_file(tmp_path: Path) -> None:
+    net = Net()
+    net.result(net.constant(1))
+    short = net.save(tmp_path, "short")
+    assert len(short.read_bytes()) <= 513
+    late = tmp_path / "late.xml"
+    late.write_text(short.read_text().replace("<net name", f"<!--{'x' * 600}--><net name"))
+    long = tmp_path / "long.xml"
+    long.write_text(padded(net))
+    assert [irshape.requires(path).release for path in (short, late, long)] == [
+        "2024.5",
+        "2024.5",
+        "2022.1",
+    ]
+
+
+def test_a_release_that_is_not_known_is_an_error(tmp_path: Path) -> None:
+    answer = irshape.requires(saved(tmp_path, CASES[0].build()))
+    with pytest.raises(ValueError, match=r"there is no OpenVINO release '2024\.9'"):
+        answer.reads("2024.9")
+    with pytest.raises(ValueError, match="not an OpenVINO release"):
+        answer.reads("newest")
+
+
+class Told(NamedTuple):
+    name: str
+    build: Build
+    code: str
+    first: str
+    """The first target under which the rule reports the layer; that before does not read it."""
+    last: str
+    """The last one."""
+    after: str
+    """The first target under which it does not."""
+
+
+TOLD = [
+    Told(
+        "a sink",
+        layer(
+            "ScaledDotProductAttention", "opset13", [*QUERY, "3,3", "", "1,4,3,1"], 'causal="false"'
+        ),
+        "IR606",
+        "2023.3",
+        "2025.3",
+        "2025.4",
+    ),
+    Told(
+        "an alignment that is ignored",
+        layer(
+            "RandomUniform",
+            "opset8",
+            ["", "", ""],
+            'output_type="f32" global_seed="1" op_seed="2" alignment="pytorch"',
+            constants={0: [2], 1: 0, 2: 1},
+        ),
+        "IR606",
+        "2023.0",
+        "2024.2",
+        "2024.3",
+    ),
+    Told(
+        "an alignment that does not run",
+        layer(
+            "RandomUniform",
+            "opset8",
+            ["", "", ""],
+            'output_type="f32" global_seed="1" op_seed="2" alignment="pytorch"',
+            constants={0: [2], 1: 0, 2: 1},
+        ),
+        "IR607",
+        "2024.3",
+        "2024.6",
+        "2025.0",
+    ),
+    Told(
+        "a dimension of 0", layer("ReLU", "opset1", ["0,3"]), "IR607", "2023.2", "2023.2", "2023.3"
+    ),
+    Told(
+        "AvgPool-14",
+        layer("AvgPool", "opset14", ["1,1,4,4"], POOL + ' rounding_type="ceil"'),
+        "IR607",
+        "2024.1",
+        "2024.1",
+        "2024.2",
+    ),
+    Told("Identity-16", layer("Identity", "opset16", ["2"]), "IR607", "2025.0", "2025.3", "2025.4"),
+    Told(
+        "a reduction over one unknown axis",
+        layer("ReduceSum", "opset1", ["3,4,5", "1"], 'keep_dims="false"', types=["f32", "i64"]),
+        "IR608",
+        "2023.0",
+        "2024.0",
+        "2024.1",
+    ),
+    Told(
+        "a Fourier transform over unknown axes",
+        layer("DFT", "opset7", ["3,4,2", "2"], types=["f32", "i64"]),
+        "IR608",
+        "2023.0",
+        "2023.1",
+        "2023.2",
+    ),
+]
+
+
+@pytest.mark.parametrize("told", TOLD, ids=[told.name for told in TOLD])
+def test_what_a_target_does_otherwise(tmp_path: Path, told: Told) -> None:
+    path = saved(tmp_path, told.build())
+
+    def codes(target: str) -> set[str]:
+        configuration = irshape.Configuration(
+            target=parse_release(target), select=("IR605", "IR606", "IR607", "IR608")
+        )
+        report = irshape.validate(path, config=configuration)
+        return {diagnostic.code for diagnostic in report.diagnostics}
+
+    assert told.code in codes(told.first)
+    assert told.code in codes(told.last)
+    assert told.code not in codes(told.after)
+    assert not {"IR606", "IR607", "IR608"} & codes("2026.4")
+
+
+def test_the_tables_hold_releases_that_exist() -> None:
+    tables = (REFUSED, IGNORED, NOT_RUN, INFERRED_OTHERWISE)
+    for detail in (detail for table in tables for detail in table.values()):
+        assert detail.since < detail.right
+        for year, minor in (detail.since, detail.right):
+            first, last = MINOR_RELEASES[year]
+            assert first <= minor <= last

@@ -232,6 +232,9 @@ def _bytes(tensor: Any) -> bytes:
             item if isinstance(item, bytes) else str(item).encode()
             for item in tensor.bytes_data.ravel()
         ]
+        if all(len(text) <= 1 for text in texts) and not any(tensor.str_data.ravel()):
+            # where all texts are empty, `bytes_data` has one byte of other memory for each
+            texts = [b""] * len(texts)
         return json.dumps([text.hex() for text in texts]).encode()
     return bytes(tensor.data.tobytes()) if tensor.get_byte_size() else b""
 

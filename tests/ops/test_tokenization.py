@@ -120,6 +120,16 @@ def test_a_batch_is_padded_as_in_openvino() -> None:
         np.testing.assert_array_equal(ours[port.get_any_name()], value)
 
 
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_cross_check_finds_the_library(kind: str, part: str) -> None:
+    model = irshape.load(TOKENIZERS / f"{kind}_{part}.xml")
+    text = np.array(["Hello wörld, 你好"], object)
+    inputs = text if part == "tokenizer" else np.zeros((1, 3), np.int64)
+    comparison = irshape.crosscheck(model, [inputs])
+    assert comparison.ok, str(comparison)
+
+
 NORMALIZATIONS = (
     [
         pytest.param("NormalizeUnicode", {"normalization_form": form}, [], id=form)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from .common import load_or_exit
-from .reporting import FormatName, FormatOption, report_text
+from .comparing import HEAD, Answer, Case, answer_options, junit, place, row, table, write_answer
 from .running import (
     force_option,
     gathered,
@@ -33,25 +32,7 @@ if TYPE_CHECKING:
     type=click.Choice(["onnxruntime", "irshape"]),
     help="What runs an ONNX model. [default: onnxruntime if it is installed]",
 )
-@click.option(
-    "--worst",
-    type=int,
-    metavar="N",
-    help="Show the N largest errors. [default: 5 if something differs]",
-)
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    cls=FormatOption,
-    type=FormatName(),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
-@click.option(
-    "-o", "--output-file", metavar="FILE", help="Write the output to a file instead of stdout."
-)
+@answer_options
 @memory_option
 @force_option
 def command(
@@ -80,7 +61,6 @@ def command(
     """
     from ..comparison.models import compare
     from ..execution.session import ExecutionError
-    from .comparing import deliver
 
     models = (load_or_exit(first, "beside"), load_or_exit(second, "beside"))
     for model in models:
@@ -102,18 +82,16 @@ def command(
         raise click.exceptions.Exit(1) from None
     except RuntimeError as problem:
         raise click.UsageError(str(problem)) from None
-    if form == "json":
-        deliver(json.dumps(comparison.to_dict(), indent=1, ensure_ascii=False) + "\n", output_file)
-    elif form == "junit":
-        deliver(_junit(comparison), output_file)
-    elif form != "text":
-        from ..checking.differences import comparison_report
+    from ..checking.differences import comparison_report
 
-        deliver(report_text(comparison_report(comparison), form), output_file)
-    else:
-        deliver("\n".join(_text(comparison, worst)) + "\n", output_file)
-    if not comparison.ok:
-        raise click.exceptions.Exit(1)
+    answer = Answer(
+        comparison.ok,
+        lambda: _text(comparison, worst),
+        comparison.to_dict,
+        lambda: _junit(comparison),
+        lambda: comparison_report(comparison),
+    )
+    write_answer(answer, form, output_file)
 
 
 def _state(pair: Pair) -> str:
@@ -128,7 +106,6 @@ def _state(pair: Pair) -> str:
 
 def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
     from ..spelling import counted
-    from .comparing import HEAD, place, row, table
 
     pairs = [pair for pair in comparison.pairs if not pair.constant]
     states = [_state(pair) for pair in pairs]
@@ -160,21 +137,19 @@ def _text(comparison: ModelComparison, worst: int | None) -> list[str]:
             f"{_first_five(comparison.altered)}"
         )
     lines += [f"  {note}" for note in comparison.notes]
-    shown = comparison.worst(
-        (5 if any(state != "equal" for state in states) else 0) if worst is None else worst
-    )
+    differs = any(state != "equal" for state in states)
+    shown = comparison.worst((5 if differs else 0) if worst is None else worst)
     if shown:
-        lines += [
-            f"    {line}"
-            for line in table(
-                HEAD,
-                [
-                    row(pair.errors, _state(pair), place(pair.second, pair.second_port))
-                    for pair in shown
-                ],
-                2,
-            )
+        rows = [
+            row(pair.errors, _state(pair), place(pair.second, pair.second_port)) for pair in shown
         ]
+        lines += [f"    {line}" for line in table(HEAD, rows, 2)]
+    return lines + _verdict(comparison)
+
+
+def _verdict(comparison: ModelComparison) -> list[str]:
+    """The first tensor that diverges, and the layer to blame."""
+    lines: list[str] = []
     blamed, diverging = comparison.blamed, comparison.diverging
     if diverging is not None:
         what = (
@@ -202,8 +177,6 @@ def _first_five(names: list[str]) -> str:
 
 
 def _junit(comparison: ModelComparison) -> str:
-    from .comparing import Case, junit, place
-
     cases = []
     for pair in comparison.pairs:
         if pair.constant:

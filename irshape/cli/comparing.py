@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
-from xml.sax.saxutils import escape, quoteattr
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
 
 from .common import echo
+from .reporting import FormatName, FormatOption, report_text
 
 if TYPE_CHECKING:
+    from ..diagnostics.report import Report
     from ..model.graph import Layer
     from ..numbers.statistics import Errors
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 HEAD = (
     "max abs",
@@ -90,7 +96,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> 
 
 
 def junit(suite: str, cases: Sequence[Case]) -> str:
-    """A JUnit report of one suite."""
+    """A    from xml.sax.saxutils import escape, quoteattr
+
+    JUnit report of one suite."""
     from ..diagnostics.renderers.common import plain
 
     failures = sum(case.failure is not None for case in cases)
@@ -117,6 +125,62 @@ def junit(suite: str, cases: Sequence[Case]) -> str:
         else:
             lines.append(f"{head}/>")
     return "\n".join([*lines, "</testsuite>", "</testsuites>"]) + "\n"
+
+
+def answer_options(function: F) -> F:
+    """`--worst`, `--format` and `--output-file`, which both commands have."""
+    for option in (
+        click.option(
+            "-o",
+            "--output-file",
+            metavar="FILE",
+            help="Write the output to a file instead of stdout.",
+        ),
+        click.option(
+            "-f",
+            "--format",
+            "form",
+            cls=FormatOption,
+            type=FormatName(),
+            default="text",
+            show_default=True,
+            help="Output format.",
+        ),
+        click.option(
+            "--worst",
+            type=int,
+            metavar="N",
+            help="Show the N largest errors. [default: 5 if something differs]",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+class Answer(NamedTuple):
+    """What a command has to tell, in each of the forms that it has of its own."""
+
+    ok: bool
+    lines: Callable[[], list[str]]
+    document: Callable[[], dict[str, Any]]
+    cases: Callable[[], str]
+    report: Callable[[], Report]
+    """For the other formats, those of findings."""
+
+
+def write_answer(answer: Answer, form: str, output_file: str | None) -> None:
+    """Writes the answer in a format; ends the command with status 1 if something differs."""
+    if form == "text":
+        text = "\n".join(answer.lines()) + "\n"
+    elif form == "json":
+        text = json.dumps(answer.document(), indent=1, ensure_ascii=False) + "\n"
+    elif form == "junit":
+        text = answer.cases()
+    else:
+        text = report_text(answer.report(), form)
+    deliver(text, output_file)
+    if not answer.ok:
+        raise click.exceptions.Exit(1)
 
 
 def deliver(text: str, output_file: str | None) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from .common import load_or_exit, weights_option
-from .reporting import FormatName, FormatOption, report_text
+from .comparing import HEAD, Answer, Case, answer_options, junit, place, row, table, write_answer
 from .running import (
     force_option,
     gathered,
@@ -56,25 +55,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Take the inputs and the device's answers from a recording; OpenVINO is not needed.",
 )
-@click.option(
-    "--worst",
-    type=int,
-    metavar="N",
-    help="Show the N largest errors. [default: 5 if something differs]",
-)
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    cls=FormatOption,
-    type=FormatName(),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
-@click.option(
-    "-o", "--output-file", metavar="FILE", help="Write the output to a file instead of stdout."
-)
+@answer_options
 @click.option(
     "-v", "--verbose", is_flag=True, help="List every output, not only those that differ."
 )
@@ -147,25 +128,19 @@ def command(
         raise click.exceptions.Exit(1) from None
     except RuntimeError as problem:
         raise click.UsageError(str(problem)) from None
-    from .comparing import deliver
+    from ..checking.differences import crosscheck_report
 
-    if form == "json":
-        deliver(json.dumps(comparison.to_dict(), indent=1, ensure_ascii=False) + "\n", output_file)
-    elif form == "junit":
-        deliver(_junit(comparison), output_file)
-    elif form != "text":
-        from ..checking.differences import crosscheck_report
-
-        deliver(report_text(crosscheck_report(comparison), form), output_file)
-    else:
-        deliver("\n".join(_text(comparison, verbose, worst)) + "\n", output_file)
-    if not comparison.ok:
-        raise click.exceptions.Exit(1)
+    answer = Answer(
+        comparison.ok,
+        lambda: _text(comparison, verbose, worst),
+        comparison.to_dict,
+        lambda: _junit(comparison),
+        lambda: crosscheck_report(comparison),
+    )
+    write_answer(answer, form, output_file)
 
 
 def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]:
-    from .comparing import HEAD, place, row, table
-
     rows = comparison.rows
     shapes = f"{comparison.count('equal', values=False)} equal"
     tighter = comparison.count("tighter", values=False)
@@ -193,6 +168,23 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
         f"  types and shapes: {len(rows)} outputs, {shapes}",
         f"  values:           {len(compared)} outputs, {values}",
     ]
+    lines += _outputs(rows, verbose)
+    lines += [f"  {note}" for note in comparison.notes] + [
+        f"  {problem}" for problem in comparison.problems
+    ]
+    departs = any(output.differs or output.own_verdict == "differs" for output in rows)
+    lines += _worst(comparison.worst((5 if departs or verbose else 0) if worst is None else worst))
+    lines += _blame(comparison)
+    if comparison.saved is not None:
+        lines.append(
+            f"  saved: {comparison.saved}, which `irshape crosscheck` runs with the same inputs"
+        )
+    return lines
+
+
+def _outputs(rows: list[Row], verbose: bool) -> list[str]:
+    """The outputs that are explained, each reason once; with `verbose`, every output."""
+    lines: list[str] = []
     reasons: dict[str, list[Row]] = {}
     for output in rows:
         state = _state(output)
@@ -211,34 +203,19 @@ def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]
         lines.append(
             f"  {_state(alike[0])}: {place(alike[0].layer, alike[0].port)}{more}: {reason}"
         )
-    lines += [f"  {note}" for note in comparison.notes] + [
-        f"  {problem}" for problem in comparison.problems
-    ]
-    departs = any(output.differs or output.own_verdict == "differs" for output in rows)
-    shown = comparison.worst((5 if departs or verbose else 0) if worst is None else worst)
-    if shown:
-        lines.append(
-            f"  the {len(shown)} largest errors, measured by what is allowed:"
-            if len(shown) > 1
-            else "  the largest error:"
-        )
-        lines += [
-            f"    {line}"
-            for line in table(
-                HEAD,
-                [
-                    row(output.errors, _state(output), place(output.layer, output.port))
-                    for output in shown
-                ],
-                2,
-            )
-        ]
-    lines += _blame(comparison)
-    if comparison.saved is not None:
-        lines.append(
-            f"  saved: {comparison.saved}, which `irshape crosscheck` runs with the same inputs"
-        )
     return lines
+
+
+def _worst(shown: list[Row]) -> list[str]:
+    """The table of the largest errors."""
+    if not shown:
+        return []
+    several = f"  the {len(shown)} largest errors, measured by what is allowed:"
+    rows = [
+        row(output.errors, _state(output), place(output.layer, output.port)) for output in shown
+    ]
+    head = several if len(shown) > 1 else "  the largest error:"
+    return [head, *(f"    {line}" for line in table(HEAD, rows, 2))]
 
 
 def _state(output: Row) -> str:
@@ -251,8 +228,6 @@ def _state(output: Row) -> str:
 
 
 def _blame(comparison: Comparison) -> list[str]:
-    from .comparing import place
-
     first = comparison.first
     if first is None:
         inherited = [
@@ -296,8 +271,6 @@ def _blame(comparison: Comparison) -> list[str]:
 
 
 def _inside(comparison: Comparison) -> list[str]:
-    from .comparing import place
-
     inside = comparison.inside
     if inside is None:
         return []
@@ -323,8 +296,6 @@ def _inside(comparison: Comparison) -> list[str]:
 
 
 def _junit(comparison: Comparison) -> str:
-    from .comparing import Case, junit, place
-
     cases = [
         Case(f"problem {number}", problem) for number, problem in enumerate(comparison.problems)
     ]

@@ -131,14 +131,20 @@ def command(
         from ..diagnostics.renderers.common import json_text
 
         echo(json_text(_json(loaded, arrays, rows, simulation, stats), 1))
-    elif simulation is not None:
+    else:
+        _print(arrays, rows if stats else None, simulation)
+    if simulation is not None and simulation.first is not None and simulation.first.breaks:
+        raise click.exceptions.Exit(1)
+
+
+def _print(arrays: dict[str, Any], rows: list[Range] | None, simulation: Simulation | None) -> None:
+    """For people: the simulation, or the ranges of the layers, or those of the outputs."""
+    if simulation is not None:
         echo("\n".join(_simulation(simulation)))
-    elif stats:
+    elif rows is not None:
         echo("\n".join(_stats(rows)))
     else:
         _ranges(arrays)
-    if simulation is not None and simulation.first is not None and simulation.first.breaks:
-        raise click.exceptions.Exit(1)
 
 
 def _write(arrays: dict[str, Any], output_dir: str) -> None:

@@ -16,7 +16,7 @@ from ..settings.selection import Filter, settings
 
 if TYPE_CHECKING:
     from ..rules.exports import Export, Member
-    from .validation import Request
+    from .request import Request
 
 MARKS = ("openvino_tokenizer.xml", "openvino_detokenizer.xml", "openvino_language_model.xml")
 JSON_FILES = ("config.json", "generation_config.json", "model_index.json")

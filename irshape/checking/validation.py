@@ -7,8 +7,8 @@ baseline and the limit of errors are applied to all of them together.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ..diagnostics.report import FileReport, Report
 from ..model.graph import Model
@@ -16,6 +16,7 @@ from ..settings.configuration import Configuration
 from ..settings.selection import settings
 from .baseline import Finished, finish, without_ignored
 from .one import Target, validate_file, validate_model
+from .request import Request
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -27,19 +28,6 @@ EXPORTED = ("_model.xml", "_tokenizer.xml", "_detokenizer.xml")
 
 Watch = Callable[[Iterator[FileReport], int], Iterator[FileReport]]
 """Passes reports on, and shows how many of the total there are."""
-
-
-class Request(NamedTuple):
-    """How to validate. `over` are the selectors of the command line, which win over the file's."""
-
-    configuration: Configuration
-    over: Configuration | None = None
-    weights: WeightsChoice = "beside"
-    values: Mapping[str, str] | None = None
-    also: Collection[str] = ()
-    jobs: int = 1
-    executor: Executor | None = None
-    cache: str | None = None
 
 
 def validate(

@@ -96,9 +96,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> 
 
 
 def junit(suite: str, cases: Sequence[Case]) -> str:
-    """A    from xml.sax.saxutils import escape, quoteattr
+    """A JUnit report of one suite."""
+    from xml.sax.saxutils import escape, quoteattr
 
-    JUnit report of one suite."""
     from ..diagnostics.renderers.common import plain
 
     failures = sum(case.failure is not None for case in cases)

@@ -128,9 +128,7 @@ def command(
     if output_dir is not None:
         _write(arrays, output_dir)
     if form == "json":
-        from ..diagnostics.renderers.common import json_text
-
-        echo(json_text(_json(loaded, arrays, rows, simulation, stats), 1))
+        _print_json(_json(loaded, arrays, rows, simulation, stats))
     else:
         _print(arrays, rows if stats else None, simulation)
     if simulation is not None and simulation.first is not None and simulation.first.breaks:

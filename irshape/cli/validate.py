@@ -100,7 +100,8 @@ def _validated(
     named: whether the files are those that the command names, and not those of a folder.
     Raises `ValueError` for settings and values that do not fit, `OSError` for a single file.
     """
-    from ..checking.validation import Request, validate_all
+    from ..checking.request import Request
+    from ..checking.validation import validate_all
 
     configuration = wanted.configuration
     alone = named and len(files) == 1 and configuration.cache_dir is None

@@ -1,0 +1,26 @@
+"""What one call or one command of validation asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..settings.configuration import Configuration
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from ..formats.loading import WeightsChoice
+
+
+class Request(NamedTuple):
+    """How to validate. `over` are the selectors of the command line, which win over the file's."""
+
+    configuration: Configuration
+    over: Configuration | None = None
+    weights: WeightsChoice = "beside"
+    values: Mapping[str, str] | None = None
+    also: Collection[str] = ()
+    jobs: int = 1
+    executor: Executor | None = None
+    cache: str | None = None

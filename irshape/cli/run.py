@@ -135,6 +135,12 @@ def command(
         raise click.exceptions.Exit(1)
 
 
+def _print_json(document: dict[str, Any]) -> None:
+    from ..diagnostics.renderers.common import json_text
+
+    echo(json_text(document, 1))
+
+
 def _print(arrays: dict[str, Any], rows: list[Range] | None, simulation: Simulation | None) -> None:
     """For people: the simulation, or the ranges of the layers, or those of the outputs."""
     if simulation is not None:

@@ -18,7 +18,7 @@ from ..rule_ids import INTERNAL_ERROR, UNREADABLE_FILE, RuleId
 from ..rules.settings import Settings
 from ..settings.configuration import Configuration
 from ..settings.selection import settings
-from .one import ValueMismatch, validate_file, validate_model
+from .one import UnfitValue, validate_file, validate_model
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -177,7 +177,7 @@ def check(task: Task) -> FileReport:
             settings=task.settings,
             cache=task.cache,
         )
-    except ValueMismatch:
+    except UnfitValue:
         raise  # a mistake of the caller, not of the file
     except OSError as problem:
         report = failure(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Target = str | os.PathLike[str] | Model
 
 
-class ValueMismatch(ValueError):
+class UnfitValue(ValueError):
     """A value that was given fits no input of the file, or is not a value."""
 
 
@@ -83,7 +83,7 @@ def validate_file(
         try:
             give_values(model, values)
         except ValueError as problem:
-            raise ValueMismatch(str(problem)) from None
+            raise UnfitValue(str(problem)) from None
     return validate_model(model, settings)
 
 

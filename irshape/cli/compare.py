@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from .common import load_or_exit
-from .comparing import HEAD, Answer, Case, answer_options, junit, place, row, table, write_answer
+from .comparing import HEAD, Case, Outcome, answer_options, junit, place, row, table, write_answer
 from .running import (
     force_option,
     gathered,
@@ -84,7 +84,7 @@ def command(
         raise click.UsageError(str(problem)) from None
     from ..checking.differences import comparison_report
 
-    answer = Answer(
+    answer = Outcome(
         comparison.ok,
         lambda: _text(comparison, worst),
         comparison.to_dict,

@@ -157,7 +157,7 @@ def answer_options(function: F) -> F:
     return function
 
 
-class Answer(NamedTuple):
+class Outcome(NamedTuple):
     """What a command has to tell, in each of the forms that it has of its own."""
 
     ok: bool
@@ -168,7 +168,7 @@ class Answer(NamedTuple):
     """For the other formats, those of findings."""
 
 
-def write_answer(answer: Answer, form: str, output_file: str | None) -> None:
+def write_answer(answer: Outcome, form: str, output_file: str | None) -> None:
     """Writes the answer in a format; ends the command with status 1 if something differs."""
     if form == "text":
         text = "\n".join(answer.lines()) + "\n"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .common import load_or_exit, weights_option
-from .comparing import HEAD, Answer, Case, answer_options, junit, place, row, table, write_answer
+from .comparing import HEAD, Case, Outcome, answer_options, junit, place, row, table, write_answer
 from .running import (
     force_option,
     gathered,
@@ -130,7 +130,7 @@ def command(
         raise click.UsageError(str(problem)) from None
     from ..checking.differences import crosscheck_report
 
-    answer = Answer(
+    answer = Outcome(
         comparison.ok,
         lambda: _text(comparison, verbose, worst),
         comparison.to_dict,

@@ -19,7 +19,7 @@ LayerKey = tuple[tuple[str, ...], str, str, str]
 """Path, id, type and name: what a diagnostic says of its layer."""
 
 
-class Edge(NamedTuple):
+class Connection(NamedTuple):
     """A port of the layer, and the layer at its other end: None where there is none.
 
     declared: what the producer's port declares, None if it declares nothing. inferred: None if no
@@ -38,8 +38,8 @@ class Edge(NamedTuple):
 
 class Neighbourhood(NamedTuple):
     layer: Layer
-    inputs: list[Edge]
-    outputs: list[Edge]
+    inputs: list[Connection]
+    outputs: list[Connection]
 
 
 def layer_key(reference: Mapping[str, Any]) -> LayerKey:
@@ -112,11 +112,11 @@ def _consumers(result: BodyResult) -> dict[tuple[int, int], list[tuple[int, int]
     return consumers
 
 
-def _inputs(result: BodyResult, position: int, alone: bool) -> Iterator[Edge]:
+def _inputs(result: BodyResult, position: int, alone: bool) -> Iterator[Connection]:
     layers = result.body.layers
     for port, source in zip(layers[position].inputs, result.wiring.sources[position], strict=True):
         if source is None:
-            yield Edge(
+            yield Connection(
                 port.id, None, _said(port) if alone else None, None, None, port.value, not alone
             )
         else:
@@ -131,7 +131,7 @@ def _inputs(result: BodyResult, position: int, alone: bool) -> Iterator[Edge]:
 
 def _outputs(
     result: BodyResult, position: int, consumers: Mapping[tuple[int, int], list[tuple[int, int]]]
-) -> Iterator[Edge]:
+) -> Iterator[Connection]:
     layers = result.body.layers
     for index, port in enumerate(layers[position].outputs):
         tensor = _tensor(result, position, index)
@@ -154,7 +154,7 @@ def _edge(
     source: Port,
     inferred_as: tuple[Tensor | None, bool],
     sink: Port | None,
-) -> Edge:
+) -> Connection:
     tensor, unsure = inferred_as
     said = _said(source)
     clash = tensor is not None and not _agrees(source, tensor)
@@ -175,7 +175,7 @@ def _edge(
         and (sink.dims != source.dims or sink.precision not in (None, source.precision))
     ):
         repeated = _said(sink)
-    return Edge(name, other, said, inferred, repeated, _value(tensor), clash)
+    return Connection(name, other, said, inferred, repeated, _value(tensor), clash)
 
 
 def _said(port: Port) -> str | None:

@@ -50,7 +50,7 @@ class Range(NamedTuple):
         return self.values is not None and self.values.beyond_f16 > 0
 
 
-class Step(NamedTuple):
+class SimulatedOutput(NamedTuple):
     """One output in lower precision, compared with the same output at full precision.
 
     breaks: why it is infinite or NaN where it was finite.
@@ -131,10 +131,10 @@ class Simulation(NamedTuple):
 
     precision: Precision
     outputs: dict[str, Array]
-    steps: list[Step]
+    steps: list[SimulatedOutput]
 
     @property
-    def first(self) -> Step | None:
+    def first(self) -> SimulatedOutput | None:
         """The first output that becomes infinite or NaN though it was finite.
 
         Where there is none, the first that departs by more than the precision explains.
@@ -217,7 +217,7 @@ def simulate(
             )
 
     exact.run(inputs, observe=keep)
-    steps: list[Step] = []
+    steps: list[SimulatedOutput] = []
 
     def observe(layer: Layer, given: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
         if progress is not None:
@@ -235,7 +235,7 @@ def simulate(
                 )
                 breaks = source_of_nan(layer, given, outputs) or beyond
             steps.append(
-                Step(
+                SimulatedOutput(
                     layer,
                     port,
                     errors(reference, array),

@@ -24,7 +24,7 @@ from ..rule_ids import INPUT_ELEMENT_TYPE, RuleId, Severity
 from ..types import ElementType, PartialShape
 
 
-class Value:
+class NodeOutput:
     """An output port of a layer that has been added, and what was inferred of it."""
 
     __slots__ = ("layer", "port", "tensor")
@@ -63,7 +63,7 @@ class Builder:
         self.body = self.model.net
         self.offset = 0
         self.name = ""
-        self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        self._constants: dict[tuple[str, tuple[int, ...], bytes], NodeOutput] = {}
 
     def inner(self) -> Builder:
         """A builder of a body: it has layers and edges of its own, and shares everything else."""
@@ -78,7 +78,7 @@ class Builder:
         self,
         type: str,
         version: str,
-        inputs: Sequence[Value],
+        inputs: Sequence[NodeOutput],
         items: Iterable[str] = (),
         *,
         name: str = "",
@@ -100,21 +100,21 @@ class Builder:
         layers.append(layer)
         return layer
 
-    def output(self, layer: Layer, tensor: Tensor) -> Value:
+    def output(self, layer: Layer, tensor: Tensor) -> NodeOutput:
         """Gives a layer its next output port."""
         port = Port(str(len(layer.inputs) + len(layer.outputs)), None, None, self.offset)
         declare(port, tensor)
         layer.outputs.append(port)
-        return Value(layer, len(layer.outputs) - 1, tensor)
+        return NodeOutput(layer, len(layer.outputs) - 1, tensor)
 
     def all(
         self,
         type: str,
-        *inputs: Value,
+        *inputs: NodeOutput,
         version: str | None = None,
         name: str = "",
         **attributes: Any,
-    ) -> tuple[Value, ...]:
+    ) -> tuple[NodeOutput, ...]:
         """Adds a layer and returns its outputs. Attributes go by their Python names.
 
         version: an opset; without one, the first that has the type. Raises `Violation` where the
@@ -137,11 +137,11 @@ class Builder:
     def add(
         self,
         type: str,
-        *inputs: Value,
+        *inputs: NodeOutput,
         version: str | None = None,
         name: str = "",
         **attributes: Any,
-    ) -> Value:
+    ) -> NodeOutput:
         """Adds a layer and returns its first output.
 
         A layer that cannot be inferred is reported when the whole model is inferred.
@@ -154,11 +154,11 @@ class Builder:
     def _added(
         self,
         type: str,
-        inputs: Sequence[Value],
+        inputs: Sequence[NodeOutput],
         version: str | None,
         name: str,
         attributes: dict[str, Any],
-    ) -> tuple[Value, ...] | Fault:
+    ) -> tuple[NodeOutput, ...] | Fault:
         known = registry.versions(type)
         operation = registry.find(type, version) if version else known[0]
         items: list[str] = []
@@ -177,16 +177,16 @@ class Builder:
         self,
         type: str,
         version: str,
-        inputs: Sequence[Value],
+        inputs: Sequence[NodeOutput],
         outputs: Sequence[Tensor],
         *,
         name: str = "",
-    ) -> tuple[Layer, tuple[Value, ...]]:
+    ) -> tuple[Layer, tuple[NodeOutput, ...]]:
         """A layer that nobody can infer, with the outputs that it declares."""
         layer = self.layer(type, version, inputs, name=name)
         return layer, tuple(self.output(layer, tensor) for tensor in outputs)
 
-    def parameter(self, name: str, tensor: Tensor) -> Value:
+    def parameter(self, name: str, tensor: Tensor) -> NodeOutput:
         shape = "..." if tensor.shape.dims is None else str(tensor.shape).strip("[]")
         layer = self.layer(
             "Parameter",
@@ -197,17 +197,17 @@ class Builder:
         )
         return self.output(layer, tensor)
 
-    def result(self, name: str, value: Value) -> Layer:
+    def result(self, name: str, value: NodeOutput) -> Layer:
         return self.layer("Result", "opset1", (value,), name=name)
 
     def with_bodies(
         self,
         type: str,
-        inputs: Sequence[Value],
+        inputs: Sequence[NodeOutput],
         bodies: dict[str, Body],
         port_maps: dict[str, list[PortMap]],
         outputs: int,
-    ) -> tuple[Value, ...]:
+    ) -> tuple[NodeOutput, ...]:
         """Adds a layer with bodies: If or Loop."""
         layer = self.layer(type, registry.versions(type)[0].version_name(), inputs)
         layer.bodies, layer.port_maps = bodies, port_maps
@@ -239,7 +239,7 @@ class Builder:
         data: bytes | memoryview,
         *,
         name: str = "",
-    ) -> Value:
+    ) -> NodeOutput:
         """A Const layer of those bytes."""
         return self.constant_at(element_type, shape, self.bytes.add(data), len(data), name=name)
 
@@ -251,7 +251,7 @@ class Builder:
         size: int,
         *,
         name: str = "",
-    ) -> Value:
+    ) -> NodeOutput:
         """A Const layer of bytes that have their place already."""
         items = (
             "element_type",
@@ -269,7 +269,7 @@ class Builder:
 
     def numbers(
         self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None
-    ) -> Value:
+    ) -> NodeOutput:
         """A constant from Python numbers; equal constants are added once.
 
         Without a shape it is a scalar, or a list of rank 1. Raises `Violation` for a dynamic type.

@@ -13,7 +13,7 @@ from .tensors import Number, Tensor
 TRUTH = ElementType.of("boolean")
 
 
-class Comparison(Binary):
+class ElementwiseComparison(Binary):
     """What comparisons share: any element type, booleans as the result."""
 
     a = operand(ANY)
@@ -26,7 +26,7 @@ class Comparison(Binary):
         return np.asarray(self.of(plain(a), plain(self.aligned(a, b))), dtype=bool)
 
 
-class Equal(Comparison):
+class Equal(ElementwiseComparison):
     """Whether the two are equal. Specification: Equal-1."""
 
     since = 1
@@ -41,7 +41,7 @@ class Equal(Comparison):
         return np.equal(a, b)
 
 
-class NotEqual(Comparison):
+class NotEqual(ElementwiseComparison):
     """Whether the two differ. Specification: NotEqual-1."""
 
     since = 1
@@ -56,7 +56,7 @@ class NotEqual(Comparison):
         return np.not_equal(a, b)
 
 
-class Less(Comparison):
+class Less(ElementwiseComparison):
     """Whether `a` is below `b`. Specification: Less-1."""
 
     since = 1
@@ -69,7 +69,7 @@ class Less(Comparison):
         return np.less(a, b)
 
 
-class LessEqual(Comparison):
+class LessEqual(ElementwiseComparison):
     """Whether `a` is not above `b`. Specification: LessEqual-1."""
 
     since = 1
@@ -82,7 +82,7 @@ class LessEqual(Comparison):
         return np.less_equal(a, b)
 
 
-class Greater(Comparison):
+class Greater(ElementwiseComparison):
     """Whether `a` is above `b`. Specification: Greater-1."""
 
     since = 1
@@ -95,7 +95,7 @@ class Greater(Comparison):
         return np.greater(a, b)
 
 
-class GreaterEqual(Comparison):
+class GreaterEqual(ElementwiseComparison):
     """Whether `a` is not below `b`. Specification: GreaterEqual-1."""
 
     since = 1

@@ -52,7 +52,7 @@ class Select(Broadcasting):
         return chosen.view(then.dtype) if then.dtype.metadata else chosen
 
 
-class Examination(Unary):
+class NumberTest(Unary):
     """Whether numbers are of a certain kind: booleans as the result.
 
     `of` is it for arrays of f32 and f64.
@@ -67,7 +67,7 @@ class Examination(Unary):
         return np.asarray(self.of(plain(data)))
 
 
-class IsNaN(Examination):
+class IsNaN(NumberTest):
     """Whether it is NaN. Specification: IsNaN-10."""
 
     since = 10
@@ -76,7 +76,7 @@ class IsNaN(Examination):
         return np.isnan(data)
 
 
-class IsFinite(Examination):
+class IsFinite(NumberTest):
     """Whether it is neither infinite nor NaN. Specification: IsFinite-10."""
 
     since = 10
@@ -85,7 +85,7 @@ class IsFinite(Examination):
         return np.isfinite(data)
 
 
-class IsInf(Examination):
+class IsInf(NumberTest):
     """Whether it is infinite, of a sign that is to be detected. Specification: IsInf-10."""
 
     since = 10

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .comparison import Comparison
+from .comparison import ElementwiseComparison
 from .conversion import encoded, plain
 from .declaration import ANY, BOOLEAN_TYPE, operand
 from .elementwise import UnaryWithValue, element_type_of
@@ -10,7 +10,7 @@ from .lazy import Array, np
 from .tensors import Number
 
 
-class LogicalBinary(Comparison):
+class LogicalBinary(ElementwiseComparison):
     """Logical operations on two inputs."""
 
     a = operand(BOOLEAN_TYPE)

@@ -14,7 +14,7 @@ from .context import Context
 from .settings import CustomRule
 
 if TYPE_CHECKING:
-    from ..xpath.evaluator import Evaluator, Match
+    from ..xpath.evaluator import Evaluator, SelectedNode
 
 PLACEHOLDERS = ("id", "name", "type", "version", "text")
 """The placeholders of a message: fields of the layer, and the matched attribute or text."""
@@ -118,7 +118,9 @@ class CustomRuleFailed(Rule):
                     yield Finding(_fault(rule, context.model, layer, match), offset, layer)
 
 
-def _fault(rule: CustomRule, model: Model, layer: Layer | None, match: Match | None) -> Fault:
+def _fault(
+    rule: CustomRule, model: Model, layer: Layer | None, match: SelectedNode | None
+) -> Fault:
     message = rule.message.format(
         id=layer.id if layer is not None else "",
         name=layer.name if layer is not None else model.name,

@@ -342,7 +342,7 @@ class DuplicatePort(Rule):
                     seen.add(number)
 
 
-class OutputCount(Rule):
+class UndeclaredOutputs(Rule):
     """A layer declares more outputs than its operation has, or none though it has some.
 
     ## What it does

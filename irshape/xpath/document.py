@@ -13,7 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 from ..inference.result import BodyResult, Inference
 from ..model.graph import Body, Layer, Model
-from .evaluator import Match
+from .evaluator import SelectedNode
 
 
 class Place(NamedTuple):
@@ -38,7 +38,7 @@ class Document:
         self.encoding = "utf-8"
         self.data = "".join(self._net(model)).encode("utf-8", "replace")
 
-    def places(self, matches: Collection[Match]) -> list[Place]:
+    def places(self, matches: Collection[SelectedNode]) -> list[Place]:
         """Where matches stand, each in its turn."""
         if self._written is not None:
             return [self._place_of_written(match) for match in matches]
@@ -58,7 +58,7 @@ class Document:
             for match in matches
         ]
 
-    def _place_of_written(self, match: Match) -> Place:
+    def _place_of_written(self, match: SelectedNode) -> Place:
         assert self._written is not None
         layer = None if match.layer is None else self._written.get(match.layer)
         if layer is None:

@@ -21,7 +21,7 @@ class XPathError(ValueError):
     """An expression that is malformed, or that could not be evaluated; the message says why."""
 
 
-class Match(NamedTuple):
+class SelectedNode(NamedTuple):
     """A node that an expression selects.
 
     element: its element, counted in document order from 0. layer: the layer around it, counted
@@ -37,7 +37,7 @@ class Match(NamedTuple):
 class Matches(NamedTuple):
     """What an expression gives: nodes, or one value (a number, a text or a truth value)."""
 
-    nodes: list[Match]
+    nodes: list[SelectedNode]
     value: float | str | bool | None = None
     more: bool = False
     """Whether there are more nodes than are told."""
@@ -92,7 +92,7 @@ class Evaluator:
         if self._process is None and self._document is not None:
             self._send_document()  # the one before was ended
         answer = self._ask({"xpath": xpath})
-        nodes = [Match(*row) for row in answer.get("matches", ())]
+        nodes = [SelectedNode(*row) for row in answer.get("matches", ())]
         return Matches(nodes, answer.get("value"), answer.get("more", False))
 
     def _send_document(self) -> None:

@@ -29,11 +29,11 @@ Ports = dict[str, list[list[str]]]
 
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     """Answers requests until there are no more."""
-    document = Document(b"<net/>", {})
+    document = ParsedDocument(b"<net/>", {})
     while (request := receive(requests)) is not None:
         try:
             if "document" in request:
-                document = Document(
+                document = ParsedDocument(
                     requests.read(request["document"]), request["ports"], request["encoding"]
                 )
                 answer: dict[str, Any] = {}
@@ -49,7 +49,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
         send(answers, answer)
 
 
-class Document:
+class ParsedDocument:
     """A parsed document and what the functions of its expressions need to know of it.
 
     ports: what was inferred of the layers; empty where no expression asks.

@@ -8,7 +8,7 @@ import pytest
 from ir import Net
 
 import irshape
-from irshape.diagnostics.neighbourhood import Edge, Neighbourhood, neighbourhoods
+from irshape.diagnostics.neighbourhood import Connection, Neighbourhood, neighbourhoods
 from irshape.diagnostics.report import FileReport
 
 
@@ -19,7 +19,7 @@ def around(path: Path, layer: str) -> Neighbourhood:
     return found[layer]
 
 
-def ends(edges: list[Edge]) -> list[str | None]:
+def ends(edges: list[Connection]) -> list[str | None]:
     return [edge.other.name if edge.other is not None else None for edge in edges]
 
 

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from .declaration import FORMAT, Operation, Outputs, Value, flag, integer, kind, number
+from .declaration import FORMAT, GraphOperation, NodeOutput, Outputs, flag, integer, kind, number
 from .elementwise import reduced
 
 
-def _where(operation: Operation, condition: Value, gradient: Value) -> Value:
+def _where(operation: GraphOperation, condition: NodeOutput, gradient: NodeOutput) -> NodeOutput:
     return operation.add("Select", condition, gradient, operation.like(gradient, 0))
 
 
 @kind("ReLUBackward", 2, use_dst=flag(1))
-def relu_backward(operation: Operation) -> Outputs:
+def relu_backward(operation: GraphOperation) -> Outputs:
     x, gradient = operation.inputs
     return _where(operation, operation.add("Greater", x, operation.like(x, 0)), gradient)
 
 
 @kind("AbsBackward", 2)
-def abs_backward(operation: Operation) -> Outputs:
+def abs_backward(operation: GraphOperation) -> Outputs:
     return operation.add("Multiply", operation.inputs[1], operation.add("Sign", operation.x))
 
 
 @kind("ClampBackward", 2, min=number(required=True), max=number(required=True), use_dst=flag(1))
-def clamp_backward(operation: Operation) -> Outputs:
+def clamp_backward(operation: GraphOperation) -> Outputs:
     x, gradient = operation.inputs
     above, below = (
         operation.add("Greater", x, operation.like(x, operation["min"])),
@@ -32,7 +32,7 @@ def clamp_backward(operation: Operation) -> Outputs:
 
 
 @kind("EluBackward", 2, alpha=number(required=True), use_dst=flag(1))
-def elu_backward(operation: Operation) -> Outputs:
+def elu_backward(operation: GraphOperation) -> Outputs:
     x, gradient = operation.inputs
     alpha = operation.like(x, operation["alpha"])
     slope = (
@@ -50,7 +50,7 @@ def elu_backward(operation: Operation) -> Outputs:
 
 
 @kind("HardSigmoidBackward", 2, alpha=number(required=True), beta=number(required=True))
-def hard_sigmoid_backward(operation: Operation) -> Outputs:
+def hard_sigmoid_backward(operation: GraphOperation) -> Outputs:
     x, gradient = operation.inputs
     alpha = operation.like(x, operation["alpha"])
     line = operation.add(
@@ -65,7 +65,7 @@ def hard_sigmoid_backward(operation: Operation) -> Outputs:
 
 
 @kind("SoftPlusBackward", 2, beta=number(1.0))
-def soft_plus_backward(operation: Operation) -> Outputs:
+def soft_plus_backward(operation: GraphOperation) -> Outputs:
     x, gradient = operation.inputs
     return operation.add(
         "Multiply",
@@ -77,7 +77,7 @@ def soft_plus_backward(operation: Operation) -> Outputs:
 
 
 @kind("SigmoidBackward", 2, use_dst=flag(1))
-def sigmoid_backward(operation: Operation) -> Outputs:
+def sigmoid_backward(operation: GraphOperation) -> Outputs:
     y, gradient = operation.inputs
     y = y if operation["use_dst"] else operation.add("Sigmoid", y)
     return operation.add(
@@ -88,7 +88,7 @@ def sigmoid_backward(operation: Operation) -> Outputs:
 
 
 @kind("TanhBackward", 2, use_dst=flag(1))
-def tanh_backward(operation: Operation) -> Outputs:
+def tanh_backward(operation: GraphOperation) -> Outputs:
     y, gradient = operation.inputs
     y = y if operation["use_dst"] else operation.add("Tanh", y)
     return operation.add(
@@ -99,7 +99,7 @@ def tanh_backward(operation: Operation) -> Outputs:
 
 
 @kind("SoftMaxBackward", 2, axis=integer(-1))
-def softmax_backward(operation: Operation) -> Outputs:
+def softmax_backward(operation: GraphOperation) -> Outputs:
     gradient, y = operation.inputs
     total = reduced(
         operation, "ReduceSum", operation.add("Multiply", gradient, y), operation.axis()
@@ -108,7 +108,7 @@ def softmax_backward(operation: Operation) -> Outputs:
 
 
 @kind("LogSoftmaxBackward", 2, axis=integer(-1))
-def log_softmax_backward(operation: Operation) -> Outputs:
+def log_softmax_backward(operation: GraphOperation) -> Outputs:
     gradient, y = operation.inputs
     total = reduced(operation, "ReduceSum", gradient, operation.axis())
     return operation.add(
@@ -117,7 +117,7 @@ def log_softmax_backward(operation: Operation) -> Outputs:
 
 
 @kind("BiasAddBackprop", 1, data_format=FORMAT)
-def bias_add_backprop(operation: Operation) -> Outputs:
+def bias_add_backprop(operation: GraphOperation) -> Outputs:
     """The sum over all axes but that of the channels."""
     rank = operation.rank()
     channel = rank - 1 if operation["data_format"] == "NXC" else 1

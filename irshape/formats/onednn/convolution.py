@@ -6,7 +6,17 @@ from typing import Any
 
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
-from .declaration import FORMAT, Operation, Outputs, Value, flag, integer, ints, kind, word
+from .declaration import (
+    FORMAT,
+    GraphOperation,
+    NodeOutput,
+    Outputs,
+    flag,
+    integer,
+    ints,
+    kind,
+    word,
+)
 from .elementwise import same_type
 
 AUTO_PAD = {
@@ -25,7 +35,7 @@ AUTO_PAD = {
     transpose_b=flag(0),
     accumulation_mode=word("strict", "strict", "relaxed", "any", "f32", "s32", "f16"),
 )
-def matmul(operation: Operation) -> Outputs:
+def matmul(operation: GraphOperation) -> Outputs:
     """Both values in the wider of their two types.
 
     An eight-bit weight may come with data of sixteen bits.
@@ -43,7 +53,7 @@ def matmul(operation: Operation) -> Outputs:
     return operation.as_declared(product)
 
 
-def window(operation: Operation, rank: int) -> dict[str, Any]:
+def window(operation: GraphOperation, rank: int) -> dict[str, Any]:
     """Strides, pads and dilations over `rank` spatial axes.
 
     Raises `Violation` for lists of another length.
@@ -76,7 +86,7 @@ WINDOW: dict[str, Any] = {
 }
 
 
-def filters(operation: Operation, weights: Value, *, order: str) -> Value:
+def filters(operation: GraphOperation, weights: NodeOutput, *, order: str) -> NodeOutput:
     """The weights in the order OIX or IOX, converted from the one that `weights_format` names.
 
     Groups become an axis of their own.
@@ -106,7 +116,7 @@ def filters(operation: Operation, weights: Value, *, order: str) -> Value:
     )
 
 
-def biased(operation: Operation, value: Value, index: int = 2) -> Value:
+def biased(operation: GraphOperation, value: NodeOutput, index: int = 2) -> NodeOutput:
     if len(operation.inputs) > index:
         rank = operation.rank(value)
         value = operation.add(
@@ -121,7 +131,7 @@ def biased(operation: Operation, value: Value, index: int = 2) -> Value:
 
 
 @kind("Convolution", (2, 3), **WINDOW, weights_format=word("XIO", "XIO", "OIX"))
-def convolution(operation: Operation) -> Outputs:
+def convolution(operation: GraphOperation) -> Outputs:
     x, weights = same_type(operation, operation.channels_second(operation.x), operation.inputs[1])
     attributes = window(operation, operation.rank(x) - 2)
     weights = filters(operation, weights, order="OIX")
@@ -143,13 +153,13 @@ def convolution(operation: Operation) -> Outputs:
     output_padding=ints(),
     weights_format=word("XOI", "XOI", "IOX"),
 )
-def conv_transpose(operation: Operation) -> Outputs:
+def conv_transpose(operation: GraphOperation) -> Outputs:
     return _transposed(operation, operation.inputs[1], order="IOX", wanted=None)
 
 
 def _transposed(
-    operation: Operation, weights: Value, *, order: str, wanted: list[int] | None
-) -> Value:
+    operation: GraphOperation, weights: NodeOutput, *, order: str, wanted: list[int] | None
+) -> NodeOutput:
     x, weights = same_type(operation, operation.channels_second(operation.x), weights)
     rank = operation.rank(x) - 2
     attributes = window(operation, rank)
@@ -179,7 +189,7 @@ def _transposed(
     )
 
 
-def filters_sizes(operation: Operation, weights: Value) -> tuple[int, ...]:
+def filters_sizes(operation: GraphOperation, weights: NodeOutput) -> tuple[int, ...]:
     """The spatial sizes of the weights."""
     sizes = weights.shape.static or ()
     return sizes[:-2] if operation["weights_format"].startswith("X") else sizes[2:]
@@ -193,7 +203,7 @@ def filters_sizes(operation: Operation, weights: Value) -> tuple[int, ...]:
     dst_shape=ints(),
     weights_format=word("XIO", "XIO", "OIX"),
 )
-def convolution_backward_data(operation: Operation) -> Outputs:
+def convolution_backward_data(operation: GraphOperation) -> Outputs:
     """Of the weights of the convolution the outputs are the inputs here."""
     shape = operation["dst_shape"]
     wanted = (
@@ -203,7 +213,7 @@ def convolution_backward_data(operation: Operation) -> Outputs:
 
 
 @kind("ConvTransposeBackwardData", 2, **WINDOW, weights_format=word("XOI", "XOI", "IOX"))
-def conv_transpose_backward_data(operation: Operation) -> Outputs:
+def conv_transpose_backward_data(operation: GraphOperation) -> Outputs:
     """A convolution whose outputs are the inputs of the transposed one."""
     x, weights = same_type(operation, operation.channels_second(operation.x), operation.inputs[1])
     attributes = window(operation, operation.rank(x) - 2)
@@ -230,7 +240,7 @@ POOL: dict[str, Any] = {
 }
 
 
-def _pool(operation: Operation, rank: int) -> dict[str, Any]:
+def _pool(operation: GraphOperation, rank: int) -> dict[str, Any]:
     kernel = operation["kernel"]
     if len(kernel) != rank:
         raise Violation(
@@ -247,7 +257,7 @@ def _pool(operation: Operation, rank: int) -> dict[str, Any]:
     }
 
 
-def _cropped(operation: Operation, x: Value, attributes: dict[str, Any]) -> Value:
+def _cropped(operation: GraphOperation, x: NodeOutput, attributes: dict[str, Any]) -> NodeOutput:
     """The data without what negative pads cut off, as OpenVINO has none; the pads become 0."""
     for name in ("pads_begin", "pads_end"):
         for place, pad in enumerate(attributes[name]):
@@ -263,7 +273,7 @@ def _cropped(operation: Operation, x: Value, attributes: dict[str, Any]) -> Valu
 
 
 @kind("MaxPool", 1, **POOL, dilations=ints())
-def max_pool(operation: Operation) -> Outputs:
+def max_pool(operation: GraphOperation) -> Outputs:
     x = operation.channels_second(operation.x)
     attributes = _pool(operation, operation.rank(x) - 2)
     return operation.channels_as_given(
@@ -272,7 +282,7 @@ def max_pool(operation: Operation) -> Outputs:
 
 
 @kind("AvgPool", 1, **POOL, exclude_pad=flag(), dilations=ints())
-def avg_pool(operation: Operation) -> Outputs:
+def avg_pool(operation: GraphOperation) -> Outputs:
     x = operation.channels_second(operation.x)
     attributes = _pool(operation, operation.rank(x) - 2)
     attributes.pop("dilations")

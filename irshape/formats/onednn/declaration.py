@@ -14,10 +14,10 @@ from ...faults import Violation
 from ...ops.tensors import Tensor
 from ...rule_ids import INPUT_RANK, INPUT_VALUE, OPERATION_CONSTRAINT
 from ...types import ElementType
-from ..builder import Builder, Value
+from ..builder import Builder, NodeOutput
 
-Outputs = Value | tuple[Value, ...]
-Function = Callable[["Operation"], Outputs]
+Outputs = NodeOutput | tuple[NodeOutput, ...]
+Function = Callable[["GraphOperation"], Outputs]
 MODULES = (
     "backward",
     "convolution",
@@ -48,7 +48,7 @@ TYPES = {
 FLOATS = ("f32", "bf16", "f16")
 
 
-class Attribute(NamedTuple):
+class DeclaredAttribute(NamedTuple):
     """An attribute: its type in the JSON, its default, and its allowed values.
 
     A default of None means that the attribute is optional.
@@ -61,27 +61,27 @@ class Attribute(NamedTuple):
 
 
 def ints(default: Any = None, *, required: bool = False) -> Any:
-    return Attribute("s64[]", default, (), required)
+    return DeclaredAttribute("s64[]", default, (), required)
 
 
 def floats(default: Any = None, *, required: bool = False) -> Any:
-    return Attribute("f32[]", default, (), required)
+    return DeclaredAttribute("f32[]", default, (), required)
 
 
 def integer(default: Any = None, *, required: bool = False) -> Any:
-    return Attribute("s64", default, (), required)
+    return DeclaredAttribute("s64", default, (), required)
 
 
 def number(default: Any = None, *, required: bool = False) -> Any:
-    return Attribute("f32", default, (), required)
+    return DeclaredAttribute("f32", default, (), required)
 
 
 def flag(default: Any = None) -> Any:
-    return Attribute("bool", default, (0, 1))
+    return DeclaredAttribute("bool", default, (0, 1))
 
 
 def word(default: Any = None, *choices: str, required: bool = False) -> Any:
-    return Attribute("string", default, choices, required)
+    return DeclaredAttribute("string", default, choices, required)
 
 
 class Declaration(NamedTuple):
@@ -90,7 +90,7 @@ class Declaration(NamedTuple):
     types: the element types that the inputs may have, any if empty.
     """
 
-    attributes: dict[str, Attribute]
+    attributes: dict[str, DeclaredAttribute]
     inputs: tuple[int, int]
     outputs: tuple[int, int]
     types: tuple[str, ...]
@@ -106,7 +106,7 @@ def kind(
     outputs: tuple[int, int] | int = 1,
     *,
     types: tuple[str, ...] = (),
-    **attributes: Attribute,
+    **attributes: DeclaredAttribute,
 ) -> Callable[[Function], Function]:
     """Declares a kind. inputs, outputs: a number, or a range of them.
 
@@ -131,7 +131,7 @@ def declarations() -> dict[str, Declaration]:
     return _DECLARED
 
 
-class Operation:
+class GraphOperation:
     """An operation as its function sees it.
 
     Inputs are values, attributes have their defaults, and outputs have declarations.
@@ -141,7 +141,7 @@ class Operation:
         self,
         builder: Builder,
         kind: str,
-        inputs: Sequence[Value],
+        inputs: Sequence[NodeOutput],
         attributes: dict[str, Any],
         outputs: Sequence[Tensor],
         given: frozenset[str],
@@ -159,7 +159,7 @@ class Operation:
         return self.attributes.get(attribute)
 
     @property
-    def x(self) -> Value:
+    def x(self) -> NodeOutput:
         """The first input."""
         return self.inputs[0]
 
@@ -169,22 +169,22 @@ class Operation:
         return self.outputs[0].element_type
 
     def add(
-        self, type: str, *inputs: Value, version: str | None = None, **attributes: Any
-    ) -> Value:
+        self, type: str, *inputs: NodeOutput, version: str | None = None, **attributes: Any
+    ) -> NodeOutput:
         """Adds a layer; its first output."""
         return self.builder.add(type, *inputs, version=version, **attributes)
 
     def numbers(
         self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None
-    ) -> Value:
+    ) -> NodeOutput:
         """A constant from Python numbers."""
         return self.builder.numbers(values, element_type, shape=shape)
 
-    def like(self, value: Value, number: float) -> Value:
+    def like(self, value: NodeOutput, number: float) -> NodeOutput:
         """A scalar of the type of a value."""
         return self.numbers(number, value.element_type.name)
 
-    def convert(self, value: Value, element_type: ElementType | str) -> Value:
+    def convert(self, value: NodeOutput, element_type: ElementType | str) -> NodeOutput:
         """A value in another type; itself where it has it."""
         wanted = ElementType.of(str(element_type))
         return (
@@ -193,7 +193,7 @@ class Operation:
             else self.add("Convert", value, destination_type=wanted)
         )
 
-    def as_declared(self, value: Value) -> Value:
+    def as_declared(self, value: NodeOutput) -> NodeOutput:
         """A real value in the real type that the output declares: these kinds may round results."""
         return (
             self.convert(value, self.output_type)
@@ -201,7 +201,7 @@ class Operation:
             else value
         )
 
-    def rank(self, value: Value | None = None) -> int:
+    def rank(self, value: NodeOutput | None = None) -> int:
         """The rank of a value. Raises `Violation` where it is not known."""
         rank = (self.x if value is None else value).rank
         if rank is None:
@@ -224,7 +224,7 @@ class Operation:
             )
         return int(axis % rank)
 
-    def channels_second(self, value: Value) -> Value:
+    def channels_second(self, value: NodeOutput) -> NodeOutput:
         """A value with its channels right behind the batch, as OpenVINO has them.
 
         That transposes data_format NXC, and leaves NCX as it is.
@@ -236,7 +236,7 @@ class Operation:
             else value
         )
 
-    def channels_as_given(self, value: Value) -> Value:
+    def channels_as_given(self, value: NodeOutput) -> NodeOutput:
         """The way back from `channels_second`."""
         rank = self.rank(value)
         return (
@@ -245,10 +245,10 @@ class Operation:
             else value
         )
 
-    def transpose(self, value: Value, order: Sequence[int]) -> Value:
+    def transpose(self, value: NodeOutput, order: Sequence[int]) -> NodeOutput:
         return self.add("Transpose", value, self.numbers(list(order)))
 
-    def reshaped(self, value: Value, sizes: Sequence[int]) -> Value:
+    def reshaped(self, value: NodeOutput, sizes: Sequence[int]) -> NodeOutput:
         return self.add(
             "Reshape", value, self.numbers(list(sizes), shape=(len(sizes),)), special_zero=False
         )
@@ -266,9 +266,9 @@ __all__ = [
     "FORMAT",
     "TYPES",
     "Declaration",
-    "Operation",
+    "GraphOperation",
+    "NodeOutput",
     "Outputs",
-    "Value",
     "Violation",
     "declarations",
     "flag",

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from .declaration import FORMAT, Operation, Outputs, Value, flag, integer, kind, number, word
+from .declaration import (
+    FORMAT,
+    GraphOperation,
+    NodeOutput,
+    Outputs,
+    flag,
+    integer,
+    kind,
+    number,
+    word,
+)
 
 UNARY = {
     "Abs": "Abs",
@@ -31,7 +41,7 @@ BINARY = {
 """Kinds of two inputs that OpenVINO has."""
 
 
-def _unary(operation: Operation) -> Outputs:
+def _unary(operation: GraphOperation) -> Outputs:
     return operation.as_declared(operation.add(UNARY[operation.kind], operation.x))
 
 
@@ -39,7 +49,7 @@ for _name in UNARY:
     kind(_name, 1)(_unary)
 
 
-def _binary(operation: Operation) -> Outputs:
+def _binary(operation: GraphOperation) -> Outputs:
     a, b = operation.inputs
     result = operation.add(
         BINARY[operation.kind],
@@ -49,7 +59,9 @@ def _binary(operation: Operation) -> Outputs:
     return operation.as_declared(result)
 
 
-def same_type(operation: Operation, a: Value, b: Value) -> tuple[Value, Value]:
+def same_type(
+    operation: GraphOperation, a: NodeOutput, b: NodeOutput
+) -> tuple[NodeOutput, NodeOutput]:
     """Two real values in one type: f32 if one of them has it. oneDNN accepts mixed types."""
     if a.element_type is b.element_type or not (a.element_type.is_real and b.element_type.is_real):
         return a, b
@@ -61,7 +73,7 @@ for _name in BINARY:
 
 
 @kind("Select", 3, auto_broadcast=word("numpy", "none", "numpy"))
-def select(operation: Operation) -> Outputs:
+def select(operation: GraphOperation) -> Outputs:
     condition, a, b = operation.inputs
     return operation.as_declared(
         operation.add(
@@ -75,7 +87,7 @@ def select(operation: Operation) -> Outputs:
 
 @kind("TypeCast", 1)
 @kind("Reorder", 1)
-def type_cast(operation: Operation) -> Outputs:
+def type_cast(operation: GraphOperation) -> Outputs:
     """Converts to the declared type of the output.
 
     A reorder changes the layout too, on which no value depends.
@@ -85,19 +97,19 @@ def type_cast(operation: Operation) -> Outputs:
 
 
 @kind("Elu", 1, alpha=number(required=True))
-def elu(operation: Operation) -> Outputs:
+def elu(operation: GraphOperation) -> Outputs:
     return operation.add("Elu", operation.x, alpha=operation["alpha"])
 
 
 @kind("LeakyReLU", 1, alpha=number(required=True))
-def leaky_relu(operation: Operation) -> Outputs:
+def leaky_relu(operation: GraphOperation) -> Outputs:
     return operation.add(
         "PReLU", operation.x, operation.numbers([operation["alpha"]], operation.x.element_type.name)
     )
 
 
 @kind("PReLU", 2, data_format=FORMAT, per_channel_broadcast=flag(1))
-def prelu(operation: Operation) -> Outputs:
+def prelu(operation: GraphOperation) -> Outputs:
     """The slope lies along the channels, or broadcasts as NumPy has it."""
     x, slope = operation.inputs
     rank = operation.rank(x)
@@ -114,7 +126,7 @@ def prelu(operation: Operation) -> Outputs:
 
 
 @kind("GELU", 1, mode=word("gelu_erf", "gelu_erf", "gelu_tanh"))
-def gelu(operation: Operation) -> Outputs:
+def gelu(operation: GraphOperation) -> Outputs:
     return operation.add(
         "Gelu",
         operation.x,
@@ -124,7 +136,7 @@ def gelu(operation: Operation) -> Outputs:
 
 
 @kind("HardSigmoid", 1, alpha=number(required=True), beta=number(required=True))
-def hard_sigmoid(operation: Operation) -> Outputs:
+def hard_sigmoid(operation: GraphOperation) -> Outputs:
     x = operation.x
     return operation.add(
         "HardSigmoid",
@@ -135,7 +147,7 @@ def hard_sigmoid(operation: Operation) -> Outputs:
 
 
 @kind("Clamp", 1, min=number(required=True), max=number(required=True))
-def clamp(operation: Operation) -> Outputs:
+def clamp(operation: GraphOperation) -> Outputs:
     x = operation.x
     return operation.add(
         "Minimum",
@@ -145,22 +157,22 @@ def clamp(operation: Operation) -> Outputs:
 
 
 @kind("Reciprocal", 1)
-def reciprocal(operation: Operation) -> Outputs:
+def reciprocal(operation: GraphOperation) -> Outputs:
     return operation.add("Divide", operation.like(operation.x, 1), operation.x)
 
 
 @kind("Square", 1)
-def square(operation: Operation) -> Outputs:
+def square(operation: GraphOperation) -> Outputs:
     return operation.add("Multiply", operation.x, operation.x)
 
 
 @kind("Pow", 1, beta=number(required=True))
-def power(operation: Operation) -> Outputs:
+def power(operation: GraphOperation) -> Outputs:
     return operation.add("Power", operation.x, operation.like(operation.x, operation["beta"]))
 
 
 @kind("SoftPlus", 1, beta=number(1.0))
-def soft_plus(operation: Operation) -> Outputs:
+def soft_plus(operation: GraphOperation) -> Outputs:
     beta = operation.like(operation.x, operation["beta"])
     return operation.add(
         "Divide", operation.add("SoftPlus", operation.add("Multiply", operation.x, beta)), beta
@@ -168,7 +180,7 @@ def soft_plus(operation: Operation) -> Outputs:
 
 
 @kind("BiasAdd", 2, data_format=FORMAT)
-def bias_add(operation: Operation) -> Outputs:
+def bias_add(operation: GraphOperation) -> Outputs:
     x, bias = operation.inputs
     rank = operation.rank(x)
     channel = rank - 1 if operation["data_format"] == "NXC" else 1
@@ -180,13 +192,13 @@ def bias_add(operation: Operation) -> Outputs:
     return operation.as_declared(operation.add("Add", a, b))
 
 
-def reduced(operation: Operation, type: str, value: Value, axis: int) -> Value:
+def reduced(operation: GraphOperation, type: str, value: NodeOutput, axis: int) -> NodeOutput:
     """Over one axis, which stays as 1."""
     return operation.add(type, value, operation.numbers([axis]), keep_dims=True)
 
 
 @kind("SoftMax", 1, (1, 2), axis=integer(-1), mode=word("none", "none", "inf_as_zero"))
-def softmax(operation: Operation) -> Outputs:
+def softmax(operation: GraphOperation) -> Outputs:
     """SoftMax. The optional second output is the logarithm of the sum of exponentials.
 
     With inf_as_zero, rows that are -inf throughout become 0.
@@ -215,5 +227,5 @@ def softmax(operation: Operation) -> Outputs:
 
 
 @kind("LogSoftmax", 1, axis=integer(-1))
-def log_softmax(operation: Operation) -> Outputs:
+def log_softmax(operation: GraphOperation) -> Outputs:
     return operation.as_declared(operation.add("LogSoftmax", operation.x, axis=operation.axis()))

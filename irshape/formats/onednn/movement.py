@@ -5,11 +5,11 @@ from __future__ import annotations
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE
 from ...types import ElementType
-from .declaration import FORMAT, Operation, Outputs, flag, floats, integer, ints, kind, word
+from .declaration import FORMAT, GraphOperation, Outputs, flag, floats, integer, ints, kind, word
 
 
 @kind("StaticReshape", 1, shape=ints(required=True), special_zero=flag(0))
-def static_reshape(operation: Operation) -> Outputs:
+def static_reshape(operation: GraphOperation) -> Outputs:
     shape = operation["shape"]
     return operation.add(
         "Reshape",
@@ -20,7 +20,7 @@ def static_reshape(operation: Operation) -> Outputs:
 
 
 @kind("StaticTranspose", 1, order=ints(required=True))
-def static_transpose(operation: Operation) -> Outputs:
+def static_transpose(operation: GraphOperation) -> Outputs:
     rank, order = operation.rank(), operation["order"]
     if sorted(axis + rank if axis < 0 else axis for axis in order) != list(range(rank)):
         raise Violation(
@@ -34,12 +34,12 @@ def static_transpose(operation: Operation) -> Outputs:
 
 
 @kind("Concat", (1, 1000), axis=integer(required=True))
-def concat(operation: Operation) -> Outputs:
+def concat(operation: GraphOperation) -> Outputs:
     return operation.add("Concat", *operation.inputs, axis=operation.axis())
 
 
 @kind("GenIndex", 1, axis=integer(required=True))
-def gen_index(operation: Operation) -> Outputs:
+def gen_index(operation: GraphOperation) -> Outputs:
     """Each element its position along an axis."""
     x, axis, rank = operation.x, operation.axis(), operation.rank()
     i32 = ElementType.of("i32")
@@ -68,7 +68,7 @@ def gen_index(operation: Operation) -> Outputs:
     coordinate_transformation_mode=word("half_pixel", "half_pixel", "align_corners"),
     data_format=FORMAT,
 )
-def interpolate(operation: Operation) -> Outputs:
+def interpolate(operation: GraphOperation) -> Outputs:
     """Exactly one of sizes and scales; the other one may be there and empty."""
     sizes, scales = operation["sizes"], operation["scales"]
     if bool(sizes) == bool(scales) or len(operation.inputs) > 1:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from .declaration import FORMAT, Operation, Outputs, Value, flag, integer, kind, number
+from .declaration import FORMAT, GraphOperation, NodeOutput, Outputs, flag, integer, kind, number
 
 EPSILON = number(1e-5)
 
 
-def _spread(operation: Operation, value: Value, axes: list[int]) -> tuple[Value, Value, Value]:
+def _spread(
+    operation: GraphOperation, value: NodeOutput, axes: list[int]
+) -> tuple[NodeOutput, NodeOutput, NodeOutput]:
     """A value without its mean, in f32; the mean and the variance over the axes, kept as 1."""
     wide = operation.convert(value, "f32")
     where = operation.numbers(axes)
@@ -22,7 +24,7 @@ def _spread(operation: Operation, value: Value, axes: list[int]) -> tuple[Value,
     )
 
 
-def _divided(operation: Operation, value: Value, variance: Value) -> Value:
+def _divided(operation: GraphOperation, value: NodeOutput, variance: NodeOutput) -> NodeOutput:
     epsilon = operation.numbers(operation["epsilon"], "f32")
     return operation.add(
         "Divide", value, operation.add("Sqrt", operation.add("Add", variance, epsilon))
@@ -30,12 +32,12 @@ def _divided(operation: Operation, value: Value, variance: Value) -> Value:
 
 
 def _affine(
-    operation: Operation,
-    value: Value,
-    gamma: Value,
-    beta: Value | None,
+    operation: GraphOperation,
+    value: NodeOutput,
+    gamma: NodeOutput,
+    beta: NodeOutput | None,
     shape: list[int] | None = None,
-) -> Value:
+) -> NodeOutput:
     """gamma * value + beta, both in f32, lying as `shape` says."""
     parts = [operation.convert(part, "f32") for part in (gamma, beta) if part is not None]
     if shape is not None:
@@ -53,7 +55,7 @@ def _affine(
     keep_stats=flag(1),
     epsilon=EPSILON,
 )
-def layer_norm(operation: Operation) -> Outputs:
+def layer_norm(operation: GraphOperation) -> Outputs:
     """LayerNorm over the axes from `begin_norm_axis` on.
 
     With keep_stats the mean and the variance are outputs too.
@@ -76,7 +78,7 @@ def layer_norm(operation: Operation) -> Outputs:
 
 
 @kind("RMSNorm", (1, 2), begin_norm_axis=integer(-1), epsilon=EPSILON)
-def rms_norm(operation: Operation) -> Outputs:
+def rms_norm(operation: GraphOperation) -> Outputs:
     x, axis, rank = operation.x, operation.axis("begin_norm_axis"), operation.rank()
     wide = operation.convert(x, "f32")
     mean = operation.add(
@@ -101,7 +103,7 @@ def rms_norm(operation: Operation) -> Outputs:
     epsilon=EPSILON,
     data_format=FORMAT,
 )
-def group_norm(operation: Operation) -> Outputs:
+def group_norm(operation: GraphOperation) -> Outputs:
     x = operation.channels_second(operation.x)
     rank, groups = operation.rank(x), operation["groups"]
     sizes = operation.add("ShapeOf", x, version="opset3", output_type="i64")
@@ -130,7 +132,7 @@ def group_norm(operation: Operation) -> Outputs:
 
 
 @kind("BatchNormInference", 5, epsilon=EPSILON, data_format=FORMAT)
-def batch_norm_inference(operation: Operation) -> Outputs:
+def batch_norm_inference(operation: GraphOperation) -> Outputs:
     x = operation.channels_second(operation.x)
     others = [operation.convert(value, x.element_type) for value in operation.inputs[1:]]
     normalized = operation.add(
@@ -147,7 +149,7 @@ def batch_norm_inference(operation: Operation) -> Outputs:
     momentum=number(),
     data_format=FORMAT,
 )
-def batch_norm_training(operation: Operation) -> Outputs:
+def batch_norm_training(operation: GraphOperation) -> Outputs:
     """Normalizes by the biased mean and variance of the batch.
 
     The running mean and variance move towards them, the variance unbiased.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_SHAPES
-from .declaration import Operation, Outputs, Value, floats, integer, ints, kind, word
+from .declaration import GraphOperation, NodeOutput, Outputs, floats, integer, ints, kind, word
 
 _RANGE = {"u8": (0, 255), "i8": (-128, 127), "u4": (0, 15), "i4": (-8, 7)}
 PER = word("per_tensor", "per_tensor", "per_channel", "per_group")
 
 
 def _lying(
-    operation: Operation, values: list[float] | list[int], element_type: str, name: str
-) -> Value:
+    operation: GraphOperation, values: list[float] | list[int], element_type: str, name: str
+) -> NodeOutput:
     """Scales or zero points as a constant that broadcasts to the data."""
     x = operation.x
     if operation["qtype"] == "per_tensor":
@@ -61,7 +61,9 @@ def _lying(
     )
 
 
-def _quantized(operation: Operation, scaled: Value, zero: Value | None) -> Value:
+def _quantized(
+    operation: GraphOperation, scaled: NodeOutput, zero: NodeOutput | None
+) -> NodeOutput:
     """Rounded to even, moved by the zero point, and held within the range of the output's type."""
     low, high = _RANGE.get(operation.output_type.name, (-(2**31), 2**31 - 128))
     level = operation.add("Round", scaled, mode="half_to_even")
@@ -83,7 +85,7 @@ def _quantized(operation: Operation, scaled: Value, zero: Value | None) -> Value
     scales=floats(required=True),
     zps=ints(),
 )
-def quantize(operation: Operation) -> Outputs:
+def quantize(operation: GraphOperation) -> Outputs:
     scale = _lying(operation, operation["scales"], "f32", "scales")
     zero = _lying(operation, operation["zps"], "f32", "zps") if operation["zps"] else None
     return _quantized(
@@ -92,7 +94,7 @@ def quantize(operation: Operation) -> Outputs:
 
 
 @kind("Dequantize", 1, qtype=PER, axis=integer(1), scales=floats(required=True), zps=ints())
-def dequantize(operation: Operation) -> Outputs:
+def dequantize(operation: GraphOperation) -> Outputs:
     real = operation.convert(operation.x, "f32")
     if operation["zps"]:
         real = operation.add("Subtract", real, _lying(operation, operation["zps"], "f32", "zps"))
@@ -101,7 +103,7 @@ def dequantize(operation: Operation) -> Outputs:
     )
 
 
-def _given(operation: Operation, index: int) -> Value | None:
+def _given(operation: GraphOperation, index: int) -> NodeOutput | None:
     """Scales or zero points from an input in f32, in a shape that broadcasts to the data.
 
     There is one for all, one for each place of an axis, or one for each group of elements.
@@ -151,7 +153,7 @@ def _given(operation: Operation, index: int) -> Value | None:
 
 
 @kind("DynamicDequantize", (2, 3), qtype=PER, axis=integer(1), group_shape=ints())
-def dynamic_dequantize(operation: Operation) -> Outputs:
+def dynamic_dequantize(operation: GraphOperation) -> Outputs:
     real, scale, zero = (
         operation.convert(operation.x, "f32"),
         _given(operation, 1),
@@ -170,7 +172,7 @@ def dynamic_dequantize(operation: Operation) -> Outputs:
     axis=integer(1),
     group_shape=ints(),
 )
-def dynamic_quantize(operation: Operation) -> Outputs:
+def dynamic_quantize(operation: GraphOperation) -> Outputs:
     scale = _given(operation, 1)
     assert scale is not None
     return _quantized(

@@ -33,9 +33,9 @@ from ...rule_ids import (
     UNKNOWN_TYPE,
 )
 from ...types import DYNAMIC_TYPE, ElementType, PartialShape
-from ..builder import Builder, Value, declare
+from ..builder import Builder, NodeOutput, declare
 from . import FORMAT
-from .declaration import TYPES, Attribute, Declaration, Operation, declarations
+from .declaration import TYPES, Declaration, DeclaredAttribute, GraphOperation, declarations
 
 UNKNOWN_SIZE = -(2**63)
 MAX_OPERATIONS = 100_000
@@ -247,7 +247,7 @@ class LogicalTensor:
         return None
 
 
-def _checked(kind: str, name: str, entry: Any, declared: Attribute) -> Any:
+def _checked(kind: str, name: str, entry: Any, declared: DeclaredAttribute) -> Any:
     """The value of an attribute. Raises `Violation` where its type or value is not allowed."""
     type, value = (
         (entry.get("type"), entry.get("value")) if isinstance(entry, dict) else (None, None)
@@ -297,7 +297,7 @@ class _Reader:
         self.operations = operations
         self.inputs: list[list[LogicalTensor]] = []
         self.outputs: list[list[LogicalTensor]] = []
-        self.values: dict[int, Value] = {}
+        self.values: dict[int, NodeOutput] = {}
         self.first: dict[int, LogicalTensor] = {}
 
     def read(self) -> Model:
@@ -438,8 +438,8 @@ class _Reader:
             self.values[tensor.id] = value
 
     def converted(
-        self, entry: dict[str, Any], inputs: list[Value], declared: list[Tensor]
-    ) -> tuple[Value, ...]:
+        self, entry: dict[str, Any], inputs: list[NodeOutput], declared: list[Tensor]
+    ) -> tuple[NodeOutput, ...]:
         """The outputs of an operation. Raises `Violation`."""
         kind = entry["kind"]
         declaration = declarations().get(kind)
@@ -493,7 +493,7 @@ class _Reader:
                 actual=inputs[0].element_type,
             )
         converted = declaration.function(
-            Operation(self.builder, kind, inputs, attributes, declared, frozenset(given))
+            GraphOperation(self.builder, kind, inputs, attributes, declared, frozenset(given))
         )
         return converted if isinstance(converted, tuple) else (converted,)
 

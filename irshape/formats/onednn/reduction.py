@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_VALUE, MISSING_ATTRIBUTE
-from .declaration import FLOATS, Operation, Outputs, flag, ints, kind
+from .declaration import FLOATS, GraphOperation, Outputs, flag, ints, kind
 
 KINDS = ("ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum")
 
@@ -41,7 +41,7 @@ def _check_axes(axes: list[int], rank: int | None) -> None:
         )
 
 
-def _reduce(operation: Operation) -> Outputs:
+def _reduce(operation: GraphOperation) -> Outputs:
     """Over the axes of the attribute or of the second input: exactly one of the two."""
     x = operation.x
     listed = operation["axes"]

@@ -15,9 +15,9 @@ from ...faults import Violation
 from ...ops.tensors import Tensor
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_RANK, INPUT_VALUE, MISSING_ATTRIBUTE
 from ...types import ElementType
-from ..builder import Builder, Value
+from ..builder import Builder, NodeOutput
 
-Outputs = Value | tuple[Value | None, ...]
+Outputs = NodeOutput | tuple[NodeOutput | None, ...]
 Function = Callable[["Node"], Outputs]
 MODULES = (
     "elementwise",
@@ -66,7 +66,7 @@ class Node:
         builder: Builder,
         operator: str,
         version: int,
-        inputs: Sequence[Value | None],
+        inputs: Sequence[NodeOutput | None],
         attributes: dict[str, Any],
         outputs: Sequence[str],
     ) -> None:
@@ -82,11 +82,11 @@ class Node:
         """An attribute; None where it has no value and no default."""
         return self.attributes.get(attribute)
 
-    def input(self, index: int) -> Value | None:
+    def input(self, index: int) -> NodeOutput | None:
         """An input, None where it is left out."""
         return self.inputs[index] if index < len(self.inputs) else None
 
-    def need(self, index: int) -> Value:
+    def need(self, index: int) -> NodeOutput:
         """An input that is there. Raises `Violation`."""
         value = self.input(index)
         if value is None:
@@ -99,7 +99,7 @@ class Node:
         return value
 
     @property
-    def x(self) -> Value:
+    def x(self) -> NodeOutput:
         """The first input."""
         return self.need(0)
 
@@ -108,36 +108,36 @@ class Node:
         return index < len(self.outputs) and bool(self.outputs[index])
 
     def add(
-        self, type: str, *inputs: Value, version: str | None = None, **attributes: Any
-    ) -> Value:
+        self, type: str, *inputs: NodeOutput, version: str | None = None, **attributes: Any
+    ) -> NodeOutput:
         """Adds a layer; its first output."""
         return self.builder.add(type, *inputs, version=version, **attributes)
 
     def all(
-        self, type: str, *inputs: Value, version: str | None = None, **attributes: Any
-    ) -> tuple[Value, ...]:
+        self, type: str, *inputs: NodeOutput, version: str | None = None, **attributes: Any
+    ) -> tuple[NodeOutput, ...]:
         """Adds a layer; all its outputs."""
         return self.builder.all(type, *inputs, version=version, **attributes)
 
     def numbers(
         self, values: Any, element_type: str = "i64", *, shape: tuple[int, ...] | None = None
-    ) -> Value:
+    ) -> NodeOutput:
         """A constant from Python numbers."""
         return self.builder.numbers(values, element_type, shape=shape)
 
-    def like(self, value: Value, number: float) -> Value:
+    def like(self, value: NodeOutput, number: float) -> NodeOutput:
         """A scalar of the type of a value."""
         if value.element_type.is_dynamic:
             return self.add("ConvertLike", self.numbers(number, "f32"), value)
         return self.numbers(number, value.element_type.name)
 
-    def convert(self, value: Value, element_type: ElementType | str) -> Value:
+    def convert(self, value: NodeOutput, element_type: ElementType | str) -> NodeOutput:
         """A value in another type; itself where it has it."""
         if str(value.element_type) == str(element_type):
             return value
         return self.add("Convert", value, destination_type=ElementType.of(str(element_type)))
 
-    def rank(self, value: Value, what: str) -> int:
+    def rank(self, value: NodeOutput, what: str) -> int:
         """The rank of a value. Raises `Violation` if it is not known.
 
         The operator then has no equivalent in OpenVINO's operations.
@@ -202,14 +202,18 @@ class Node:
                 )
         return [axis + rank if axis < 0 and rank is not None else axis for axis in axes]
 
-    def shape_of(self, value: Value) -> Value:
+    def shape_of(self, value: NodeOutput) -> NodeOutput:
         """The shape of a value, as i64."""
         return self.add("ShapeOf", value, version="opset3", output_type=ElementType.of("i64"))
 
-    def reshaped(self, value: Value, sizes: Sequence[int] | Value, *, zero: bool = False) -> Value:
+    def reshaped(
+        self, value: NodeOutput, sizes: Sequence[int] | NodeOutput, *, zero: bool = False
+    ) -> NodeOutput:
         """A Reshape; `zero`: 0 keeps a dimension."""
         wanted = (
-            sizes if isinstance(sizes, Value) else self.numbers(list(sizes), shape=(len(sizes),))
+            sizes
+            if isinstance(sizes, NodeOutput)
+            else self.numbers(list(sizes), shape=(len(sizes),))
         )
         return self.add("Reshape", value, wanted, special_zero=zero)
 
@@ -227,4 +231,4 @@ class Node:
         return bool(number)
 
 
-__all__ = ["Node", "Outputs", "Tensor", "Value", "Violation", "declarations", "operator"]
+__all__ = ["Node", "NodeOutput", "Outputs", "Tensor", "Violation", "declarations", "operator"]

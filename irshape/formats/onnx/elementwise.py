@@ -11,7 +11,7 @@ from ...rule_ids import (
     OPERATION_CONSTRAINT,
 )
 from ...types import ElementType
-from .declaration import Node, Outputs, Value, operator
+from .declaration import Node, NodeOutput, Outputs, operator
 
 UNARY: dict[str, tuple[str, tuple[int, ...]]] = {
     "Abs": ("Abs", (1, 6, 13)),
@@ -80,7 +80,7 @@ for _name, (_, _versions) in UNARY.items():
     operator(_name, *_versions)(_unary)
 
 
-def broadcast(node: Node) -> tuple[Value, Value]:
+def broadcast(node: Node) -> tuple[NodeOutput, NodeOutput]:
     """The two inputs.
 
     Before version 7 the axes of the second one align with those of the first from `axis` on, or
@@ -230,7 +230,7 @@ def cast_like(node: Node) -> Outputs:
     )
 
 
-def converted(node: Node, kind: ElementType) -> Value:
+def converted(node: Node, kind: ElementType) -> NodeOutput:
     x = node.x
     if "string" in (x.element_type.name, kind.name) and x.element_type is not kind:
         raise Violation(
@@ -301,7 +301,7 @@ def selu(node: Node) -> Outputs:
     return node.add("Selu", node.x, _one(node, node["alpha"]), _one(node, node["gamma"]))
 
 
-def _one(node: Node, number: float) -> Value:
+def _one(node: Node, number: float) -> NodeOutput:
     """A number as a tensor of one element of the type of the input."""
     return (
         node.add("Unsqueeze", node.like(node.x, number), node.numbers([0]))

@@ -7,7 +7,7 @@ from typing import Any
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, MISSING_ATTRIBUTE
 from ...types import ElementType
-from .declaration import Node, Outputs, Value, operator
+from .declaration import Node, NodeOutput, Outputs, operator
 from .package import onnx
 from .tensors import Tensors, element_type
 
@@ -40,7 +40,7 @@ def constant(node: Node) -> Outputs:
     return own_numbers(node, value, kinds[name])
 
 
-def own_numbers(node: Node, values: Any, kind: str) -> Value:
+def own_numbers(node: Node, values: Any, kind: str) -> NodeOutput:
     """A constant of its own, not one that is shared."""
     import numpy as np
 
@@ -113,7 +113,7 @@ def range_(node: Node) -> Outputs:
     return node.add("Range", start, stop, step, version="opset4", output_type=kind)
 
 
-def _scalar(node: Node, value: Value) -> Value:
+def _scalar(node: Node, value: NodeOutput) -> NodeOutput:
     return value if value.rank == 0 else node.reshaped(value, [])
 
 

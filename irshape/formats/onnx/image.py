@@ -7,7 +7,7 @@ from typing import Any
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_RANK, INPUT_SHAPES
 from ...types import ElementType
-from .declaration import Node, Outputs, Value, operator
+from .declaration import Node, NodeOutput, Outputs, operator
 from .matrix import _window, biased, spatial
 
 COORDINATES = (
@@ -89,9 +89,9 @@ def upsample(node: Node) -> Outputs:
 
 def _interpolated(
     node: Node,
-    x: Value,
-    scales: Value | None,
-    sizes: Value | None,
+    x: NodeOutput,
+    scales: NodeOutput | None,
+    sizes: NodeOutput | None,
     mode: str,
     coordinates: str,
     nearest: str,
@@ -193,7 +193,7 @@ def roi_align(node: Node) -> Outputs:
 
 @operator("NonMaxSuppression", 10, 11)
 def non_max_suppression(node: Node) -> Outputs:
-    def scalar(index: int, default: float, kind: str) -> Value:
+    def scalar(index: int, default: float, kind: str) -> NodeOutput:
         given = node.input(index)
         return (
             node.numbers(default, kind)

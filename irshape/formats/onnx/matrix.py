@@ -6,7 +6,7 @@ from typing import Any
 
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES
-from .declaration import Node, Outputs, Value, operator
+from .declaration import Node, NodeOutput, Outputs, operator
 
 
 @operator("MatMul", 1, 9, 13)
@@ -42,7 +42,7 @@ def gemm(node: Node) -> Outputs:
     return node.add("Add", product, c)
 
 
-def _scaled(node: Node, value: Value, factor: float) -> Value:
+def _scaled(node: Node, value: NodeOutput, factor: float) -> NodeOutput:
     kind = value.element_type
     if kind.is_dynamic or kind.is_real:
         return node.add("Multiply", value, node.like(value, factor))
@@ -69,7 +69,9 @@ def matmul_integer(node: Node) -> Outputs:
     return node.add("MatMul", a, b, transpose_a=False, transpose_b=False)
 
 
-def _without_zero_point(node: Node, value: Value, zero: Value | None, *, row: bool) -> Value:
+def _without_zero_point(
+    node: Node, value: NodeOutput, zero: NodeOutput | None, *, row: bool
+) -> NodeOutput:
     """The matrix as i32, minus the zero point.
 
     There is one zero point, or one for each row of the first and each column of the second matrix.
@@ -131,7 +133,7 @@ def spatial(node: Node, rank: int) -> dict[str, Any]:
     return attributes
 
 
-def _window(node: Node, x: Value, w: Value) -> dict[str, Any]:
+def _window(node: Node, x: NodeOutput, w: NodeOutput) -> dict[str, Any]:
     rank = w.rank if w.rank is not None else node.rank(x, "with its window")
     if rank < 3 or x.rank not in (rank, None):
         raise Violation(
@@ -156,7 +158,7 @@ def _window(node: Node, x: Value, w: Value) -> dict[str, Any]:
     return spatial(node, rank - 2)
 
 
-def grouped(node: Node, w: Value, groups: int) -> Value:
+def grouped(node: Node, w: NodeOutput, groups: int) -> NodeOutput:
     """The filter with the groups as an axis of its own in front."""
     first = w.shape.dims[0] if w.shape.dims is not None else None
     if first is not None and first.is_static and first.low % groups:
@@ -181,7 +183,7 @@ def grouped(node: Node, w: Value, groups: int) -> Value:
     return node.reshaped(w, node.add("Concat", node.numbers([groups, -1]), tail, axis=0))
 
 
-def biased(node: Node, value: Value, bias: Value | None, rank: int) -> Value:
+def biased(node: Node, value: NodeOutput, bias: NodeOutput | None, rank: int) -> NodeOutput:
     """With a number added for each channel."""
     if bias is None:
         return value
@@ -228,7 +230,7 @@ def conv_integer(node: Node) -> Outputs:
     return node.convert(convolved, "i32")
 
 
-def _sized(node: Node, window: dict[str, Any], x: Value, w: Value, rank: int) -> None:
+def _sized(node: Node, window: dict[str, Any], x: NodeOutput, w: NodeOutput, rank: int) -> None:
     """The pads that lead to the requested output size.
 
     That is `output_shape` if given, else the input size times the strides.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from ..builder import Value
+from ..builder import NodeOutput
 from .package import TYPES, onnx
 
 _SHOWN = 80
@@ -140,7 +140,7 @@ def python_value(attribute: Any) -> Any:
     return value
 
 
-def function_body(operator: Any, proto: Any, inputs: list[Value | None]) -> Any | None:
+def function_body(operator: Any, proto: Any, inputs: list[NodeOutput | None]) -> Any | None:
     """The function that ONNX itself defines an operator by, if there is one."""
     package = onnx()
     if operator.has_function:
@@ -159,7 +159,7 @@ def function_body(operator: Any, proto: Any, inputs: list[Value | None]) -> Any 
     return None
 
 
-def _type_proto(value: Value) -> Any:
+def _type_proto(value: NodeOutput) -> Any:
     package = onnx()
     numbers = {name: number for number, name in TYPES.items()}
     shape = value.shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_VALUE, MISSING_ATTRIBUTE
 from ...types import ElementType
-from .declaration import Node, Outputs, Value, operator
+from .declaration import Node, NodeOutput, Outputs, operator
 
 I64 = ElementType.of("i64")
 LONG = (21, 23, 24, 25)
@@ -71,7 +71,7 @@ def unsqueeze(node: Node) -> Outputs:
     return node.add("Unsqueeze", node.x, axes)
 
 
-def _axes(node: Node, *, added: bool = False) -> Value | None:
+def _axes(node: Node, *, added: bool = False) -> NodeOutput | None:
     """The axes, an attribute before version 13 and an input from then on."""
     given = node.input(1)
     listed = list(given.known) if given is not None and given.known is not None else node["axes"]
@@ -186,7 +186,7 @@ def gather_elements(node: Node) -> Outputs:
     return node.add("GatherElements", node.x, indices, axis=axis)
 
 
-def _from_front(node: Node, indices: Value, data: Value, axis: int) -> Value:
+def _from_front(node: Node, indices: NodeOutput, data: NodeOutput, axis: int) -> NodeOutput:
     """Indices counted from the front: OpenVINO's GatherElements takes no negative ones."""
     known = indices.tensor.value
     if known is not None and all(number >= 0 for number in known.lower):
@@ -342,7 +342,7 @@ def _padding(node: Node, pads: list[int], axes: list[int] | None) -> tuple[list[
     return begins, ends
 
 
-def _wrapped(node: Node, begins: list[int], ends: list[int]) -> Value:
+def _wrapped(node: Node, begins: list[int], ends: list[int]) -> NodeOutput:
     """Padding with what stands at the other end, axis by axis."""
     wrapped = node.x
     for axis, (begin, end) in enumerate(zip(begins, ends, strict=True)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE
 from ...types import ElementType
-from .declaration import Node, Outputs, Value, operator
+from .declaration import Node, NodeOutput, Outputs, operator
 
 
 def _along(node: Node, type: str) -> Outputs:
@@ -27,7 +27,7 @@ def _along(node: Node, type: str) -> Outputs:
     return node.reshaped(_softmax(node, type, flat, axis), sizes)
 
 
-def _softmax(node: Node, type: str, x: Value, axis: int) -> Value:
+def _softmax(node: Node, type: str, x: NodeOutput, axis: int) -> NodeOutput:
     if type == "Hardmax":
         i64 = ElementType.of("i64")
         rank = node.rank(x, "along its axis")
@@ -132,7 +132,7 @@ def _training(node: Node) -> Outputs:
     )
     momentum = node["momentum"]
 
-    def moved(running: Value, own: Value) -> Value:
+    def moved(running: NodeOutput, own: NodeOutput) -> NodeOutput:
         return node.add(
             "Add",
             node.add("Multiply", running, node.like(running, momentum)),

@@ -7,7 +7,7 @@ from typing import Any
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_RANK
 from ...types import ElementType
-from .declaration import Node, Outputs, Value, operator
+from .declaration import Node, NodeOutput, Outputs, operator
 from .matrix import spatial
 
 
@@ -59,7 +59,7 @@ def average_pool(node: Node) -> Outputs:
     return node.add("AvgPool", node.x, version="opset14", exclude_pad=exclude, **window)
 
 
-def _spatial_axes(node: Node) -> Value:
+def _spatial_axes(node: Node) -> NodeOutput:
     rank = node.rank(node.x, "over all spatial axes")
     if rank < 3:
         raise Violation(

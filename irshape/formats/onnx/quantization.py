@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_SHAPES
 from ...types import ElementType
-from .declaration import Node, Outputs, Value, operator
+from .declaration import Node, NodeOutput, Outputs, operator
 from .elementwise import SATURATED
 from .matrix import _window, grouped
 from .tensors import element_type
@@ -24,7 +24,7 @@ RANGE = {
 }
 
 
-def _lying(node: Node, value: Value | None, x: Value) -> Value | None:
+def _lying(node: Node, value: NodeOutput | None, x: NodeOutput) -> NodeOutput | None:
     """Scales or zero points in f32, in a shape that broadcasts to the data.
 
     There is one for all, one for each place of the axis, or one for each block of it.
@@ -102,7 +102,9 @@ def quantize(node: Node) -> Outputs:
     )
 
 
-def quantized(node: Node, scaled: Value, zero: Value | None, kind: ElementType) -> Value:
+def quantized(
+    node: Node, scaled: NodeOutput, zero: NodeOutput | None, kind: ElementType
+) -> NodeOutput:
     greatest = SATURATED.get(kind.name)
     low, high = RANGE.get(kind.name, (0, 0)) if greatest is None else (-greatest, greatest)
     if kind.name not in RANGE:
@@ -122,10 +124,12 @@ def quantized(node: Node, scaled: Value, zero: Value | None, kind: ElementType) 
     return node.convert(level, kind)
 
 
-def _real(node: Node, value: Value, scale: Value, zero: Value, *, channel: int, rank: int) -> Value:
+def _real(
+    node: Node, value: NodeOutput, scale: NodeOutput, zero: NodeOutput, *, channel: int, rank: int
+) -> NodeOutput:
     """What a quantized tensor stands for; with several scales, they lie along `channel`."""
 
-    def lying(part: Value) -> Value:
+    def lying(part: NodeOutput) -> NodeOutput:
         part = node.convert(part, "f32")
         return (
             part

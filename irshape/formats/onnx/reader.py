@@ -38,7 +38,7 @@ from ...rule_ids import (
     UNREADABLE_FILE,
 )
 from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, SCALAR, ElementType, PartialShape
-from ..builder import Builder, Value, declare
+from ..builder import Builder, NodeOutput, declare
 from . import FORMAT
 from .declaration import Node, declarations
 from .messages import (
@@ -117,11 +117,11 @@ class _Scope:
         """Those that the call gives to the function, by name."""
         self.prefix = prefix
         self.depth = depth
-        self.values: dict[str, Value] = {}
+        self.values: dict[str, NodeOutput] = {}
         self.initializers: Mapping[str, Any] = {}
         self.outer: tuple[_Scope, Builder] | None = None
         """For a branch or a loop: the enclosing scope, whose names are visible, and its builder."""
-        self.captured: list[tuple[Value, Layer]] = []
+        self.captured: list[tuple[NodeOutput, Layer]] = []
         """The values from around it that it uses, each with the Parameter that stands for it."""
 
 
@@ -196,7 +196,7 @@ class _Reader:
         builder.finish()
         return builder.model
 
-    def named(self, value: Value, name: str) -> Value:
+    def named(self, value: NodeOutput, name: str) -> NodeOutput:
         """The value with that as its first tensor name: as it is, or passed on under it."""
         first = (value.layer.outputs[value.port].tensor_names or [""])[0]
         if first == name:
@@ -205,7 +205,7 @@ class _Reader:
         passed_on.layer.outputs[0].names = _escaped(name)
         return passed_on
 
-    def value(self, name: str, scope: _Scope) -> Value | None:
+    def value(self, name: str, scope: _Scope) -> NodeOutput | None:
         """The value that a name refers to.
 
         An initializer becomes a constant at its first use. A value from around a branch or a loop
@@ -222,7 +222,7 @@ class _Reader:
                 value = scope.values[name] = self.captured(given, name, scope)
         return value
 
-    def captured(self, given: Value, name: str, scope: _Scope) -> Value:
+    def captured(self, given: NodeOutput, name: str, scope: _Scope) -> NodeOutput:
         """A value from around a branch or a loop, inside it."""
         if given.layer.type == "Const":
             constant = self.builder.model.constant(given.layer)
@@ -243,7 +243,7 @@ class _Reader:
         finally:
             self.builder = self.tensors.builder = kept
 
-    def constant(self, tensor: Any, name: str) -> Value:
+    def constant(self, tensor: Any, name: str) -> NodeOutput:
         builder = self.builder
         try:
             value = self.tensors.constant(tensor, name)
@@ -267,7 +267,7 @@ class _Reader:
                 or f"{proto.op_type}_{position}"
             )
             builder.name = scope.prefix + label
-            inputs: list[Value | None] = []
+            inputs: list[NodeOutput | None] = []
             lacking = []
             for name in proto.input:
                 value = self.value(name, scope) if name else None
@@ -288,8 +288,8 @@ class _Reader:
                     scope.values[name] = self.bound(output, name, first, scope, proto, index)
 
     def bound(
-        self, value: Value, name: str, first: int, scope: _Scope, proto: Any, index: int
-    ) -> Value:
+        self, value: NodeOutput, name: str, first: int, scope: _Scope, proto: Any, index: int
+    ) -> NodeOutput:
         """The output of a node under its name, with what the model declares of it in its port.
 
         first: the layers from this position on belong to the node.
@@ -321,8 +321,8 @@ class _Reader:
         return value
 
     def node(
-        self, proto: Any, inputs: list[Value | None], scope: _Scope
-    ) -> tuple[Value | None, ...]:
+        self, proto: Any, inputs: list[NodeOutput | None], scope: _Scope
+    ) -> tuple[NodeOutput | None, ...]:
         """The outputs of one node."""
         domain = _domain(proto.domain)
         try:
@@ -381,8 +381,8 @@ class _Reader:
             )
 
     def opaque(
-        self, proto: Any, inputs: list[Value | None], refusal: Violation
-    ) -> tuple[Value, ...]:
+        self, proto: Any, inputs: list[NodeOutput | None], refusal: Violation
+    ) -> tuple[NodeOutput, ...]:
         """Reports a node that could not be read; its outputs are as the model declares them."""
         outputs = [self.declared.get(name, UNKNOWN) for name in proto.output]
         given = [value for value in inputs if value is not None]
@@ -408,7 +408,7 @@ class _Reader:
         return named
 
     def check(
-        self, operator: Any, attributes: dict[str, Any], inputs: list[Value | None], proto: Any
+        self, operator: Any, attributes: dict[str, Any], inputs: list[NodeOutput | None], proto: Any
     ) -> None:
         """Checks a node against the schema of its operator. Raises `Violation`.
 
@@ -459,10 +459,10 @@ class _Reader:
         self,
         function: Any,
         proto: Any,
-        inputs: list[Value | None],
+        inputs: list[NodeOutput | None],
         attributes: dict[str, Any],
         scope: _Scope,
-    ) -> tuple[Value | None, ...]:
+    ) -> tuple[NodeOutput | None, ...]:
         """The outputs of a function: its nodes take the place of the one that calls it."""
         if scope.depth >= _MAX_NESTING:
             raise Violation(
@@ -544,8 +544,8 @@ class _Reader:
         return _Graph(child.body, parameters, results, inner.captured)
 
     def conditional(
-        self, inputs: list[Value | None], attributes: dict[str, Any], scope: _Scope
-    ) -> tuple[Value, ...]:
+        self, inputs: list[NodeOutput | None], attributes: dict[str, Any], scope: _Scope
+    ) -> tuple[NodeOutput, ...]:
         """If: two bodies, and what they use from around them as inputs."""
         assert inputs[0] is not None
         fed = [inputs[0]]
@@ -572,8 +572,8 @@ class _Reader:
         return self.builder.with_bodies("If", fed, bodies, maps, len(graphs["then_body"].results))
 
     def loop(
-        self, inputs: list[Value | None], attributes: dict[str, Any], scope: _Scope
-    ) -> tuple[Value, ...]:
+        self, inputs: list[NodeOutput | None], attributes: dict[str, Any], scope: _Scope
+    ) -> tuple[NodeOutput, ...]:
         """Reads a Loop.
 
         States go along back edges; outputs of the iterations are joined along a new axis in front.
@@ -634,8 +634,8 @@ class _Reader:
         )
 
     def scan(
-        self, inputs: list[Value | None], attributes: dict[str, Any], scope: _Scope
-    ) -> tuple[Value, ...]:
+        self, inputs: list[NodeOutput | None], attributes: dict[str, Any], scope: _Scope
+    ) -> tuple[NodeOutput, ...]:
         """Scan: states along back edges, inputs in slices, outputs joined."""
         graph, builder = attributes["body"].g, self.builder
         count = attributes["num_scan_inputs"].i
@@ -719,7 +719,7 @@ class _Reader:
         )
 
 
-def _check_count(operator: Any, inputs: list[Value | None], proto: Any) -> None:
+def _check_count(operator: Any, inputs: list[NodeOutput | None], proto: Any) -> None:
     """Raises `Violation` for a number of inputs that the operator does not take."""
     least, most = operator.min_input, operator.max_input
     if not least <= len(inputs) <= most or any(
@@ -754,7 +754,7 @@ def _listed(attributes: dict[str, Any], name: str, length: int) -> list[int]:
     return numbers
 
 
-def _scan_axes(inputs: list[Value], listed: list[int]) -> list[int]:
+def _scan_axes(inputs: list[NodeOutput], listed: list[int]) -> list[int]:
     """The axis along which each input of a Scan is sliced, from 0. Raises `Violation`."""
     axes = []
     for value, axis in zip(inputs, listed, strict=True):
@@ -768,7 +768,7 @@ def _scan_axes(inputs: list[Value], listed: list[int]) -> list[int]:
     return axes
 
 
-def _scan_inputs(graph: Any, values: list[Value], axes: list[int]) -> list[tuple[str, Tensor]]:
+def _scan_inputs(graph: Any, values: list[NodeOutput], axes: list[int]) -> list[tuple[str, Tensor]]:
     """What the inputs of the body of a Scan are: the states, and slices of the other values."""
     number = len(values) - len(axes)
     given = []
@@ -811,7 +811,7 @@ class _Graph(NamedTuple):
     body: Body
     parameters: list[Layer]
     results: list[Layer]
-    captured: list[tuple[Value, Layer]]
+    captured: list[tuple[NodeOutput, Layer]]
 
 
 class _Undefined(Violation):

@@ -7,10 +7,10 @@ from math import inf
 from ...faults import Violation
 from ...rule_ids import INPUT_SHAPES
 from ...types import ElementType
-from .declaration import Node, Outputs, Value, operator
+from .declaration import Node, NodeOutput, Outputs, operator
 
 
-def axes_of(node: Node) -> Value | None:
+def axes_of(node: Node) -> NodeOutput | None:
     """The axes of a reduction as an input; None where nothing is reduced. Without axes all are."""
     x, given = node.x, node.input(1)
     if given is not None and given.known != () and given.shape.static != (0,):
@@ -38,7 +38,7 @@ def axes_of(node: Node) -> Value | None:
     )
 
 
-def reduced(node: Node, type: str, value: Value, axes: Value | None) -> Value:
+def reduced(node: Node, type: str, value: NodeOutput, axes: NodeOutput | None) -> NodeOutput:
     return value if axes is None else node.add(type, value, axes, keep_dims=node.flag("keepdims"))
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from ...faults import Violation
 from ...rule_ids import ATTRIBUTE_VALUE, MISSING_ATTRIBUTE
-from .declaration import Node, Outputs, Value, operator
+from .declaration import Node, NodeOutput, Outputs, operator
 
 ACTIVATIONS = {"RNN": ["tanh"], "GRU": ["sigmoid", "tanh"], "LSTM": ["sigmoid", "tanh", "tanh"]}
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 
 
-def _parts(node: Node) -> tuple[list[Value], dict[str, Any], bool]:
+def _parts(node: Node) -> tuple[list[NodeOutput], dict[str, Any], bool]:
     """The inputs and attributes of OpenVINO's sequence, which has the batch first.
 
     The last one says whether ONNX's layout has it first too.
@@ -40,7 +40,7 @@ def _parts(node: Node) -> tuple[list[Value], dict[str, Any], bool]:
     kind = x.element_type.name
     wanted = node.add("Concat", batch, node.numbers([directions, hidden]), axis=0)
 
-    def state(index: int) -> Value:
+    def state(index: int) -> NodeOutput:
         given = node.input(index)
         if given is None:
             return node.add(
@@ -96,7 +96,7 @@ def _attributes(node: Node, hidden: int, directions: int) -> dict[str, Any]:
     return attributes
 
 
-def _ordered(node: Node, value: Value) -> Value:
+def _ordered(node: Node, value: NodeOutput) -> NodeOutput:
     """The gates of an LSTM in OpenVINO's order: forget, input, cell, output.
 
     ONNX has input, output, forget, cell.
@@ -108,7 +108,7 @@ def _ordered(node: Node, value: Value) -> Value:
     return node.add("Concat", f, i, c, o, axis=1)
 
 
-def _bias(node: Node, directions: int, hidden: int, kind: str) -> Value:
+def _bias(node: Node, directions: int, hidden: int, kind: str) -> NodeOutput:
     """The sum of the two biases; a GRU that applies its reset late keeps both of the last gate."""
     given, gates = node.input(3), GATES[node.operator]
     late = node.operator == "GRU" and bool(node["linear_before_reset"])
@@ -130,7 +130,7 @@ def _bias(node: Node, directions: int, hidden: int, kind: str) -> Value:
     return node.add("Concat", node.add("Add", both, both_h), last_x, last_h, axis=1)
 
 
-def _made(node: Node, outputs: tuple[Value, ...], batch_first: bool) -> Outputs:
+def _made(node: Node, outputs: tuple[NodeOutput, ...], batch_first: bool) -> Outputs:
     """ONNX's order of axes: the sequence (with layout 1, the batch) first, then the direction."""
     whole = node.add(
         "Transpose", outputs[0], node.numbers([0, 2, 1, 3] if batch_first else [2, 1, 0, 3])

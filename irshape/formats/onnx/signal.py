@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...faults import Violation
 from ...rule_ids import INPUT_SHAPES
-from .declaration import Node, Outputs, Value, operator
+from .declaration import Node, NodeOutput, Outputs, operator
 
 
 @operator("DFT", 17, 20)
@@ -67,6 +67,6 @@ def dft(node: Node) -> Outputs:
     return node.add("IDFT" if inverse else "DFT", _complex(node, x, real), axes, *sizes)
 
 
-def _complex(node: Node, x: Value, real: bool) -> Value:
+def _complex(node: Node, x: NodeOutput, real: bool) -> NodeOutput:
     """Real numbers with an imaginary part of 0."""
     return node.add("Concat", x, node.add("Multiply", x, node.like(x, 0)), axis=-1) if real else x

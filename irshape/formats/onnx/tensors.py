@@ -23,7 +23,7 @@ from ...rule_ids import (
     RuleId,
 )
 from ...types import DYNAMIC_SHAPE, DYNAMIC_TYPE, ElementType, PartialShape
-from ..builder import Builder, Value
+from ..builder import Builder, NodeOutput
 from .package import TYPES, onnx
 
 
@@ -65,7 +65,7 @@ class Tensors:
         self.folder = folder
         self._mapped: dict[str, mmap.mmap | bytes] = {}
 
-    def constant(self, tensor: Any, name: str) -> Value:
+    def constant(self, tensor: Any, name: str) -> NodeOutput:
         """A Const layer of a TensorProto. Raises `Violation`."""
         kind = element_type(tensor.data_type)
         shape = tuple(tensor.dims)
@@ -115,7 +115,7 @@ class Tensors:
             )
         return pack(onnx().numpy_helper.to_array(tensor), kind)
 
-    def strings(self, texts: Any, shape: tuple[int, ...], elements: int, name: str) -> Value:
+    def strings(self, texts: Any, shape: tuple[int, ...], elements: int, name: str) -> NodeOutput:
         """A constant of texts, laid out as in a .bin."""
         if len(texts) != elements:
             raise Violation(
@@ -132,7 +132,7 @@ class Tensors:
 
     def external(
         self, tensor: Any, kind: ElementType, shape: tuple[int, ...], needed: int, name: str
-    ) -> Value:
+    ) -> NodeOutput:
         """A constant in another file of the model's folder.
 
         If the file cannot be used, that is noted, and the value is unknown.

@@ -28,7 +28,7 @@ def number(tensor: Array | None, default: float = 0) -> Any:
     return default if tensor is None else tensor.ravel()[0]
 
 
-class Suppression(Operation):
+class BoxSuppression(Operation):
     """What all versions share: boxes, their scores for each class, and the thresholds.
 
     Every class of every batch item is treated separately.
@@ -109,7 +109,7 @@ class Suppression(Operation):
         return np.exp(np.float32(-0.5) / sigma * common * common)
 
 
-class NonMaxSuppression_1(Suppression):
+class NonMaxSuppression_1(BoxSuppression):
     """The triplets [batch item, class, box] of the boxes that are kept.
 
     They are padded with -1 to min(boxes, max_output_boxes_per_class * classes) rows. The CPU plugin
@@ -285,7 +285,7 @@ class NonMaxSuppression_9(NonMaxSuppression_5):
     since = 9
 
     def fading(self, common: Array, iou_threshold: Any, sigma: Any) -> Array:
-        return Suppression.fading(self, common, iou_threshold, sigma)
+        return BoxSuppression.fading(self, common, iou_threshold, sigma)
 
 
 def selected(
@@ -311,7 +311,7 @@ def as_outputs(
     return indices.astype(integer), scored, np.array([len(indices)], dtype=integer)
 
 
-class NMSRotated(Suppression):
+class NMSRotated(BoxSuppression):
     """Suppression of boxes given as [center x, center y, width, height, angle in radians].
 
     Specification: NMSRotated-13.

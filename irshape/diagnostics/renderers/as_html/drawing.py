@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from ....model.graph import Layer
-from ...neighbourhood import Edge, Neighbourhood
+from ...neighbourhood import Connection, Neighbourhood
 from ..common import shortened
 from .markup import text
 
@@ -26,7 +26,7 @@ Marker = Callable[[Layer], tuple[str, str]]
 
 
 class _Row(NamedTuple):
-    edge: Edge | None
+    edge: Connection | None
     repeated: bool = False
     """Whether the line comes from the port of the row above."""
     left_out: int = 0
@@ -57,7 +57,7 @@ def drawing(neighbourhood: Neighbourhood, mark: Marker) -> str:
     )
 
 
-def _rows(edges: Sequence[Edge]) -> list[_Row]:
+def _rows(edges: Sequence[Connection]) -> list[_Row]:
     rows = [
         _Row(edge, index > 0 and edges[index - 1].port == edge.port and edge.other is not None)
         for index, edge in enumerate(edges[:MAX_ROWS])
@@ -158,7 +158,7 @@ def _line(row: _Row, start: float, y: float, incoming: bool) -> str:
     )
 
 
-def _labels(edge: Edge, repeated: bool) -> list[tuple[str, str]]:
+def _labels(edge: Connection, repeated: bool) -> list[tuple[str, str]]:
     """What stands at a line, the first above it: kinds and texts."""
     labels: list[tuple[str, str]] = []
     if not repeated:

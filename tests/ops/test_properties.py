@@ -72,7 +72,7 @@ def _other(dim: str, chance: random.Random) -> str:
             "?",
             f"{max(size - 1, 0)}..{size + 2}",
             f"{size}..",
-            f"..{size}",
+            f"..{max(size, 1)}",  # "..0" is 0, which comes below; its port would say -1
             str(size + 1),
             "1",
             "0",

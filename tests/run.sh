@@ -20,6 +20,8 @@ bin=.venv-dev/bin
 "$bin/python" -m pip install --quiet --upgrade 'pip>=25.1' # the first that knows --group
 "$bin/python" -m pip install --quiet --editable . --group dev
 
+unset PYTHONDONTWRITEBYTECODE # the tests start the command hundreds of times
+
 "$bin/ruff" check
 "$bin/ruff" format --check
 "$bin/mypy"

@@ -12,8 +12,6 @@ PACKAGE = Path(__file__).resolve().parents[1] / "irshape"
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 LONGEST = 60
 """Lines of a function, its docstring not counted."""
-LONGER: dict[str, str] = {}
-"""Functions that may be longer, as `file:function`, each with its reason."""
 VAGUE = {"found", "made"}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -50,18 +48,8 @@ def vague(tree: ast.AST) -> list[str]:
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_functions_and_locals(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    file = path.relative_to(PACKAGE).as_posix()
-    longer = {
-        name: count for name, count in too_long(tree).items() if f"{file}:{name}" not in LONGER
-    }
-    assert longer == {}
+    assert too_long(tree) == {}
     assert vague(tree) == []
-
-
-def test_a_function_that_may_be_longer_is() -> None:
-    for place in LONGER:
-        file, _, name = place.partition(":")
-        assert name in too_long(ast.parse((PACKAGE / file).read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,14 @@ def model_of(graph: Structure) -> Model:
 
 def save_graph(graph: Structure, path: str | os.PathLike[str]) -> None:
     """`Graph.save`."""
+    write_together(files_of(graph, path))
+
+
+def files_of(graph: Structure, path: str | os.PathLike[str]) -> dict[Path, bytes | Iterator[bytes]]:
+    """The contents of the .bin and of the .xml that `Graph.save` writes, by their paths.
+
+    Raises as `Graph.save` does.
+    """
     target = Path(path)
     if target.suffix != ".xml":
         raise ValueError(f"'{target}': the name of an IR ends in .xml")
@@ -106,9 +114,7 @@ def save_graph(graph: Structure, path: str | os.PathLike[str]) -> None:
     spare = there - used
     places = _Compact() if spare > max(there // 10, 1 << 12) else AS_THEY_ARE
     text = text_of(graph, places)
-    files: dict[Path, bytes | Iterator[bytes]] = {target: text}
-    files = {target.with_suffix(".bin"): _pieces(graph, places), **files}
-    write_together(files)
+    return {target.with_suffix(".bin"): _pieces(graph, places), target: text}
 
 
 def _pieces(graph: Structure, places: _Places | _Compact) -> Iterator[bytes]:

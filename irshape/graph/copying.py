@@ -21,7 +21,7 @@ G = TypeVar("G", bound=Editing)
 def duplicate(graph: G) -> G:
     """A graph of the same layers, ids and text, which can be changed on its own."""
     twin = type(graph)(name=graph.name)
-    twin.source = graph.source
+    twin.source, twin.compact = graph.source, graph.compact
     twin.store.version = graph.store.version
     twin.bytes.extend(graph.bytes)
     _copy_all(graph, twin)

@@ -39,6 +39,8 @@ class Structure:
         self.back_edges: tuple[BackEdge, ...] = ()
         """Of the body of a Loop or TensorIterator: from a Result to the Parameter of the next
         iteration, by id."""
+        self.compact = False
+        """Whether a saved .bin must hold nothing but what is needed: weights were stripped."""
         self._layers: dict[GraphLayer, None] = {}
         self._by_id: dict[str, GraphLayer] = {}
         self._by_name: dict[str, list[GraphLayer]] = {}

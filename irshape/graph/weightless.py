@@ -39,6 +39,7 @@ def stripped(graph: Editing, keep_bytes: int) -> int:
         graph.changes.note(lambda: graph.bytes.reset(mark))
         for layer in large:
             _moved_to(layer, offset)
+        graph._set(graph, "compact", True)
     return sum(large.values())
 
 

@@ -112,7 +112,8 @@ def files_of(graph: Structure, path: str | os.PathLike[str]) -> dict[Path, bytes
             )
     used, there = sum(size for _, size in needed), len(graph.bytes)
     spare = there - used
-    places = _Compact() if spare > max(there // 10, 1 << 12) else AS_THEY_ARE
+    compact = spare > (0 if graph.compact else max(there // 10, 1 << 12))
+    places = _Compact() if compact else AS_THEY_ARE
     text = text_of(graph, places)
     return {target.with_suffix(".bin"): _pieces(graph, places), target: text}
 

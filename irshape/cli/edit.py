@@ -1,0 +1,425 @@
+"""`irshape edit`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from ..spelling import counted, suggestion
+from .common import pairs
+from .graphs import (
+    SeveralValues,
+    check_outputs,
+    graph_or_exit,
+    output_options,
+    refusals,
+    write_graphs,
+)
+
+if TYPE_CHECKING:
+    from ..graph.graph import Graph
+    from ..graph.nodes import Output
+
+F = TypeVar("F", bound=Callable[..., Any])
+Given = Mapping[str, Any]
+"""The options by the names of their parameters."""
+
+
+class Step(NamedTuple):
+    """A change.
+
+    parameters: the options of which any asks for it. apply: makes it; what it returns is told on
+    standard error.
+    """
+
+    parameters: tuple[str, ...]
+    apply: Callable[[Graph, Given], str | None]
+
+
+def _many(flag: str, metavar: str, help: str) -> Callable[[F], F]:
+    return click.option(flag, multiple=True, metavar=f"{metavar}...", help=help)
+
+
+def _restore(graph: Graph, given: Given) -> str:
+    other = graph_or_exit(given["restore_weights"], "beside")
+    return f"{counted(graph.restore_weights(other), 'constant')} restored"
+
+
+def _make_stateless(graph: Graph, given: Given) -> str:
+    names = graph.make_stateless()
+    return f"{counted(len(names), 'variable')} turned into inputs and outputs"
+
+
+def _make_stateful(graph: Graph, given: Given) -> None:
+    graph.make_stateful(
+        pairs(given["make_stateful"], "--make-stateful"),
+        beam_idx=given["beam_idx"],
+        batch_from=given["batch_from"],
+    )
+
+
+def _reshape(graph: Graph, given: Given) -> None:
+    graph.reshape(pairs(given["reshape"], "--reshape"))
+
+
+def _pin(graph: Graph, given: Given) -> None:
+    graph.pin(**{name: given[name] for name in ("batch", "seq") if given[name] is not None})
+
+
+def _bind(graph: Graph, given: Given) -> None:
+    for name, text in pairs(given["bind"], "--bind").items():
+        graph.bind(name, _value(text))
+
+
+def _value(text: str) -> Any:
+    """A value of the command line: JSON, or the path of a .npy file. Raises `ValueError`."""
+    if text.endswith(".npy"):
+        from ..execution.inputs import read_array
+
+        return read_array(text)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise ValueError(
+            f"'{text}' is no value; give a number, a list as [1, 2], or a FILE.npy"
+        ) from None
+
+
+def _drop_fake_quantize(graph: Graph, given: Given) -> str:
+    return f"{counted(graph.drop_fake_quantize(), 'FakeQuantize')} removed"
+
+
+def _set(graph: Graph, given: Given) -> None:
+    with graph.batch():
+        for place, text in pairs(given["set"], "--set").items():
+            name, colon, attribute = place.rpartition(":")
+            if not colon:
+                raise ValueError(f"--set takes LAYER:ATTRIBUTE=VALUE, got '{place}={text}'")
+            layer = graph[name]
+            layer.set(**{attribute: _attribute(type(layer.operation), attribute, text)})
+
+
+def _attribute(operation: Any, name: str, text: str) -> Any:
+    """The value that a text stands for. Raises `ValueError`."""
+    from ..ops.kinds import Malformed
+
+    declared = next(
+        (each for key, each in operation.attributes.items() if name in (key, each.name)), None
+    )
+    if declared is None:
+        close = suggestion(name, [each.name for each in operation.attributes.values()])
+        raise ValueError(f"{operation.type_name()} has no attribute '{name}'{close}")
+    try:
+        return declared.kind.read(text)
+    except Malformed as malformed:
+        raise ValueError(f"{name}='{text}' is not {malformed.expected}") from None
+
+
+def _remove(graph: Graph, given: Given) -> None:
+    for name in given["remove"]:
+        layer_name, colon, index = name.rpartition(":")
+        if name not in graph and colon and layer_name in graph and index.isdigit():
+            graph[layer_name].remove(bypass=int(index))
+        else:
+            layer = graph[name]
+            layer.remove(bypass=0 if layer.inputs and len(layer.outputs) == 1 else None)
+    graph.clean(duplicates=False)
+
+
+def _add_outputs(graph: Graph, given: Given) -> None:
+    for name in given["add_output"]:
+        graph.add_output(name)
+
+
+def _cut(graph: Graph, given: Given) -> None:
+    for name in given["cut"]:
+        graph.cut(name)
+
+
+def _drop_outputs(graph: Graph, given: Given) -> None:
+    for name in given["drop_output"]:
+        graph.drop_output(name)
+
+
+def _drop_inputs(graph: Graph, given: Given) -> str | None:
+    unused = [layer for layer in graph.parameters if not any(layer.users)]
+    for layer in unused:
+        layer.remove()
+    return f"{counted(len(unused), 'unused input')} removed"
+
+
+BEFORE = ("input_type", "input_layout", "mean", "scale")
+AFTER = ("output_type", "output_layout")
+
+
+def _preprocess(graph: Graph, given: Given) -> None:
+    for tensor, wanted in _by_tensor(graph, given, BEFORE).items():
+        graph.preprocess(
+            _name(tensor),
+            element_type=wanted.get("input_type"),
+            layout=_layouts(wanted.get("input_layout"), "--input-layout"),
+            mean=_numbers(wanted.get("mean")),
+            scale=_numbers(wanted.get("scale")),
+        )
+
+
+def _postprocess(graph: Graph, given: Given) -> None:
+    for tensor, wanted in _by_tensor(graph, given, AFTER).items():
+        graph.postprocess(
+            _name(tensor),
+            element_type=wanted.get("output_type"),
+            layout=_layouts(wanted.get("output_layout"), "--output-layout"),
+        )
+
+
+def _by_tensor(graph: Graph, given: Given, options: Iterable[str]) -> dict[Output, dict[str, str]]:
+    """What several options say of one tensor."""
+    wanted: dict[Output, dict[str, str]] = {}
+    for option in options:
+        flag = f"--{option.replace('_', '-')}"
+        for name, text in pairs(given[option], flag).items():
+            wanted.setdefault(graph.tensor(name), {})[option] = text
+    return wanted
+
+
+def _name(tensor: Output) -> str:
+    return tensor.names[0] if tensor.names else f"{tensor.layer.name}:{tensor.index}"
+
+
+def _layouts(text: str | None, flag: str) -> tuple[str, str] | None:
+    if text is None:
+        return None
+    before, colon, after = text.partition(":")
+    if not colon or not before or not after:
+        raise ValueError(f"{flag} takes NAME=FROM:TO, as image=NHWC:NCHW, got '{text}'")
+    return before, after
+
+
+def _numbers(text: str | None) -> Any:
+    return None if text is None else _value(text)
+
+
+def _fold(graph: Graph, given: Given) -> str:
+    return f"{counted(graph.fold(), 'layer')} computed"
+
+
+def _clean(graph: Graph, given: Given) -> str:
+    return f"{counted(graph.clean(), 'layer')} removed"
+
+
+def _to_f16(graph: Graph, given: Given) -> str:
+    return f"{counted(graph.to_f16(keep=given['keep']), 'layer')} computed in f16"
+
+
+def _compress(graph: Graph, given: Given) -> str:
+    return f"{counted(graph.compress_to_f16(keep=given['keep']), 'constant')} stored in f16"
+
+
+def _strip(graph: Graph, given: Given) -> str:
+    return f"{graph.strip_weights():,} bytes of weights removed"
+
+
+def _rename(graph: Graph, given: Given) -> None:
+    graph.rename(pairs(given["rename"], "--rename"))
+
+
+STEPS = (
+    Step(("restore_weights",), _restore),
+    Step(("make_stateless",), _make_stateless),
+    Step(("make_stateful",), _make_stateful),
+    Step(("reshape",), _reshape),
+    Step(("batch", "seq"), _pin),
+    Step(("bind",), _bind),
+    Step(("set",), _set),
+    Step(("drop_fake_quantize",), _drop_fake_quantize),
+    Step(("remove",), _remove),
+    Step(("cut",), _cut),
+    Step(("add_output",), _add_outputs),
+    Step(("drop_output",), _drop_outputs),
+    Step(("drop_unused_inputs",), _drop_inputs),
+    Step(BEFORE, _preprocess),
+    Step(AFTER, _postprocess),
+    Step(("fold",), _fold),
+    Step(("clean",), _clean),
+    Step(("f16",), _to_f16),
+    Step(("compress_to_f16",), _compress),
+    Step(("strip_weights",), _strip),
+    Step(("rename",), _rename),
+)
+"""The changes in the order in which they are made, which is that of the options."""
+
+_OPTIONS = (
+    click.option(
+        "--restore-weights",
+        metavar="OTHER.xml",
+        help="Take the values of constants from those of the same name in another model.",
+    ),
+    click.option("--make-stateless", is_flag=True, help="Turn variables into inputs and outputs."),
+    _many(
+        "--make-stateful",
+        "IN=OUT",
+        "Turn an input and the output with its next value into a variable, as "
+        "past.0.key=present.0.key.",
+    ),
+    click.option(
+        "--beam-idx",
+        metavar="NAME",
+        help="With --make-stateful: add this input, by which the variables are reordered.",
+    ),
+    click.option(
+        "--batch-from",
+        metavar="NAME",
+        help="With --make-stateful: the input whose axis 0 is the batch size of the variables.",
+    ),
+    _many("--reshape", "NAME=SHAPE", "Give an input another shape, as x=[1,3,?,?]."),
+    click.option("--batch", metavar="SIZE", help="Set axis 0 of every input, as 1 or 1..8."),
+    click.option(
+        "--seq", metavar="SIZE", help="Set axis 1 of every input where it is dynamic, as 1..1024."
+    ),
+    _many(
+        "--bind",
+        "NAME=VALUE",
+        "Replace an input by a constant: a number, a list as [1,2], or a FILE.npy.",
+    ),
+    _many(
+        "--set",
+        "LAYER:ATTRIBUTE=VALUE",
+        "Change an attribute, written as in the file, as mean:keep_dims=true.",
+    ),
+    click.option("--drop-fake-quantize", is_flag=True, help="Remove all FakeQuantize layers."),
+    _many(
+        "--remove",
+        "LAYER[:INPUT]",
+        "Remove a layer; what it fed is fed by its input 0, or by the one given.",
+    ),
+    _many("--cut", "NAME", "Make a tensor an input, and remove what only led to it."),
+    _many("--add-output", "NAME", "Make a tensor an output."),
+    _many("--drop-output", "NAME", "Remove an output, and what only led to it. Inputs stay."),
+    click.option(
+        "--drop-unused-inputs", is_flag=True, help="Remove the inputs that no layer takes."
+    ),
+    _many(
+        "--input-type",
+        "NAME=TYPE",
+        "Let an input take another element type, as image=u8; a Convert follows it.",
+    ),
+    _many(
+        "--input-layout",
+        "NAME=FROM:TO",
+        "Let an input take another layout, as image=NHWC:NCHW; a Transpose follows it.",
+    ),
+    _many(
+        "--mean",
+        "NAME=VALUE",
+        "Subtract this from an input: a number, or a list with one for each channel.",
+    ),
+    _many("--scale", "NAME=VALUE", "Then divide the input by this."),
+    _many("--output-type", "NAME=TYPE", "Convert an output to another element type."),
+    _many("--output-layout", "NAME=FROM:TO", "Transpose an output to another layout."),
+    click.option("--fold", is_flag=True, help="Compute what depends on constants alone."),
+    click.option(
+        "--clean",
+        is_flag=True,
+        help="Remove layers that lead to no output, and those that compute the same again.",
+    ),
+    click.option("--f16", is_flag=True, help="Let f32 layers compute in f16."),
+    click.option(
+        "--compress-to-f16",
+        is_flag=True,
+        help="Store weights in f16; layers compute in f32 as before.",
+    ),
+    _many(
+        "--keep",
+        "PATTERN",
+        "With --f16 and --compress-to-f16: leave layers as they are whose name or type matches, "
+        "as '*norm*' or Softmax.",
+    ),
+    click.option(
+        "--strip-weights",
+        is_flag=True,
+        help="Replace large constants by zeros that take no room, to share a model without them.",
+    ),
+    _many("--rename", "OLD=NEW", "Rename a tensor or a layer. Two names can be swapped."),
+)
+
+
+def _edit_options(function: F) -> F:
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+@click.command("edit", cls=SeveralValues, short_help="Change a model.")
+@click.argument("model", metavar="MODEL")
+@_edit_options
+@output_options
+def command(
+    model: str,
+    output: str,
+    name: str | None,
+    quiet: bool,
+    overwrite: bool,
+    weights: str,
+    **given: Any,
+) -> None:
+    """Change a model, and write it as another one.
+
+    The changes are made in the order of the options below, whatever their order on the command
+    line. Names are those of the model that is read, as --rename comes last. Every change is
+    checked: types and shapes are inferred anew where it reaches, and what an operation refuses is
+    reported with the layer.
+
+    NAME is the name of a tensor, the name or the id of a layer with one output, or LAYER:INDEX.
+    Options that are repeatable take several values: --cut a b. MODEL is an IR, an ONNX model or a
+    oneDNN graph; - is standard input. What is not changed keeps its text: names, ids, order,
+    comments.
+
+    \b
+    Examples:
+      irshape edit model.xml --rename x=image y=scores -o renamed.xml
+      irshape edit model.xml --reshape x=[1,3,224,224] --fold -o static.xml
+      irshape edit model.xml --input-type x=u8 --input-layout x=NHWC:NCHW --scale x=255 -o new.xml
+      irshape edit model.xml --f16 --keep '*norm*' Softmax -o half.xml
+      irshape edit model.xml --cut encoder/out --add-output decoder/mean -o decoder.xml
+
+    Exit status: 0; 1 if the model is not sound or a change cannot be made; 2 if a name does not
+    exist, a value cannot be read, or a path cannot be opened. Files appear completely or not at
+    all.
+    """
+    steps = [step for step in STEPS if any(_asked(given[each]) for each in step.parameters)]
+    _check_companions(given)
+    if not steps and name is None:
+        raise click.UsageError("say what to change; `irshape edit --help` lists the changes")
+    check_outputs([(model, weights)], [output], overwrite)
+    graph = graph_or_exit(model, weights)
+    for step in steps:
+        flags = [f"--{each.replace('_', '-')}" for each in step.parameters if _asked(given[each])]
+        with refusals(flags[0]):
+            account = step.apply(graph, given)
+        if account is not None and not quiet:
+            click.echo(f"{flags[0]}: {account}", err=True)
+    if name is not None:
+        graph.name = name
+    write_graphs({output: graph}, quiet=quiet)
+
+
+def _asked(value: Any) -> bool:
+    return value not in (None, False, ())
+
+
+_COMPANIONS = {
+    "beam_idx": ("make_stateful",),
+    "batch_from": ("make_stateful",),
+    "keep": ("f16", "compress_to_f16"),
+}
+"""Options that mean something only beside others."""
+
+
+def _check_companions(given: Given) -> None:
+    for option, others in _COMPANIONS.items():
+        if _asked(given[option]) and not any(_asked(given[other]) for other in others):
+            flags = " or ".join(f"--{other.replace('_', '-')}" for other in others)
+            raise click.UsageError(f"--{option.replace('_', '-')} belongs to {flags}")

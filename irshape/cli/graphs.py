@@ -1,0 +1,214 @@
+"""What the commands that change models share: their names and paths, and how the result is told."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ..spelling import counted
+from .common import echo, load_or_exit, refuse_overwriting
+
+if TYPE_CHECKING:
+    from ..graph.graph import Graph
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class SeveralValues(click.Command):
+    """A command whose repeatable options take several values: `--from a b` is `--from a --from b`.
+
+    What follows the first value belongs to the option once all models are named: they stand first.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, list(self._spread(args)))
+
+    def _spread(self, args: Sequence[str]) -> Iterator[str]:
+        """The arguments with the name of the option before each of its values."""
+        options = {
+            name: each
+            for each in self.params
+            if isinstance(each, click.Option)
+            for name in each.opts
+        }
+        awaited = sum(each.nargs for each in self.params if isinstance(each, click.Argument))
+        words = iter(args)
+        taking: str | None = None
+        for word in words:
+            if word == "--":
+                yield word
+                yield from words
+            elif word.startswith("-") and word != "-":
+                name, equals, _ = word.partition("=")
+                option = options.get(name)
+                taking = None
+                yield word
+                if option is None or option.is_flag:
+                    continue
+                if not equals:
+                    yield from (value for value in [next(words, None)] if value is not None)
+                taking = name if option.multiple else None
+            elif taking is not None and awaited <= 0:
+                yield from (taking, word)
+            else:
+                awaited -= 1
+                yield word
+
+
+def output_options(function: F) -> F:
+    """The options of commands that write one model."""
+    from .common import overwrite_option, weights_option
+
+    function = overwrite_option(weights_option(function))
+    function = quiet_option(function)
+    function = click.option(
+        "--name", metavar="NAME", help="The name of the new model. [default: that of MODEL]"
+    )(function)
+    return click.option(
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT.xml",
+        help="The IR to write; its .bin goes beside it. With - the .xml goes to standard output, "
+        "which needs no new .bin: all constants must be those of the original.",
+    )(function)
+
+
+def quiet_option(function: F) -> F:
+    return click.option(
+        "-q", "--quiet", is_flag=True, help="Do not tell on standard error what was written."
+    )(function)
+
+
+def graph_or_exit(path: str, weights: str) -> Graph:
+    """The model as a graph, or exit status 1 with the diagnostics on stderr."""
+    from ..diagnostics.report import LoadError
+    from ..graph.errors import GraphError
+    from ..graph.graph import Graph
+
+    model = load_or_exit(path, weights)
+    try:
+        return Graph(model)
+    except LoadError as problem:
+        from ..diagnostics.renderers.common import plain
+
+        for diagnostic in problem.diagnostics:
+            click.echo(plain(f"{problem.path}:{diagnostic}"), err=True)
+        click.echo(
+            f"irshape: '{plain(path)}' has {counted(len(problem.diagnostics), 'error')}, and only "
+            "a sound model can be changed; `irshape fix` may help",
+            err=True,
+        )
+    except GraphError as problem:
+        click.echo(f"irshape: '{path}': {problem}", err=True)
+    raise click.exceptions.Exit(1)
+
+
+@contextmanager
+def refusals(subject: str = "") -> Iterator[None]:
+    """Ends the command where a change cannot be made.
+
+    Exit status 2 for a name that nothing has or a value that cannot be read, 1 for what an
+    operation refuses; nothing is written.
+
+    subject: what the message begins with, such as the option.
+    """
+    from ..diagnostics.renderers.common import plain
+    from ..graph.errors import GraphError
+
+    prefix = f"{subject}: " if subject else ""
+    try:
+        yield
+    except KeyError as problem:
+        raise click.UsageError(plain(f"{prefix}{problem.args[0]}")) from None
+    except GraphError as problem:
+        click.echo(plain(f"irshape: {prefix}{problem}"), err=True)
+        click.echo("irshape: nothing was written", err=True)
+        raise click.exceptions.Exit(1) from None
+    except ValueError as problem:
+        raise click.UsageError(plain(f"{prefix}{problem}")) from None
+
+
+def check_outputs(
+    sources: Sequence[tuple[str, str]], outputs: Sequence[str], overwrite: bool
+) -> None:
+    """Raises `UsageError` for outputs that are no IR or would replace a model that is read.
+
+    sources: the path of each model, and its `--weights`.
+    """
+    for output in outputs:
+        if output == "-":
+            continue
+        if not output.endswith(".xml"):
+            raise click.UsageError(f"'{output}': the name of an IR ends in .xml")
+        for source, weights in sources:
+            refuse_overwriting(source, output, weights, overwrite)
+
+
+def write_graphs(graphs: Mapping[str, Graph], *, quiet: bool) -> None:
+    """Writes graphs to their paths, all of them or none, and tells what each has become."""
+    from ..formats.atomic import write_together
+    from ..graph.writing import files_of
+
+    files: dict[Path, bytes | Iterator[bytes]] = {}
+    with refusals():
+        for path, graph in graphs.items():
+            if path == "-":
+                echo(_text_alone(graph), newline=False)
+            else:
+                files |= files_of(graph, path)
+    if files:
+        write_together(files)
+    if not quiet:
+        for path, graph in graphs.items():
+            click.echo("\n".join(account(graph, "<stdout>" if path == "-" else path)), err=True)
+
+
+def _text_alone(graph: Graph) -> bytes:
+    """The .xml of a graph that needs no .bin but that of its original. Raises `GraphError`."""
+    from ..graph.errors import GraphError
+    from ..graph.writing import AS_THEY_ARE, text_of
+    from ..model.weights import Constant
+
+    source = graph.source
+    weights = None if source is None or not source.format.ports_as_written else source.weights
+    there = 0 if weights is None or weights.data is None else len(weights.data)
+    for layer in graph.walk():
+        if layer.raw.is_constant:
+            constant = Constant.of(layer.raw.items, None)
+            if constant.size and constant.offset + constant.size > there:
+                raise GraphError(
+                    f"{layer.label} is not in the .bin of the original, so the .xml alone is not "
+                    "enough",
+                    help="write to a file, as in -o OUT.xml",
+                )
+    return text_of(graph, AS_THEY_ARE)
+
+
+def account(graph: Graph, path: str) -> Iterator[str]:
+    """What a graph consists of: its layers, inputs and outputs, for people."""
+    from ..diagnostics.renderers.common import plain
+
+    yield f"{plain(path)}: {counted(sum(1 for _ in graph.walk()), 'layer')}"
+    for word, tensors in (("input", graph.inputs), ("output", graph.outputs)):
+        for tensor in tensors:
+            names = ", ".join(tensor.names) or tensor.layer.name
+            yield f"  {word:6} {plain(names)}  {tensor}"
+
+
+def listed(names: Sequence[str], limit: int = 8) -> str:
+    """Names for a message, the first of many."""
+    more = f", and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(f"'{name}'" for name in names[:limit]) + more
+
+
+def paths_of_parts(output: str, count: int) -> list[str]:
+    """`OUT_1.xml`, `OUT_2.xml` … for `OUT.xml`, with as many digits as the last one needs."""
+    stem, extension = os.path.splitext(output)
+    width = len(str(count))
+    return [f"{stem}_{number:0{width}}{extension}" for number in range(1, count + 1)]

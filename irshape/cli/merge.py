@@ -1,0 +1,103 @@
+"""`irshape merge`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from .common import pairs
+from .graphs import (
+    SeveralValues,
+    check_outputs,
+    graph_or_exit,
+    listed,
+    output_options,
+    refusals,
+    write_graphs,
+)
+
+if TYPE_CHECKING:
+    from ..graph.graph import Graph
+
+
+@click.command("merge", cls=SeveralValues, short_help="Join two models that run one after another.")
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option(
+    "--connect",
+    "connections",
+    multiple=True,
+    metavar="OUT=IN...",
+    help="Feed the input IN of B from the tensor OUT of A. [default: outputs of A and inputs of B "
+    "of the same name; or the only output and the only input]",
+)
+@click.option(
+    "--prefix",
+    default="",
+    metavar="TEXT",
+    help="Put this before the names of the layers and tensors of B, as second/.",
+)
+@click.option(
+    "--second-weights",
+    metavar="FILE|none",
+    default="beside",
+    help="The .bin of B, as --weights is that of A.",
+)
+@output_options
+def command(
+    first: str,
+    second: str,
+    connections: tuple[str, ...],
+    prefix: str,
+    second_weights: str,
+    output: str,
+    name: str | None,
+    quiet: bool,
+    overwrite: bool,
+    weights: str,
+) -> None:
+    """Write one model that feeds outputs of A to inputs of B.
+
+    The result has the inputs of A, then those of B that nothing feeds; and the outputs of A that
+    feed nothing, then those of B.
+
+    \b
+    Examples:
+      irshape merge tokenizer.xml model.xml -o whole.xml
+      irshape merge encoder.xml head.xml --connect hidden=features --prefix head/ -o whole.xml
+
+    Exit status: 0; 1 if a model is not sound, a tensor does not fit an input, or names clash; 2 if
+    a name does not exist or a path cannot be opened. Files appear completely or not at all.
+    """
+    from ..graph.graph import merge
+
+    if first == "-" and second == "-":
+        raise click.UsageError("only one of the models can be standard input")
+    check_outputs([(first, weights), (second, second_weights)], [output], overwrite)
+    graphs = graph_or_exit(first, weights), graph_or_exit(second, second_weights)
+    connected = pairs(connections, "--connect") or _by_default(*graphs)
+    with refusals():
+        whole = merge(*graphs, connected, prefix=prefix, name=name)
+    write_graphs({output: whole}, quiet=quiet)
+
+
+def _by_default(first: Graph, second: Graph) -> dict[str, str]:
+    """What feeds what where no option says so. Raises `UsageError` where that is not clear."""
+    outputs = {name for output in first.outputs for name in output.names}
+    inputs = [name for output in second.inputs for name in output.names]
+    same = {name: name for name in inputs if name in outputs}
+    if same:
+        return same
+    ends = [_name(output.names, output.layer.name) for output in first.outputs]
+    starts = [_name(output.names, output.layer.name) for output in second.inputs]
+    if len(ends) == 1 and len(starts) == 1:
+        return {ends[0]: starts[0]}
+    raise click.UsageError(
+        "no output of A is called as an input of B; say what to connect with --connect OUT=IN: "
+        f"A gives {listed(ends) or 'nothing'}, B takes {listed(starts) or 'nothing'}"
+    )
+
+
+def _name(names: tuple[str, ...], layer: str) -> str:
+    return names[0] if names else layer

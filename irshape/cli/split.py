@@ -1,0 +1,131 @@
+"""`irshape split`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .common import echo, overwrite_option, weights_option
+from .graphs import (
+    SeveralValues,
+    account,
+    check_outputs,
+    graph_or_exit,
+    paths_of_parts,
+    quiet_option,
+    refusals,
+    write_graphs,
+)
+
+if TYPE_CHECKING:
+    from ..graph.graph import Graph
+    from ..graph.nodes import Output
+
+
+@click.command(
+    "split", cls=SeveralValues, short_help="Split a model in parts that run one after the other."
+)
+@click.argument("model", metavar="MODEL")
+@click.option(
+    "--at",
+    "cuts",
+    multiple=True,
+    required=True,
+    metavar="NAME...",
+    help="A tensor where one part ends and the next begins; several, in the order in which they "
+    "are computed, make several cuts. A cut through several tensors at once is written "
+    "NAME+NAME.",
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="OUT.xml",
+    help="The IRs to write: OUT_1.xml, OUT_2.xml …, with their .bin beside them.",
+)
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How the parts are listed.",
+)
+@quiet_option
+@overwrite_option
+@weights_option
+def command(
+    model: str,
+    cuts: tuple[str, ...],
+    output: str,
+    form: str,
+    quiet: bool,
+    overwrite: bool,
+    weights: str,
+) -> None:
+    """Write a model as several, which run one after the other and together do what it does.
+
+    A part takes the inputs of the model and the tensors of earlier parts that it needs, under
+    their names, and gives the outputs of the model that it computes and what later parts need.
+    Constants are in every part that needs them. The parts are listed on standard output.
+
+    \b
+    Examples:
+      irshape split model.xml --at block6 -o part.xml
+      irshape split model.xml --at encoder/out decoder/out -o part.xml --format json
+      irshape split model.xml --at boxes+scores -o part.xml
+
+    Exit status: 0; 1 if the model is not sound, or a variable is read in one part and assigned in
+    another; 2 if a name does not exist or a path cannot be opened. All files appear or none does.
+    """
+    graph = graph_or_exit(model, weights)
+    stages = [_stage(graph, cut) for cut in cuts]
+    paths = paths_of_parts(output, len(cuts) + 1)
+    check_outputs([(model, weights)], paths, overwrite)
+    with refusals():
+        parts = dict(zip(paths, graph.split(*stages), strict=True))
+    write_graphs(parts, quiet=True)
+    if quiet:
+        return
+    if form == "json":
+        from ..diagnostics.renderers.common import json_text
+
+        echo(json_text(_document(model, parts), 1))
+    else:
+        echo("\n".join(line for path, part in parts.items() for line in account(part, path)))
+
+
+def _stage(graph: Graph, cut: str) -> list[str]:
+    """The tensors of one cut: `a+b` are two, unless one is called so."""
+    try:
+        graph.tensor(cut)
+    except KeyError:
+        return cut.split("+")
+    return [cut]
+
+
+def _document(model: str, parts: dict[str, Graph]) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "model": model,
+        "parts": [
+            {
+                "path": path,
+                "layers": sum(1 for _ in part.walk()),
+                "inputs": [_tensor(tensor) for tensor in part.inputs],
+                "outputs": [_tensor(tensor) for tensor in part.outputs],
+            }
+            for path, part in parts.items()
+        ],
+    }
+
+
+def _tensor(tensor: Output) -> dict[str, Any]:
+    return {
+        "name": tensor.names[0] if tensor.names else tensor.layer.name,
+        "names": list(tensor.names),
+        "element_type": str(tensor.element_type),
+        "shape": str(tensor.shape),
+    }

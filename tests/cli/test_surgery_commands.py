@@ -1,0 +1,358 @@
+"""extract, edit, merge and split: what they write, what they refuse, and with which exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from ir import Net
+
+import irshape
+from irshape.cli import cli
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def call(*arguments: str, stdin: bytes | None = None) -> tuple[int, str, str]:
+    """Exit status, stdout, stderr."""
+    done = CliRunner().invoke(cli, list(arguments), input=stdin)
+    if isinstance(done.exception, OSError):  # `main` makes exit status 2 of it
+        return 2, done.stdout, str(done.exception)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.stdout, done.stderr
+
+
+def chain(folder: Path, name: str = "m", start: str = "x") -> Path:
+    """start → double → shift → two outputs; `shift` also takes `bias`."""
+    net = Net()
+    x = net.parameter("?,3", name=start)
+    double = net.layer("Multiply", [x, net.constant(2.0, "f32")], name="double")
+    bias = net.parameter("3", name="bias")
+    shift = net.layer("Add", [double, bias], name="shift")
+    net.result(net.layer("Relu", [shift], name="positive"), "first")
+    net.result(net.layer("Negative", [shift], name="turned"), "second")
+    return net.save(folder, name)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a few models, one of them broken."""
+    chain(tmp_path)
+    net = Net()
+    x = net.parameter("?,3", name="y")
+    net.result(net.layer("Sigmoid", [x], name="squash"), "out")
+    net.save(tmp_path, "tail")
+    net = Net()
+    x = net.parameter("3", name="x")
+    net.layer("Add", [x, net.constant([1, 2], "i64")], name="broken")
+    net.save(tmp_path, "broken", declare=False)
+    net = Net()
+    past, new = net.parameter("?,2", name="past"), net.parameter("?,2", name="new")
+    axis = net.layer("Concat", [past, new], 'axis="0"', name="present")
+    net.result(axis, "present_out")
+    net.save(tmp_path, "cache")
+    np.save(tmp_path / "bias.npy", np.array([1, 2, 3], np.float32))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+class Changed(NamedTuple):
+    """Arguments, and the inputs and outputs of what is written."""
+
+    arguments: list[str]
+    inputs: dict[str, str]
+    outputs: dict[str, str]
+    without: str = ""
+    """A layer that is gone."""
+
+
+BIAS, X = {"bias": "f32 [3]"}, {"x": "f32 [?,3]"}
+ENDS = {"first": "f32 [?,3]", "second": "f32 [?,3]"}
+
+WRITTEN = {
+    "extract to": Changed(
+        ["extract", "m.xml", "--to", "double"], X, {"double": "f32 [?,3]"}, "shift"
+    ),
+    "extract from and to": Changed(
+        ["extract", "m.xml", "--from", "shift", "--to", "positive"],
+        {"shift": "f32 [?,3]"},
+        {"first": "f32 [?,3]"},
+        "double",
+    ),
+    "extract from several": Changed(
+        ["extract", "m.xml", "--from", "double", "bias", "--to", "turned", "positive"],
+        {"double": "f32 [?,3]"} | BIAS,
+        {"second": "f32 [?,3]", "positive": "f32 [?,3]"},
+    ),
+    "extract by id and index": Changed(
+        ["extract", "m.xml", "--to", "double:0"], X, {"double:0": "f32 [?,3]"}
+    ),
+    "extract around": Changed(
+        ["extract", "m.xml", "--around", "shift", "--distance", "0"],
+        {"double": "f32 [?,3]"} | BIAS,
+        {"shift": "f32 [?,3]"},
+    ),
+    "edit rename": Changed(
+        ["edit", "m.xml", "--rename", "x=image", "bias=offset"],
+        {"image": "f32 [?,3]", "offset": "f32 [3]"},
+        ENDS,
+    ),
+    "edit swaps names": Changed(
+        ["edit", "m.xml", "--rename", "x=bias", "--rename", "bias=x"],
+        {"bias": "f32 [?,3]", "x": "f32 [3]"},
+        ENDS,
+    ),
+    "edit reshape": Changed(
+        ["edit", "m.xml", "--reshape", "x=[2,3]"],
+        {"x": "f32 [2,3]"} | BIAS,
+        {"first": "f32 [2,3]", "second": "f32 [2,3]"},
+    ),
+    "edit names are the old ones": Changed(
+        ["edit", "m.xml", "--rename", "x=y", "--reshape", "x=[2,3]"],
+        {"y": "f32 [2,3]"} | BIAS,
+        {"first": "f32 [2,3]", "second": "f32 [2,3]"},
+    ),
+    "edit batch": Changed(
+        ["edit", "tail.xml", "--batch", "1..4"], {"y": "f32 [1..4,3]"}, {"out": "f32 [1..4,3]"}
+    ),
+    "edit bind a list": Changed(["edit", "m.xml", "--bind", "bias=[1,2,3]"], X, ENDS),
+    "edit bind a file": Changed(["edit", "m.xml", "--bind", "bias=bias.npy"], X, ENDS),
+    "edit cut": Changed(
+        ["edit", "m.xml", "--cut", "shift", "--drop-unused-inputs"],
+        {"shift": "f32 [?,3]"},
+        ENDS,
+        "double",
+    ),
+    "edit outputs": Changed(
+        ["edit", "m.xml", "--add-output", "double", "--drop-output", "positive"],
+        X | BIAS,
+        {"second": "f32 [?,3]", "double": "f32 [?,3]"},
+        "positive",
+    ),
+    "edit remove": Changed(["edit", "m.xml", "--remove", "shift"], X | BIAS, ENDS, "shift"),
+    "edit remove to input 1": Changed(
+        ["edit", "m.xml", "--remove", "shift:1"],
+        X | BIAS,
+        {"first": "f32 [3]", "second": "f32 [3]"},
+        "shift",
+    ),
+    "edit preprocess": Changed(
+        ["edit", "tail.xml", "--input-type", "y=u8", "--input-layout", "y=CN:NC",
+         "--scale", "y=255"],
+        {"y": "u8 [3,?]"},
+        {"out": "f32 [?,3]"},
+    ),
+    "edit postprocess": Changed(
+        ["edit", "tail.xml", "--output-type", "squash=f16", "--output-layout", "squash=NC:CN"],
+        {"y": "f32 [?,3]"},
+        {"out": "f16 [3,?]"},
+    ),
+    "edit f16": Changed(["edit", "m.xml", "--f16", "--keep", "turned"], X | BIAS, ENDS),
+    "edit stateful": Changed(
+        ["edit", "cache.xml", "--make-stateful", "past=present", "--beam-idx", "beam_idx",
+         "--add-output", "present"],
+        {"new": "f32 [?,2]", "beam_idx": "i32 [?]"},
+        {"present": "f32 [?,2]"},
+    ),
+    "merge with a prefix": Changed(
+        ["merge", "m.xml", "m.xml", "--connect", "positive=x", "--prefix", "b/"],
+        X | BIAS | {"b/bias": "f32 [3]"},
+        {"second": "f32 [?,3]", "b/first": "f32 [?,3]", "b/second": "f32 [?,3]"},
+    ),
+}  # fmt: skip
+
+
+def named(result: irshape.GraphLayer) -> str:
+    """An output as a user names it."""
+    return (*result.inputs[0].source.names, result.name)[0]
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_is_written(name: str, folder: Path) -> None:
+    row = WRITTEN[name]
+    status, out, err = call(*row.arguments, "-o", "out.xml")
+    assert (status, out) == (0, ""), err
+    graph = irshape.Graph.load("out.xml")
+    assert {each.names[0]: str(each) for each in graph.inputs} == row.inputs
+    assert {named(result): str(result.inputs[0].source) for result in graph.results} == row.outputs
+    assert not row.without or row.without not in [
+        layer.name for layer in graph.layers if layer.inputs
+    ]
+    assert irshape.validate("out.xml").ok
+
+
+class Refused(NamedTuple):
+    arguments: list[str]
+    status: int
+    says: str
+
+
+REFUSED = {
+    "extract nothing": Refused(["extract", "m.xml"], 2, "say what to extract"),
+    "extract a misspelt tensor": Refused(
+        ["extract", "m.xml", "--to", "dubble"],
+        2,
+        "there is no tensor 'dubble'; did you mean 'double'?",
+    ),
+    "extract with an input too few": Refused(
+        ["extract", "m.xml", "--from", "double", "--to", "shift"],
+        1,
+        "the outputs also depend on the input 'bias'",
+    ),
+    "extract around and to": Refused(
+        ["extract", "m.xml", "--around", "shift", "--to", "double"], 2, "takes the place of"
+    ),
+    "distance alone": Refused(
+        ["extract", "m.xml", "--to", "double", "--distance", "1"], 2, "--distance belongs to"
+    ),
+    "onto itself": Refused(
+        ["extract", "m.xml", "--to", "double", "-o", "m.xml"], 2, "--overwrite allows replacing it"
+    ),
+    "onto its .bin": Refused(["edit", "m.xml", "--weights", "out.bin", "--fold"], 2, "out.bin"),
+    "no such file": Refused(["edit", "none.xml", "--fold"], 2, "none.xml"),
+    "a broken model": Refused(["edit", "broken.xml", "--fold"], 1, "only a sound model"),
+    "another extension": Refused(
+        ["edit", "m.xml", "--fold", "-o", "out.onnx"], 2, "the name of an IR ends in .xml"
+    ),
+    "edit nothing": Refused(["edit", "m.xml"], 2, "say what to change"),
+    "a shape that does not fit": Refused(
+        ["edit", "m.xml", "--reshape", "x=[2,4]"], 1, "--reshape: Add 'shift'"
+    ),
+    "a shape that is none": Refused(["edit", "m.xml", "--reshape", "x=[2,a]"], 2, "--reshape: "),
+    "reshape a misspelt input": Refused(
+        ["edit", "m.xml", "--reshape", "bios=[3]"], 2, "did you mean 'bias'?"
+    ),
+    "reshape without a value": Refused(["edit", "m.xml", "--reshape", "x"], 2, "NAME=VALUE"),
+    "rename to a name that is taken": Refused(
+        ["edit", "m.xml", "--rename", "x=bias"], 1, "--rename: "
+    ),
+    "bind what is no value": Refused(["edit", "m.xml", "--bind", "bias=abc"], 2, "is no value"),
+    "bind another shape": Refused(["edit", "m.xml", "--bind", "bias=[1,2]"], 1, "[3]"),
+    "bind a file that is missing": Refused(["edit", "m.xml", "--bind", "bias=no.npy"], 2, "no.npy"),
+    "set an unknown attribute": Refused(
+        ["edit", "m.xml", "--set", "shift:auto_broadcats=none"], 2, "did you mean 'auto_broadcast'?"
+    ),
+    "set a malformed attribute": Refused(
+        ["edit", "m.xml", "--set", "shift:auto_broadcast=maybe"], 2, "maybe"
+    ),
+    "set without an attribute": Refused(
+        ["edit", "m.xml", "--set", "shift=1"], 2, "LAYER:ATTRIBUTE=VALUE"
+    ),
+    "keep without f16": Refused(["edit", "m.xml", "--keep", "a"], 2, "--keep belongs to --f16"),
+    "beam_idx alone": Refused(
+        ["edit", "m.xml", "--beam-idx", "b"], 2, "--beam-idx belongs to --make-stateful"
+    ),
+    "a layout that is none": Refused(
+        ["edit", "m.xml", "--input-layout", "x=NC"], 2, "NAME=FROM:TO"
+    ),
+    "layouts of other dimensions": Refused(
+        ["edit", "m.xml", "--input-layout", "x=NC:NHWC"], 1, "different dimensions"
+    ),
+    "drop what is no output": Refused(
+        ["edit", "m.xml", "--drop-output", "double"], 1, "is no output of the graph"
+    ),
+    "merge without saying what": Refused(
+        ["merge", "m.xml", "m.xml"], 2, "A gives 'positive', 'turned', B takes 'x', 'bias'"
+    ),
+    "merge what does not exist": Refused(
+        ["merge", "m.xml", "tail.xml", "--connect", "positve=y"], 2, "did you mean 'positive'?"
+    ),
+    "merge what does not fit": Refused(
+        ["merge", "cache.xml", "tail.xml", "--connect", "present=y"], 1, "takes f32 [?,3]"
+    ),
+    "merge names that clash": Refused(
+        ["merge", "m.xml", "m.xml", "--connect", "positive=x"], 1, "give a prefix"
+    ),
+    "merge standard input twice": Refused(["merge", "-", "-"], 2, "only one of the models"),
+    "split at a misspelt tensor": Refused(
+        ["split", "m.xml", "--at", "dubble"], 2, "did you mean 'double'?"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name: str, folder: Path) -> None:
+    row = REFUSED[name]
+    if "out.bin" in row.says:
+        (folder / "out.bin").write_bytes((folder / "m.bin").read_bytes())
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    output = [] if "-o" in row.arguments else ["-o", "out.xml"]
+    status, out, err = call(*row.arguments, *output)
+    assert (status, out) == (row.status, ""), err
+    assert row.says in err
+    assert before == {path: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_parts_of_a_split_do_what_the_whole_does(folder: Path) -> None:
+    status, out, err = call(
+        "split", "m.xml", "--at", "double", "shift", "-o", "p.xml", "-f", "json"
+    )
+    assert (status, err) == (0, "")
+    listed = json.loads(out)
+    assert listed["version"] == 1
+    assert [part["path"] for part in listed["parts"]] == ["p_1.xml", "p_2.xml", "p_3.xml"]
+    tensors = {"x": np.array([[1, -2, 3]], np.float32), "bias": np.array([1, 1, -9], np.float32)}
+    whole = irshape.run("m.xml", tensors)
+    for part in listed["parts"]:
+        given = {each["name"]: tensors[each["name"]] for each in part["inputs"]}
+        tensors |= irshape.run(part["path"], given)
+    assert all(np.array_equal(tensors[name], values) for name, values in whole.items())
+
+
+def test_a_cut_through_two_tensors(folder: Path) -> None:
+    status, out, _ = call("split", "m.xml", "--at", "positive+turned", "-o", "p.xml")
+    assert status == 0
+    assert sorted(path.name for path in folder.glob("p_*.xml")) == ["p_1.xml", "p_2.xml"]
+    assert out.startswith("p_1.xml: ")
+
+
+def test_parts_appear_together_or_not_at_all(folder: Path) -> None:
+    (folder / "p_2.bin").mkdir()
+    before = sorted(folder.iterdir())
+    status, out, _ = call("split", "m.xml", "--at", "double", "-o", "p.xml")
+    assert (status, out) == (2, "")
+    assert sorted(folder.iterdir()) == before
+
+
+def test_from_standard_input_to_standard_output(folder: Path) -> None:
+    text = (folder / "m.xml").read_bytes()
+    arguments = ("-", "--weights", "m.bin", "-o", "-", "-q")
+    status, out, err = call("extract", *arguments, "--to", "double", stdin=text)
+    assert (status, err) == (0, "")
+    (folder / "out.xml").write_text(out)
+    given = {"x": np.ones((1, 3), np.float32)}
+    model = irshape.load("out.xml", weights="m.bin")
+    assert irshape.run(model, given)["double"].tolist() == [[2, 2, 2]]
+    status, out, err = call("edit", *arguments, "--bind", "bias=[1,2,3]", stdin=text)
+    assert (status, out, "is not in the .bin of the original" in err) == (1, "", True)
+
+
+def test_what_did_not_change_keeps_its_text(folder: Path) -> None:
+    old = (EXAMPLES / "encoder.xml").read_text()
+    arguments = ("--name", "other", "--rename", "embeddings/norm=n", "-o", "out.xml")
+    assert call("edit", str(EXAMPLES / "encoder.xml"), *arguments)[0] == 0
+    new = (folder / "out.xml").read_text()
+    assert new == old.replace('<net name="encoder"', '<net name="other"').replace(
+        'name="embeddings/norm"', 'name="n"'
+    )
+
+
+def test_the_source_is_replaced_where_that_is_asked_for(folder: Path) -> None:
+    assert call("edit", "m.xml", "--rename", "x=z", "-o", "m.xml", "--overwrite")[0] == 0
+    assert irshape.Graph.load("m.xml").inputs[0].names == ("z",)
+
+
+def test_weights_are_taken_out_and_put_back(folder: Path) -> None:
+    net = Net()
+    x = net.parameter("600", name="x")
+    net.result(net.layer("Add", [x, net.constant([1.5] * 600, "f32")], name="y"))
+    net.save(folder, "large")
+    assert call("edit", "large.xml", "--strip-weights", "-o", "bare.xml")[0] == 0
+    assert (folder / "bare.bin").read_bytes() == bytes(2400)
+    status, _, err = call("edit", "bare.xml", "--restore-weights", "large.xml", "-o", "out.xml")
+    assert (status, "1 constant restored" in err) == (0, True)
+    assert irshape.run("out.xml", {"x": np.zeros(600, np.float32)})["y"][0] == 1.5

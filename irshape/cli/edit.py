@@ -379,11 +379,11 @@ def command(
 
     \b
     Examples:
-      irshape edit model.xml --rename x=image y=scores -o renamed.xml
-      irshape edit model.xml --reshape x=[1,3,224,224] --fold -o static.xml
-      irshape edit model.xml --input-type x=u8 --input-layout x=NHWC:NCHW --scale x=255 -o new.xml
-      irshape edit model.xml --f16 --keep '*norm*' Softmax -o half.xml
-      irshape edit model.xml --cut encoder/out --add-output decoder/mean -o decoder.xml
+      irshape edit m.xml --rename x=image y=scores -o renamed.xml
+      irshape edit m.xml --reshape x=[1,3,224,224] --fold -o static.xml
+      irshape edit m.xml --input-type x=u8 --input-layout x=NHWC:NCHW -o n.xml
+      irshape edit m.xml --f16 --keep '*norm*' Softmax -o half.xml
+      irshape edit m.xml --cut encoder/out --add-output mean -o decoder.xml
 
     Exit status: 0; 1 if the model is not sound or a change cannot be made; 2 if a name does not
     exist, a value cannot be read, or a path cannot be opened. Files appear completely or not at

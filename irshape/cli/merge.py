@@ -65,7 +65,7 @@ def command(
     \b
     Examples:
       irshape merge tokenizer.xml model.xml -o whole.xml
-      irshape merge encoder.xml head.xml --connect hidden=features --prefix head/ -o whole.xml
+      irshape merge a.xml b.xml --connect hidden=x --prefix b/ -o whole.xml
 
     Exit status: 0; 1 if a model is not sound, a tensor does not fit an input, or names clash; 2 if
     a name does not exist or a path cannot be opened. Files appear completely or not at all.

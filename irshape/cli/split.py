@@ -74,7 +74,7 @@ def command(
     \b
     Examples:
       irshape split model.xml --at block6 -o part.xml
-      irshape split model.xml --at encoder/out decoder/out -o part.xml --format json
+      irshape split model.xml --at encoder decoder -o part.xml --format json
       irshape split model.xml --at boxes+scores -o part.xml
 
     Exit status: 0; 1 if the model is not sound, or a variable is read in one part and assigned in

@@ -5,6 +5,7 @@
     inference = irshape.infer(model, shapes={"x": "[1,3,?,?]"})
     outputs = irshape.run(model, {"x": array})
     comparison = irshape.crosscheck(model, {"x": array})
+    inspection = irshape.inspect(model)
 
     graph = irshape.Graph.load("model.xml")
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from .graph.rewriting import Replacement, Rewrite, rewrite
     from .inference.requirements import Requirements
     from .inference.result import Inference
+    from .inspection.inspection import Inspection
     from .model.graph import Body, Edge, Layer, Model, Port
     from .model.weights import Constant, Weights
     from .numbers.statistics import Errors
@@ -75,6 +77,7 @@ __all__ = [
     "Inference",
     "Input",
     "Inside",
+    "Inspection",
     "Layer",
     "LoadError",
     "Match",
@@ -105,6 +108,7 @@ __all__ = [
     "crosscheck",
     "fix",
     "infer",
+    "inspect",
     "load",
     "merge",
     "requires",
@@ -137,6 +141,7 @@ _MODULES = {
     "Inference": "inference.result",
     "Input": "graph.nodes",
     "Inside": "comparison.result",
+    "Inspection": "inspection.inspection",
     "Layer": "model.graph",
     "LoadError": "diagnostics.report",
     "Model": "model.graph",
@@ -394,6 +399,21 @@ def requires(model: ModelLike) -> Requirements:
     from .inference.requirements import Requirements
 
     return Requirements(infer(_model(model)))
+
+
+def inspect(model: ModelLike, *, shapes: Mapping[str, ShapeLike] | None = None) -> Inspection:
+    """Tells what a model consists of and what it costs, without executing it.
+
+    model: a path or a `Model`.
+    shapes: replaces the shapes of inputs, as for `infer`. Where shapes are dynamic, the numbers of
+    the result are intervals.
+
+    Raises what `infer` raises; for a path also what `load` raises.
+    """
+    from .inference.engine import infer as infer_model
+    from .inspection.inspection import Inspection
+
+    return Inspection(infer_model(_model(model), shapes))
 
 
 def save(

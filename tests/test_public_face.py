@@ -85,7 +85,7 @@ def test_importing_costs_nothing() -> None:
     assert not {"numpy", "lxml", "click", "ml_dtypes", "openvino", "json"} & set(loaded)
 
 
-@pytest.mark.parametrize("name", ["load", "validate", "infer", "requires", "fix"])
+@pytest.mark.parametrize("name", ["load", "validate", "infer", "inspect", "requires", "fix"])
 def test_a_static_function_imports_no_numpy(name: str) -> None:
     code = f"import sys, irshape; irshape.{name}({str(EXAMPLES / 'recurrent.xml')!r})"
     code += "; print({'numpy', 'lxml', 'click'} & set(sys.modules))"
@@ -131,6 +131,7 @@ def test_a_class_is_documented_and_annotated(name: str) -> None:
     [
         (irshape.validate, ()),
         (irshape.infer, ()),
+        (irshape.inspect, ()),
         (irshape.requires, ()),
         (irshape.run, ([np.ones(2, np.float32)],)),
         (irshape.crosscheck, ()),

@@ -18,6 +18,7 @@ COMMANDS = {
     "fix": "Correct what has exactly one right answer.",
     "requires": "Tell the oldest OpenVINO release that reads a model.",
     "infer": "Print the element type and shape of every output port.",
+    "inspect": "Show what a model consists of, and what it costs.",
     "query": "List the layers of models that an XPath expression selects.",
     "run": "Execute a model in NumPy.",
     "extract": "Write a part of a model as a model.",

@@ -4,7 +4,7 @@ TensorIterator).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..faults import Fault, Violation, fault, require
@@ -138,6 +138,16 @@ class If(ControlFlow):
         )
         return tuple(
             self.either(index, *pair) for index, pair in enumerate(zip(*result, strict=True))
+        )
+
+    def repetitions(
+        self, inputs: Sequence[Tensor], bodies: Mapping[str, BodyView[Tensor]]
+    ) -> dict[str, Dimension]:
+        chosen = truth(inputs[0], "the condition", "condition")
+        if chosen is None:
+            return dict.fromkeys(self.bodies, Dimension(0, 1))
+        return dict(
+            zip(self.bodies, (Dimension(int(chosen)), Dimension(int(not chosen))), strict=True)
         )
 
     def either(self, index: int, then: Tensor, other: Tensor) -> Tensor:
@@ -451,6 +461,22 @@ class Loop(Iteration):
             for binding in connected(view)
         )
 
+    def repetitions(
+        self, inputs: Sequence[Tensor], bodies: Mapping[str, BodyView[Tensor]]
+    ) -> dict[str, Dimension]:
+        view = bodies["body"]
+        starts = truth(inputs[1], "`execution_condition`", "execution_condition")
+        if starts is False:
+            return {"body": Dimension(0)}
+        given = tuple(inputs)
+        goes_on = self.goes_on(view, self.special(view)[0], view.run({}), given)
+        count = self.count(inputs[0], goes_on)
+        if count is not None:
+            return {"body": Dimension(count if starts else 0, count)}
+        known = inputs[0].known
+        most = None if known is None or known[0] < 0 else known[0]
+        return {"body": DYNAMIC if most is None else Dimension(0, most)}
+
     def goes_on(
         self,
         view: BodyView[Tensor],
@@ -671,6 +697,12 @@ class TensorIterator(Iteration):
             rule=PORT_MAP,
         )
         return abs(output.end - output.start) // output.part_size
+
+    def repetitions(
+        self, inputs: Sequence[Tensor], bodies: Mapping[str, BodyView[Tensor]]
+    ) -> dict[str, Dimension]:
+        count = self.count(bodies["body"], tuple(inputs))
+        return {"body": DYNAMIC if count is None else Dimension(max(count, 0))}
 
     def collected(self, binding: PortBinding, result: Tensor, count: int | None) -> Tensor:
         """An output: the result of the last iteration, or of all of them one after the other."""

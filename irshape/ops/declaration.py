@@ -19,8 +19,8 @@ and the abstract inputs alone, so its results are kept and reused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Final, Literal, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
 from ..faults import Fault, Violation
 from ..rule_ids import (
@@ -56,6 +56,9 @@ from .operands import (
 )
 from .tensors import Tensor, Value
 
+if TYPE_CHECKING:
+    from .bodies import BodyView
+
 __all__ = [
     "ANY",
     "BOOLEAN_TYPE",
@@ -81,6 +84,8 @@ __all__ = [
 ]
 
 _REQUIRED: Final = object()
+NOTHING: Final = Dimension(0)
+"""No multiply-adds."""
 
 
 class Attribute:
@@ -308,6 +313,20 @@ class Operation:
         With bodies, it takes them as `bodies=`.
         """
         return iter(())
+
+    def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
+        """How many products one evaluation adds up, as a matrix product does.
+
+        Nothing is counted for what works element by element. An interval where shapes are dynamic;
+        without bodies, see `repetitions`.
+        """
+        return NOTHING
+
+    def repetitions(
+        self, inputs: Sequence[Tensor], bodies: Mapping[str, BodyView[Tensor]]
+    ) -> dict[str, Dimension]:
+        """How often one evaluation runs each of the bodies, by tag."""
+        return {}
 
     infer_value: Callable[..., Value | tuple[Value | None, ...] | None] | None = None
     """`infer_value(*inputs, outputs=…)`: bounds of the outputs' values from those of the inputs;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from ..faults import Violation, require
@@ -85,6 +86,16 @@ class MatMul(Operation):
         return Tensor(
             element_type, (*batch, *[rows] * (len(here) > 1), *[columns] * (len(there) > 1))
         )
+
+    def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
+        a, b = inputs
+        if a.rank:
+            inner = a.shape[-2 if self.transpose_a and a.rank > 1 else -1]
+        elif b.rank:
+            inner = b.shape[-2 if not self.transpose_b and b.rank > 1 else -1]
+        else:
+            return DYNAMIC
+        return outputs[0].shape.size * inner
 
     def batch(self, here: list[Dimension], there: list[Dimension]) -> list[Dimension]:
         """The axes before the matrices. OpenVINO lets two ranges go together that share no size."""
@@ -177,6 +188,9 @@ class GroupedMatMul(Operation):
             rule=INPUT_RANK,
         )
         return Tensor(element_type, (here[0], there[1]))
+
+    def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
+        return outputs[0].shape.size * (inputs[0].shape[-1] if inputs[0].rank else DYNAMIC)
 
     def evaluate(self, mat_a: Array, mat_b: Array, offsets: Array | None = None) -> Array:
         here, there = widened(mat_a), widened(mat_b).swapaxes(-1, -2)
@@ -281,6 +295,19 @@ class Einsum(Operation):
             else:
                 result += sizes[label]
         return Tensor(inputs[0].element_type, result)
+
+    def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
+        """As if all inputs were multiplied at once: a product for each combination of labels."""
+        subscripts, _ = self.subscripts()
+        sizes: dict[str, Dimension] = {}
+        for index, (labels, tensor) in enumerate(zip(subscripts, inputs, strict=True)):
+            for label, shape in self.labelled(index, labels, tensor.shape).items():
+                known = sizes.get(label, ONE)
+                sizes[label] = known.broadcast(shape.size) or known
+        total = Dimension(len(inputs) - 1)
+        for size in sizes.values():
+            total = total * size
+        return total
 
     def labelled(
         self, index: int, labels: list[str], shape: PartialShape
@@ -555,6 +582,16 @@ class ScaledDotProductAttention(Operation):
             actual=sink,
             rule=INPUT_SHAPES,
         )
+
+    def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
+        query, key = inputs[:2]
+        scores = DYNAMIC if key.rank is None else key.shape[-2]
+        width = DYNAMIC if query.rank is None else query.shape[-1]
+        result = outputs[0].shape
+        if result.rank is None:
+            return DYNAMIC
+        rows = PartialShape(result[:-1]).size
+        return rows * scores * (width + result[-1])
 
     def evaluate(
         self,

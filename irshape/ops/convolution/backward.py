@@ -5,6 +5,8 @@ It is the gradient of a convolution with respect to its data, used to upsample.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...faults import Violation, require
 from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
 from ...types import DYNAMIC, DYNAMIC_SHAPE, UNBOUNDED, Dimension, PartialShape
@@ -14,7 +16,14 @@ from ..kinds import NATURALS
 from ..lazy import Array
 from ..tensors import Tensor
 from ..windows import SAME, Frame, dilated, dimension_of
-from .base import Convolving, Sizes, axes_in_words, channels_agree, grouped_channels
+from .base import (
+    Convolving,
+    Sizes,
+    axes_in_words,
+    channels_agree,
+    grouped_channels,
+    window_size,
+)
 from .kernels import spread
 
 
@@ -57,6 +66,10 @@ class BackwardConvolution(Convolving):
             else self.given_sizes(output_shape, count)
         )
         return Tensor(element_type, (batch, channels, *spatial))
+
+    def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
+        """What falls outside the result counts as well."""
+        return inputs[0].shape.size * window_size(inputs[1].shape, self.filter_lead - 1)
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
         raise NotImplementedError

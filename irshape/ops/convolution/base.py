@@ -162,6 +162,11 @@ class Sliding(Operation):
         return dims
 
 
+def window_size(filters: PartialShape, lead: int) -> Dimension:
+    """The weights of one window in one channel: the sizes after the leading axes of `filters`."""
+    return DYNAMIC if filters.rank is None else PartialShape(filters[lead:]).size
+
+
 class Convolving(Sliding):
     """A convolution of `data` with `filters`."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ...types import DYNAMIC, DYNAMIC_SHAPE
+from collections.abc import Sequence
+
+from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension
 from ..conversion import plain
 from ..declaration import NUMERIC, NUMERIC_OR_BOOLEAN, attribute, operand
 from ..elementwise import computed
@@ -10,7 +12,7 @@ from ..kinds import FLOAT, Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
 from ..windows import padded
-from .base import Sliding, channels_agree
+from .base import Sliding, channels_agree, window_size
 from .kernels import convolved
 
 
@@ -39,6 +41,9 @@ class BinaryConvolution(Sliding):
         return Tensor(
             data.element_type, (batch, channels, *self.slid(data.shape, filters.shape, axes))
         )
+
+    def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
+        return outputs[0].shape.size * window_size(inputs[1].shape, 1)
 
     def evaluate(self, data: Array, filters: Array) -> Array:
         frame = self.frame(data.shape[2:], filters.shape[2:])

@@ -14,7 +14,7 @@ from ..kinds import BOOLEAN, INT
 from ..lazy import Array, np
 from ..tensors import Tensor
 from ..windows import Frame
-from .base import Sliding
+from .base import Sliding, window_size
 
 
 class DeformableConvolution_1(Sliding):
@@ -50,6 +50,10 @@ class DeformableConvolution_1(Sliding):
         if mask is not None and mask.rank is not None:
             self.check_moves("mask", mask.shape, 1, filters.shape, spatial)
         return Tensor(element_type, (batch, channels, *spatial))
+
+    def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
+        """Those of the convolution; sampling the data is not counted."""
+        return outputs[0].shape.size * window_size(inputs[2].shape, 1)
 
     def check_groups(self, data: PartialShape, filters: PartialShape) -> None:
         group = self.group

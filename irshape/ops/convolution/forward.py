@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..elementwise import common_type
 from ..lazy import Array
 from ..tensors import Tensor
-from .base import Convolving, channels_agree, grouped_channels
+from .base import Convolving, channels_agree, grouped_channels, window_size
 from .kernels import convolved
 
 
@@ -24,6 +26,10 @@ class ForwardConvolution(Convolving):
         batch = DYNAMIC if data.rank is None else data.shape[0]
         channels = self.output_channels(data.shape, filters.shape)
         return Tensor(element_type, (batch, channels, *self.slid(data.shape, filters.shape, axes)))
+
+    def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
+        """Padding counts as data does."""
+        return outputs[0].shape.size * window_size(inputs[1].shape, self.filter_lead - 1)
 
     def output_channels(self, data: PartialShape, filters: PartialShape) -> Dimension:
         raise NotImplementedError

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from ...faults import Fault, Violation, fault, require
@@ -49,6 +49,15 @@ class Recurrent(Operation):
             for declared, tensor in zip(self.operands, inputs, strict=False)
             if tensor is not None
         }
+
+    def multiply_adds(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Dimension:
+        """Those of the input and of the state with their weights, whatever the sequence lengths."""
+        named = self.named(tuple(inputs))
+        steps = named["X"].shape
+        if steps.rank is None:
+            return DYNAMIC
+        weights = named["W"].shape.size + named["R"].shape.size
+        return PartialShape(steps[: 1 + self.directional]).size * weights
 
     def states(self, named: dict[str, Tensor]) -> Places:
         """The initial states, each with the axis of its size."""

@@ -1,0 +1,279 @@
+"""`irshape inspect`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from ..spelling import counted
+from .common import echo, load_or_exit, pairs, weights_option
+from .tables import terminal_width, text_table
+
+if TYPE_CHECKING:
+    from ..inspection.costs import LayerCost
+    from ..inspection.inspection import Inspection, Port
+    from ..types import Dimension
+
+SORTS = {
+    "multiply-adds": "multiply_adds",
+    "activations": "bytes",
+    "parameters": "parameter_bytes",
+}
+"""What layers may be sorted by, with the column of the costs."""
+
+
+@click.command("inspect", short_help="Show what a model consists of, and what it costs.")
+@click.argument("model", metavar="MODEL")
+@click.option(
+    "-s",
+    "--shape",
+    "shapes",
+    multiple=True,
+    metavar="NAME=SHAPE",
+    help="The shape of an input, by tensor name, layer name or id: x=[1,3,224,224].",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="How many layers to list, the most expensive first.",
+)
+@click.option(
+    "--sort",
+    type=click.Choice(list(SORTS)),
+    default="multiply-adds",
+    show_default=True,
+    help="What makes a layer expensive.",
+)
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Output format. JSON has all layers, in file order.",
+)
+@weights_option
+def command(
+    model: str, shapes: tuple[str, ...], top: int, sort: str, form: str, weights: str
+) -> None:
+    """Show what a model consists of, and what it costs, without running it.
+
+    That is: inputs, outputs and states; layers by type; constants by element type, with their
+    bytes; multiply-adds and activations by layer; the peak of memory; the oldest OpenVINO that
+    reads it. MODEL is an IR, an ONNX model or a oneDNN graph; - is standard input.
+
+    Multiply-adds are counted for matrix products, convolutions, attention and recurrent cells, each
+    product that is summed as one. Activations are the outputs of all layers that depend on the
+    inputs. Where shapes are dynamic, numbers are intervals; --shape makes them exact.
+
+    \b
+    Examples:
+      irshape inspect model.xml
+      irshape inspect model.xml --shape x=[1,3,224,224] --top 20
+      irshape inspect model.onnx --sort parameters --format json
+
+    Exit status: 0; 1 if the file contains no model, or a layer does not fit its inputs; 2 if a
+    path cannot be opened.
+    """
+    from ..inference.chain import refusals
+    from ..inference.engine import infer
+    from ..inspection.inspection import Inspection
+
+    loaded = load_or_exit(model, weights)
+    try:
+        inference = infer(loaded, pairs(shapes, "--shape"))
+    except ValueError as problem:
+        raise click.UsageError(str(problem)) from None
+    inspection = Inspection(inference)
+    if form == "json":
+        from ..diagnostics.renderers.common import json_text
+
+        echo(json_text(inspection.to_dict(), 1))
+    else:
+        echo("\n".join(_text(inspection, top, sort)))
+    broken = refusals(inference)
+    for refusal in broken:
+        click.echo(refusal, err=True)
+    if broken:
+        raise click.exceptions.Exit(1)
+
+
+def _text(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
+    from ..diagnostics.renderers.common import plain
+
+    model, needs = inspection.model, inspection.requirements
+    version = f" version {model.version}" if needs is not None else ""
+    reads = "" if needs is None else f", read by OpenVINO {needs.release} and newer"
+    yield f"{plain(model.path)}: '{plain(model.name)}', {model.format.name}{version}{reads}"
+    for title, ports in (("inputs", inspection.inputs), ("outputs", inspection.outputs)):
+        yield title
+        yield from _ports(ports)
+    states = inspection.states
+    if states:
+        yield "states"
+        yield from _indented(
+            [
+                (plain(state.name), str(state.tensor.element_type), str(state.tensor.shape))
+                for state in states
+            ]
+        )
+    yield from _layers(inspection)
+    yield from _constants(inspection)
+    yield from _costs(inspection)
+    if top:
+        yield from _expensive(inspection, top, sort)
+
+
+def _ports(ports: list[Port]) -> Iterator[str]:
+    from ..diagnostics.renderers.common import plain
+
+    yield from _indented(
+        [
+            (
+                plain(", ".join(port.names) or port.layer.name),
+                str(port.tensor.element_type),
+                str(port.tensor.shape),
+            )
+            for port in ports
+        ]
+    )
+
+
+def _layers(inspection: Inspection) -> Iterator[str]:
+    from ..diagnostics.renderers.common import plain
+
+    inside = sum(1 for layer in inspection.model.walk() if layer.path)
+    count = sum(count for _, _, count in inspection.types)
+    bodies = f", {inside:,} of them in bodies" if inside else ""
+    yield f"{counted(count, 'layer')}{bodies}"
+    yield from _indented(
+        [(f"{count:,}", plain(type), plain(opset)) for type, opset, count in inspection.types],
+        right=(0,),
+    )
+
+
+def _constants(inspection: Inspection) -> Iterator[str]:
+    rows = inspection.constants
+    if not rows:
+        return
+    used, whole = inspection.used_bytes, inspection.bin_bytes
+    unused = "" if whole is None or whole == used else f"; the .bin has {_bytes(whole)}"
+    count, elements = sum(row.constants for row in rows), sum(row.elements for row in rows)
+    yield f"{counted(count, 'constant')}, {counted(elements, 'element')}, {_bytes(used)}{unused}"
+    yield from _indented(
+        [
+            (row.element_type, f"{row.constants:,}", f"{row.elements:,}", _bytes(row.bytes))
+            for row in rows
+        ],
+        right=(1, 2, 3),
+    )
+
+
+def _costs(inspection: Inspection) -> Iterator[str]:
+    from ..inspection.costs import total
+
+    costs = inspection.costs
+    peak, at = inspection.peak
+    elements, size = (total(costs, what) for what in ("elements", "bytes"))
+    where = "" if at is None else f", at {_place(at.type, at.name, at.id)}"
+    least = "" if inspection.is_static else "at least "
+    yield "costs of one evaluation"
+    yield from _indented(
+        [
+            ("multiply-adds", _number(inspection.multiply_adds)),
+            ("activations", f"{_number(elements)} elements, {_span(size, _bytes)}"),
+            ("memory peak", f"{least}{_bytes(peak)}{where}"),
+        ]
+    )
+    if not inspection.is_static:
+        yield "  some shapes are dynamic; --shape NAME=SHAPE makes the numbers exact"
+
+
+def _expensive(inspection: Inspection, top: int, sort: str) -> Iterator[str]:
+    """The table of the layers that cost most."""
+    from ..diagnostics.renderers.common import plain
+    from ..inspection.costs import by_largest
+
+    costs = by_largest(inspection.costs, SORTS[sort])
+    if not costs:
+        return
+    whole = sum(_low(cost, SORTS[sort]) for cost in costs)
+    yield f"layers by {sort}, {min(top, len(costs))} of {len(costs)}"
+    rows = [("ID", "TYPE", "NAME", "OUTPUT", "MULTIPLY-ADDS", "ACTIVATIONS", "PARAMETERS", "SHARE")]
+    for cost in costs[:top]:
+        layer = cost.layer
+        share = f"{_low(cost, SORTS[sort]) / whole:.1%}" if whole else ""
+        rows.append(
+            (
+                plain("/".join([*layer.path, layer.id])),
+                plain(layer.type),
+                plain(layer.name),
+                ", ".join(str(tensor.shape) for tensor in cost.outputs),
+                _number(cost.multiply_adds),
+                _span(cost.bytes, _bytes),
+                f"{cost.parameters:,}",
+                share,
+            )
+        )
+    width = terminal_width()
+    shrinking = [(2, 12), (1, 12), (2, 4), (3, 12)]
+    for line in text_table(rows, shrinking, None if width is None else width - 2):
+        yield f"  {line}"
+
+
+def _low(cost: LayerCost, column: str) -> int:
+    value = getattr(cost, column)
+    return value if isinstance(value, int) else int(value.low)
+
+
+def _place(type: str, name: str, id: str) -> str:
+    from ..diagnostics.renderers.common import plain
+
+    return plain(f"{type} '{name}' (id {id})")
+
+
+def _indented(rows: Sequence[Sequence[str]], right: tuple[int, ...] = ()) -> Iterator[str]:
+    """Rows in columns, those that are named to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.rjust(width) if column in right else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield f"  {'  '.join(cells)}".rstrip()
+
+
+def _number(size: Dimension) -> str:
+    """`1,234,567`, `12.3 M`, or an interval of such."""
+    return _span(size, _short)
+
+
+def _span(size: Dimension, written: object) -> str:
+    from ..types import UNBOUNDED
+
+    assert callable(written)
+    if size.is_static:
+        return str(written(size.low))
+    if size.high == UNBOUNDED:
+        return f"{written(size.low)} or more" if size.low else "?"
+    return f"{written(size.low)} to {written(size.high)}"
+
+
+def _short(number: int) -> str:
+    for power, unit in ((10**12, "T"), (10**9, "G"), (10**6, "M")):
+        if number >= power:
+            return f"{number / power:,.3f} {unit}"
+    return f"{number:,}"
+
+
+def _bytes(size: int) -> str:
+    for power, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= power:
+            return f"{size / power:,.1f} {unit}"
+    return counted(size, "byte")

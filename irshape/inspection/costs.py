@@ -1,0 +1,201 @@
+"""What each layer costs: its multiply-adds, what it computes, and the weights that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ..faults import Fault, Violation
+from ..inference.bodies import bind
+from ..inference.declarations import Declarations
+from ..inference.result import BodyResult, Inference
+from ..model.graph import Layer
+from ..model.weights import Constant
+from ..ops.bodies import BodyView
+from ..ops.declaration import Operation
+from ..ops.tensors import Tensor
+from ..types import DYNAMIC, ONE, Dimension
+
+NONE = Dimension(0)
+
+
+class LayerCost(NamedTuple):
+    """A layer that computes something from the inputs of the model, or holds state.
+
+    Numbers are for one evaluation of the model, all runs of a body counted; they are intervals
+    where shapes are dynamic.
+    """
+
+    layer: Layer
+    outputs: tuple[Tensor, ...]
+    runs: Dimension
+    """How often one evaluation of the model runs it: 1 outside of bodies."""
+    multiply_adds: Dimension
+    elements: Dimension
+    """The elements of its outputs."""
+    bytes: Dimension
+    """The bytes of its outputs."""
+    parameters: int
+    """The elements of the constants that it takes, directly or by way of layers that only depend
+    on constants, such as those that decompress weights. Each constant counts once, for the first
+    layer that takes it."""
+    parameter_bytes: int
+
+
+def costs_of(inference: Inference) -> list[LayerCost]:
+    """The costs of all layers in file order, those of bodies after the layer that holds them.
+
+    Constants, and what depends on nothing else, have none: they are computed once, or never.
+    """
+    return list(_costs(inference.result, Declarations(inference.model), ONE))
+
+
+def _costs(result: BodyResult, declarations: Declarations, runs: Dimension) -> Iterator[LayerCost]:
+    fixed = fixed_positions(result)
+    weights = _weights_by_user(result, fixed)
+    broken = {layer for layer, subject in result.observations if isinstance(subject, Fault)}
+    for position, layer in enumerate(result.body.layers):
+        declaration = declarations.of(layer)
+        operation = declaration[0] if isinstance(declaration, tuple) else None
+        inner = result.inner.get(position, {})
+        if position not in fixed and not (layer.is_parameter or layer.is_result):
+            outputs = result.outputs[position]
+            inputs = known_inputs(result, position)
+            own = (
+                NONE
+                if layer in broken or operation is None
+                else _counted(operation, inputs, outputs)
+            )
+            parameters, parameter_bytes = weights.get(position, (0, 0))
+            yield LayerCost(
+                layer,
+                outputs,
+                runs,
+                own * runs,
+                _sum(tensor.shape.size for tensor in outputs) * runs,
+                _sum(map(tensor_bytes, outputs)) * runs,
+                parameters,
+                parameter_bytes,
+            )
+        if inner and operation is not None:
+            times = repetitions(layer, operation, result, position)
+            for tag, body in inner.items():
+                yield from _costs(body, declarations, runs * times.get(tag, DYNAMIC))
+
+
+def known_inputs(result: BodyResult, position: int) -> tuple[Tensor, ...]:
+    """The tensors that reach a layer, as far as something feeds it."""
+    return tuple(each for each in result.inputs.get(position, ()) if each is not None)
+
+
+def _counted(
+    operation: Operation, inputs: tuple[Tensor, ...], outputs: tuple[Tensor, ...]
+) -> Dimension:
+    try:
+        return operation.multiply_adds(inputs, outputs)
+    except (Violation, ValueError, IndexError, KeyError):  # inputs that do not fit the operation
+        return DYNAMIC
+
+
+def repetitions(
+    layer: Layer, operation: Operation, result: BodyResult, position: int
+) -> dict[str, Dimension]:
+    """How often a layer runs each of its bodies; nothing about those for which that is open."""
+
+    def view(tag: str, body: BodyResult) -> BodyView[Tensor]:
+        results = {
+            inner.id: tensors[0]
+            for inner, tensors in zip(body.body.layers, body.outputs, strict=True)
+            if inner.is_result and tensors
+        }
+        return bind(layer, tag, lambda _: results)
+
+    try:
+        views = {tag: view(tag, body) for tag, body in result.inner[position].items()}
+        return operation.repetitions(known_inputs(result, position), views)
+    except (Violation, ValueError, IndexError, KeyError):  # a port map that does not fit
+        return {}
+
+
+def fixed_positions(result: BodyResult) -> set[int]:
+    """The layers of a body that depend on constants alone."""
+    fixed: set[int] = set()
+    layers, sources = result.body.layers, result.wiring.sources
+    for position in result.wiring.order:
+        layer = layers[position]
+        row = [source for source in sources[position] if source is not None]
+        if layer.is_constant or (
+            row
+            and not layer.is_result
+            and layer.bodies is None
+            and layer.folded_type not in _RANDOM_OR_STATE
+            and all(source[0] in fixed for source in row)
+        ):
+            fixed.add(position)
+    return fixed
+
+
+_RANDOM_OR_STATE = ("readvalue", "assign", "randomuniform", "multinomial")
+
+
+def _weights_by_user(result: BodyResult, fixed: set[int]) -> dict[int, tuple[int, int]]:
+    """The elements and bytes of constants by the position of the layer that takes them first."""
+    layers, sources = result.body.layers, result.wiring.sources
+    taken: set[int] = set()
+    weights: dict[int, tuple[int, int]] = {}
+    for position in result.wiring.order:
+        if position in fixed:
+            continue
+        waiting = [source[0] for source in sources[position] if source is not None]
+        elements = size = 0
+        while waiting:
+            at = waiting.pop()
+            if at not in fixed or at in taken:
+                continue
+            taken.add(at)
+            waiting += [source[0] for source in sources[at] if source is not None]
+            if layers[at].is_constant:
+                constant = constant_of(layers[at])
+                elements += constant.elements if constant is not None else 0
+                size += constant.size if constant is not None else 0
+        if elements:
+            weights[position] = elements, size
+    return weights
+
+
+def constant_of(layer: Layer) -> Constant | None:
+    """The constant that a layer describes; None where its attributes do not."""
+    try:
+        return Constant.of(layer.items, None)
+    except ValueError:
+        return None
+
+
+def tensor_bytes(tensor: Tensor) -> Dimension:
+    """The bytes of a tensor; packed elements share theirs, and texts count as none."""
+    return (tensor.shape.size * tensor.element_type.bits).ceil_div(8)
+
+
+def _sum(sizes: Any) -> Dimension:
+    total = NONE
+    for size in sizes:
+        total = total + size
+    return total
+
+
+def total(costs: list[LayerCost], what: str) -> Dimension:
+    """The sum of one of the columns: `multiply_adds`, `elements` or `bytes`."""
+    return _sum(getattr(cost, what) for cost in costs)
+
+
+def by_largest(costs: list[LayerCost], what: str) -> list[LayerCost]:
+    """The layers for which a column is not 0, the largest first, then in file order."""
+
+    def size(cost: LayerCost) -> tuple[int, int]:
+        value = getattr(cost, what)
+        if isinstance(value, int):
+            return value, value
+        assert isinstance(value, Dimension)
+        return value.low, value.high
+
+    return sorted((cost for cost in costs if size(cost)[1]), key=size, reverse=True)

@@ -16,6 +16,7 @@ from .constants import array_bytes, as_array
 from .errors import GraphError
 from .inferring import Inferring
 from .nodes import GraphLayer, Input, Output
+from .port_maps import captured
 
 
 class Building(Inferring):
@@ -169,19 +170,20 @@ class Building(Inferring):
                 raise GraphError(f"{holder.layer.label} has a tensor '{name}' already")
         self._give_names(output, wanted)
 
-    def _connected(self, source: Output, layer: GraphLayer) -> Input:
-        """Gives a layer one more input."""
-        end = Input(layer, len(layer._inputs), source)
-        users = dict(source._users)
-        layer._inputs.append(end)
-        source._users[end] = None
+    def _output(self, given: Output | GraphLayer) -> Output:
+        """An output of this graph.
 
-        def undo() -> None:
-            layer._inputs.pop()
-            source._users = users
-
-        self.changes.note(undo)
-        return end
+        That of a graph around this body is passed in: the layer that holds the body takes it as
+        one more input. Raises `GraphError`, `TypeError`.
+        """
+        output = given.output if isinstance(given, GraphLayer) else given
+        if isinstance(output, Output) and output.layer.graph is not self:
+            around = self.owner
+            while around is not None:
+                if around.graph is output.layer.graph and output.layer in around.graph:
+                    return captured(self, output)
+                around = around.graph.owner
+        return super()._output(output)
 
     def _sources(self, operation: type[Operation], inputs: tuple[Any, ...]) -> list[Output]:
         """What feeds a new layer; arrays and numbers become constants."""

@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from typing import TypeVar
 
-from ..model.graph import Layer
+from ..formats.ir.writer import port_rt_info
+from ..model.graph import Layer, Port, PortElsewhere
+from ..model.source import Passage, Source
 from ..model.weights import Constant
 from .editing import Editing
 from .nodes import GraphLayer, Input, Output
@@ -23,6 +25,7 @@ def duplicate(graph: G) -> G:
     twin = type(graph)(name=graph.name)
     twin.source, twin.compact = graph.source, graph.compact
     twin.store.version = graph.store.version
+    twin.rt_info_span = graph.rt_info_span
     twin.bytes.extend(graph.bytes)
     _copy_all(graph, twin)
     return twin
@@ -104,16 +107,31 @@ def transplant(
 
 def _moved(raw: Layer, target: Structure, home: Structure, rebased: Rebased) -> Layer:
     """A layer as another graph says it: without places in the file, and with bytes of its own."""
-    raw = copy(raw)
+    raw = _without_place(raw, home)
     raw.id, raw.path, raw.bodies = target._new_id(), target._path, None
-    raw.rt_info_span, raw.offset, raw.data_offset = None, -1, -1
     raw.output_names = None
-    raw.inputs = [copy(port) for port in raw.inputs]
-    raw.outputs = [copy(port) for port in raw.outputs]
     for port in (*raw.inputs, *raw.outputs):
-        port.offset, port.names = -1, None
+        port.names = None
     _rebase(raw, target, home, rebased)
     return raw
+
+
+def _without_place(raw: Layer, home: Structure) -> Layer:
+    """A layer that stands in no file; its rt_info stays where it is, in the file of its home."""
+    raw = copy(raw)
+    raw.offset, raw.data_offset = -1, -1
+    origin = home.root.source
+    source = Source("", b"") if origin is None else origin.source
+    if raw.rt_info_span is not None:
+        raw.rt_info_span = Passage.of(raw.rt_info_span, source)
+    raw.inputs = [_port_elsewhere(port, source) for port in raw.inputs]
+    raw.outputs = [_port_elsewhere(port, source) for port in raw.outputs]
+    return raw
+
+
+def _port_elsewhere(port: Port, source: Source) -> Port:
+    span = port_rt_info(source, port)
+    return PortElsewhere(port, None if span is None else Passage.of(span, source))
 
 
 def _rebase(raw: Layer, target: Structure, home: Structure, rebased: Rebased) -> None:
@@ -136,13 +154,8 @@ def _rebase(raw: Layer, target: Structure, home: Structure, rebased: Rebased) ->
 def _move_body(body: Structure, target: Structure, home: Structure, rebased: Rebased) -> None:
     """Makes a copied body part of another graph: its ids stay."""
     for layer in body.layers:
-        layer.raw = copy(layer.raw)
-        layer.raw.path, layer.raw.rt_info_span = body._path, None
-        layer.raw.offset, layer.raw.data_offset, layer.origin = -1, -1, None
-        layer.raw.inputs = [copy(port) for port in layer.raw.inputs]
-        layer.raw.outputs = [copy(port) for port in layer.raw.outputs]
-        for port in (*layer.raw.inputs, *layer.raw.outputs):
-            port.offset = -1
+        layer.raw, layer.origin = _without_place(layer.raw, home), None
+        layer.raw.path = body._path
         _rebase(layer.raw, target, home, rebased)
         layer.operation = target._declaration(layer.raw, layer.label)  # type: ignore[attr-defined]
         for inner in layer.bodies.values():

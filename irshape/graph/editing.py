@@ -12,6 +12,7 @@ from ..types import Dimension, PartialShape, ShapeLike
 from .building import Building, items_of, names_of, python_name, unknown_attribute
 from .errors import GraphError
 from .nodes import GraphLayer, Input, Output
+from .port_maps import captured, released
 
 Dim = int | str | Dimension
 
@@ -245,7 +246,7 @@ class Editing(Building):
             raw.folded_type,
             raw.version,
             len(raw.outputs),
-            self._info(layer),
+            layer.rt_info_text,
             *((end.source.layer.id, end.source.index) for end in layer._inputs),
         )
         if not raw.is_constant:
@@ -260,12 +261,6 @@ class Editing(Building):
         from hashlib import blake2b
 
         return blake2b(self.bytes.view(offset, size)).digest() if size else b""
-
-    def _info(self, layer: GraphLayer) -> bytes:
-        """The rt_info of a layer, as its file has it."""
-        span = layer.raw.rt_info_span
-        source = self.root.source
-        return source.source.data[slice(*span)] if span is not None and source is not None else b""
 
     # inputs and outputs of the graph
 
@@ -308,11 +303,13 @@ class Editing(Building):
     def bind(self, name: str | Output, value: Any) -> Output:
         """Replaces an input of the graph by a constant; its tensor keeps its names.
 
-        Raises `GraphError` for a value that does not fit the element type and shape of the input.
+        In a body the constant is the value of every iteration, and the layer around the body takes
+        the input no longer. Raises `GraphError` for a value that does not fit the element type and
+        shape of the input, and for what each iteration hands on to the next.
         """
         old = self._input(name)
         layer = old.layer
-        with self.changes.whole():
+        with self.changes.whole(), self.batch():
             kind = None if old.element_type.is_dynamic else old.element_type
             new = self.constant(value, kind)
             if not old.shape.compatible(new.shape):
@@ -322,7 +319,10 @@ class Editing(Building):
                     expected=str(old.shape),
                     actual=str(new.shape),
                 )
+            if self.owner is not None:
+                released(layer)
             self._substitute(old, new)
+            self._settle(())
         return new
 
     def _substitute(self, old: Output, new: Output) -> None:
@@ -338,12 +338,15 @@ class Editing(Building):
     def cut(self, name: str | Output) -> Output:
         """Makes a tensor an input of the graph, and removes what only led to it.
 
+        A tensor of a body becomes an input of the net, with the same value in every iteration.
         Returns the output of the new Parameter, which has the names of the tensor.
         """
         old = self.tensor(name)
         if old.layer.raw.is_parameter:
             return old
         asked = name if isinstance(name, str) else (old.names or (old.layer.name,))[0]
+        if self.owner is not None:
+            return self._cut_in_body(old, asked)
         with self.changes.whole():
             before = self._reachable([old.layer])
             new = self._replace_by_parameter(old, asked)
@@ -351,6 +354,26 @@ class Editing(Building):
             self._remove_all(before - used)
             if asked not in self._by_name:
                 self._give_name(new.layer, asked)
+        return new
+
+    def _cut_in_body(self, old: Output, asked: str) -> Output:
+        """Feeds what a tensor of a body feeds from a new input of the net."""
+        net = self.root
+        assert isinstance(net, Editing)
+        with self.changes.whole(), self.batch():
+            before = self._reachable([old.layer])
+            given: Output = net.parameter(old.element_type, old.shape)
+            new = captured(self, given)
+            for user in old.users:
+                self.connect(user, new)
+            self._move_names(old, new)
+            used = self._reachable(each for each in self._layers if each not in before)
+            self._remove_all(each for each in before - used if not each.raw.is_parameter)
+            if asked and asked not in net._by_name:
+                net._give_name(given.layer, asked)
+            if asked and asked not in net._by_tensor:
+                net._name_tensor(given, (asked,))
+            self._settle(())
         return new
 
     def _replace_by_parameter(self, old: Output, asked: str) -> Output:

@@ -10,7 +10,7 @@ from ..model.graph import Body, Layer, Model, Port
 from ..model.weights import Constant
 from ..model.wiring import Wiring
 from ..types import PartialShape
-from .inferring import edges_into
+from .inferring import declaring, edges_into
 from .nodes import GraphLayer, Output
 from .structure import Structure
 
@@ -25,8 +25,7 @@ def exported(graph: Structure, place: Callable[[Constant], int]) -> Inference:
         format=graph.store.format,
     )
     model.weights = graph.store.weights
-    if origin is not None and origin.format is model.format:
-        model.rt_info_span = origin.rt_info_span
+    model.rt_info_span = graph.rt_info_span
     result = _exported_body(graph, place)
     model.net = result.body
     return Inference(model, result)
@@ -64,7 +63,9 @@ def _exported_layer(graph: Structure, node: GraphLayer, place: Callable[[Constan
     if layer.is_constant:
         layer.items = _placed(layer.items, place(Constant.of(layer.items, None)))
     elif layer.is_parameter and graph.owner is not None:
-        layer.items = _parameter_items(node)
+        fed, declared = node._outputs[0].tensor, node.raw.outputs[0]
+        if declared.element_type is not fed.element_type or declared.dims != _dims(fed.shape):
+            layer.items = declaring(layer, fed)
     layer.outputs = [
         _port(port, node._outputs[at], _port_names(node._outputs[at], port))
         for at, port in enumerate(node.raw.outputs[: len(node._outputs)])
@@ -78,17 +79,6 @@ def _exported_layer(graph: Structure, node: GraphLayer, place: Callable[[Constan
         if not set(_names_in(layer.output_names)) <= set(names):
             layer.output_names = _written_names(names)
     return layer
-
-
-def _parameter_items(node: GraphLayer) -> tuple[str, ...]:
-    """The attributes of a Parameter in a body, which declare what the layer around it feeds."""
-    fed, port = node._outputs[0].tensor, node.raw.outputs[0]
-    if port.element_type is fed.element_type and port.dims == _dims(fed.shape):
-        return node.raw.items  # as it was loaded
-    shape = "..." if fed.shape.dims is None else str(fed.shape).strip("[]")
-    wanted = {"shape": shape, "element_type": str(fed.element_type)}
-    given = {**node.raw.attributes, **wanted}
-    return tuple(text for item in given.items() for text in item)
 
 
 def _port_names(output: Output, port: Port) -> str | None:
@@ -115,13 +105,11 @@ def _written_names(names: list[str] | tuple[str, ...]) -> str | None:
 def _port(port: Port, output: Output, names: str | None) -> Port:
     """A port that declares what is inferred of a tensor."""
     tensor = output.tensor
-    return Port(
-        port.id,
-        None if tensor.element_type.is_dynamic else tensor.element_type.precision,
-        names,
-        port.offset,
-        _dims(tensor.shape),
-    )
+    declared = copy(port)
+    declared.precision = None if tensor.element_type.is_dynamic else tensor.element_type.precision
+    declared.names = names
+    declared.dims = _dims(tensor.shape)
+    return declared
 
 
 def _dims(shape: PartialShape) -> tuple[int, ...]:

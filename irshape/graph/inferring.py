@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from heapq import heappop, heappush
 from typing import Any
 
@@ -181,6 +182,7 @@ class Inferring(Structure):
         Raises `GraphError`.
         """
         layers = {layer.raw: layer for layer in self._layers}
+        fed: list[GraphLayer] = []
         for raw, subject in result.observations:
             fault = subject.fault if isinstance(subject, AttributeFault) else subject
             if isinstance(fault, Fault) and raw in layers:
@@ -194,8 +196,29 @@ class Inferring(Structure):
                     continue  # inference had no need of the value
                 self._know(output, tensor)
                 self._mark_valued(layer, layer.valued and tensor.value is not None)
+                if raw.is_parameter:
+                    fed.append(layer)
             for tag, inner in result.inner.get(position, {}).items():
                 layer.bodies[tag]._take(inner)
+        for layer in fed:
+            self._declare_fed(layer)
+        if fed:
+            self._stale()
+
+    def _declare_fed(self, parameter: GraphLayer) -> None:
+        """Lets a Parameter of a body declare what the layer around it feeds."""
+        raw = copy(parameter.raw)
+        raw.items = declaring(raw, parameter._outputs[0].tensor)
+        operation = self._declaration(raw, self.where(parameter))
+        self._redeclare(parameter, raw, operation)
+
+
+def declaring(parameter: Layer, tensor: Tensor) -> tuple[str, ...]:
+    """The attributes of a Parameter that declares this element type and shape."""
+    shape = "..." if tensor.shape.dims is None else str(tensor.shape).strip("[]")
+    wanted = {"shape": shape, "element_type": str(tensor.element_type)}
+    given = {**parameter.attributes, **wanted}
+    return tuple(text for item in given.items() for text in item)
 
 
 def edges_into(layer: GraphLayer) -> list[Edge]:

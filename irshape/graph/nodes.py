@@ -208,6 +208,18 @@ class GraphLayer:
         array: np.ndarray[Any, Any] | None = self.graph.value_of(self)
         return array
 
+    @property
+    def rt_info(self) -> dict[str, object]:
+        """The rt_info, as nested dictionaries; the leaves are texts."""
+        info: dict[str, object] = self.graph.rt_info_of(self)
+        return info
+
+    @property
+    def rt_info_text(self) -> str:
+        """What stands inside the `<rt_info>` element."""
+        text: str = self.graph.rt_info_text_of(self)
+        return text
+
     def remove(self, bypass: int | None = None) -> None:
         """Takes the layer out of the graph. Raises `GraphError` where something still takes an
         output of it.

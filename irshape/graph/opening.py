@@ -15,6 +15,8 @@ def fill(graph: Structure, model: Model, result: BodyResult) -> None:
     """Gives an empty graph the layers of a sound model. The model stays as it is."""
     graph.source = model
     graph.store.version = model.version
+    if model.format is graph.store.format:
+        graph.rt_info_span = model.rt_info_span
     if model.weights is not None and model.weights.data is not None:
         data = model.weights.data
         if isinstance(data, Pieces):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from ..types import ElementType
@@ -89,7 +89,7 @@ def _in_f16(value: Any) -> Any:
     import numpy as np
 
     with np.errstate(over="ignore"):
-        return np.clip(value, -65504, 65504).astype(np.float16)
+        return np.clip(value.astype(np.float32), -65504, 65504).astype(np.float16)
 
 
 def _drop_converts(graph: Editing) -> None:
@@ -103,51 +103,116 @@ def _drop_converts(graph: Editing) -> None:
             layer.remove(bypass=0)
 
 
+_INTEGER_WEIGHTS = ("i4", "u4", "i8", "u8", "nf4", "f8e4m3", "f8e5m2")
+_SHAPE_INPUTS: Mapping[str, tuple[int, ...]] = {
+    "BatchToSpace": (1, 2, 3),
+    "Broadcast": (1,),
+    "ConvolutionBackpropData": (2,),
+    "GroupConvolutionBackpropData": (2,),
+    "Interpolate": (1,),
+    "OneHot": (1,),
+    "Pad": (1, 2),
+    "Reshape": (1,),
+    "SpaceToBatch": (1, 2, 3),
+    "StridedSlice": (1, 2, 3),
+    "Tile": (1,),
+    "TopK": (1,),
+}
+"""The inputs before which OpenVINO 2026.4 compresses nothing, back to the next ShapeOf.
+
+Measured with models in which a constant in f32 is converted to i64 and fed to one input.
+"""
+_DECOMPRESSION = '<attribute name="decompression" version="0" />'
+
+
 def compressed(graph: Editing, keep: Selection) -> int:
     """See `Graph.compress_to_f16`."""
-    import numpy as np
-
+    if any(_is_optimized(layer) for layer in graph.walk()):
+        return 0
     kept = selected(graph, keep)
-    count = 0
     with graph.changes.whole():
-        for layer in graph.layers:
-            if not layer.raw.is_constant or layer in kept:
-                continue
-            output = layer.output
-            if output.element_type.name not in ("f32", "f64") or _decides_a_shape(layer):
-                continue
-            value = layer.value
-            if value is None:
-                continue
-            outside = (np.abs(value) > 65504) | ((np.abs(value) < 2.0**-24) & (value != 0))
-            if value.size and np.count_nonzero(outside) >= 0.75 * value.size:
-                continue
-            name = layer.name
-            small = graph.constant(
-                _in_f16(value), "f16", name=graph._new_name(name + "_compressed")
-            )
-            wide = graph.add("Convert", small, destination_type=str(output.element_type))
-            graph._substitute(output, wide)
-            count += 1
+        return _compressed(graph, kept)
+
+
+def _is_optimized(layer: GraphLayer) -> bool:
+    """Whether a layer shows that the model is quantized: `save_model` then compresses nothing.
+
+    That is a FakeQuantize, a FakeConvert, or a Multiply that scales integer weights.
+    """
+    kind = layer.raw.folded_type
+    if kind in ("fakequantize", "fakeconvert"):
+        return True
+    if kind != "multiply":
+        return False
+    sources = [end.source.layer for end in layer.inputs]
+    if not any(each.raw.is_constant for each in sources):
+        return False
+    for source in sources:
+        weights = source.inputs[0].source.layer if source.type == "Subtract" else source
+        if weights.type == "Convert":
+            stored = weights.inputs[0].source
+            if stored.layer.raw.is_constant and stored.element_type.name in _INTEGER_WEIGHTS:
+                return True
+    return False
+
+
+def _compressed(graph: Editing, kept: set[GraphLayer]) -> int:
+    """Compresses the constants of a net or a body, and of the bodies inside."""
+    fixed = _deciding_shapes(graph)
+    count = 0
+    for layer in graph.layers:
+        for body in layer.bodies.values():
+            count += 0 if layer in kept else _compressed(body, kept)
+        if not layer.raw.is_constant or layer in kept or layer in fixed:
+            continue
+        output = layer.output
+        value = layer.value if output.element_type.name in ("f32", "f64") else None
+        if value is None or not value.size or _unfit(value):
+            continue
+        name = layer.name
+        small = graph.constant(_in_f16(value), "f16", name=graph._new_name(f"{name}_compressed"))
+        graph._give_info(small.layer, layer.rt_info_text)
+        wide = graph.add("Convert", small, destination_type=str(output.element_type))
+        graph._give_info(wide.layer, layer.rt_info_text + _DECOMPRESSION)
+        graph._substitute(output, wide)
+        count += 1
     return count
 
 
-def _decides_a_shape(layer: GraphLayer) -> bool:
-    """Whether a shape may depend on the values of a constant."""
-    waiting, reached = [layer], {layer}
+def _unfit(value: Any) -> bool:
+    """Whether f16 holds too little of a constant: `save_model` then leaves it as it is.
+
+    Three quarters of the elements lie outside its range or would change by more than 0.1 %, or the
+    only element would change by more than 0.01 %.
+    """
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        single = value.astype(np.float32)
+        error = np.abs(_in_f16(single).astype(np.float32) - single) / np.abs(single)
+    error = np.where(single == 0, np.float32(0), error)
+    unfit = ~(error <= np.float32(1e-3)) | (np.abs(single) > 65504)
+    if np.count_nonzero(unfit) >= 0.75 * value.size:
+        return True
+    return value.size == 1 and not bool((error <= np.float32(1e-4)).all())
+
+
+def _deciding_shapes(graph: Editing) -> set[GraphLayer]:
+    """The layers from which a shape is computed, as far back as a ShapeOf."""
+    reached: set[GraphLayer] = set()
+    waiting = [
+        end.source.layer
+        for layer in graph.layers
+        for end in layer.inputs
+        if end.index in _SHAPE_INPUTS.get(layer.type, ())
+    ]
     while waiting:
-        at = waiting.pop()
-        for end in (user for output in at.outputs for user in output.users):
-            operands = type(end.layer.operation).operands
-            operand = operands[min(end.index, len(operands) - 1)] if operands else None
-            if operand is not None and operand.value:
-                return True
-            sizes = [output.shape.size for output in end.layer.outputs]
-            small = all(size.high is not None and size.high <= 64 for size in sizes)
-            if small and end.layer not in reached and not end.layer.raw.is_result:
-                reached.add(end.layer)
-                waiting.append(end.layer)
-    return False
+        layer = waiting.pop()
+        if layer in reached or layer.raw.folded_type == "shapeof":
+            continue
+        reached.add(layer)
+        waiting += [end.source.layer for end in layer.inputs]
+    return reached
 
 
 def without_fake_quantize(graph: Editing, selection: Selection) -> int:

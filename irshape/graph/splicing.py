@@ -14,7 +14,7 @@ from xml.parsers import expat
 from ..formats.ir.edits import Edit, set_dims
 from ..inference.result import BodyResult
 from ..model.graph import Body, Layer, Port
-from ..model.source import Source
+from ..model.source import Passage, Source, passage_bytes
 from .nodes import GraphLayer
 
 _END_NAMES = ("from-layer", "from-port", "to-layer", "to-port")
@@ -176,6 +176,7 @@ class Splicer:
             len(origin.inputs) != len(now.inputs)
             or len(origin.outputs) != len(now.outputs)
             or _frame(origin) != _frame(now)
+            or isinstance(now.rt_info_span, Passage)
         ):
             self._anew(origin, result, position, depth)
             return
@@ -218,6 +219,17 @@ class Splicer:
         text = "\n".join(self.rendered(result, position, depth + 1)).lstrip()
         end = self.layout.spans[origin.offset]
         self.edits.append(Edit(origin.offset, end, text.encode()))
+
+    def net_info(self, before: tuple[int, int] | None, now: tuple[int, int] | None) -> None:
+        """Replaces the rt_info of the net, or puts one before the end of the net."""
+        if now == before and not isinstance(now, Passage):
+            return
+        data = self.source.data
+        text = b"" if now is None else passage_bytes(self.source, now)
+        if before is not None:
+            self.edits.append(Edit(*before, text))
+            return
+        self._before(data.rindex(b"</net"), ["\t" + text.decode()])
 
     def attribute(self, element: int, name: str, text: str) -> None:
         """Sets or adds an attribute of the element at an offset."""

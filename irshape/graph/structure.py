@@ -10,7 +10,7 @@ from ..formats.ir import FORMAT
 from ..inference.walk import BodyEngine
 from ..model.graph import BackEdge, Layer, Model
 from ..model.pieces import Pieces
-from ..model.source import Source
+from ..model.source import Passage, Source, passage_bytes
 from ..model.weights import Constant, Weights
 from ..ops.tensors import Tensor
 from ..spelling import suggestion
@@ -36,6 +36,8 @@ class Structure:
         """The element of `owner` that holds this body: `body`, `then_body` or `else_body`."""
         self.source: Model | None = None
         """The model that it was loaded from."""
+        self.rt_info_span: tuple[int, int] | None = None
+        """Where the rt_info of the net stands; a `Passage` if not in the file of `source`."""
         self.back_edges: tuple[BackEdge, ...] = ()
         """Of the body of a Loop or TensorIterator: from a Result to the Parameter of the next
         iteration, by id."""
@@ -178,6 +180,26 @@ class Structure:
         except ValueError:
             return None
 
+    def rt_info_of(self, layer: GraphLayer) -> dict[str, object]:
+        """See `GraphLayer.rt_info`."""
+        from ..model.rt_info import parse
+
+        return parse(self._text_source, layer.raw.rt_info_span)
+
+    def rt_info_text_of(self, layer: GraphLayer) -> str:
+        """See `GraphLayer.rt_info_text`."""
+        span = layer.raw.rt_info_span
+        if span is None:
+            return ""
+        text = passage_bytes(self._text_source, span).decode("utf-8", "replace")
+        return text[text.index(">") + 1 : max(text.rfind("</"), 0)].strip()
+
+    @property
+    def _text_source(self) -> Source:
+        """The text that spans of layers refer to."""
+        origin = self.root.source
+        return self.store.source if origin is None else origin.source
+
     def __repr__(self) -> str:
         return f"<Graph '{self.name}' of {len(self._layers)} layers>"
 
@@ -189,7 +211,7 @@ class Structure:
         if output.layer.graph is not self or output.layer not in self._layers:
             raise GraphError(
                 f"{output!r} is not of this graph",
-                help="a body takes what it needs through the port map of its layer",
+                help="extract what is needed, or merge the graphs",
             )
         return output
 
@@ -344,6 +366,12 @@ class Structure:
         old = getattr(item, name)
         setattr(item, name, value)
         self.changes.note(lambda: setattr(item, name, old))
+
+    def _give_info(self, layer: GraphLayer, text: str) -> None:
+        """Gives a layer what stands inside its `<rt_info>`; nothing without a text."""
+        raw = copy(layer.raw)
+        raw.rt_info_span = Passage.text(f"<rt_info>{text}</rt_info>") if text else None
+        self._redeclare(layer, raw, layer.operation)
 
     def _stale(self) -> None:
         """Notes that this body changed, so that the layers around it are written again."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from ..model.source import Passage, passage_bytes
 from .copying import duplicate, transplant
 from .editing import Editing
 from .errors import GraphError
@@ -137,6 +138,7 @@ def merged(
             help="give a prefix for the names of the second, as in prefix='second/'",
         )
     transplant(layers, whole, fed, named=lambda old: prefix + old)
+    whole.rt_info_span = _both_infos(first, second)
     connected = {whole.tensor(source) for source in connections}
     with whole.changes.whole():
         whole._remove_all(
@@ -146,6 +148,28 @@ def merged(
             if user.layer.raw.is_result and _unasked(user.layer, first)
         )
     return whole
+
+
+def _both_infos(first: Editing, second: Editing) -> tuple[int, int] | None:
+    """The rt_info of two nets in one: elements that both have are those of the first."""
+    span = second.rt_info_span
+    if span is None or second.source is None:
+        return first.rt_info_span
+    from xml.etree import ElementTree
+
+    passage = Passage.of(span, second.source.source)
+    if first.rt_info_span is None or first.source is None:
+        return passage
+    ours, theirs = (
+        ElementTree.fromstring(passage_bytes(graph.source.source, graph.rt_info_span))
+        for graph in (first, second)
+        if graph.source is not None and graph.rt_info_span is not None
+    )
+    missing = [child for child in theirs if ours.find(child.tag) is None]
+    if not missing:
+        return first.rt_info_span
+    ours.extend(missing)
+    return Passage.text(ElementTree.tostring(ours, encoding="unicode"))
 
 
 def _replaced(layer: GraphLayer, fed: Mapping[Output, Output]) -> bool:

@@ -73,6 +73,7 @@ def _spliced(graph: Structure, origin: Model, inference: Inference) -> bytes:
 
     splicer = Splicer(source, places, rendered)
     splicer.body(origin.net, graph.layers, inference.result, (-1, ""), 1)
+    splicer.net_info(origin.rt_info_span, graph.rt_info_span)
     if graph.name != origin.name:
         splicer.attribute(source.data.index(b"<net"), "name", graph.name)
     return b"".join(applied(source.data, splicer.edits))

@@ -18,7 +18,7 @@ from ..faults import Fault
 from ..rule_ids import RuleId, Severity
 from ..types import ElementType
 from .format import Format
-from .source import Source
+from .source import Passage, Source
 from .weights import Constant, Weights
 
 
@@ -57,6 +57,16 @@ class Port:
         return (
             [part.replace("\\,", ",") for part in _NAMES.findall(self.names)] if self.names else []
         )
+
+
+class PortElsewhere(Port):
+    """A port that comes from another file, with the `rt_info` that it has there."""
+
+    __slots__ = ("rt_info",)
+
+    def __init__(self, port: Port, rt_info: Passage | None) -> None:
+        super().__init__(port.id, port.precision, port.names, -1, port.dims)
+        self.rt_info = rt_info
 
 
 _NAMES = re.compile(r"(?:\\,|[^,])+")

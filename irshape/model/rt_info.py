@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.parsers import expat
 
-from .source import Source
+from .source import Source, passage_bytes
 
 _MAX_DEPTH = 64
 
@@ -37,5 +37,5 @@ def parse(source: Source, span: tuple[int, int] | None) -> dict[str, object]:
         stack.pop()
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
-    parser.Parse(source.data[span[0] : span[1]], True)
+    parser.Parse(passage_bytes(source, span), True)
     return root

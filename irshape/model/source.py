@@ -87,3 +87,30 @@ _ATTRIBUTE = re.compile(
 
 Values without quotes occur in layers on their own.
 """
+
+
+class Passage(tuple[int, int]):
+    """A span (start and end) of another source than that of the model it is part of."""
+
+    source: Source
+
+    @classmethod
+    def of(cls, span: tuple[int, int], source: Source) -> Passage:
+        """The span, which keeps the source that it already has."""
+        if isinstance(span, Passage):
+            return span
+        passage = cls(span)
+        passage.source = source
+        return passage
+
+    @classmethod
+    def text(cls, text: str) -> Passage:
+        """A passage that consists of a text of its own."""
+        data = text.encode()
+        return cls.of((0, len(data)), Source("", data))
+
+
+def passage_bytes(source: Source, span: tuple[int, int]) -> bytes:
+    """What stands in a span of a source, or of the source that the span itself has."""
+    data = span.source.data if isinstance(span, Passage) else source.data
+    return data[span[0] : span[1]]

@@ -14,7 +14,8 @@ from typing import Protocol
 from xml.sax.saxutils import quoteattr
 
 from ...inference.result import BodyResult, Inference
-from ...model.graph import Body, Layer, Model, Port
+from ...model.graph import Body, Layer, Model, Port, PortElsewhere
+from ...model.source import Passage, Source
 from ...model.weights import Constant, Weights
 from ...ops.tensors import Tensor
 from ...releases import HEADER_BYTES
@@ -95,7 +96,8 @@ def document(model: Model, layout: Places, inference: Inference | None) -> Itera
 
 
 def _raw(model: Model, span: tuple[int, int]) -> str:
-    return model.source.data[span[0] : span[1]].decode(model.source.encoding, "replace")
+    source = span.source if isinstance(span, Passage) else model.source
+    return source.data[span[0] : span[1]].decode(source.encoding, "replace")
 
 
 def _body(
@@ -248,16 +250,24 @@ def _rt_info(model: Model, port: Port) -> str:
 
     An example is the layout of a Parameter.
     """
-    data = model.source.data
-    tag = _PORT.match(data, port.offset)
+    span = port_rt_info(model.source, port)
+    return "" if span is None else _raw(model, span)
+
+
+def port_rt_info(source: Source, port: Port) -> tuple[int, int] | None:
+    """Where the `<rt_info>` of a port begins and ends; None without one."""
+    if isinstance(port, PortElsewhere):
+        return port.rt_info
+    data = source.data
+    tag = _PORT.match(data, port.offset) if port.offset >= 0 else None
     if tag is None or tag[0].endswith(b"/>"):
-        return ""
+        return None
     end = data.find(b"</port", tag.end())
     start = data.find(b"<rt_info", tag.end(), end)
     if start < 0:
-        return ""
+        return None
     stop = data.find(b"</rt_info>", start, end)
-    return "" if stop < 0 else _raw(model, (start, stop + len(b"</rt_info>")))
+    return None if stop < 0 else (start, stop + len(b"</rt_info>"))
 
 
 def _dims(shape: PartialShape) -> tuple[int, ...]:

@@ -1,0 +1,219 @@
+"""How the inputs and outputs of an If, Loop or TensorIterator reach its bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from typing import Literal, NamedTuple
+
+from ..model.graph import PORT_MAPS, Layer, Port, PortMap
+from .errors import GraphError
+from .nodes import GraphLayer, Input, Output
+from .structure import Structure
+
+FIXED_INPUTS = {"if": 1, "loop": 2, "tensoriterator": 0}
+"""How many of the first inputs belong to the layer itself."""
+
+
+class Line(NamedTuple):
+    """A line of a port map.
+
+    at: the input or output of the layer, counted from 0; None where the line has none.
+    attributes: the others, `internal_layer_id` first.
+    """
+
+    direction: Literal["input", "output"]
+    at: int | None
+    attributes: Mapping[str, str]
+
+    @property
+    def inner(self) -> str:
+        """The id of the Parameter or Result of the body."""
+        return self.attributes.get("internal_layer_id", "")
+
+
+Lines = dict[str, list[Line]]
+"""The port maps of a layer, by the tag of the body."""
+
+
+def lines_of(raw: Layer) -> Lines:
+    """The port maps of a layer that is sound."""
+    maps = raw.port_maps or {}
+    return {tag: _lines(raw, maps.get(element, [])) for tag, element in PORT_MAPS.items()}
+
+
+def _lines(raw: Layer, entries: list[PortMap]) -> list[Line]:
+    ids = [port.id for port in raw.inputs]
+    numbers = [int(entry.attributes["external_port_id"]) for entry in entries]
+    outputs = sorted(
+        {
+            number
+            for number, entry in zip(numbers, entries, strict=True)
+            if entry.direction == "output" and number >= 0
+        }
+    )
+    lines = []
+    for number, entry in zip(numbers, entries, strict=True):
+        at: int | None = None
+        if number >= 0 and entry.direction == "output":
+            at = outputs.index(number)
+        elif number >= 0:
+            at = ids.index(str(number)) if str(number) in ids else number
+        rest = {key: text for key, text in entry.attributes.items() if key != "external_port_id"}
+        lines.append(Line(entry.direction, at, rest))
+    return lines
+
+
+def mapped(raw: Layer, inputs: int, outputs: int, lines: Lines) -> Layer:
+    """The layer with so many inputs and outputs, numbered in this order, and these port maps."""
+    raw = copy(raw)
+    raw.inputs = _numbered(raw.inputs, inputs, 0)
+    raw.outputs = _numbered(raw.outputs, outputs, inputs)
+    raw.port_maps = {
+        PORT_MAPS[tag]: [_entry(line, inputs) for line in entries]
+        for tag, entries in lines.items()
+        if tag in (raw.bodies or {}) or entries
+    }
+    return raw
+
+
+def _numbered(ports: list[Port], count: int, first: int) -> list[Port]:
+    ports = [copy(port) for port in ports[:count]]
+    ports += [Port("", None, None, -1) for _ in range(count - len(ports))]
+    for at, port in enumerate(ports):
+        port.id = str(first + at)
+    return ports
+
+
+def _entry(line: Line, inputs: int) -> PortMap:
+    shift = inputs if line.direction == "output" else 0
+    number = -1 if line.at is None else line.at + shift
+    return PortMap(line.direction, {"external_port_id": str(number), **line.attributes}, -1)
+
+
+def input_line(at: int | None, parameter: GraphLayer, **attributes: object) -> Line:
+    """A line that feeds a Parameter of a body."""
+    given = {name: str(value) for name, value in attributes.items() if value is not None}
+    return Line("input", at, {"internal_layer_id": parameter.id, **given})
+
+
+def output_line(at: int | None, result: GraphLayer, **attributes: object) -> Line:
+    """A line that gives what a Result of a body takes."""
+    given = {name: str(value) for name, value in attributes.items() if value is not None}
+    return Line("output", at, {"internal_layer_id": result.id, **given})
+
+
+def captured(body: Structure, source: Output) -> Output:
+    """A Parameter of a body that has a tensor from outside, the same in every iteration."""
+    owner = body.owner
+    assert owner is not None
+    home = owner.graph
+    if source.layer.graph is not home:
+        source = captured(home, source)
+    lines = lines_of(owner.raw)
+    for line in lines[body.tag]:
+        if line.direction == "output" or line.at is None or not _is_plain(body, line):
+            continue
+        if owner._inputs[line.at].source is source:
+            return body._by_id[line.inner]._outputs[0]
+    with body.changes.whole(), home.batch():
+        output: Output = body.parameter(source.element_type, source.shape)  # type: ignore[attr-defined]
+        at = _feed_one_more(owner, source)
+        lines[body.tag].append(input_line(at, output.layer))
+        _map_anew(owner, lines)
+        home._settle([owner])
+    return output
+
+
+def _is_plain(body: Structure, line: Line) -> bool:
+    """Whether a line passes a tensor as it is in every iteration."""
+    carried = {edge.to_layer for edge in body.back_edges}
+    return "axis" not in line.attributes and line.inner not in carried
+
+
+def _feed_one_more(owner: GraphLayer, source: Output) -> int:
+    """Gives a layer one more input; its place."""
+    home = owner.graph
+    end = Input(owner, len(owner._inputs), source)
+    attached = owner in home._layers
+    moved = home._order.connect(source.layer, owner) if attached else {}
+    if moved is None:
+        raise GraphError(
+            f"{home.where(owner)}: feeding it from {source.layer.label} closes a cycle",
+            operation=owner.type,
+        )
+    if moved:
+        home.changes.note(lambda: home._order.restore(moved))
+    users = dict(source._users)
+    owner._inputs.append(end)
+    if attached:
+        source._users[end] = None
+
+    def undo() -> None:
+        owner._inputs.pop()
+        source._users = users
+
+    home.changes.note(undo)
+    return end.index
+
+
+def _map_anew(owner: GraphLayer, lines: Lines) -> None:
+    raw = mapped(owner.raw, len(owner._inputs), len(owner.raw.outputs), lines)
+    owner.graph._redeclare(owner, raw, owner.operation)
+
+
+def released(parameter: GraphLayer) -> None:
+    """Takes a Parameter of a body out of the port map, and the input with it if nothing else needs
+    that.
+
+    Raises `GraphError` for a Parameter that each iteration gives the next one.
+    """
+    body = parameter.graph
+    owner = body.owner
+    if any(edge.to_layer == parameter.id for edge in body.back_edges):
+        raise GraphError(
+            f"{body.where(parameter)} carries a value from one iteration to the next",
+            operation=parameter.type,
+        )
+    lines = lines_of(owner.raw)
+    places = [line.at for line in lines[body.tag] if line.inner == parameter.id]
+    lines[body.tag] = [line for line in lines[body.tag] if line.inner != parameter.id]
+    for at in places:
+        still = any(
+            line.at == at and line.direction == "input"
+            for entries in lines.values()
+            for line in entries
+        )
+        if at is None or still or at < FIXED_INPUTS[owner.raw.folded_type]:
+            continue
+        _drop_input(owner, at)
+        for tag, entries in lines.items():
+            lines[tag] = [_moved_up(line, at) for line in entries]
+    _map_anew(owner, lines)
+
+
+def _moved_up(line: Line, gone: int) -> Line:
+    if line.direction == "output" or line.at is None or line.at < gone:
+        return line
+    return line._replace(at=line.at - 1)
+
+
+def _drop_input(owner: GraphLayer, at: int) -> None:
+    before = list(owner._inputs)
+    end = before[at]
+    users = dict(end.source._users)
+    raw = copy(owner.raw)
+    raw.inputs = raw.inputs[:at] + raw.inputs[at + 1 :]
+    owner.graph._redeclare(owner, raw, owner.operation)
+    del owner._inputs[at]
+    end.source._users.pop(end, None)
+    for place, each in enumerate(owner._inputs):
+        each.index = place
+
+    def undo() -> None:
+        owner._inputs[:] = before
+        end.source._users = users
+        for place, each in enumerate(before):
+            each.index = place
+
+    owner.graph.changes.note(undo)

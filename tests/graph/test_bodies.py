@@ -1,0 +1,119 @@
+"""Changes inside the bodies of If, Loop and TensorIterator."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import openvino as ov
+import pytest
+
+import irshape
+from irshape import Graph, GraphError
+
+from .states import check, seen
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+
+
+def load(name: str) -> Graph:
+    return Graph.load(EXAMPLES / f"{name}.xml")
+
+
+def by_openvino(graph: Graph, arrays: list[np.ndarray], folder: Path) -> list[np.ndarray]:
+    graph.save(folder / "model.xml")
+    model = ov.Core().compile_model(
+        folder / "model.xml", "CPU", {"INFERENCE_PRECISION_HINT": "f32"}
+    )
+    return list(model(arrays).values())
+
+
+@pytest.mark.parametrize("batch", [0, 1, 3, "1..4", "?"])
+@pytest.mark.parametrize("model", ["recurrent", "control_flow"])
+def test_parameters_of_bodies_declare_what_they_are_fed(model: str, batch: int | str) -> None:
+    graph = load(model)
+    before = {layer: layer.output.shape for layer in graph.walk() if layer.type == "Parameter"}
+    graph.pin(batch=batch)
+    for layer, shape in before.items():
+        if layer.output.shape != shape:
+            assert layer.attributes["shape"] == layer.output.shape
+    check(graph)
+
+
+def test_a_body_takes_a_tensor_from_outside(tmp_path: Path) -> None:
+    """A tensor of the net that a body uses becomes one more input of the layer around it."""
+    graph = load("recurrent")
+    loop = graph["refine"]
+    body = loop.bodies["body"]
+    count = len(loop.inputs)
+    bias = graph.parameter("f32", "[16]", name="bias")
+    scale = graph.parameter("f32", "[16]", name="scale")
+    step = next(layer for layer in body if layer.type == "Relu" or layer.type == "Tanh")
+    output = step.outputs[0]
+    users = output.users
+    first = body.add("Multiply", output, scale)
+    output.replace_uses(body.add("Add", first, bias), list(users))
+    body.add("Add", output, bias)  # taken once, however often it is used
+    assert len(loop.inputs) == count + 2
+    check(graph)
+    rng = np.random.default_rng(0)
+    sequence = rng.standard_normal((2, 5, 8), np.float32)
+    arrays = {"sequence": sequence, "bias": np.zeros(16, "f4"), "scale": np.ones(16, "f4")}
+    expected = irshape.run(load("recurrent"), {"sequence": sequence})
+    for feed in (arrays, {**arrays, "bias": np.full(16, 0.5, "f4")}):
+        ours = list(irshape.run(graph, feed).values())
+        theirs = by_openvino(graph, list(feed.values()), tmp_path)
+        assert all(np.allclose(a, b, 1e-4, 1e-5) for a, b in zip(ours, theirs, strict=True))
+    same = irshape.run(graph, arrays)
+    assert all(np.allclose(same[name], expected[name], 1e-5, 1e-6) for name in expected)
+
+
+def test_a_tensor_of_a_body_becomes_an_input_of_the_net() -> None:
+    graph = load("control_flow")
+    body = next(body for layer in graph for body in layer.bodies.values() if layer.type == "Loop")
+    layer = next(each for each in body if not each.bodies and each.inputs and each.outputs)
+    new = body.cut(layer.name)
+    assert graph[layer.name].type == "Parameter"
+    assert graph.tensor(layer.name).shape == new.shape
+    check(graph)
+
+
+def test_an_input_of_a_body_can_be_bound() -> None:
+    graph = load("recurrent")
+    loop = graph["refine"]
+    weights = loop.bodies["body"]["weights"]
+    count = len(loop.inputs)
+    loop.bodies["body"].bind("weights", np.zeros((16, 8), np.float32))
+    assert len(loop.inputs) == count - 1
+    assert weights not in loop.bodies["body"]
+    check(graph)
+
+
+def test_what_iterations_hand_on_cannot_be_bound() -> None:
+    graph = load("recurrent")
+    before = seen(graph)
+    with pytest.raises(GraphError, match="from one iteration to the next"):
+        graph["refine"].bodies["body"].bind("state", np.zeros((1, 16), np.float32))
+    assert seen(graph) == before
+
+
+def test_a_merged_model_keeps_its_rt_info() -> None:
+    first, second = load("encoder"), load("classifier")
+    layers = {layer.name: layer.rt_info for layer in second if layer.rt_info}
+    assert layers
+    merged = irshape.merge(first, second, {}, prefix="b/")
+    again = Graph(merged.model())
+    assert {name: again[f"b/{name}"].rt_info for name in layers} == layers
+    assert irshape.merge(again, again, {}, prefix="c/")["c/b/" + next(iter(layers))].rt_info
+    nets = [graph.model().rt_info for graph in (first, second)]
+    assert merged.model().rt_info == {**nets[1], **nets[0]}
+
+
+def test_a_merged_model_keeps_the_layout_of_its_inputs(tmp_path: Path) -> None:
+    model = ov.Core().read_model(EXAMPLES / "classifier.xml")
+    model.get_parameters()[0].set_layout(ov.Layout("NCHW"))
+    ov.save_model(model, tmp_path / "layout.xml", compress_to_fp16=False)
+    merged = irshape.merge(load("encoder"), Graph.load(tmp_path / "layout.xml"), {}, prefix="b/")
+    merged.save(tmp_path / "merged.xml")
+    read = ov.Core().read_model(tmp_path / "merged.xml")
+    assert [str(each.layout) for each in read.get_parameters()] == ["[...]", "[...]", "[N,C,H,W]"]

@@ -66,7 +66,7 @@ def command(
     for model in models:
         sound_or_exit(model, force)
     try:
-        fed = gathered(models[0], inputs, True, seed, shapes)
+        fed = gathered(models[0], inputs, True, seed, shapes, max_memory)
         with ticking(models[0], 2) as progress:
             comparison = compare(
                 *models,

@@ -120,7 +120,9 @@ def command(
         "max_memory": max_memory,
     }
     try:
-        fed = gathered(loaded, inputs, True, seed, shapes) if replay is None else None
+        fed = None
+        if replay is None:
+            fed = gathered(loaded, inputs, True, seed, shapes, max_memory)
         with ticking(loaded) as progress:
             comparison = crosscheck(loaded, fed, progress=progress, **options)
     except (ExecutionError, ValueError) as problem:

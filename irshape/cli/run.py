@@ -99,7 +99,7 @@ def command(
     rows: list[Range] = []
     simulation: Simulation | None = None
     try:
-        fed = gathered(loaded, inputs, random, seed, shapes)
+        fed = gathered(loaded, inputs, random, seed, shapes, max_memory)
         with ticking(loaded, 2 if simulate else 1) as progress:
             if simulate is not None:
                 from ..execution.ranges import simulate as simulated

@@ -96,11 +96,17 @@ def sound_or_exit(model: Model, force: bool) -> None:
 
 
 def gathered(
-    model: Model, inputs: tuple[str, ...], random: bool, seed: int, shapes: tuple[str, ...]
+    model: Model,
+    inputs: tuple[str, ...],
+    random: bool,
+    seed: int,
+    shapes: tuple[str, ...],
+    max_memory: int | None,
 ) -> dict[str, Any]:
     """The inputs of a run, by the id of their Parameter: from files, or at random.
 
-    random: draw those that are not given. Raises `UsageError`.
+    random: draw those that are not given. Raises `UsageError`, and `ExecutionError` where they
+    would take more than `max_memory` bytes.
     """
     from ..execution.inputs import beside, random_inputs, read_array, restored
     from ..execution.session import input_names
@@ -136,7 +142,7 @@ def gathered(
                 )
         wanted = pairs(shapes, "--shape")
         if random and len(fed) < len(parameters):
-            return random_inputs(model, seed, wanted, fed)
+            return random_inputs(model, seed, wanted, fed, max_memory=max_memory)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     missing = [layer.name for layer in parameters if layer.id not in fed]

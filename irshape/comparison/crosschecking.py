@@ -92,7 +92,9 @@ def crosscheck(
             raise ValueError("a recording includes its inputs, and cannot be recorded again")
         return _replayed(model, replay, options, limits, progress)
     session = Session(model, max_memory=max_memory)
-    fed = session.bind(inputs if inputs is not None else random_inputs(model, seed))
+    if inputs is None:
+        inputs = random_inputs(model, seed, max_memory=max_memory)
+    fed = session.bind(inputs)
     with ExitStack() as stack:
         live: Device = stack.enter_context(OpenVinoDevice())
         recorder = None if record is None else stack.enter_context(Recorder(live))

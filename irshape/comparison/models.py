@@ -210,7 +210,9 @@ def compare(
     go together, `RuntimeError` where the runtime asked for is not installed.
     """
     session, other = Session(first, max_memory=max_memory), Session(second, max_memory=max_memory)
-    fed = session.bind(inputs if inputs is not None else random_inputs(first, seed))
+    if inputs is None:
+        inputs = random_inputs(first, seed, max_memory=max_memory)
+    fed = session.bind(inputs)
     handed = _handed(first, second, fed)
     comparison = ModelComparison(first, second, coarser(first, second))
     of_first, of_second = (

@@ -24,6 +24,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..byte_sizes import written_size
+from ..execution.inputs import UNREADABLE
 from ..execution.memory import default_max_memory
 from ..formats.atomic import write_atomically
 from ..model.graph import Body, Model
@@ -284,15 +285,7 @@ class Recording:
         try:
             raw = self._archive.read(f"{name}.npy")
             return np.lib.format.read_array(io.BytesIO(raw), allow_pickle=False)
-        except (
-            KeyError,
-            ValueError,
-            EOFError,
-            RuntimeError,
-            NotImplementedError,
-            zipfile.BadZipFile,
-            zlib.error,
-        ) as problem:
+        except (KeyError, RuntimeError, NotImplementedError, zlib.error, *UNREADABLE) as problem:
             raise ValueError(f"'{self.path}': {name}: {problem}") from None
 
 

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 
+from ..byte_sizes import written_size
 from ..inference.engine import infer
 from ..model.graph import Model
 from ..numpy_types import dtype_of
+from ..ops.tensors import Tensor
 from ..types import ElementType, PartialShape, ShapeLike
+from .errors import ExecutionError
+from .memory import least_bytes
 from .sizes import Fitter
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
 MAX_RANDOM_BYTES = 1 << 30
+
+UNREADABLE = (ValueError, EOFError, TokenError, zipfile.BadZipFile)
+"""What NumPy raises for a file that is not in its format."""
 
 
 def random_inputs(
@@ -25,6 +34,8 @@ def random_inputs(
     seed: int = 0,
     shapes: Mapping[str, ShapeLike] | None = None,
     given: Mapping[str, Array] | None = None,
+    *,
+    max_memory: int | None = None,
 ) -> dict[str, Array]:
     """Draws an array for each Parameter; the arrays by layer id.
 
@@ -35,7 +46,9 @@ def random_inputs(
     shapes: those of inputs, by any name. Dimensions that are still dynamic get sizes that the model
     takes, see `Fitter.fitting`.
     given: arrays by layer id that are there already; the rest is made to fit them.
-    Raises `ValueError` where a type or shape leaves nothing to draw, or where no sizes fit.
+    max_memory: bytes that all arrays together may take.
+    Raises `ValueError` where a type or shape leaves nothing to draw, or where no sizes fit, and
+    `ExecutionError` where the arrays would take more than `max_memory`, before any is drawn.
     """
     inference = infer(model, shapes)
     wanted: dict[str, PartialShape] = {}
@@ -52,11 +65,16 @@ def random_inputs(
         _drawable(tensor.element_type, wanted[layer.id], layer.name)
     if any(not shape.is_static for shape in wanted.values()):
         wanted = {id: PartialShape(sizes) for id, sizes in Fitter(model).fitting(wanted).items()}
+    types = {layer.id: inference.outputs(layer)[0].element_type for layer in model.parameters}
+    total = sum(least_bytes(Tensor(types[id], shape)) for id, shape in wanted.items())
+    if max_memory is not None and total > max_memory:
+        raise ExecutionError(
+            f"the inputs of the model would take {written_size(total)}, more than the "
+            f"{written_size(max_memory)} allowed (--max-memory)"
+        )
     generator = np.random.default_rng(seed)
     return {
-        layer.id: random_array(
-            generator, inference.outputs(layer)[0].element_type, wanted[layer.id], layer.name
-        )
+        layer.id: random_array(generator, types[layer.id], wanted[layer.id], layer.name)
         if given is None or layer.id not in given
         else given[layer.id]
         for layer in model.parameters
@@ -93,7 +111,10 @@ def random_array(
         ).reshape(sizes)
         return texts
     if element_type.is_real:
-        return (generator.random(sizes) * 2 - 1).astype(dtype_of(element_type))
+        reals = generator.random(sizes)
+        reals *= 2  # in place: of a large input, each copy counts
+        reals -= 1
+        return reals.astype(dtype_of(element_type))
     if "mask" in name.lower():
         return np.ones(sizes, dtype_of(element_type))
     return generator.integers(0, 2, sizes).astype(dtype_of(element_type))
@@ -106,7 +127,7 @@ def read_array(path: str) -> Array:
     """
     try:
         loaded = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as problem:
+    except UNREADABLE as problem:
         raise ValueError(f"'{path}' does not contain an array: {problem}") from None
     if not isinstance(loaded, np.ndarray):
         raise ValueError(f"'{path}' contains several arrays; use .npy files")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from typing import Literal, NamedTuple
+from typing import BinaryIO, Literal, NamedTuple
 
 from ..faults import Fault
 from ..model.graph import Finding, Model, NotReadable
@@ -97,19 +97,35 @@ def _cannot_open(name: str) -> OSError:
     return OSError(errno.EINVAL, "not a regular file", name)
 
 
+def _read(file: BinaryIO, expected: int) -> bytes:
+    """All bytes of a file, at most one more than the limit.
+
+    expected: how many there should be. A read of the limit itself would first allocate as much.
+    """
+    data = file.read(min(expected, MAX_XML_BYTES) + 1)
+    if len(data) <= expected:
+        return data
+    chunks = [data]
+    left = MAX_XML_BYTES + 1 - len(data)
+    while left > 0 and (chunk := file.read(min(left, 1 << 24))):
+        chunks.append(chunk)
+        left -= len(chunk)
+    return b"".join(chunks)
+
+
 def open_source(name: str) -> Source:
     """The bytes of a file, or of standard input.
 
     Raises `OSError`, and `NotReadable` for a file beyond the limit or one that is not XML.
     """
     if name == "-":
-        data = sys.stdin.buffer.read(MAX_XML_BYTES + 1)
+        data = _read(sys.stdin.buffer, 1 << 20)
         shown = "<stdin>"
     else:
         if os.path.exists(name) and not os.path.isfile(name):
             raise _cannot_open(name)
         with open(name, "rb") as file:
-            data = file.read(MAX_XML_BYTES + 1)
+            data = _read(file, os.fstat(file.fileno()).st_size)
         shown = name
     if len(data) > MAX_XML_BYTES:
         raise NotReadable(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import IO, Any
 
 from lxml import etree
@@ -167,12 +168,8 @@ def edges(layer: Element) -> Iterable[Element]:
 
 def beside(layer: Element, number: str | None) -> Element | None:
     """The layer of an id in the same net or body."""
-    return next(
-        (each for each in layer.itersiblings("layer") if each.get("id") == number), None
-    ) or next(
-        (each for each in layer.itersiblings("layer", preceding=True) if each.get("id") == number),
-        None,
-    )
+    siblings = chain(layer.itersiblings("layer"), layer.itersiblings("layer", preceding=True))
+    return next((each for each in siblings if each.get("id") == number), None)
 
 
 def producer(layer: Element, port: str) -> tuple[Element, str] | None:

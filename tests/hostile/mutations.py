@@ -1,4 +1,4 @@
-"""Real IRs in which hypothesis moves, drops or repeats bytes, tags, values and numbers."""
+"""Real IRs, and their mutants: bytes, tags, values and numbers moved, dropped or repeated."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from hypothesis import strategies as st
 from ir import Net
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -138,17 +137,6 @@ KINDS = (
         "number copied",
         "number swapped",
     ),
-)
-mutations = st.lists(
-    st.builds(
-        Mutation,
-        st.sampled_from(KINDS),
-        st.floats(0, 1, allow_nan=False),
-        st.floats(0, 1, allow_nan=False),
-        st.integers(0, 255),
-    ),
-    min_size=1,
-    max_size=5,
 )
 
 

@@ -1,10 +1,13 @@
-"""Mutated IRs, the same ones in every run; `IRSHAPE_FUZZ=20000` asks for so many, drawn anew."""
+"""What OpenVINO refuses of mutated IRs, irshape reports.
+
+The same mutants in every run; `IRSHAPE_FUZZ=20000` asks for so many, drawn anew. That no mutant
+ends in an exception is tested in tests/fuzz.
+"""
 
 from __future__ import annotations
 
 import os
 import random
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,17 +41,6 @@ def test_the_seeds_are_right(tmp_path: Path) -> None:
             if one.severity != "info" and one.code not in ("IR201", "IR202")
         ]
         assert found == [], name
-
-
-def test_no_exception_no_hang_bounded_memory() -> None:
-    arguments = [str(LONG), str(SEED)] if LONG else [str(EXAMPLES)]
-    found = subprocess.run(
-        [sys.executable, str(HERE / "fuzz.py"), *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert found.returncode == 0, found.stderr[-6000:]
 
 
 @pytest.mark.parametrize("part", range(4))

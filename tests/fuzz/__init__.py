@@ -1,0 +1,1 @@
+"""Any bytes in: mutants of every kind of file that irshape reads, through every command."""

@@ -1,0 +1,314 @@
+"""What is done with a mutant: the commands of irshape, in this process, as a shell calls them."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+from zlib import crc32
+
+import click
+
+from .case import PARTS, Case
+from .seeds import beside
+
+LIMITS = ("--max-memory", "100M", "--max-iterations", "1000")
+CHECK = ("validate", "{}", "-v", "--isolated", "--no-cache")
+FORMATS = (
+    *("json", "text", "sarif", "html", "concise", "github", "gitlab", "jsonl", "junit"),
+    "markdown",
+)
+
+MODEL: dict[str, tuple[tuple[str, ...], ...]] = {
+    "validate": tuple((*CHECK, "--format", form) for form in FORMATS),
+    "infer": (
+        ("infer", "{}"),
+        ("infer", "{}", "--format", "json"),
+        ("infer", "{}", "-o", "out.xml"),
+    ),
+    "run": (
+        ("run", "{}", "--random", *LIMITS),
+        ("run", "{}", "--random", "--force", "--stats", *LIMITS),
+        ("run", "{}", "--random", "--force", "--simulate", "f16", "--outputs", "all", *LIMITS),
+        ("run", "{}", "--input", "x.npy", "--format", "json", *LIMITS),
+    ),
+    "fix": (("fix", "{}", "--diff"), ("fix", "{}", "-o", "out.xml")),
+    "requires": (("requires", "{}"), ("requires", "{}", "--format", "json")),
+    "convert": (
+        ("convert", "{}", "-o", "out.xml"),
+        ("convert", "{}", "-o", "out.xml", "--force"),
+    ),
+    "compare": (
+        ("compare", "{}", "right.xml", "--runtime", "irshape", *LIMITS[:2]),
+        ("compare", "{}", "{}", "--runtime", "irshape", "--force", *LIMITS[:2]),
+        ("compare", "right.xml", "{}", "--runtime", "irshape", "-f", "json", *LIMITS[:2]),
+    ),
+    "crosscheck": (
+        ("crosscheck", "{}", "--replay", "right.npz", *LIMITS[:2]),
+        ("crosscheck", "{}", "--replay", "right.npz", "--force", "-v", *LIMITS[:2]),
+    ),
+    "graph": (("{}",),),
+    "query": (("{}",),),
+    "again": (("{}",),),
+}
+"""The forms of every command that takes a model; `{}` is the mutant. `graph` and
+`again` are functions of the API, and so is `query`: a worker of its own for each mutant would take
+most of the time."""
+
+OTHERS: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
+    "configuration": {
+        "validate": (("validate", "wrong.xml", "--config", "{}", "--no-cache"),),
+        "validate a sound model": (("validate", "right.xml", "--config", "{}", "--no-cache"),),
+    },
+    "baseline": {
+        "validate": (("validate", "wrong.xml", "--isolated", "--baseline", "{}", "--no-cache"),),
+        "validate --update-baseline": (
+            ("validate", "wrong.xml", "--baseline", "{}", "--update-baseline", "--isolated"),
+        ),
+    },
+    "recording": {
+        "crosscheck": (
+            ("crosscheck", "right.xml", "--replay", "{}", *LIMITS[:2]),
+            ("crosscheck", "right.xml", "--replay", "{}", "--format", "json", *LIMITS[:2]),
+        ),
+    },
+    "array": {"run": (("run", "right.xml", "--input", "{}", *LIMITS), ("run", "{}", "--random"))},
+}
+
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "infer --shape": ("infer", "right.xml", "--shape={}"),
+    "infer --value": ("infer", "wrong.xml", "--value={}"),
+    "run --shape": ("run", "right.xml", "--random", "--shape={}", *LIMITS),
+    "run --input": ("run", "right.xml", "--input={}"),
+    "run --max-memory": ("run", "right.xml", "--random", "--max-memory={}"),
+    "validate --select": (*CHECK[:1], "wrong.xml", *CHECK[3:], "--select={}"),
+    "validate --ignore": (*CHECK[:1], "wrong.xml", *CHECK[3:], "--ignore={}"),
+    "validate --per-file-ignores": (
+        *CHECK[:1],
+        "wrong.xml",
+        *CHECK[3:],
+        "--per-file-ignores={}",
+    ),
+    "validate --target": (*CHECK[:1], "right.xml", *CHECK[3:], "--target={}"),
+    "validate --extension": (*CHECK[:1], "right.xml", *CHECK[3:], "--extension={}"),
+    "validate --shard": (*CHECK[:1], "right.xml", *CHECK[3:], "--shard={}"),
+    "validate --value": (*CHECK[:1], "wrong.xml", *CHECK[3:], "--value={}"),
+    "convert --shape": ("convert", "right.xml", "-o", "out.xml", "--shape={}"),
+    "crosscheck --rtol": ("crosscheck", "right.xml", "--replay", "right.npz", "--rtol={}"),
+    "query": ("query", "--timeout", "1", "--", "{}", "right.xml"),
+    "ops": ("ops", "--", "{}"),
+    "rule": ("rule", "--", "{}"),
+}
+"""The options whose values are mutated. None of them names a file that is written."""
+
+
+class Failure(Exception):
+    """A command did something that it never may, beside raising an exception."""
+
+
+class Call(NamedTuple):
+    """A command as it is called, or a function of the API under its name."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+def calls(case: Case, *, every: bool = False) -> Iterator[Call]:
+    """What is done with a case: its first command, and one of the others, by its checksum.
+
+    every: each form of each command.
+    """
+    draw = crc32(b"".join(case.parts))
+    if case.kind == "argument":
+        name, value = case.parts[0].decode(), os.fsdecode(case.parts[1].replace(b"\0", b""))
+        if name in OPTIONS:
+            form = OPTIONS[name]
+            yield Call(name, tuple(part.replace("{}", value, 1) for part in form))
+        return
+    file = PARTS[case.kind][0]
+    commands = OTHERS.get(case.kind) or MODEL
+    rows = [(name, form) for name, forms in commands.items() for form in forms]
+    if not every:
+        first, *rest = commands
+        chosen = [first, rest[draw % len(rest)]] if rest else [first]
+        forms = [(name, commands[name]) for name in chosen]
+        rows = [(name, forms[draw // 16 % len(forms)]) for name, forms in forms]
+    for name, form in rows:
+        yield Call(name, tuple(file if part == "{}" else part for part in form))
+
+
+class Folder:
+    """The folder in which the commands run, with the files that they read beside the mutant."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        for name, data in beside().items():
+            (path / name).write_bytes(data)
+        self._open: dict[str, tuple[BinaryIO, bytes]] = {}
+
+    def write(self, case: Case) -> None:
+        """Puts the files of a case in the place of those of the one before."""
+        if case.kind == "argument":
+            return
+        for name, data in zip(PARTS[case.kind], case.parts, strict=True):
+            file, content = self._open.get(name, (None, b""))
+            if not data and name == "m.bin":
+                if file is not None:
+                    file.close()
+                    (self.path / name).unlink()
+                    del self._open[name]
+            elif file is None:
+                file = self._open[name] = ((self.path / name).open("wb", buffering=0), data)
+                file[0].write(data)
+            elif content != data:  # a file that stays open is written in half the time
+                os.pwrite(file.fileno(), data, 0)
+                file.truncate(len(data))
+                self._open[name] = (file, data)
+
+    def check(self) -> None:
+        """Raises `Failure` where a partly written file was left behind."""
+        left = [name for name in os.listdir(self.path) if name.startswith(".")]
+        for name in left:
+            (self.path / name).unlink()
+        if left:
+            raise Failure(f"files were left behind: {left}")
+
+
+def perform(call: Call) -> int:
+    """Calls a command; its exit status. What it raises is a bug, and so is another status."""
+    if len(call.arguments) == 1:
+        API[call.name](call.arguments[0])
+        return 0
+    streams = [_stream(), _stream()]
+    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
+        try:
+            status = _status(call)
+        finally:
+            for stream in streams:
+                stream.flush()
+    if status not in (0, 1, 2):
+        raise Failure(f"{call.name} ends with {status}")
+    return status
+
+
+def _status(call: Call) -> int:
+    """The exit status. What is the same for all mutants is parsed once: click takes a third of the
+    time of a small file."""
+    from irshape.cli import cli, main
+
+    try:
+        if call.name in OPTIONS:
+            main(list(call.arguments))
+        context = _contexts.get(call.arguments)
+        if context is None:
+            name, *arguments = call.arguments
+            command = cli.get_command(click.Context(cli), name)
+            assert command is not None
+            context = _contexts[call.arguments] = command.make_context(name, arguments)
+        assert context.command.callback is not None
+        with context.scope(cleanup=False):
+            context.command.callback(**context.params)
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else 1
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except (click.ClickException, OSError):  # what `main` takes for no bug
+        return 2
+    return 0
+
+
+_contexts: dict[tuple[str, ...], click.Context] = {}
+
+
+def _stream() -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape", newline="")
+
+
+def _graph(path: str) -> None:
+    """Loads a graph, changes it in every way that needs no name, saves it, loads it again."""
+    import irshape
+
+    try:
+        graph = irshape.Graph.load(path)
+    except (irshape.LoadError, irshape.GraphError):
+        return
+    copy = graph.copy()
+    for change in (copy.clean, copy.fold, copy.strip_weights, copy.compress_to_f16, copy.to_f16):
+        with contextlib.suppress(irshape.GraphError):
+            change()
+    for one in (graph, copy):
+        try:
+            one.save("graph.xml")
+        except irshape.GraphError:
+            continue
+        again = irshape.validate("graph.xml")
+        if not again.ok:
+            raise Failure(f"a saved graph is not sound: {again.diagnostics[0]}")
+
+
+class InProcess:
+    """The worker of `irshape query` in this process; to talk to another takes most of the time."""
+
+    def load(self, data: bytes, ports: Any, encoding: str | None) -> None:
+        from lxml import etree
+
+        from irshape.xpath.evaluator import XPathError
+        from irshape.xpath.worker import ParsedDocument
+
+        try:
+            self._document = ParsedDocument(data, ports or {}, encoding)
+        except (etree.LxmlError, ValueError) as problem:  # as the worker does
+            raise XPathError(str(problem)) from None
+
+    def find(self, xpath: str) -> Any:
+        from irshape.xpath.evaluator import Matches, SelectedNode
+
+        answer = self._document.evaluate(xpath)
+        nodes = [SelectedNode(*row) for row in answer.get("matches", ())]
+        return Matches(nodes, answer.get("value"), answer.get("more", False))
+
+
+def _query(path: str) -> None:
+    """What `irshape query` does."""
+    import irshape
+    from irshape.cli.query import matches
+    from irshape.xpath.evaluator import XPathError
+
+    try:
+        model = irshape.load(path)
+    except irshape.LoadError:
+        return
+    expression = "//layer[shape(.)='[2,3]' or producer(.)] | //@offset | //*[text()]"
+    with contextlib.suppress(XPathError):
+        list(matches(model, expression, InProcess()))  # type: ignore[arg-type]
+
+
+def _again(path: str) -> None:
+    """The same file gives the same report, at places that exist; a second fix changes nothing."""
+    import irshape
+
+    first, second = irshape.validate(path), irshape.validate(path)
+    if first.to_dict() != second.to_dict():
+        raise Failure("the same file gives another report")
+    if any(one.line < 1 or one.column < 1 for one in first.diagnostics):
+        raise Failure("a finding has no place")
+    str(first)
+    if path != "m.xml":
+        return
+    fixes = irshape.fix(path)
+    Path("fixed.xml").write_bytes(fixes.data)
+    if fixes.data != Path(path).read_bytes() and not fixes.edits:
+        raise Failure("a fix changes what it does not name")
+    if os.path.exists("m.bin"):
+        shutil.copyfile("m.bin", "fixed.bin")
+    else:
+        Path("fixed.bin").unlink(missing_ok=True)
+    if fixes.edits and irshape.fix("fixed.xml").edits:
+        raise Failure("a second fix finds something left")
+
+
+API: dict[str, Callable[[str], None]] = {"graph": _graph, "query": _query, "again": _again}

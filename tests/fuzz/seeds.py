@@ -1,0 +1,269 @@
+"""Where mutants begin: small right inputs of every kind, and the files beside which they are read.
+
+`narrow()` is enough for a sample and made at once; `wide()` adds a layer for every operation of the
+differential tests and the node tests of ONNX, which takes some seconds.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+from hostile.mutations import DOCUMENTS, EXAMPLES, ROOT, SMALL
+
+from .case import Case
+
+LARGEST = 6_000
+"""Bytes of an .xml from the differential tests; mutants of larger ones are slow."""
+
+CONFIGURATIONS = (
+    b"""extend-select = ["IR701", "IR9"]
+ignore = ["IR301", "output-shape-mismatch"]
+fail-level = "warning"
+max-errors = 3
+target = "2024.6"
+extensions = ["MyOperation", "Other@their_opset"]
+comments = false
+cache = false
+
+[per-file-ignores]
+"legacy/**" = ["IR2"]
+"*.xml" = ["IR301"]
+""",
+    b"""select = ["ALL"]
+baseline = "baseline.json"
+[policy]
+required-operations = ["MatMul"]
+forbidden-operations = ["NonMaxSuppression", "ReduceMean@opset1"]
+allowed-element-types = ["f32", "i64"]
+dynamic-batch = true
+max-weights = "100MB"
+max-layers = 10
+inputs = [{ name = "p0", type = "f32", shape = "[?,3,4]" }]
+outputs = [{ name = "y", type = "f32", shape = "[...]" }]
+""",
+    b"""[[rules.custom]]
+code = "IR910"
+name = "no-mean"
+xpath = "//layer[@type='ReduceMean'][producer(.)/@type='Parameter']"
+message = "{type} {name} {id} {text}"
+severity = "warning"
+files = ["*.xml"]
+""",
+    b"""[[policy]]
+files = ["m*.xml", "a/**/[b-c]?.xml"]
+max-layers = 10
+[[policy]]
+max-weights = 10
+""",
+)
+BASELINE = json.dumps(
+    {
+        "version": 1,
+        "files": {
+            "wrong.xml": [
+                {"code": "IR201", "layer": "2", "port": "output:2", "count": 2},
+                {"code": "IR301", "layer": "4/then_body/1"},
+            ]
+        },
+    }
+).encode()
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "infer --shape": ("p0=[1,3,?,?]", "p0=[1..10,3,..5]", "0=[...]"),
+    "infer --value": ("axes=[0,2]", "1=[[1,2],[3,4]]", "1=1"),
+    "run --shape": ("p0=[2,3,4]",),
+    "run --input": ("x.npy", "p0=x.npy"),
+    "run --max-memory": ("8G", "512M", "100"),
+    "validate --select": ("IR2,IR301", "output-shape-mismatch", "ALL"),
+    "validate --ignore": ("IR2",),
+    "validate --per-file-ignores": ("legacy/**:IR2,IR125", "*.xml:ALL"),
+    "validate --target": ("2023.3", "2026.4"),
+    "validate --extension": ("MyOperation@custom_opset",),
+    "validate --shard": ("1/2",),
+    "validate --value": ("axes=[0,2]",),
+    "convert --shape": ("p0=[1,3,?,?]",),
+    "crosscheck --rtol": ("1e-3",),
+    "query": (
+        '//layer[@type="ReduceMean"]',
+        'count(//layer[@type="Const"])',
+        "//data/@shape[. != '2,3']",
+        "//layer[producer(.)/@type='Parameter']",
+        "shape(//layer)",
+        "re:test(//@name, 'p[0-9]')",
+    ),
+    "ops": ("ReduceMean", "ReduceMean@opset1"),
+    "rule": ("IR201", "output-shape-mismatch"),
+}
+
+
+def array() -> bytes:
+    """An .npy that fits the input of the right model."""
+    buffer = io.BytesIO()
+    np.save(buffer, np.arange(24, dtype=np.float32).reshape(2, 3, 4))
+    return buffer.getvalue()
+
+
+def recording() -> bytes:
+    """A recording of the right model, with values that the device rounds a little."""
+    shape = [2, 3, 4]
+    members = {
+        "tensor0": np.arange(24, dtype=np.float32).reshape(shape),
+        "tensor1": np.arange(24, dtype=np.float32).reshape(shape).mean(1, keepdims=True),
+        "tensor2": np.array([1], np.int64),
+    }
+
+    def tensor(name: str) -> dict[str, object]:
+        found = members[name]
+        element_type = "i64" if found.dtype == np.int64 else "f32"
+        return {"element_type": element_type, "shape": list(found.shape), "tensor": name}
+
+    rows = [("0", "tensor0"), ("1", "tensor2"), ("2", "tensor1")]
+    shapes = {"0": [["f32", "[2,3,4]"]], "1": [["i64", "[1]"]], "2": [["f32", "[2,1,4]"]]}
+    question = {
+        "label": "",
+        "model": "0" * 64,
+        "inputs": {"0": tensor("tensor0")},
+        "options": {"device": "CPU", "hint": None, "config": {}, "layers": "all"},
+        "answer": {
+            "openvino": "2026.4",
+            "device": "CPU",
+            "refused": None,
+            "crashed": None,
+            "problem": None,
+            "precision": "f32",
+            "facts": {},
+            "shapes": shapes,
+            "values": [{"layer": layer, "port": 0, **tensor(name)} for layer, name in rows],
+        },
+    }
+    index = {"recording": 1, "irshape": "0", "questions": [question]}
+    return zipped({"recording.json": json.dumps(index).encode()} | npy(members))
+
+
+def npy(members: dict[str, np.ndarray]) -> dict[str, bytes]:
+    files = {}
+    for name, values in members.items():
+        buffer = io.BytesIO()
+        np.save(buffer, values)
+        files[f"{name}.npy"] = buffer.getvalue()
+    return files
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data)
+    return buffer.getvalue()
+
+
+def beside() -> dict[str, bytes]:
+    """The files that lie in the folder of every mutant."""
+    right, weights = SMALL["ReduceMean"]
+    wrong = (ROOT / "examples" / "layers" / "wrong" / "wrong_dimension.xml").read_bytes()
+    return {
+        "right.xml": right,
+        "right.bin": weights,
+        "wrong.xml": wrong,
+        "x.npy": array(),
+        "right.npz": recording(),
+    }
+
+
+def onednn() -> list[Case]:
+    graphs = sorted((ROOT / "tests" / "formats" / "onednn" / "graphs").glob("*.json"))
+    return [Case("onednn", (path.read_bytes(),)) for path in graphs if path.stat().st_size < 3000]
+
+
+def narrow() -> list[Case]:
+    """Inputs of every kind, the small ones."""
+    models = [*SMALL.values(), *DOCUMENTS.values()]
+    models += [(path.read_bytes(), b"") for path in (ROOT / "examples/layers/wrong").glob("*.xml")]
+    return [
+        *(Case("ir", both) for both in models),
+        *onednn()[::6],
+        *onnx(),
+        *(Case("configuration", (text,)) for text in CONFIGURATIONS),
+        Case("baseline", (BASELINE,)),
+        Case("recording", (recording(),)),
+        Case("array", (array(),)),
+        *(
+            Case("argument", (option.encode(), value.encode()))
+            for option, values in ARGUMENTS.items()
+            for value in values
+        ),
+    ]
+
+
+def onnx() -> list[Case]:
+    """A few ONNX models, made here."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    def model(nodes: list[object], initializers: tuple[object, ...] = ()) -> Case:
+        x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 3, 8, 8])
+        y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+        graph = helper.make_graph(nodes, "g", [x], [y], list(initializers))
+        opsets = [helper.make_opsetid("", 18)]
+        made = helper.make_model(graph, opset_imports=opsets, ir_version=9)
+        return Case("onnx", (made.SerializeToString(),))
+
+    axes = numpy_helper.from_array(np.array([1], np.int64), "axes")
+    kernel = numpy_helper.from_array(np.ones((2, 3, 3, 3), np.float32), "w")
+    branch = helper.make_graph(
+        [helper.make_node("Relu", ["x"], ["z"])],
+        "branch",
+        [],
+        [helper.make_tensor_value_info("z", TensorProto.FLOAT, None)],
+    )
+    truth = helper.make_tensor("t", TensorProto.BOOL, [], [True])
+    return [
+        model([helper.make_node("ReduceMean", ["x", "axes"], ["y"], keepdims=0)], (axes,)),
+        model([helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])], (kernel,)),
+        model(
+            [
+                helper.make_node("Constant", [], ["c"], value=truth),
+                helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch),
+            ]
+        ),
+    ]
+
+
+def wide() -> list[Case]:
+    """`narrow`, a layer for every version of every operation, examples, and ONNX's node tests."""
+    cases = narrow() + onednn()
+    cases += [
+        Case("ir", EXAMPLES[name]) for name in ("control_flow", "compressed", "int8", "reductions")
+    ]
+    cases += differential()
+    from formats.onnx import node_tests
+
+    smallest: dict[tuple[str, ...], bytes] = {}
+    for test in node_tests.cases():
+        if len(test.model) < len(smallest.get(test.operators, b" " * 2000)):
+            smallest[test.operators] = test.model
+    return cases + [Case("onnx", (data,)) for data in smallest.values()]
+
+
+def differential() -> list[Case]:
+    """The smallest row of the differential tests for each operation, version and attributes."""
+    import sys
+
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ops"))
+    from differential.cases import build
+    from differential.coverage import cases
+
+    smallest: dict[tuple[object, ...], Case] = {}
+    for row in cases():
+        key = (row.type, row.version, tuple(row.attributes), len(row.inputs))
+        try:
+            text, weights = build(row)
+        except Exception:  # a row that needs more than itself
+            continue
+        known = smallest.get(key)
+        size = len(text) + len(weights)
+        if size < LARGEST and (known is None or size < sum(map(len, known.parts))):
+            smallest[key] = Case("ir", (text.encode(), weights))
+    return list(smallest.values())

@@ -145,7 +145,9 @@ def _open_boxes(site: Site) -> bool:
 def _einsum_sizes(site: Site) -> bool:
     """Whether axes of one label differ, or an ellipsis stands for axes of unknown number."""
     assert site.operation is not None
-    operation, _ = site.operation.read(site.layer.items)
+    operation, attribute_faults = site.operation.read(site.layer.items)
+    if not all(fault.silent for fault in attribute_faults):
+        return False
     parts = operation.equation.partition("->")[0].split(",")  # type: ignore[attr-defined]
     sizes: dict[str, Dimension] = {}
     for part, tensor in zip(parts, site.inputs, strict=False):

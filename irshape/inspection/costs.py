@@ -56,7 +56,9 @@ def _costs(result: BodyResult, declarations: Declarations, runs: Dimension) -> I
     broken = {layer for layer, subject in result.observations if isinstance(subject, Fault)}
     for position, layer in enumerate(result.body.layers):
         declaration = declarations.of(layer)
-        operation = declaration[0] if isinstance(declaration, tuple) else None
+        operation = None
+        if isinstance(declaration, tuple) and all(fault.silent for fault in declaration[1]):
+            operation = declaration[0]
         inner = result.inner.get(position, {})
         if position not in fixed and not (layer.is_parameter or layer.is_result):
             outputs = result.outputs[position]

@@ -23,6 +23,8 @@ FORMATS = (
     "markdown",
 )
 
+OUT = ("-o", "out.xml")
+
 MODEL: dict[str, tuple[tuple[str, ...], ...]] = {
     "validate": tuple((*CHECK, "--format", form) for form in FORMATS),
     "infer": (
@@ -51,6 +53,24 @@ MODEL: dict[str, tuple[tuple[str, ...], ...]] = {
         ("crosscheck", "{}", "--replay", "right.npz", *LIMITS[:2]),
         ("crosscheck", "{}", "--replay", "right.npz", "--force", "-v", *LIMITS[:2]),
     ),
+    "inspect": (("inspect", "{}"), ("inspect", "{}", "--format", "json", "--sort", "parameters")),
+    "edit": (
+        ("edit", "{}", "--fold", "--clean", "--f16", *OUT),
+        ("edit", "{}", "--drop-fake-quantize", "--batch", "1..8", "--compress-to-f16", *OUT),
+        ("edit", "{}", "--make-stateless", "--seq", "4", "--strip-weights", *OUT),
+        ("edit", "{}", "--restore-weights", "right.xml", "--remove", "2", *OUT),
+        ("edit", "{}", "--cut", "0", "--add-output", "1", "--drop-unused-inputs", *OUT),
+    ),
+    "extract": (
+        ("extract", "{}", "--around", "2", "--distance", "1", *OUT),
+        ("extract", "{}", "--to", "1", *OUT),
+        ("extract", "{}", "--from", "1", *OUT),
+    ),
+    "merge": (
+        ("merge", "{}", "right.xml", "--prefix", "b/", *OUT),
+        ("merge", "right.xml", "{}", *OUT),
+    ),
+    "split": (("split", "{}", "--at", "1", "-o", "part.xml"),),
     "graph": (("{}",),),
     "query": (("{}",),),
     "again": (("{}",),),
@@ -99,6 +119,20 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "validate --value": (*CHECK[:1], "wrong.xml", *CHECK[3:], "--value={}"),
     "convert --shape": ("convert", "right.xml", "-o", "out.xml", "--shape={}"),
     "crosscheck --rtol": ("crosscheck", "right.xml", "--replay", "right.npz", "--rtol={}"),
+    "inspect --shape": ("inspect", "right.xml", "--shape={}"),
+    "edit --set": ("edit", "right.xml", "--set={}", *OUT),
+    "edit --bind": ("edit", "right.xml", "--bind={}", *OUT),
+    "edit --rename": ("edit", "right.xml", "--rename={}", *OUT),
+    "edit --reshape": ("edit", "right.xml", "--reshape={}", *OUT),
+    "edit --remove": ("edit", "right.xml", "--remove={}", *OUT),
+    "edit --cut": ("edit", "right.xml", "--cut={}", *OUT),
+    "edit --mean": ("edit", "right.xml", "--mean={}", *OUT),
+    "edit --input-layout": ("edit", "right.xml", "--input-layout={}", *OUT),
+    "edit --make-stateful": ("edit", "right.xml", "--make-stateful={}", *OUT),
+    "edit --keep": ("edit", "right.xml", "--f16", "--keep={}", *OUT),
+    "extract --from": ("extract", "right.xml", "--from={}", *OUT),
+    "split --at": ("split", "right.xml", "--at={}", "-o", "part.xml"),
+    "merge --connect": ("merge", "right.xml", "right.xml", "--prefix=b/", "--connect={}", *OUT),
     "query": ("query", "--timeout", "1", "--", "{}", "right.xml"),
     "ops": ("ops", "--", "{}"),
     "rule": ("rule", "--", "{}"),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -23,18 +24,21 @@ from ..numbers.statistics import errors, range_of
 from ..numbers.tolerance import Hint, Tolerance
 from ..types import ElementType, PartialShape
 from . import reproducer
-from .answers import Answer, Device, Question, Unanswered
+from .answers import Answer, Device, Question, Unanswered, to_bytes
 from .devices import OpenVinoDevice, written
 from .inside import look_inside
 from .layerwise import ComputedLayer, LayerwiseRun
 from .narrowing import decompressed_in_f32, explanation
 from .recording import Recorder, Recording
-from .result import MERGED, MERGED_SHAPE, Array, Comparison, Row, Verdict
-from .suspects import Pattern, Patterns, Suspect
+from .result import BEHIND_MERGED, MERGED, MERGED_SHAPE, Array, Comparison, Row, Verdict
+from .suspects import Patterns, Suspect
 
 MAX_PROBES = 6
 """How many layers are run alone on the device. With two runs of the whole model, and two more of
 irshape's for explanations, a cross-check takes at most ten runs."""
+
+LOOKED_AT_BEHIND = 16
+"""How many layers behind a suspected one are computed from the device's value of it."""
 
 SIMULATED_FACTOR = 4.0
 """How far an output of the model may depart where the device computes in f16 or bf16, as a multiple
@@ -50,6 +54,8 @@ AT_TIES = (
     "inherited from FakeQuantize layers that are one level off where their input lies halfway "
     "between two levels; with the device's values of those, irshape's values agree"
 )
+
+Behind = Literal["agrees", "departs", "inherits"]
 
 
 class Limits(NamedTuple):
@@ -271,10 +277,16 @@ class CrosscheckRun(LayerwiseRun[int]):
             for number, row in enumerate(self.rows)
             if row.layer in self.positions
         }
+        self.fed: Mapping[str, Array] = {}
         self.suspects: list[Suspect] = []
+        self.merged: dict[OutputRef, Suspect] = {}
+        """The outputs whose tensors the device does not have, for it merges their layers."""
+        self.recomputed: dict[OutputRef, Array] = {}
+        """irshape's values of merged outputs that suspected layers are given."""
 
     def compare(self, fed: Mapping[str, Array], progress: Observer | None) -> None:
         """Compares all layers, looks closer at those that depart, and explains what can be."""
+        self.fed = fed
         results: list[Array] = []
         try:
             results = self.compare_run(fed, progress)
@@ -404,63 +416,129 @@ class CrosscheckRun(LayerwiseRun[int]):
     def judge(self) -> None:
         """Runs the suspected layers alone on the device, until one departs there too.
 
-        That one is to blame; it is looked into, and saved. A layer that does not, and behind which
-        nothing departs, speaks for all in the same surroundings behind which nothing departs.
+        That one is to blame; it is looked into, and saved. A layer that does not, and from which
+        nothing inherits a departure, is merged with its neighbours: its tensor on the device is not
+        what those behind it are computed from. It speaks for all in the same surroundings behind
+        which nothing departs, and for those that have its constants too.
         """
         patterns = Patterns(self.layers, self.wiring)
-        merged: set[tuple[Pattern, int]] = set()
+        known: set[Hashable] = set()
         probes, blamed = 0, False
         for suspect in self.suspects:
             row = self.rows[suspect.number]
             position = self.positions[row.layer]
-            harmless = self.harmless(position, row.port)
+            inputs = self.device_inputs(suspect)
+            if self.explains_given(suspect, inputs):
+                continue
             theirs = self.theirs(row.layer, row.port)
             assert theirs is not None
+            behind = self.behind(position, row.port)
+            if behind == "departs" and not blamed and self.leads_on((position, row.port), theirs):
+                behind = "inherits"
             pattern = patterns.of(position), row.port
-            if harmless and (runtime_expects(row, theirs) is False or pattern in merged):
-                self.rows[suspect.number] = row._replace(
-                    own_verdict="explained",
-                    own_reason=MERGED if pattern in merged else MERGED_SHAPE,
-                )
-            elif not blamed and probes < MAX_PROBES:
+            exact = (*pattern, self.constants_of(position))
+            reason = None
+            if behind == "agrees" and runtime_expects(row, theirs) is False:
+                reason = MERGED_SHAPE
+            elif behind != "inherits" and (pattern if behind == "agrees" else exact) in known:
+                reason = MERGED
+            elif probes < MAX_PROBES and not (blamed and behind == "inherits"):
                 probes += 1
-                blamed = not self.explains_merging(suspect, theirs, harmless)
-                if not blamed:
-                    merged.add(pattern)
+                if self.right_alone(suspect, inputs, theirs, behind, blamed):
+                    known |= {pattern, exact}
+                    reason = MERGED
+                else:
+                    blamed = True
+            if reason is not None:
+                row = self.rows[suspect.number]
+                self.rows[suspect.number] = row._replace(own_verdict="explained", own_reason=reason)
+                self.merged[position, row.port] = suspect
 
-    def explains_merging(self, suspect: Suspect, theirs: Array, harmless: bool) -> bool:
-        """Whether a suspected layer is right on the device when it runs alone, and harmless.
+    def explains_given(self, suspect: Suspect, inputs: tuple[Array, ...]) -> bool:
+        """Whether a layer agrees that is given what the device merges; else its row says by how
+        much it departs then."""
+        if not any(given in self.merged for given in suspect.given if isinstance(given, tuple)):
+            return False
+        row = self.rows[suspect.number]
+        theirs = self.theirs(row.layer, row.port)
+        try:
+            mine = self.session.evaluate(row.layer, inputs)[row.port]
+        except ExecutionError:
+            return False
+        assert theirs is not None
+        untold = row._replace(value_verdict="not compared", reason=None)
+        own = self.compared_values(untold, inputs, mine, theirs)
+        agrees = own.value_verdict != "differs"
+        self.rows[suspect.number] = row._replace(
+            own_verdict="explained" if agrees else "differs",
+            own_errors=own.errors,
+            own_reason=own.reason or (BEHIND_MERGED if agrees else None),
+            ranges=row.ranges if agrees else own.ranges,
+        )
+        return agrees
 
-        Where it is not, it is to blame: it is saved, and looked into.
+    def right_alone(
+        self,
+        suspect: Suspect,
+        inputs: tuple[Array, ...],
+        theirs: Array,
+        behind: Behind,
+        blamed: bool,
+    ) -> bool:
+        """Whether a suspected layer is right on the device when it runs alone, and nothing inherits
+        its departure.
+
+        Where it is not, it is to blame. The first of those is saved, and looked into; blamed: that
+        has been done.
         """
         row = self.rows[suspect.number]
-        inputs = tuple(
-            self.device_value(given) if isinstance(given, tuple) else given
-            for given in suspect.given
-        )
         outputs = self.session.evaluate(row.layer, inputs)
         cut = reproducer.cut(self.session.model, row.layer, inputs)
         alone = self.alone(cut, row.port)
-        if alone is not None and self.alike(outputs[row.port], alone):
-            self.rows[suspect.number] = row._replace(
-                own_verdict="explained" if harmless else "differs", own_reason=MERGED
-            )
-            if harmless:
+        if alone is not None:
+            right = self.alike(outputs[row.port], alone)
+            if right and behind != "inherits":
                 return True
-        elif alone is not None:
             which = "the same" if self.alike(alone, theirs) else "other wrong"
+            reason = f"alone on the device, with the same inputs, the layer gives {which} values"
             self.rows[suspect.number] = row._replace(
-                own_reason=row.own_reason
-                or f"alone on the device, with the same inputs, the layer gives {which} values"
+                own_reason=MERGED if right else row.own_reason or reason
             )
-        self.keep(row.layer, cut, inputs, outputs, theirs if alone is None else alone)
+        if not blamed:
+            self.keep(row.layer, cut, inputs, outputs, theirs if alone is None else alone)
         return False
 
+    def device_inputs(self, suspect: Suspect) -> tuple[Array, ...]:
+        """The inputs of a suspected layer as the device has them.
+
+        Of what it merges, and has not, irshape's values.
+        """
+        return tuple(
+            self.device_value(given) if isinstance(given, tuple) else given
+            for given in suspect.given
+        )
+
     def device_value(self, source: OutputRef) -> Array:
-        """The device's value of an output that it has answered."""
+        """The device's value of an output that it has answered; irshape's of one it merges."""
+        if source in self.merged:
+            if source not in self.recomputed:
+                inputs = self.device_inputs(self.merged[source])
+                outputs = self.session.evaluate(self.layers[source[0]], inputs)
+                self.recomputed[source] = outputs[source[1]]
+            return self.recomputed[source]
         theirs = self.theirs(self.layers[source[0]], source[1])
         assert theirs is not None
         return theirs
+
+    def constants_of(self, position: int) -> str:
+        """A digest of the constants that a layer is given."""
+        digest = hashlib.sha256()
+        for index, source in enumerate(self.wiring.sources[position]):
+            if source is not None and self.layers[source[0]].is_constant:
+                constant = self.session.constant(self.layers[source[0]])
+                digest.update(f"{index} {constant.dtype} {constant.shape} ".encode())
+                digest.update(to_bytes(constant))
+        return digest.hexdigest()
 
     def alike(self, mine: Array, theirs: Array) -> bool:
         return mine.shape == theirs.shape and self.tolerance.alike(mine, theirs)
@@ -491,19 +569,67 @@ class CrosscheckRun(LayerwiseRun[int]):
 
             self.comparison.inside = look_inside(self.session, layer, inputs, compare_body)
 
-    def harmless(self, position: int, port: int) -> bool:
-        """Whether nothing behind an output departs, and it is no output of the model."""
+    def behind(self, position: int, port: int) -> Behind:
+        """What becomes of an output in the layers that it feeds: they agree, those that depart do
+        so by themselves, or one inherits a departure, as the outputs of the model do."""
         if (self.layers[position], port) in self.comparison.outputs:
-            return False
-        behind = [
-            number
+            return "inherits"
+        rows = [
+            self.rows[number]
             for consumer, sources in enumerate(self.wiring.sources)
             if any(source is not None and source[0] == position for source in sources)
             for number in self.rows_of.get(self.layers[consumer], ())
         ]
-        return bool(behind) and all(
-            self.rows[number].value_verdict in ("equal", "explained") for number in behind
-        )
+        departing = [row for row in rows if row.value_verdict not in ("equal", "explained")]
+        if not rows or any(row.own_verdict != "differs" for row in departing):
+            return "inherits"
+        return "departs" if departing else "agrees"
+
+    def leads_on(self, output: OutputRef, value: Array) -> bool:
+        """Whether a layer not far behind an output is as wrong on the device as `value` makes it.
+
+        Then the device did compute with that value. The layers between may be merged ones, whose
+        tensors it does not have.
+        """
+        values, evaluated = {output: value}, 0
+        for consumer in self.wiring.order[self.wiring.order.index(output[0]) :]:
+            if evaluated == LOOKED_AT_BEHIND:
+                break
+            sources = [source for source in self.wiring.sources[consumer] if source is not None]
+            numbers = self.rows_of.get(self.layers[consumer], [])
+            if values.keys().isdisjoint(sources) or not self.stands_alone(self.layers[consumer]):
+                continue
+            if all(self.rows[number].value_verdict == "equal" for number in numbers):
+                continue
+            evaluated += 1
+            try:
+                inputs = tuple(
+                    values[source] if source in values else self.value_of(source)
+                    for source in sources
+                )
+                outputs = self.session.evaluate(self.layers[consumer], inputs)
+            except (ExecutionError, KeyError):
+                continue
+            for number in numbers:
+                row = self.rows[number]
+                theirs = self.theirs(row.layer, row.port)
+                if theirs is None or row.value_verdict != "differs":
+                    continue
+                if self.alike(outputs[row.port], theirs):
+                    return True
+            values |= {(consumer, port): computed for port, computed in enumerate(outputs)}
+        return False
+
+    def value_of(self, source: OutputRef) -> Array:
+        """A constant, or the device's value of an output. Raises `KeyError` where it gives none."""
+        layer = self.layers[source[0]]
+        if layer.is_constant:
+            return self.session.constant(layer)
+        if layer.is_parameter:
+            return self.fed[layer.id]
+        if self.theirs(layer, source[1]) is None:
+            raise KeyError(source)
+        return self.device_value(source)
 
     def alone(self, cut: reproducer.Cut, port: int) -> Array | None:
         """What the device gives for a layer by itself; None where it cannot."""

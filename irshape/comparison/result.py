@@ -25,6 +25,10 @@ MERGED = (
     "alone on the device, with the same inputs, the layer gives irshape's values: "
     "it is the device's merging with its neighbours that changes them"
 )
+BEHIND_MERGED = (
+    "the device merges what this layer is given, and has no tensor of it; with irshape's values of "
+    "it, the layer agrees"
+)
 
 Verdict = Literal["equal", "tighter", "differs", "explained", "not compared"]
 

@@ -148,35 +148,58 @@ def test_weights_from_a_codebook(
 BLOCKS = 24
 
 
-@pytest.mark.parametrize("wrong", [None, 11], ids=["merged", "one is wrong"])
+class Fault(NamedTuple):
+    """A layer that the device computes wrongly, by its name without the number of its block."""
+
+    kind: str
+    block: int
+
+
+FAULTS = {
+    "none": None,
+    "the merged layer": Fault("turn", 0),
+    "the merged layer, later": Fault("turn", 11),
+    "right behind the first merged layer": Fault("size", 0),
+    "right behind a later merged layer": Fault("size", 11),
+    "two layers behind": Fault("gate", 11),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
 def test_one_probe_speaks_for_every_merged_layer_of_a_pattern(
-    wrong: int | None, tmp_path: Path, asked: list[bool], monkeypatch: pytest.MonkeyPatch
+    fault: Fault | None, tmp_path: Path, asked: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In each block Sin is merged with Abs: its tensor is not what Abs was computed from."""
+    """In each block Sin is merged with Abs: its tensor is not what Abs was computed from.
+
+    What the device computes wrongly, all layers behind it inherit.
+    """
     net = Net()
     source = net.parameter("5", name="x")
-    merged, behind = [], []
+    functions = {"turn": np.sin, "size": np.abs, "gate": np.tanh}
+    layers: list[tuple[str, str, int]] = []
     for block in range(BLOCKS):
-        merged.append(net.layer("Sin", [source], name=f"turn{block}"))
-        source = net.layer("Abs", [merged[-1]])
-        source = net.layer("Tanh", [net.layer("Sigmoid", [source])], name=f"gate{block}")
-        behind.append(source)
+        for kind, operation in (("turn", "Sin"), ("size", "Abs"), ("gate", "Tanh")):
+            source = net.layer(operation, [source], name=f"{kind}{block}")
+            layers.append((source, kind, block))
     net.result(source)
+    x = np.linspace(0.3, 2.9, 5, dtype=np.float32)
 
     def alter(values: Values) -> None:
-        for layer in merged:
-            values[layer] += np.float32(0.5)
-        if wrong is not None:
-            values[behind[wrong]] += np.float32(0.25)
+        value = x
+        for layer, kind, block in layers:
+            value = functions[kind](value)
+            wrong = fault == Fault(kind, block)
+            value = value + np.float32(0.25) if wrong else value
+            # a tensor of a merged layer is another, unless what is behind it was given that
+            values[layer] = value + np.float32(0.5) if kind == "turn" and not wrong else value
 
     falsified(monkeypatch, asked, alter)
-    comparison = irshape.crosscheck(net.load(tmp_path))
+    comparison = irshape.crosscheck(net.load(tmp_path), {"x": x})
     assert len(asked) <= 10
-    if wrong is None:
+    blamed = [row.layer.name for row in comparison.rows if row.own_verdict == "differs"]
+    if fault is None:
         assert comparison.ok, str(comparison)
-        assert {row.own_verdict for row in comparison.rows if row.layer.type == "Sin"} == {
-            "explained"
-        }
+        verdicts = {row.own_verdict for row in comparison.rows if row.layer.type == "Sin"}
+        assert verdicts == {"explained"}
     else:
-        assert comparison.blamed is not None
-        assert comparison.blamed.layer.name == f"gate{wrong}"
+        assert blamed == [f"{fault.kind}{fault.block}"]

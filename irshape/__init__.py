@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from .version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from concurrent.futures import Executor
     from typing import Literal
 
@@ -291,6 +291,7 @@ def crosscheck(
     replay: str | os.PathLike[str] | None = None,
     max_memory: int | None = None,
     progress: Observer | None = None,
+    phase: Callable[[str, int], None] | None = None,
     force: bool = False,
 ) -> Comparison:
     """Compares the type, shape and value of every layer with OpenVINO's.
@@ -310,7 +311,9 @@ def crosscheck(
     replay: such a file, which then answers in the device's place. OpenVINO is not needed; inputs,
     device, hint and configuration are those of the recording.
     max_memory: as for `run`.
-    progress: called with each layer, its inputs and its outputs.
+    progress: called with each layer that irshape computes, its inputs and its outputs.
+    phase: called when a phase begins, with what is done (such as `"comparing layers"`) and with how
+    many layers `progress` will be called; 0 while the device computes.
     force: as for `run`.
 
     Raises `RuntimeError` if the runtime is not installed (`pip install 'irshape[openvino]'`),
@@ -335,6 +338,7 @@ def crosscheck(
         replay=replay if replay is None else os.fspath(replay),
         max_memory=max_memory,
         progress=progress,
+        phase=phase,
     )
 
 

@@ -14,7 +14,7 @@ from .running import (
     input_options,
     memory_option,
     sound_or_exit,
-    ticking,
+    telling,
 )
 
 if TYPE_CHECKING:
@@ -123,8 +123,8 @@ def command(
         fed = None
         if replay is None:
             fed = gathered(loaded, inputs, True, seed, shapes, max_memory)
-        with ticking(loaded) as progress:
-            comparison = crosscheck(loaded, fed, progress=progress, **options)
+        with telling(loaded) as told:
+            comparison = crosscheck(loaded, fed, **told, **options)
     except (ExecutionError, ValueError) as problem:
         click.echo(f"{loaded.path}: {problem}", err=True)
         raise click.exceptions.Exit(1) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,8 +17,7 @@ from ..spelling import counted
 from .common import pairs
 
 if TYPE_CHECKING:
-    from ..execution.session import Observer
-    from ..model.graph import Model
+    from ..model.graph import Layer, Model
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -154,30 +154,65 @@ def gathered(
     return fed
 
 
+class Ticker:
+    """One line on stderr that says what is being done: a phase, and which of its layers."""
+
+    EVERY = 0.2
+    """Seconds between two layers that are shown."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self._count = 0
+        self._text = ""
+        self._shown = monotonic()
+        self._written = False
+
+    def phase(self, text: str, total: int) -> None:
+        """A phase begins. total: the layers that it goes through; 0 if they cannot be counted."""
+        self._text, self.total, self._count = text, total, 0
+        self._show(f"{text} …" if not total else f"{text}: 0/{total}")
+
+    def __call__(self, layer: Layer, inputs: Any, outputs: Any) -> None:
+        self._count += 1
+        if monotonic() - self._shown >= self.EVERY:
+            kind = "".join(char for char in layer.type if char.isalnum())[:40]
+            counted_layers = f"{self._count}/{self.total}"
+            if self._text:
+                self._show(f"{self._text}: {counted_layers}, {kind}")
+            else:
+                self._show(f"{counted_layers} layers, {kind}")
+
+    def _show(self, text: str) -> None:
+        self._shown, self._written = monotonic(), True
+        width = shutil.get_terminal_size().columns - 1
+        sys.stderr.write(f"\r{text[:width]}\033[K")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Removes the line."""
+        if self._written:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
+
 @contextmanager
-def ticking(model: Model, runs: int = 1) -> Iterator[Observer | None]:
+def ticking(model: Model, runs: int = 1) -> Iterator[Ticker | None]:
     """Counts layers on the stderr of a terminal; the line is removed at the end.
 
-    Yields the function to call for each layer, None if stderr is not a terminal.
+    Yields what to call for each layer, None if stderr is not a terminal.
     """
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield None
         return
-    total, count, shown, written = len(model.net.layers) * runs, 0, monotonic(), False
-
-    def tick(layer: Any, inputs: Any, outputs: Any) -> None:
-        nonlocal count, shown, written
-        count += 1
-        now = monotonic()
-        if now - shown >= 0.2:
-            shown, written = now, True
-            kind = "".join(char for char in layer.type if char.isalnum())[:40]
-            sys.stderr.write(f"\r{count}/{total} layers, {kind}\033[K")
-            sys.stderr.flush()
-
+    ticker = Ticker(len(model.net.layers) * runs)
     try:
-        yield tick
+        yield ticker
     finally:
-        if written:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
+        ticker.clear()
+
+
+@contextmanager
+def telling(model: Model) -> Iterator[dict[str, Any]]:
+    """`ticking` as the options `progress` and `phase` of a cross-check."""
+    with ticking(model) as ticker:
+        yield {} if ticker is None else {"progress": ticker, "phase": ticker.phase}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from ..execution.session import Observer
 from ..model.graph import Model
 from ..numbers.tolerance import Hint
+from .progress import Progress
 from .result import Array, Comparison
 
 
@@ -28,6 +29,7 @@ def crosscheck(
     replay: str | Path | None = None,
     max_memory: int | None = None,
     progress: Observer | None = None,
+    phase: Callable[[str, int], None] | None = None,
 ) -> Comparison:
     """`irshape.crosscheck`. Without inputs they are drawn at random from `seed`.
 
@@ -38,7 +40,8 @@ def crosscheck(
     save: a folder for the blamed layer as an IR of its own with its inputs and outputs.
     record: a file for everything that the device answers. replay: such a file, which answers in the
     device's place, without OpenVINO; inputs, device, hint and configuration are those recorded.
-    progress: called for each layer.
+    progress: called with each layer that irshape computes. phase: called when a phase begins, with
+    what is done and how many layers `progress` will be called with.
     Raises `RuntimeError` where the runtime is not installed, `ExecutionError` for inputs that do
     not fit, `ValueError` for options that do not go together and for a file that is no recording.
     """
@@ -50,7 +53,10 @@ def crosscheck(
                 "--hint, --layers, --save, --record and --replay are for OpenVINO's devices: "
                 "`irshape convert` the model, and cross-check the IR"
             )
-        return with_its_own_runtime(model, inputs, device=device, rtol=rtol, atol=atol, seed=seed)
+        told = Progress(progress, phase)
+        return with_its_own_runtime(
+            model, inputs, device=device, rtol=rtol, atol=atol, seed=seed, progress=told
+        )
     from .crosschecking import crosscheck as with_openvino
 
     return with_openvino(
@@ -68,4 +74,5 @@ def crosscheck(
         replay=replay,
         max_memory=max_memory,
         progress=progress,
+        phase=phase,
     )

@@ -26,6 +26,7 @@ from ..numpy_types import dtype_of
 from ..spelling import suggestion
 from ..types import ElementType, PartialShape
 from .answers import Answer
+from .progress import Progress
 from .result import Array, Comparison, Row
 from .runtime import TIMEOUT
 
@@ -77,6 +78,7 @@ def crosscheck(
     rtol: float | None,
     atol: float | None,
     seed: int,
+    progress: Progress,
 ) -> ForeignComparison:
     """Compares every value that the model names.
 
@@ -95,10 +97,11 @@ def crosscheck(
     session = Session(model)
     fed = session.bind(inputs if inputs is not None else random_inputs(model, seed))
     runtime = known[0] if device == "CPU" else device
+    progress.begin(f"running the model on {runtime}")
     answer, values = asked(model, fed, runtime)
     problems = [f"{answer.version}: {answer.problem}"] if answer.problem else []
     problems += [f"{runtime} crashed: {answer.crashed}"] if answer.crashed else []
-    rows = _rows(model, session, fed, values, problems, answer.version, rtol, atol)
+    rows = _rows(model, session, fed, values, problems, answer.version, rtol, atol, progress)
     return ForeignComparison(model, runtime, answer, rows, problems)
 
 
@@ -207,12 +210,17 @@ def _rows(
     runtime: str,
     rtol: float | None,
     atol: float | None,
+    progress: Progress,
 ) -> list[Row]:
     """One row for each value that both computed, in the order in which they are computed."""
     inference = infer(model, {key: PartialShape(array.shape) for key, array in fed.items()})
     rows: list[Row] = []
 
+    progress.begin("comparing layers", len(model.layers))
+
     def observe(layer: Layer, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
+        if progress.layer is not None:
+            progress.layer(layer, inputs, outputs)
         if layer.type in ("Parameter", "Const", "Result"):
             return
         for index, (port, array) in enumerate(zip(layer.outputs, outputs, strict=False)):

@@ -19,7 +19,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 MERGED_SHAPE = (
     "the device merges this layer with those behind it: what it gives under this name has not even "
-    "the shape that OpenVINO infers, and nothing behind it departs"
+    "the shape that OpenVINO infers"
 )
 MERGED = (
     "alone on the device, with the same inputs, the layer gives irshape's values: "

@@ -20,15 +20,24 @@ REACH = 2
 """How many edges away from a layer its pattern goes, in both directions."""
 
 
+class Given(NamedTuple):
+    """What a suspected layer is given.
+
+    source: the output that feeds it. own: irshape's value where the device has none that fits.
+    """
+
+    source: OutputRef
+    own: Array | None
+
+
 class Suspect(NamedTuple):
     """An output that departs though its layer is given the device's inputs.
 
-    number: of its row. given: for each input of the layer what the device's value is an output of,
-    or the array where it is irshape's own.
+    number: of its row. given: its inputs.
     """
 
     number: int
-    given: tuple[OutputRef | Array, ...]
+    given: tuple[Given, ...]
 
 
 class Patterns:
@@ -44,8 +53,16 @@ class Patterns:
                 if source is not None:
                     self._consumers.setdefault(source[0], []).append((position, index))
 
-    def of(self, position: int, reach: int = REACH) -> Pattern:
+    def of(self, position: int) -> Pattern:
         """The pattern of a layer; two layers in the same surroundings have equal ones."""
+        consumers = sorted(
+            (index, self._layers[consumer].type, self._layers[consumer].version)
+            for consumer, index in self._consumers.get(position, ())
+        )
+        return (*self.computed(position), tuple(consumers))
+
+    def computed(self, position: int, reach: int = REACH) -> Pattern:
+        """What a layer computes and from what, whatever becomes of it."""
         layer = self._layers[position]
         here = (
             layer.type,
@@ -56,11 +73,7 @@ class Patterns:
         if not reach:
             return here
         producers = tuple(
-            None if source is None else (source[1], self.of(source[0], reach - 1))
+            None if source is None else (source[1], self.computed(source[0], reach - 1))
             for source in self._wiring.sources[position]
         )
-        consumers = sorted(
-            (index, self._layers[consumer].type, self._layers[consumer].version)
-            for consumer, index in self._consumers.get(position, ())
-        )
-        return (*here, producers, tuple(consumers))
+        return (*here, producers)

@@ -269,13 +269,13 @@ def test_an_output_beyond_what_rounding_makes_of_it_departs(
 ) -> None:
     """An early layer differs within bf16's tolerance; the output differs far beyond rounding."""
     model = irshape.load(EXAMPLES / "encoder.xml")
-    monkeypatch.setattr("irshape.comparison.crosschecking.SIMULATED_FACTOR", 0.0)
+    monkeypatch.setattr("irshape.comparison.crosscheck_run.SIMULATED_FACTOR", 0.0)
     monkeypatch.setattr(
         "irshape.numbers.tolerance.COMPUTED", {"f16": (1e-2, 3e-3), "bf16": (1e-2, 3e-3)}
     )
     found = irshape.crosscheck(model, hint="bf16")
     assert any(found.counts(row) for row in found.rows)
-    monkeypatch.setattr("irshape.comparison.crosschecking.SIMULATED_FACTOR", 1e9)
+    monkeypatch.setattr("irshape.comparison.crosscheck_run.SIMULATED_FACTOR", 1e9)
     explained = [
         row
         for row in irshape.crosscheck(model, hint="bf16").rows

@@ -1,0 +1,396 @@
+"""One run of a model compared with the device's values, layer by layer."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..execution.ranges import rounding
+from ..execution.session import ExecutionError, Session
+from ..model.graph import Layer
+from ..model.wiring import OutputRef
+from ..numbers.statistics import errors, range_of
+from ..numbers.tolerance import Hint, Tolerance
+from .answers import Answer, Device
+from .layerwise import ComputedLayer, LayerwiseRun
+from .narrowing import decompressed_in_f32, explanation
+from .progress import Progress
+from .result import Array, Comparison, Row
+from .suspects import Given, Suspect
+
+SIMULATED_FACTOR = 4.0
+"""How far an output of the model may depart where the device computes in f16 or bf16, as a multiple
+of how far it departs when irshape rounds every tensor to that precision."""
+
+DECOMPRESSED = (
+    "the device decompresses weights in f32, where the IR rounds them to f16 on the way; "
+    "computed that way, irshape's values agree"
+)
+
+AT_TIES = (
+    "inherited from FakeQuantize layers that are one level off where their input lies halfway "
+    "between two levels; with the device's values of those, irshape's values agree"
+)
+
+
+class Limits(NamedTuple):
+    """What a cross-check is told beside the model, its inputs and the device.
+
+    rtol, atol: of the user. save: a folder for the blamed layer.
+    """
+
+    rtol: float | None = None
+    atol: float | None = None
+    save: Path | None = None
+    max_memory: int | None = None
+
+
+class Circumstances(NamedTuple):
+    """What a comparison goes on under.
+
+    options: device, hint, layers and configuration. precision: in which the device computes.
+    label: what the model was cut out of, "" if it is a whole one.
+    """
+
+    device: Device
+    options: Mapping[str, Any]
+    limits: Limits
+    precision: Hint
+    label: str
+    progress: Progress
+
+
+def device_name(layer: Layer) -> str:
+    """The name that a layer has in what the device is asked: the ids that lead to it."""
+    return "/".join([*layer.path, layer.id])
+
+
+class DeviceOutputs(Mapping[Layer, tuple[Array, ...]]):
+    """The device's values of the outputs of some layers, read each time they are asked for."""
+
+    def __init__(self, answer: Answer, layers: Iterable[Layer]) -> None:
+        self._answer = answer
+        self._layers = dict.fromkeys(layers)
+
+    def __getitem__(self, layer: Layer) -> tuple[Array, ...]:
+        if layer not in self._layers:
+            raise KeyError(layer)
+        name = device_name(layer)
+        return tuple(
+            self._answer.values[name, port].array() for port, _ in enumerate(layer.outputs)
+        )
+
+    def __contains__(self, layer: object) -> bool:
+        return layer in self._layers
+
+    def __iter__(self) -> Iterator[Layer]:
+        return iter(self._layers)
+
+    def __len__(self) -> int:
+        return len(self._layers)
+
+
+class CrosscheckRun(LayerwiseRun[int]):
+    """One run compared with the device's values; the outputs are numbers of rows."""
+
+    def __init__(
+        self,
+        session: Session,
+        answer: Answer,
+        comparison: Comparison,
+        circumstances: Circumstances,
+        fed: Mapping[str, Array],
+    ) -> None:
+        super().__init__(session)
+        self.answer = answer
+        self.comparison = comparison
+        self.rows = comparison.rows
+        self.circumstances = circumstances
+        self.progress = circumstances.progress
+        self.fed = fed
+        limits = circumstances.limits
+        self.tolerance = Tolerance(limits.rtol, limits.atol, circumstances.precision)
+        self.rows_of: dict[Layer, list[int]] = {}
+        for number, row in enumerate(self.rows):
+            self.rows_of.setdefault(row.layer, []).append(number)
+        self.numbers: dict[OutputRef, int] = {
+            (self.positions[row.layer], row.port): number
+            for number, row in enumerate(self.rows)
+            if row.layer in self.positions
+        }
+        self.suspects: list[Suspect] = []
+        self.results: list[Array] = []
+
+    def compare(self) -> None:
+        """Compares all layers, and explains what they inherit."""
+        self.progress.begin(f"{self.where}comparing layers", len(self.layers))
+        try:
+            self.results = self.compare_run(self.fed, self.progress.layer)
+        except ExecutionError as problem:
+            self.comparison.problems.append(f"irshape cannot run the model: {problem}")
+        self.explain_inherited()
+
+    @property
+    def where(self) -> str:
+        """What is compared, for messages: nothing for a whole model."""
+        label = self.circumstances.label.rstrip("/")
+        return f"{label}: " if label else ""
+
+    # the comparison of a layer
+
+    def tell_first_nan(self, layer: Layer, reason: str) -> None:
+        self.comparison.notes.append(f"irshape's first NaN comes from {layer.label}: {reason}")
+
+    def theirs(self, layer: Layer, port: int) -> Array | None:
+        """The device's value of an output; None where it gives none."""
+        tensor = self.answer.values.get((device_name(layer), port))
+        return None if tensor is None else tensor.array()
+
+    def compare_outputs(self, computed: ComputedLayer) -> list[int]:
+        numbers = []
+        for number in self.rows_of.get(computed.layer, ()):
+            row = self.rows[number]
+            if row.port >= len(computed.outputs):
+                continue
+            theirs = self.theirs(computed.layer, row.port)
+            if theirs is not None:
+                self.rows[number] = self.compared_values(
+                    row, computed.inputs, computed.outputs[row.port], theirs
+                )
+                numbers.append(number)
+        return numbers
+
+    def alike(self, mine: Array, theirs: Array) -> bool:
+        """Whether two values agree by the tolerance of the comparison."""
+        return mine.shape == theirs.shape and self.tolerance.alike(mine, theirs)
+
+    def stands_alone(self, layer: Layer) -> bool:
+        return self.circumstances.options["layers"] == "all" and super().stands_alone(layer)
+
+    def agrees(self, computed: ComputedLayer, outputs: list[int]) -> bool:
+        return (
+            self.stands_alone(computed.layer)
+            and all(
+                source not in self.numbers
+                or self.rows[self.numbers[source]].value_verdict in ("equal", "not compared")
+                for source in computed.sources
+            )
+            and all(self.rows[number].value_verdict == "equal" for number in outputs)
+        )
+
+    def agree_alone(self, computed: ComputedLayer, outputs: list[int]) -> None:
+        for number in outputs:
+            self.rows[number] = self.rows[number]._replace(own_verdict="equal")
+
+    def reference_input(self, source: OutputRef, own: Array) -> Array:
+        """The device's value of an input.
+
+        irshape's own where the device gives none, or something of another shape or type, which it
+        cannot itself have used.
+        """
+        theirs = self.theirs(self.layers[source[0]], source[1])
+        if theirs is None or theirs.shape != own.shape or theirs.dtype != own.dtype:
+            return own
+        return theirs
+
+    def fail_alone(self, outputs: list[int], problem: ExecutionError) -> None:
+        for number in outputs:
+            self.rows[number] = self.rows[number]._replace(
+                own_reason=f"irshape cannot compute it from the device's inputs: {problem}"
+            )
+
+    def compare_alone(
+        self,
+        computed: ComputedLayer,
+        outputs: list[int],
+        inputs: tuple[Array, ...],
+        alone: tuple[Array, ...],
+    ) -> None:
+        for number in outputs:
+            row = self.rows[number]
+            theirs = self.theirs(computed.layer, row.port)
+            assert theirs is not None
+            untold = row._replace(value_verdict="not compared", reason=None)
+            own = self.compared_values(untold, inputs, alone[row.port], theirs)
+            if own.value_verdict == "differs" and computed.layer in self.decompressed:
+                if self.decompresses(computed.layer, row.port, theirs):
+                    own = own._replace(value_verdict="explained", reason=DECOMPRESSED)
+                    row = row._replace(value_verdict="explained", reason=DECOMPRESSED)
+                elif departs_by_rounding(inputs[0], alone[row.port], theirs):
+                    own = own._replace(value_verdict="explained", reason=DECOMPRESSED)
+            row = row._replace(
+                own_verdict=own.value_verdict, own_errors=own.errors, own_reason=own.reason
+            )
+            if own.value_verdict == "differs":
+                row = row._replace(ranges=own.ranges)
+                given = tuple(
+                    Given(source, own if theirs_of_it is own else None)
+                    for source, own, theirs_of_it in zip(
+                        computed.sources, computed.inputs, inputs, strict=True
+                    )
+                )
+                self.suspects.append(Suspect(number, given))
+            self.rows[number] = row
+
+    def compared_values(
+        self, row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array
+    ) -> Row:
+        """A row with the verdict on two values."""
+        if mine.shape != theirs.shape:
+            reason = f"irshape computes {list(mine.shape)}, OpenVINO {list(theirs.shape)}"
+            return row._replace(
+                value_verdict="differs", reason=reason, ranges=_ranges(inputs, mine, theirs)
+            )
+        error, allowed, same = self.tolerance.difference(mine, theirs)
+        row = row._replace(error=error, allowed=allowed, errors=errors(mine, theirs))
+        if same:
+            return row._replace(value_verdict="equal")
+        why = explanation(self.session, row.layer, row.port, inputs, mine, theirs, self.tolerance)
+        return row._replace(
+            value_verdict="explained" if why else "differs",
+            reason=why,
+            ranges=_ranges(inputs, mine, theirs),
+        )
+
+    # a closer look at what departs
+
+    # explanations that take another run
+
+    def explain_precision(self) -> None:
+        """Runs once more with every tensor rounded as the device may round it.
+
+        Outputs of the model that depart by no more than some times what that makes are explained.
+        """
+        precision = self.tolerance.precision
+        if precision == "f32" or not any(
+            row.inherited and self.comparison.counts(row) for row in self.rows
+        ):
+            return
+        self.progress.begin(f"{self.where}rounding all tensors to {precision}", len(self.layers))
+        try:
+            session = self.session.sibling(rounding=rounding(precision))
+            rounded = list(session.run(self.fed, observe=self.progress.layer).values())
+        except ExecutionError:
+            return
+        results = [position for position, layer in enumerate(self.layers) if layer.is_result]
+        for position, mine, other in zip(results, self.results, rounded, strict=True):
+            source = next(
+                (source for source in self.wiring.sources[position] if source is not None), None
+            )
+            number = None if source is None else self.numbers.get(source)
+            if number is None or not self.rows[number].inherited:
+                continue
+            row = self.rows[number]
+            theirs = self.theirs(row.layer, row.port)
+            if theirs is None or not mine.shape == other.shape == theirs.shape:
+                continue
+            departs, simulated = errors(mine, theirs), errors(mine, other)
+            if (
+                departs.max_abs is not None
+                and simulated.max_abs is not None
+                and departs.max_abs <= SIMULATED_FACTOR * simulated.max_abs
+                and departs.nan[0] == departs.nan[1]
+                and departs.inf[0] == departs.inf[1]
+            ):
+                reason = (
+                    f"rounded to {precision} after every layer, irshape's own result departs here "
+                    f"by up to {simulated.max_abs:.3g}; the device's by {departs.max_abs:.3g}"
+                )
+                self.rows[number] = row._replace(value_verdict="explained", reason=reason)
+
+    @cached_property
+    def decompressed(self) -> dict[Layer, tuple[Array, ...]]:
+        return decompressed_in_f32(self.session)
+
+    def decompresses(self, layer: Layer, port: int, theirs: Array) -> bool:
+        """Whether the device gives what a layer decompresses without rounding on the way."""
+        outputs = self.decompressed.get(layer, ())
+        return port < len(outputs) and self.alike(outputs[port], theirs)
+
+    def explain_inherited(self) -> None:
+        """Runs once more with weights decompressed as the device does it, and with the device's
+        values of FakeQuantize layers, if some of those are one level off at a tie.
+
+        Rows that then agree are explained. Every layer has been compared by itself before: those
+        that are to blame keep irshape's values, and what they lead to goes on departing.
+        """
+        if not any(row.inherited for row in self.rows):
+            return
+        levels = self.levels_of_the_device()
+        reasons = [AT_TIES] if levels else []
+        reasons += [DECOMPRESSED] if self.decompressed else []
+        if not reasons:
+            return
+        reason = "; ".join(reasons)
+        self.progress.begin(f"{self.where}explaining what is inherited", len(self.layers))
+
+        def observe(layer: Layer, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
+            if self.progress.layer is not None:
+                self.progress.layer(layer, inputs, outputs)
+            for number in self.rows_of.get(layer, ()):
+                row = self.rows[number]
+                if not row.inherited or row.port >= len(outputs):
+                    continue
+                theirs = self.theirs(layer, row.port)
+                if theirs is None:
+                    continue
+                if layer in levels:
+                    if self.agrees_at_ties(layer, inputs, theirs):
+                        why = row.own_reason or reason
+                        self.rows[number] = row._replace(value_verdict="explained", reason=why)
+                elif row.own_verdict == "equal" and self.alike(outputs[row.port], theirs):
+                    self.rows[number] = row._replace(value_verdict="explained", reason=reason)
+
+        replaced = ChainMap(dict(self.decompressed), levels)  # type: ignore[arg-type]
+        try:
+            self.session.sibling(replaced=replaced).run(self.fed, observe=observe)
+        except ExecutionError:
+            return
+
+    def levels_of_the_device(self) -> DeviceOutputs:
+        """The device's values of all FakeQuantize layers that are right by themselves.
+
+        None where no one of them is explained, so that there is nothing that others may inherit.
+        """
+        rows = [
+            row
+            for row in self.rows
+            if row.layer.folded_type == "fakequantize"
+            and row.layer in self.positions
+            and row.own_verdict in ("equal", "explained")
+            and self.answer.values.get((device_name(row.layer), row.port)) is not None
+        ]
+        at_ties = any("explained" in (row.value_verdict, row.own_verdict) for row in rows)
+        return DeviceOutputs(self.answer, (row.layer for row in rows) if at_ties else ())
+
+    def agrees_at_ties(self, layer: Layer, inputs: tuple[Array, ...], theirs: Array) -> bool:
+        """Whether a FakeQuantize gives the device's values, but for one level at ties."""
+        mine = self.session.evaluate(layer, inputs)[0]
+        return self.alike(mine, theirs) or (
+            mine.shape == theirs.shape
+            and explanation(self.session, layer, 0, inputs, mine, theirs, self.tolerance)
+            is not None
+        )
+
+
+def departs_by_rounding(narrow: Array, mine: Array, theirs: Array) -> bool:
+    """Whether what is made of f16 or bf16 numbers departs by no more than two of their roundings.
+
+    A constant further up may be another one than the device's: then the layer by itself has what
+    the device's decompression came to with its constants, only rounded.
+    """
+    unit = {"float16": 2.0**-11, "bfloat16": 2.0**-8}.get(narrow.dtype.name)
+    if unit is None or mine.shape != theirs.shape:
+        return False
+    exact = mine.astype(np.float64)
+    return bool(np.all(np.abs(exact - theirs) <= 2 * unit * np.abs(exact) + 2.0**-24))
+
+
+def _ranges(inputs: tuple[Array, ...], mine: Array, theirs: Array) -> dict[str, str]:
+    ranges = {f"input {index}": range_of(array) for index, array in enumerate(inputs)}
+    return {**ranges, "irshape": range_of(mine), "OpenVINO": range_of(theirs)}

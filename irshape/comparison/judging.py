@@ -1,0 +1,327 @@
+"""Which of the layers that depart by themselves is to blame, and which the device only merges."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Hashable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from ..execution.session import ExecutionError, Session
+from ..model.graph import Layer, Model
+from ..model.wiring import OutputRef
+from ..types import PartialShape
+from . import reproducer
+from .answers import Question, Unanswered, to_bytes
+from .crosscheck_run import CrosscheckRun
+from .devices import written
+from .inside import look_inside
+from .result import BEHIND_MERGED, MERGED, MERGED_SHAPE, Array, Comparison, Row
+from .suspects import Patterns, Suspect
+
+MAX_PROBES = 6
+"""How many layers are run alone on the device. With two runs of the whole model, and two more of
+irshape's for explanations, a cross-check takes at most ten runs."""
+
+LOOKED_AT_BEHIND = 16
+"""How many layers behind a suspected one are computed from the device's value of it."""
+
+Behind = Literal["agrees", "departs", "inherits"]
+
+
+class Judge:
+    """Judges the suspects of a run. compared: `crosschecking.compared`, for bodies."""
+
+    def __init__(self, run: CrosscheckRun, compared: Callable[..., Comparison]) -> None:
+        self.run = run
+        self.compared = compared
+        self.circumstances = run.circumstances
+        self.session = run.session
+        self.layers = run.layers
+        self.wiring = run.wiring
+        self.rows = run.rows
+        self.merged: dict[OutputRef, Suspect] = {}
+        """The outputs whose tensors the device does not have, for it merges their layers."""
+        self.recomputed: dict[OutputRef, Array] = {}
+        """irshape's values of merged outputs that suspected layers are given."""
+
+    def judge(self) -> None:
+        """Runs the suspected layers alone on the device, until one departs there too.
+
+        That one is to blame; it is looked into, and saved. A layer that does not, and from which
+        nothing inherits a departure, is merged with its neighbours: its tensor on the device is not
+        what those behind it are computed from. It speaks for all in the same surroundings behind
+        which nothing departs, and for those that have its constants too.
+        """
+        patterns = Patterns(self.layers, self.wiring)
+        known = self.merged_by_shape(patterns)
+        probes, blamed = 0, False
+        for suspect in self.run.suspects:
+            row = self.rows[suspect.number]
+            position = self.run.positions[row.layer]
+            inputs = self.device_inputs(suspect)
+            if self.explains_given(suspect, inputs):
+                continue
+            theirs = self.device_value_of(row)
+            behind = self.behind(row)
+            exists = runtime_expects(row, theirs) is not False
+            if behind == "departs" and exists and not blamed and self.leads_on(row, theirs):
+                behind = "inherits"
+            keys = self.keys_of(patterns, row)
+            reason = None
+            if behind == "agrees" and not exists:
+                reason = MERGED_SHAPE
+            elif behind != "inherits" and keys[behind == "departs"] in known:
+                reason = MERGED if exists else MERGED_SHAPE
+            elif probes < MAX_PROBES and not (blamed and behind == "inherits"):
+                probes += 1
+                if self.right_alone(suspect, inputs, behind, blamed):
+                    known.update(keys)
+                    reason = MERGED
+                else:
+                    blamed = True
+            if reason is not None:
+                self.rows[suspect.number] = self.rows[suspect.number]._replace(
+                    own_verdict="explained", own_reason=reason
+                )
+                self.merged[position, row.port] = suspect
+
+    def merged_by_shape(self, patterns: Patterns) -> set[Hashable]:
+        """The patterns of what is merged as its shape tells, if nothing behind it departs."""
+        known: set[Hashable] = set()
+        for suspect in self.run.suspects:
+            row = self.rows[suspect.number]
+            if (
+                runtime_expects(row, self.device_value_of(row)) is False
+                and self.behind(row) == "agrees"
+            ):
+                known.update(self.keys_of(patterns, row))
+        return known
+
+    def keys_of(self, patterns: Patterns, row: Row) -> tuple[Hashable, Hashable]:
+        """What an output is known again by: its surroundings; what it is computed from, with the
+        values of constants."""
+        position = self.run.positions[row.layer]
+        computed = patterns.computed(position), row.port, self.constants_of(position)
+        return (patterns.of(position), row.port), computed
+
+    def explains_given(self, suspect: Suspect, inputs: tuple[Array, ...]) -> bool:
+        """Whether a layer agrees that is given what the device merges; else its row says by how
+        much it departs then."""
+        if not any(given.source in self.merged for given in suspect.given):
+            return False
+        row = self.rows[suspect.number]
+        theirs = self.device_value_of(row)
+        try:
+            mine = self.session.evaluate(row.layer, inputs)[row.port]
+        except ExecutionError:
+            return False
+        untold = row._replace(value_verdict="not compared", reason=None)
+        own = self.run.compared_values(untold, inputs, mine, theirs)
+        agrees = own.value_verdict != "differs"
+        self.rows[suspect.number] = row._replace(
+            own_verdict="explained" if agrees else "differs",
+            own_errors=own.errors,
+            own_reason=own.reason or (BEHIND_MERGED if agrees else None),
+            ranges=row.ranges if agrees else own.ranges,
+        )
+        return agrees
+
+    def right_alone(
+        self, suspect: Suspect, inputs: tuple[Array, ...], behind: Behind, blamed: bool
+    ) -> bool:
+        """Whether a suspected layer is right on the device when it runs alone, and nothing inherits
+        its departure.
+
+        Where it is not, it is to blame. The first of those is saved, and looked into; blamed: that
+        has been done.
+        """
+        row = self.rows[suspect.number]
+        outputs = self.session.evaluate(row.layer, inputs)
+        theirs = self.device_value_of(row)
+        cut = reproducer.cut(self.session.model, row.layer, inputs)
+        alone = self.alone(cut, row.port)
+        if alone is not None:
+            right = self.run.alike(outputs[row.port], alone)
+            if right and behind != "inherits":
+                return True
+            which = "the same" if self.run.alike(alone, theirs) else "other wrong"
+            reason = f"alone on the device, with the same inputs, the layer gives {which} values"
+            self.rows[suspect.number] = row._replace(
+                own_reason=MERGED if right else row.own_reason or reason
+            )
+        if not blamed:
+            self.keep(row.layer, cut, inputs, outputs, theirs if alone is None else alone)
+        return False
+
+    def device_inputs(self, suspect: Suspect) -> tuple[Array, ...]:
+        """The inputs of a suspected layer as the device has them.
+
+        Of what it merges, and has not, irshape's values.
+        """
+        return tuple(
+            given.own
+            if given.own is not None and given.source not in self.merged
+            else self.device_value(given.source)
+            for given in suspect.given
+        )
+
+    def device_value(self, source: OutputRef) -> Array:
+        """The device's value of an output that it has answered; irshape's of one it merges."""
+        if source not in self.merged:
+            return self.device_value_of(self.rows[self.run.numbers[source]])
+        if source not in self.recomputed:
+            inputs = self.device_inputs(self.merged[source])
+            outputs = self.session.evaluate(self.layers[source[0]], inputs)
+            self.recomputed[source] = outputs[source[1]]
+        return self.recomputed[source]
+
+    def device_value_of(self, row: Row) -> Array:
+        """The device's value of the output of a row that has been compared."""
+        theirs = self.run.theirs(row.layer, row.port)
+        assert theirs is not None
+        return theirs
+
+    def constants_of(self, position: int) -> str:
+        """A digest of the constants that a layer is given."""
+        digest = hashlib.sha256()
+        for index, source in enumerate(self.wiring.sources[position]):
+            if source is not None and self.layers[source[0]].is_constant:
+                constant = self.session.constant(self.layers[source[0]])
+                digest.update(f"{index} {constant.dtype} {constant.shape} ".encode())
+                digest.update(to_bytes(constant))
+        return digest.hexdigest()
+
+    def keep(
+        self,
+        layer: Layer,
+        cut: reproducer.Cut,
+        inputs: tuple[Array, ...],
+        outputs: tuple[Array, ...],
+        theirs: Array,
+    ) -> None:
+        """Saves the blamed layer where that is asked for, and looks into its bodies."""
+        limits = self.circumstances.limits
+        comparison = self.run.comparison
+        if limits.save is not None:
+            comparison.saved = reproducer.save(
+                cut, limits.save, {"irshape": outputs, "device": [theirs]}
+            )
+        if layer.bodies:
+
+            def compare_body(model: Model, inputs: Mapping[str, Array], name: str) -> Comparison:
+                inner = limits._replace(save=None if limits.save is None else limits.save / name)
+                session = Session(model, max_memory=limits.max_memory)
+                return self.compared(
+                    session,
+                    session.bind(inputs),
+                    self.circumstances.device,
+                    {**self.circumstances.options, "layers": "all"},
+                    inner,
+                    self.circumstances.progress,
+                    label=f"{self.circumstances.label}{name}/",
+                )
+
+            comparison.inside = look_inside(self.session, layer, inputs, compare_body)
+
+    def behind(self, row: Row) -> Behind:
+        """What becomes of an output in the layers that it feeds.
+
+        They agree; those that depart do so by themselves; or one inherits a departure, as the
+        outputs of the model do.
+        """
+        if (row.layer, row.port) in self.run.comparison.outputs:
+            return "inherits"
+        position = self.run.positions[row.layer]
+        fed = [
+            self.rows[number]
+            for consumer, sources in enumerate(self.wiring.sources)
+            if any(source is not None and source[0] == position for source in sources)
+            for number in self.run.rows_of.get(self.layers[consumer], ())
+        ]
+        departing = [row for row in fed if row.value_verdict not in ("equal", "explained")]
+        if not fed or any(row.own_verdict != "differs" for row in departing):
+            return "inherits"
+        return "departs" if departing else "agrees"
+
+    def leads_on(self, row: Row, value: Array) -> bool:
+        """Whether a layer not far behind an output is as wrong on the device as `value` makes it.
+
+        Then the device did compute with that value. The layers between may be merged ones, whose
+        tensors it does not have.
+        """
+        position, evaluated = self.run.positions[row.layer], 0
+        values = {(position, row.port): value}
+        for consumer in self.wiring.order[self.wiring.order.index(position) :]:
+            layer = self.layers[consumer]
+            sources = [source for source in self.wiring.sources[consumer] if source is not None]
+            rows = [self.rows[number] for number in self.run.rows_of.get(layer, ())]
+            if (
+                values.keys().isdisjoint(sources)
+                or not self.run.stands_alone(layer)
+                or all(row.value_verdict == "equal" for row in rows)
+            ):
+                continue
+            evaluated += 1
+            if evaluated > LOOKED_AT_BEHIND:
+                break
+            try:
+                inputs = [
+                    values[source] if source in values else self.value_of(source)
+                    for source in sources
+                ]
+                outputs = self.session.evaluate(layer, inputs)
+            except (ExecutionError, KeyError):
+                continue
+            if any(self.agrees(row, outputs[row.port]) for row in rows):
+                return True
+            values |= {(consumer, port): computed for port, computed in enumerate(outputs)}
+        return False
+
+    def agrees(self, row: Row, value: Array) -> bool:
+        """Whether a value is the device's of an output where irshape's departs."""
+        theirs = self.run.theirs(row.layer, row.port)
+        return (
+            row.value_verdict == "differs" and theirs is not None and self.run.alike(value, theirs)
+        )
+
+    def value_of(self, source: OutputRef) -> Array:
+        """A constant, an input, or the device's value of an output.
+
+        Raises `KeyError` where it gives none.
+        """
+        layer = self.layers[source[0]]
+        if layer.is_constant:
+            return self.session.constant(layer)
+        if layer.is_parameter:
+            return self.run.fed[layer.id]
+        if self.run.theirs(layer, source[1]) is None:
+            raise KeyError(source)
+        return self.device_value(source)
+
+    def alone(self, cut: reproducer.Cut, port: int) -> Array | None:
+        """What the device gives for a layer by itself; None where it cannot."""
+        with tempfile.TemporaryDirectory(prefix="irshape-") as name:
+            try:
+                model = written(cut.model, Path(name))
+                label = f"{self.circumstances.label}layer {cut.layer.id} alone"
+                options = {**self.circumstances.options, "layers": "outputs"}
+                self.circumstances.progress.begin(
+                    f"{self.run.where}running layer {cut.layer.id} ({cut.layer.type}) alone on "
+                    f"{options['device']}"
+                )
+                answer = self.circumstances.device.ask(Question(label, model, cut.inputs, options))
+            except (Unanswered, ValueError, OSError):
+                return None
+            tensor = answer.values.get((cut.layer.id, port))
+            return None if tensor is None else tensor.array()
+
+    # explanations that take another run
+
+
+def runtime_expects(row: Row, theirs: Array) -> bool | None:
+    """Whether the device's tensor has the shape that OpenVINO itself infers."""
+    if row.runtime is None:
+        return None
+    return PartialShape.parse(row.runtime.partition(" ")[2]).encloses(PartialShape(theirs.shape))

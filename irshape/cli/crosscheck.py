@@ -120,9 +120,7 @@ def command(
         "max_memory": max_memory,
     }
     try:
-        fed = None
-        if replay is None:
-            fed = gathered(loaded, inputs, True, seed, shapes, max_memory)
+        fed = None if replay else gathered(loaded, inputs, True, seed, shapes, max_memory)
         with telling(loaded) as told:
             comparison = crosscheck(loaded, fed, **told, **options)
     except (ExecutionError, ValueError) as problem:

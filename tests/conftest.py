@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,13 @@ os.environ.pop("GITHUB_ACTIONS", None)  # tests that run there see what tests el
 
 if TYPE_CHECKING:
     from differential.oracle import Oracle
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, bool | None, bool | None]:
+    """pytest's own variable, another in each test, would ask for another process of a runtime."""
+    os.environ.pop("PYTEST_CURRENT_TEST", None)
+    return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,6 +24,7 @@ from ..numpy_types import dtype_of
 from ..spelling import suggestion
 from ..types import ElementType, PartialShape
 from .answers import Answer
+from .processes import ask_process
 from .progress import Progress
 from .result import Array, Comparison, Row
 from .runtime import TIMEOUT
@@ -175,23 +174,8 @@ def _request(model: Model, fed: dict[str, Array], runtime: str, folder: Path) ->
 
 def _ended(model: Model, runtime: str, folder: Path) -> str | None:
     """Runs the process; how it ended, where that is no answer."""
-    paths = os.pathsep.join(os.path.abspath(part) for part in sys.path)
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", RUNTIMES[runtime].module, str(folder)],
-            capture_output=True,
-            timeout=TIMEOUT,
-            check=False,
-            cwd=Path(model.path).resolve().parent,
-            env={**os.environ, "PYTHONPATH": paths},
-        )
-    except subprocess.TimeoutExpired:
-        return f"no answer within {TIMEOUT:.0f} s"
-    if not done.returncode:
-        return None
-    said = done.stderr.decode(errors="replace").strip().splitlines()
-    last = f": {said[-1][:300]}" if said else ""
-    return f"its process ended with status {done.returncode}{last}"
+    module = RUNTIMES[runtime].module
+    return ask_process(module, folder, TIMEOUT, cwd=Path(model.path).resolve().parent)
 
 
 def _stored(array: Array) -> Array:

@@ -1,10 +1,10 @@
 """The other side of a cross-check of a oneDNN graph: the library itself, through ctypes.
 
 It runs in a process of its own, since the library aborts on some graphs.
-`python -m irshape.comparison.onednn_runtime FOLDER` reads `FOLDER/request.json` and the inputs
-beside it, runs every operation as a partition of its own, and writes `FOLDER/answer.json` and the
-values. Tensors are dense, whatever strides the file gives them. The numbers are those of the C
-interface of oneDNN 3.2.
+`python -m irshape.comparison.onednn_runtime` reads `request.json` and the inputs in each folder
+that it is asked about, runs every operation as a partition of its own, and writes `answer.json` and
+the values there. Tensors are dense, whatever strides the file gives them. The numbers are those of
+the C interface of oneDNN 3.2.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from .processes import serve
 
 LIBRARY = "libdnnl.so.3"
 MAX_DIMS, UNKNOWN_RANK, UNKNOWN_SIZE = 12, -1, -(2**63)
@@ -447,4 +449,4 @@ def _handle(library: Library, engine: c_void_p, tensor: LogicalTensor, array: An
 
 if __name__ == "__main__":
     os.environ.setdefault("ONEDNN_VERBOSE", "0")
-    main(Path(sys.argv[1]))
+    serve(main)

@@ -1,18 +1,20 @@
 """The other side of a cross-check of an ONNX model, in a process of its own.
 
 It is onnxruntime, imported here and nowhere else, or onnx's ReferenceEvaluator.
-`python -m irshape.comparison.onnx_runtime FOLDER` reads `FOLDER/request.json` and the inputs beside
-it, runs the model with every value as an output, and writes `FOLDER/answer.json` and the values.
+`python -m irshape.comparison.onnx_runtime` reads `request.json` and the inputs in each folder that
+it is asked about, runs the model with every value as an output, and writes `answer.json` and the
+values there.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from .processes import serve
 
 
 def main(folder: Path) -> None:
@@ -68,4 +70,4 @@ def _run(request: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    serve(main)

@@ -1,8 +1,8 @@
 """OpenVINO's side of a cross-check, in a process of its own, since a model can crash the runtime.
 
-This is the only module that imports openvino. `python -m irshape.comparison.runtime FOLDER` reads
-`FOLDER/request.json` and writes what OpenVINO makes of it to `FOLDER/answer.json`, a stage at a
-time, with the bytes of each value in a file beside it.
+This is the only module that imports openvino. `python -m irshape.comparison.runtime` reads
+`request.json` in each folder that it is asked about and writes what OpenVINO makes of it to
+`answer.json` there, a stage at a time, with the bytes of each value in a file beside it.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from ..spelling import suggestion
 from .answers import Answer, StoredTensor
+from .processes import ask_process, serve
 
 _VIRTUAL_DEVICES = ("AUTO", "HETERO", "MULTI", "BATCH")
 
@@ -31,18 +31,7 @@ def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answ
     (folder / "request.json").write_text(json.dumps(request))
     answer_file = folder / "answer.json"
     answer_file.unlink(missing_ok=True)
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "irshape.comparison.runtime", str(folder)],
-            capture_output=True,
-            timeout=timeout,
-            check=False,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )
-        stderr = done.stderr.decode(errors="replace")
-        ended = _ending(done.returncode, stderr) if done.returncode else None
-    except subprocess.TimeoutExpired:
-        ended = f"no answer within {timeout:.0f} s"
+    ended = ask_process("irshape.comparison.runtime", folder, timeout)
     answer = json.loads(answer_file.read_text()) if answer_file.exists() else {}
     if answer.get("absent"):
         raise RuntimeError(
@@ -65,13 +54,6 @@ def ask(folder: Path, request: dict[str, Any], timeout: float = TIMEOUT) -> Answ
         answer.get("precision"),
         answer.get("facts", {}),
     )
-
-
-def _ending(code: int, stderr: str) -> str:
-    if code < 0:
-        return f"its process was killed by signal {-code}"
-    last = stderr.strip().splitlines()[-1][:300] if stderr.strip() else ""
-    return f"its process ended with status {code}: {last}"
 
 
 def main(folder: Path) -> None:
@@ -284,4 +266,4 @@ def _precision(compiled: Any) -> str | None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    serve(main)

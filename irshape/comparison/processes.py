@@ -1,0 +1,180 @@
+"""Runs runtimes in processes of their own, since a model can crash them.
+
+A process answers one request after another, for starting it and importing a runtime takes longer
+than most models. A request is a folder; the process reads the request there and writes its answer
+into it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from threading import Timer
+
+IDLE_SECONDS = 60.0
+"""How long a process waits for another request before it ends."""
+
+MAX_IDLE = 2
+"""How many processes wait for another request; each holds the memory of a runtime."""
+
+ENDING_SECONDS = 5.0
+"""How long a process may take to end once it has nothing to do."""
+
+Surroundings = tuple[int, str, str, dict[str, str]]
+"""What a process takes over when it starts: our process, module, search path, environment."""
+
+_idle: list[_Process] = []
+
+
+def ask_process(
+    module: str, folder: Path, timeout: float, *, cwd: Path | None = None
+) -> str | None:
+    """Has `python -m module` answer the request in a folder; how it ended, if it gave no answer.
+
+    cwd: the current folder of the process meanwhile, ours by default.
+    """
+    paths = os.pathsep.join(os.path.abspath(part) for part in sys.path)
+    surroundings = (os.getpid(), module, paths, dict(os.environ))
+    request = json.dumps([str(folder.resolve()), str((cwd or Path.cwd()).resolve())])
+    process = _idle_process(surroundings)
+    if process is not None:
+        if process.answers(request, timeout):
+            _keep(process)
+            return None
+        ending = process.ending(timeout)
+        if process.late:
+            return ending
+        # it had ended already, or an earlier request had left it unwell: only a new one proves it
+    process = _Process(surroundings)
+    if process.answers(request, timeout):
+        _keep(process)
+        return None
+    return process.ending(timeout)
+
+
+def _idle_process(surroundings: Surroundings) -> _Process | None:
+    """A process that waits for a request and was started in the same surroundings."""
+    for process in list(_idle):
+        if process.surroundings != surroundings and not process.ended:
+            continue
+        try:
+            _idle.remove(process)
+        except ValueError:  # another thread was faster
+            continue
+        if process.surroundings == surroundings:
+            return process
+        process.close()
+    return None
+
+
+def _keep(process: _Process) -> None:
+    """Keeps a process for the next request, in place of the one that has waited longest."""
+    _idle.append(process)
+    if len(_idle) > MAX_IDLE:
+        with contextlib.suppress(IndexError):  # another thread was faster
+            _idle.pop(0).close()
+
+
+class _Process:
+    """A process of `serve`."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self.surroundings = surroundings
+        self.late = False
+        """Whether it was ended because its answer took too long."""
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the process)
+        _, module, paths, environment = surroundings
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env={**environment, "PYTHONPATH": paths},
+        )
+
+    @property
+    def ended(self) -> bool:
+        """Whether the process has ended."""
+        return self._process.poll() is not None
+
+    def answers(self, request: str, timeout: float) -> bool:
+        """Whether the process answers a request; if not, it has ended."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+
+        def end() -> None:
+            self.late = True
+            self._process.kill()
+
+        timer = Timer(timeout, end)
+        timer.start()
+        try:
+            stdin.write(request.encode() + b"\n")
+            stdin.flush()
+            answered = stdout.readline() == b"answered\n"
+        except OSError:
+            answered = False
+        finally:
+            timer.cancel()
+        return answered
+
+    def ending(self, timeout: float) -> str:
+        """How the process ended."""
+        code, errors = self.close()
+        if self.late:
+            return f"no answer within {timeout:.0f} s"
+        if code < 0:
+            return f"its process was killed by signal {-code}"
+        lines = errors.strip().splitlines()
+        return f"its process ended with status {code}" + (f": {lines[-1][:300]}" if lines else "")
+
+    def close(self) -> tuple[int, str]:
+        """Lets the process end; its status, and what it wrote to standard error."""
+        for stream in (self._process.stdin, self._process.stdout):
+            assert stream is not None
+            with contextlib.suppress(OSError):  # it may have ended already
+                stream.close()
+        try:
+            code = self._process.wait(ENDING_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        self._errors.seek(0)
+        errors = self._errors.read().decode(errors="replace")
+        self._errors.close()
+        return code, errors
+
+
+@atexit.register
+def _close_all() -> None:
+    for process in _idle:
+        if process.surroundings[0] == os.getpid():
+            process.close()
+
+
+def serve(answer: Callable[[Path], None]) -> None:
+    """The process: answers requests until there are none."""
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a runtime prints is no reply
+    while True:
+        idle = Timer(IDLE_SECONDS, os._exit, (0,))
+        idle.daemon = True
+        idle.start()
+        line = sys.stdin.buffer.readline()
+        idle.cancel()
+        if not line:
+            os._exit(0)
+        folder, cwd = json.loads(line)
+        os.chdir(cwd)
+        answer(Path(folder))
+        os.chdir(tempfile.gettempdir())  # ours may be removed meanwhile
+        replies.write(b"answered\n")
+        replies.flush()

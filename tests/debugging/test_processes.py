@@ -1,0 +1,129 @@
+"""The processes of the runtimes: kept for the next request, replaced when they end."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from irshape.comparison import processes
+from irshape.comparison.processes import ask_process
+
+RUNTIME = """
+import os, sys, time
+from pathlib import Path
+from irshape.comparison.processes import serve
+
+asked = 0
+
+def main(folder):
+    global asked
+    asked += 1
+    todo = (folder / "request.json").read_text()
+    print("what a runtime prints is no reply", flush=True)
+    exec(todo)
+    (folder / "answer.json").write_text(f"{os.getpid()} {asked} {os.getcwd()}")
+
+serve(main)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with requests, and a runtime `fake_runtime` on the path."""
+    (tmp_path / "path").mkdir()
+    (tmp_path / "path" / "fake_runtime.py").write_text(RUNTIME)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "path"), *sys.path])
+    return tmp_path
+
+
+def ask(folder: Path, todo: str, timeout: float = 60, cwd: Path | None = None) -> str:
+    """What the runtime answers, or how it ended."""
+    (folder / "request.json").write_text(todo)
+    (folder / "answer.json").unlink(missing_ok=True)
+    ended = ask_process("fake_runtime", folder, timeout, cwd=cwd)
+    return ended or (folder / "answer.json").read_text()
+
+
+class Ending(NamedTuple):
+    todo: str
+    says: str
+    timeout: float = 60
+
+
+ENDINGS = {
+    "status": Ending(todo="os._exit(3)", says="its process ended with status 3"),
+    "exception": Ending(
+        todo="raise OSError('no device')",
+        says="its process ended with status 1: OSError: no device",
+    ),
+    "standard error": Ending(
+        todo="os.write(2, b'first\\nlast\\n'); os._exit(3)",
+        says="its process ended with status 3: last",
+    ),
+    "nothing said": Ending(todo="os._exit(0)", says="its process ended with status 0"),
+    "hang": Ending(todo="time.sleep(600)", says="no answer within 1 s", timeout=1),
+}
+if os.name == "posix":
+    ENDINGS["signal"] = Ending(todo="os.abort()", says="its process was killed by signal 6")
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+@pytest.mark.parametrize("kept", [False, True], ids=["new", "kept"])
+def test_how_a_process_ends_is_said(name: str, kept: bool, folder: Path) -> None:
+    if kept:
+        ask(folder, "")
+    case = ENDINGS[name]
+    said = ask(folder, case.todo, case.timeout)
+    # what is printed has gone to standard error as well
+    assert said.removesuffix(": what a runtime prints is no reply") == case.says
+    assert ask(folder, "").split()[1] == "1", "the next request gets a new process"
+
+
+def test_a_process_answers_request_after_request(folder: Path) -> None:
+    first, second = ask(folder, "").split(), ask(folder, "", cwd=folder / "path").split()
+    assert first[0] == second[0]
+    assert (first[1], second[1]) == ("1", "2")
+    assert Path(first[2]) == Path.cwd()
+    assert Path(second[2]) == folder / "path"
+
+
+def test_other_surroundings_ask_for_another_process(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = ask(folder, "").split()
+    monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", "AVX2")
+    second = ask(folder, "").split()
+    assert first[0] != second[0]
+    monkeypatch.delenv("ONEDNN_MAX_CPU_ISA")
+    assert ask(folder, "").split() == [first[0], "2", first[2]]
+
+
+def test_a_process_that_is_unwell_is_not_believed(folder: Path) -> None:
+    """A request that only a process fails which has answered another one is asked again."""
+    todo = "if asked > 1: os._exit(9)"
+    assert ask(folder, todo).split()[1] == "1"
+    assert ask(folder, todo).split()[1] == "1"
+
+
+def test_a_process_that_has_waited_too_long_is_replaced(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = RUNTIME.replace("asked = 0", "asked = 0\nprocesses.IDLE_SECONDS = 0.05")
+    source = source.replace("import os,", "from irshape.comparison import processes\nimport os,")
+    (folder / "path" / "fake_runtime.py").write_text(source)
+    first = ask(folder, "").split()
+    processes._idle[-1]._process.wait(60)
+    second = ask(folder, "").split()
+    assert second[0] != first[0]
+    assert second[1] == "1"
+
+
+def test_few_processes_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(processes.MAX_IDLE + 3):
+        monkeypatch.setenv("NUMBER", str(number))
+        ask(folder, "")
+    assert len(processes._idle) <= processes.MAX_IDLE

@@ -1,6 +1,9 @@
-"""Runs every command over a file within limits of memory and time, and prints the outcome as JSON.
+"""Runs every command over files within limits of memory and time, and prints the outcomes as JSON.
 
-python tests/hostile/child.py PATH MEGABYTES SECONDS [COMMAND…]
+python tests/hostile/child.py MEGABYTES SECONDS
+
+Reads a JSON list a line, of a path and perhaps names of commands, and answers with a line: the
+status of the process that ran the commands, what it said, and what it wrote to standard error.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import json
 import os
 import resource
 import sys
+import tempfile
 import time
 import traceback
 from pathlib import Path
@@ -80,24 +84,54 @@ def peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def main(path: str, megabytes: str, seconds: str, *names: str) -> None:
-    faulthandler.enable()
-    import irshape.cli.infer
-    import irshape.cli.run
-    import irshape.cli.validate  # noqa: F401
-
-    limited(int(megabytes), int(seconds))
+def answer(path: str, names: list[str]) -> str:
+    """The outcome of commands over a file."""
     folder = os.path.dirname(path) or "."
-    found = {}
+    outcomes = {}
     for name in names or COMMANDS:
         given = COMMANDS[name.strip()] if name in COMMANDS else ()
-        found[name] = call(
+        outcomes[name] = call(
             *(
                 each.format(path=path.replace("{", "{{"), folder=folder) if "{" in each else each
                 for each in given
             )
         )
-    sys.stdout.write(json.dumps({"commands": found, "peak": peak()}))
+    return json.dumps({"commands": outcomes, "peak": peak()})
+
+
+def forked(request: list[str], megabytes: int, seconds: int) -> tuple[int, str, str]:
+    """The outcome in a process of its own, which knows nothing of earlier files."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = os.fork()
+        if process == 0:
+            os.dup2(err.fileno(), 2)
+            limited(megabytes, seconds)
+            status = 1
+            try:
+                out.write(answer(request[0], request[1:]).encode())
+                out.flush()
+                status = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(status)
+        status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        texts = []
+        for stream in (out, err):
+            stream.seek(0)
+            texts.append(stream.read().decode("utf-8", "replace"))
+        return status, texts[0], texts[1][-3000:]
+
+
+def main(megabytes: str, seconds: str) -> None:
+    faulthandler.enable()
+    import irshape.cli.infer
+    import irshape.cli.run
+    import irshape.cli.validate  # noqa: F401
+
+    for line in sys.stdin:
+        outcome = forked(json.loads(line), int(megabytes), int(seconds))
+        print(json.dumps(outcome), flush=True)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -23,17 +25,31 @@ RESIDENT = 500_000
 """Kilobytes of memory that all commands together may touch."""
 
 
-def commands(path: Path, *names: str) -> dict[str, Any]:
-    """What the child says; it must not die."""
-    call = [sys.executable, str(HERE / "child.py"), str(path), str(MEGABYTES), str(SECONDS), *names]
-    done = subprocess.run(
-        call, capture_output=True, timeout=4 * SECONDS, check=False, stdin=subprocess.DEVNULL
-    )
-    assert done.returncode == 0, (
-        f"the process ended with {done.returncode}: {done.stderr.decode(errors='replace')[-3000:]}"
-    )
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+Commands = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def commands() -> Iterator[Commands]:
+    """Runs commands over a file, each file in a process of its own, which must not die."""
+    call = [sys.executable, str(HERE / "child.py"), str(MEGABYTES), str(SECONDS)]
+    with subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdin is not None
+        assert parent.stdout is not None
+
+        def ask(path: Path, *names: str) -> dict[str, Any]:
+            print(json.dumps([str(path), *names]), file=parent.stdin, flush=True)
+            late = Timer(4 * SECONDS, parent.kill)
+            late.start()
+            line = parent.stdout.readline()
+            late.cancel()
+            assert line, "no answer in time"
+            status, out, err = json.loads(line)
+            assert status == 0, f"the process ended with {status}: {err}"
+            outcome: dict[str, Any] = json.loads(out)
+            return outcome
+
+        yield ask
+        parent.stdin.close()
 
 
 def before(folder: Path) -> dict[str, bytes]:
@@ -45,7 +61,7 @@ def before(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_attack(name: str, tmp_path: Path) -> None:
+def test_attack(name: str, tmp_path: Path, commands: Commands) -> None:
     path = ATTACKS[name].make(tmp_path)
     expected = ATTACKS[name].expected
     files = before(tmp_path)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 class Source:
     """The bytes of a file; gives the line and column of an offset."""
 
-    __slots__ = ("_column", "_counted", "_starts", "data", "encoding", "path", "raw")
+    __slots__ = ("_column", "_counted", "_line", "_starts", "data", "encoding", "path", "raw")
 
     def __init__(
         self, path: str, data: bytes, encoding: str = "utf-8", raw: bytes | None = None
@@ -26,6 +26,8 @@ class Source:
 
         With it, one very long line takes no longer than many short ones.
         """
+        self._line = (0, "")
+        """The line that was asked for last, and its text."""
         self._starts: dict[int, int] = {}
 
     def place(self, offset: int) -> tuple[int, int]:
@@ -46,6 +48,11 @@ class Source:
 
     def line(self, number: int) -> str:
         """The text of a line, without its line break; empty for a line past the end."""
+        if number != self._line[0]:
+            self._line = (number, self._read_line(number))
+        return self._line[1]
+
+    def _read_line(self, number: int) -> str:
         start = self._starts.get(number)
         if start is None:
             start = 0

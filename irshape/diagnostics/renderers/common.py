@@ -88,12 +88,20 @@ def _json_escape(match: re.Match[str]) -> str:
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
+_WIDE_OR_COMBINING = re.compile(r"[^\x00-\u02ff\u2010-\u2027]")
+"""Characters that may take two columns, or none."""
+
+
 def width(text: str) -> int:
     """How many columns of a terminal a text takes."""
-    if text.isascii():
-        return len(text)
-    spacing = [char for char in text if not unicodedata.combining(char)]
-    return len(spacing) + sum(unicodedata.east_asian_width(char) in "WF" for char in spacing)
+    columns = len(text)
+    if not text.isascii():
+        for char in _WIDE_OR_COMBINING.findall(text):
+            if unicodedata.combining(char):
+                columns -= 1
+            else:
+                columns += unicodedata.east_asian_width(char) in "WF"
+    return columns
 
 
 def shortened(text: str, limit: int) -> str:
@@ -146,6 +154,9 @@ def shown(file: FileReport, options: Options) -> list[Diagnostic]:
 # The line of XML
 
 
+_VISIBLE = re.compile(r"\S")
+
+
 class Excerpt(NamedTuple):
     """The line that a finding points at, made plain and cut to `MAX_LINE`.
 
@@ -168,15 +179,17 @@ def excerpt(file: FileReport, diagnostic: Diagnostic) -> Excerpt | None:
     """None where the text of the file is not at hand, the line is empty, or it is no text."""
     if file.source is None:
         return None
-    raw = file.source.line(diagnostic.line).replace("\t", " ")
-    if not raw.strip() or "\0" in raw:
+    line = file.source.line(diagnostic.line)
+    first = _VISIBLE.search(line)
+    if first is None or "\0" in line:
         return None
     at = diagnostic.column - 1
-    start = max(0, min(at - MAX_LINE // 2, len(raw) - MAX_LINE)) if len(raw) > MAX_LINE else 0
-    start = start or min(len(raw) - len(raw.lstrip(" ")), at)
-    before, after = plain(raw[start:at]), plain(raw[at : start + MAX_LINE])
-    lead = "…" if raw[:start].strip() else ""
-    tail = "…" if raw[start + MAX_LINE :].strip() else ""
+    start = max(0, min(at - MAX_LINE // 2, len(line) - MAX_LINE)) if len(line) > MAX_LINE else 0
+    start = start or min(len(line) - len(line.lstrip(" \t")), at)
+    before, after = line[start:at], line[at : start + MAX_LINE]
+    before, after = (plain(part.replace("\t", " ")) for part in (before, after))
+    lead = "…" if first.start() < start else ""
+    tail = "…" if _VISIBLE.search(line, start + MAX_LINE) else ""
     return Excerpt(f"{lead}{before}", f"{after.rstrip()}{tail}")
 
 

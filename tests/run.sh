@@ -18,7 +18,7 @@ done
 bin=.venv-dev/bin
 [ -d "$bin" ] || bin=.venv-dev/Scripts # on Windows
 "$bin/python" -m pip install --quiet --upgrade 'pip>=25.1' # the first that knows --group
-"$bin/python" -m pip install --quiet --editable . --group dev
+"$bin/python" -m pip install --quiet --no-compile --editable . --group dev
 
 unset PYTHONDONTWRITEBYTECODE # the tests start the command hundreds of times
 
@@ -26,4 +26,4 @@ unset PYTHONDONTWRITEBYTECODE # the tests start the command hundreds of times
 "$bin/ruff" format --check
 "$bin/mypy"
 "$bin/lint-imports"
-"$bin/python" -m pytest -n auto "$@"
+"$bin/python" -m pytest -n auto --dist worksteal "$@"

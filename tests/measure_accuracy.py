@@ -26,24 +26,25 @@ from irshape.ops import registry  # noqa: E402
 
 HEAD = """# Accuracy
 
-The largest error of irshape against the CPU plugin of OpenVINO {version} (f32 inference precision),
-over all cases of the operation tests that both run and all layers of the examples, each computed
-from the plugin's own inputs, by operation version and element type of the result. Written by
-`python tests/measure_accuracy.py`.
+This page lists the largest error of irshape against the CPU plugin of OpenVINO {version}, which
+computes in f32, by operation version and element type of the result. It covers every case of the
+operation tests that both run, and every layer of the examples, which irshape computes from the
+plugin's own inputs. `python tests/measure_accuracy.py` writes this page.
 
-Relative: the largest absolute error as a part of the largest magnitude in its tensor. ulp: units in
-the last place of the element type, where the error in them is largest; near zero they say little,
-and of f64, which the plugin computes as f32, nothing. `exact`: every element of every case is the
-same. Cases whose values differ for a reason listed in
-[known_differences.py](../tests/differential/known_differences.py) are counted in the last column
-only.
+- *relative* is the largest absolute error, divided by the largest magnitude in its tensor.
+- *ulp* is the largest error in units in the last place of the element type. Near zero these say
+  little; for f64 they say nothing, since the plugin computes it as f32.
+- *exact* means that every element of every case is the same.
+- *known differences* counts the cases whose values differ for a reason that
+  [known_differences.py](../tests/differential/known_differences.py) gives. They are in no other
+  column.
 
-{total} of {operations} operation versions, {cases} results compared.{missing}
+{cases} results of {total} of the {operations} operation versions were compared.{missing}
 
 ## The examples, cross-checked
 
-`irshape crosscheck` of every model in examples/. The last columns have the output with the largest
-error, as a part of what is [allowed](debugging.md#tolerances) there.
+The results of `irshape crosscheck` for every model in examples/. The last three columns show the
+output with the largest error, and how much of the [tolerance](debugging.md#tolerances) it uses.
 
 {examples}
 

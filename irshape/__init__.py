@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .graph.errors import GraphError
     from .graph.graph import Graph, merge
     from .graph.nodes import GraphLayer, Input, Output
+    from .graph.op import op
     from .graph.patterns import Match, Pattern, Wanted
     from .graph.rewriting import Replacement, Rewrite, rewrite
     from .inference.requirements import Requirements
@@ -111,6 +112,7 @@ __all__ = [
     "inspect",
     "load",
     "merge",
+    "op",
     "requires",
     "rewrite",
     "run",
@@ -167,6 +169,7 @@ _MODULES = {
     "Weights": "model.weights",
     "WeightsChoice": "formats.loading",
     "merge": "graph.graph",
+    "op": "graph.op",
     "rewrite": "graph.rewriting",
 }
 """Where a name is defined that is imported when it is first used."""

@@ -48,6 +48,11 @@ class ElementType:
         return element_type
 
     @staticmethod
+    def names() -> tuple[str, ...]:
+        """The names of all element types."""
+        return tuple(dict.fromkeys(each.name for each in ElementType._by_name.values()))
+
+    @staticmethod
     def of_precision(text: str) -> ElementType | None:
         """The type that a port's `precision` names (`FP32`, `I64`, `BOOL`, also `f32`), or None."""
         return ElementType._by_precision.get(text)

@@ -12,11 +12,14 @@ from ..ops import registry
 from ..ops.declaration import Operation
 from ..spelling import suggestion
 from ..types import ElementType, PartialShape, ShapeLike
-from .constants import array_bytes, as_array
-from .errors import GraphError
+from .constants import array_bytes, as_array, fitting_type
+from .control_flow import built
+from .errors import GraphError, calling_place
+from .indexing import indexed
 from .inferring import Inferring
 from .nodes import GraphLayer, Input, Output
 from .port_maps import captured
+from .versions import version_of
 
 
 class Building(Inferring):
@@ -58,7 +61,12 @@ class Building(Inferring):
             raise GraphError(f"there is a layer '{name}' already", operation=type)
         given = [each for each in attributes if attributes[each] is not None]
         refused: GraphError | None = None
-        for operation in _versions(type, opset):
+        operations = _versions(type, opset)
+        if operations[0].has_bodies:
+            layer = built(self, operations[0], inputs, name, attributes)
+            layer.place = calling_place()
+            return layer
+        for operation in operations:
             if unknown := [each for each in given if each not in names_of(operation)]:
                 refused = refused or unknown_attribute(operation, unknown[0])
                 continue
@@ -101,6 +109,7 @@ class Building(Inferring):
         ]
         layer._inputs = [Input(layer, at, source) for at, source in enumerate(sources)]
         layer.valued = True
+        layer.place = calling_place()
         self._attach(layer)
         self._stale()
         return layer
@@ -211,9 +220,49 @@ class Building(Inferring):
                     and (operand.like in (other.name, other.like) or other.like == operand.name)
                     and (operand.like is not None or other.like is not None)
                 ]
-                element_type = peers[0] if peers else None
-            known[at] = self.constant(value, element_type)
+                element_type = peers[0] if peers else fitting_type(value, operand.allowed)
+            known[at] = self.as_output(value, element_type)
         return [source for source in known if source is not None]
+
+    def as_output(self, value: Any, element_type: ElementType | None = None) -> Output:
+        """A value as an output of this graph: an array becomes a constant, of this element type.
+
+        Numbers and outputs in one list become one tensor of rank 1, as a shape needs them.
+        """
+        if isinstance(value, (Output, GraphLayer)):
+            return self._output(value)
+        if isinstance(value, (list, tuple)) and any(
+            isinstance(each, (Output, GraphLayer)) for each in value
+        ):
+            return self._joined(list(value), element_type)
+        return self.constant(value, element_type)
+
+    def part_of(self, output: Output, index: Any) -> Output:
+        """See `Output.__getitem__`."""
+        return indexed(output, index)
+
+    def _joined(self, values: list[Any], element_type: ElementType | None) -> Output:
+        """Scalars as one tensor of rank 1."""
+        outputs = [
+            self._output(each) if isinstance(each, (Output, GraphLayer)) else None
+            for each in values
+        ]
+        known = next(output for output in outputs if output is not None)
+        kind = element_type or known.element_type
+        parts = [
+            self.constant([value], kind) if output is None else self._element(output, kind)
+            for value, output in zip(values, outputs, strict=True)
+        ]
+        joined: Output = self.add("Concat", *parts, axis=0)
+        return joined
+
+    def _element(self, output: Output, kind: ElementType) -> Output:
+        """A scalar as a tensor of one element."""
+        if output.element_type is not kind:
+            output = self.add("Convert", output, destination_type=kind)
+        if output.shape.rank != 1:
+            output = self.add("Reshape", output, [1], special_zero=False)
+        return output
 
 
 def _element_type(given: ElementType | str) -> ElementType:
@@ -225,15 +274,9 @@ def _element_type(given: ElementType | str) -> ElementType:
 
 def _versions(type: str, opset: str | int | None) -> list[type[Operation]]:
     """The versions of an operation to try, the newest first. Raises `GraphError`."""
-    try:
-        if opset is not None:
-            return [registry.find(type, f"opset{opset}" if isinstance(opset, int) else opset)]
-        known = registry.versions(type)
-        if not known:
-            registry.find(type, "opset1")
-    except registry.UnknownOperation as unknown:
-        close = f"; did you mean {unknown.close}?" if unknown.close else ""
-        raise GraphError(f"{unknown}{close}", operation=type) from None
+    known = registry.versions(type)
+    if opset is not None or not known:
+        return [version_of(type, 1 if opset is None else opset)]
     return list(reversed(known))
 
 

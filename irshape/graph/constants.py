@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from ..types import ElementType
@@ -24,7 +25,8 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
     """
     import numpy as np
 
-    from ..numpy_types import dtype_of, element_type_of
+    from ..numpy_types import element_type_of
+    from ..ops.conversion import encoded, plain
 
     array = np.asarray(value)
     if element_type is None and not isinstance(value, (np.ndarray, np.generic)):
@@ -43,17 +45,44 @@ def as_array(value: Any, element_type: ElementType | None = None) -> tuple[Array
         if element_type.name != "string":
             raise GraphError(f"texts are no constant of element type {element_type}")
         return array.astype(object), element_type
-    wanted = dtype_of(element_type)
-    if array.dtype == wanted:
-        return array.astype(wanted, copy=False), element_type
-    converted = array.astype(wanted)
-    if array.dtype.kind in "fiub" and converted.dtype.kind in "iub" and not _same(array, converted):
-        raise GraphError(f"{value!r} is no constant of element type {element_type}")
-    return converted, element_type
+    if element_type_or_none(array) is element_type:
+        return array, element_type
+    numbers = plain(array)
+    if not element_type.is_real and numbers.size:
+        low, high = element_type.limits
+        whole = numbers.dtype.kind in "iub" or bool((np.floor(numbers) == numbers).all())
+        if not whole or numbers.min() < low or numbers.max() > high:
+            raise GraphError(
+                f"{value!r} is no constant of element type {element_type}",
+                expected=f"whole numbers from {low} to {high}",
+            )
+    return encoded(numbers, element_type), element_type
 
 
-def _same(array: Array, converted: Array) -> bool:
-    return bool((converted == array).all())
+def element_type_or_none(array: Array) -> ElementType | None:
+    """The element type of an array; None where OpenVINO has none, as for complex numbers."""
+    from ..numpy_types import element_type_of
+
+    try:
+        return element_type_of(array)
+    except ValueError:
+        return None
+
+
+def fitting_type(value: Any, allowed: Collection[ElementType]) -> ElementType | None:
+    """The element type for Python numbers that an operand takes: f32, i64 or boolean if it can be.
+
+    None where the type follows from the value.
+    """
+    import numpy as np
+
+    if isinstance(value, (np.ndarray, np.generic)) or not allowed:
+        return None
+    array = np.asarray(value)
+    kind = array.dtype.kind if array.size else "i"
+    wanted = {"f": ("f32", "f16"), "i": ("i64", "i32", "f32"), "b": ("boolean",)}.get(kind, ())
+    types = {element_type.name: element_type for element_type in allowed}
+    return next((types[name] for name in wanted if name in types), None)
 
 
 def array_bytes(array: Array, element_type: ElementType) -> bytes:

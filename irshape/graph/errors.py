@@ -2,7 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
+from typing import NamedTuple
+
 from ..faults import Fault
+
+_INSIDE = (
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
+    contextlib.__file__,
+)
+
+
+class Place(NamedTuple):
+    """A line of the user's program."""
+
+    path: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"line {self.line} of {os.path.basename(self.path)}"
+
+
+def calling_place() -> Place | None:
+    """The innermost line outside of this package that is being executed."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename.startswith(_INSIDE):
+        if frame.f_back is None:
+            return None
+        frame = frame.f_back
+    return Place(frame.f_code.co_filename, frame.f_lineno)
 
 
 class GraphError(ValueError):
@@ -10,7 +40,8 @@ class GraphError(ValueError):
 
     operation: the type of the layer that refuses it. operand: the input or attribute to blame,
     where there is one.
-    expected, actual: what the operation takes and what it would get.
+    expected, actual: what the operation takes and what it would get. place: the line of the program
+    that asked for the change.
     """
 
     def __init__(
@@ -29,12 +60,16 @@ class GraphError(ValueError):
         self.expected = expected
         self.actual = actual
         self.help = help
+        self.place = calling_place()
+        if self.place is not None:
+            self.add_note(f"asked for in {self.place}")
 
     @staticmethod
-    def of(fault: Fault, operation: str, where: str) -> GraphError:
-        """The error for a fault of a layer; `where` names the layer."""
+    def of(fault: Fault, operation: str, where: str, added: Place | None = None) -> GraphError:
+        """The error for a fault of a layer; `where` names the layer. added: where it was added."""
+        origin = "" if added is None else f", added in {added}"
         return GraphError(
-            f"{where}: {fault.message}",
+            f"{where}{origin}: {fault.message}",
             operation=operation,
             operand=fault.at or None,
             expected=fault.expected,

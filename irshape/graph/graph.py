@@ -11,6 +11,7 @@ from .copying import duplicate
 from .editing import Editing
 from .folding import MAX_BYTES, folded
 from .nodes import GraphLayer, Output
+from .op import Operations
 from .patterns import Match, Wanted, matches
 from .precision import Selection, compressed, to_f16, without_fake_quantize
 from .processing import postprocessed, preprocessed
@@ -50,6 +51,14 @@ class Graph(Editing):
             from .opening import fill
 
             fill(self, model, checked(model).result)
+
+    @property
+    def op(self) -> Operations:
+        """The operations as functions that add to this graph: `graph.op.constant(1.0)`.
+
+        `irshape.op` has the same functions; they add to the graph of their inputs.
+        """
+        return Operations(self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, weights: WeightsChoice = "beside") -> Graph:

@@ -144,7 +144,8 @@ class Inferring(Structure):
                 body._take(result.inner[tag])
         faults = [result.outputs] if isinstance(result.outputs, Fault) else list(result.faults)
         if faults:
-            raise GraphError.of(faults[0], layer.type, self.where(layer))
+            added = layer.place if layer in self._layers else None
+            raise GraphError.of(faults[0], layer.type, self.where(layer), added)
         return result
 
     # declarations
@@ -186,7 +187,8 @@ class Inferring(Structure):
         for raw, subject in result.observations:
             fault = subject.fault if isinstance(subject, AttributeFault) else subject
             if isinstance(fault, Fault) and raw in layers:
-                raise GraphError.of(fault, raw.type, self.where(layers[raw]))
+                layer = layers[raw]
+                raise GraphError.of(fault, raw.type, self.where(layer), layer.place)
         for position, raw in enumerate(result.body.layers):
             layer = layers[raw]
             for output, tensor in zip(layer._outputs, result.outputs[position], strict=False):

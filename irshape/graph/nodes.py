@@ -10,6 +10,7 @@ from ..model.graph import Layer
 from ..ops.declaration import Operation
 from ..ops.tensors import Tensor
 from ..types import ElementType, PartialShape
+from .errors import Place
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,11 +69,101 @@ class Output:
         output: Output = self.layer.graph.insert_after(self, type, inputs, **attributes)
         return output
 
+    # arithmetic as in NumPy; comparisons are operations (`op.less(x, y)`), and == is identity
+
+    __array_ufunc__ = None  # so that an array on the left leaves an operator to the output
+    __iter__ = None  # otherwise Python would index it without end
+
+    def __add__(self, other: Any) -> Output:
+        return _binary("Add", self, other)
+
+    def __radd__(self, other: Any) -> Output:
+        return _binary("Add", other, self)
+
+    def __sub__(self, other: Any) -> Output:
+        return _binary("Subtract", self, other)
+
+    def __rsub__(self, other: Any) -> Output:
+        return _binary("Subtract", other, self)
+
+    def __mul__(self, other: Any) -> Output:
+        return _binary("Multiply", self, other)
+
+    def __rmul__(self, other: Any) -> Output:
+        return _binary("Multiply", other, self)
+
+    def __truediv__(self, other: Any) -> Output:
+        return _binary("Divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> Output:
+        return _binary("Divide", other, self)
+
+    def __mod__(self, other: Any) -> Output:
+        return _binary("FloorMod", self, other)
+
+    def __rmod__(self, other: Any) -> Output:
+        return _binary("FloorMod", other, self)
+
+    def __pow__(self, other: Any) -> Output:
+        return _binary("Power", self, other)
+
+    def __rpow__(self, other: Any) -> Output:
+        return _binary("Power", other, self)
+
+    def __matmul__(self, other: Any) -> Output:
+        return _binary("MatMul", self, other)
+
+    def __rmatmul__(self, other: Any) -> Output:
+        return _binary("MatMul", other, self)
+
+    def __and__(self, other: Any) -> Output:
+        return _binary(f"{self._truth}And", self, other)
+
+    def __or__(self, other: Any) -> Output:
+        return _binary(f"{self._truth}Or", self, other)
+
+    def __xor__(self, other: Any) -> Output:
+        return _binary(f"{self._truth}Xor", self, other)
+
+    def __neg__(self) -> Output:
+        return _unary("Negative", self)
+
+    def __abs__(self) -> Output:
+        return _unary("Abs", self)
+
+    def __invert__(self) -> Output:
+        return _unary(f"{self._truth}Not", self)
+
+    def __getitem__(self, index: Any) -> Output:
+        """A part of the tensor, as NumPy's basic indexing has it; a list takes several elements.
+
+        Raises `GraphError`, and `TypeError` for what is no index.
+        """
+        part: Output = self.layer.graph.part_of(self, index)
+        return part
+
+    @property
+    def _truth(self) -> str:
+        return "Logical" if self.element_type.name == "boolean" else "Bitwise"
+
     def __str__(self) -> str:
         return f"{self.element_type} {self.shape}"
 
     def __repr__(self) -> str:
         return f"<output {self.index} of {self.layer.label}: {self}>"
+
+
+def _unary(type: str, output: Output) -> Output:
+    result: Output = output.layer.graph.add(type, output)
+    return result
+
+
+def _binary(type: str, left: Any, right: Any) -> Output:
+    """A layer of two inputs, in the innermost graph that one of them belongs to."""
+    graphs = [each.layer.graph for each in (left, right) if isinstance(each, Output)]
+    graphs += [each.graph for each in (left, right) if isinstance(each, GraphLayer)]
+    result: Output = max(graphs, key=lambda graph: graph.depth).add(type, left, right)
+    return result
 
 
 class Input:
@@ -124,6 +215,7 @@ class GraphLayer:
         "graph",
         "operation",
         "origin",
+        "place",
         "raw",
         "serial",
         "valued",
@@ -137,6 +229,8 @@ class GraphLayer:
         changed."""
         self.origin: Layer | None = None
         """The layer of the file that it was loaded from."""
+        self.place: Place | None = None
+        """The line of the program that added it; None for a layer of a file."""
         self.operation = operation
         self.bodies: Mapping[str, Any] = {}
         """The graphs inside an If, Loop or TensorIterator, by tag: `body`, or `then_body` and

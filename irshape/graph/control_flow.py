@@ -1,0 +1,259 @@
+"""If, Loop and TensorIterator from Python functions: a function builds a body."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..model.graph import BackEdge, Layer
+from ..ops.declaration import Operation
+from ..types import PartialShape
+from .errors import GraphError
+from .nodes import GraphLayer, Input, Output
+from .port_maps import FIXED_INPUTS, Line, input_line, lines_of, mapped, output_line
+from .structure import Structure
+
+
+@dataclass(frozen=True, eq=False)
+class Sliced:
+    """An input of which each iteration takes a part; made by `op.sliced`."""
+
+    source: Any
+    part: Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """An input that is the state of the first iteration; made by `op.carried`."""
+
+    source: Any
+
+
+class Iteration:
+    """The number of the iteration; made by `op.iteration`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stacked:
+    """A result whose iterations are concatenated; made by `op.stacked`."""
+
+    source: Any
+    part: Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatWhile:
+    """Whether a Loop goes on; made by `op.repeat_while`."""
+
+    condition: Any
+
+
+Given = tuple[Any, ...]
+"""What a layer is given: outputs, values, and the markers above."""
+
+
+def built(
+    graph: Any,
+    operation: type[Operation],
+    inputs: Given,
+    name: str | None,
+    given: Mapping[str, Any],
+) -> GraphLayer:
+    """Adds a layer with bodies. given: by the tag of each body, the function that builds it.
+
+    Raises `GraphError`.
+    """
+    kind = operation.type_name()
+    missing = [tag for tag in operation.bodies if not callable(given.get(tag))]
+    if missing:
+        raise GraphError(
+            f"{kind}: `{missing[0]}` is missing",
+            operation=kind,
+            operand=missing[0],
+            expected="a function that builds the body",
+            help=f"give {missing[0]}=…, a function of the inputs that returns the outputs",
+        )
+    with graph.changes.whole():
+        first = graph._next_id
+        graph.changes.note(lambda: setattr(graph, "_next_id", first))
+        raw = Layer(graph._new_id(), "", kind, operation.version_name(), -1, graph._path)
+        raw.name = name if name is not None else graph._new_name(f"{kind}_{raw.id}")
+        layer = GraphLayer(graph, raw, graph._declaration(raw, kind))
+        layer.bodies = {tag: type(graph)(owner=layer, tag=tag) for tag in operation.bodies}
+        fixed = FIXED_INPUTS[raw.folded_type]
+        if len(inputs) < fixed:
+            names = [operand.name for operand in operation.operands[:fixed]]
+            raise GraphError(
+                f"{kind} takes {' and '.join(names)} first", operation=kind, expected=str(fixed)
+            )
+        for value in (*graph._sources(operation, _constants(kind, inputs[:fixed])),):
+            layer._inputs.append(Input(layer, len(layer._inputs), value))
+        markers = inputs[fixed:]
+        ends = [_fed(graph, layer, marker) for marker in markers]
+        counts = {
+            tag: _Body(layer, tag, markers, ends).build(given[tag]) for tag in operation.bodies
+        }
+        if len(set(counts.values())) > 1:
+            told = ", ".join(f"`{tag}` {count}" for tag, count in counts.items())
+            raise GraphError(f"{kind}: the bodies return different numbers: {told}", operation=kind)
+        return _attached(graph, layer, next(iter(counts.values())))
+
+
+def _constants(kind: str, inputs: Given) -> Given:
+    """What a Loop begins with: without a trip count there is no limit, without a condition it
+    starts."""
+    if kind != "Loop":
+        return inputs
+    defaults = (-1, True)
+    return tuple(defaults[at] if value is None else value for at, value in enumerate(inputs))
+
+
+def _fed(graph: Any, layer: GraphLayer, marker: Any) -> Input | None:
+    """The input of the layer for what one is given; None for the number of the iteration."""
+    if isinstance(marker, Iteration):
+        return None
+    value = marker.source if isinstance(marker, (Sliced, Carried)) else marker
+    source = graph.as_output(value)
+    end = Input(layer, len(layer._inputs), source)
+    layer._inputs.append(end)
+    return end
+
+
+def _attached(graph: Any, layer: GraphLayer, outputs: int) -> GraphLayer:
+    """Infers the layer and puts it into the graph."""
+    layer.raw = mapped(layer.raw, len(layer._inputs), outputs, lines_of(layer.raw))
+    layer.raw.bodies = None
+    result = graph._infer(layer, [end.source.tensor for end in layer._inputs])
+    layer._outputs = [
+        Output(layer, at, tensor) for at, tensor in enumerate(result.outputs[:outputs])
+    ]
+    layer.valued = True
+    graph._attach(layer)
+    graph._stale()
+    return layer
+
+
+class _Body:
+    """One body while a function builds it."""
+
+    def __init__(
+        self, layer: GraphLayer, tag: str, markers: Given, ends: Sequence[Input | None]
+    ) -> None:
+        self.layer = layer
+        self.tag = tag
+        self.graph: Any = layer.bodies[tag]
+        self.markers = markers
+        self.ends = ends
+
+    def build(self, function: Callable[..., Any]) -> int:
+        """Calls the function; how many outputs the layer has by it."""
+        names = _argument_names(function)
+        arguments = [
+            self._parameter(marker, end, names[at] if at < len(names) else None)
+            for at, (marker, end) in enumerate(zip(self.markers, self.ends, strict=True))
+        ]
+        returned = function(*arguments)
+        values = list(returned) if isinstance(returned, (tuple, list)) else [returned]
+        values = [value for value in values if value is not None]
+        conditions = [value for value in values if isinstance(value, RepeatWhile)]
+        values = [value for value in values if not isinstance(value, RepeatWhile)]
+        if self.layer.type == "Loop":
+            condition = conditions[0].condition if conditions else True
+            self._map(output_line(None, self._result(condition), purpose="execution_condition"))
+        elif conditions:
+            raise GraphError(f"{self.layer.type} has no condition", operation=self.layer.type)
+        self._carry(arguments, values)
+        for at, value in enumerate(values):
+            part = value.part if isinstance(value, Stacked) else {}
+            source = value.source if isinstance(value, Stacked) else value
+            carried = at < len(self.graph.back_edges)
+            result = (
+                self.graph._by_id[self.graph.back_edges[at].from_layer]
+                if carried and not part
+                else self._result(source)
+            )
+            self._map(output_line(at, result, **part))
+        return len(values)
+
+    def _parameter(self, marker: Any, end: Input | None, name: str | None) -> Output:
+        if name is not None and name in self.graph._by_name:
+            name = None
+        if end is None:
+            parameter: Output = self.graph.parameter("i64", "[]", name=name)
+            self._map(input_line(None, parameter.layer, purpose="current_iteration"))
+            return parameter
+        shape = end.source.shape
+        part: Mapping[str, int] = marker.part if isinstance(marker, Sliced) else {}
+        if part and shape.dims is not None:
+            dims = list(shape.dims)
+            axis = part["axis"]
+            if not -len(dims) <= axis < len(dims):
+                raise GraphError(
+                    f"{self.layer.type}: axis {axis} of {end.source!r} cannot be sliced",
+                    operation=self.layer.type,
+                    expected=f"[{-len(dims)}, {len(dims) - 1}]",
+                    actual=str(axis),
+                )
+            part = {**part, "axis": axis % len(dims)}
+            dims[axis] = type(dims[axis])(part["part_size"])
+            shape = PartialShape(tuple(dims))
+        parameter = self.graph.parameter(end.source.element_type, shape, name=name)
+        self._map(input_line(end.index, parameter.layer, **part))
+        return parameter
+
+    def _carry(self, arguments: list[Output], values: list[Any]) -> None:
+        """Hands the first values on to the next iteration."""
+        states = [
+            argument
+            for argument, marker in zip(arguments, self.markers, strict=True)
+            if isinstance(marker, Carried)
+        ]
+        kind = self.layer.type
+        if len(values) < len(states):
+            raise GraphError(
+                f"{kind}: the body returns {len(values)} values, but carries {len(states)} states",
+                operation=kind,
+                help="return the next value of each carried input first",
+            )
+        edges = []
+        for state, value in zip(states, values, strict=False):
+            if isinstance(value, Stacked):
+                raise GraphError(
+                    f"{kind}: the next value of '{state.layer.name}' is stacked",
+                    operation=kind,
+                    help="return the value first, and stacked once more behind the states",
+                )
+            result = self._result(value)
+            edges.append(BackEdge(result.id, state.layer.id, -1))
+        self.graph.back_edges = tuple(edges)
+
+    def _result(self, value: Any) -> GraphLayer:
+        result: GraphLayer = self.graph.result(self.graph.as_output(value))
+        return result
+
+    def _map(self, line: Line) -> None:
+        """Adds a line to the port map; captures add theirs between."""
+        lines = lines_of(self.layer.raw)
+        lines[self.tag].append(line)
+        outputs = len(self.layer.raw.outputs)
+        self.layer.raw = mapped(self.layer.raw, len(self.layer._inputs), outputs, lines)
+
+
+def _argument_names(function: Callable[..., Any]) -> list[str]:
+    """The names of the arguments of a function, for the Parameters of its body."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [
+        each.name
+        for each in parameters
+        if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+    ]
+
+
+def innermost(graphs: Sequence[Structure]) -> Structure | None:
+    """The graph that is inside all the others, in which an operation on their outputs belongs."""
+    return max(graphs, key=lambda graph: graph.depth, default=None)

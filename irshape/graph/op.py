@@ -1,0 +1,9 @@
+"""The operations as functions; see `operations`. The stub beside this module declares each."""
+
+from __future__ import annotations
+
+from .operations import Operations
+
+__all__ = ["Operations", "op"]
+
+op = Operations()

@@ -1,0 +1,264 @@
+"""The operations as Python functions: `op.reduce_mean(x, -1, keep_dims=True)`.
+
+Names, signatures and docstrings come from the declarations. `op.pyi` states them for editors and
+type checkers; `tests/graph/make_stub.py` writes it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from ..ops import registry
+from ..ops.declaration import Attribute, Operation
+from ..spelling import suggestion
+from .control_flow import Carried, Iteration, RepeatWhile, Sliced, Stacked, innermost
+from .errors import GraphError
+from .nodes import GraphLayer, Output
+from .versions import version_of
+
+_APART = ("Const", "Parameter", "Result")
+"""Types that have functions of their own below."""
+
+_NAMES = {
+    "BGRtoNV12": "bgr_to_nv12",
+    "Col2Im": "col2im",
+    "ErfInv": "erfinv",
+    "ExperimentalDetectronTopKROIs": "experimental_detectron_topk_rois",
+    "GroupedMatMul": "grouped_matmul",
+    "HSigmoid": "hsigmoid",
+    "HSwish": "hswish",
+    "I420toBGR": "i420_to_bgr",
+    "I420toRGB": "i420_to_rgb",
+    "If": "if_",
+    "IsNaN": "is_nan",
+    "MatMul": "matmul",
+    "NV12toBGR": "nv12_to_bgr",
+    "NV12toRGB": "nv12_to_rgb",
+    "PReLU": "prelu",
+    "RGBtoNV12": "rgb_to_nv12",
+    "ReLU": "relu",
+    "SoftMax": "softmax",
+    "SoftPlus": "softplus",
+    "SoftSign": "softsign",
+    "TopK": "topk",
+}
+"""The names that the parts of a type do not give; where `openvino.opset` has the operation, its."""
+
+_PARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def function_name(type_name: str) -> str:
+    """The Python name of an operation: `reduce_mean` of ReduceMean."""
+    return _NAMES.get(type_name) or _PARTS.sub("_", type_name).lower()
+
+
+@cache
+def types_by_name() -> dict[str, str]:
+    """The types of all operations by the names of their functions. Imports all of them."""
+    names = [name for name in registry.type_names() if name not in _APART]
+    return {function_name(name): name for name in names}
+
+
+@cache
+def _folded() -> dict[str, str]:
+    return {name.replace("_", ""): kind for name, kind in types_by_name().items()}
+
+
+class Operations:
+    """The operations as functions.
+
+    graph: where layers go that take no output of a graph; without one, such a call is an error.
+    """
+
+    def __init__(self, graph: Any = None) -> None:
+        self._graph = graph
+        self._functions: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        kind = _folded().get(name.replace("_", "").lower())
+        if kind is None:
+            raise AttributeError(
+                f"there is no operation '{name}'{suggestion(name, list(types_by_name()))}"
+            )
+        function = self._functions.get(kind)
+        if function is None:
+            function = self._functions[kind] = _function(self, kind)
+        return function
+
+    def __dir__(self) -> Iterable[str]:
+        return sorted({*types_by_name(), *(n for n in vars(Operations) if not n.startswith("_"))})
+
+    def parameter(self, element_type: Any, shape: Any, *, name: str | None = None) -> Output:
+        """An input of the graph; see `Graph.parameter`."""
+        output: Output = self._home(()).parameter(element_type, shape, name=name)
+        return output
+
+    def constant(self, value: Any, element_type: Any = None, *, name: str | None = None) -> Output:
+        """A constant; see `Graph.constant`."""
+        output: Output = self._home(()).constant(value, element_type, name=name)
+        return output
+
+    def result(self, value: Any, name: str | None = None) -> GraphLayer:
+        """An output of the graph; see `Graph.result`."""
+        layer: GraphLayer = self._home((value,)).result(value, name)
+        return layer
+
+    # what the bodies of If, Loop and TensorIterator are given and return
+
+    @staticmethod
+    def sliced(
+        value: Any,
+        axis: int = 0,
+        *,
+        start: int = 0,
+        end: int = -1,
+        stride: int = 1,
+        part_size: int = 1,
+    ) -> Sliced:
+        """An input of a Loop or TensorIterator of which each iteration takes a part along an
+        axis."""
+        return Sliced(value, _part(axis, start, end, stride, part_size))
+
+    @staticmethod
+    def carried(value: Any) -> Carried:
+        """An input of a Loop or TensorIterator that is the state of the first iteration.
+
+        The body returns the next value of each such state first.
+        """
+        return Carried(value)
+
+    @staticmethod
+    def iteration() -> Iteration:
+        """Gives the body of a Loop the number of the iteration, from 0, as a scalar in i64."""
+        return Iteration()
+
+    @staticmethod
+    def stacked(
+        value: Any,
+        axis: int = 0,
+        *,
+        start: int = 0,
+        end: int = -1,
+        stride: int = 1,
+        part_size: int = 1,
+    ) -> Stacked:
+        """A value that a body returns, of which the layer gives all iterations, one after another
+        along an axis."""
+        return Stacked(value, _part(axis, start, end, stride, part_size))
+
+    @staticmethod
+    def repeat_while(condition: Any) -> RepeatWhile:
+        """Returned by the body of a Loop among its values: whether there is another iteration."""
+        return RepeatWhile(condition)
+
+    def _home(self, values: Iterable[Any]) -> Any:
+        """The graph in which an operation on these values belongs. Raises `GraphError`."""
+        graphs = [self._graph] if self._graph is not None else []
+        home = innermost([*graphs, *_graphs(values)])
+        if home is None:
+            raise GraphError(
+                "no input is an output of a graph",
+                help="call the operation of a graph, as in graph.op.constant(1.0)",
+            )
+        return home
+
+
+def _part(axis: int, start: int, end: int, stride: int, part_size: int) -> Mapping[str, int]:
+    return {"axis": axis, "start": start, "end": end, "stride": stride, "part_size": part_size}
+
+
+def _graphs(values: Iterable[Any]) -> Iterator[Any]:
+    """The graphs of the outputs among values."""
+    for value in values:
+        if isinstance(value, Output):
+            yield value.layer.graph
+        elif isinstance(value, GraphLayer):
+            yield value.graph
+        elif isinstance(value, (Sliced, Carried)):
+            yield from _graphs((value.source,))
+        elif isinstance(value, (list, tuple)):
+            yield from _graphs(value)
+
+
+def _function(operations: Operations, kind: str) -> Any:
+    """The function that adds a layer of a type."""
+    versions = registry.versions(kind)
+    newest = versions[-1]
+    shown = signature(versions)
+    several = bool(newest.operands) and newest.operands[-1].variadic
+
+    def call(*inputs: Any, opset: Any = None, name: str | None = None, **attributes: Any) -> Any:
+        given = list(inputs)
+        if len(given) == 1 and several and isinstance(given[0], (list, tuple)):
+            given = list(given[0])
+        version = newest if opset is None else version_of(kind, opset)
+        for at, operand in enumerate(version.operands):
+            if operand.name in attributes and operand.name not in version.attributes:
+                given += [None] * (at + 1 - len(given))
+                given[at] = attributes.pop(operand.name)
+        graph = operations._home(given)
+        return graph.add(kind, *given, opset=opset, name=name, **attributes)
+
+    call.__name__ = call.__qualname__ = function_name(kind)
+    call.__doc__ = docstring(versions)
+    call.__signature__ = shown  # type: ignore[attr-defined]
+    return call
+
+
+def attributes_of(versions: Iterable[type[Operation]]) -> dict[str, Attribute]:
+    """The attributes of all versions by their Python names, those of the newest first."""
+    merged: dict[str, Attribute] = {}
+    for version in reversed(list(versions)):
+        for name, declared in version.attributes.items():
+            merged.setdefault(name, declared)
+    return merged
+
+
+def signature(versions: tuple[type[Operation], ...]) -> inspect.Signature:
+    """The signature of the function of an operation: the inputs of the newest version, and the
+    attributes of all."""
+    newest = versions[-1]
+    parameters = []
+    for operand in newest.operands:
+        if operand.variadic:
+            parameters.append(inspect.Parameter(operand.name, inspect.Parameter.VAR_POSITIONAL))
+            continue
+        default = None if operand.optional else inspect.Parameter.empty
+        place = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters.append(inspect.Parameter(operand.name, place, default=default))
+    word = inspect.Parameter.KEYWORD_ONLY
+    for tag in newest.bodies:
+        parameters.append(inspect.Parameter(tag, word))
+    inputs = {operand.name for operand in newest.operands}
+    for name, declared in attributes_of(versions).items():
+        if name in inputs:
+            continue  # an attribute that has become an input
+        required = name in newest.attributes and declared.refused_when_absent
+        default = inspect.Parameter.empty if required else None
+        if not required and not declared.refused_when_absent:
+            default = declared.default
+        parameters.append(inspect.Parameter(name, word, default=default))
+    parameters.append(inspect.Parameter("opset", word, default=None))
+    parameters.append(inspect.Parameter("name", word, default=None))
+    return inspect.Signature(parameters)
+
+
+def docstring(versions: tuple[type[Operation], ...]) -> str:
+    """What the declarations say of an operation."""
+    newest = versions[-1]
+    lines = [inspect.cleandoc(newest.__doc__ or newest.type_name()), ""]
+    for operand in newest.operands:
+        notes = [operand.describe_shape(), "may be left out" if operand.optional else None]
+        told = ", ".join(note for note in notes if note)
+        lines.append(f"{operand.name}: {told or 'an input'}.")
+    for name, declared in attributes_of(versions).items():
+        has = [version for version in versions if name in version.attributes]
+        only = "" if versions[-1] in has else f" (up to opset{registry.opsets(has[-1])[-1]})"
+        lines.append(f"{name}: {declared.describe()}{only}.")
+    return "\n".join(lines).strip()

@@ -6,6 +6,7 @@
     outputs = irshape.run(model, {"x": array})
     comparison = irshape.crosscheck(model, {"x": array})
     inspection = irshape.inspect(model)
+    difference = irshape.diff("before.xml", "after.xml")
 
     graph = irshape.Graph.load("model.xml")
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .comparison.models import ModelComparison, Pair, Runtime
     from .comparison.result import Comparison, Inside, Row
     from .diagnostics.report import Diagnostic, FileReport, LoadError, Report
+    from .differences.result import Change, LayerDiff, ModelDiff, Unmatched
     from .execution.session import Array, ExecutionError, Observer
     from .formats.ir.edits import Edit
     from .formats.loading import WeightsChoice
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Array",
     "Body",
+    "Change",
     "Comparison",
     "Configuration",
     "ConfigurationError",
@@ -80,10 +83,12 @@ __all__ = [
     "Inside",
     "Inspection",
     "Layer",
+    "LayerDiff",
     "LoadError",
     "Match",
     "Model",
     "ModelComparison",
+    "ModelDiff",
     "ModelLike",
     "Observer",
     "Output",
@@ -101,12 +106,14 @@ __all__ = [
     "Severity",
     "ShapeLike",
     "Tensor",
+    "Unmatched",
     "Wanted",
     "Weights",
     "WeightsChoice",
     "__version__",
     "compare",
     "crosscheck",
+    "diff",
     "fix",
     "infer",
     "inspect",
@@ -123,6 +130,7 @@ __all__ = [
 _MODULES = {
     "Array": "execution.session",
     "Body": "model.graph",
+    "Change": "differences.result",
     "Comparison": "comparison.result",
     "Configuration": "settings.configuration",
     "ConfigurationError": "settings.errors",
@@ -145,9 +153,11 @@ _MODULES = {
     "Inside": "comparison.result",
     "Inspection": "inspection.inspection",
     "Layer": "model.graph",
+    "LayerDiff": "differences.result",
     "LoadError": "diagnostics.report",
     "Model": "model.graph",
     "ModelComparison": "comparison.models",
+    "ModelDiff": "differences.result",
     "Observer": "execution.session",
     "Output": "graph.nodes",
     "Pair": "comparison.models",
@@ -161,6 +171,7 @@ _MODULES = {
     "Severity": "rule_ids",
     "ShapeLike": "types",
     "Tensor": "ops.tensors",
+    "Unmatched": "differences.result",
     "Match": "graph.patterns",
     "Replacement": "graph.rewriting",
     "Wanted": "graph.patterns",
@@ -406,6 +417,30 @@ def requires(model: ModelLike) -> Requirements:
     from .inference.requirements import Requirements
 
     return Requirements(infer(_model(model)))
+
+
+def diff(
+    first: ModelLike,
+    second: ModelLike,
+    *,
+    also: Collection[str] = (),
+    ignore: Collection[str] = (),
+) -> ModelDiff:
+    """The structural difference of two models: layers that were added, removed and changed.
+
+    Layers are matched by what they are and how they are connected, whatever their ids and names.
+
+    first, second: a path or a `Model` each.
+    also: what is compared beside the default: `"names"`, `"rt-info"`, `"version"`.
+    ignore: what is not compared: `"type"`, `"attributes"`, `"element-types"`, `"shapes"`,
+    `"constants"`, `"edges"`, `"tensor-names"` of inputs and outputs, `"order"` of both.
+
+    Raises `ValueError` for any other name; for a path also what `load` raises.
+    """
+    from .differences.comparing import diff as diff_models
+    from .differences.result import chosen_aspects
+
+    return diff_models(_model(first), _model(second), chosen_aspects(also, ignore))
 
 
 def inspect(model: ModelLike, *, shapes: Mapping[str, ShapeLike] | None = None) -> Inspection:

@@ -19,6 +19,7 @@ COMMANDS = {
     "requires": "Tell the oldest OpenVINO release that reads a model.",
     "infer": "Print the element type and shape of every output port.",
     "inspect": "Show what a model consists of, and what it costs.",
+    "diff": "Show what changed from one model to another.",
     "query": "List the layers of models that an XPath expression selects.",
     "run": "Execute a model in NumPy.",
     "extract": "Write a part of a model as a model.",

@@ -1,0 +1,229 @@
+"""`irshape diff`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from ..spelling import counted
+from .common import colour_option, echo, load_or_none, wants_colour
+from .graphs import SeveralValues
+
+if TYPE_CHECKING:
+    from ..differences.result import LayerDiff, ModelDiff, Unmatched
+    from ..model.graph import Layer, Model
+
+T = TypeVar("T")
+TONES = {"-": "red", "+": "green", "~": "yellow"}
+
+
+@click.command("diff", cls=SeveralValues, short_help="Show what changed from one model to another.")
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "html"]),
+    default="text",
+    show_default=True,
+    help="Output format.",
+)
+@click.option(
+    "-o", "--output-file", metavar="FILE", help="Write the output to a file instead of stdout."
+)
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="ASPECT...",
+    help="Do not compare: type, attributes, element-types, shapes, constants, edges, tensor-names "
+    "(of inputs and outputs), order (of inputs and outputs).",
+)
+@click.option(
+    "--also",
+    multiple=True,
+    metavar="ASPECT...",
+    help="Compare as well: names (of layers and of all tensors), rt-info, version (of the IR).",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(0),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="How many layers of a kind the text lists; 0 for all.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit status tells.")
+@click.option(
+    "--weights",
+    metavar="FILE|none",
+    default="beside",
+    help="The .bin of A, or none to read it without one. [default: the one beside the .xml]",
+)
+@click.option("--second-weights", metavar="FILE|none", default="beside", help="The same for B.")
+@colour_option
+def command(
+    first: str,
+    second: str,
+    form: str,
+    output_file: str | None,
+    ignore: tuple[str, ...],
+    also: tuple[str, ...],
+    limit: int,
+    quiet: bool,
+    weights: str,
+    second_weights: str,
+    color: str,
+) -> None:
+    """Show which layers were added, removed and changed from A to B.
+
+    Layers are matched by what they are and how they are connected, whatever their ids, names and
+    order in the file. Compared are the operations with their attributes, inferred types and shapes,
+    the bytes of constants, and what feeds each input. A and B are IRs, ONNX models or oneDNN
+    graphs; one of them can be - for standard input.
+
+    \b
+    Examples:
+      irshape diff before.xml after.xml
+      irshape diff float.xml int8.xml --format html -o int8.html
+      irshape diff a.xml b.xml --ignore constants --also names rt-info
+
+    Exit status, as that of diff: 0 if the models are equal, 1 if they differ, 2 if one of them
+    cannot be read.
+    """
+    from ..differences.comparing import diff
+    from ..differences.result import chosen_aspects
+
+    if first == "-" and second == "-":
+        raise click.UsageError("only one of the models can be standard input")
+    try:
+        aspects = chosen_aspects(also, ignore)
+    except ValueError as problem:
+        raise click.UsageError(str(problem)) from None
+    difference = diff(_loaded(first, weights), _loaded(second, second_weights), aspects)
+    if not quiet:
+        _write(difference, form, output_file, limit, color)
+    if not difference.equal:
+        raise click.exceptions.Exit(1)
+
+
+def _loaded(path: str, weights: str) -> Model:
+    model = load_or_none(path, weights)
+    if model is None:
+        raise click.exceptions.Exit(2)
+    return model
+
+
+def _write(
+    difference: ModelDiff, form: str, output_file: str | None, limit: int, color: str
+) -> None:
+    """Prints the difference, or writes it to a file, which appears whole or not at all."""
+    to_file = output_file not in (None, "-")
+    if form == "json":
+        from ..diagnostics.renderers.common import json_text
+
+        output = json_text(difference.to_dict(), 1) + "\n"
+    elif form == "html":
+        from ..differences.as_html import page
+
+        output = page(difference)
+    else:
+        lines = list(_text(difference, limit))
+        if not to_file and wants_colour(color):
+            lines = [click.style(line, fg=TONES.get(line[:1])) for line in lines]
+        output = "".join(f"{line}\n" for line in lines)
+    if output_file is None or output_file == "-":
+        echo(output, newline=False, colour=True)
+        return
+    from pathlib import Path
+
+    from ..formats.atomic import write_atomically
+
+    write_atomically(Path(output_file), output.encode("utf-8", "backslashreplace"))
+
+
+def _text(difference: ModelDiff, limit: int) -> Iterator[str]:
+    """The difference for people. Lines begin with ~, - and + for what changed, went and came."""
+    from ..diagnostics.renderers.common import plain
+
+    yield f"A {plain(difference.first.path)}"
+    yield f"B {plain(difference.second.path)}"
+    yield _summary(difference)
+    for note in difference.notes:
+        yield f"note: {plain(note)}"
+    for change in difference.changes:
+        yield f"~ {plain(str(change))}"
+    changed = [each for each in difference.changed if not each.inherited]
+    for each in _first(changed, limit):
+        yield f"~ {_pair(each)}"
+        for change in each.changes:
+            yield f"    {plain(str(change))}"
+    yield from _rest(len(changed), limit, "changed")
+    for sign, word, layers in (
+        ("-", "removed", difference.removed),
+        ("+", "added", difference.added),
+    ):
+        shown = [each for each in layers if not each.constant]
+        for alone in _first(shown, limit):
+            yield f"{sign} {_alone(alone)}"
+        yield from _rest(len(shown), limit, word)
+        constants = len(layers) - len(shown)
+        if constants:
+            yield f"{sign} {counted(constants, 'constant')} that only these layers take"
+
+
+def _summary(difference: ModelDiff) -> str:
+    counts = difference.summary
+    if difference.equal:
+        renamed = f", {counts['renamed']:,} of them renamed" if counts["renamed"] else ""
+        return f"equal: {counted(counts['matched'], 'layer')}{renamed}"
+    parts = [
+        f"{counts[key]:,} {word}"
+        for key, word in (
+            ("changed", "changed"),
+            ("removed", "removed"),
+            ("added", "added"),
+            ("inherited", "with other types or shapes that follow"),
+            ("renamed", "renamed"),
+        )
+        if counts[key]
+    ]
+    if not parts:
+        parts = ["no layer changed"]
+    return f"{counted(counts['matched'], 'layer')} matched: {', '.join(parts)}"
+
+
+def _first(layers: Sequence[T], limit: int) -> Sequence[T]:
+    return layers[:limit] if limit else layers
+
+
+def _rest(count: int, limit: int, word: str) -> Iterator[str]:
+    if limit and count > limit:
+        yield f"  … and {count - limit:,} more {word}; --limit 0 lists all"
+
+
+def _pair(each: LayerDiff) -> str:
+    if each.first.label == each.second.label and each.first.path == each.second.path:
+        return _layer(each.first)
+    return f"{_layer(each.first)} → {_layer(each.second)}"
+
+
+def _alone(each: Unmatched) -> str:
+    ends = [
+        f", {word} {', '.join(map(_layer, layers[:4]))}{', …' if len(layers) > 4 else ''}"
+        for word, layers in (
+            ("takes", [layer for layer in each.inputs if not layer.is_constant]),
+            ("feeds", each.users),
+        )
+        if layers
+    ]
+    return _layer(each.layer) + "".join(ends)
+
+
+def _layer(layer: Layer) -> str:
+    from ..diagnostics.renderers.common import plain
+
+    place = "/".join([*layer.path, layer.id])
+    return plain(f"{layer.type} '{layer.name}' (id {place})")

@@ -1,0 +1,423 @@
+"""Compares two models layer by layer, once their layers are matched."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from ..collection import collection_paused
+from ..inference.declarations import Declarations
+from ..inference.engine import infer
+from ..inference.result import BodyResult
+from ..model import rt_info
+from ..model.graph import PORT_MAPS, Layer, Model
+from ..model.weights import Constant, small_values
+from ..model.wiring import OutputRef
+from ..ops.tensors import Tensor
+from ..spelling import counted
+from .content import Labels, Side, same_bytes
+from .matching import matched
+from .result import DEFAULT, Change, LayerDiff, ModelDiff, Unmatched
+
+_SHOWN_ELEMENTS = 16
+_SHOWN_TEXT = 120
+
+
+def diff(first: Model, second: Model, aspects: Collection[str] = DEFAULT) -> ModelDiff:
+    """The structural difference of two models. aspects: what is compared, of `ASPECTS`."""
+    with collection_paused():
+        return _diff(first, second, aspects)
+
+
+def _diff(first: Model, second: Model, aspects: Collection[str]) -> ModelDiff:
+    result = ModelDiff(first, second)
+    labels = Labels()
+    comparison = _Comparison(result, frozenset(aspects), labels)
+    sides = [
+        Side(infer(model).result, Declarations(model), model.weights, labels)
+        for model in (first, second)
+    ]
+    comparison.models()
+    comparison.bodies(sides[0], sides[1])
+    if comparison.bytes_missing:
+        result.notes.append(
+            f"the bytes of {counted(comparison.bytes_missing, 'pair')} of constants could not be "
+            "compared: a .bin is missing or too short"
+        )
+    return result
+
+
+class _Comparison:
+    def __init__(self, result: ModelDiff, aspects: frozenset[str], labels: Labels) -> None:
+        self.result = result
+        self.aspects = aspects
+        self.labels = labels
+        self.bytes_missing = 0
+
+    def models(self) -> None:
+        """What the models say of themselves."""
+        first, second = self.result.first, self.result.second
+        if first.format.layers_as_written and second.format.layers_as_written:
+            self._note("version", "IR version", str(first.version), str(second.version))
+        self._note("names", "name", first.name, second.name)
+        self.result.changes += self._infos("rt_info", first.rt_info_span, second.rt_info_span)
+
+    def _note(self, aspect: str, what: str, old: str, new: str) -> None:
+        if aspect in self.aspects and old != new:
+            self.result.changes.append(Change(aspect, what, old, new))
+
+    def bodies(self, first: Side, second: Side) -> dict[int, int]:
+        """Two bodies, and what is inside of their layers. Returns the matching."""
+        partner = matched(first, second, self.labels)
+        origin = {b: a for a, b in partner.items()}
+        pair = _Pair(self, first, second, partner)
+        for a, layer in enumerate(first.layers):
+            if a not in partner:
+                self.result.removed.append(_alone(first, a, partner))
+                self._inner_alone(first, a, self.result.removed)
+                continue
+            b = partner[a]
+            self.result.pairs.append((layer, second.layers[b]))
+            at = len(self.result.changed)
+            changes = [change for change in pair.changes(a, b) if change.aspect in self.aspects]
+            changes += self._inside(pair, a, b)
+            if changes:
+                each = LayerDiff(layer, second.layers[b], tuple(changes), pair.inherits(a, changes))
+                self.result.changed.insert(at, each)
+        for b in range(len(second.layers)):
+            if b not in origin:
+                self.result.added.append(_alone(second, b, origin))
+                self._inner_alone(second, b, self.result.added)
+        if "order" in self.aspects:
+            self.result.changes += pair.orders()
+        return partner
+
+    def _inner_alone(self, side: Side, position: int, alone: list[Unmatched]) -> None:
+        """The layers in the bodies of a layer without a partner."""
+        for body in side.result.inner.get(position, {}).values():
+            inner = Side(body, side.declarations, side.weights, self.labels)
+            for at in range(len(inner.layers)):
+                alone.append(_alone(inner, at, {}))
+                self._inner_alone(inner, at, alone)
+
+    def _inside(self, pair: _Pair, a: int, b: int) -> list[Change]:
+        """The bodies of two matched layers; what changed in how they are connected."""
+        ours, theirs = (
+            side.result.inner.get(position, {})
+            for side, position in ((pair.first, a), (pair.second, b))
+        )
+        changes: list[Change] = []
+        for tag in dict.fromkeys((*ours, *theirs)):
+            sides = [
+                Side(
+                    bodies.get(tag) or _empty(side.result),
+                    side.declarations,
+                    side.weights,
+                    self.labels,
+                )
+                for bodies, side in ((ours, pair.first), (theirs, pair.second))
+            ]
+            partner = self.bodies(sides[0], sides[1])
+            if "edges" in self.aspects:
+                old = _connections(pair.first.layers[a], tag, sides[0], partner)
+                new = _connections(pair.second.layers[b], tag, sides[1], None)
+                if old != new:
+                    changes.append(
+                        Change(
+                            "edges", f"connections of {tag}", _listed(old - new), _listed(new - old)
+                        )
+                    )
+        return changes
+
+    def infos(self, first: Layer, second: Layer) -> Iterator[Change]:
+        """The rt_info of two layers."""
+        yield from self._infos("rt_info", first.rt_info_span, second.rt_info_span)
+
+    def _infos(
+        self, what: str, first: tuple[int, int] | None, second: tuple[int, int] | None
+    ) -> Iterator[Change]:
+        if "rt-info" not in self.aspects:
+            return
+        old = _flat(_parsed(self.result.first, first))
+        new = _flat(_parsed(self.result.second, second))
+        for key in dict.fromkeys((*old, *new)):
+            if old.get(key) != new.get(key):
+                yield Change("rt-info", f"{what} {key}", old.get(key), new.get(key))
+
+
+class _Pair:
+    """Two bodies whose layers are matched."""
+
+    def __init__(
+        self, comparison: _Comparison, first: Side, second: Side, partner: dict[int, int]
+    ) -> None:
+        self.comparison = comparison
+        self.first, self.second = first, second
+        self.partner = partner
+        self.origin = {b: a for a, b in partner.items()}
+
+    def changes(self, a: int, b: int) -> Iterator[Change]:
+        """How two layers differ, but for what is inside of their bodies."""
+        one, other = self.first.layers[a], self.second.layers[b]
+        if one.folded_type != other.folded_type or one.version != other.version:
+            yield Change("type", "operation", _operation(one), _operation(other))
+        yield from self._attributes(a, b)
+        yield from self._tensors(a, b)
+        yield from self._constants(a, b)
+        yield from self._edges(a, b)
+        if one.name != other.name:
+            yield Change("names", "name", one.name, other.name)
+        yield from self._tensor_names(a, b)
+        yield from self.comparison.infos(one, other)
+
+    def _attributes(self, a: int, b: int) -> Iterator[Change]:
+        one, other = self.first.layers[a], self.second.layers[b]
+        if one.is_constant or other.is_constant or one.is_parameter:
+            return  # what they declare is compared as types, shapes and bytes
+        old, new = self.first.attributes(a), self.second.attributes(b)
+        texts, others = one.attributes, other.attributes
+        for name in dict.fromkeys((*old, *new)):
+            if old.get(name) != new.get(name):
+                yield Change(
+                    "attributes",
+                    f"attribute {name}",
+                    _text(texts.get(name), old.get(name)),
+                    _text(others.get(name), new.get(name)),
+                )
+
+    def _tensors(self, a: int, b: int) -> Iterator[Change]:
+        """Element types and shapes of the outputs."""
+        if self.first.layers[a].is_result:
+            return  # those of what feeds it
+        ours, theirs = self.first.result.outputs[a], self.second.result.outputs[b]
+        for index in range(max(len(ours), len(theirs))):
+            old = ours[index] if index < len(ours) else None
+            new = theirs[index] if index < len(theirs) else None
+            if old is None or new is None:
+                yield Change("shapes", f"output {index}", _tensor(old), _tensor(new))
+                continue
+            if old.element_type is not new.element_type:
+                yield Change(
+                    "element-types",
+                    f"element type of output {index}",
+                    str(old.element_type),
+                    str(new.element_type),
+                )
+            if old.shape != new.shape:
+                yield Change("shapes", f"shape of output {index}", str(old.shape), str(new.shape))
+
+    def _constants(self, a: int, b: int) -> Iterator[Change]:
+        old, new = self.first.constants[a], self.second.constants[b]
+        if old is None or new is None or "constants" not in self.comparison.aspects:
+            return
+        same = same_bytes(old, new)
+        if same is None:
+            self.comparison.bytes_missing += 1
+        elif not same:
+            yield Change("constants", "value", *_values(old, new))
+
+    def _edges(self, a: int, b: int) -> Iterator[Change]:
+        ours, theirs = self.first.sources[a], self.second.sources[b]
+        for index in range(max(len(ours), len(theirs))):
+            old = ours[index] if index < len(ours) else None
+            new = theirs[index] if index < len(theirs) else None
+            if old is None and new is None:
+                continue
+            if old is None or new is None or self.partner.get(old[0]) != new[0] or old[1] != new[1]:
+                yield Change(
+                    "edges",
+                    f"input {index}",
+                    self._source(self.first, old, self.partner, "removed"),
+                    self._source(self.second, new, self.origin, "added"),
+                )
+
+    def _source(
+        self, side: Side, source: OutputRef | None, known: dict[int, int], word: str
+    ) -> str | None:
+        if source is None:
+            return None
+        layer = side.layers[source[0]]
+        port = f", output {source[1]}" if len(layer.outputs) > 1 else ""
+        return f"{layer.label}{port}{'' if source[0] in known else f', {word}'}"
+
+    def _tensor_names(self, a: int, b: int) -> Iterator[Change]:
+        """The names of outputs: of inputs and outputs of the model, of others on demand."""
+        one, other = self.first.layers[a], self.second.layers[b]
+        if one.path:
+            return
+        for index, (old, new) in enumerate(zip(one.outputs, other.outputs, strict=False)):
+            outer = (
+                one.is_parameter
+                or _is_output(self.first, a, index)
+                or _is_output(self.second, b, index)
+            )
+            before, after = set(old.tensor_names), set(new.tensor_names)
+            if before != after:
+                yield Change(
+                    "tensor-names" if outer else "names",
+                    f"names of output {index}",
+                    _listed(before) or None,
+                    _listed(after) or None,
+                )
+
+    def inherits(self, a: int, changes: list[Change]) -> bool:
+        """Whether changes are those of types and shapes that follow from other inputs: the layer
+        does the same, so that nothing else can be the reason."""
+        return any(source is not None for source in self.first.sources[a]) and all(
+            change.aspect in ("shapes", "element-types") for change in changes
+        )
+
+    def orders(self) -> Iterator[Change]:
+        """Inputs or outputs of the model that are in another order."""
+        if self.first.result.body.path:
+            return
+        for what, kind in (("order of inputs", "is_parameter"), ("order of outputs", "is_result")):
+            ours = [at for at in self.partner if getattr(self.first.layers[at], kind)]
+            ours.sort()
+            theirs = [self.partner[at] for at in ours]
+            if theirs != sorted(theirs):
+                yield Change(
+                    "order",
+                    what,
+                    ", ".join(self.first.layers[at].name for at in ours),
+                    ", ".join(self.second.layers[at].name for at in sorted(theirs)),
+                )
+
+
+def _alone(side: Side, position: int, known: dict[int, int]) -> Unmatched:
+    users = list(dict.fromkeys(user for user, _, _ in side.users[position]))
+    return Unmatched(
+        side.layers[position],
+        tuple(side.layers[source[0]] for source in side.sources[position] if source is not None),
+        tuple(side.layers[user] for user in users),
+        side.layers[position].is_constant and bool(users) and not any(u in known for u in users),
+    )
+
+
+def _empty(like: BodyResult) -> BodyResult:
+    """A body without layers, for one that the other model lacks."""
+    from ..model.graph import Body
+    from ..model.wiring import wire
+
+    body = Body(like.body.path)
+    return BodyResult(body, wire(body))
+
+
+def _connections(layer: Layer, tag: str, side: Side, partner: dict[int, int] | None) -> set[str]:
+    """The port map and the back edges of a body. partner: gives layers their numbers in the other
+    body."""
+    positions = {inner.id: position for position, inner in enumerate(side.layers)}
+
+    def number(id: str) -> str:
+        position = positions.get(id)
+        known = position if partner is None or position is None else partner.get(position)
+        return f"{id}, without a partner" if known is None else f"layer {known} of the body"
+
+    ports = {
+        direction: [port.id for port in ports]
+        for direction, ports in (("input", layer.inputs), ("output", layer.outputs))
+    }
+    lines = set()
+    for entry in (layer.port_maps or {}).get(PORT_MAPS[tag], []):
+        given = dict(entry.attributes)
+        external = given.pop("external_port_id", "")
+        internal = given.pop("internal_layer_id", "")
+        known = ports[entry.direction]
+        place = str(known.index(external)) if external in known else external
+        more = "".join(f" {key}={value}" for key, value in sorted(given.items()))
+        lines.add(f"{entry.direction} {place} and {number(internal)}{more}")
+    if layer.bodies and tag in layer.bodies:
+        lines |= {
+            f"from {number(edge.from_layer)} back to {number(edge.to_layer)}"
+            for edge in layer.bodies[tag].back_edges
+        }
+    return lines
+
+
+def _is_output(side: Side, position: int, index: int) -> bool:
+    return any(
+        port == index and side.layers[user].is_result for user, _, port in side.users[position]
+    )
+
+
+def _operation(layer: Layer) -> str:
+    return f"{layer.type} of {layer.version}"
+
+
+def _tensor(tensor: Tensor | None) -> str | None:
+    return None if tensor is None else f"{tensor.element_type} {tensor.shape}"
+
+
+def _text(written: str | None, meant: str | None) -> str | None:
+    """An attribute: as it is written, or its default."""
+    if written is not None:
+        return written if len(written) <= _SHOWN_TEXT else written[:_SHOWN_TEXT] + "…"
+    return None if meant is None else f"{meant} (default)"
+
+
+def _values(old: Constant, new: Constant) -> tuple[str, str]:
+    """What to say of two constants with different bytes: few elements are shown."""
+    shown = [_elements(constant) for constant in (old, new)]
+    if shown[0] is not None and shown[1] is not None:
+        return shown[0], shown[1]
+    if old.element_type is new.element_type and old.shape == new.shape:
+        count = _count_of_different(old, new)
+        if count is not None:
+            return f"{old.elements:,} elements", f"{count:,} of them different"
+    return tuple(
+        f"{each.element_type} {each.partial_shape}, {each.size:,} bytes" for each in (old, new)
+    )  # type: ignore[return-value]
+
+
+def _elements(constant: Constant) -> str | None:
+    if constant.elements > _SHOWN_ELEMENTS or constant.element_type.name == "string":
+        return None
+    try:
+        values = small_values(constant)
+    except ValueError:
+        return None
+    if values is None:
+        return None
+    texts = [f"{value:.9g}" if isinstance(value, float) else str(value) for value in values]
+    return texts[0] if not constant.shape and texts else f"[{', '.join(texts)}]"
+
+
+def _count_of_different(old: Constant, new: Constant) -> int | None:
+    """How many elements of two constants of one type and shape differ in their bytes."""
+    width = old.element_type.bits // 8
+    if width * 8 != old.element_type.bits or not width:
+        return None
+    import numpy as np
+
+    one, other = (np.frombuffer(each, np.uint8) for each in (_view(old), _view(new)))
+    different = (one != other).reshape(-1, width).any(axis=1)
+    return int(np.count_nonzero(different))
+
+
+def _view(constant: Constant) -> bytes | memoryview:
+    from .content import view_of
+
+    view = view_of(constant)
+    assert view is not None
+    return view
+
+
+def _parsed(model: Model, span: tuple[int, int] | None) -> dict[str, object]:
+    try:
+        return rt_info.parse(model.source, span)
+    except ValueError:
+        return {}
+
+
+def _flat(info: dict[str, object], prefix: str = "") -> dict[str, str]:
+    """Nested entries by their path."""
+    entries: dict[str, str] = {}
+    for key, value in info.items():
+        if isinstance(value, dict):
+            entries |= _flat(value, f"{prefix}{key}/") or {f"{prefix}{key}": ""}
+        else:
+            entries[f"{prefix}{key}"] = str(value)
+    return entries
+
+
+def _listed(texts: set[str]) -> str:
+    return ", ".join(sorted(texts))

@@ -1,0 +1,175 @@
+"""A body as the matching sees it: who feeds whom, and what each layer is, apart from its name."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from hashlib import blake2b
+
+from ..inference.declarations import Declarations
+from ..inference.result import BodyResult
+from ..model.graph import Layer
+from ..model.weights import Constant, Weights
+
+EXACT, SIMILAR, TYPE = range(3)
+"""How much of two layers must be the same: type, attributes and constants; all but the bytes of
+constants and the sizes of inputs; the type alone."""
+
+_WHOLE = 1 << 16
+_SAMPLES, _SAMPLE = 16, 1 << 12
+_CHUNK = 1 << 20
+
+
+class Labels:
+    """Small numbers for things that are compared again and again: equal things get one number."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+
+    def of(self, thing: Hashable) -> int:
+        return self._numbers.setdefault(thing, len(self._numbers))
+
+
+class Side:
+    """One of two bodies that are compared. Layers are given by their position in the body."""
+
+    def __init__(
+        self,
+        result: BodyResult,
+        declarations: Declarations,
+        weights: Weights | None,
+        labels: Labels,
+    ) -> None:
+        self.result = result
+        self.layers = result.body.layers
+        self.weights = weights
+        self.declarations = declarations
+        self.sources = result.wiring.sources
+        self.order = result.wiring.order
+        self.users: list[list[tuple[int, int, int]]] = [[] for _ in self.layers]
+        """For each layer, the positions of what takes its outputs, the inputs, and the outputs."""
+        for position, row in enumerate(self.sources):
+            for index, source in enumerate(row):
+                if source is not None:
+                    self.users[source[0]].append((position, index, source[1]))
+        self.content: list[list[int]] = [[], [], []]
+        """For `EXACT`, `SIMILAR` and `TYPE`, a label of each layer."""
+        self.distinctive: list[bool] = []
+        """Whether a layer is found by its content: constants of a few elements are everywhere."""
+        self.constants = [self._constant(layer) for layer in self.layers]
+        """The constants that layers are; None for other layers, and for faulty attributes."""
+        for position, layer in enumerate(self.layers):
+            self._describe(position, layer, labels)
+
+    def _describe(self, position: int, layer: Layer, labels: Labels) -> None:
+        kind = layer.folded_type
+        exact: Hashable
+        similar: Hashable
+        constant = self.constants[position]
+        self.distinctive.append(constant is None or constant.elements > 16)
+        if constant is not None:
+            shape = constant.element_type.name, constant.shape
+            exact, similar = (kind, shape, digest(constant)), (kind, len(constant.shape))
+        elif layer.is_constant or layer.is_parameter or layer.is_result:
+            exact, similar = (kind, layer.items), (kind,)
+        else:
+            attributes = self.attributes(position)
+            bodies = tuple(
+                (tag, body_label(inner, self.declarations, self.weights, labels))
+                for tag, inner in self.result.inner.get(position, {}).items()
+            )
+            similar = (kind, layer.version, len(layer.outputs), tuple(attributes.values()))
+            exact = (similar, bodies)
+        for level, thing in ((EXACT, exact), (SIMILAR, similar), (TYPE, kind)):
+            self.content[level].append(labels.of((level, thing)))
+
+    def _constant(self, layer: Layer) -> Constant | None:
+        if not layer.is_constant:
+            return None
+        try:
+            return Constant.of(layer.items, self.weights)
+        except ValueError:
+            return None
+
+    def attributes(self, position: int) -> dict[str, str]:
+        """The attributes of a layer by the names in the file, defaults included; as text that is
+        equal where they mean the same."""
+        layer = self.layers[position]
+        declaration = self.declarations.of(layer)
+        if not isinstance(declaration, tuple) or declaration[1]:
+            return dict(layer.attributes)
+        operation = declaration[0]
+        return {
+            declared.name: repr(getattr(operation, name))
+            for name, declared in type(operation).attributes.items()
+        }
+
+    def upward(self, level: int, labels: Labels) -> list[int]:
+        """For each layer a label of all that leads to it: equal ones compute the same."""
+        content = self.content[level]
+        up = [-1] * len(self.layers)
+        for position in self.order:
+            row = tuple(
+                (-1, -1) if source is None else (up[source[0]], source[1])
+                for source in self.sources[position]
+            )
+            up[position] = labels.of(("up", content[position], row))
+        return up
+
+    def downward(self, level: int, labels: Labels) -> list[int]:
+        """For each layer a label of all that it leads to."""
+        content = self.content[level]
+        down = [-1] * len(self.layers)
+        for position in reversed(self.order):
+            taken = sorted((down[user], index, port) for user, index, port in self.users[position])
+            down[position] = labels.of(("down", content[position], tuple(taken)))
+        return down
+
+
+def body_label(
+    result: BodyResult, declarations: Declarations, weights: Weights | None, labels: Labels
+) -> int:
+    """A label of a body: equal for bodies that compute the same."""
+    side = Side(result, declarations, weights, labels)
+    up = side.upward(EXACT, labels)
+    ends = [up[position] for position, layer in enumerate(side.layers) if layer.is_result]
+    return labels.of(("body", tuple(sorted(up)), tuple(ends)))
+
+
+def digest(constant: Constant) -> bytes | None:
+    """A digest of the bytes of a constant; of samples of it, where it is large.
+
+    None where the bytes are not at hand.
+    """
+    view = view_of(constant)
+    if view is None:
+        return None
+    hasher = blake2b(digest_size=16)
+    size = len(view)
+    if size <= _WHOLE:
+        hasher.update(view)
+    else:
+        for number in range(_SAMPLES):
+            start = (size - _SAMPLE) * number // (_SAMPLES - 1)
+            hasher.update(view[start : start + _SAMPLE])
+    return hasher.digest()
+
+
+def view_of(constant: Constant) -> memoryview | bytes | None:
+    """The bytes of a constant; None where they are not at hand."""
+    weights = constant.weights
+    if weights is None or weights.data is None:
+        return None
+    if not weights.holds(constant.offset, constant.size):
+        return None
+    return weights.view(constant.offset, constant.size)
+
+
+def same_bytes(first: Constant, second: Constant) -> bool | None:
+    """Whether two constants have the same bytes; None where one has none at hand."""
+    one, other = view_of(first), view_of(second)
+    if one is None or other is None:
+        return None
+    return len(one) == len(other) and all(
+        bytes(one[start : start + _CHUNK]) == bytes(other[start : start + _CHUNK])
+        for start in range(0, len(one), _CHUNK)
+    )

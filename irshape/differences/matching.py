@@ -1,0 +1,357 @@
+"""Matches the layers of two bodies, whatever their ids and names.
+
+The certain comes first: layers with the same content of which all that leads to them, or all that
+they lead to, is the same too. From these the matching spreads along the edges, then names help,
+then layers in similar surroundings are matched. Every step takes time in proportion to the number
+of edges.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+from .content import EXACT, SIMILAR, TYPE, Labels, Side
+
+_ROUNDS = 6
+_DEPTH = 5
+"""How many layers may be inserted at one place."""
+_MADE_UP = re.compile(r"[A-Za-z]*_?[0-9]+")
+_NEIGHBOURS = 32
+"""How many users of an output are looked at to tell whether two layers stand in one place."""
+
+
+def matched(first: Side, second: Side, labels: Labels) -> dict[int, int]:
+    """The positions in the second body by those in the first."""
+    matching = _Matching(first, second)
+    for step in (
+        lambda: matching.by_all_around(EXACT, labels),
+        lambda: matching.spread(EXACT),
+        matching.by_name,
+        lambda: matching.spread(EXACT),
+        lambda: matching.spread(SIMILAR),
+        lambda: matching.by_all_around(SIMILAR, labels),
+        lambda: matching.spread(SIMILAR),
+        lambda: matching.by_surroundings(labels),
+        matching.spread_over,
+        lambda: matching.spread(TYPE),
+        matching.ends_in_order,
+        lambda: matching.spread(TYPE),
+        matching.replaced,
+    ):
+        if matching.is_complete:
+            break
+        step()
+    return matching.partner
+
+
+class _Matching:
+    def __init__(self, first: Side, second: Side) -> None:
+        self.first, self.second = first, second
+        self.partner: dict[int, int] = {}
+        self.origin: dict[int, int] = {}
+        """The inverse of `partner`."""
+
+    def pair(self, a: int, b: int) -> None:
+        self.partner[a] = b
+        self.origin[b] = a
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether one of the bodies has no layer left."""
+        return len(self.partner) == min(len(self.first.layers), len(self.second.layers))
+
+    def free(self, side: Side) -> list[int]:
+        """The layers without a partner."""
+        taken = self.partner if side is self.first else self.origin
+        return [position for position in range(len(side.layers)) if position not in taken]
+
+    # by what layers are, and what is around them
+
+    def by_all_around(self, level: int, labels: Labels) -> None:
+        """Layers that agree in all that leads to them and all that they lead to; then in one."""
+        up = [side.upward(level, labels) for side in (self.first, self.second)]
+        down = [side.downward(level, labels) for side in (self.first, self.second)]
+        both = [list(zip(*labelled, strict=True)) for labelled in zip(up, down, strict=True)]
+        self.by_key(both[0], both[1], in_order=True)
+        for keys in (up, down):
+            self.by_key(keys[0], keys[1], distinctive=True)
+
+    def by_key(
+        self,
+        first: Sequence[Hashable],
+        second: Sequence[Hashable],
+        *,
+        in_order: bool = False,
+        distinctive: bool = False,
+    ) -> int:
+        """Matches the layers whose key no other layer has, and those that a name tells apart.
+
+        first, second: the keys by position. in_order: match several of one key in file order, if
+        there are equally many. distinctive: pass over small constants. Returns how many.
+        """
+        groups: dict[Hashable, tuple[list[int], list[int]]] = {}
+        for number, (side, keys) in enumerate(((self.first, first), (self.second, second))):
+            for position in self.free(side):
+                if not distinctive or side.distinctive[position]:
+                    groups.setdefault(keys[position], ([], []))[number].append(position)
+        before = len(self.partner)
+        for ours, theirs in groups.values():
+            if ours and theirs:
+                self._match_group(ours, theirs, in_order)
+        return len(self.partner) - before
+
+    def _match_group(self, ours: list[int], theirs: list[int], in_order: bool) -> None:
+        """Matches layers of one key."""
+        if len(ours) == 1 == len(theirs):
+            self.pair(ours[0], theirs[0])
+            return
+        named = _by_name(self.second, theirs)
+        for name, a in _by_name(self.first, ours).items():
+            if name in named:
+                self.pair(a, named[name])
+        ours = [position for position in ours if position not in self.partner]
+        theirs = [position for position in theirs if position not in self.origin]
+        if len(ours) == len(theirs) and (in_order or len(ours) == 1):
+            for a, b in zip(ours, theirs, strict=True):
+                self.pair(a, b)
+
+    def by_name(self) -> None:
+        """Layers of one type and one name, unless their neighbours contradict.
+
+        A name that programs make up, such as `Constant_17`, means little: then the neighbours or
+        the content must agree.
+        """
+        ours = _by_name(self.first, self.free(self.first))
+        theirs = _by_name(self.second, self.free(self.second))
+        kinds, others = self.first.content, self.second.content
+        for name, a in ours.items():
+            b = theirs.get(name)
+            if b is None or kinds[TYPE][a] != others[TYPE][b]:
+                continue
+            agree, differ = self.neighbours(a, b)
+            trusted = agree > differ or not _MADE_UP.fullmatch(name)
+            if (trusted and agree >= differ) or kinds[EXACT][a] == others[EXACT][b]:
+                self.pair(a, b)
+
+    def neighbours(self, a: int, b: int) -> tuple[int, int]:
+        """How many neighbours of two layers are partners at the same place, and how many are
+        partners of others there. A layer without a partner says nothing: it may be inserted."""
+        agree = differ = 0
+        first, second = self.first, self.second
+        for one, other in zip(first.sources[a], second.sources[b], strict=False):
+            if one is not None and other is not None and other[0] in self.origin:
+                same = self.origin[other[0]] == one[0]
+                agree, differ = agree + same, differ + (not same and one[0] in self.partner)
+        for user, index, _ in first.users[a][:_NEIGHBOURS]:
+            row = second.sources[self.partner[user]] if user in self.partner else []
+            there = row[index] if index < len(row) else None
+            if there is not None and (there[0] == b or there[0] in self.origin):
+                agree, differ = agree + (there[0] == b), differ + (there[0] != b)
+        return agree, differ
+
+    def by_surroundings(self, labels: Labels) -> None:
+        """Layers of similar content whose neighbours, and theirs, are alike.
+
+        A neighbour that is matched is like its partner only.
+        """
+        for _ in range(_ROUNDS):
+            for rounds in (2, 1):
+                keys = [
+                    self._surroundings(side, rounds, labels) for side in (self.first, self.second)
+                ]
+                if self.by_key(keys[0], keys[1], distinctive=True):
+                    break
+            else:
+                return
+            self.spread(SIMILAR)
+
+    def _surroundings(self, side: Side, rounds: int, labels: Labels) -> list[int]:
+        known = list(side.content[SIMILAR])
+        for position in range(len(side.layers)):
+            a = position if side is self.first else self.origin.get(position)
+            if a is not None and a in self.partner:
+                known[position] = labels.of(("pair", a))
+        for _ in range(rounds):
+            known = [
+                labels.of(
+                    (
+                        known[position],
+                        tuple(
+                            (-1, -1) if source is None else (known[source[0]], source[1])
+                            for source in side.sources[position]
+                        ),
+                        tuple(
+                            sorted(
+                                (known[user], index, port)
+                                for user, index, port in side.users[position]
+                            )
+                        ),
+                    )
+                )
+                for position in range(len(side.layers))
+            ]
+        return known
+
+    # along the edges
+
+    def spread(
+        self, level: int, start: Iterable[tuple[int, int]] | None = None
+    ) -> list[tuple[int, int]]:
+        """Matches what feeds matched layers, or takes their outputs, at the same place.
+
+        start: the pairs to begin with; by default all. Returns the new pairs.
+        """
+        waiting = list(self.partner.items() if start is None else start)
+        pairs: list[tuple[int, int]] = []
+        while waiting:
+            a, b = waiting.pop()
+            for pair in self._beside(a, b, level):
+                if pair[0] not in self.partner and pair[1] not in self.origin:
+                    self.pair(*pair)
+                    waiting.append(pair)
+                    pairs.append(pair)
+        return pairs
+
+    def _beside(self, a: int, b: int, level: int) -> Iterable[tuple[int, int]]:
+        """The neighbours of two partners that are partners as well."""
+        first, second = self.first, self.second
+        ours, theirs = first.content[level], second.content[level]
+        for one, other in zip(first.sources[a], second.sources[b], strict=False):
+            if (
+                one is not None
+                and other is not None
+                and one[0] not in self.partner
+                and other[0] not in self.origin
+                and ours[one[0]] == theirs[other[0]]
+                and one[1] == other[1]
+            ):
+                yield one[0], other[0]
+        groups: dict[tuple[int, int, int], tuple[list[int], list[int]]] = {}
+        for user, index, port in first.users[a]:
+            if user not in self.partner:
+                groups.setdefault((port, index, ours[user]), ([], []))[0].append(user)
+        if not groups:
+            return
+        for user, index, port in second.users[b]:
+            if user not in self.origin:
+                key = (port, index, theirs[user])
+                if key in groups:
+                    groups[key][1].append(user)
+        for left, right in groups.values():
+            if len(left) == 1 == len(right):
+                yield left[0], right[0]
+            elif left and right:
+                named = _by_name(second, right)
+                yield from (
+                    (user, named[name])
+                    for name, user in _by_name(first, left).items()
+                    if name in named
+                )
+
+    # across layers that only one of the bodies has
+
+    def spread_over(self) -> None:
+        """Matches layers of similar content beside matched ones, where the other body has some
+        layers more in between."""
+        waiting = deque(self.partner.items())
+        while waiting:
+            a, b = waiting.popleft()
+            for pair in (*self._over_inputs(a, b), *self._over_users(a, b)):
+                if pair[0] not in self.partner and pair[1] not in self.origin:
+                    self.pair(*pair)
+                    waiting += [pair, *self.spread(SIMILAR, [pair])]
+
+    def _over_inputs(self, a: int, b: int) -> Iterator[tuple[int, int]]:
+        first, second = self.first, self.second
+        for one, other in zip(first.sources[a], second.sources[b], strict=False):
+            if one is None or other is None:
+                continue
+            theirs: dict[int, int] = {}
+            for y in self._upstream(second, other[0], self.origin):
+                theirs.setdefault(second.content[SIMILAR][y], y)
+            for x in self._upstream(first, one[0], self.partner):
+                if first.content[SIMILAR][x] in theirs:
+                    yield x, theirs[first.content[SIMILAR][x]]
+                    break
+
+    def _upstream(self, side: Side, start: int, taken: dict[int, int]) -> Iterator[int]:
+        """A layer and those before it, along first inputs, as far as they have no partner."""
+        at: int | None = start
+        for _ in range(_DEPTH):
+            if at is None or at in taken:
+                return
+            yield at
+            row = side.sources[at]
+            at = row[0][0] if row and row[0] is not None else None
+
+    def _over_users(self, a: int, b: int) -> Iterator[tuple[int, int]]:
+        ours = self._downstream(self.first, a, self.partner)
+        theirs = self._downstream(self.second, b, self.origin) if ours else {}
+        for key, users in ours.items():
+            others = theirs.get(key, [])
+            if len(users) == 1 == len(others):
+                yield users[0], others[0]
+
+    def _downstream(
+        self, side: Side, start: int, taken: dict[int, int]
+    ) -> dict[tuple[int, int], list[int]]:
+        """The layers after one, as far as they have no partner, by the input at which they are
+        reached and their content; those that are nearest with it."""
+        reached: dict[tuple[int, int], list[int]] = {}
+        border, seen = [start], {start}
+        for _ in range(_DEPTH):
+            nearest: dict[tuple[int, int], list[int]] = {}
+            after: list[int] = []
+            for at in border:
+                for user, index, _ in side.users[at][:_NEIGHBOURS]:
+                    if user not in taken and user not in seen:
+                        seen.add(user)
+                        after.append(user)
+                        nearest.setdefault((index, side.content[SIMILAR][user]), []).append(user)
+            for key, users in nearest.items():
+                reached.setdefault(key, users)
+            border = after[:_NEIGHBOURS]
+        return reached
+
+    # what is left
+
+    def ends_in_order(self) -> None:
+        """Inputs and outputs of the bodies, in their order."""
+        for kind in ("is_parameter", "is_result"):
+            ours, theirs = (
+                [position for position in self.free(side) if getattr(side.layers[position], kind)]
+                for side in (self.first, self.second)
+            )
+            if len(ours) == len(theirs):
+                for a, b in zip(ours, theirs, strict=True):
+                    self.pair(a, b)
+
+    def replaced(self) -> None:
+        """Layers of different types in the same place: between the same neighbours."""
+        for a in self.free(self.first):
+            candidates = [
+                user
+                for source in self.first.sources[a][:1]
+                if source is not None and source[0] in self.partner
+                for user, index, _ in self.second.users[self.partner[source[0]]][:_NEIGHBOURS]
+                if index == 0 and user not in self.origin
+            ]
+            if len(candidates) != 1 or not self.first.users[a]:
+                continue
+            agree, differ = self.neighbours(a, candidates[0])
+            if agree > 1 and not differ:
+                self.pair(a, candidates[0])
+
+
+def _by_name(side: Side, positions: Iterable[int]) -> dict[str, int]:
+    """The layers of names that only one of them has."""
+    named: dict[str, int] = {}
+    twice: set[str] = set()
+    for position in positions:
+        name = side.layers[position].name
+        if name in named:
+            twice.add(name)
+        named[name] = position
+    return {name: position for name, position in named.items() if name not in twice}

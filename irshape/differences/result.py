@@ -1,0 +1,165 @@
+"""What `irshape.diff` returns: layers in pairs with their changes, and layers without a partner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ..model.graph import Layer, Model
+from ..spelling import suggestion
+
+DEFAULT = (
+    "type",
+    "attributes",
+    "element-types",
+    "shapes",
+    "constants",
+    "edges",
+    "tensor-names",
+    "order",
+)
+"""What is compared unless it is ignored: the operation with its opset, attributes, inferred types
+and shapes, the bytes of constants, what feeds each input, the names of the inputs and outputs of
+the model, and their order."""
+
+OPTIONAL = ("names", "rt-info", "version")
+"""What is compared on demand: the names of layers and of all tensors, rt_info, the IR version."""
+
+ASPECTS = DEFAULT + OPTIONAL
+
+
+def chosen_aspects(also: Iterable[str] = (), ignore: Iterable[str] = ()) -> frozenset[str]:
+    """What is compared: the default, what is compared as well, without what is ignored.
+
+    Raises `ValueError` for a name that is none of `ASPECTS`.
+    """
+    more, less = ([part for text in given for part in text.split(",")] for given in (also, ignore))
+    for name in (*more, *less):
+        if name not in ASPECTS:
+            close = suggestion(name, ASPECTS) or f" (expected one of {', '.join(ASPECTS)})"
+            raise ValueError(f"nothing called '{name}' is compared{close}")
+    return (frozenset(DEFAULT) | set(more)) - set(less)
+
+
+class Change(NamedTuple):
+    """A difference between two matched layers, or between the models as such.
+
+    aspect: one of `ASPECTS`. what: the attribute, input or output, in words. old, new: None for
+    what is not there.
+    """
+
+    aspect: str
+    what: str
+    old: str | None
+    new: str | None
+
+    def __str__(self) -> str:
+        absent = "none"
+        old = absent if self.old is None else self.old
+        return f"{self.what}: {old} → {absent if self.new is None else self.new}"
+
+
+class LayerDiff(NamedTuple):
+    """Two matched layers that differ.
+
+    inherited: nothing was changed but types or shapes, which follow from those of the inputs.
+    """
+
+    first: Layer
+    second: Layer
+    changes: tuple[Change, ...]
+    inherited: bool
+
+
+class Unmatched(NamedTuple):
+    """A layer that the other model lacks, with what feeds it and what it feeds.
+
+    constant: whether it is a constant that only other such layers take.
+    """
+
+    layer: Layer
+    inputs: tuple[Layer, ...]
+    users: tuple[Layer, ...]
+    constant: bool
+
+
+class ModelDiff:
+    """The structural difference of two models.
+
+    `to_dict` is what `irshape diff --format json` prints.
+    """
+
+    def __init__(self, first: Model, second: Model) -> None:
+        self.first = first
+        self.second = second
+        self.changes: list[Change] = []
+        """Changes of the models as such."""
+        self.pairs: list[tuple[Layer, Layer]] = []
+        """The layers that were matched, in the order of the first model."""
+        self.changed: list[LayerDiff] = []
+        """The pairs that differ."""
+        self.removed: list[Unmatched] = []
+        """The layers that only the first model has."""
+        self.added: list[Unmatched] = []
+        """The layers that only the second model has."""
+        self.notes: list[str] = []
+        """What could not be compared."""
+
+    @property
+    def equal(self) -> bool:
+        """Whether the models have the same layers, connected in the same way."""
+        return not (self.changes or self.changed or self.removed or self.added)
+
+    @property
+    def renamed(self) -> int:
+        """How many matched layers have another name; it counts as a change only on demand."""
+        return sum(first.name != second.name for first, second in self.pairs)
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """How many layers were matched, changed, and so on."""
+        inherited = sum(each.inherited for each in self.changed)
+        return {
+            "matched": len(self.pairs),
+            "unchanged": len(self.pairs) - len(self.changed),
+            "changed": len(self.changed) - inherited,
+            "inherited": inherited,
+            "renamed": self.renamed,
+            "removed": len(self.removed),
+            "added": len(self.added),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `irshape diff --format json` prints."""
+        return {
+            "version": 1,
+            "first": self.first.path,
+            "second": self.second.path,
+            "equal": self.equal,
+            "summary": self.summary,
+            "notes": list(self.notes),
+            "model": [change._asdict() for change in self.changes],
+            "changed": [
+                {
+                    "first": each.first.reference,
+                    "second": each.second.reference,
+                    "inherited": each.inherited,
+                    "changes": [change._asdict() for change in each.changes],
+                }
+                for each in self.changed
+            ],
+            "removed": [_unmatched(each) for each in self.removed],
+            "added": [_unmatched(each) for each in self.added],
+        }
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count} {name}" for name, count in self.summary.items() if count)
+        return f"<ModelDiff of {self.first.path} and {self.second.path}: {counts}>"
+
+
+def _unmatched(each: Unmatched) -> dict[str, Any]:
+    return {
+        **each.layer.reference,
+        "inputs": [layer.reference for layer in each.inputs],
+        "users": [layer.reference for layer in each.users],
+    }

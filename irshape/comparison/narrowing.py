@@ -1,8 +1,8 @@
 """Why a device's result may differ from the specification's: it narrows or wraps inside.
 
 Each explanation is tried by computing the layer that way.
-Source: measured of the CPU plugin 2026.4: i64, u64 and u32 run as i32, f64 as f32, sums of 8-bit
-integers wrap.
+Source: measured of the CPU plugin 2026.4: i64, u64 and u32 run as i32, f64 as f32, boolean as u8,
+sums of 8-bit integers wrap.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ HABITS = (
     Narrowing("uint64", "int32", "the device computes u64 as i32"),
     Narrowing("uint32", "int32", "the device computes u32 as i32"),
     Narrowing("float64", "float32", "the device computes f64 as f32"),
+    Narrowing("bool", "uint8", "the device computes boolean as u8"),
 )
 
 

@@ -472,7 +472,7 @@ class CharsMapNormalization(Normalization):
     """
 
     introduced = "2024.5"
-    others = operand(ANY, variadic=True)
+    others = operand(ANY, optional=True, variadic=True)
     add_dummy_prefix: bool = attribute(BOOLEAN, default=False)
     remove_extra_whitespaces: bool = attribute(BOOLEAN, default=True)
     escape_whitespaces: bool = attribute(BOOLEAN, default=False)

@@ -465,3 +465,23 @@ def test_the_same_fault_in_two_ports_is_told_twice(tmp_path: Path) -> None:
     assert [finding.rule.name for finding in irshape.load(tmp_path / "m.xml").findings] == [
         "unknown-element"
     ] * 3
+
+
+@pytest.mark.parametrize(
+    ("element", "expected"),
+    [
+        ("<rt_info/>", {}),
+        ("<rt_info />", {}),
+        ("<rt_info></rt_info>", {}),
+        ('<rt_info><by value="me"/></rt_info>', {"by": "me"}),
+        ('<rt_info><by value="me"/></rt_info >', {"by": "me"}),
+    ],
+)
+@pytest.mark.parametrize("behind", ["", "\n"])
+def test_rt_info_ends_where_its_element_does(
+    element: str, behind: str, expected: object, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.xml"
+    layers = '<layers><layer id="0" name="x" type="Parameter" version="opset1"/></layers><edges/>'
+    path.write_text(f'<net name="m" version="11">{layers}{element}{behind}</net>')
+    assert irshape.load(path).rt_info == expected

@@ -246,7 +246,7 @@ class _Reader(Elements):
         if tag == "rt_info":
             place, text = self.positions.CurrentByteIndex - self.shift, self.text
             # `<rt_info />` ends where it is
-            end = text.find(b">", place) + 1 if text.startswith(b"</", place) else place
+            end = text.find(b">", place) + 1 if text.startswith(b"</rt_info", place) else place
             if self.state == _LAYER and self.current is not None:
                 self.current.rt_info_span = (self.passed_start, end)
             elif self.state == _NET and not self.outer:

@@ -121,7 +121,9 @@ def read(path: str) -> dict[str, Counter[Key]]:
         raise ConfigurationError(
             f"there is no baseline '{path}'; --update-baseline writes one"
         ) from None
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+    except (
+        *(ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError),
+    ) as problem:
         if isinstance(problem, ConfigurationError):
             raise
         raise ConfigurationError(

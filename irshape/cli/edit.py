@@ -82,7 +82,7 @@ def _value(text: str) -> Any:
         return read_array(text)
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         raise ValueError(
             f"'{text}' is no value; give a number, a list as [1, 2], or a FILE.npy"
         ) from None

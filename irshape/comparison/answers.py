@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -94,19 +95,31 @@ class Device(Protocol):
 
 
 def from_bytes(element_type: str, shape: list[int], raw: bytes) -> Array:
-    """The array that bytes as OpenVINO holds them stand for. Texts are JSON, in hexadecimal."""
+    """The array that bytes as OpenVINO holds them stand for. Texts are JSON, in hexadecimal.
+
+    Raises `ValueError` where they are not those of such a tensor.
+    """
     import numpy as np
 
     from ..numpy_types import dtype_of, unpack
 
     if element_type == "string":
-        texts = [bytes.fromhex(item) for item in json.loads(raw)]
-        return np.array(texts, dtype=object).reshape(shape)
+        return np.array(_texts(raw), dtype=object).reshape(shape)
     declared = ElementType.of(element_type)
+    if min(shape, default=0) < 0 or math.prod(shape) * declared.bits > len(raw) * 8:
+        raise ValueError(f"{len(raw)} bytes are not a tensor of {element_type} {shape}")
     if declared.is_packed:
         count = int(np.prod(shape))
         return unpack(np.frombuffer(raw, np.uint8), declared, count).reshape(shape)
     return np.frombuffer(raw, dtype_of(declared)).reshape(shape)
+
+
+def _texts(raw: bytes) -> list[bytes]:
+    """The texts of a tensor. Raises `ValueError`."""
+    try:
+        return [bytes.fromhex(item) for item in json.loads(raw)]
+    except (TypeError, RecursionError):
+        raise ValueError("the texts of a tensor are a list of hexadecimal numbers") from None
 
 
 def to_bytes(array: Array) -> bytes:

@@ -179,6 +179,8 @@ class RecordedTensor:
         self._member = str(entry["tensor"])
         self.element_type = str(entry["element_type"])
         self.shape = [int(size) for size in entry["shape"]]
+        if any(not 0 <= size < 1 << 63 for size in self.shape):
+            raise ValueError(f"'{recording.path}': {self.shape} is no shape")
         ElementType.of(self.element_type)
 
     def array(self) -> Array:
@@ -219,7 +221,9 @@ class Recording:
                 raise
         except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as problem:
             raise ValueError(f"'{path}' is not a recording: {problem}") from None
-        except (KeyError, TypeError, IndexError, AttributeError, RecursionError) as problem:
+        except (
+            *(KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError),
+        ) as problem:
             raise ValueError(
                 f"'{path}' is not a recording: {type(problem).__name__}: {problem}"
             ) from None

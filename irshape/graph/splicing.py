@@ -12,6 +12,7 @@ from typing import NamedTuple
 from xml.parsers import expat
 
 from ..formats.ir.edits import Edit, set_dims
+from ..formats.ir.quoting import expressible
 from ..inference.result import BodyResult
 from ..model.graph import Body, Layer, Port
 from ..model.source import Passage, Source, passage_bytes
@@ -296,7 +297,7 @@ _ESCAPES: Mapping[str, str] = {
 
 
 def _escaped(text: str, quote: str = '"') -> str:
-    escaped = "".join(_ESCAPES.get(character, character) for character in text)
+    escaped = "".join(_ESCAPES.get(character, character) for character in expressible(text))
     return escaped.replace('"', "&quot;") if quote == '"' else escaped.replace("'", "&apos;")
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
 
+from ..formats.ir.quoting import quoted
 from ..inference.result import BodyResult, Inference
 from ..model.graph import Body, Layer, Model
 from .evaluator import SelectedNode
@@ -73,14 +73,14 @@ class Document:
 
     def _net(self, model: Model) -> Iterator[str]:
         self._number = 0
-        yield f"<net name={_quoted(model.name)} version={_quoted(str(model.version))}>"
+        yield f"<net name={quoted(model.name)} version={quoted(str(model.version))}>"
         yield from self._body(model.net)
         yield "</net>"
 
     def _element(self, tag: str, *attributes: tuple[str, str | None], end: str = "/>") -> str:
         self._number += 1
         given = "".join(
-            f" {name}={_quoted(value)}" for name, value in attributes if value is not None
+            f" {name}={quoted(value)}" for name, value in attributes if value is not None
         )
         return f"<{tag}{given}{end}"
 
@@ -123,13 +123,6 @@ class Document:
             yield from self._body(body)
             yield f"</{tag}>"
         yield "</layer>"
-
-
-_CONTROL = {code: "\ufffd" for code in range(32) if code not in (9, 10, 13)}
-
-
-def _quoted(text: str) -> str:
-    return quoteattr(text.translate(_CONTROL))
 
 
 def element_offsets(

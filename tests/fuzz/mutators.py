@@ -390,7 +390,20 @@ def _json(data: bytes, theirs: bytes, generator: Random) -> bytes:
 
 JSON: tuple[Any, ...] = (
     *(None, True, False, "", "x", [], {}, [[]], {"": None}, -1, 0, 1, 1 << 63, 10**40, 1e308),
-    *(float("nan"), float("inf"), "f32", "s64", [1, 2], [-1], "\ud800", "9" * 5000, [10**30]),
+    *(
+        float("nan"),
+        float("inf"),
+        "f32",
+        "s64",
+        "string",
+        "u4",
+        "bf16",
+        [1, 2],
+        [-1],
+        "\ud800",
+        "9" * 5000,
+        [10**30],
+    ),
 )
 
 

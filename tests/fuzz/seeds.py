@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import io
 import json
+import tempfile
 import zipfile
 from pathlib import Path
 
 import numpy as np
 from hostile.mutations import DOCUMENTS, EXAMPLES, ROOT, SMALL
+
+import irshape
 
 from .case import Case
 
@@ -127,6 +130,7 @@ def recording() -> bytes:
         "tensor0": np.arange(24, dtype=np.float32).reshape(shape),
         "tensor1": np.arange(24, dtype=np.float32).reshape(shape).mean(1, keepdims=True),
         "tensor2": np.array([1], np.int64),
+        "tensor3": np.frombuffer(b'["61", "6263"]', np.uint8),
     }
 
     def tensor(name: str) -> dict[str, object]:
@@ -135,6 +139,7 @@ def recording() -> bytes:
         return {"element_type": element_type, "shape": list(found.shape), "tensor": name}
 
     rows = [("0", "tensor0"), ("1", "tensor2"), ("2", "tensor1")]
+    text = {"element_type": "string", "shape": [2], "tensor": "tensor3"}
     shapes = {"0": [["f32", "[2,3,4]"]], "1": [["i64", "[1]"]], "2": [["f32", "[2,1,4]"]]}
     question = {
         "label": "",
@@ -150,7 +155,8 @@ def recording() -> bytes:
             "precision": "f32",
             "facts": {},
             "shapes": shapes,
-            "values": [{"layer": layer, "port": 0, **tensor(name)} for layer, name in rows],
+            "values": [{"layer": layer, "port": 0, **tensor(name)} for layer, name in rows]
+            + [{"layer": "4", "port": 0, **text}],
         },
     }
     index = {"recording": 1, "irshape": "0", "questions": [question]}
@@ -174,9 +180,18 @@ def zipped(files: dict[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
+def sound(text: bytes, weights: bytes) -> Case:
+    """An IR whose ports declare what is inferred, so that every command goes on with it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "m.xml"
+        path.write_bytes(text)
+        path.with_suffix(".bin").write_bytes(weights)
+        return Case("ir", (irshape.fix(path).data, weights))
+
+
 def beside() -> dict[str, bytes]:
     """The files that lie in the folder of every mutant."""
-    right, weights = SMALL["ReduceMean"]
+    right, weights = sound(*SMALL["ReduceMean"]).parts
     wrong = (ROOT / "examples" / "layers" / "wrong" / "wrong_dimension.xml").read_bytes()
     return {
         "right.xml": right,
@@ -194,10 +209,11 @@ def onednn() -> list[Case]:
 
 def narrow() -> list[Case]:
     """Inputs of every kind, the small ones."""
-    models = [*SMALL.values(), *DOCUMENTS.values()]
-    models += [(path.read_bytes(), b"") for path in (ROOT / "examples/layers/wrong").glob("*.xml")]
+    layers = [*DOCUMENTS.values()]
+    layers += [(path.read_bytes(), b"") for path in (ROOT / "examples/layers/wrong").glob("*.xml")]
     return [
-        *(Case("ir", both) for both in models),
+        *(sound(*both) for both in SMALL.values()),
+        *(Case("ir", both) for both in layers),
         *onednn()[::6],
         *onnx(),
         *(Case("configuration", (text,)) for text in CONFIGURATIONS),
@@ -262,7 +278,10 @@ def wide() -> list[Case]:
 
 
 def differential() -> list[Case]:
-    """The smallest row of the differential tests for each operation, version and attributes."""
+    """The smallest rows of the differential tests for each operation, version and attributes.
+
+    One that OpenVINO runs, and one of the others.
+    """
     import sys
 
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "ops"))
@@ -271,7 +290,7 @@ def differential() -> list[Case]:
 
     smallest: dict[tuple[object, ...], Case] = {}
     for row in cases():
-        key = (row.type, row.version, tuple(row.attributes), len(row.inputs))
+        key = (row.type, row.version, tuple(row.attributes), len(row.inputs), bool(row.run))
         try:
             text, weights = build(row)
         except Exception:  # a row that needs more than itself
@@ -280,4 +299,4 @@ def differential() -> list[Case]:
         size = len(text) + len(weights)
         if size < LARGEST and (known is None or size < sum(map(len, known.parts))):
             smallest[key] = Case("ir", (text.encode(), weights))
-    return list(smallest.values())
+    return [sound(*case.parts) for case in smallest.values()]

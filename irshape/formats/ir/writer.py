@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
-from xml.sax.saxutils import quoteattr
 
 from ...inference.result import BodyResult, Inference
 from ...model.graph import Body, Layer, Model, Port, PortElsewhere
@@ -21,6 +20,7 @@ from ...ops.tensors import Tensor
 from ...releases import HEADER_BYTES
 from ...types import PartialShape
 from ..atomic import write_together
+from .quoting import quoted
 from .reader import MAX_DEPTH
 
 _INDENT = "\t"
@@ -85,7 +85,7 @@ class _Layout:
 
 def document(model: Model, layout: Places, inference: Inference | None) -> Iterator[str]:
     yield '<?xml version="1.0"?>'
-    attributes = [f"name={quoteattr(model.name)}", f'version="{model.version}"']
+    attributes = [f"name={quoted(model.name)}", f'version="{model.version}"']
     if len(attributes[0].encode()) > HEADER_BYTES // 2:
         attributes.reverse()  # a long name would move the version to where OpenVINO misses it
     yield f"<net {' '.join(attributes)}>"
@@ -125,7 +125,7 @@ def _body(
 def _attributes(
     pairs: Iterator[tuple[str, str]] | tuple[tuple[str, str], ...] | list[tuple[str, str]],
 ) -> str:
-    return " ".join(f"{name}={quoteattr(value)}" for name, value in pairs)
+    return " ".join(f"{name}={quoted(value)}" for name, value in pairs)
 
 
 def layer_lines(
@@ -188,8 +188,8 @@ def _wiring_of_bodies(layer: Layer, inner: str) -> Iterator[str]:
     if back_edges:
         yield f"{inner}<back_edges>"
         yield from (
-            f"{inner}{_INDENT}<edge from-layer={quoteattr(edge.from_layer)} "
-            f"to-layer={quoteattr(edge.to_layer)} />"
+            f"{inner}{_INDENT}<edge from-layer={quoted(edge.from_layer)} "
+            f"to-layer={quoted(edge.to_layer)} />"
             for edge in back_edges
         )
         yield f"{inner}</back_edges>"

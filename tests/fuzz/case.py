@@ -12,6 +12,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "baseline": ("baseline.json",),
     "recording": ("recording.npz",),
     "array": ("x.npy",),
+    "export": ("export/config.json",),
     "argument": ("option", "value"),
 }
 """The kinds of input, and the files of each. An argument has no file: the name of its option (in

@@ -54,6 +54,7 @@ MODEL: dict[str, tuple[tuple[str, ...], ...]] = {
         ("crosscheck", "{}", "--replay", "right.npz", "--force", "-v", *LIMITS[:2]),
     ),
     "inspect": (("inspect", "{}"), ("inspect", "{}", "--format", "json", "--sort", "parameters")),
+    "diff": (("diff", "{}", "right.xml"), ("diff", "right.xml", "{}", "--format", "json")),
     "edit": (
         ("edit", "{}", "--fold", "--clean", "--f16", *OUT),
         ("edit", "{}", "--drop-fake-quantize", "--batch", "1..8", "--compress-to-f16", *OUT),
@@ -180,6 +181,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         for name, data in beside().items():
+            (path / name).parent.mkdir(exist_ok=True)
             (path / name).write_bytes(data)
         self._open: dict[str, tuple[BinaryIO, bytes]] = {}
 

@@ -55,13 +55,14 @@ ROUND = 30_000
 
 
 SHARES = {
-    "ir": 70,
+    "ir": 69,
     "onnx": 9,
     "onednn": 8,
     "configuration": 4,
     "baseline": 2,
     "recording": 3,
     "array": 1,
+    "export": 1,
     "argument": 3,
 }
 """Of a hundred mutants that are drawn without guidance, how many are of which kind."""

@@ -458,5 +458,6 @@ BY_KIND: dict[str, tuple[Mutator, ...]] = {
     "baseline": (values, values, text),
     "recording": (archive, archive, archive, text),
     "array": (text,),
+    "export": (values, values, text),
     "argument": (value, value, option),
 }

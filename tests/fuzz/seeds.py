@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from hostile.mutations import DOCUMENTS, EXAMPLES, ROOT, SMALL
+from ir import Net
 
 import irshape
 
@@ -72,6 +73,19 @@ BASELINE = json.dumps(
                 {"code": "IR301", "layer": "4/then_body/1"},
             ]
         },
+    }
+).encode()
+EXPORT = json.dumps(
+    {
+        "vocab_size": 4,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 2,
+        "hidden_size": 2,
+        "head_dim": 1,
+        "eos_token_id": [0, 1],
+        "pad_token_id": None,
+        "text_config": {"hidden_size": 2},
     }
 ).encode()
 ARGUMENTS: dict[str, tuple[str, ...]] = {
@@ -189,9 +203,26 @@ def sound(text: bytes, weights: bytes) -> Case:
         return Case("ir", (irshape.fix(path).data, weights))
 
 
+def language_model() -> Case:
+    """A model that looks tokens up in a table, and gives logits."""
+    net = Net()
+    tokens = net.parameter("?,?", "i64", name="input_ids")
+    table = net.layer(
+        "Broadcast",
+        [net.constant([0.5, 0.5], "f32"), net.constant([4, 2])],
+        'mode="numpy"',
+        version="opset3",
+    )
+    logits = net.layer("Gather", [table, tokens, net.constant(0)], version="opset8")
+    net.result(logits)
+    text = net.text().replace('id="3" precision', 'id="3" names="logits" precision')
+    return sound(text.encode(), net.weights)
+
+
 def beside() -> dict[str, bytes]:
     """The files that lie in the folder of every mutant."""
     right, weights = sound(*SMALL["ReduceMean"]).parts
+    language, tables = language_model().parts
     wrong = (ROOT / "examples" / "layers" / "wrong" / "wrong_dimension.xml").read_bytes()
     return {
         "right.xml": right,
@@ -199,6 +230,8 @@ def beside() -> dict[str, bytes]:
         "wrong.xml": wrong,
         "x.npy": array(),
         "right.npz": recording(),
+        "export/openvino_model.xml": language,
+        "export/openvino_model.bin": tables,
     }
 
 
@@ -220,6 +253,7 @@ def narrow() -> list[Case]:
         Case("baseline", (BASELINE,)),
         Case("recording", (recording(),)),
         Case("array", (array(),)),
+        Case("export", (EXPORT,)),
         *(
             Case("argument", (option.encode(), value.encode()))
             for option, values in ARGUMENTS.items()

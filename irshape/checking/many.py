@@ -18,6 +18,7 @@ from ..rule_ids import INTERNAL_ERROR, UNREADABLE_FILE, RuleId
 from ..rules.settings import Settings
 from ..settings.configuration import Configuration
 from ..settings.selection import settings
+from ..urls import is_url, without_credentials
 from .one import UnfitValue, validate_file, validate_model
 
 if TYPE_CHECKING:
@@ -127,9 +128,7 @@ def validate_many(
             else:
                 report = next(answers)
                 yield report._replace(
-                    source=StoredSource(os.path.join(here or "", task.path))
-                    if report.diagnostics
-                    else None
+                    source=StoredSource(_path_from(here, task.path)) if report.diagnostics else None
                 )
     finally:
         answers.close()
@@ -171,7 +170,7 @@ def check(task: Task) -> FileReport:
     """
     try:
         report = validate_file(
-            os.path.join(task.folder, task.path) if task.folder and task.path != "-" else task.path,
+            _path_from(task.folder, task.path),
             task.weights,
             task.values,
             settings=task.settings,
@@ -195,14 +194,23 @@ def check(task: Task) -> FileReport:
             f"irshape failed on this file: {type(problem).__name__}: {problem}",
             "a bug in irshape: please report it; IRSHAPE_DEBUG=1 shows where",
         )
-    return report if task.path == "-" else report._replace(path=task.path, source=None)
+    return (
+        report
+        if task.path == "-"
+        else report._replace(path=without_credentials(task.path), source=None)
+    )
+
+
+def _path_from(folder: str | None, path: str) -> str:
+    """A path as seen from a folder; a URL and `-` are seen the same from everywhere."""
+    return path if not folder or path == "-" or is_url(path) else os.path.join(folder, path)
 
 
 def failure(task: Task, rule: RuleId, message: str, help: str) -> FileReport:
     """The report on a file that could not be checked."""
     ignored = rule.code in task.settings.ignored
     return FileReport(
-        task.path,
+        without_credentials(task.path),
         0,
         []
         if ignored

@@ -15,6 +15,7 @@ from ..formats.loading import WeightsChoice, open_model, read_source
 from ..model.graph import Finding, Model, NotReadable
 from ..rules.settings import PLAIN, Settings
 from ..settings.selection import Filter
+from ..urls import is_url
 
 if TYPE_CHECKING:
     from ..formats.loading import Opened
@@ -72,7 +73,8 @@ def validate_file(
     """
     try:
         opened = open_model(path, weights)
-        if cache is not None and not values and os.fspath(path) != "-":
+        cacheable = os.fspath(path) != "-" and not is_url(path)
+        if cache is not None and not values and cacheable:
             return _validate_cached(opened, settings, cache)
         model = read_source(*opened)
     except NotReadable as unreadable:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..urls import is_url, without_credentials
+
 if TYPE_CHECKING:
     from ..model.graph import Model
 
@@ -28,6 +30,8 @@ def expand(paths: Iterable[str], *, only_ir: bool = False) -> list[str]:
     for path in paths:
         if path == "-":
             files.append(path)
+        elif is_url(path):
+            files += _behind(path)
         elif os.path.isdir(path):
             inside = [
                 str(candidate)
@@ -49,8 +53,25 @@ def expand(paths: Iterable[str], *, only_ir: bool = False) -> list[str]:
     if not only_ir:
         return files
     return [
-        path for path in files if path == "-" or not path.endswith(".xml") or holds_ir(Path(path))
+        path
+        for path in files
+        if path == "-" or is_url(path) or not path.endswith(".xml") or holds_ir(Path(path))
     ]
+
+
+def _behind(url: str) -> list[str]:
+    """The models that a URL names: one, or the IRs of a folder or a pattern."""
+    if "*" not in url and os.path.splitext(without_credentials(url))[1]:
+        return [url]
+    from ..formats.remote import list_remote
+
+    try:
+        files = list_remote(url)
+    except OSError as problem:
+        raise click.UsageError(f"'{without_credentials(url)}': {problem.strerror}") from None
+    if not files:
+        raise click.UsageError(f"no IR behind '{without_credentials(url)}'")
+    return files
 
 
 def holds_ir(path: Path) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..spelling import counted
+from ..urls import is_url
 from .common import colour_option, echo, wants_colour, weights_option
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ def command(
         raise click.UsageError("--diff, --in-place and --output exclude each other")
     if in_place and model == "-":
         raise click.UsageError("standard input cannot be changed in place")
+    if in_place and is_url(model):
+        raise click.UsageError("a model behind a URL cannot be changed in place; use --output")
     try:
         fixes = fix(model, weights)
     except ValueError as problem:

@@ -11,6 +11,7 @@ from ..faults import Fault
 from ..model.graph import Finding, Model, NotReadable
 from ..model.source import Source
 from ..rule_ids import SIZE_LIMIT
+from ..urls import is_url, with_suffix, without_credentials
 from . import ir
 from .inputs import InputFormat
 
@@ -39,17 +40,19 @@ def weights_path(model: str, weights: WeightsChoice = "beside") -> str | os.Path
         return None
     if weights != "beside":
         return weights
-    return None if model in ("-", "<stdin>", "") else os.path.splitext(model)[0] + ".bin"
+    return None if model in ("-", "<stdin>", "") else with_suffix(model, ".bin")
 
 
 def open_model(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Opened:
-    """Opens a model; `-` is standard input. `read_source(*opened)` reads it.
+    """Opens a model; a URL is read with fsspec, `-` is standard input.
+
+    `read_source(*opened)` reads it.
 
     Raises `OSError` if the model, or a .bin given by name, cannot be opened, and `NotReadable` if
     the file cannot hold a model.
     """
     name = os.fspath(path)
-    if weights not in ("beside", "none") and not os.path.isfile(weights):
+    if weights not in ("beside", "none") and not (is_url(weights) or os.path.isfile(weights)):
         raise _cannot_open(os.fspath(weights))
     return Opened(open_source(name), weights_path(name, weights))
 
@@ -121,6 +124,11 @@ def open_source(name: str) -> Source:
     if name == "-":
         data = _read(sys.stdin.buffer, 1 << 20)
         shown = "<stdin>"
+    elif is_url(name):
+        from .remote import read_remote
+
+        data = read_remote(name, MAX_XML_BYTES)
+        shown = without_credentials(name)
     else:
         if os.path.exists(name) and not os.path.isfile(name):
             raise _cannot_open(name)

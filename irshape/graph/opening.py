@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..inference.result import BodyResult
 from ..model.graph import Model, Port
 from ..model.pieces import Pieces
+from ..model.ranges import Ranges
 from ..ops import registry
 from .errors import GraphError
 from .nodes import GraphLayer, Input, Output
@@ -22,7 +23,7 @@ def fill(graph: Structure, model: Model, result: BodyResult) -> None:
         if isinstance(data, Pieces):
             graph.bytes.extend(data)
         elif len(data):
-            graph.bytes.add(data)
+            graph.bytes.add(data[:] if isinstance(data, Ranges) else data)
     _fill(graph, result)
 
 

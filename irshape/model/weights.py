@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..types import ElementType, PartialShape
 from .pieces import Pieces
+from .ranges import Ranges
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +54,7 @@ class Weights:
     def __init__(
         self,
         path: str | None,
-        data: bytes | mmap.mmap | Pieces | None,
+        data: bytes | mmap.mmap | Pieces | Ranges | None,
         state: State,
         detail: str = "",
     ) -> None:
@@ -84,7 +85,7 @@ class Weights:
             return Weights(
                 text, None, "unreadable", getattr(problem, "strerror", None) or str(problem)
             )
-        if data[: len(_LFS)] == _LFS:
+        if is_lfs_pointer(data[: len(_LFS)]):
             data.close()
             return Weights(text, None, "lfs")
         return Weights(text, data, "ready")
@@ -121,7 +122,7 @@ class Weights:
 
     def holds(self, offset: int, size: int) -> bool:
         """Whether there are `size` bytes at `offset`."""
-        if isinstance(self.data, Pieces):
+        if isinstance(self.data, (Pieces, Ranges)):
             return self.data.holds(offset, size)
         return (
             self.data is not None and offset >= 0 and size >= 0 and offset + size <= len(self.data)
@@ -134,9 +135,14 @@ class Weights:
             self.reads.add((offset, size))
         return (
             self.data.view(offset, size)
-            if isinstance(self.data, Pieces)
+            if isinstance(self.data, (Pieces, Ranges))
             else memoryview(self.data)[offset : offset + size]
         )
+
+
+def is_lfs_pointer(data: bytes) -> bool:
+    """Whether a file that begins so is a pointer of Git LFS in place of a .bin."""
+    return data.startswith(_LFS)
 
 
 def raw_bytes(constant: Constant) -> bytes | None:

@@ -140,4 +140,4 @@ def test_a_tag_that_is_not_the_version_ends_the_release(checkout: Path) -> None:
     assert done.returncode == 1
     named = [line.split(" ")[0] for line in done.stderr.splitlines()[1:]]
     assert named == ["irshape/version.py", "CITATION.cff", "CHANGELOG.md"]
-    assert "urls" not in (checkout / "pyproject.toml").read_text(encoding="utf-8")
+    assert "[project.urls]" not in (checkout / "pyproject.toml").read_text(encoding="utf-8")

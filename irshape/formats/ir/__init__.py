@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...model.format import Format
 from ...model.graph import Model
 from ...model.source import Source
+from ...urls import is_url
 from ..inputs import InputFormat, WeightsPath
 from .recognition import holds_single_layers, opened_text
 
@@ -26,7 +27,13 @@ def _read(source: Source, weights: WeightsPath) -> Model:
     from .reader import read
 
     model = read(source)
-    model.weights = Weights.open(weights)
+    if weights is not None and is_url(weights):
+        from ..remote import expect_small_constants, open_remote_weights
+
+        model.weights = open_remote_weights(str(weights))
+        expect_small_constants(model)
+    else:
+        model.weights = Weights.open(weights)
     return model
 
 

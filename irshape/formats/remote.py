@@ -1,0 +1,249 @@
+"""Models behind URLs: https, s3, hf and whatever else fsspec reads. The only use of fsspec.
+
+The .xml is read whole. Of the .bin, only the ranges that are asked for are read: those of small
+integer constants, which decide shapes, in few requests. Nothing in a file leads anywhere, redirects
+of HTTP are limited in number, and messages show no credentials.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ..model.ranges import Ranges
+from ..model.weights import Constant, Weights, is_lfs_pointer
+from ..spelling import counted
+from ..urls import without_credentials
+
+if TYPE_CHECKING:
+    from ..model.graph import Model
+
+SECONDS = 120.0
+"""How long one request may take."""
+
+SILENCE = 30.0
+"""How long a server may say nothing."""
+
+REDIRECTS = 5
+SMALL_CONSTANT = 1 << 13
+"""Integer constants of at most so many bytes are expected to decide a shape."""
+
+WHOLE = 1 << 26
+"""A .bin of at most so many bytes is read whole from a server that does not give parts."""
+
+_PIECE = 1 << 20
+
+
+def read_remote(url: str, limit: int) -> bytes:
+    """The bytes of a file, at most one more than the limit. Raises `OSError`."""
+    with _explained(url):
+        filesystem, path = _filesystem(url)
+        # a block size of 0 makes fsspec stream a file of HTTP instead of asking for its parts
+        streamed = {"block_size": 0} if _is_http(url) else {}
+        with filesystem.open(path, "rb", **streamed) as file:
+            return _read(file, limit + 1)
+
+
+def _read(file: Any, limit: int) -> bytes:
+    pieces: list[bytes] = []
+    left = limit
+    while left > 0 and (piece := file.read(min(left, _PIECE))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces)
+
+
+def open_remote_weights(url: str) -> Weights:
+    """The .bin behind a URL. Never raises for what the server says: `state` says what is wrong."""
+    shown = without_credentials(url)
+    try:
+        file = _File(url)
+        if not file.size:
+            return Weights(shown, b"", "empty")
+        if file.size <= SMALL_CONSTANT:
+            data = file.fetch(0, file.size)
+            if is_lfs_pointer(data):
+                return Weights(shown, None, "lfs")
+            return Weights(shown, data, "ready")
+        try:
+            file.fetch(file.size - 1, 1)
+        except _WithoutPartsError:
+            return _whole(url, file.size)
+    except FileNotFoundError:
+        return Weights(shown, None, "missing")
+    except OSError as problem:
+        return Weights(shown, None, "unreadable", problem.strerror or "")
+    return Weights(shown, Ranges(file.size, file.fetch), "ready")
+
+
+def _whole(url: str, size: int) -> Weights:
+    shown = without_credentials(url)
+    if size > WHOLE:
+        why = f"its server gives no parts of a file, and it has {size} bytes; download it"
+        return Weights(shown, None, "unreadable", why)
+    data = read_remote(url, WHOLE)
+    if len(data) != size:
+        return Weights(shown, None, "unreadable", _cut_off(size, len(data)).strerror or "")
+    return Weights(shown, data, "ready")
+
+
+def expect_small_constants(model: Model) -> None:
+    """Tells a remote .bin which constants decide shapes, so that few requests bring them."""
+    weights = model.weights
+    if weights is None or not isinstance(weights.data, Ranges):
+        return
+    spans = []
+    for layer in model.walk():
+        if not layer.is_constant:
+            continue
+        try:
+            constant = Constant.of(layer.items, weights)
+        except ValueError:
+            continue
+        whole = constant.element_type.kind in ("integer", "boolean")
+        if whole and 0 < constant.size <= SMALL_CONSTANT:
+            spans.append((constant.offset, constant.size))
+    weights.data.expect(spans)
+
+
+def list_remote(url: str) -> list[str]:
+    """The .xml files in a folder behind a URL, or those that a pattern names. Raises `OSError`."""
+    with _explained(url):
+        filesystem, path = _filesystem(url)
+        if _is_http(url):
+            raise _RefusedError("a server of HTTP does not list its files; name the model")
+        names = filesystem.glob(path) if "*" in path else filesystem.find(path)
+        return [
+            filesystem.unstrip_protocol(name) for name in sorted(names) if name.endswith(".xml")
+        ]
+
+
+class _RefusedError(OSError):
+    """Why a file cannot be read, in words of ours."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(errno.EIO, reason)
+
+
+class _WithoutPartsError(_RefusedError):
+    """The server gives no parts of a file."""
+
+
+class _File:
+    """A file behind a URL, read in parts."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        with _explained(url):
+            filesystem, path = _filesystem(url)
+            size = filesystem.info(path).get("size")
+        if size is None:
+            raise _RefusedError("its server does not say how large it is")
+        self.size = int(size)
+
+    def fetch(self, offset: int, size: int) -> bytes:
+        """`size` bytes at `offset`. Raises `OSError` for fewer."""
+        with _explained(self.url):
+            filesystem, path = _filesystem(self.url)
+            if _is_http(self.url):
+                data = self._part(filesystem, path, offset, size)
+            else:
+                data = filesystem.cat_file(path, start=offset, end=offset + size)
+            if len(data) != size:
+                raise _cut_off(size, len(data))
+            return bytes(data)
+
+    def _part(self, filesystem: Any, path: str, offset: int, size: int) -> bytes:
+        """A part of a file of HTTP; no more is read, whatever the server sends."""
+        with filesystem.open(
+            path, "rb", block_size=_PIECE, cache_type="none", size=self.size
+        ) as file:
+            file.seek(offset)
+            try:
+                return bytes(file.read(size))
+            except ValueError:
+                raise _WithoutPartsError("its server gives no parts of a file") from None
+
+
+def _cut_off(promised: int, sent: int) -> _RefusedError:
+    return _RefusedError(f"its server promised {counted(promised, 'byte')} and sent {sent}")
+
+
+@contextmanager
+def _explained(url: str) -> Iterator[None]:
+    """Turns what fsspec and its backends raise into an `OSError` that shows no credentials."""
+    shown = without_credentials(url)
+    try:
+        yield
+    except FileNotFoundError as problem:
+        cause = problem.__cause__  # whatever goes wrong, fsspec's HTTP finds no file
+        if isinstance(cause, Exception) and getattr(cause, "status", None) not in (404, 410):
+            raise OSError(errno.EIO, _reason(cause), shown) from None
+        raise FileNotFoundError(errno.ENOENT, "no such file", shown) from None
+    except _WithoutPartsError:
+        raise
+    except Exception as problem:
+        number = problem.errno if isinstance(problem, OSError) and problem.errno else errno.EIO
+        raise OSError(number, _reason(problem), shown) from None
+
+
+def _reason(problem: Exception) -> str:
+    """What happened, without the text of exceptions that quote URLs."""
+    if isinstance(problem, _RefusedError):
+        return problem.strerror or ""
+    if isinstance(problem, ImportError):
+        return str(problem)
+    names = {
+        "TooManyRedirects": f"its server redirects more than {REDIRECTS} times",
+        "ClientPayloadError": "its server sent less than it promised",
+    }
+    kind = type(problem).__name__
+    if kind in names:
+        return names[kind]
+    status = getattr(problem, "status", None)
+    if status == 416:  # the range is not in the file
+        return "its server has less than it promised"
+    if isinstance(status, int):
+        return f"its server answered {status}"
+    if isinstance(problem, TimeoutError) or "timeout" in type(problem).__name__.lower():
+        return f"its server took too long (limits: {SILENCE:.0f} s of silence, {SECONDS:.0f} s)"
+    if "Connect" in kind:
+        return "its server cannot be reached"
+    if isinstance(problem, ValueError) and "Protocol not known" in str(problem):
+        return "no such protocol"
+    return f"it cannot be read ({kind})"
+
+
+@cache
+def _http() -> Any:
+    import aiohttp
+    import fsspec
+
+    timeout = aiohttp.ClientTimeout(total=SECONDS, sock_connect=SILENCE, sock_read=SILENCE)
+    return fsspec.filesystem(
+        "https",
+        client_kwargs={"timeout": timeout},
+        max_redirects=REDIRECTS,
+        skip_instance_cache=True,
+    )
+
+
+def _is_http(url: str) -> bool:
+    return url.partition("://")[0].lower() in ("http", "https")
+
+
+def _filesystem(url: str) -> tuple[Any, str]:
+    """The filesystem of a URL and the path in it. Raises what fsspec raises."""
+    try:
+        import fsspec
+    except ImportError:
+        raise ImportError("URLs need fsspec: pip install 'irshape[remote]'") from None
+    if "::" in url:
+        raise _RefusedError("URLs of several parts ('::') are not read")
+    if _is_http(url):
+        return _http(), url
+    filesystem, path = fsspec.core.url_to_fs(url)
+    return filesystem, path

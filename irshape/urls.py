@@ -1,0 +1,36 @@
+"""URLs in place of paths: recognised, shown without credentials, with another suffix."""
+
+from __future__ import annotations
+
+import os
+import re
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+"""Schemes have two letters at least; `C:` is a drive."""
+
+
+def is_url(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is a URL."""
+    return isinstance(path, str) and _URL.match(path) is not None
+
+
+def without_credentials(path: str) -> str:
+    """A path, or a URL as messages show it: without user and password, query and fragment.
+
+    Signed URLs carry their signature in the query.
+    """
+    if not is_url(path):
+        return path
+    scheme, separator, rest = path.partition("://")
+    rest = re.split(r"[?#]", rest, maxsplit=1)[0]
+    place, slash, name = rest.partition("/")
+    return f"{scheme}{separator}{place.rpartition('@')[2]}{slash}{name}"
+
+
+def with_suffix(path: str, suffix: str) -> str:
+    """A path or a URL with another suffix of its file's name; the query of a URL stays."""
+    if not is_url(path):
+        return os.path.splitext(path)[0] + suffix
+    end = re.search(r"[?#]|$", path)
+    assert end is not None
+    return os.path.splitext(path[: end.start()])[0] + suffix + path[end.start() :]

@@ -8,8 +8,8 @@ dynamic rank. Source of the rules: OpenVINO's `Dimension`, `Interval` and `Parti
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import ClassVar, Final, Union, overload
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar, Final, Union, overload
 
 UNBOUNDED: Final = 2**63 - 1
 """The upper bound of a dimension without one; arithmetic on bounds saturates there."""
@@ -154,25 +154,26 @@ def _up(number: int) -> int:
 class Dimension:
     """The size of one axis as an interval `[low, high]`; static when the two are equal.
 
-    `symbol` names an unknown size that several dimensions share. It takes no part in equality;
-    nothing sets it yet. Operators follow OpenVINO's interval arithmetic: bounds saturate at
-    `UNBOUNDED`, and a difference is never negative.
+    Operators follow OpenVINO's interval arithmetic: bounds saturate at `UNBOUNDED`, and a
+    difference is never negative. A subclass also knows the size as an expression.
     """
 
-    __slots__ = ("high", "low", "symbol")
+    __slots__ = ("high", "low")
 
     low: int
     high: int
-    symbol: str | None
+    symbolic: ClassVar[bool] = False
+    """Whether the size is known as an expression, too."""
+    expression: Any
+    """That expression, of a dimension that is symbolic."""
 
-    def __init__(self, low: int, high: int | None = None, symbol: str | None = None) -> None:
+    def __init__(self, low: int, high: int | None = None) -> None:
         if high is None:
             high = low
         if low < 0 or high < low:
             raise ValueError(f"no dimension has the bounds {low}..{high}")
         self.low = _up(low)
         self.high = _up(high)
-        self.symbol = symbol
 
     @staticmethod
     def of(size: DimensionLike) -> Dimension:
@@ -210,6 +211,8 @@ class Dimension:
         """The sizes that both allow, or None where there are none."""
         if self is other:
             return self
+        if other.symbolic and not self.symbolic:
+            return other.merge(self)
         low = self.low if self.low > other.low else other.low
         high = self.high if self.high < other.high else other.high
         return Dimension(low, high) if low <= high else None
@@ -219,6 +222,8 @@ class Dimension:
 
     def broadcast(self, other: Dimension) -> Dimension | None:
         """The dimension that the two make under NumPy's broadcasting, or None where they cannot."""
+        if other.symbolic and not self.symbolic:
+            return other.broadcast(self)
         here, there = self.contains(1), other.contains(1)
         if here and there:
             return Dimension(min(self.low, other.low), max(self.high, other.high))
@@ -227,6 +232,21 @@ class Dimension:
         if there:
             return self
         return self.merge(other)
+
+    def at_least(self, other: Dimension | int) -> Dimension:
+        """This dimension, where the layer at work is refused if it is smaller than `other`."""
+        return self
+
+    def multiple_of(self, divisor: int) -> Dimension:
+        """This dimension, where the layer at work is refused if `divisor` does not divide it."""
+        return self
+
+    def followed(self, interval: Dimension, rule: Callable[[Any], Any]) -> Dimension:
+        """The dimension that a rule makes of this one, whose interval is known already.
+
+        The rule is applied where this size is known as an expression, which then stands for it.
+        """
+        return interval
 
     def union(self, other: Dimension) -> Dimension:
         """The smallest interval that holds the sizes of both."""

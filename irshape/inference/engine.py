@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ..model.graph import Model
 from ..types import PartialShape, ShapeLike
@@ -11,21 +11,52 @@ from .walk import BodyEngine
 
 
 def infer(
-    model: Model, shapes: Mapping[str, ShapeLike] | None = None, *, compare: bool = False
+    model: Model,
+    shapes: Mapping[str, ShapeLike] | None = None,
+    *,
+    compare: bool = False,
+    symbols: bool = False,
+    assume: Iterable[str] = (),
 ) -> Inference:
     """Infers a model.
 
     shapes: shapes that replace those of inputs, by tensor name, layer name or id. compare: record
     the declared ports that differ from what is inferred, and go on behind such a port from what
-    its consumer repeats. Raises `ValueError` for a name in `shapes` that no input has.
+    its consumer repeats. symbols: also infer what dimensions are in terms of named sizes; then
+    texts in `shapes` may name dimensions, `[batch,seq]`. assume: conditions on the named sizes.
+    Raises `ValueError` for a name in `shapes` that no input has.
     """
+    if symbols and model.kind != "layers":
+        return _with_symbols(model, shapes or {}, assume)
     engine = BodyEngine(model)
     if model.kind == "layers":
         from .fragments import infer_fragments
 
         return Inference(model, infer_fragments(engine, compare=compare))
-    overrides = _input_shapes(model, shapes or {})
+    overrides = _input_shapes(model, shapes) if shapes else {}
     return Inference(model, engine.infer_body(model.net, overrides, compare=compare))
+
+
+def _with_symbols(
+    model: Model, shapes: Mapping[str, ShapeLike], assume: Iterable[str]
+) -> Inference:
+    from .symbolic import infer_symbolic, parse_named_shape
+
+    plain: dict[str, ShapeLike] = {}
+    names = {}
+    for name, shape in shapes.items():
+        if isinstance(shape, str):
+            plain[name], names[name] = parse_named_shape(shape)
+        else:
+            plain[name] = shape
+    by_id = _input_ids(model, names)
+    result, sizes = infer_symbolic(
+        model,
+        _input_shapes(model, plain),
+        {by_id[name]: given for name, given in names.items()},
+        assume,
+    )
+    return Inference(model, result, sizes)
 
 
 def _input_shapes(model: Model, shapes: Mapping[str, ShapeLike]) -> dict[str, PartialShape]:
@@ -33,18 +64,20 @@ def _input_shapes(model: Model, shapes: Mapping[str, ShapeLike]) -> dict[str, Pa
 
     A tensor name is preferred to a layer name, and that to an id.
     """
-    if not shapes:
-        return {}
+    ids = _input_ids(model, shapes)
+    return {ids[name]: PartialShape.of(shape) for name, shape in shapes.items()}
+
+
+def _input_ids(model: Model, names: Iterable[str]) -> dict[str, str]:
+    """The ids of Parameters by what users call them. Raises `ValueError` for an unknown name."""
     parameters = model.parameters
     ids = {layer.id: layer.id for layer in parameters}
     ids.update((layer.name, layer.id) for layer in parameters)
     for layer in parameters:
         for port in layer.outputs:
             ids.update(dict.fromkeys(port.tensor_names, layer.id))
-    by_id = {}
-    for name, shape in shapes.items():
+    for name in names:
         if name not in ids:
             known = ", ".join(sorted({layer.name for layer in parameters})) or "none"
             raise ValueError(f"the model has no input '{name}' (its inputs: {known})")
-        by_id[ids[name]] = PartialShape.of(shape)
-    return by_id
+    return ids

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..faults import Fault
 from ..model.graph import Body, Layer, Model
@@ -12,6 +12,12 @@ from ..model.wiring import Wiring
 from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
+
+if TYPE_CHECKING:
+    from ..symbols.expressions import Expression
+    from .symbolic import NamedSizes
+
+    Expressions = tuple[Expression | None, ...]
 
 
 class Mismatch(NamedTuple):
@@ -39,7 +45,16 @@ class Observation(NamedTuple):
 class BodyResult:
     """What was inferred of one body. Layers are given by their position in `body.layers`."""
 
-    __slots__ = ("body", "inner", "inputs", "observations", "outputs", "unsure", "wiring")
+    __slots__ = (
+        "body",
+        "expressions",
+        "inner",
+        "inputs",
+        "observations",
+        "outputs",
+        "unsure",
+        "wiring",
+    )
 
     def __init__(self, body: Body, wiring: Wiring) -> None:
         self.body = body
@@ -49,6 +64,9 @@ class BodyResult:
         self.observations: list[Observation] = []
         self.inner: dict[int, dict[str, BodyResult]] = {}
         """The results of the bodies inside a layer, by tag."""
+        self.expressions: list[tuple[Expressions | None, ...]] | None = None
+        """What the dimensions of the outputs are in terms of named sizes, where that was asked for;
+        None for a dynamic rank."""
         self.unsure: set[int] = set()
         """Layers whose outputs rest on what some layer declares, not on inference alone."""
 
@@ -79,9 +97,10 @@ class Inference:
     `str()` lists them, a line for each layer.
     """
 
-    def __init__(self, model: Model, result: BodyResult) -> None:
+    def __init__(self, model: Model, result: BodyResult, sizes: NamedSizes | None = None) -> None:
         self.model = model
         self.result = result
+        self._sizes = sizes
         self._outputs: dict[Layer | str, tuple[Tensor, ...]] | None = None
 
     @property
@@ -108,7 +127,14 @@ class Inference:
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `irshape infer --format json` prints."""
-        return {"version": 1, "model": self.model.path, "layers": list(_rows(self.result))}
+        document: dict[str, Any] = {
+            "version": 1,
+            "model": self.model.path,
+            "layers": list(_rows(self.result)),
+        }
+        if self._sizes is not None:
+            document["symbols"] = self._sizes.to_dict()
+        return document
 
     def __str__(self) -> str:
         lines = []
@@ -132,14 +158,24 @@ def _observations(result: BodyResult) -> Iterator[Observation]:
             yield from _observations(inner)
 
 
+def written(known: Expressions | None) -> list[str | None] | None:
+    """The dimensions of an output as JSON has them."""
+    if known is None:
+        return None
+    return [None if expression is None else str(expression) for expression in known]
+
+
 def _rows(result: BodyResult) -> Iterator[dict[str, Any]]:
     """A JSON object for each layer, bodies included."""
     for position, layer in enumerate(result.body.layers):
         ports = layer.inputs[:1] if layer.is_result else layer.outputs
-        outputs = [
+        outputs: list[dict[str, Any]] = [
             {"port": port.id, "element_type": str(tensor.element_type), "shape": str(tensor.shape)}
             for port, tensor in zip(ports, result.outputs[position], strict=False)
         ]
+        if result.expressions is not None:
+            for output, known in zip(outputs, result.expressions[position], strict=False):
+                output["symbols"] = written(known)
         yield {**layer.reference, "outputs": outputs}
         for inner in result.inner.get(position, {}).values():
             yield from _rows(inner)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ..faults import Fault, fault, require
 from ..rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, OPERATION_CONSTRAINT
@@ -16,6 +17,9 @@ from .kinds import FLOAT, INT, Choice
 from .lazy import Array, np
 from .tensors import Number, Tensor
 
+if TYPE_CHECKING:
+    from ..symbols.expressions import Expression
+
 
 class ReLU(UnaryWithValue):
     """The input, but 0 where it is negative. Specification: ReLU-1."""
@@ -27,6 +31,9 @@ class ReLU(UnaryWithValue):
 
     def exact(self, data: Number) -> Number:
         return max(data, 0)
+
+    def symbolic(self, data: Expression) -> Expression | None:
+        return data.maximum(0)
 
     def of(self, data: Array) -> Array:
         return (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..types import ElementType
 from .conversion import plain
 from .declaration import ANY, operand
@@ -10,7 +12,27 @@ from .intervals import Interval
 from .lazy import Array, np
 from .tensors import Number, Tensor
 
+if TYPE_CHECKING:
+    from ..symbols.expressions import Expression
+
 TRUTH = ElementType.of("boolean")
+
+
+def _equal(a: Expression, b: Expression, *, then: int) -> Expression | None:
+    """`then` where the two are surely equal, its opposite where they surely differ."""
+    facts = a.facts
+    if a == b:
+        return facts.number(then)
+    apart = facts.at_least(a, b + 1) or facts.at_least(b, a + 1)
+    return facts.number(1 - then) if apart and (a - b).is_whole else None
+
+
+def _at_least(a: Expression, b: Expression, *, then: int) -> Expression | None:
+    """`then` where `a >= b` for sure, its opposite where that is surely wrong."""
+    facts = a.facts
+    if facts.at_least(a, b):
+        return facts.number(then)
+    return facts.number(1 - then) if facts.at_least(b, a + 1) else None
 
 
 class ElementwiseComparison(Binary):
@@ -34,6 +56,9 @@ class Equal(ElementwiseComparison):
     def exact(self, a: Number, b: Number) -> Number:
         return a == b
 
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
+        return _equal(a, b, then=1)
+
     def bounds(self, a: Interval, b: Interval) -> Interval:
         return 0, a[0] <= b[1] and b[0] <= a[1]
 
@@ -48,6 +73,9 @@ class NotEqual(ElementwiseComparison):
 
     def exact(self, a: Number, b: Number) -> Number:
         return a != b
+
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
+        return _equal(a, b, then=0)
 
     def bounds(self, a: Interval, b: Interval) -> Interval:
         return a[0] > b[1] or b[0] > a[1], 1
@@ -65,6 +93,9 @@ class Less(ElementwiseComparison):
     def exact(self, a: Number, b: Number) -> Number:
         return a < b
 
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
+        return _at_least(a, b, then=0)
+
     def of(self, a: Array, b: Array) -> Array:
         return np.less(a, b)
 
@@ -77,6 +108,9 @@ class LessEqual(ElementwiseComparison):
 
     def exact(self, a: Number, b: Number) -> Number:
         return a <= b
+
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
+        return _at_least(b, a, then=1)
 
     def of(self, a: Array, b: Array) -> Array:
         return np.less_equal(a, b)
@@ -91,6 +125,9 @@ class Greater(ElementwiseComparison):
     def exact(self, a: Number, b: Number) -> Number:
         return a > b
 
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
+        return _at_least(b, a, then=0)
+
     def of(self, a: Array, b: Array) -> Array:
         return np.greater(a, b)
 
@@ -103,6 +140,9 @@ class GreaterEqual(ElementwiseComparison):
 
     def exact(self, a: Number, b: Number) -> Number:
         return a >= b
+
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
+        return _at_least(a, b, then=1)
 
     def of(self, a: Array, b: Array) -> Array:
         return np.greater_equal(a, b)

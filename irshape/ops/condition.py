@@ -37,7 +37,12 @@ class Select(Broadcasting):
             (then, second),
             (otherwise, third + self.trailing(rank, len(third))),
         ]
-        return mapped(self.exact, self.bounds, operands, outputs[0])
+        value = mapped(self.exact, self.bounds, operands, outputs[0])
+        if value is None or not (then.known_by_name or otherwise.known_by_name):
+            return value
+        from .symbolic import chosen
+
+        return chosen(value, operands, outputs[0])
 
     def exact(self, cond: Number, then: Number, otherwise: Number) -> Number:
         return then if cond else otherwise

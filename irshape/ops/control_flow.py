@@ -454,9 +454,17 @@ class Loop(Iteration):
         results = view.run(parameters)
         count = self.count(trip_count, self.goes_on(view, condition, results, given))
         results = self.settled(view, parameters, results, count)
+        times: Dimension | int | None = count
+        if (
+            count is None
+            and trip_count.known_by_name
+            and self.goes_on(view, condition, results, given)
+        ):
+            assert trip_count.value is not None
+            times = trip_count.value.dimension(0)
         return tuple(
             self.collected(
-                binding, results.get(binding.internal, UNKNOWN), count, never=starts is False
+                binding, results.get(binding.internal, UNKNOWN), times, never=starts is False
             )
             for binding in connected(view)
         )
@@ -574,7 +582,7 @@ class Loop(Iteration):
         return results
 
     def collected(
-        self, binding: PortBinding, result: Tensor, count: int | None, *, never: bool
+        self, binding: PortBinding, result: Tensor, count: Dimension | int | None, *, never: bool
     ) -> Tensor:
         """An output: the result of the last iteration, or of all of them one after the other.
 
@@ -650,7 +658,9 @@ class TensorIterator(Iteration):
                 shape = tensor.shape if binding.axis is None else self.sliced_shape(binding, tensor)
                 parameters[binding.internal] = Tensor(view.declared_type(binding.internal), shape)
         results = view.run(parameters)
-        count = self.count(view, inputs)
+        count: Dimension | int | None = self.count(view, inputs)
+        if count is None:
+            count = self.symbolic_count(view, inputs)
         return tuple(
             self.collected(binding, results.get(binding.internal, UNKNOWN), count)
             for binding in connected(view)
@@ -704,13 +714,45 @@ class TensorIterator(Iteration):
         count = self.count(bodies["body"], tuple(inputs))
         return {"body": DYNAMIC if count is None else Dimension(max(count, 0))}
 
-    def collected(self, binding: PortBinding, result: Tensor, count: int | None) -> Tensor:
+    def symbolic_count(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> Dimension | None:
+        """The number of iterations, where it is known as an expression of named sizes."""
+        sliced = [
+            binding
+            for binding in view.inputs
+            if binding.axis is not None
+            and binding.external is not None
+            and inputs[binding.external].rank is not None
+        ]
+        if not sliced:
+            return None
+        last = max(sliced, key=lambda binding: binding.external or 0)
+        size = inputs[last.external or 0].shape[last.axis or 0]
+        first, end = sorted((last.start, last.end))
+        if first >= 0 or end < 0:  # both count from the same end of the axis
+            return None
+        return size.followed(
+            DYNAMIC,
+            lambda whole: (
+                (whole + first - end + 1) // last.part_size
+                if whole.facts.assume_at_least(whole + first, whole.facts.number(end))
+                else None
+            ),
+        )
+
+    def collected(
+        self, binding: PortBinding, result: Tensor, count: Dimension | int | None
+    ) -> Tensor:
         """An output: the result of the last iteration, or of all of them one after the other."""
         if binding.axis is None or result.shape.dims is None:
             return Tensor(result.element_type, result.shape)
         axis = self.output_axis(binding, result)
         dims = list(result.shape.dims) or [DYNAMIC]
-        dims[axis] = DYNAMIC if count is None else Dimension(max(count * binding.part_size, 0))
+        if count is None:
+            dims[axis] = DYNAMIC
+        elif isinstance(count, int):
+            dims[axis] = Dimension(max(count * binding.part_size, 0))
+        else:
+            dims[axis] = count * max(binding.part_size, 0) if count.symbolic else DYNAMIC
         return Tensor(result.element_type, dims)
 
     def check(self, *inputs: Tensor, bodies: dict[str, BodyView[Tensor]]) -> Iterator[Fault]:

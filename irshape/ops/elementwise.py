@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..faults import Violation
 from ..rule_ids import INPUT_SHAPES
@@ -13,6 +13,9 @@ from .intervals import Interval, corners, mapped
 from .kinds import INT, Choice, Malformed
 from .lazy import Array, np
 from .tensors import Number, Tensor, Value
+
+if TYPE_CHECKING:
+    from ..symbols.expressions import Expression
 
 FLOATING: Final = REAL - types("nf4")
 """What OpenVINO takes for floating-point: nf4 it does not."""
@@ -133,6 +136,7 @@ class Binary(Broadcasting):
             self.bounds,
             [(a, here), (b, there + self.trailing(len(here), len(there)))],
             outputs[0],
+            self.symbolic if a.element_type.is_integer else self.symbolic_real,
         )
 
     def exact(self, a: Number, b: Number) -> Number:
@@ -144,6 +148,14 @@ class Binary(Broadcasting):
 
     def bounds(self, a: Interval, b: Interval) -> Interval:
         return corners(self.exact, a, b)
+
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
+        """The operation on expressions of named sizes; None where the result is not one."""
+        return None
+
+    def symbolic_real(self, a: Expression, b: Expression) -> Expression | None:
+        """The operation on expressions that are real numbers."""
+        return self.symbolic(a, b)
 
     def evaluate(self, a: Array, b: Array) -> Array:
         b = self.aligned(a, b)
@@ -202,7 +214,9 @@ class UnaryWithValue(Unary):
     def infer_value(self, data: Tensor, outputs: tuple[Tensor, ...]) -> Value | None:
         shape = data.shape.static
         return (
-            None if shape is None else mapped(self.exact, self.bounds, [(data, shape)], outputs[0])
+            None
+            if shape is None
+            else mapped(self.exact, self.bounds, [(data, shape)], outputs[0], self.symbolic)
         )
 
     def exact(self, data: Number) -> Number:
@@ -214,6 +228,10 @@ class UnaryWithValue(Unary):
 
     def bounds(self, data: Interval) -> Interval:
         return corners(self.exact, data)
+
+    def symbolic(self, data: Expression) -> Expression | None:
+        """The operation on an expression of named sizes; None where the result is not one."""
+        return None
 
 
 def computed(result: Array, like: Array) -> Array:

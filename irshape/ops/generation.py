@@ -87,7 +87,12 @@ class RangeBase(Operation):
                 actual=exact[0],
                 rule=INPUT_VALUE,
             )
-        return Tensor(element_type, PartialShape([self.size(self.bounds(start, stop, step))]))
+        size = self.size(self.bounds(start, stop, step))
+        if start.known_by_name or stop.known_by_name:
+            from .symbolic import range_size
+
+            size = range_size(start, stop, step, size)
+        return Tensor(element_type, PartialShape([size]))
 
     def size(self, bounds: list[tuple[Number, Number]] | None) -> Dimension:
         """The number of elements: it grows with the distance and shrinks with the step, so the
@@ -136,6 +141,10 @@ class RangeBase(Operation):
                 and not least <= min(lower[0], lower[-1]) <= max(upper[0], upper[-1]) <= most
             ):
                 return None
+        if start.known_by_name:
+            from .symbolic import range_value
+
+            return range_value(start, step, lower, upper)
         return Value(lower, upper)
 
     def evaluate(self, start: Array, stop: Array, step: Array) -> Array:

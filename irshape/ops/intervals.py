@@ -11,9 +11,13 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from ..types import INT64_MIN, UNBOUNDED, ElementType
 from .tensors import Number, Tensor, Value
+
+if TYPE_CHECKING:
+    from ..symbols.expressions import Expression
 
 Interval = tuple[Number, Number]
 EVERYTHING: Interval = (-math.inf, math.inf)
@@ -94,11 +98,13 @@ def mapped(
     bounds: Callable[..., Interval],
     operands: Sequence[tuple[Tensor, tuple[int, ...]]],
     output: Tensor,
+    symbolic: Callable[..., Expression | None] | None = None,
 ) -> Value | None:
     """The value of an elementwise operation of tensors with these (aligned) shapes: `exact` of
     known elements, `bounds` of the intervals of others.
 
-    Both raise one of `UNDEFINED` where nothing is known.
+    Both raise one of `UNDEFINED` where nothing is known. `symbolic` is the operation on expressions
+    of named sizes; without it, or where it gives None, what an element is in terms of them is lost.
     """
     target, element_type = output.shape.static, output.element_type
     if (
@@ -130,7 +136,13 @@ def mapped(
             low, high = widest(element_type)
         lower.append(low)
         upper.append(high)
-    return Value(lower) if lower == upper else Value(lower, upper)
+    if lower == upper:
+        return Value(lower)
+    if symbolic is not None and any(value and value.expressions for value in values):
+        from .symbolic import followed
+
+        return followed(symbolic, [v for v in values if v is not None], lower, upper, element_type)
+    return Value(lower, upper)
 
 
 def spread(value: Value, shape: tuple[int, ...], target: tuple[int, ...]) -> Value | None:

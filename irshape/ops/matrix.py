@@ -66,7 +66,11 @@ class MatMul(Operation):
             there[-2:] = there[:-3:-1]
         rows, inner = ([ONE] * (len(here) == 1) + here)[-2:]
         other, columns = (there + [ONE] * (len(there) == 1))[-2:]
-        if inner.is_static and other.is_static and inner.low != other.low:
+        if (inner.is_static and other.is_static and inner.low != other.low) or (
+            (inner.symbolic or other.symbolic)
+            and inner.compatible(other)
+            and inner.merge(other) is None
+        ):
             names = [
                 name + (" transposed" if swapped and len(dims) > 1 else "")
                 for name, swapped, dims in (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from ..faults import Fault, fault, require
 from ..rule_ids import ATTRIBUTE_VALUE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
@@ -15,6 +15,9 @@ from .kinds import BOOLEAN, INDEX_TYPE, INT, NATURALS, Choice, TypeName
 from .lazy import Array, np
 from .tensors import Tensor
 from .windows import PAD_TYPES, SAME, dimension_of, padded, same_padding
+
+if TYPE_CHECKING:
+    from ..symbols.expressions import Expression
 
 Sizes = tuple[int, ...] | None
 """A size for each spatial axis; None or nothing for the default along all of them."""
@@ -141,7 +144,8 @@ class Pooling(Operation):
 
     def steps(self, data: PartialShape, axis: int, dim: Dimension) -> Dimension:
         if dim.is_dynamic and self.auto_pad in SAME:
-            return DYNAMIC  # OpenVINO's padding is for one size only
+            # OpenVINO's padding is for one size only
+            return dim.followed(DYNAMIC, lambda size: self.symbolic_same(axis, size))
         along = self.along(axis, dim.low)
         room = dim + dimension_of(along.begin + along.end)
         if dim.is_static:
@@ -174,7 +178,41 @@ class Pooling(Operation):
             )  # as OpenVINO goes on with a negative one
         padding_ = along.begin + along.end
         high = UNBOUNDED if room.high == UNBOUNDED else self.count(along, room.high - padding_)
-        return Dimension(self.count(along, room.low - padding_), high)
+        room.at_least(along.span)
+        return dim.followed(
+            Dimension(self.count(along, room.low - padding_), high),
+            lambda size: self.symbolic_count(along, size),
+        )
+
+    def symbolic_count(self, along: Along, size: Expression) -> Expression | None:
+        """`count` for a size that is an expression."""
+        room = (size + (along.begin + along.end - along.span)).maximum(0)
+        if self.rounding_type == "floor":
+            return room // along.stride + 1
+        count = (room + (along.stride - 1)) // along.stride + 1
+        if self.rounding_type == "ceil":
+            return count
+        if along.end > along.span or not size.facts.assume_at_least(
+            size + along.begin, size.facts.number(1)
+        ):
+            return None
+        # the last window starts before the padding at the end
+        starts = (size + (along.begin + along.stride - 1)) // along.stride
+        return count.minimum(starts.maximum(1))
+
+    def symbolic_same(self, axis: int, size: Expression) -> Expression | None:
+        """The number of windows where `auto_pad` makes room for them."""
+        kernel, stride, facts = self.kernel[axis], self.strides[axis], size.facts
+        span = (kernel - 1) * (self.dilations[axis] if self.dilations else 1) + 1
+        if stride < 1 or not facts.assume_at_least(size, facts.number(1)):
+            return None
+        steps = (size + (stride - 1)) // stride
+        if span >= stride:
+            return steps
+        if self.rounding_type == "ceil_torch":
+            return None
+        padding = ((steps - 1) * stride + span - size).maximum(0)
+        return self.symbolic_count(Along(span, stride, 1, 0, 0), size + padding)
 
     def count(self, along: Along, size: int) -> int:
         """How many windows there are along an axis of that size; 1 at least."""

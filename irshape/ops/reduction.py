@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Iterator
 
 from ..faults import Fault, fault, require
@@ -165,7 +166,12 @@ class ReduceSum(Reduction):
             return None
         if not axes.known:
             return data.value
-        return Value([clipped(sum(data.value.lower))], [clipped(sum(data.value.upper))])
+        low, high = clipped(sum(data.value.lower)), clipped(sum(data.value.upper))
+        if data.known_by_name:
+            from .symbolic import combined
+
+            return combined(data.value, operator.add, low, high)
+        return Value([low], [high])
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:
         return np.asarray(
@@ -198,6 +204,10 @@ class ReduceProd(Reduction):
         for a, b in zip(data.value.lower, data.value.upper, strict=True):
             corners = [low * a, low * b, high * a, high * b]
             low, high = clipped(min(corners)), clipped(max(corners))
+        if data.known_by_name:
+            from .symbolic import combined
+
+            return combined(data.value, operator.mul, low, high)
         return Value([low], [high])
 
     def reduce(self, data: Array, axes: tuple[int, ...]) -> Array:

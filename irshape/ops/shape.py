@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..faults import Fault, Violation, fault, require
 from ..rule_ids import INPUT_VALUE
@@ -11,7 +11,7 @@ from .axes import listed, normalized_axis, of_length, product
 from .declaration import ANY, INTEGER, NUMERIC, Operation, attribute, operand
 from .kinds import BOOLEAN, INDEX_TYPE
 from .lazy import Array, np
-from .tensors import Number, Tensor, Value
+from .tensors import Number, Tensor, Value, expressions_of
 
 INT32_MAX = 2**31 - 1
 
@@ -33,6 +33,7 @@ class ShapeOf(Operation):
         return Value(
             (dim.low if dim.low < limit else 0 for dim in data.shape),
             (dim.high if dim.high < limit else UNBOUNDED for dim in data.shape),
+            expressions_of(data.shape),
         )
 
     def evaluate(self, data: Array) -> Array:
@@ -103,8 +104,11 @@ class Reshape(Reinterpretation):
                     ours[index] = ONE
                 dims.append(data.shape[index] if data.rank is not None else DYNAMIC)
             else:
-                dims.append(dim)
-                theirs.append(dim)
+                given = dim
+                if self.special_zero and dim.symbolic:
+                    given = _copied_or_given(dim, data.shape, index)
+                dims.append(given)
+                theirs.append(given)
         if data.rank is None:
             # OpenVINO counts on at least one element here
             ours = [DYNAMIC if self.special_zero and 0 in wanted else Dimension(1, UNBOUNDED)]
@@ -126,6 +130,8 @@ class Reshape(Reinterpretation):
                 expected=f"{data.shape.size} elements",
                 actual=f"{result.size} elements",
             )
+        if minus_one is None and (total.all.symbolic or known.all.symbolic):
+            total.whole.merge(known.whole)
         return Tensor(data.element_type, result)
 
     def left_over(
@@ -148,6 +154,10 @@ class Reshape(Reinterpretation):
             high = there.high // taken.low if there.high != UNBOUNDED and taken.low else UNBOUNDED
             low = -(-there.low // taken.high) if taken.high else there.low
             size = Dimension(low, high) if low <= high else None
+            if size is not None and (there.symbolic or taken.symbolic):
+                from ..symbols.dimensions import exact_quotient
+
+                size = exact_quotient(there, taken, size)
         if size is None and not known.fixed:
             return DYNAMIC
         if size is None:
@@ -186,6 +196,15 @@ class Reshape(Reinterpretation):
         return data.reshape(sizes)
 
 
+def _copied_or_given(dim: Dimension, data: PartialShape, index: int) -> Dimension:
+    """A size in the pattern that might be 0, which copies a dimension: it is taken not to be."""
+    from ..symbols.dimensions import positive
+
+    if data.rank is not None and index < data.rank and data[index] == dim:
+        return dim
+    return positive(dim)
+
+
 class _Product:
     """The product of some dimensions: of the static ones, and of all that must be compared."""
 
@@ -195,6 +214,8 @@ class _Product:
         for dim in dims:
             if dim.is_dynamic:
                 self.all = self.all * dim
+        self.whole = self.all * self.fixed
+        """All of them, static ones included."""
 
 
 def _cancelled(ours: list[Dimension], theirs: list[Dimension]) -> tuple[_Product, _Product]:
@@ -239,8 +260,8 @@ def _pattern_dimensions(pattern: Tensor) -> tuple[list[Dimension], int | None]:
         )
         dims.append(
             DYNAMIC
-            if low < -1 or high < 0
-            else Dimension(max(int(min(low, UNBOUNDED)), 0), int(min(high, UNBOUNDED)))
+            if high < 0 or (low < -1 and pattern.value.expressions is None)
+            else pattern.value.dimension(index) or DYNAMIC
         )
     return dims, minus_one
 
@@ -257,6 +278,15 @@ def _interval(low: Number, high: Number) -> str:
     if low == high:
         return str(low)
     return f"{low}..{high}" if high < UNBOUNDED else f"{low}.."
+
+
+def _assume_ones(dims: Iterable[Dimension]) -> None:
+    """Takes dimensions that are dropped to be 1, where sizes have names."""
+    for dim in dims:
+        if dim.symbolic and dim.contains(1):
+            from ..symbols.dimensions import pinned
+
+            pinned(dim, 1)
 
 
 class Squeeze(Reinterpretation):
@@ -286,6 +316,8 @@ class Squeeze(Reinterpretation):
                 may_go[axis] and data.shape[axis].is_dynamic for axis in gone if axis < rank
             ):
                 return DYNAMIC_SHAPE
+            if sure:
+                _assume_ones(data.shape[axis] for axis in gone if axis < rank)
             return PartialShape(
                 dim for axis, dim in enumerate(data.shape) if axis not in gone or not may_go[axis]
             )

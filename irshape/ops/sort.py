@@ -77,7 +77,9 @@ class TopK(Operation):
         )
         if low == high:
             return Dimension(high)
-        return Dimension(max(0, min(available.low, low)), min(available.high, high))
+        interval = Dimension(max(0, min(available.low, low)), min(available.high, high))
+        count = k.dimension(0)
+        return interval if count is None else count.followed(interval, lambda size: size)
 
     def check(self, data: Tensor, k: Tensor) -> Iterator[Fault]:
         known, available = k.known, data.shape[self.axis] if data.rank else DYNAMIC

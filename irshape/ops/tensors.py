@@ -5,7 +5,7 @@ ones, bounds of its value.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..types import (
     DYNAMIC_SHAPE,
@@ -18,6 +18,12 @@ from ..types import (
     ShapeLike,
 )
 
+if TYPE_CHECKING:
+    from ..symbols.expressions import Expression
+    from ..symbols.facts import Facts
+
+    Expressions = tuple[Expression | None, ...]
+
 MAX_VALUE_ELEMENTS: Final = 1024
 """Tensors of more elements carry no value: no shape is that long, and a static check must stay
 small.
@@ -29,17 +35,26 @@ Number = int | float
 class Value:
     """Bounds of every element of a tensor, in row-major order.
 
-    Booleans are 0 and 1; integers saturate at int64.
+    Booleans are 0 and 1; integers saturate at int64. `expressions` says of elements what they are
+    in terms of named sizes, where that is asked for; None for an element that is not known so, and
+    for one that is a number.
     """
 
-    __slots__ = ("_hash", "lower", "upper")
+    __slots__ = ("_hash", "expressions", "lower", "upper")
 
     lower: tuple[Number, ...]
     upper: tuple[Number, ...]
+    expressions: Expressions | None
 
-    def __init__(self, lower: Iterable[Number], upper: Iterable[Number] | None = None) -> None:
+    def __init__(
+        self,
+        lower: Iterable[Number],
+        upper: Iterable[Number] | None = None,
+        expressions: Expressions | None = None,
+    ) -> None:
         self.lower = tuple(lower)
         self.upper = self.lower if upper is None else tuple(upper)
+        self.expressions = expressions
         self._hash = hash((self.lower, self.upper))
 
     @property
@@ -56,11 +71,24 @@ class Value:
         The bounds -1 and no limit make the dimension `?`.
         """
         low, high = self.lower[index], self.upper[index]
-        return (
-            Dimension(int(min(max(low, 0), UNBOUNDED)), int(min(high, UNBOUNDED)))
-            if high >= 0
-            else None
-        )
+        if high < 0:
+            return None
+        size = Dimension(int(min(max(low, 0), UNBOUNDED)), int(min(high, UNBOUNDED)))
+        expression = None if self.expressions is None else self.expressions[index]
+        if expression is None or size.is_static:
+            return size
+        from ..symbols.dimensions import counted
+
+        return counted(expression, size)
+
+    def expression(self, index: int, facts: Facts) -> Expression | None:
+        """What an element is, numbers included."""
+        expression = None if self.expressions is None else self.expressions[index]
+        if expression is None and self.lower[index] == self.upper[index]:
+            from ..symbols.expressions import number
+
+            return number(self.lower[index], facts)
+        return expression
 
     def take(self, indices: Iterable[int]) -> Value:
         """The elements at those positions."""
@@ -68,6 +96,7 @@ class Value:
         return Value(
             (self.lower[i] for i in where),
             None if self.lower is self.upper else (self.upper[i] for i in where),
+            None if self.expressions is None else tuple(self.expressions[i] for i in where),
         )
 
     def map(self, function: Callable[[Number], Number]) -> Value:
@@ -85,9 +114,11 @@ class Value:
     def joined(values: Iterable[Value]) -> Value:
         """The elements of several values, one after the other."""
         parts = list(values)
-        return Value(
-            (n for part in parts for n in part.lower), (n for part in parts for n in part.upper)
-        )
+        lower, upper = (n for p in parts for n in p.lower), (n for p in parts for n in p.upper)
+        if all(part.expressions is None for part in parts):
+            return Value(lower, upper)
+        none: Expressions = (None,)
+        return Value(lower, upper, tuple(e for p in parts for e in p.expressions or none * len(p)))
 
     def union(self, other: Value) -> Value:
         """Bounds that hold for both."""
@@ -95,7 +126,10 @@ class Value:
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
-            isinstance(other, Value) and self.lower == other.lower and self.upper == other.upper
+            isinstance(other, Value)
+            and self.lower == other.lower
+            and self.upper == other.upper
+            and self.expressions == other.expressions
         )
 
     def __hash__(self) -> int:
@@ -107,6 +141,12 @@ class Value:
             return f"Value{list(exact)}"
         bounds = zip(self.lower, self.upper, strict=True)
         return f"Value[{', '.join(f'{a}..{b}' if a != b else str(a) for a, b in bounds)}]"
+
+
+def expressions_of(dims: Iterable[Dimension]) -> Expressions | None:
+    """What sizes are in terms of named ones; None where no size is known so."""
+    expressions = tuple(dim.expression if dim.symbolic else None for dim in dims)
+    return expressions if any(expressions) else None
 
 
 class Tensor:
@@ -140,6 +180,11 @@ class Tensor:
             return None if exact is None else tuple(map(int, exact))
         except (ValueError, OverflowError):  # NaN, infinity
             return None
+
+    @property
+    def known_by_name(self) -> bool:
+        """Whether elements of the value are known as expressions of named sizes."""
+        return self.value is not None and self.value.expressions is not None
 
     def with_value(self, value: Value | None) -> Tensor:
         return Tensor(self.element_type, self.shape, value)

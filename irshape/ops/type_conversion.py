@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import TYPE_CHECKING
 
 from ..faults import require
 from ..types import DYNAMIC_TYPE, INT64_MIN, UNBOUNDED, ElementType
@@ -15,6 +16,9 @@ from .kinds import BOOLEAN, TYPE_NAME
 from .lazy import Array
 from .tensors import Number, Tensor, Value
 
+if TYPE_CHECKING:
+    from ..symbols.expressions import Expression
+
 
 def value_in(data: Tensor, output: Tensor) -> Value | None:
     """The value of a tensor, converted to the element type of the output."""
@@ -25,8 +29,20 @@ def value_in(data: Tensor, output: Tensor) -> Value | None:
         return mapped(lambda number: number != 0, _truth, [(data, shape)], output)
     exact = partial(_whole, target.limits) if target.is_integer else float
     return mapped(
-        exact, partial(corners, _cut if target.is_integer else float), [(data, shape)], output
+        exact,
+        partial(corners, _cut if target.is_integer else float),
+        [(data, shape)],
+        output,
+        _without_fraction if target.is_integer else _itself,
     )
+
+
+def _itself(data: Expression) -> Expression:
+    return data
+
+
+def _without_fraction(data: Expression) -> Expression | None:
+    return data.floor() if data.is_whole or data.facts.is_nonnegative(data) else None
 
 
 def _truth(numbers: Interval) -> Interval:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ..declaration import attribute
 from ..elementwise import Binary, below_zero, zero_by_zero
@@ -12,8 +12,17 @@ from ..kinds import BOOLEAN
 from ..lazy import Array, np
 from ..tensors import Number
 
+if TYPE_CHECKING:
+    from ...symbols.expressions import Expression
+
 LARGEST_EXPONENT = 64
 """The largest exponent for which inference computes bounds."""
+
+
+def _is_positive(divisor: Expression) -> bool:
+    """Whether a divisor may be taken to be 1 or more: what else it is divides by 0."""
+    facts = divisor.facts
+    return divisor.is_whole and facts.assume_at_least(divisor, facts.number(1))
 
 
 class NumPyFunction(Binary):
@@ -38,6 +47,9 @@ class Add(NumPyFunction):
     def exact(self, a: Number, b: Number) -> Number:
         return a + b
 
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
+        return a + b
+
 
 class Subtract(NumPyFunction):
     """Difference; integers wrap around. Specification: Subtract-1."""
@@ -47,6 +59,9 @@ class Subtract(NumPyFunction):
     function = "subtract"
 
     def exact(self, a: Number, b: Number) -> Number:
+        return a - b
+
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
         return a - b
 
 
@@ -60,6 +75,9 @@ class Multiply(NumPyFunction):
     def exact(self, a: Number, b: Number) -> Number:
         if 0 in (a, b):
             return 0  # even times infinity, which stands for an unknown bound
+        return a * b
+
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
         return a * b
 
 
@@ -85,6 +103,17 @@ class Divide(NumPyFunction):
         if math.isinf(b):
             return -1 if negative and a and self.m_pythondiv else 0
         return a // b if self.m_pythondiv or not negative else -(abs(a) // abs(b))
+
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
+        same_sign = self.m_pythondiv or a.facts.is_nonnegative(a)
+        return a // b if same_sign and _is_positive(b) else None
+
+    def symbolic_real(self, a: Expression, b: Expression) -> Expression | None:
+        number = b.constant
+        if number is not None:
+            return a.divided(number) if number else None
+        quotient = a // b
+        return quotient if quotient * b == a and _is_positive(b) else None
 
     def bounds(self, a: Interval, b: Interval) -> Interval:
         if a[0] > 0 and b[0] == 0 and isinstance(b[0], float):
@@ -120,6 +149,9 @@ class Mod(NumPyFunction):
             return abs(a) % abs(b) * (-1 if a < 0 else 1)
         return math.fmod(a, b)
 
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
+        return a % b if a.facts.is_nonnegative(a) and _is_positive(b) else None
+
     def bounds(self, a: Interval, b: Interval) -> Interval:
         if b[0] <= 0 <= b[1]:
             return EVERYTHING
@@ -141,6 +173,9 @@ class FloorMod(NumPyFunction):
 
     def exact(self, a: Number, b: Number) -> Number:
         return a % b
+
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
+        return a % b if a.is_whole and _is_positive(b) else None
 
     def bounds(self, a: Interval, b: Interval) -> Interval:
         if b[0] <= 0 <= b[1]:
@@ -179,6 +214,9 @@ class Power(Binary):
             return int(a ** int(b))
         return a ** int(b)
 
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
+        return a * a if b == 2 else a if b == 1 else None
+
     def bounds(self, a: Interval, b: Interval) -> Interval:
         return corners(self.exact, a, b) if a[0] >= 0 <= b[0] else EVERYTHING
 
@@ -210,6 +248,9 @@ class Maximum(NumPyFunction):
     def exact(self, a: Number, b: Number) -> Number:
         return max(a, b)
 
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
+        return a.maximum(b)
+
 
 class Minimum(NumPyFunction):
     """The smaller of the two inputs. Specification: Minimum-1."""
@@ -220,6 +261,9 @@ class Minimum(NumPyFunction):
 
     def exact(self, a: Number, b: Number) -> Number:
         return min(a, b)
+
+    def symbolic(self, a: Expression, b: Expression) -> Expression | None:
+        return a.minimum(b)
 
 
 class SquaredDifference(Binary):

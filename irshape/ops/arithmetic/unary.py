@@ -6,7 +6,7 @@ Of an integer input, a result that is not an integer is rounded to the nearest o
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ..declaration import NUMERIC_OR_BOOLEAN, attribute, operand
 from ..elementwise import FLOATING, Unary, UnaryWithValue, below_zero
@@ -15,6 +15,9 @@ from ..intervals import Interval
 from ..kinds import Choice
 from ..lazy import Array, np
 from ..tensors import Number
+
+if TYPE_CHECKING:
+    from ...symbols.expressions import Expression
 
 
 class Abs(UnaryWithValue):
@@ -25,6 +28,9 @@ class Abs(UnaryWithValue):
 
     def exact(self, data: Number) -> Number:
         return abs(data)
+
+    def symbolic(self, data: Expression) -> Expression | None:
+        return data.maximum(-data)
 
     def bounds(self, data: Interval) -> Interval:
         low, high = super().bounds(data)
@@ -41,6 +47,9 @@ class Negative(UnaryWithValue):
     keeps_integers = True
 
     def exact(self, data: Number) -> Number:
+        return -data
+
+    def symbolic(self, data: Expression) -> Expression | None:
         return -data
 
     def of(self, data: Array) -> Array:
@@ -90,6 +99,9 @@ class Floor(WholeNumber):
     def whole(self, number: float) -> int:
         return math.floor(number)
 
+    def symbolic(self, data: Expression) -> Expression | None:
+        return data.floor()
+
     def rounded(self, data: Array) -> Array:
         return np.floor(data)
 
@@ -101,6 +113,9 @@ class Ceiling(WholeNumber):
 
     def whole(self, number: float) -> int:
         return math.ceil(number)
+
+    def symbolic(self, data: Expression) -> Expression | None:
+        return -(-data).floor()
 
     def rounded(self, data: Array) -> Array:
         return np.ceil(data)
@@ -115,6 +130,9 @@ class Round(WholeNumber):
     since = 5
     data = operand(NUMERIC_OR_BOOLEAN)
     mode: str = attribute(Choice("half_to_even", "half_away_from_zero"), default="half_to_even")
+
+    def symbolic(self, data: Expression) -> Expression | None:
+        return data if data.is_whole else None
 
     def whole(self, number: float) -> int:
         if self.mode == "half_to_even":

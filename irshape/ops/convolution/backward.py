@@ -141,7 +141,8 @@ def shifted(dim: Dimension, number: int) -> Dimension:
     """
     low = max(dim.low + number, 0)
     high = UNBOUNDED if dim.high == UNBOUNDED or dim.high + number < 0 else dim.high + number
-    return Dimension(low if dim.is_dynamic or high != UNBOUNDED else 0, high)
+    interval = Dimension(low if dim.is_dynamic or high != UNBOUNDED else 0, high)
+    return dim.followed(interval, lambda size: (size + number).maximum(0))
 
 
 class ConvolutionBackpropData(BackwardConvolution):

@@ -158,7 +158,7 @@ class Sliding(Operation):
                     actual=span,
                     rule=INPUT_SHAPES,
                 )
-            dims.append(divided_down(room - span, stride) + 1)
+            dims.append(divided_down(room.at_least(span) - span, stride) + 1)
         return dims
 
 
@@ -183,7 +183,9 @@ def channels_agree(data: PartialShape, filters: PartialShape, axis: int) -> None
     """Raises `Violation` unless `data` has as many channels as `filters` has along `axis`."""
     if data.rank is not None and filters.rank is not None:
         require(
-            data[1].compatible(filters[axis]),
+            data[1].compatible(filters[axis])
+            if not data[1].symbolic
+            else data[1].merge(filters[axis]) is not None,
             f"`data` {data} has {data[1]} channels (axis 1), "
             f"but `filters` {filters} take {filters[axis]} (their axis {axis})",
             at="filters",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import isfinite
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...faults import Fault, fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_VALUE
@@ -25,11 +25,17 @@ from ..lazy import Array, np
 from ..movement.broadcasting import negative_sizes, wanted_dimensions
 from ..tensors import Tensor
 
+if TYPE_CHECKING:
+    from ...symbols.expressions import Expression
+
 PADS: Final = ListOf(Integer(low=0, refused=True))
 IMAGE_TYPES: Final = types("f64 f32 f16 bf16 i64 i32 i8 u8")
 SCALE_TYPES: Final = types("f32 f16 bf16")
 SIZE_TYPES: Final = types("i32 i64 u32 u64")
 F32: Final = ElementType.of("f32")
+MAX_DENOMINATOR: Final = 64
+"""A scale is taken for a fraction of whole numbers up to this one, if it is one in f32."""
+SCALE_PRECISION: Final = 2**-23
 SMALL_INTEGERS: Final = ("int8", "uint8")
 
 
@@ -47,7 +53,23 @@ def scaled(dim: Dimension, scale: float) -> Dimension:
         UNBOUNDED if bound == UNBOUNDED else _whole(rounded(rounded(bound, F32) * multiplier, F32))
         for bound in (dim.low, dim.high)
     )
-    return Dimension(low, max(low, high)) if low <= high or dim.is_static else DYNAMIC
+    if low > high and dim.is_dynamic:
+        return DYNAMIC
+    return dim.followed(Dimension(low, max(low, high)), lambda size: scaled_expression(size, scale))
+
+
+def scaled_expression(size: Expression, scale: float) -> Expression | None:
+    """A size times a scale, rounded down, where a fraction of small numbers is meant.
+
+    What is added to the scale reaches the next whole number only for sizes in the hundred
+    thousands.
+    """
+    from fractions import Fraction
+
+    fraction = Fraction(scale).limit_denominator(MAX_DENOMINATOR)
+    if abs(fraction - Fraction(scale)) > fraction * SCALE_PRECISION:
+        return None
+    return (size * fraction.numerator) // fraction.denominator
 
 
 def _whole(number: float) -> int:

@@ -389,7 +389,10 @@ class ExtractImagePatches(Operation):
     def patches(self, axis: int, dim: Dimension) -> Dimension:
         """The number of patches along an axis."""
         counts = sorted((self.count(axis, dim.low), self.count(axis, dim.high)))
-        return Dimension(counts[0], UNBOUNDED if dim.high == UNBOUNDED else counts[1])
+        interval = Dimension(counts[0], UNBOUNDED if dim.high == UNBOUNDED else counts[1])
+        reach = self.rates[axis] * (self.sizes[axis] - 1) if self.auto_pad == "valid" else 0
+        stride = self.strides[axis]
+        return dim.followed(interval, lambda size: ((size - 1 - reach) // stride + 1).maximum(0))
 
     def count(self, axis: int, size: int) -> int:
         """The number of patches along an axis of a known size."""

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from ...faults import Fault, Violation, fault, require
 from ...rule_ids import INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, INPUT_VALUE
-from ...types import DYNAMIC, DYNAMIC_SHAPE, ONE, UNBOUNDED, Dimension, PartialShape
+from ...types import DYNAMIC, DYNAMIC_SHAPE, ONE, Dimension, PartialShape
 from ..axes import duplicate_axes, of_length, picked
 from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..kinds import INT, Choice
 from ..lazy import Array, np
-from ..tensors import Number, Tensor, Value
+from ..tensors import Tensor, Value
 
 
 def wanted_dimensions(sizes: Tensor, minus_one: Dimension = DYNAMIC) -> list[Dimension] | None:
@@ -24,13 +24,9 @@ def wanted_dimensions(sizes: Tensor, minus_one: Dimension = DYNAMIC) -> list[Dim
     if value is None:
         return None
     return [
-        minus_one if low == high == -1 else Dimension(_clamped(low), _clamped(high))
-        for low, high in zip(value.lower, value.upper, strict=True)
+        minus_one if low == high == -1 else value.dimension(index) or Dimension(0)
+        for index, (low, high) in enumerate(zip(value.lower, value.upper, strict=True))
     ]
-
-
-def _clamped(bound: Number) -> int:
-    return int(max(min(bound, UNBOUNDED), 0))
 
 
 def negative_sizes(sizes: Tensor, at: str) -> Iterator[Fault]:

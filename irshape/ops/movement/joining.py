@@ -142,7 +142,8 @@ class Split(Operation):
             expected=f"a divisor of {length}",
             actual=count,
         )
-        return (Tensor(data.element_type, _with(data.shape, index, length // count)),) * count
+        part = length.multiple_of(count) // count
+        return (Tensor(data.element_type, _with(data.shape, index, part)),) * count
 
     def infer_value(
         self, data: Tensor, axis: Tensor, outputs: tuple[Tensor, ...]
@@ -211,7 +212,11 @@ class VariadicSplit(Operation):
             actual=total,
             rule=INPUT_VALUE,
         )
-        rest = Dimension(max(length.low - total, 0)) if length.is_static else DYNAMIC
+        rest = (
+            Dimension(max(length.low - total, 0))
+            if length.is_static
+            else length.followed(DYNAMIC, lambda size: (size - total).maximum(0))
+        )
         return [rest if part == -1 else Dimension(min(part, UNBOUNDED)) for part in known]
 
     def check(self, data: Tensor, axis: Tensor, split_lengths: Tensor) -> Iterator[Fault]:

@@ -12,7 +12,7 @@ from ..declaration import ANY, INTEGER, Operation, attribute, operand
 from ..kinds import Choice
 from ..lazy import Array, np
 from ..tensors import Tensor
-from .slicing import bounds_of
+from .slicing import Bounds, NamedBounds, bounds_of
 
 
 def blank(sizes: Sequence[int], dtype: np.dtype[Any]) -> Array:
@@ -88,14 +88,13 @@ class Pad(Operation):
             return Tensor(element_type, PartialShape.of_rank(rank))
         return Tensor(
             element_type,
-            [self.padded(data.shape, axis, *begin[axis], *end[axis]) for axis in range(rank)],
+            [self.padded(data.shape, axis, begin[axis], end[axis]) for axis in range(rank)],
         )
 
-    def padded(
-        self, shape: PartialShape, axis: int, begin: int, most_begin: int, end: int, most_end: int
-    ) -> Dimension:
+    def padded(self, shape: PartialShape, axis: int, before: Bounds, after: Bounds) -> Dimension:
         """The padded dimension, from the bounds of the padding at its beginning and end."""
         dim = shape[axis]
+        (begin, most_begin), (end, most_end) = before, after
         if dim.is_static and self.pad_mode != "constant" and (begin > 0 or end > 0):
             least = {
                 "edge": 1,
@@ -113,7 +112,12 @@ class Pad(Operation):
         if begin == most_begin == -end and end == most_end:
             return dim
         high = UNBOUNDED if dim.high == UNBOUNDED else max(dim.high + most_begin + most_end, 0)
-        return Dimension(max(dim.low + begin + end, 0), high)
+        size = Dimension(max(dim.low + begin + end, 0), high)
+        if isinstance(before, NamedBounds) or isinstance(after, NamedBounds) or dim.symbolic:
+            from ..symbolic import padded_size
+
+            return padded_size(dim, before, after, size)
+        return size
 
     def check(
         self, data: Tensor, pads_begin: Tensor, pads_end: Tensor, pad_value: Tensor | None

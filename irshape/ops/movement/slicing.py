@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...faults import Fault, fault, require
 from ...rule_ids import ATTRIBUTE_VALUE, DUPLICATE_VALUES, INPUT_SHAPES, INPUT_VALUE
@@ -14,9 +14,24 @@ from ..kinds import INTS
 from ..lazy import Array
 from ..tensors import Number, Tensor, Value
 
+if TYPE_CHECKING:
+    from ...symbols.expressions import Expression
+
 INT32_MAX: Final = 2**31 - 1
 Bounds = tuple[int, int]
 """The lowest and highest value that an index may have."""
+
+
+class NamedBounds(tuple[int, int]):
+    """Bounds of an index that is known as an expression of named sizes."""
+
+    expression: Expression
+
+    @staticmethod
+    def of(low: int, high: int, expression: Expression) -> NamedBounds:
+        bounds = NamedBounds((low, high))
+        bounds.expression = expression
+        return bounds
 
 
 def bounds_of(tensor: Tensor) -> list[Bounds] | None:
@@ -27,10 +42,14 @@ def bounds_of(tensor: Tensor) -> list[Bounds] | None:
     if tensor.value is None:
         return None
     index: Callable[[Number], int] = _end if tensor.element_type.name == "i32" else int
-    return [
+    bounds: list[Bounds] = [
         (index(low), index(high))
         for low, high in zip(tensor.value.lower, tensor.value.upper, strict=True)
     ]
+    for at, expression in enumerate(tensor.value.expressions or ()):
+        if expression is not None and expression.is_whole:
+            bounds[at] = NamedBounds.of(*bounds[at], expression)
+    return bounds
 
 
 def _end(bound: Number) -> int:
@@ -122,10 +141,17 @@ def sliced(dim: Dimension, start: Bounds, stop: Bounds, step: int) -> Dimension:
     stop_low, stop_high = _one_sided(stop, dim, before_first=step < 0, past_last=True)
     if step < 0:
         start_low, start_high, stop_low, stop_high = start_high, start_low, stop_high, stop_low
-    return Dimension(
+    size = Dimension(
         _extreme(min, dim, start_high, stop_low, step),
         _extreme(max, dim, start_low, stop_high, step),
     )
+    if size.is_static or not (
+        dim.symbolic or isinstance(start, NamedBounds) or isinstance(stop, NamedBounds)
+    ):
+        return size
+    from ..symbolic import slice_of
+
+    return slice_of(dim, start, stop, step, size)
 
 
 def up_to(dim: Dimension) -> Dimension:

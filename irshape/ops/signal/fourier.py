@@ -254,7 +254,7 @@ class RDFT(RealTransform):
 
     def last(self, dim: Dimension, *, full: bool) -> Dimension:
         high = UNBOUNDED if dim.high == UNBOUNDED else spectrum_size(dim.high)
-        return Dimension(spectrum_size(dim.low), high)
+        return dim.followed(Dimension(spectrum_size(dim.low), high), lambda size: size // 2 + 1)
 
     def evaluate(self, data: Array, axes: Array, signal_size: Array | None) -> Array:
         result = data.astype(np.float64)

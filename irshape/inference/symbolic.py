@@ -1,0 +1,437 @@
+"""Inference with named sizes: what every dynamic dimension is in terms of those of the inputs.
+
+A model is inferred several times, until no layer says anything new of the sizes. Dimensions are
+`SymbolicDimension`s while that goes on; the result holds plain ones, and the expressions beside
+them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from ..faults import Fault
+from ..model.graph import Body, Layer, Model
+from ..ops.declaration import Operation
+from ..ops.tensors import Tensor, Value
+from ..rule_ids import DUPLICATE_VALUES
+from ..symbols.dimensions import SymbolicDimension, dimension
+from ..symbols.expressions import Expression, Symbol, TooLarge
+from ..symbols.facts import Constraint, Facts, Range
+from ..symbols.parsing import parse_condition, parse_expression
+from ..types import DYNAMIC, UNBOUNDED, Dimension, PartialShape
+from .layer import LayerEngine
+from .result import BodyResult, LayerResult
+from .walk import BodyEngine
+
+MAX_PASSES = 6
+MAX_ATTEMPTS = 12
+
+NamedShapes = Mapping[str, tuple["str | None", ...]]
+"""The names of the dimensions of inputs, by layer id; None for a dimension without one."""
+
+
+class Origin(NamedTuple):
+    """Where a symbol comes from: an axis of an input, or of a variable."""
+
+    tensor: str
+    axis: int
+    layer: Layer
+
+
+class NamedSizes:
+    """The symbols of a model, and what is known of them."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.origins: dict[str, list[Origin]] = {}
+        """Where each symbol comes from, those included that turned out to equal others."""
+        self._names: dict[tuple[str, Origin], str] = {}
+
+    def name_of(self, wanted: str, origin: Origin) -> str:
+        """The name of the symbol for an axis that should have the wanted one.
+
+        A name that ends with the number of the axis is made up, and belongs to one axis alone.
+        """
+        known = self._names.get((wanted, origin))
+        if known is not None:
+            return known
+        made_up = wanted == f"{origin.tensor}_{origin.axis}"
+        name = base = identifier(wanted)
+        number = 2
+        while made_up and name in self.origins:
+            name = f"{base}_{number}"
+            number += 1
+        self._names[wanted, origin] = name
+        self.origins.setdefault(name, []).append(origin)
+        return name
+
+    @property
+    def symbols(self) -> Iterator[Symbol]:
+        """The symbols that remain, in the order of the inputs."""
+        for symbol in self.facts.symbols.values():
+            if symbol not in self.facts.replaced:
+                yield symbol
+
+    @property
+    def constraints(self) -> list[Constraint]:
+        """The conditions that layers put on the sizes."""
+        return list(self.facts.constraints.values())
+
+    def to_dict(self) -> dict[str, dict[str, object]]:
+        """The symbols as JSON has them."""
+        return {
+            symbol.name: {
+                "tensor": self.origins[symbol.name][0].tensor,
+                "axis": self.origins[symbol.name][0].axis,
+                "range": written_range(self.facts.ranges[symbol]),
+            }
+            for symbol in self.symbols
+            if symbol.name in self.origins
+        }
+
+    def bound(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        """Sizes for all symbols. Raises `ValueError` for sizes that the model does not allow.
+
+        A symbol that equals an expression of others may be left out.
+        """
+        known = {symbol.name: symbol for symbol in self.symbols}
+        for name in sizes:
+            if name not in self.facts.symbols:
+                listed = ", ".join(known) or "none"
+                raise ValueError(f"the model has no symbol '{name}' (its symbols: {listed})")
+        missing = [name for name in known if name not in sizes]
+        if missing:
+            raise ValueError(f"no size is given for {', '.join(missing)}")
+        result = {name: sizes[name] for name in known}
+        for name, symbol in known.items():
+            low, high = self.facts.ranges[symbol]
+            if not low <= result[name] <= high:
+                allowed = written_range((low, high))
+                raise ValueError(f"{name} is {result[name]}; it must lie in {allowed}")
+        for symbol, expression in self.facts.replaced.items():
+            size = expression.evaluate(result)
+            if sizes.get(symbol.name, size) != size:
+                raise ValueError(
+                    f"{symbol.name} is {sizes[symbol.name]}; it must be {expression} = {size}"
+                )
+        self._check(result)
+        return result
+
+    def _check(self, sizes: Mapping[str, int]) -> None:
+        for expression in self.facts.nonnegative:
+            if expression.evaluate(sizes) < 0:
+                raise ValueError(f"{expression} must be 0 or more, but is negative")
+        for expression, number in self.facts.multiples:
+            if expression.evaluate(sizes) % number:
+                raise ValueError(f"{expression} must be a multiple of {number}")
+
+
+def written_range(bounds: Range) -> str:
+    """Bounds as a dimension has them: `1..`, `1..8`, `5`."""
+    low, high = bounds
+    if low == high:
+        return f"{int(low)}"
+    return f"{int(low)}.." + ("" if math.isinf(high) else f"{int(high)}")
+
+
+class SymbolicLayers(LayerEngine):
+    """Infers layers, and says of which layer the conditions are that come up."""
+
+    def __init__(self, model: Model, sizes: NamedSizes) -> None:
+        super().__init__(model)
+        self._sizes = sizes
+
+    def infer(
+        self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
+    ) -> LayerResult:
+        self._sizes.facts.source = layer
+        result = super().infer(layer, operation, inputs, with_values)
+        variable = getattr(operation, "variable_id", None)
+        if variable and not layer.path and layer.type.lower() == "readvalue":
+            return self._of_variable(layer, str(variable), result)
+        return result
+
+    def _of_variable(self, layer: Layer, variable: str, result: LayerResult) -> LayerResult:
+        """The content of a variable: its dynamic dimensions are symbols of its own."""
+        if isinstance(result.outputs, Fault) or result.outputs[0].shape.dims is None:
+            return result
+        tensor = result.outputs[0]
+        dims = [
+            dim
+            if dim.is_static or dim.symbolic
+            else named(self._sizes, f"{variable}_{axis}", dim, Origin(variable, axis, layer))
+            for axis, dim in enumerate(tensor.shape)
+        ]
+        return result._replace(outputs=(Tensor(tensor.element_type, PartialShape(dims)),))
+
+
+class SymbolicEngine(BodyEngine):
+    """Infers bodies with named sizes. What a layer inside a body demands is not taken down."""
+
+    def __init__(self, model: Model, sizes: NamedSizes) -> None:
+        super().__init__(model)
+        self.facts = sizes.facts
+        self.layers = SymbolicLayers(model, sizes)
+
+    def infer_inner(
+        self, body: Body, parameters: Mapping[str, Tensor], compare: bool
+    ) -> BodyResult:
+        listening, self.facts.listening = self.facts.listening, False
+        try:
+            return super().infer_inner(body, parameters, compare)
+        finally:
+            self.facts.listening = listening
+
+
+def named(sizes: NamedSizes, wanted: str, dim: Dimension, origin: Origin) -> Dimension:
+    """A dynamic dimension as the symbol of that name.
+
+    A name that is made up is not shared with another dimension.
+    """
+    facts, name = sizes.facts, sizes.name_of(wanted, origin)
+    high = math.inf if dim.high == UNBOUNDED else dim.high
+    facts.source = origin.layer
+    expression = facts.symbol(name, dim.low, high, origin.axis)
+    facts.assume_at_least(expression, facts.number(dim.low))
+    if high != math.inf:
+        facts.assume_at_least(facts.number(dim.high), expression)
+    return dimension(expression, dim)
+
+
+_NO_WORD = re.compile(r"\W+")
+
+
+def identifier(name: str) -> str:
+    """A name as Python writes one: `input.1:0` becomes `input_1_0`."""
+    word = _NO_WORD.sub("_", name).strip("_") or "size"
+    if word[0].isdigit() or word in ("min", "max"):
+        word = "_" + word
+    return word
+
+
+def infer_symbolic(
+    model: Model,
+    shapes: Mapping[str, PartialShape],
+    names: NamedShapes,
+    assumptions: Iterable[str] = (),
+) -> tuple[BodyResult, NamedSizes]:
+    """Infers a model with named sizes.
+
+    shapes: the shapes of inputs by layer id, where they replace those declared. names: the names
+    of their dimensions. assumptions: conditions such as `seq % 8 == 0`.
+
+    Raises `ValueError` for an assumption that cannot be read, or that cannot hold.
+    """
+    rejected: set[str] = set()
+    refused = _refused(BodyEngine(model).infer_body(model.net, shapes))
+    conditions = tuple(assumptions)
+    for _ in range(MAX_ATTEMPTS):
+        facts = Facts()
+        facts.rejected = rejected
+        result, sizes = _settled(model, shapes, names, conditions, facts)
+        worse = _refused(result) - refused
+        doubtful = [
+            text
+            for text, constraint in facts.constraints.items()
+            if constraint.assumed and constraint.relation == "==" and constraint.source is not None
+        ]
+        if not worse or not doubtful:
+            break
+        rejected = rejected | {doubtful[-1]}
+    _strip(result, sizes)
+    return result, sizes
+
+
+def _settled(
+    model: Model,
+    shapes: Mapping[str, PartialShape],
+    names: NamedShapes,
+    assumptions: tuple[str, ...],
+    facts: Facts,
+) -> tuple[BodyResult, NamedSizes]:
+    """Infers a model until nothing more comes to be known."""
+    sizes = NamedSizes(facts)
+    _parameters(model, shapes, names, sizes)
+    facts.source = None
+    for text in assumptions:
+        assume(facts, text)
+    result: BodyResult | None = None
+    for _ in range(MAX_PASSES):
+        before = len(facts.constraints)
+        facts.conflict = None
+        fed = _parameters(model, shapes, names, sizes)
+        result = SymbolicEngine(model, sizes).infer_body(model.net, fed)
+        if len(facts.constraints) == before:
+            break
+    assert result is not None
+    return result, sizes
+
+
+def _parameters(
+    model: Model,
+    shapes: Mapping[str, PartialShape],
+    names: NamedShapes,
+    sizes: NamedSizes,
+) -> dict[str, PartialShape]:
+    """The shapes of the inputs with named sizes, by layer id."""
+    engine, facts = BodyEngine(model), sizes.facts
+    fed: dict[str, PartialShape] = {}
+    for layer in model.parameters:
+        declared = engine.infer_layer(layer, ()).outputs if layer.id not in shapes else None
+        shape = shapes.get(layer.id)
+        if shape is None:
+            if isinstance(declared, Fault) or not declared:
+                continue
+            shape = declared[0].shape
+        if shape.dims is None:
+            continue
+        given = names.get(layer.id) or model.dimension_names.get(layer) or ()
+        tensor = tensor_name(layer)
+        dims: list[Dimension] = []
+        for axis, dim in enumerate(shape.dims):
+            own = given[axis] if axis < len(given) else None
+            origin = Origin(tensor, axis, layer)
+            if dim.is_static:
+                dims.append(dim)
+            elif own is not None and not own.isidentifier() and layer.id in names:
+                facts.source = layer
+                dims.append(dimension(facts.resolved(parse_expression(own, facts)), dim))
+            else:
+                dims.append(named(sizes, own or f"{tensor}_{axis}", dim, origin))
+        if any(dim.symbolic for dim in dims) or layer.id in shapes:
+            fed[layer.id] = PartialShape(dims)
+    return fed
+
+
+def tensor_name(layer: Layer) -> str:
+    """What a user calls an input: its first tensor name, else the name of its layer."""
+    names = [name for port in layer.outputs for name in port.tensor_names]
+    return next((name for name in names if not name.isdigit()), names[0] if names else layer.name)
+
+
+def assume(facts: Facts, text: str) -> None:
+    """Takes down a condition that a user gives. Raises `ValueError`."""
+    left, relation, right, remainder = parse_condition(text, facts)
+    if remainder is not None:
+        facts.assume_multiple(left, remainder)
+        return
+    if relation == "==":
+        holds = facts.equal(left, right)
+    elif relation == ">=":
+        holds = facts.assume_at_least(left, right)
+    else:
+        holds = facts.assume_at_least(right, left)
+    if not holds:
+        raise ValueError(f"'{text}' contradicts the shapes of the inputs")
+
+
+def _refused(result: BodyResult) -> set[Layer]:
+    """The layers that refuse what reaches them."""
+    return {
+        layer
+        for part in result.walk()
+        for layer, subject in part.observations
+        if isinstance(subject, Fault) and subject.rule != DUPLICATE_VALUES
+    }
+
+
+def _strip(result: BodyResult, sizes: NamedSizes) -> None:
+    """Puts plain dimensions in place of symbolic ones, and the expressions beside them."""
+    facts = sizes.facts
+    simplified: dict[Expression, Expression | None] = {}
+
+    def final(expression: Expression) -> Expression | None:
+        if expression not in simplified:
+            try:
+                simplified[expression] = facts.simplified(expression)
+            except (TooLarge, ZeroDivisionError):
+                simplified[expression] = None
+        return simplified[expression]
+
+    def expressions(tensor: Tensor) -> tuple[Expression | None, ...] | None:
+        if tensor.shape.dims is None:
+            return None
+        return tuple(
+            final(dim.expression)
+            if isinstance(dim, SymbolicDimension)
+            else facts.number(dim.low)
+            if dim.is_static
+            else None
+            for dim in tensor.shape.dims
+        )
+
+    for part in result.walk():
+        part.expressions = [tuple(map(expressions, tensors)) for tensors in part.outputs]
+        part.outputs = [
+            tuple(_plain(tensor, known) for tensor, known in zip(tensors, row, strict=True))
+            for tensors, row in zip(part.outputs, part.expressions, strict=True)
+        ]
+        part.inputs = {
+            position: tuple(None if t is None else _plain(t, None) for t in tensors)
+            for position, tensors in part.inputs.items()
+        }
+
+
+def _plain(tensor: Tensor, known: tuple[Expression | None, ...] | None) -> Tensor:
+    """A tensor with intervals alone, as narrow as the expressions allow."""
+    if tensor.shape.dims is None:
+        return tensor
+    dims = []
+    for axis, dim in enumerate(tensor.shape.dims):
+        expression = known[axis] if known is not None else None
+        plain = Dimension(dim.low, dim.high)
+        if expression is not None and dim.symbolic:
+            narrow = dimension(expression, plain)
+            plain = Dimension(narrow.low, narrow.high)
+        dims.append(plain)
+    return Tensor(tensor.element_type, PartialShape(dims), _without_names(tensor))
+
+
+def _without_names(tensor: Tensor) -> Value | None:
+    value = tensor.value
+    if value is None or value.expressions is None:
+        return value
+    return Value(value.lower, value.upper)
+
+
+def parse_named_shape(text: str) -> tuple[PartialShape, tuple[str | None, ...]]:
+    """A shape whose dimensions may be names or expressions, `[batch,seq,64]`, with the names.
+
+    Raises `ValueError`.
+    """
+    inner = text.strip()
+    if inner.startswith("[") and inner.endswith("]"):
+        inner = inner[1:-1].strip()
+    if inner in ("", "..."):
+        return PartialShape.parse(inner), ()
+    dims: list[Dimension] = []
+    names: list[str | None] = []
+    for part in _parts(inner):
+        try:
+            dims.append(Dimension.of(part))
+            names.append(None)
+        except ValueError as problem:
+            if not part[:1].isalpha() and part[:1] not in "_(":
+                raise
+            try:
+                parse_expression(part, Facts())
+            except ValueError:
+                raise problem from None
+            dims.append(DYNAMIC)
+            names.append(part)
+    return PartialShape(dims), tuple(names)
+
+
+def _parts(text: str) -> list[str]:
+    """The parts between commas that stand outside parentheses."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts]

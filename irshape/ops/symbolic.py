@@ -1,0 +1,238 @@
+"""Values whose elements are expressions of named sizes: elementwise operations, sums, products and
+the sizes of slices.
+
+Sizes are taken to fit the integer types in which they are computed, and, on their way through a
+real type, to be exact in it: below 2^24 in f32.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from ..symbols.dimensions import dimension, expression_of
+from ..symbols.expressions import Expression, TooLarge
+from ..symbols.facts import Facts
+from ..types import INT64_MIN, UNBOUNDED, Dimension, ElementType
+from .tensors import Number, Tensor, Value
+
+WIDE = ("i64", "i32", "u64", "u32", "f64", "f32", "boolean")
+"""The element types in which sizes are followed."""
+
+Rule = Callable[..., Expression | None]
+
+
+def facts_of(values: Sequence[Value]) -> Facts | None:
+    """What is known of the symbols in some values; None where none has any."""
+    for value in values:
+        for expression in value.expressions or ():
+            if expression is not None:
+                return expression.facts
+    return None
+
+
+def followed(
+    rule: Rule,
+    values: Sequence[Value],
+    lower: Sequence[Number],
+    upper: Sequence[Number],
+    element_type: ElementType,
+) -> Value:
+    """The bounds of a result with what its elements are, by a rule on those of the operands."""
+    facts = facts_of(values)
+    if facts is None or element_type.name not in WIDE:
+        return Value(lower, upper)
+    least, most = list(lower), list(upper)
+    expressions: list[Expression | None] = []
+    for index in range(len(least)):
+        result = None
+        if least[index] != most[index]:
+            result = _applied(rule, [value.expression(index, facts) for value in values])
+        if result is not None and (element_type.is_real or result.is_whole):
+            least[index], most[index] = narrowed(result, least[index], most[index], element_type)
+            if least[index] == most[index]:
+                result = None
+        else:
+            result = None
+        expressions.append(result)
+    return with_expressions(least, most, expressions)
+
+
+def with_expressions(
+    lower: Sequence[Number], upper: Sequence[Number], expressions: Sequence[Expression | None]
+) -> Value:
+    if list(lower) == list(upper):
+        return Value(lower)
+    return Value(lower, upper, tuple(expressions) if any(expressions) else None)
+
+
+def _applied(rule: Rule, operands: Sequence[Expression | None]) -> Expression | None:
+    if None in operands:
+        return None
+    try:
+        return rule(*operands)
+    except (TooLarge, ZeroDivisionError):
+        return None
+
+
+def narrowed(
+    expression: Expression, low: Number, high: Number, element_type: ElementType
+) -> tuple[Number, Number]:
+    """The bounds of an element that is known as an expression."""
+    least, most = expression.facts.range(expression)
+    if not element_type.is_real:
+        least = low if least == -math.inf else int(least)
+        most = high if most == math.inf else int(min(most, UNBOUNDED))
+    least, most = max(low, least), min(high, most)
+    return (least, most) if least <= most else (low, high)
+
+
+def chosen(
+    value: Value, operands: Sequence[tuple[Tensor, tuple[int, ...]]], output: Tensor
+) -> Value:
+    """The value of a Select, of a condition and two alternatives with these aligned shapes."""
+    from .intervals import spread
+
+    target = output.shape.static
+    assert target is not None
+    spread_values = [
+        spread(tensor.value, shape, target) for tensor, shape in operands if tensor.value
+    ]
+    condition, *branches = [each for each in spread_values if each is not None]
+    facts = facts_of(branches)
+    if facts is None or len(branches) != 2 or output.element_type.name not in WIDE:
+        return value
+    expressions: list[Expression | None] = []
+    for index in range(len(value)):
+        then, otherwise = (branch.expression(index, facts) for branch in branches)
+        low, high = condition.lower[index], condition.upper[index]
+        if low == high:
+            expressions.append(then if low else otherwise)
+        else:
+            expressions.append(then if then is not None and then == otherwise else None)
+    return with_expressions(value.lower, value.upper, expressions)
+
+
+def combined(value: Value, rule: Rule, low: Number, high: Number) -> Value:
+    """The one element that a rule makes of all elements of a value, with its bounds."""
+    facts = facts_of([value])
+    if facts is None:
+        return Value([low], [high])
+    operands = [value.expression(index, facts) for index in range(len(value))]
+    result: Expression | None = operands[0] if operands else None
+    for operand in operands[1:]:
+        if result is not None:
+            result = None if operand is None else _applied(rule, [result, operand])
+    if result is None:
+        return Value([low], [high])
+    least, most = narrowed(result, low, high, ElementType.of("i64"))
+    return with_expressions([least], [most], [result])
+
+
+def slice_size(
+    size: Expression, start: Expression, stop: Expression, step: int
+) -> Expression | None:
+    """How many elements `start:stop:step` takes of an axis; None where that is not an expression.
+
+    `start` and `stop` may lie outside the axis, and count from its end where they are negative.
+    """
+    facts = size.facts
+    first, last = _from_front(start, size), _from_front(stop, size)
+    if first is None or last is None:
+        return None
+    if step > 0:
+        first, last = first.maximum(0).minimum(size), last.maximum(0).minimum(size)
+        return ((last - first + (step - 1)) // step).maximum(0)
+    if not facts.assume_at_least(size, facts.number(1)):
+        return None
+    first, last = first.minimum(size - 1).maximum(0), last.maximum(-1).minimum(size)
+    return ((first - last - step - 1) // -step).maximum(0)
+
+
+def _from_front(index: Expression, size: Expression) -> Expression | None:
+    """An index counted from the front; None where its sign is not known."""
+    if index.facts.is_nonnegative(index):
+        return index
+    return index + size if index.facts.is_nonnegative(-index - 1) else None
+
+
+def slice_of(
+    dim: Dimension, start: tuple[int, int], stop: tuple[int, int], step: int, size: Dimension
+) -> Dimension:
+    """The size of a slice of an axis, whose interval is known already, as an expression."""
+    ends = [getattr(bounds, "expression", None) for bounds in (start, stop)]
+    known = [end for end in (*ends, dim.expression if dim.symbolic else None) if end is not None]
+    facts = known[0].facts
+    length = expression_of(dim, facts)
+    if length is None:
+        return size
+    first, last = (
+        expression if expression is not None else _end(bounds, length, dim)
+        for expression, bounds in zip(ends, (start, stop), strict=True)
+    )
+    if first is None or last is None:
+        return size
+    try:
+        count = slice_size(length, first, last, step)
+    except TooLarge:
+        return size
+    return size if count is None else dimension(count, size)
+
+
+def _end(bounds: tuple[int, int], length: Expression, dim: Dimension) -> Expression | None:
+    """A known end of a slice; one at the limits of int64, or at the upper bound of the axis, is
+    beyond any size.
+    """
+    low, high = bounds
+    if low != high:
+        return None
+    if low >= UNBOUNDED or (dim.is_dynamic and low == dim.high):
+        return length
+    if low <= INT64_MIN + 1 or (dim.is_dynamic and low == -1 - dim.high):
+        return -length - 1
+    return length.facts.number(low)
+
+
+def padded_size(
+    dim: Dimension, before: tuple[int, int], after: tuple[int, int], size: Dimension
+) -> Dimension:
+    """The size of a padded axis, whose interval is known already, as an expression."""
+    pads = [getattr(bounds, "expression", None) for bounds in (before, after)]
+    known = [pad for pad in (*pads, dim.expression if dim.symbolic else None) if pad is not None]
+    facts = known[0].facts
+    total = expression_of(dim, facts)
+    for pad, (low, high) in zip(pads, (before, after), strict=True):
+        if total is None or (pad is None and low != high):
+            return size
+        total = total + (low if pad is None else pad)
+    return size if total is None else dimension(total.maximum(0), size)
+
+
+def range_size(start: Tensor, stop: Tensor, step: Tensor, interval: Dimension) -> Dimension:
+    """The number of elements of a range by a known whole step, as an expression."""
+    stride = step.value.exact if step.value is not None else None
+    values = [tensor.value for tensor in (start, stop) if tensor.value is not None]
+    facts = facts_of(values)
+    if facts is None or len(values) != 2 or not stride or not stride[0]:
+        return interval
+    by = int(stride[0])
+    first, last = (value.expression(0, facts) for value in values)
+    if by != stride[0] or first is None or last is None:
+        return interval
+    distance = last - first if by > 0 else first - last
+    if not distance.is_whole:
+        return interval
+    return dimension(((distance + (abs(by) - 1)) // abs(by)).maximum(0), interval)
+
+
+def range_value(
+    start: Tensor, step: Tensor, lower: Sequence[Number], upper: Sequence[Number]
+) -> Value:
+    """The elements of a range of known length from a start that is an expression."""
+    stride = step.value.exact if step.value is not None else None
+    facts = facts_of([start.value]) if start.value is not None else None
+    first = start.value.expression(0, facts) if start.value is not None and facts else None
+    if first is None or not stride or int(stride[0]) != stride[0]:
+        return Value(lower, upper)
+    by = int(stride[0])
+    return with_expressions(lower, upper, [first + index * by for index in range(len(lower))])

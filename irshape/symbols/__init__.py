@@ -1,0 +1,1 @@
+"""Named sizes: expressions over symbols, and what is known of them."""

@@ -1,0 +1,405 @@
+"""Integer expressions over named sizes, in a normal form: equal expressions are written alike.
+
+An expression is a sum of products of atoms with whole coefficients. An atom is a symbol, or a floor
+division, a minimum or a maximum of expressions. A remainder `a % b` is held as `a - b * (a // b)`
+and written as a remainder again. Coefficients are fractions only while a real number is on its way
+through a graph, such as a size times a scale of 0.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+from typing import TYPE_CHECKING, Final, Union
+
+if TYPE_CHECKING:
+    from .facts import Facts
+
+Coefficient = Union[int, Fraction]
+MAX_TERMS: Final = 200
+"""An expression of more terms is not followed any further."""
+
+
+MAX_REAL: Final = 2**24
+"""Real numbers are followed up to here: in f32, whole numbers are exact so far."""
+MAX_DIVISOR: Final = 2**12
+
+
+class TooLarge(ArithmeticError):
+    """An expression that would have more than `MAX_TERMS` terms."""
+
+
+class Symbol:
+    """A size with a name, that of the axis of an input.
+
+    `order` is its place among the symbols; later ones are replaced first.
+    """
+
+    __slots__ = ("axis", "name", "order", "text")
+
+    def __init__(self, name: str, order: int, axis: int | None = None) -> None:
+        self.name = self.text = name
+        self.order = order
+        self.axis = axis
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Call:
+    """`a // b`, `min(a, b, …)` or `max(a, b, …)`.
+
+    `exact`: a division that is known to leave no remainder; it takes no part in equality.
+    """
+
+    __slots__ = ("_hash", "arguments", "exact", "function", "text")
+
+    def __init__(
+        self, function: str, arguments: tuple[Expression, ...], exact: bool = False
+    ) -> None:
+        self.function = function
+        self.arguments = arguments
+        self.exact = exact
+        self._hash = hash((function, arguments))
+        if function == "//":
+            numerator, divisor = arguments
+            self.text = f"{bracketed(numerator)}//{bracketed(divisor)}"
+        else:
+            self.text = f"{function}({','.join(map(str, arguments))})"
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Call)
+            and self._hash == other._hash
+            and self.function == other.function
+            and self.arguments == other.arguments
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+Atom = Union[Symbol, Call]
+Monomial = tuple[Atom, ...]
+"""A product of atoms, sorted by their text; empty for 1."""
+Terms = dict[Monomial, Coefficient]
+
+
+def bracketed(expression: Expression) -> str:
+    """An expression as an operand of `//`, `%` or `*`."""
+    text = str(expression)
+    return text if text.isidentifier() or text.isdigit() or _is_call(expression) else f"({text})"
+
+
+def _is_call(expression: Expression) -> bool:
+    atom = expression.atom
+    return isinstance(atom, Call) and atom.function != "//"
+
+
+class Expression:
+    """An expression; immutable and hashable. `facts` simplifies what follows from it."""
+
+    def __init__(self, terms: Terms, facts: Facts) -> None:
+        if len(terms) > MAX_TERMS:
+            raise TooLarge(len(terms))
+        self.terms = terms
+        self.facts = facts
+
+    @cached_property
+    def key(self) -> frozenset[tuple[Monomial, Coefficient]]:
+        return frozenset(self.terms.items())
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.key)
+
+    @property
+    def constant(self) -> Coefficient | None:
+        """The number that it is, else None."""
+        if not self.terms:
+            return 0
+        if len(self.terms) == 1:
+            return self.terms.get(())
+        return None
+
+    @property
+    def offset(self) -> Coefficient:
+        """The term without atoms."""
+        return self.terms.get((), 0)
+
+    @property
+    def atom(self) -> Atom | None:
+        """The atom that it is, else None."""
+        if len(self.terms) == 1:
+            ((monomial, coefficient),) = self.terms.items()
+            if coefficient == 1 and len(monomial) == 1:
+                return monomial[0]
+        return None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no coefficient is a fraction."""
+        return all(coefficient.denominator == 1 for coefficient in self.terms.values())
+
+    @property
+    def atoms(self) -> Iterator[Atom]:
+        """Its atoms, without those inside calls."""
+        for monomial in self.terms:
+            yield from monomial
+
+    @cached_property
+    def symbols(self) -> frozenset[Symbol]:
+        """All symbols in it, also those inside calls."""
+        return frozenset(symbol for atom in self.atoms for symbol in symbols_of(atom))
+
+    def lifted(self, other: Expression | Coefficient) -> Expression:
+        """A number as an expression."""
+        return other if isinstance(other, Expression) else Expression.number(other, self.facts)
+
+    @staticmethod
+    def number(number: Coefficient, facts: Facts) -> Expression:
+        return Expression({(): number} if number else {}, facts)
+
+    @staticmethod
+    def of(atom: Atom, facts: Facts) -> Expression:
+        return Expression({(atom,): 1}, facts)
+
+    def __add__(self, other: Expression | Coefficient) -> Expression:
+        terms = dict(self.terms)
+        for monomial, coefficient in self.lifted(other).terms.items():
+            total = terms.get(monomial, 0) + coefficient
+            if total:
+                terms[monomial] = total
+            else:
+                del terms[monomial]
+        return Expression(terms, self.facts)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Expression:
+        return Expression({m: -c for m, c in self.terms.items()}, self.facts)
+
+    def __sub__(self, other: Expression | Coefficient) -> Expression:
+        return self + -self.lifted(other)
+
+    def __rsub__(self, other: Coefficient) -> Expression:
+        return -self + other
+
+    def __mul__(self, other: Expression | Coefficient) -> Expression:
+        theirs = self.lifted(other)
+        if len(self.terms) * len(theirs.terms) > MAX_TERMS:
+            raise TooLarge(len(self.terms) * len(theirs.terms))
+        terms: Terms = {}
+        for ours, coefficient in self.terms.items():
+            for monomial, factor in theirs.terms.items():
+                product = ours + monomial
+                if ours and monomial:
+                    product = tuple(sorted(product, key=_text))
+                total = terms.get(product, 0) + _whole(coefficient * factor)
+                if total:
+                    terms[product] = total
+                else:
+                    del terms[product]
+        return Expression(terms, self.facts).without_exact_divisions()
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Expression | Coefficient) -> Expression:
+        return self.facts.quotient(self, self.lifted(other))
+
+    def __rfloordiv__(self, other: Coefficient) -> Expression:
+        return self.facts.quotient(self.lifted(other), self)
+
+    def __mod__(self, other: Expression | Coefficient) -> Expression:
+        divisor = self.lifted(other)
+        return self - divisor * self.facts.quotient(self, divisor)
+
+    def __rmod__(self, other: Coefficient) -> Expression:
+        return self.lifted(other) % self
+
+    def minimum(self, other: Expression | Coefficient) -> Expression:
+        return self.facts.extreme("min", (self, self.lifted(other)))
+
+    def maximum(self, other: Expression | Coefficient) -> Expression:
+        return self.facts.extreme("max", (self, self.lifted(other)))
+
+    def divided(self, number: Coefficient) -> Expression:
+        """The exact quotient by a number other than 0."""
+        return self * (Fraction(1) / number)
+
+    def floor(self) -> Expression:
+        """The largest whole number up to it."""
+        if self.is_whole:
+            return self
+        scale = lcm(*(coefficient.denominator for coefficient in self.terms.values()))
+        return (self * scale) // scale
+
+    def without_exact_divisions(self) -> Expression:
+        """`8 * (a // 8)` is `a` where 8 is known to divide `a`."""
+        for monomial, coefficient in self.terms.items():
+            for position, atom in enumerate(monomial):
+                if not isinstance(atom, Call) or not atom.exact:
+                    continue
+                numerator, divisor = atom.arguments
+                number = divisor.constant
+                rest = monomial[:position] + monomial[position + 1 :]
+                if number is not None:
+                    if coefficient % number:
+                        continue
+                    share: Coefficient = coefficient // number
+                else:
+                    other = divisor.atom
+                    if other is None or other not in rest:
+                        continue
+                    at = rest.index(other)
+                    rest, share = rest[:at] + rest[at + 1 :], coefficient
+                others = {m: c for m, c in self.terms.items() if m != monomial}
+                part = Expression({rest: share}, self.facts) * numerator
+                return Expression(others, self.facts) + part
+        return self
+
+    def substituted(self, replacement: Callable[[Symbol], Expression | None]) -> Expression:
+        """With other expressions in place of some symbols, normalised anew."""
+        total = Expression.number(0, self.facts)
+        for monomial, coefficient in self.terms.items():
+            product = Expression.number(coefficient, self.facts)
+            for atom in monomial:
+                product = product * self._replaced(atom, replacement)
+            total = total + product
+        return total
+
+    def _replaced(
+        self, atom: Atom, replacement: Callable[[Symbol], Expression | None]
+    ) -> Expression:
+        if isinstance(atom, Symbol):
+            return replacement(atom) or Expression.of(atom, self.facts)
+        arguments = tuple(part.substituted(replacement) for part in atom.arguments)
+        if atom.function == "//":
+            return self.facts.quotient(*arguments)
+        return self.facts.extreme(atom.function, arguments)
+
+    def evaluate(self, sizes: Mapping[str, int]) -> int:
+        """Its value for these sizes of the symbols. Raises `KeyError` for a symbol without one, and
+        `ZeroDivisionError`.
+        """
+        total: Coefficient = 0
+        for monomial, coefficient in self.terms.items():
+            product = coefficient
+            for atom in monomial:
+                product *= _evaluated(atom, sizes)
+            total += product
+        return int(total)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, int):
+            return self.constant == other
+        return self is other or (isinstance(other, Expression) and self.terms == other.terms)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _written(self) -> str:
+        return _written(self)
+
+    def __str__(self) -> str:
+        return self._written
+
+    def __repr__(self) -> str:
+        return f"Expression({self})"
+
+
+def symbols_of(atom: Atom) -> frozenset[Symbol]:
+    """All symbols in an atom."""
+    if isinstance(atom, Symbol):
+        return frozenset((atom,))
+    return frozenset().union(*(argument.symbols for argument in atom.arguments))
+
+
+def _text(atom: Atom) -> str:
+    return atom.text
+
+
+def _whole(number: Coefficient) -> Coefficient:
+    return number.numerator if number.denominator == 1 else number
+
+
+def _evaluated(atom: Atom, sizes: Mapping[str, int]) -> int:
+    if isinstance(atom, Symbol):
+        return sizes[atom.name]
+    values = [argument.evaluate(sizes) for argument in atom.arguments]
+    if atom.function == "//":
+        return values[0] // values[1]
+    return min(values) if atom.function == "min" else max(values)
+
+
+def _written(expression: Expression) -> str:
+    """The expression in Python, positive terms first."""
+    parts, rest = _remainders(expression)
+    terms = sorted(
+        ((coefficient, monomial) for monomial, coefficient in rest.items()),
+        key=lambda term: (not term[1], [atom.text for atom in term[1]]),
+    )
+    parts += [(coefficient, _product(monomial, coefficient)) for coefficient, monomial in terms]
+    parts.sort(key=lambda part: part[0] < 0)
+    text = ""
+    for coefficient, product in parts:
+        size = abs(coefficient)
+        sign = "-" if coefficient < 0 else "+" if text else ""
+        if not product:
+            text += f"{sign}{size}"
+        else:
+            text += sign + (product if size == 1 else f"{size}*{product}")
+    return text or "0"
+
+
+def _product(monomial: Monomial, coefficient: Coefficient) -> str:
+    """A product; a division in it is bracketed unless it stands alone."""
+    if len(monomial) == 1 and coefficient == 1:
+        return monomial[0].text
+    return "*".join(
+        f"({atom.text})" if isinstance(atom, Call) and atom.function == "//" else atom.text
+        for atom in monomial
+    )
+
+
+def _remainders(expression: Expression) -> tuple[list[tuple[Coefficient, str]], Terms]:
+    """The remainders in an expression, `a - b * (a // b)`, and the terms besides them."""
+    rest = dict(expression.terms)
+    parts: list[tuple[Coefficient, str]] = []
+    for monomial in list(rest):
+        coefficient = rest.get(monomial)
+        if coefficient is None or len(monomial) != 1:
+            continue
+        atom = monomial[0]
+        if not isinstance(atom, Call) or atom.function != "//":
+            continue
+        numerator, divisor = atom.arguments
+        number = divisor.constant
+        if number is None or coefficient % number:
+            continue
+        times = -coefficient // number
+        wanted = {m: c * times for m, c in numerator.terms.items()}
+        if all(rest.get(m) == c for m, c in wanted.items() if m):
+            offset = rest.get((), 0) - wanted.get((), 0)
+            for m in (*wanted, monomial):
+                rest.pop(m, None)
+            if offset:
+                rest[()] = offset
+            parts.append((times, f"({bracketed(numerator)}%{number})"))
+    return parts, rest
+
+
+def number(value: float, facts: Facts) -> Expression | None:
+    """A number as an expression; None for one that is not exactly a fraction of whole numbers."""
+    if isinstance(value, int):
+        return Expression.number(value, facts)
+    if not -MAX_REAL < value < MAX_REAL:
+        return None
+    exact = Fraction(value)
+    return Expression.number(_whole(exact), facts) if exact.denominator <= MAX_DIVISOR else None

@@ -246,18 +246,28 @@ def fix(path: str | os.PathLike[str], *, weights: WeightsChoice = "beside") -> F
     return fix_file(path, weights)
 
 
-def infer(model: ModelLike, *, shapes: Mapping[str, ShapeLike] | None = None) -> Inference:
+def infer(
+    model: ModelLike,
+    *,
+    shapes: Mapping[str, ShapeLike] | None = None,
+    symbols: bool = False,
+    assume: Iterable[str] = (),
+) -> Inference:
     """Infers the element type and shape of every output port.
 
     model: a path or a `Model`.
     shapes: replaces the shapes of inputs, by tensor name, layer name or id, as in
     `{"x": "[1,3,?,?]"}`.
+    symbols: also infer what every dynamic dimension is in terms of those of the inputs. `shapes`
+    may then name dimensions, as in `{"input_ids": "[batch,seq]"}`.
+    assume: conditions on these names, such as `"seq % 8 == 0"`.
 
-    Raises `ValueError` for a name that no input has; for a path also what `load` raises.
+    Raises `ValueError` for a name that no input has, and for a condition that cannot be read or
+    cannot hold; for a path also what `load` raises.
     """
     from .inference.engine import infer as infer_model
 
-    return infer_model(_model(model), shapes)
+    return infer_model(_model(model), shapes, symbols=symbols or bool(assume), assume=assume)
 
 
 def run(

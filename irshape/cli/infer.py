@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from .common import (
@@ -33,6 +35,17 @@ from .tables import terminal_width, text_table
     help="The value of an input of a layer on its own, by port id, position or name: axes=[0,2].",
 )
 @click.option(
+    "--symbols",
+    is_flag=True,
+    help="Also print what dynamic dimensions are in terms of those of the inputs.",
+)
+@click.option(
+    "--assume",
+    multiple=True,
+    metavar="CONDITION",
+    help="A condition on named dimensions, with --symbols: 'seq % 8 == 0', 'past >= 1'.",
+)
+@click.option(
     "-f",
     "--format",
     "form",
@@ -53,6 +66,8 @@ def command(
     model: str,
     shapes: tuple[str, ...],
     values: tuple[str, ...],
+    symbols: bool,
+    assume: tuple[str, ...],
     form: str,
     output: str | None,
     overwrite: bool,
@@ -62,6 +77,9 @@ def command(
 
     With --shape, the shapes are those that follow from other shapes of the inputs. On a terminal
     the table fits its width, and long names are shortened.
+
+    With --symbols, the table shows expressions such as past+seq instead of intervals. --shape may
+    name dimensions: --shape input_ids=[batch,seq].
 
     Exit status: 0; 1 if a layer does not fit its inputs, which is then named together with the
     chain of layers back to the input or constant that causes it; 2 if a path cannot be opened.
@@ -76,7 +94,9 @@ def command(
     try:
         if values:
             give_values(loaded, pairs(values, "--value"))
-        inference = infer(loaded, pairs(shapes, "--shape"))
+        inference = infer(
+            loaded, pairs(shapes, "--shape"), symbols=symbols or bool(assume), assume=assume
+        )
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     if form == "json":
@@ -101,7 +121,17 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _table(layers: list[dict[str, object]]) -> list[str]:
+def written_shape(output: dict[str, Any]) -> str:
+    """A shape, with expressions in the place of intervals where they are known."""
+    known = output.get("symbols")
+    if known is None:
+        return str(output["shape"])
+    dims = str(output["shape"])[1:-1].split(",") if known else []
+    pairs = zip(known, dims, strict=True)
+    return "[" + ",".join(dim if text is None else text for text, dim in pairs) + "]"
+
+
+def _table(layers: list[dict[str, Any]]) -> list[str]:
     from ..diagnostics.renderers.common import plain
 
     rows = [("ID", "TYPE", "NAME", "PORT", "ELEMENT TYPE", "SHAPE")]
@@ -118,7 +148,7 @@ def _table(layers: list[dict[str, object]]) -> list[str]:
                     plain(str(layer["name"])),
                     plain(output["port"]),
                     output["element_type"],
-                    output["shape"],
+                    written_shape(output),
                 )
             )
     name, kind, shape = 2, 1, 5

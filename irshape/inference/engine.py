@@ -26,7 +26,7 @@ def infer(
     texts in `shapes` may name dimensions, `[batch,seq]`. assume: conditions on the named sizes.
     Raises `ValueError` for a name in `shapes` that no input has.
     """
-    if symbols and model.kind != "layers":
+    if symbols:
         return _with_symbols(model, shapes or {}, assume)
     engine = BodyEngine(model)
     if model.kind == "layers":
@@ -40,8 +40,12 @@ def infer(
 def _with_symbols(
     model: Model, shapes: Mapping[str, ShapeLike], assume: Iterable[str]
 ) -> Inference:
-    from .symbolic import infer_symbolic, parse_named_shape
+    from .symbolic import infer_symbolic, parse_named_shape, without_symbols
 
+    if model.kind == "layers":
+        from .fragments import infer_fragments
+
+        return Inference(model, *without_symbols(infer_fragments(BodyEngine(model), compare=False)))
     plain: dict[str, ShapeLike] = {}
     names = {}
     for name, shape in shapes.items():

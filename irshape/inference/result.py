@@ -12,10 +12,12 @@ from ..model.wiring import Wiring
 from ..ops.declaration import AttributeFault
 from ..ops.registry import UnknownOperation
 from ..ops.tensors import Tensor
+from ..types import UNBOUNDED, Dimension
 
 if TYPE_CHECKING:
     from ..symbols.expressions import Expression
-    from .symbolic import NamedSizes
+    from ..symbols.facts import Constraint
+    from .named_sizes import NamedSize, NamedSizes
 
     Expressions = tuple[Expression | None, ...]
 
@@ -101,6 +103,7 @@ class Inference:
         self.model = model
         self.result = result
         self._sizes = sizes
+        self._expressions: dict[Layer | str, tuple[Expressions | None, ...]] | None = None
         self._outputs: dict[Layer | str, tuple[Tensor, ...]] | None = None
 
     @property
@@ -125,6 +128,69 @@ class Inference:
             self._outputs |= {layer.id: self._outputs[layer] for layer in reversed(layers)}
         return self._outputs[layer]
 
+    @property
+    def symbols(self) -> dict[str, NamedSize]:
+        """The named sizes: for each symbol the tensor and axis that it is the size of, and the
+        `range` of sizes that it may have.
+
+        Raises `ValueError` for an inference without symbols, as `expressions` and `evaluate` do.
+        """
+        return self.sizes.named()
+
+    @property
+    def constraints(self) -> list[Constraint]:
+        """The conditions that layers put on the named sizes.
+
+        `assumed` ones are not required by the model: sizes that break them are inferred otherwise
+        than the expressions say.
+        """
+        return self.sizes.constraints
+
+    @property
+    def sizes(self) -> NamedSizes:
+        """What is known of the named sizes."""
+        if self._sizes is None:
+            raise ValueError("the model was inferred without symbols: use infer(…, symbols=True)")
+        return self._sizes
+
+    def expressions(self, layer: Layer | str) -> tuple[Expressions | None, ...]:
+        """What the dimensions of a layer's outputs are in terms of the named sizes.
+
+        layer: as for `outputs`. For each output an expression for each dimension, None for one that
+        depends on data; or None for a dynamic rank.
+        """
+        assert self.sizes
+        if self._expressions is None:
+            self._expressions = {
+                layer: known
+                for result in self.result.walk()
+                for layer, known in zip(result.body.layers, result.expressions or (), strict=True)
+            }
+            layers = self.result.body.layers
+            self._expressions |= {each.id: self._expressions[each] for each in reversed(layers)}
+        return self._expressions[layer]
+
+    def evaluate(self, sizes: Mapping[str, int]) -> dict[str, tuple[int | None, ...] | None]:
+        """The shapes of all outputs for these sizes of the symbols, without inferring again.
+
+        Returns them by the names that `run` gives to the outputs of layers: `name`, or `name:port`
+        where a layer has several outputs. Sizes that depend on data are None, as is a shape of
+        unknown rank; layers inside bodies are left out. Raises `ValueError` for a symbol that is
+        unknown or missing, and for sizes that the model does not allow.
+        """
+        bound = self.sizes.bound(sizes)
+        shapes: dict[str, tuple[int | None, ...] | None] = {}
+        for layer in self.result.body.layers:
+            outputs = self.expressions(layer)
+            for port, known in enumerate(outputs):
+                name = layer.name if len(outputs) == 1 else f"{layer.name}:{port}"
+                shapes[name] = (
+                    None
+                    if known is None
+                    else tuple(None if size is None else size.evaluate(bound) for size in known)
+                )
+        return shapes
+
     def to_dict(self) -> dict[str, Any]:
         """The document that `irshape infer --format json` prints."""
         document: dict[str, Any] = {
@@ -133,7 +199,14 @@ class Inference:
             "layers": list(_rows(self.result)),
         }
         if self._sizes is not None:
-            document["symbols"] = self._sizes.to_dict()
+            document["symbols"] = {
+                name: {"tensor": size.tensor, "axis": size.axis, "range": _range(size.range)}
+                for name, size in self.symbols.items()
+            }
+            document["constraints"] = [
+                {"condition": str(constraint), "assumed": constraint.assumed}
+                for constraint in self.constraints
+            ]
         return document
 
     def __str__(self) -> str:
@@ -163,6 +236,13 @@ def written(known: Expressions | None) -> list[str | None] | None:
     if known is None:
         return None
     return [None if expression is None else str(expression) for expression in known]
+
+
+def _range(bounds: Dimension) -> str:
+    """The sizes that a symbol may have, the lower bound always written: `0..`, `1..8`."""
+    if bounds.is_static:
+        return str(bounds)
+    return f"{bounds.low}.." + ("" if bounds.high == UNBOUNDED else str(bounds.high))
 
 
 def _rows(result: BodyResult) -> Iterator[dict[str, Any]]:

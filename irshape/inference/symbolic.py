@@ -8,9 +8,7 @@ them.
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
 
 from ..faults import Fault
 from ..model.graph import Body, Layer, Model
@@ -18,11 +16,12 @@ from ..ops.declaration import Operation
 from ..ops.tensors import Tensor, Value
 from ..rule_ids import DUPLICATE_VALUES
 from ..symbols.dimensions import SymbolicDimension, dimension
-from ..symbols.expressions import Expression, Symbol, TooLarge
-from ..symbols.facts import Constraint, Facts, Range
+from ..symbols.expressions import Expression, TooLarge
+from ..symbols.facts import Facts
 from ..symbols.parsing import parse_condition, parse_expression
 from ..types import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from .layer import LayerEngine
+from .named_sizes import NamedSizes, Origin
 from .result import BodyResult, LayerResult
 from .walk import BodyEngine
 
@@ -31,110 +30,6 @@ MAX_ATTEMPTS = 12
 
 NamedShapes = Mapping[str, tuple["str | None", ...]]
 """The names of the dimensions of inputs, by layer id; None for a dimension without one."""
-
-
-class Origin(NamedTuple):
-    """Where a symbol comes from: an axis of an input, or of a variable."""
-
-    tensor: str
-    axis: int
-    layer: Layer
-
-
-class NamedSizes:
-    """The symbols of a model, and what is known of them."""
-
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts
-        self.origins: dict[str, list[Origin]] = {}
-        """Where each symbol comes from, those included that turned out to equal others."""
-        self._names: dict[tuple[str, Origin], str] = {}
-
-    def name_of(self, wanted: str, origin: Origin) -> str:
-        """The name of the symbol for an axis that should have the wanted one.
-
-        A name that ends with the number of the axis is made up, and belongs to one axis alone.
-        """
-        known = self._names.get((wanted, origin))
-        if known is not None:
-            return known
-        made_up = wanted == f"{origin.tensor}_{origin.axis}"
-        name = base = identifier(wanted)
-        number = 2
-        while made_up and name in self.origins:
-            name = f"{base}_{number}"
-            number += 1
-        self._names[wanted, origin] = name
-        self.origins.setdefault(name, []).append(origin)
-        return name
-
-    @property
-    def symbols(self) -> Iterator[Symbol]:
-        """The symbols that remain, in the order of the inputs."""
-        for symbol in self.facts.symbols.values():
-            if symbol not in self.facts.replaced:
-                yield symbol
-
-    @property
-    def constraints(self) -> list[Constraint]:
-        """The conditions that layers put on the sizes."""
-        return list(self.facts.constraints.values())
-
-    def to_dict(self) -> dict[str, dict[str, object]]:
-        """The symbols as JSON has them."""
-        return {
-            symbol.name: {
-                "tensor": self.origins[symbol.name][0].tensor,
-                "axis": self.origins[symbol.name][0].axis,
-                "range": written_range(self.facts.ranges[symbol]),
-            }
-            for symbol in self.symbols
-            if symbol.name in self.origins
-        }
-
-    def bound(self, sizes: Mapping[str, int]) -> dict[str, int]:
-        """Sizes for all symbols. Raises `ValueError` for sizes that the model does not allow.
-
-        A symbol that equals an expression of others may be left out.
-        """
-        known = {symbol.name: symbol for symbol in self.symbols}
-        for name in sizes:
-            if name not in self.facts.symbols:
-                listed = ", ".join(known) or "none"
-                raise ValueError(f"the model has no symbol '{name}' (its symbols: {listed})")
-        missing = [name for name in known if name not in sizes]
-        if missing:
-            raise ValueError(f"no size is given for {', '.join(missing)}")
-        result = {name: sizes[name] for name in known}
-        for name, symbol in known.items():
-            low, high = self.facts.ranges[symbol]
-            if not low <= result[name] <= high:
-                allowed = written_range((low, high))
-                raise ValueError(f"{name} is {result[name]}; it must lie in {allowed}")
-        for symbol, expression in self.facts.replaced.items():
-            size = expression.evaluate(result)
-            if sizes.get(symbol.name, size) != size:
-                raise ValueError(
-                    f"{symbol.name} is {sizes[symbol.name]}; it must be {expression} = {size}"
-                )
-        self._check(result)
-        return result
-
-    def _check(self, sizes: Mapping[str, int]) -> None:
-        for expression in self.facts.nonnegative:
-            if expression.evaluate(sizes) < 0:
-                raise ValueError(f"{expression} must be 0 or more, but is negative")
-        for expression, number in self.facts.multiples:
-            if expression.evaluate(sizes) % number:
-                raise ValueError(f"{expression} must be a multiple of {number}")
-
-
-def written_range(bounds: Range) -> str:
-    """Bounds as a dimension has them: `1..`, `1..8`, `5`."""
-    low, high = bounds
-    if low == high:
-        return f"{int(low)}"
-    return f"{int(low)}.." + ("" if math.isinf(high) else f"{int(high)}")
 
 
 class SymbolicLayers(LayerEngine):
@@ -201,17 +96,6 @@ def named(sizes: NamedSizes, wanted: str, dim: Dimension, origin: Origin) -> Dim
     return dimension(expression, dim)
 
 
-_NO_WORD = re.compile(r"\W+")
-
-
-def identifier(name: str) -> str:
-    """A name as Python writes one: `input.1:0` becomes `input_1_0`."""
-    word = _NO_WORD.sub("_", name).strip("_") or "size"
-    if word[0].isdigit() or word in ("min", "max"):
-        word = "_" + word
-    return word
-
-
 def infer_symbolic(
     model: Model,
     shapes: Mapping[str, PartialShape],
@@ -241,6 +125,13 @@ def infer_symbolic(
         if not worse or not doubtful:
             break
         rejected = rejected | {doubtful[-1]}
+    _strip(result, sizes)
+    return result, sizes
+
+
+def without_symbols(result: BodyResult) -> tuple[BodyResult, NamedSizes]:
+    """The result for a model without inputs: only numbers are known."""
+    sizes = NamedSizes(Facts())
     _strip(result, sizes)
     return result, sizes
 
@@ -278,6 +169,7 @@ def _parameters(
 ) -> dict[str, PartialShape]:
     """The shapes of the inputs with named sizes, by layer id."""
     engine, facts = BodyEngine(model), sizes.facts
+    spoken = {name for given in model.dimension_names.values() for name in given if name}
     fed: dict[str, PartialShape] = {}
     for layer in model.parameters:
         declared = engine.infer_layer(layer, ()).outputs if layer.id not in shapes else None
@@ -296,14 +188,28 @@ def _parameters(
             origin = Origin(tensor, axis, layer)
             if dim.is_static:
                 dims.append(dim)
-            elif own is not None and not own.isidentifier() and layer.id in names:
+            elif own is not None and _is_expression(own, None if layer.id in names else spoken):
                 facts.source = layer
-                dims.append(dimension(facts.resolved(parse_expression(own, facts)), dim))
+                expression = parse_expression(own, facts)
+                sizes.mention(expression, origin)
+                dims.append(dimension(facts.resolved(expression), dim))
             else:
                 dims.append(named(sizes, own or f"{tensor}_{axis}", dim, origin))
         if any(dim.symbolic for dim in dims) or layer.id in shapes:
             fed[layer.id] = PartialShape(dims)
     return fed
+
+
+def _is_expression(text: str, names: set[str] | None) -> bool:
+    """Whether the name of a dimension is an expression; `names` are those it may be made of."""
+    if text.isidentifier():
+        return False
+    facts = Facts()
+    try:
+        parse_expression(text, facts)
+    except ValueError:
+        return False
+    return names is None or names.issuperset(facts.symbols)
 
 
 def tensor_name(layer: Layer) -> str:
@@ -314,7 +220,11 @@ def tensor_name(layer: Layer) -> str:
 
 def assume(facts: Facts, text: str) -> None:
     """Takes down a condition that a user gives. Raises `ValueError`."""
+    known = set(facts.symbols)
     left, relation, right, remainder = parse_condition(text, facts)
+    for name in set(facts.symbols) - known:
+        listed = ", ".join(sorted(known)) or "none"
+        raise ValueError(f"'{text}': the model has no symbol '{name}' (its symbols: {listed})")
     if remainder is not None:
         facts.assume_multiple(left, remainder)
         return

@@ -6,7 +6,7 @@ from ..types import ElementType
 from .conversion import plain
 from .declaration import ANY, BOOLEAN_TYPE, attribute, operand
 from .elementwise import FLOATING, Broadcasting, Unary, common_type
-from .intervals import Interval, mapped
+from .intervals import Interval, mapped, spread
 from .kinds import BOOLEAN
 from .lazy import Array, np
 from .tensors import Number, Tensor, Value
@@ -42,7 +42,16 @@ class Select(Broadcasting):
             return value
         from .symbolic import chosen
 
-        return chosen(value, operands, outputs[0])
+        target = outputs[0].shape.static or ()
+        condition, *branches = (
+            spread(tensor.value, shape, target)
+            for tensor, shape in operands
+            if tensor.value is not None
+        )
+        if condition is None or None in branches:
+            return value
+        known = [branch for branch in branches if branch is not None]
+        return chosen(value, condition, known, outputs[0].element_type)
 
     def exact(self, cond: Number, then: Number, otherwise: Number) -> Number:
         return then if cond else otherwise

@@ -11,8 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from ..symbols.dimensions import dimension, expression_of
-from ..symbols.expressions import Expression, TooLarge
-from ..symbols.facts import Facts
+from ..symbols.expressions import Expression, Facts, TooLarge
 from ..types import INT64_MIN, UNBOUNDED, Dimension, ElementType
 from .tensors import Number, Tensor, Value
 
@@ -88,19 +87,11 @@ def narrowed(
 
 
 def chosen(
-    value: Value, operands: Sequence[tuple[Tensor, tuple[int, ...]]], output: Tensor
+    value: Value, condition: Value, branches: Sequence[Value], element_type: ElementType
 ) -> Value:
-    """The value of a Select, of a condition and two alternatives with these aligned shapes."""
-    from .intervals import spread
-
-    target = output.shape.static
-    assert target is not None
-    spread_values = [
-        spread(tensor.value, shape, target) for tensor, shape in operands if tensor.value
-    ]
-    condition, *branches = [each for each in spread_values if each is not None]
+    """The value of a Select with what its elements are; operands have the shape of the result."""
     facts = facts_of(branches)
-    if facts is None or len(branches) != 2 or output.element_type.name not in WIDE:
+    if facts is None or element_type.name not in WIDE:
         return value
     expressions: list[Expression | None] = []
     for index in range(len(value)):
@@ -141,8 +132,8 @@ def slice_size(
     if first is None or last is None:
         return None
     if step > 0:
-        first, last = first.maximum(0).minimum(size), last.maximum(0).minimum(size)
-        return ((last - first + (step - 1)) // step).maximum(0)
+        # a start behind the end of the axis takes nothing either way
+        return ((last.minimum(size) - first.maximum(0) + (step - 1)) // step).maximum(0)
     if not facts.assume_at_least(size, facts.number(1)):
         return None
     first, last = first.minimum(size - 1).maximum(0), last.maximum(-1).minimum(size)

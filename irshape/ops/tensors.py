@@ -19,8 +19,7 @@ from ..types import (
 )
 
 if TYPE_CHECKING:
-    from ..symbols.expressions import Expression
-    from ..symbols.facts import Facts
+    from ..symbols.expressions import Expression, Facts
 
     Expressions = tuple[Expression | None, ...]
 
@@ -71,7 +70,7 @@ class Value:
         The bounds -1 and no limit make the dimension `?`.
         """
         low, high = self.lower[index], self.upper[index]
-        if high < 0:
+        if not high >= 0:  # negative, or not a number
             return None
         size = Dimension(int(min(max(low, 0), UNBOUNDED)), int(min(high, UNBOUNDED)))
         expression = None if self.expressions is None else self.expressions[index]

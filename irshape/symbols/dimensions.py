@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from ..types import UNBOUNDED, Dimension
-from .expressions import Call, Expression, Symbol, TooLarge, symbols_of
-from .facts import Facts
+from .expressions import Call, Expression, Facts, Symbol, TooLarge, symbols_of
 
 
 class SymbolicDimension(Dimension):

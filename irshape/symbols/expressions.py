@@ -12,10 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 from math import lcm
-from typing import TYPE_CHECKING, Final, Union
-
-if TYPE_CHECKING:
-    from .facts import Facts
+from typing import Final, Protocol, Union
 
 Coefficient = Union[int, Fraction]
 MAX_TERMS: Final = 200
@@ -99,6 +96,48 @@ def bracketed(expression: Expression) -> str:
 def _is_call(expression: Expression) -> bool:
     atom = expression.atom
     return isinstance(atom, Call) and atom.function != "//"
+
+
+class Facts(Protocol):
+    """What is known of symbols, as far as expressions ask for it."""
+
+    def number(self, number: Coefficient) -> Expression:
+        """A number as an expression."""
+
+    def range(self, expression: Expression) -> tuple[float, float]:
+        """Bounds of an expression."""
+
+    def is_nonnegative(self, expression: Expression) -> bool:
+        """Whether the expression is known to be 0 or more."""
+
+    def at_least(self, left: Expression, right: Expression) -> bool:
+        """Whether `left >= right` is known."""
+
+    def assume_at_least(self, left: Expression, right: Expression) -> bool:
+        """Takes down the assumption that `left >= right`; whether it can hold."""
+
+    def require_at_least(self, left: Expression, right: Expression) -> None:
+        """Takes down that `left >= right` holds wherever the model can be inferred."""
+
+    def require_multiple(self, expression: Expression, number: int) -> None:
+        """Takes down that a number divides an expression."""
+
+    def assume_divisible(self, whole: Expression, part: Expression) -> None:
+        """Assumes what makes a product divisible by another one."""
+
+    def equal(
+        self, left: Expression, right: Expression, *, assumed: bool = False, pinned: bool = False
+    ) -> bool:
+        """Takes down that two expressions are equal; whether they can be."""
+
+    def resolved(self, expression: Expression) -> Expression:
+        """The expression with every symbol replaced that is known to be equal to others."""
+
+    def quotient(self, numerator: Expression, divisor: Expression) -> Expression:
+        """`numerator // divisor`, simplified."""
+
+    def extreme(self, function: str, arguments: tuple[Expression, ...]) -> Expression:
+        """The least or the largest of some expressions, simplified."""
 
 
 class Expression:

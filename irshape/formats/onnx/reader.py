@@ -52,7 +52,7 @@ from .messages import (
     without_inputs,
 )
 from .package import NAMES, TYPES, onnx, schema
-from .tensors import Tensors, declared
+from .tensors import Tensors, declared, dimension_names
 
 _MAIN = ("", "ai.onnx")
 _MAX_NESTING = 16
@@ -168,6 +168,9 @@ class _Reader:
                 value = builder.parameter(info.name, declared(info.type) or UNKNOWN)
                 value.layer.outputs[0].names = _escaped(info.name)
                 scope.values[info.name] = value
+                dimensions = dimension_names(info.type)
+                if dimensions:
+                    builder.model.dimension_names[value.layer] = dimensions
                 if (
                     not info.type.HasField("tensor_type")
                     or info.type.tensor_type.elem_type not in TYPES

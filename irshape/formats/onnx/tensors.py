@@ -57,6 +57,14 @@ def declared(type_proto: Any) -> Tensor | None:
     return Tensor(kind, PartialShape(sizes))
 
 
+def dimension_names(type_proto: Any) -> tuple[str | None, ...]:
+    """What the dimensions of a tensor are called (`dim_param`); empty where none has a name."""
+    if not type_proto.HasField("tensor_type") or not type_proto.tensor_type.HasField("shape"):
+        return ()
+    names = tuple(dim.dim_param or None for dim in type_proto.tensor_type.shape.dim)
+    return names if any(names) else ()
+
+
 class Tensors:
     """Makes constants. `folder` is where files with data may lie, None where none may."""
 

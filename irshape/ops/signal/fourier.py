@@ -6,7 +6,7 @@ A complex number is a pair of reals: its real and imaginary part, along the last
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ...faults import Fault, Violation, fault, require
 from ...rule_ids import INPUT_SHAPES, INPUT_VALUE
@@ -15,6 +15,9 @@ from ..axes import duplicate_axes, listed
 from ..declaration import I32_I64, Operation, at_least, operand, types
 from ..lazy import Array, np
 from ..tensors import MAX_VALUE_ELEMENTS, Tensor, Value
+
+if TYPE_CHECKING:
+    from ...symbols.expressions import Expression
 from ..windows import dimension_of
 
 TRANSFORMED = types("f32 f16 bf16")
@@ -240,6 +243,12 @@ class RealTransform(Transform):
         raise NotImplementedError
 
 
+def _spectrum(size: Expression) -> Expression | None:
+    """The size of half the spectrum of a signal that is not empty."""
+    facts = size.facts
+    return size // 2 + 1 if facts.assume_at_least(size, facts.number(1)) else None
+
+
 class RDFT(RealTransform):
     """The spectrum of a real signal. Specification: RDFT-9."""
 
@@ -254,7 +263,7 @@ class RDFT(RealTransform):
 
     def last(self, dim: Dimension, *, full: bool) -> Dimension:
         high = UNBOUNDED if dim.high == UNBOUNDED else spectrum_size(dim.high)
-        return dim.followed(Dimension(spectrum_size(dim.low), high), lambda size: size // 2 + 1)
+        return dim.followed(Dimension(spectrum_size(dim.low), high), _spectrum)
 
     def evaluate(self, data: Array, axes: Array, signal_size: Array | None) -> Array:
         result = data.astype(np.float64)

@@ -1,0 +1,167 @@
+"""The named sizes of a model: where they come from, and what layers demand of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from ..model.graph import Layer
+from ..symbols.expressions import Expression, Symbol
+from ..symbols.facts import Constraint, Facts, Range
+from ..types import UNBOUNDED, Dimension
+
+
+class Origin(NamedTuple):
+    """Where a symbol comes from: an axis of an input, or of a variable."""
+
+    tensor: str
+    axis: int
+    layer: Layer
+
+
+class NamedSize(NamedTuple):
+    """A symbol: the tensor and axis that it is the size of, and the sizes that it may have."""
+
+    tensor: str
+    axis: int
+    range: Dimension
+
+
+class NamedSizes:
+    """The symbols of a model, and what is known of them."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.origins: dict[str, list[Origin]] = {}
+        """Where each symbol comes from, those included that turned out to equal others."""
+        self._names: dict[tuple[str, Origin], str] = {}
+        self._mentions: dict[str, Origin] = {}
+
+    def name_of(self, wanted: str, origin: Origin) -> str:
+        """The name of the symbol for an axis that should have the wanted one.
+
+        A name that ends with the number of the axis is made up, and belongs to one axis alone.
+        """
+        known = self._names.get((wanted, origin))
+        if known is not None:
+            return known
+        made_up = wanted == f"{origin.tensor}_{origin.axis}"
+        name = base = identifier(wanted)
+        number = 2
+        while made_up and name in self.origins:
+            name = f"{base}_{number}"
+            number += 1
+        self._names[wanted, origin] = name
+        self.origins.setdefault(name, []).append(origin)
+        return name
+
+    def mention(self, expression: Expression, origin: Origin) -> None:
+        """Notes where symbols come from that a user names in an expression only."""
+        for symbol in expression.symbols:
+            self._mentions.setdefault(symbol.name, origin)
+
+    def origin(self, name: str) -> Origin | None:
+        """Where a symbol comes from first."""
+        return self.origins[name][0] if name in self.origins else self._mentions.get(name)
+
+    @property
+    def symbols(self) -> Iterator[Symbol]:
+        """The symbols that remain, in the order of the inputs."""
+        for symbol in self.facts.symbols.values():
+            if symbol not in self.facts.replaced:
+                yield symbol
+
+    @property
+    def constraints(self) -> list[Constraint]:
+        """The conditions that layers put on the sizes."""
+        return list(self.facts.constraints.values())
+
+    def named(self) -> dict[str, NamedSize]:
+        """The symbols with where they come from and the sizes that they may have."""
+        result = {}
+        for symbol in self.symbols:
+            origin = self.origin(symbol.name)
+            if origin is not None:
+                low, high = self.facts.ranges[symbol]
+                bounds = Dimension(int(low), UNBOUNDED if math.isinf(high) else int(high))
+                result[symbol.name] = NamedSize(origin.tensor, origin.axis, bounds)
+        return result
+
+    def bound(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        """Sizes for all symbols. Raises `ValueError` for sizes that the model does not allow.
+
+        A symbol that equals an expression of others may be left out.
+        """
+        known = {symbol.name: symbol for symbol in self.symbols}
+        for name in sizes:
+            if name not in self.facts.symbols:
+                listed = ", ".join(known) or "none"
+                raise ValueError(f"the model has no symbol '{name}' (its symbols: {listed})")
+        missing = [name for name in known if name not in sizes]
+        if missing:
+            raise ValueError(f"no size is given for {', '.join(missing)}")
+        result = {name: sizes[name] for name in known}
+        for name, symbol in known.items():
+            low, high = self.facts.ranges[symbol]
+            if not low <= result[name] <= high:
+                allowed = written_range((low, high))
+                raise ValueError(f"{name} is {result[name]}; it must lie in {allowed}")
+        for symbol, expression in self.facts.replaced.items():
+            size = expression.evaluate(result)
+            if sizes.get(symbol.name, size) != size:
+                raise ValueError(
+                    f"{symbol.name} is {sizes[symbol.name]}; it must be {expression} = {size}"
+                )
+        self._check(result)
+        return result
+
+    def _check(self, sizes: Mapping[str, int]) -> None:
+        condition = next(self.broken(sizes), None)
+        if condition is not None:
+            listed = ", ".join(f"{name}={size}" for name, size in sizes.items())
+            raise ValueError(f"{listed}: {condition} does not hold")
+
+    def broken(self, sizes: Mapping[str, int]) -> Iterator[str]:
+        """The conditions that sizes for all symbols break."""
+        facts = self.facts
+        for expression in facts.nonnegative:
+            if _value(expression, sizes, -1) < 0:
+                yield f"{expression} >= 0"
+        for expression, number in facts.multiples:
+            if _value(expression, sizes, 1) % number:
+                yield f"{expression} % {number} == 0"
+        for call, expression in facts.rewritten.items():
+            if _value(Expression.of(call, facts) - expression, sizes, 1):
+                yield f"{call} == {expression}"
+        for symbol, expression in facts.replaced.items():
+            low, high = facts.ranges[symbol]
+            if not low <= _value(expression, sizes, -1) <= high:
+                yield f"{symbol.name} in {written_range((low, high))}"
+
+
+def _value(expression: Expression, sizes: Mapping[str, int], otherwise: int) -> int:
+    try:
+        return expression.evaluate(sizes)
+    except ZeroDivisionError:
+        return otherwise
+
+
+def written_range(bounds: Range) -> str:
+    """Bounds as a dimension has them: `1..`, `1..8`, `5`."""
+    low, high = bounds
+    if low == high:
+        return f"{int(low)}"
+    return f"{int(low)}.." + ("" if math.isinf(high) else f"{int(high)}")
+
+
+_NO_WORD = re.compile(r"\W+")
+
+
+def identifier(name: str) -> str:
+    """A name as Python writes one: `input.1:0` becomes `input_1_0`."""
+    word = _NO_WORD.sub("_", name).strip("_") or "size"
+    if word[0].isdigit() or word in ("min", "max"):
+        word = "_" + word
+    return word

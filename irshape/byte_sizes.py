@@ -27,6 +27,8 @@ def parse_size(text: str) -> int:
 
 def written_size(size: int) -> str:
     """A number of bytes for a message: `1,536 MiB`, `3 KiB`, `12 bytes`."""
+    if size >= 1 << 63:
+        return "8 EiB or more"
     for unit, name in _STEPS:
         if size >= unit:
             return f"{size / unit:,.0f} {name}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..spelling import counted
+from ..types import UNBOUNDED
 from .common import echo, load_or_exit, pairs, weights_option
 from .tables import terminal_width, text_table
 
@@ -255,8 +256,6 @@ def _number(size: Dimension) -> str:
 
 
 def _span(size: Dimension, written: object) -> str:
-    from ..types import UNBOUNDED
-
     assert callable(written)
     if size.is_static:
         return str(written(size.low))
@@ -273,6 +272,8 @@ def _short(number: int) -> str:
 
 
 def _bytes(size: int) -> str:
+    if size >= UNBOUNDED:
+        return "8 EiB or more"
     for power, unit in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if size >= power:
             return f"{size / power:,.1f} {unit}"

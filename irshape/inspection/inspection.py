@@ -166,7 +166,8 @@ class Inspection:
 
         Dynamic dimensions count with their lower bounds, constants not at all.
         """
-        return peak_memory(self.inference.result)
+        size, layer = peak_memory(self.inference.result)
+        return min(size, UNBOUNDED), layer
 
     @cached_property
     def requirements(self) -> Requirements | None:

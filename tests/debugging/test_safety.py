@@ -144,6 +144,7 @@ def test_a_size_that_is_none(text: str) -> None:
         (1 << 10, "1 KiB"),
         (5 << 20, "5 MiB"),
         (3 << 30, "3,072 MiB"),
+        (7**5000, "8 EiB or more"),
     ],
 )
 def test_a_size_in_a_message(size: int, text: str) -> None:

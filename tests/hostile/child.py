@@ -32,6 +32,8 @@ COMMANDS = {
     "run": ("run", "{path}", "--random", "--max-memory", "200MB", "--max-iterations", "1000"),
     "fix": ("fix", "{path}", "--diff"),
     "requires": ("requires", "{path}"),
+    "inspect": ("inspect", "{path}"),
+    "diff": ("diff", "{path}", "{path}"),
     "fix again": ("fix", "{path}", "--output", "{folder}/fixed.out"),
 }
 

@@ -101,7 +101,7 @@ class Building(Inferring):
         assert not isinstance(outputs, Fault)
         raw.id = self._new_id()
         raw.name = name if name is not None else self._new_name(f"{kind}_{raw.id}")
-        if not raw.is_result and raw.folded_type != "assign":
+        if not raw.is_result:
             count = len(sources)
             raw.outputs = [Port(str(count + at), None, None, -1) for at in range(len(outputs))]
         layer._outputs = [

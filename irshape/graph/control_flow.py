@@ -154,6 +154,12 @@ class _Body:
             self._parameter(marker, end, names[at] if at < len(names) else None)
             for at, (marker, end) in enumerate(zip(self.markers, self.ends, strict=True))
         ]
+        # a state is no tensor that the body may take for one from outside, even if it begins as one
+        self.graph.back_edges = tuple(
+            BackEdge("", argument.layer.id, -1)
+            for argument, marker in zip(arguments, self.markers, strict=True)
+            if isinstance(marker, Carried)
+        )
         returned = function(*arguments)
         values = list(returned) if isinstance(returned, (tuple, list)) else [returned]
         values = [value for value in values if value is not None]

@@ -10,6 +10,7 @@ from ..model.graph import Model
 from .copying import duplicate
 from .editing import Editing
 from .folding import MAX_BYTES, folded
+from .inlining import MAX_ITERATIONS, inlined, outlined
 from .nodes import GraphLayer, Output
 from .op import Operations
 from .patterns import Match, Wanted, matches
@@ -118,6 +119,24 @@ class Graph(Editing):
     def around(self, layer: str | GraphLayer, distance: int = 2) -> Graph:
         """A graph of a layer and of what is at most so many connections away from it."""
         return neighbourhood(self, layer, distance)
+
+    def inline(self, layer: str | GraphLayer, *, max_iterations: int = MAX_ITERATIONS) -> None:
+        """Replaces an If, Loop or TensorIterator by what its bodies do.
+
+        The condition of an If has to be known, and how often a Loop or TensorIterator runs: its
+        iterations are written one after another. max_iterations: for more it is refused.
+        Raises `KeyError`, `GraphError`.
+        """
+        inlined(self, self[layer] if isinstance(layer, str) else layer, max_iterations)
+
+    def outline(self, layers: Iterable[str | GraphLayer], *, name: str | None = None) -> GraphLayer:
+        """Puts layers into the body of a Loop that runs once; the Loop.
+
+        They can be run more often by its `trip_count`, and seen as one layer. Constants that feed
+        them go with them. Raises `KeyError`, and `GraphError` where a path leaves the layers and
+        comes back.
+        """
+        return outlined(self, layers, name)
 
     def match(self, pattern: Wanted) -> list[Match]:
         """All places where a pattern is found, those in bodies too; see `Pattern`."""

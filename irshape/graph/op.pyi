@@ -224,7 +224,7 @@ class Operations:
         variable_id: str,
         opset: Literal[6, "opset6", 7, "opset7", 8, "opset8", 9, "opset9", 10, "opset10", 11, "opset11", 12, "opset12", 13, "opset13", 14, "opset14", 15, "opset15", 16, "opset16"] | None = None,
         name: str | None = None,
-    ) -> tuple[()]:
+    ) -> Output:
         """Gives a variable a new value and passes it on. Specification: Assign-6.
 
         new_value: an input.
@@ -239,7 +239,7 @@ class Operations:
         variable_id: str,
         opset: Literal[3, "opset3", 4, "opset4", 5, "opset5"],
         name: str | None = None,
-    ) -> tuple[()]: ...
+    ) -> Output: ...
 
     def atan(
         self,

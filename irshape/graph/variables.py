@@ -47,6 +47,13 @@ def _make_variable(
         raise GraphError(f"{new!r} is no output of the graph")
     if new is old:
         raise GraphError(f"{new!r} is both ends of the variable")
+    if new.element_type is not old.element_type or not old.shape.compatible(new.shape):
+        raise GraphError(
+            f"the variable '{name}' is {old}, and its next value {new!r}",
+            operand=name,
+            expected=str(old),
+            actual=str(new),
+        )
     read = graph.add(
         "ReadValue",
         _initial(graph, old, batch),

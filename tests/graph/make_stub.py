@@ -102,7 +102,6 @@ class Operations:
 
 OUTPUTS = {
     "AdaptiveMaxPool": 2,
-    "Assign": 0,
     "CTCGreedyDecoderSeqLen": 2,
     "ConvertPromoteTypes": 2,
     "DetectionOutput": 1,

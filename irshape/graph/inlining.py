@@ -1,0 +1,261 @@
+"""Replaces layers with bodies by what the bodies do, and puts layers into a body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..faults import Violation
+from ..inference.bodies import bind
+from ..ops.bodies import BodyView, PortBinding
+from ..ops.control_flow import If, Iteration, Loop, TensorIterator
+from ..ops.tensors import Tensor
+from .control_flow import built
+from .copying import transplant
+from .editing import Editing
+from .errors import GraphError
+from .nodes import GraphLayer, Output
+
+MAX_ITERATIONS = 64
+"""How many iterations `Graph.inline` writes out, unless it is given another limit."""
+
+
+def inlined(graph: Editing, layer: GraphLayer, max_iterations: int) -> None:
+    """See `Graph.inline`."""
+    graph._own(layer)
+    operation = layer.operation
+    with graph.changes.whole():
+        if isinstance(operation, If):
+            outputs = _branch(graph, layer)
+        elif isinstance(operation, Iteration):
+            outputs = _Unrolling(graph, layer, max_iterations).outputs()
+        else:
+            raise GraphError(f"{graph.where(layer)} has no body", operation=layer.type)
+        for old, new in zip(layer.outputs, outputs, strict=True):
+            with graph.batch():
+                for user in old.users:
+                    graph.connect(user, new)
+            graph._move_names(old, new)
+        graph._detach(layer)
+        if graph.owner is not None:
+            graph._settle(())
+
+
+def _view(layer: GraphLayer, tag: str) -> BodyView[Tensor]:
+    """The body as its operation sees it; running it gives what is inferred."""
+    layer.graph._write_bodies(layer)
+    body = layer.bodies[tag]
+    for result in body.results:
+        body._know_value(result.inputs[0].source.layer)
+    results = {result.id: result.inputs[0].source.tensor for result in body.results}
+    return bind(layer.raw, tag, lambda parameters: results)
+
+
+def _branch(graph: Editing, layer: GraphLayer) -> list[Output]:
+    """The outputs of the branch of an If whose condition is known."""
+    condition = layer.inputs[0].source
+    graph._know_value(condition.layer)
+    known = condition.tensor.known
+    if known is None:
+        raise GraphError(
+            f"{graph.where(layer)}: its condition is not known",
+            operation=layer.type,
+            operand="cond",
+            expected="a constant",
+            help="bind the input that decides it, or fold",
+        )
+    tag = "then_body" if known[0] else "else_body"
+    view = _view(layer, tag)
+    fed = {
+        binding.internal: layer.inputs[binding.external].source
+        for binding in view.inputs
+        if binding.external is not None
+    }
+    results = _copied(graph, layer, tag, fed, "")
+    places = {binding.external: results[binding.internal] for binding in view.outputs}
+    return [places[output.index] for output in layer.outputs]
+
+
+def _copied(
+    graph: Editing, layer: GraphLayer, tag: str, fed: dict[str, Output], suffix: str
+) -> dict[str, Output]:
+    """Puts the layers of a body into the graph around it; the outputs by the ids of the Results.
+
+    fed: what feeds the Parameters, by their ids.
+    """
+    body = layer.bodies[tag]
+    given = {body._by_id[id]._outputs[0]: output for id, output in fed.items()}
+    inside = [
+        each for each in body.sorted() if not each.raw.is_parameter and not each.raw.is_result
+    ]
+    copies = transplant(inside, graph, given, named=lambda name: f"{layer.name}/{name}{suffix}")
+    return {result.id: copies[result.inputs[0].source] for result in body.results}
+
+
+class _Unrolling:
+    """Writes the iterations of a Loop or TensorIterator one after another."""
+
+    def __init__(self, graph: Editing, layer: GraphLayer, max_iterations: int) -> None:
+        self.graph = graph
+        self.layer = layer
+        self.body = layer.bodies["body"]
+        self.view = _view(layer, "body")
+        self.counter: PortBinding | None = None
+        self.count = self._count()
+        if not 0 < self.count <= max_iterations:
+            raise GraphError(
+                f"{graph.where(layer)} has {self.count} iterations",
+                operation=layer.type,
+                expected=f"1 to {max_iterations}",
+                actual=str(self.count),
+                help="give max_iterations=…",
+            )
+
+    def _count(self) -> int:
+        """The number of iterations. Raises `GraphError` where it is not known."""
+        layer, operation = self.layer, self.layer.operation
+        for end in layer.inputs:
+            self.graph._know_value(end.source.layer)
+        given = tuple(end.source.tensor for end in layer.inputs)
+        count: int | None
+        try:
+            if isinstance(operation, Loop):
+                condition, self.counter = operation.special(self.view)
+                results = self.view.run({})
+                goes_on = operation.goes_on(self.view, condition, results, given)
+                count = operation.count(given[0], goes_on)
+                if given[1].known is None or not given[1].known[0]:
+                    count = None if given[1].known is None else 0
+            else:
+                assert isinstance(operation, TensorIterator)
+                count = operation.count(self.view, given)
+        except Violation as violation:
+            raise GraphError.of(violation.fault, layer.type, self.graph.where(layer)) from None
+        if count is None:
+            raise GraphError(
+                f"{self.graph.where(layer)}: how many iterations it has is not known",
+                operation=layer.type,
+                expected="a constant trip count and condition, or slices of a static dimension",
+                help="reshape the inputs, or bind the one that decides it",
+            )
+        return count
+
+    def outputs(self) -> list[Output]:
+        fed = {
+            binding.internal: self.layer.inputs[binding.external].source
+            for binding in self.view.inputs
+            if binding.external is not None and binding.axis is None
+        }
+        states = {parameter: result for result, parameter in self.view.back_edges}
+        parts: dict[str, list[Output]] = {
+            binding.internal: [] for binding in self.view.outputs if binding.axis is not None
+        }
+        results: dict[str, Output] = {}
+        for number in range(self.count):
+            for binding in self.view.inputs:
+                if binding.external is not None and binding.axis is not None:
+                    fed[binding.internal] = self._part(binding, number)
+            if self.counter is not None and (not number or self.counter.internal not in states):
+                fed[self.counter.internal] = self._number(self.counter, number)
+            suffix = f"/{number}" if self.count > 1 else ""
+            results = _copied(self.graph, self.layer, "body", fed, suffix)
+            for internal, kept in parts.items():
+                kept.append(results[internal])
+            carried = {parameter for parameter in states if parameter in fed}
+            fed.update({parameter: results[states[parameter]] for parameter in carried})
+        places = {
+            binding.external: results[binding.internal]
+            if binding.axis is None
+            else self._joined(binding, parts[binding.internal])
+            for binding in self.view.outputs
+        }
+        return [places[output.index] for output in self.layer.outputs]
+
+    def _number(self, counter: PortBinding, number: int) -> Output:
+        parameter = self.body._by_id[counter.internal]._outputs[0]
+        value = number if parameter.shape.rank == 0 else [number]
+        return self.graph.constant(value, parameter.element_type)
+
+    def _part(self, binding: PortBinding, number: int) -> Output:
+        """The slice of an input that an iteration takes."""
+        assert binding.external is not None
+        assert binding.axis is not None
+        source = self.layer.inputs[binding.external].source
+        dims = source.shape.dims
+        size = dims[binding.axis] if dims is not None else None
+        if size is None or not (size.is_static or binding.start >= 0):
+            raise GraphError(
+                f"{self.graph.where(self.layer)}: the size of {source!r} along axis "
+                f"{binding.axis} is not known",
+                operation=self.layer.type,
+            )
+        start = binding.start + size.low if binding.start < 0 else binding.start
+        first = start + number * binding.stride
+        if binding.stride < 0:
+            first -= binding.part_size - 1
+        if size.is_static and size.low == binding.part_size and not first:
+            return source
+        stop = first + binding.part_size
+        part: Output = self.graph.add("Slice", source, [first], [stop], [1], [binding.axis])
+        return part
+
+    def _joined(self, binding: PortBinding, parts: list[Output]) -> Output:
+        """The results of all iterations, one after another."""
+        if parts[0].shape.rank == 0:
+            parts = [self.graph.add("Unsqueeze", part, [0]) for part in parts]
+        if len(parts) == 1:
+            return parts[0]
+        ordered = parts[::-1] if binding.stride < 0 else parts
+        joined: Output = self.graph.add("Concat", *ordered, axis=binding.axis)
+        return joined
+
+
+def outlined(graph: Editing, layers: Iterable[str | GraphLayer], name: str | None) -> GraphLayer:
+    """See `Graph.outline`."""
+    chosen = {graph[each] if isinstance(each, str) else each for each in layers}
+    for layer in chosen:
+        graph._own(layer)
+        if layer.raw.is_parameter or layer.raw.is_result:
+            raise GraphError(f"{layer.label} stays in the graph", operation=layer.type)
+    inside = sorted(chosen, key=graph._order.rank)
+    constants = [
+        source
+        for layer in inside
+        for source in layer.producers
+        if source.raw.is_constant and source not in chosen
+    ]
+    inside = [*dict.fromkeys(constants), *inside]
+    together = set(inside)
+    sources = list(
+        dict.fromkeys(
+            end.source
+            for layer in inside
+            for end in layer.inputs
+            if end.source.layer not in together
+        )
+    )
+    ends = [
+        output
+        for layer in inside
+        if layer in chosen
+        for output in layer.outputs
+        if any(user.layer not in chosen for user in output.users)
+    ]
+
+    def body(*arguments: Output) -> list[Output]:
+        given = dict(zip(sources, arguments, strict=True))
+        home: Any = arguments[0].layer.graph
+        copies = transplant(inside, home, given)
+        return [copies[end] for end in ends]
+
+    if not sources or not ends:
+        raise GraphError("the layers take nothing from outside, or give nothing to it")
+    with graph.changes.whole():
+        loop = built(graph, Loop, (1, True, *sources), name, {"body": body})
+        with graph.batch():
+            for old, new in zip(ends, loop.outputs, strict=True):
+                for user in [user for user in old.users if user.layer not in chosen]:
+                    graph.connect(user, new)
+                graph._move_names(old, new)
+        graph._remove_all(chosen)
+    return loop

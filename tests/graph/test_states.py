@@ -1,0 +1,112 @@
+"""Stateful surgery on a decoder with past key values, held against OpenVINO's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import irshape
+from irshape import Graph, GraphError, Output, op
+
+from .stateful_decoder import compared
+from .states import check, seen
+
+HEADS, SIZE, WIDTH, WORDS = 2, 4, 8, 200
+
+
+def linear(x: Output, rng: np.random.Generator, width: int) -> Output:
+    weights = rng.standard_normal((WIDTH, width)).astype(np.float32) / np.sqrt(WIDTH)
+    return op.matmul(x, weights)
+
+
+def heads(x: Output) -> Output:
+    split = op.reshape(x, [0, 0, HEADS, SIZE], special_zero=True)
+    return op.transpose(split, [0, 2, 1, 3])
+
+
+def attention(graph: Graph, x: Output, mask: Output, rng: np.random.Generator, at: int) -> Output:
+    """Attention to the past and to the tokens at hand; the cache is an input and an output."""
+    cache = {}
+    for part in ("key", "value"):
+        name = f"past_key_values.{at}.{part}"
+        past = graph.parameter("f32", ["?", HEADS, "?", SIZE], name=name)
+        cache[part] = op.concat([past, heads(linear(x, rng, WIDTH))], axis=2)
+        graph.result(cache[part], f"present.{at}.{part}")
+    query = heads(linear(x, rng, WIDTH))
+    scores = op.matmul(query, cache["key"], transpose_b=True) / np.sqrt(SIZE) + mask
+    mixed = op.transpose(op.softmax(scores, axis=-1) @ cache["value"], [0, 2, 1, 3])
+    return linear(op.reshape(mixed, [0, 0, WIDTH], special_zero=True), rng, WIDTH)
+
+
+def decoder(layers: int = 2) -> Graph:
+    """A small decoder: embeddings of words and positions, causal attention, logits."""
+    rng = np.random.default_rng(0)
+    graph = Graph(name="decoder")
+    ids = graph.parameter("i64", "[?,?]", name="input_ids")
+    ones = graph.parameter("i64", "[?,?]", name="attention_mask")
+    positions = graph.parameter("i64", "[?,?]", name="position_ids")
+    words, places = (rng.standard_normal((n, WIDTH)).astype(np.float32) for n in (WORDS, 64))
+    x = op.gather(words, ids, 0) + op.gather(places, positions, 0)
+    keys = op.range(0, op.shape_of(ones)[1], 1, output_type="i64")
+    later = op.greater(keys[None, None, None, :], positions[:, None, :, None])
+    mask = op.select(later, np.float32(-1e9), np.float32(0))
+    for at in range(layers):
+        x = x + attention(graph, x, mask, rng, at)
+    graph.result(x @ words.T, "logits")
+    return graph
+
+
+def test_a_stateful_decoder_gives_openvinos_own_results(tmp_path: Path) -> None:
+    graph = decoder()
+    assert irshape.validate(graph).ok
+    graph.save(tmp_path / "decoder.xml")
+    differences = compared(tmp_path / "decoder.xml")
+    assert len(differences) == 12
+    assert max(differences) < 1e-4
+
+
+def test_there_and_back(tmp_path: Path) -> None:
+    graph = decoder()
+    states = [f"{layer}.{part}" for layer in (0, 1) for part in ("key", "value")]
+    pairs = {f"past_key_values.{state}": f"present.{state}" for state in states}
+    rng = np.random.default_rng(0)
+    inputs = {
+        "input_ids": rng.integers(0, WORDS, (2, 3)),
+        "attention_mask": np.ones((2, 5), np.int64),
+        "position_ids": np.tile(np.arange(2, 5), (2, 1)),
+        **{name: rng.standard_normal((2, HEADS, 2, SIZE)).astype("f4") for name in pairs},
+    }
+    expected = irshape.run(graph, inputs)
+    graph.make_stateful(pairs, beam_idx="beam_idx")
+    check(graph)
+    assert {layer.type for layer in graph} >= {"ReadValue", "Assign", "Gather"}
+    back = graph.make_stateless()
+    check(graph)
+    assert set(back) == set(pairs)
+    actual = irshape.run(graph, {**inputs, "beam_idx": np.arange(2, dtype=np.int32)})
+    np.testing.assert_allclose(actual["logits"], expected["logits"], 1e-5, 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "options", "message"),
+    [
+        ({"past_key_values.0.key": "present.0.value"}, {}, None),
+        ({"past_key_values.0.key": "logits"}, {}, "variable"),
+        ({"past_key_values.0.key": "past_key_values.0.key"}, {}, "no output of the graph"),
+        ({"input_ids": "present.0.key"}, {}, "Assign|variable"),
+    ],
+)
+def test_a_pair_that_does_not_fit(
+    pairs: dict[str, str], options: dict[str, str], message: str | None
+) -> None:
+    graph = decoder(1)
+    before = seen(graph)
+    if message is None:
+        graph.make_stateful(pairs, **options)
+        check(graph)
+        return
+    with pytest.raises(GraphError, match=message):
+        graph.make_stateful(pairs, **options)
+    assert seen(graph) == before

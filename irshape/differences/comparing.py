@@ -118,12 +118,15 @@ class _Comparison:
             ]
             partner = self.bodies(sides[0], sides[1])
             if "edges" in self.aspects:
-                old = _connections(pair.first.layers[a], tag, sides[0], partner)
-                new = _connections(pair.second.layers[b], tag, sides[1], None)
+                old = _connections(pair.first.layers[a], tag, *sides, partner)
+                new = _connections(pair.second.layers[b], tag, sides[1], sides[1], None)
                 if old != new:
                     changes.append(
                         Change(
-                            "edges", f"connections of {tag}", _listed(old - new), _listed(new - old)
+                            "edges",
+                            f"connections of {tag}",
+                            _listed(old - new) or None,
+                            _listed(new - old) or None,
                         )
                     )
         return changes
@@ -302,15 +305,25 @@ def _empty(like: BodyResult) -> BodyResult:
     return BodyResult(body, wire(body))
 
 
-def _connections(layer: Layer, tag: str, side: Side, partner: dict[int, int] | None) -> set[str]:
-    """The port map and the back edges of a body. partner: gives layers their numbers in the other
-    body."""
+def _connections(
+    layer: Layer, tag: str, side: Side, second: Side, partner: dict[int, int] | None
+) -> set[str]:
+    """The port map and the back edges of a body, with its layers as the second body names them.
+
+    partner: the positions there by those in the body; None for the second body itself.
+    """
     positions = {inner.id: position for position, inner in enumerate(side.layers)}
 
-    def number(id: str) -> str:
+    def named(id: str) -> str:
         position = positions.get(id)
-        known = position if partner is None or position is None else partner.get(position)
-        return f"{id}, without a partner" if known is None else f"layer {known} of the body"
+        if position is None:
+            return f"layer {id}"
+        known = position if partner is None else partner.get(position)
+        return (
+            f"{side.layers[position].label}, removed"
+            if known is None
+            else second.layers[known].label
+        )
 
     ports = {
         direction: [port.id for port in ports]
@@ -324,10 +337,10 @@ def _connections(layer: Layer, tag: str, side: Side, partner: dict[int, int] | N
         known = ports[entry.direction]
         place = str(known.index(external)) if external in known else external
         more = "".join(f" {key}={value}" for key, value in sorted(given.items()))
-        lines.add(f"{entry.direction} {place} and {number(internal)}{more}")
+        lines.add(f"{entry.direction} {place} with {named(internal)}{more}")
     if layer.bodies and tag in layer.bodies:
         lines |= {
-            f"from {number(edge.from_layer)} back to {number(edge.to_layer)}"
+            f"{named(edge.from_layer)} back to {named(edge.to_layer)}"
             for edge in layer.bodies[tag].back_edges
         }
     return lines

@@ -406,3 +406,35 @@ def test_one_model_from_standard_input() -> None:
     weights = str(path.with_suffix(".bin"))
     status, out, _ = call("-", str(path), "--weights", weights, stdin=path.read_bytes())
     assert (status, "equal: " in out) == (0, True)
+
+
+BODIES = {
+    "a slice that begins later": (
+        r'start="0"( end="-1" stride="1" part_size="1" />)',
+        r'start="1"\1',
+        "input 0 with Parameter",
+    ),
+    "a back edge less": (
+        r'<edge from-layer="12" to-layer="2" />\s*(</back_edges>)',
+        r"\1",
+        "(id 12) back to Parameter",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_connections_of_bodies_are_compared(name: str, tmp_path: Path) -> None:
+    old, new, says = BODIES[name]
+    original = ROOT / "examples" / "recurrent.xml"
+    text = re.sub(old, new, original.read_text(), count=1)
+    assert text != original.read_text()
+    (tmp_path / "new.xml").write_text(text)
+    (tmp_path / "new.bin").write_bytes(original.with_suffix(".bin").read_bytes())
+    (layer,) = irshape.diff(original, tmp_path / "new.xml").changed
+    (change,) = layer.changes
+    assert (layer.first.type, change.aspect, change.what) == (
+        "TensorIterator",
+        "edges",
+        "connections of body",
+    )
+    assert says in (change.old or "")

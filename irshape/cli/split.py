@@ -31,11 +31,16 @@ if TYPE_CHECKING:
     "--at",
     "cuts",
     multiple=True,
-    required=True,
     metavar="NAME...",
     help="A tensor where one part ends and the next begins; several, in the order in which they "
     "are computed, make several cuts. A cut through several tensors at once is written "
     "NAME+NAME.",
+)
+@click.option(
+    "--parts",
+    type=click.IntRange(2),
+    metavar="N",
+    help="Choose the cuts: N parts of about equal weights, cut through as few tensors as possible.",
 )
 @click.option(
     "-o",
@@ -59,6 +64,7 @@ if TYPE_CHECKING:
 def command(
     model: str,
     cuts: tuple[str, ...],
+    parts: int | None,
     output: str,
     form: str,
     quiet: bool,
@@ -73,6 +79,7 @@ def command(
 
     \b
     Examples:
+      irshape split model.xml --parts 3 -o part.xml
       irshape split model.xml --at block6 -o part.xml
       irshape split model.xml --at encoder decoder -o part.xml --format json
       irshape split model.xml --at boxes+scores -o part.xml
@@ -80,21 +87,23 @@ def command(
     Exit status: 0; 1 if the model is not sound, or a variable is read in one part and assigned in
     another; 2 if a name does not exist or a path cannot be opened. All files appear or none does.
     """
-    graph = graph_or_exit(model, weights)
-    stages = [_stage(graph, cut) for cut in cuts]
-    paths = paths_of_parts(output, len(cuts) + 1)
+    if bool(cuts) == (parts is not None):
+        raise click.UsageError("say where to split: --at NAME, or --parts N")
+    paths = paths_of_parts(output, parts or len(cuts) + 1)
     check_outputs([(model, weights)], paths, overwrite)
+    graph = graph_or_exit(model, weights)
     with refusals():
-        parts = dict(zip(paths, graph.split(*stages), strict=True))
-    write_graphs(parts, quiet=True)
+        graphs = graph.split(*(_stage(graph, cut) for cut in cuts), parts=parts)
+    by_path = dict(zip(paths, graphs, strict=True))
+    write_graphs(by_path, quiet=True)
     if quiet:
         return
     if form == "json":
         from ..diagnostics.renderers.common import json_text
 
-        echo(json_text(_document(model, parts), 1))
+        echo(json_text(_document(model, by_path), 1))
     else:
-        echo("\n".join(line for path, part in parts.items() for line in account(part, path)))
+        echo("\n".join(line for path, part in by_path.items() for line in account(part, path)))
 
 
 def _stage(graph: Graph, cut: str) -> list[str]:

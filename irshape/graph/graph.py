@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.graph import Model
+from .balancing import balanced_cuts
 from .copying import duplicate
 from .editing import Editing
 from .folding import MAX_BYTES, folded
@@ -106,15 +107,20 @@ class Graph(Editing):
         """
         return extracted(self, inputs, outputs)
 
-    def split(self, *cuts: str | Sequence[str]) -> list[Graph]:
+    def split(self, *cuts: str | Sequence[str], parts: int | None = None) -> list[Graph]:
         """Graphs that run one after the other, and together do what this one does.
 
         cuts: where one part ends and the next begins: a tensor by name, or several. A part takes
         the inputs of the graph and the tensors of earlier parts that it needs, under their names.
-        Constants are in every part that needs them. Raises `KeyError`, and `GraphError` where a
-        variable is read in one part and assigned in another.
+        Constants are in every part that needs them.
+        parts: instead of cuts, how many; they have about equal weights, and the cuts go through as
+        few tensors as possible.
+        Raises `KeyError`, `ValueError` for cuts and parts together, and `GraphError` where a
+        variable is read in one part and assigned in another, or the graph has too few layers.
         """
-        return parts_of(self, cuts)
+        if cuts and parts is not None:
+            raise ValueError("give cuts, or the number of parts")
+        return parts_of(self, cuts if parts is None else balanced_cuts(self, parts))
 
     def around(self, layer: str | GraphLayer, distance: int = 2) -> Graph:
         """A graph of a layer and of what is at most so many connections away from it."""

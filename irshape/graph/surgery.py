@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from ..model.source import Passage, passage_bytes
@@ -192,14 +192,13 @@ def parts_of(graph: G, cuts: Sequence[Sequence[str] | str]) -> list[G]:
         groups.append(reached - done)
         done |= reached
     groups.append({layer for layer in graph.layers if layer not in done})
-    return [_part(graph, groups, number) for number in range(len(groups))]
+    fixed = fixed_layers(graph)
+    return [_part(graph, groups, number, fixed) for number in range(len(groups))]
 
 
-def _part(graph: G, groups: list[set[GraphLayer]], number: int) -> G:
+def _part(graph: G, groups: list[set[GraphLayer]], number: int, fixed: Collection[GraphLayer]) -> G:
     """One of the parts: what crosses its border is an input or an output of it."""
-    group = {
-        layer for layer in groups[number] if not layer.raw.is_parameter and not _is_fixed(layer)
-    }
+    group = {layer for layer in groups[number] if not layer.raw.is_parameter and layer not in fixed}
     crossing = dict.fromkeys(
         end.source
         for layer in graph.layers
@@ -207,21 +206,21 @@ def _part(graph: G, groups: list[set[GraphLayer]], number: int) -> G:
         for end in layer.inputs
         if not layer.raw.is_result
         and end.source.layer not in group
-        and not _is_fixed(end.source.layer)
+        and end.source.layer not in fixed
     )
     last = number == len(groups) - 1
     later = set().union(*groups[number + 1 :])
     given = [
         output
         for layer in graph.layers
-        if layer in group or (last and (layer.raw.is_parameter or _is_fixed(layer)))
+        if layer in group or (last and (layer.raw.is_parameter or layer in fixed))
         for output in layer.outputs
         if any(user.layer.raw.is_result for user in output.users)
         or (layer in group and any(user.layer in later for user in output.users))
     ]
     order = {output: at for at, output in enumerate(graph.outputs)}
     given.sort(key=lambda output: order.get(output, len(order)))
-    names = {output: _port_name(output) for output in (*crossing, *given)}
+    names = {output: name_of_output(output) for output in (*crossing, *given)}
     return extracted(
         graph,
         [names[output] for output in (*crossing, *given) if _starts(output, crossing)],
@@ -233,15 +232,18 @@ def _starts(output: Output, crossing: Mapping[Output, None]) -> bool:
     return output in crossing or output.layer.raw.is_parameter
 
 
-def _is_fixed(layer: GraphLayer) -> bool:
-    """Whether every part that needs a layer has one of its own."""
-    return not layer.raw.is_parameter and not any(
-        each.raw.is_parameter or each.raw.folded_type == "readvalue"
-        for each in layer.graph._reachable([layer])
-    )
+def fixed_layers(graph: Editing) -> set[GraphLayer]:
+    """The layers that depend on no input and no variable: every part has those that it needs."""
+    fixed: set[GraphLayer] = set()
+    for layer in graph.sorted():
+        if layer.raw.is_parameter or layer.raw.folded_type == "readvalue":
+            continue
+        if all(producer in fixed for producer in layer.producers):
+            fixed.add(layer)
+    return fixed
 
 
-def _port_name(output: Output) -> str:
+def name_of_output(output: Output) -> str:
     """A name by which `Graph.tensor` finds an output."""
     if output.names:
         return output.names[0]
@@ -276,4 +278,6 @@ def neighbourhood(graph: G, layer: str | GraphLayer, distance: int) -> G:
         if not each.raw.is_constant
         and (not output.users or any(user.layer not in near for user in output.users))
     ]
-    return extracted(graph, [_port_name(each) for each in starts], [_port_name(e) for e in ends])
+    return extracted(
+        graph, [name_of_output(each) for each in starts], [name_of_output(e) for e in ends]
+    )

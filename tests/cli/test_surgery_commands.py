@@ -268,6 +268,14 @@ REFUSED = {
         ["merge", "m.xml", "m.xml", "--connect", "positive=x"], 1, "give a prefix"
     ),
     "merge standard input twice": Refused(["merge", "-", "-"], 2, "only one of the models"),
+    "split nowhere": Refused(["split", "m.xml"], 2, "--at NAME, or --parts N"),
+    "split in two ways": Refused(
+        ["split", "m.xml", "--at", "double", "--parts", "2"], 2, "--at NAME, or --parts N"
+    ),
+    "split in one part": Refused(["split", "m.xml", "--parts", "1"], 2, "--parts"),
+    "split in too many parts": Refused(
+        ["split", "m.xml", "--parts", "9"], 1, "9 parts are too many"
+    ),
     "split at a misspelt tensor": Refused(
         ["split", "m.xml", "--at", "dubble"], 2, "did you mean 'double'?"
     ),
@@ -308,6 +316,44 @@ def test_a_cut_through_two_tensors(folder: Path) -> None:
     assert status == 0
     assert sorted(path.name for path in folder.glob("p_*.xml")) == ["p_1.xml", "p_2.xml"]
     assert out.startswith("p_1.xml: ")
+
+
+@pytest.mark.parametrize("name", ["encoder", "classifier", "int8"])
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_parts_of_equal_weights(name: str, count: int, folder: Path) -> None:
+    source = EXAMPLES / f"{name}.xml"
+    status, out, err = call(
+        "split", str(source), "--parts", str(count), "-o", "p.xml", "-f", "json"
+    )
+    assert (status, err) == (0, "")
+    parts = json.loads(out)["parts"]
+    assert len(parts) == count
+    tensors: dict[str, np.ndarray] = {}
+    for port in irshape.inspect(source).inputs:
+        sizes = [dim.low if dim.is_static else 2 for dim in port.tensor.shape]
+        tensors[port.name] = np.ones(
+            sizes, "i8" if str(port.tensor.element_type) == "i64" else "f4"
+        )
+    whole = irshape.run(source, tensors)
+    for part in parts:
+        given = {each["name"]: tensors[each["name"]] for each in part["inputs"]}
+        tensors |= irshape.run(part["path"], given)
+    assert whole.keys() <= tensors.keys()
+    assert all(np.array_equal(tensors[each], values) for each, values in whole.items())
+
+
+def test_parts_share_the_weights() -> None:
+    graph = irshape.Graph(name="chain")
+    x = graph.parameter("f32", "[1,8]", name="x")
+    for number in range(12):
+        x = graph.add("MatMul", x, np.ones((8, 8), np.float32), name=f"m{number}")
+        x = graph.add("Add", graph.add("Relu", x), x)  # two tensors cross the border in between
+    graph.result(x, "y")
+    parts = graph.split(parts=3)
+    assert [sum(layer.type == "MatMul" for layer in part) for part in parts] == [4, 4, 4]
+    assert [len(part.outputs) for part in parts] == [1, 1, 1]
+    with pytest.raises(ValueError, match="give cuts, or the number of parts"):
+        graph.split("m3", parts=2)
 
 
 def test_parts_appear_together_or_not_at_all(folder: Path) -> None:

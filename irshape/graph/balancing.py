@@ -1,0 +1,108 @@
+"""Chooses where a graph is split in parts of about equal weights."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..model.weights import Constant
+from .editing import Editing
+from .errors import GraphError
+from .nodes import GraphLayer, Output
+from .surgery import fixed_layers, name_of_output
+
+SLACK = 4
+"""A cut may miss its place by one part in so many of the size of a part, for fewer tensors."""
+
+
+class _Place(NamedTuple):
+    """A place between two layers in their order. reached: the weights of all that is before."""
+
+    reached: int
+    crossing: tuple[Output, ...]
+
+
+def balanced_cuts(graph: Editing, parts: int) -> list[list[str]]:
+    """The tensors at which a graph is cut in so many parts, for `Graph.split`.
+
+    Near the places that share the bytes of weights equally (or, without weights, the layers), the
+    cuts go through as few tensors as possible. Raises `GraphError` where there are fewer layers.
+    """
+    places = _places(graph)
+    if len(places) < parts:
+        raise GraphError(
+            f"the graph has {len(places)} layers between which it can be cut; "
+            f"{parts} parts are too many"
+        )
+    whole = places[-1].reached
+    cuts: list[list[str]] = []
+    start = 0
+    for number in range(1, parts):
+        goal = whole * number / parts
+        last = len(places) - 1 - (parts - number)
+        candidates = range(start, last + 1)
+        nearest = min(abs(places[at].reached - goal) for at in candidates)
+        allowed = max(nearest, whole / parts / SLACK)
+        best = min(
+            (at for at in candidates if abs(places[at].reached - goal) <= allowed),
+            key=lambda at, goal=goal: (  # type: ignore[misc]
+                len(places[at].crossing),
+                abs(places[at].reached - goal),
+            ),
+        )
+        cuts.append([name_of_output(output) for output in places[best].crossing])
+        start = best + 1
+    return cuts
+
+
+def _places(graph: Editing) -> list[_Place]:
+    """All places behind a layer that computes something, with the tensors that are needed after
+    it: by later layers, or as outputs of the graph."""
+    fixed = fixed_layers(graph)
+    layers = [
+        layer
+        for layer in graph.sorted()
+        if layer not in fixed and not (layer.raw.is_parameter or layer.raw.is_result)
+    ]
+    weights = _weights(layers, fixed)
+    missing = {
+        output: sum(not user.layer.raw.is_result for user in output.users)
+        for layer in layers
+        for output in layer.outputs
+    }
+    live: dict[Output, None] = {}
+    places: list[_Place] = []
+    reached = 0
+    for layer in layers:
+        reached += weights[layer]
+        for end in layer.inputs:
+            if end.source in missing:
+                missing[end.source] -= 1
+                if not missing[end.source] and not _is_output(end.source):
+                    live.pop(end.source, None)
+        live.update(dict.fromkeys(output for output in layer.outputs if output.users))
+        if live:
+            places.append(_Place(reached, tuple(live)))
+    return places
+
+
+def _is_output(output: Output) -> bool:
+    return any(user.layer.raw.is_result for user in output.users)
+
+
+def _weights(layers: list[GraphLayer], fixed: set[GraphLayer]) -> dict[GraphLayer, int]:
+    """The bytes of the constants that each layer is the first to need; 1 each without any."""
+    taken: set[GraphLayer] = set()
+    weights: dict[GraphLayer, int] = {}
+    for layer in layers:
+        size = 0
+        waiting = list(layer.producers)
+        while waiting:
+            at = waiting.pop()
+            if at not in fixed or at in taken:
+                continue
+            taken.add(at)
+            waiting += at.producers
+            if at.raw.is_constant:
+                size += Constant.of(at.raw.items, None).size
+        weights[layer] = size
+    return weights if any(weights.values()) else dict.fromkeys(layers, 1)

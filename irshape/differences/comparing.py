@@ -118,7 +118,7 @@ class _Comparison:
             ]
             partner = self.bodies(sides[0], sides[1])
             if "edges" in self.aspects:
-                old = _connections(pair.first.layers[a], tag, *sides, partner)
+                old = _connections(pair.first.layers[a], tag, sides[0], sides[1], partner)
                 new = _connections(pair.second.layers[b], tag, sides[1], sides[1], None)
                 if old != new:
                     changes.append(

@@ -33,14 +33,16 @@ def command(paths: tuple[str, ...], form: str) -> None:
     from the version of the IR, the operations with their opsets, the element types, and the
     inferred shapes.
 
-    Several models also get one answer for all: the newest release that any of them needs. The JSON
-    then has `requires` and a list `models` of the objects that a single model gives.
+    Several models also get one answer for all: the newest release that any of them needs, and the
+    libraries that they need. The JSON then has `requires`, `libraries`, `unknown` (the models with
+    operations that nobody has declared), `complete` (whether every file has a model), and a list
+    `models` of the objects that a single model gives.
 
     Exit status: 0; 1 if a file contains no model; 2 if a path cannot be opened or is not an
     OpenVINO IR.
     """
     from ..inference.engine import infer
-    from ..inference.requirements import Requirements
+    from ..inference.requirements import Requirements, together
 
     files = expand(paths)
     answers: list[Requirements] = []
@@ -54,21 +56,22 @@ def command(paths: tuple[str, ...], form: str) -> None:
             raise click.UsageError(str(problem)) from None
     if form == "json":
         from ..diagnostics.renderers.common import json_text
-        from ..releases import written
 
-        documents = [answer.to_dict() for answer in answers]
         if len(files) > 1:
-            newest = max((answer.oldest for answer in answers), default=None)
-            requires = None if newest is None else written(newest)
-            echo(json_text({"version": 1, "requires": requires, "models": documents}, 1))
-        elif documents:
-            echo(json_text(documents[0], 1))
+            echo(json_text(together(answers, len(answers) == len(files)), 1))
+        elif answers:
+            echo(json_text(answers[0].to_dict(), 1))
     else:
         for answer in answers:
             echo("\n".join(_text(answer.to_dict())))
         if len(answers) > 1:
             strictest = max(answers, key=lambda answer: answer.oldest)
             echo(f"all {len(answers)} models: OpenVINO {strictest.release} or newer")
+            for library in together(answers)["libraries"]:
+                echo(
+                    f"  library: {library['install']}, {library['release']} or newer, "
+                    f"for {len(library['models'])} of them"
+                )
     if len(answers) < len(files):
         raise click.exceptions.Exit(1)
 
@@ -93,7 +96,10 @@ def _text(answer: dict[str, Any]) -> list[str]:
             lines.append(f"          and {count - SHOWN} more; --format json lists them")
     for library in answer["libraries"]:
         types = sorted({layer["type"] for layer in library["layers"]})
-        lines.append(f"  library: {library['install']}, for {plain(', '.join(types))}")
+        lines.append(
+            f"  library: {library['install']}, {library['release']} or newer, "
+            f"for {plain(', '.join(types))}"
+        )
     for layer in answer["unknown"]:
         lines.append(
             f"  unknown: {plain(layer['why'])}: '{plain(layer['name'])}', line {layer['line']}; "

@@ -5,7 +5,7 @@ facts, `details` recognises them in layers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..model.graph import Layer, Model
@@ -131,11 +131,15 @@ class Requirements:
         self._unknown: list[tuple[Layer, str]] = []
         self._libraries: dict[str, list[Layer]] = {}
         """The layers whose operations a library adds, by the package that brings it."""
+        self.libraries: dict[str, Release] = {}
+        """The oldest release of each of those packages that has all its operations in the model."""
         for layer in model.walk():
             try:
                 operation = find(layer.type, layer.version)
                 if issubclass(operation, LibraryOperation):
-                    self._libraries.setdefault(operation.package, []).append(layer)
+                    package, introduced = operation.package, parse_release(operation.introduced)
+                    self._libraries.setdefault(package, []).append(layer)
+                    self.libraries[package] = max(self.libraries.get(package, FIRST), introduced)
             except UnknownOperation as problem:
                 self._unknown.append((layer, str(problem)))
 
@@ -176,6 +180,7 @@ class Requirements:
             "libraries": [
                 {
                     "install": f"pip install {package}",
+                    "release": written(self.libraries[package]),
                     "layers": [self._placed(layer) for layer in layers],
                 }
                 for package, layers in self._libraries.items()
@@ -185,3 +190,31 @@ class Requirements:
 
     def _placed(self, layer: Layer) -> dict[str, Any]:
         return layer.reference | {"line": self.model.source.place(layer.offset)[0]}
+
+
+def together(answers: Sequence[Requirements], complete: bool = True) -> dict[str, Any]:
+    """What several models require of one OpenVINO, as `irshape requires --format json` prints it.
+
+    complete: whether every file that was asked about could be read.
+    """
+    packages = sorted({package for answer in answers for package in answer.libraries})
+    newest = max((answer.oldest for answer in answers), default=None)
+    libraries = []
+    for package in packages:
+        using = [answer for answer in answers if package in answer.libraries]
+        libraries.append(
+            {
+                "install": f"pip install {package}",
+                "release": written(max(answer.libraries[package] for answer in using)),
+                "models": [answer.model.path for answer in using],
+            }
+        )
+    documents = [answer.to_dict() for answer in answers]
+    return {
+        "version": 1,
+        "requires": None if newest is None else written(newest),
+        "libraries": libraries,
+        "unknown": [each["model"] for each in documents if each["unknown"]],
+        "complete": complete,
+        "models": documents,
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ from irshape.releases import (
     newest_opset,
     parse_release,
 )
+
+TOKENIZERS = Path(__file__).parents[1] / "tokenizers"
 
 
 def call(*arguments: str) -> tuple[int, str, str]:
@@ -677,3 +680,32 @@ def test_internal_operations_of_openvino_are_known_by_name(
     assert caught.value.custom
     assert "is an internal operation of OpenVINO" in str(caught.value)
     assert meaning in str(caught.value)
+
+
+def test_what_the_models_of_a_folder_require_together(tmp_path: Path) -> None:
+    """The library's release is that of its newest operation: Truncate came with 2025.2."""
+    for name in ("bpe_tokenizer", "wordpiece_tokenizer"):
+        for suffix in (".xml", ".bin"):
+            shutil.copy(TOKENIZERS / f"{name}{suffix}", tmp_path)
+    network().save(tmp_path)
+    status, output, _ = call("requires", "--format", "json", str(tmp_path))
+    answer = json.loads(output)
+    using = [str(tmp_path / f"{name}_tokenizer.xml") for name in ("bpe", "wordpiece")]
+    assert (status, answer["requires"], answer["unknown"], answer["complete"]) == (
+        0,
+        "2024.4",
+        [],
+        True,
+    )
+    assert answer["libraries"] == [
+        {"install": "pip install openvino-tokenizers", "release": "2025.2", "models": using}
+    ]
+    assert len(answer["models"]) == 3
+    text = call("requires", str(tmp_path))[1].splitlines()
+    assert text[-2:] == [
+        "all 3 models: OpenVINO 2024.4 or newer",
+        "  library: pip install openvino-tokenizers, 2025.2 or newer, for 2 of them",
+    ]
+    (tmp_path / "broken.xml").write_text("<net")
+    status, output, _ = call("requires", "--format", "json", str(tmp_path))
+    assert (status, json.loads(output)["complete"]) == (1, False)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import posixpath
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -92,7 +93,8 @@ def _read(folder: str, paths: Sequence[str], request: Request) -> Export | None:
             members[name] = Member(name, model, infer(model))
     configurations: dict[str, dict[str, Any]] = {}
     faults: dict[str, str] = {}
-    for name in JSON_FILES:
+    parts = sorted({posixpath.dirname(name) for name in members} - {""})
+    for name in (*JSON_FILES, *(f"{part}/config.json" for part in parts)):
         try:
             with open(os.path.join(folder, name), "rb") as file:
                 text = file.read(MAX_JSON + 1)

@@ -136,6 +136,13 @@ def _last(tensor: Tensor | None) -> int | None:
     return tensor.shape[-1].low
 
 
+def _channels(tensor: Tensor | None) -> int | None:
+    """The channels of an image, or of a list of tokens, where they are known."""
+    if tensor is None or len(tensor.shape.dims or ()) != 4:
+        return _last(tensor)
+    return tensor.shape[1].low if tensor.shape[1].is_static else None
+
+
 def _start(member: Member) -> int:
     return member.model.parameters[0].offset if member.model.parameters else 0
 
@@ -146,8 +153,9 @@ class ExportMismatch(_ExportRule):
     ## What it does
     When `irshape validate` is given a folder that optimum-intel exported, compares what one model
     gives with what the next takes: the tokenizer and the language model (element types and ranks of
-    `input_ids`, `attention_mask` and others), embeddings and language model, text encoder,
-    denoiser and VAE (sizes of the last axis, or of the channels).
+    `input_ids`, `attention_mask` and others), embeddings and language model, text encoders,
+    denoiser and VAE (sizes of the last axis, or of the channels). Where a model has a config.json
+    beside it, sizes that it states are compared too; those that differ are a warning.
 
     ## Why it matters
     Each model is sound, but the pipeline fails on its first request.
@@ -189,10 +197,72 @@ class ExportMismatch(_ExportRule):
         for first, output, second, entry, axis in (
             (TEXT_EMBEDDINGS, "inputs_embeds", LANGUAGE_MODELS[0], "inputs_embeds", -1),
             (VISION_EMBEDDINGS, "last_hidden_state", LANGUAGE_MODELS[0], "inputs_embeds", -1),
-            ("text_encoder/openvino_model.xml", "last_hidden_state", *_DENOISER_TEXT),
-            ("unet/openvino_model.xml", "out_sample", *_DECODER),
+            (_DENOISER, "out_sample", *_DECODER),
         ):
             yield from cls._sizes(export, (first, output), (second, entry), axis)
+        yield from cls._text_encoders(export)
+        yield from cls._latents(export)
+        for part, key, entry in STATED_SIZES:
+            yield from cls._stated(export, part, key, entry)
+
+    @classmethod
+    def _text_encoders(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
+        """The denoiser takes what the text encoders give, side by side if there are several."""
+        encoders = [
+            member
+            for name in ("text_encoder", "text_encoder_2")
+            if (member := export.members.get(f"{name}/openvino_model.xml")) is not None
+        ]
+        denoiser = export.members.get(_DENOISER)
+        sizes = [_last(member.outputs().get("last_hidden_state")) for member in encoders]
+        taken = None if denoiser is None else denoiser.inputs().get("encoder_hidden_states")
+        given = sum(size or 0 for size in sizes)
+        wanted = _last(taken)
+        if denoiser is None or not sizes or None in sizes or wanted in (None, given):
+            return
+        names = " and ".join(member.name for member in encoders)
+        gives = "give" if len(encoders) > 1 else "gives"
+        message = (
+            f"`encoder_hidden_states` has {wanted} elements a token here, but {names} {gives} "
+            f"{given}"
+        )
+        yield denoiser, cls.finding(message, _start(denoiser))
+
+    @classmethod
+    def _latents(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
+        """The VAE's encoder gives as many channels as its decoder takes, or means and variances."""
+        decoder = export.members.get(_DECODER[0])
+        encoder = export.members.get("vae_encoder/openvino_model.xml")
+        if decoder is None or encoder is None:
+            return
+        taken = _channels(decoder.inputs().get(_DECODER[1]))
+        for name, tensor in encoder.outputs().items():
+            given = _channels(tensor)
+            if name.startswith("latent") and given and taken and given not in (taken, 2 * taken):
+                message = (
+                    f"`{_DECODER[1]}` has {taken} channels here, but {encoder.name} gives "
+                    f"`{name}` with {given}"
+                )
+                yield decoder, cls.finding(message, _start(decoder))
+
+    @classmethod
+    def _stated(
+        cls, export: Export, part: str, key: str, entry: str
+    ) -> Iterator[tuple[Member, Finding]]:
+        """An input or output has the size that the configuration beside the model states."""
+        for name, member in export.members.items():
+            folder = name.rpartition("/")[0]
+            stated = export.configurations.get(f"{folder}/config.json", {}).get(key)
+            if folder.rstrip("_0123456789") != part or not isinstance(stated, int):
+                continue
+            side, _, label = entry.partition(" ")
+            tensor = (member.inputs() if side == "input" else member.outputs()).get(label)
+            seen = _channels(tensor) if key.endswith("channels") else _last(tensor)
+            if seen is not None and seen != stated:
+                message = (
+                    f"`{key}` of {folder}/config.json is {stated}, but `{label}` has {seen} here"
+                )
+                yield member, cls.finding(message, _start(member), severity="warning")
 
     @classmethod
     def _sizes(
@@ -214,8 +284,21 @@ class ExportMismatch(_ExportRule):
             yield taking, cls.finding(message, _start(taking))
 
 
-_DENOISER_TEXT = ("unet/openvino_model.xml", "encoder_hidden_states", -1)
+_DENOISER = "unet/openvino_model.xml"
 _DECODER = ("vae_decoder/openvino_model.xml", "latent_sample", 1)
+STATED_SIZES = (
+    ("text_encoder", "hidden_size", "output last_hidden_state"),
+    ("unet", "in_channels", "input sample"),
+    ("unet", "out_channels", "output out_sample"),
+    ("unet", "cross_attention_dim", "input encoder_hidden_states"),
+    ("transformer", "in_channels", "input hidden_states"),
+    ("transformer", "joint_attention_dim", "input encoder_hidden_states"),
+    ("transformer", "pooled_projection_dim", "input pooled_projections"),
+    ("vae_encoder", "in_channels", "input sample"),
+    ("vae_decoder", "latent_channels", "input latent_sample"),
+    ("vae_decoder", "out_channels", "output sample"),
+)
+"""The parts of an image pipeline with keys of their config.json, and what has that size."""
 
 
 class ExportVocabulary(_ExportRule):
@@ -250,34 +333,18 @@ class ExportVocabulary(_ExportRule):
 
     @classmethod
     def check_export(cls, export: Export) -> Iterator[tuple[Member, Finding]]:
+        for name, member in export.members.items():
+            folder, _, file = name.rpartition("/")
+            if folder.startswith("text_encoder") and file == "openvino_model.xml":
+                tokenizer = folder.replace("text_encoder", "tokenizer", 1)
+                rows = embedding_rows(member)
+                yield from cls._entries(export, f"{tokenizer}/{TOKENIZER}", member, rows)
         language = export.members.get(TEXT_EMBEDDINGS) or export.language
         rows = None if language is None else embedding_rows(language)
         if language is None or rows is None:
             return
-        for name, type_name, position in (
-            (TOKENIZER, "BPETokenizer", 5),
-            (TOKENIZER, "WordpieceTokenizer", 5),
-            (TOKENIZER, "UnigramTokenizer", 5),
-            (DETOKENIZER, "VocabDecoder", 1),
-        ):
-            member = export.members.get(name)
-            for layer, tensors in [] if member is None else member.inputs_of(type_name):
-                entries = _last(tensors[position]) if len(tensors) > position else None
-                if member is not None and entries is not None and entries > rows:
-                    message = (
-                        f"the vocabulary has {entries:,} entries, but the embedding table of "
-                        f"{language.name} has {rows:,} rows"
-                    )
-                    yield (
-                        member,
-                        cls.finding(
-                            message,
-                            layer.offset,
-                            layer,
-                            expected=f"{rows} or fewer",
-                            actual=f"{entries}",
-                        ),
-                    )
+        for name in (TOKENIZER, DETOKENIZER):
+            yield from cls._entries(export, name, language, rows)
         logits = None if export.language is None else _last(export.language.outputs().get("logits"))
         stated = export.number("vocab_size")
         for what, size in (("`logits` has", logits), ("`vocab_size` of config.json is", stated)):
@@ -285,6 +352,39 @@ class ExportVocabulary(_ExportRule):
                 message = f"{what} {size:,}, but the embedding table has {rows:,} rows"
                 finding = cls.finding(message, _start(language), severity="warning")
                 yield language, finding
+
+    @classmethod
+    def _entries(
+        cls, export: Export, name: str, language: Member, rows: int | None
+    ) -> Iterator[tuple[Member, Finding]]:
+        """The vocabulary of a tokenizer has no more entries than the table of a model has rows."""
+        member = export.members.get(name)
+        if member is None or rows is None:
+            return
+        for type_name, position in VOCABULARIES.items():
+            for layer, tensors in member.inputs_of(type_name):
+                entries = _last(tensors[position]) if len(tensors) > position else None
+                if entries is not None and entries > rows:
+                    message = (
+                        f"the vocabulary has {entries:,} entries, but the embedding table of "
+                        f"{language.name} has {rows:,} rows"
+                    )
+                    expected = f"{rows} or fewer"
+                    yield (
+                        member,
+                        cls.finding(
+                            message, layer.offset, layer, expected=expected, actual=f"{entries}"
+                        ),
+                    )
+
+
+VOCABULARIES = {
+    "BPETokenizer": 5,
+    "WordpieceTokenizer": 5,
+    "UnigramTokenizer": 5,
+    "VocabDecoder": 1,
+}
+"""The operations with a vocabulary, and the input at which it begins."""
 
 
 def embedding_rows(member: Member) -> int | None:
@@ -486,9 +586,7 @@ class ExportIncomplete(_ExportRule):
                 lacking += [name for name in wanted if name not in present]
         index = export.configurations.get("model_index.json", {})
         for part in index:
-            models = _PARTS.get(part.rstrip("_0123456789"), ())
-            folder = part if part.rstrip("_0123456789") != "vae" else ""
-            wanted_models = [f"{folder}/openvino_model.xml" if folder else each for each in models]
+            wanted_models = models_of(part)
             if isinstance(index[part], list) and index[part] and index[part][0] is not None:
                 lacking += [name for name in wanted_models if name not in export.members]
         if lacking:
@@ -496,10 +594,12 @@ class ExportIncomplete(_ExportRule):
             yield export.main, cls.finding(message, 0)
 
 
-_PARTS = {
-    "unet": ("unet",),
-    "transformer": ("transformer",),
-    "text_encoder": ("text_encoder",),
-    "vae": ("vae_encoder/openvino_model.xml", "vae_decoder/openvino_model.xml"),
-}
-"""The parts of model_index.json that are models, with the models of one that has several."""
+def models_of(part: str) -> tuple[str, ...]:
+    """The files that an entry of model_index.json stands for, as far as they are models."""
+    kind = part.rstrip("_0123456789")
+    if kind == "vae":
+        return "vae_encoder/openvino_model.xml", "vae_decoder/openvino_model.xml"
+    if kind == "tokenizer":
+        return (f"{part}/{TOKENIZER}",)
+    models = ("unet", "transformer", "text_encoder", "vae_encoder", "vae_decoder")
+    return (f"{part}/openvino_model.xml",) if kind in models else ()

@@ -174,3 +174,158 @@ def test_a_folder_that_is_no_export_is_not_one(tmp_path: Path) -> None:
     save_language_model(tmp_path / "openvino_model.xml")
     save_language_model(tmp_path / "other.xml", rows=5)
     assert findings(tmp_path) == []
+
+
+HIDDEN = 32
+IMAGE_CONFIGS: dict[str, dict[str, Any]] = {
+    "text_encoder": {"vocab_size": ENTRIES, "hidden_size": HIDDEN},
+    "unet": {"in_channels": 4, "out_channels": 4, "cross_attention_dim": HIDDEN},
+    "vae_encoder": {"in_channels": 3, "latent_channels": 4, "out_channels": 3},
+    "vae_decoder": {"in_channels": 3, "latent_channels": 4, "out_channels": 3},
+}
+
+
+def save_part(part: str, folder: Path, sizes: dict[str, int]) -> None:
+    """A model with the inputs and outputs that optimum-intel gives a part of an image pipeline.
+
+    sizes: `rows` and `hidden` of a text encoder, `tokens` that the denoiser takes, channels as
+    `vae_encoder` and `vae_decoder` give and take them.
+    """
+    import openvino
+    from openvino import opset15 as opset
+
+    def parameter(name: str, shape: list[int], element_type: str = "f32") -> Any:
+        node = opset.parameter(shape, getattr(openvino.Type, element_type), name)
+        node.output(0).get_tensor().set_names({name})
+        return node
+
+    def convolved(data: Any, into: int, out: int) -> Any:
+        kernel = opset.constant(np.zeros((out, into, 1, 1), np.float32))
+        return opset.convolution(data, kernel, [1, 1], [0, 0], [0, 0], [1, 1])
+
+    if part.startswith("text_encoder"):
+        inputs = [parameter("input_ids", [-1, 77], "i64")]
+        table = opset.constant(np.zeros((sizes["rows"], sizes["hidden"]), np.float32))
+        result, name = opset.gather(table, inputs[0], opset.constant(0)), "last_hidden_state"
+    elif part == "unet":
+        inputs = [
+            parameter("sample", [-1, 4, -1, -1]),
+            parameter("timestep", []),
+            parameter("encoder_hidden_states", [-1, -1, sizes["tokens"]]),
+        ]
+        total = opset.reduce_sum(inputs[2], opset.constant([0, 1, 2]))
+        context = opset.multiply(inputs[1], total)
+        result, name = opset.add(convolved(inputs[0], 4, 4), context), "out_sample"
+    elif part == "vae_encoder":
+        inputs = [parameter("sample", [-1, 3, -1, -1])]
+        result, name = convolved(inputs[0], 3, sizes["vae_encoder"]), "latent_parameters"
+    else:
+        inputs = [parameter("latent_sample", [-1, sizes["vae_decoder"], -1, -1])]
+        result, name = convolved(inputs[0], sizes["vae_decoder"], 3), "sample"
+    result.output(0).get_tensor().set_names({name})
+    model = openvino.Model([opset.result(result)], inputs, part)
+    openvino.save_model(model, folder / "openvino_model.xml")
+
+
+def make_image_export(
+    folder: Path,
+    sizes: dict[str, int],
+    configs: dict[str, dict[str, Any]],
+    without: tuple[str, ...],
+    encoders: int,
+) -> Path:
+    """The folder of an image pipeline. sizes, configs: what differs from a sound one."""
+    sound = {"rows": ENTRIES, "hidden": HIDDEN, "tokens": HIDDEN * encoders}
+    sizes = sound | {"vae_encoder": 8, "vae_decoder": 4} | sizes
+    numbered = ["", *(f"_{number}" for number in range(2, encoders + 1))]
+    parts = [f"text_encoder{number}" for number in numbered] + ["unet", "vae_encoder"]
+    for part in [*parts, "vae_decoder"]:
+        (folder / part).mkdir(parents=True)
+        save_part(part, folder / part, sizes)
+        kind = part.rstrip("_2")
+        stated = IMAGE_CONFIGS[kind] | configs.get(kind, {})
+        if kind == "unet":
+            stated = {"cross_attention_dim": HIDDEN * encoders} | configs.get(kind, {})
+        (folder / part / "config.json").write_text(json.dumps(stated))
+    index: dict[str, Any] = {
+        "_class_name": "OVStableDiffusionPipeline",
+        "safety_checker": [None] * 2,
+    }
+    for part in [*parts, "vae_decoder"]:
+        index[part] = ["optimum", "OVModel"]
+    for number in numbered:
+        tokenizer = folder / f"tokenizer{number}"
+        tokenizer.mkdir()
+        for ending in ("xml", "bin"):
+            source = TOKENIZERS / f"bpe_tokenizer.{ending}"
+            shutil.copy(source, tokenizer / f"openvino_tokenizer.{ending}")
+        index[tokenizer.name] = ["transformers", "CLIPTokenizer"]
+    (folder / "model_index.json").write_text(json.dumps(index))
+    for name in without:
+        (folder / name).unlink()
+    return folder
+
+
+@pytest.mark.parametrize("encoders", [1, 2])
+@pytest.mark.parametrize(
+    ("sizes", "configs", "without", "expected"),
+    [
+        pytest.param({}, {}, (), [], id="sound"),
+        pytest.param({"vae_encoder": 4}, {}, (), [], id="no variances"),
+        pytest.param(
+            {"tokens": 24}, {"unet": {"cross_attention_dim": 24}}, (),
+            [("IR661", "error", "`encoder_hidden_states` has 24 elements a token here")],
+            id="text encoder and denoiser",
+        ),
+        pytest.param(
+            {"vae_decoder": 16, "vae_encoder": 32}, {"vae_decoder": {"latent_channels": 16}}, (),
+            [("IR661", "error", "`latent_sample` is [?,16,?,?] here, but unet")],
+            id="denoiser and decoder",
+        ),
+        pytest.param(
+            {"vae_encoder": 6}, {}, (),
+            [("IR661", "error", "gives `latent_parameters` with 6")],
+            id="encoder and decoder",
+        ),
+        pytest.param(
+            {}, {"vae_decoder": {"out_channels": 1}}, (),
+            [("IR661", "warning", "`out_channels` of vae_decoder/config.json is 1, but `sample`")],
+            id="a stated size",
+        ),
+        pytest.param(
+            {}, {}, ("vae_decoder/openvino_model.xml", "tokenizer/openvino_tokenizer.xml"),
+            [("IR666", "info", "lacks ")],
+            id="lacks",
+        ),
+    ],
+)  # fmt: skip
+def test_an_image_pipeline(
+    tmp_path: Path,
+    sizes: dict[str, int],
+    configs: dict[str, dict[str, Any]],
+    without: tuple[str, ...],
+    expected: list[tuple[str, str, str]],
+    encoders: int,
+) -> None:
+    folder = make_image_export(tmp_path / "export", sizes, configs, without, encoders)
+    seen = findings(folder)
+    assert [each[:2] for each in seen] == [each[:2] for each in expected], seen
+    for (_, _, message), (_, _, part) in zip(seen, expected, strict=True):
+        assert part in message
+        assert all(name in message for name in without)
+
+
+def test_the_vocabulary_of_a_text_encoder(tmp_path: Path) -> None:
+    folder = make_image_export(tmp_path / "export", {"rows": 900}, {}, (), 2)
+    seen = findings(folder)
+    assert [each[:2] for each in seen] == [("IR662", "error")] * 2
+    assert "embedding table of text_encoder/openvino_model.xml has 900 rows" in seen[0][2]
+    assert "embedding table of text_encoder_2/openvino_model.xml has 900 rows" in seen[1][2]
+
+
+def test_the_configuration_of_a_part_that_cannot_be_read(tmp_path: Path) -> None:
+    folder = make_image_export(tmp_path / "export", {}, {}, (), 1)
+    (folder / "unet" / "config.json").write_text("{")
+    ((code, severity, message),) = findings(folder)
+    assert (code, severity) == ("IR665", "warning")
+    assert "unet/config.json cannot be read" in message

@@ -229,21 +229,25 @@ def validate(
     )
 
 
-def fix(path: str | os.PathLike[str], *, weights: WeightsChoice = "beside") -> Fixes:
-    """Corrects what has exactly one right answer in an IR: ports, misspelt attributes, loose ids.
+def fix(
+    path: str | os.PathLike[str], *, weights: WeightsChoice = "beside", unsafe: bool = False
+) -> Fixes:
+    """Corrects what has exactly one right answer in an IR: ports, attributes, edges, ids.
 
     path: the file, which is not changed.
     weights: the .bin, as for `load`.
+    unsafe: where several changes would do, make the likeliest.
 
-    The result has the `edits` by byte offset, the fixed `data` and `text`, a `diff()`, and the
-    findings `fixed` and `remaining`.
+    The result has the `edits` by byte offset, the fixed `data` and `text`, a `diff()`, the
+    findings `fixed` and `remaining`, and `candidates`: for each finding whose cause is known, the
+    changes that take it back, best first.
 
     Raises `OSError` if a file cannot be opened, and `ValueError` for an ONNX model or a oneDNN
     graph. The contents of an IR never raise an exception.
     """
     from .checking.fixing import fix as fix_file
 
-    return fix_file(path, weights)
+    return fix_file(path, weights, unsafe=unsafe)
 
 
 def infer(

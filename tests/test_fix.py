@@ -100,9 +100,9 @@ def test_a_stale_model(tmp_path: Path) -> None:
     ports = right.replace(
         '<port id="0"/>', '<port id="0" precision="FP32"><dim>2</dim><dim>3</dim></port>'
     )
-    path.write_text(
-        ports.replace('shape="2,3"', 'shape="7,3"').replace("<dim>2</dim>", "<dim>5</dim>")
-    )
+    # the input itself says 7 twice
+    stale = ports.replace('shape="2,3"', 'shape="7,3"').replace("<dim>2</dim>", "<dim>5</dim>")
+    path.write_text(stale.replace("<dim>5</dim>", "<dim>7</dim>", 1))
     fixes = irshape.fix(path)
     assert fixes.text == ports.replace('shape="2,3"', 'shape="7,3"').replace(
         "<dim>2</dim>", "<dim>7</dim>"
@@ -260,30 +260,67 @@ def test_several_at_once(tmp_path: Path) -> None:
     assert {found.code for found in fixes.fixed} >= {"IR103", "IR105", "IR106", "IR104"}
 
 
+ONE_ANSWER = {
+    "two layers of one id": ('<layer id="1"', '<layer id="0"'),
+    "no producer": ('from-layer="1"', 'from-layer="7"'),
+    "an unknown operation": ('type="ReLU"', 'type="ReLUUU"'),
+    "an id that is taken": ('<layer id="1"', '<layer id="02"'),
+}
+
+
+@pytest.mark.parametrize("name", ONE_ANSWER)
+def test_what_the_rest_of_the_file_decides(name: str, tmp_path: Path) -> None:
+    right, wrong = ONE_ANSWER[name]
+    path = tmp_path / "m.xml"
+    path.write_text(TEXT.format(encoding="").replace(right, wrong))
+    fixes = irshape.fix(path)
+    assert fixes.text == TEXT.format(encoding="")
+    assert [found for found in fixes.remaining if found.severity != "info"] == []
+
+
 def test_what_has_no_one_answer_stays(tmp_path: Path) -> None:
-    cases = {
-        "two layers of one id": ('<layer id="1"', '<layer id="0"'),
-        "no producer": ('from-layer="1"', 'from-layer="7"'),
-        "an unknown operation": ('type="ReLU"', 'type="ReLUUU"'),
-        "an id that is taken": ('<layer id="1"', '<layer id="02"'),
-    }
-    for right, wrong in cases.values():
-        path = tmp_path / "m.xml"
-        path.write_text(TEXT.format(encoding="").replace(right, wrong))
-        fixes = irshape.fix(path)
-        assert fixes.edits == []
-        assert [found for found in fixes.remaining if found.severity != "info"]
+    """Two inputs of one shape: nothing says which of them was added to the first."""
+    net = Net()
+    one, two = net.parameter("2,3"), net.parameter("2,3")
+    net.result(net.layer("Add", [one, two], outputs=["FP32:2,3"]))
+    net.result(net.layer("ReLU", [one], outputs=["FP32:2,3"]))
+    net.result(net.layer("Abs", [two], outputs=["FP32:2,3"], version="opset1"))
+    path = net.save(tmp_path)
+    right = path.read_text()
+    edge = re.search(r'\s*<edge from-layer="0" [^>]*to-layer="2"[^>]*/>', right)
+    assert edge is not None
+    path.write_text(right.replace(edge[0], ""))
+    fixes = irshape.fix(path)
+    assert fixes.edits == []
+    assert [found.code for found in fixes.remaining if found.severity != "info"] == ["IR113"]
+    (choice,) = fixes.candidates
+    assert not choice.certain
+    assert len(choice.alternatives) == 2
+    assert canonical(right.encode()) in [
+        canonical(each.apply(path.read_bytes())) for each in choice.alternatives
+    ]
+    chosen = irshape.fix(path, unsafe=True)
+    assert chosen.data == choice.alternatives[0].apply(path.read_bytes())
+    assert [found for found in chosen.remaining if found.severity != "info"] == []
 
 
-def test_a_doubtful_attribute_is_no_reason(tmp_path: Path) -> None:
-    """`keep_dims="maybe"`: the ports may say what was meant, so they and all after them stay."""
+@pytest.mark.parametrize(
+    ("declared", "meant"), [("2,1,4", "true"), ("2,4", "false"), ("2,7", None)]
+)
+def test_a_doubtful_attribute(declared: str, meant: str | None, tmp_path: Path) -> None:
+    """`keep_dims="maybe"`: the ports decide what was meant, or nothing does."""
     net = Net()
     data, axes = net.parameter("2,3,4"), net.constant([1])
-    mean = net.layer("ReduceMean", [data, axes], 'keep_dims="maybe"', outputs=["FP32:2,1,4"])
-    net.result(net.layer("ReLU", [mean], outputs=["FP32:2,1,4"]))
-    fixes = irshape.fix(net.save(tmp_path))
-    assert fixes.edits == []
-    assert "IR304" in [found.code for found in fixes.remaining]
+    output = f"FP32:{declared}"
+    mean = net.layer("ReduceMean", [data, axes], 'keep_dims="maybe"', outputs=[output])
+    net.result(net.layer("ReLU", [mean], outputs=[output]))
+    path = net.save(tmp_path)
+    fixes = irshape.fix(path)
+    if meant is None:
+        assert fixes.edits == []
+        assert "IR304" in [found.code for found in fixes.remaining]
+    else:
+        assert fixes.text == path.read_text().replace("maybe", meant)
 
 
 def test_two_misspellings_of_one_name(tmp_path: Path) -> None:

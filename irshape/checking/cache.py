@@ -12,7 +12,7 @@ import os
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..diagnostics.report import Diagnostic, FileReport
 from ..version import __version__
@@ -97,7 +97,7 @@ class Entry:
             ):
                 return None
             return FileReport(
-                shown, data["layers"], [Diagnostic(**fields) for fields in data["diagnostics"]]
+                shown, data["layers"], [_diagnostic(fields) for fields in data["diagnostics"]]
             )
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -119,6 +119,13 @@ class Entry:
             write_atomically(self.path, json.dumps(data).encode())
         except (OSError, ValueError):
             return
+
+
+def _diagnostic(fields: dict[str, Any]) -> Diagnostic:
+    for name in ("related", "fixes"):
+        if name in fields:
+            fields[name] = tuple(fields[name])
+    return Diagnostic(**fields)
 
 
 def _digest(weights: Weights, reads: list[tuple[int, int]] | None) -> str:

@@ -8,23 +8,59 @@ checked again, until no cure is left.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from copy import copy
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
+from ..diagnosis import Diagnosis
 from ..diagnostics.report import Diagnostic, diagnostic
 from ..formats.ir.edits import Edit, Edited
 from ..formats.loading import WeightsChoice, open_model, read_source
-from ..model.graph import Finding, Model, NotReadable
+from ..model.graph import Finding, Layer, Model, NotReadable
 from ..model.source import Source
 from ..model.weights import Weights
 from ..rule_ids import REPAIRED_XML
 from ..rules import PHASES, Context, Cure, all_rules
 from ..rules.settings import PLAIN
 from ..settings.selection import Filter
-from .one import examine
+from .one import Examination, examine
 
 MAX_ROUNDS = 100
 """How often a text is read again. Real files need five rounds."""
+
+
+class Alternative(NamedTuple):
+    """A change after which a finding is gone, and nothing new is found."""
+
+    edits: tuple[Edit, ...]
+    """By byte offset of the original."""
+    change: str
+    """What the edits do."""
+    reason: str
+    """Why it is believed."""
+
+    def apply(self, original: bytes) -> bytes:
+        """The bytes of the file with the change."""
+        return _with_edits(original, self.edits)
+
+
+class Choice(NamedTuple):
+    """A finding, and the changes that could take it back, the likeliest first."""
+
+    finding: Diagnostic
+    alternatives: tuple[Alternative, ...]
+    certain: bool
+    """Whether the first is the one right answer, which `fix` applies unasked."""
+
+
+def _with_edits(original: bytes, edits: Iterable[Edit]) -> bytes:
+    parts: list[bytes] = []
+    at = 0
+    for start, end, text in sorted(edits):
+        parts += (original[at:start], text)
+        at = end
+    return b"".join((*parts, original[at:]))
 
 
 class Fixes:
@@ -46,16 +82,13 @@ class Fixes:
         """Whether the file could be read as an IR at all."""
         self.edits: list[Edit] = []
         """Edits of `original`, by byte offset."""
+        self.candidates: list[Choice] = []
+        """For each finding whose cause is known, the changes that take it back, best first."""
 
     @property
     def data(self) -> bytes:
         """The fixed bytes: those of the original but for the edits."""
-        parts: list[bytes] = []
-        at = 0
-        for start, end, text in self.edits:
-            parts += (self.original[at:start], text)
-            at = end
-        return b"".join((*parts, self.original[at:]))
+        return _with_edits(self.original, self.edits)
 
     @property
     def text(self) -> str:
@@ -71,7 +104,9 @@ class Fixes:
         )
 
 
-def fix(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Fixes:
+def fix(
+    path: str | os.PathLike[str], weights: WeightsChoice = "beside", *, unsafe: bool = False
+) -> Fixes:
     """`irshape.fix`."""
     name = os.fspath(path)
     try:
@@ -86,10 +121,10 @@ def fix(path: str | os.PathLike[str], weights: WeightsChoice = "beside") -> Fixe
     if model.source.data != source.data or any(
         finding.rule == REPAIRED_XML for finding in model.findings
     ):
-        remaining, _ = examine(model)  # a layer that is not well-formed as it stands
+        remaining = examine(model).findings  # a layer that is not well-formed as it stands
         diagnostics = [diagnostic(finding, model.source) for finding in remaining]
         return _untouched(model.source, diagnostics)
-    return _fixed(source, model)
+    return _fixed(source, model, unsafe)
 
 
 def _untouched(source: Source, remaining: list[Diagnostic]) -> Fixes:
@@ -98,36 +133,100 @@ def _untouched(source: Source, remaining: list[Diagnostic]) -> Fixes:
     return fixes
 
 
-def _fixed(source: Source, model: Model) -> Fixes:
-    edited = Edited(source.data)
-    weights = model.weights
-    applied: dict[tuple[object, ...], Finding] = {}
-    for turn in range(MAX_ROUNDS + 1):
-        remaining, context = examine(model)
-        cures = _next_cures(context, remaining)
-        if not cures or turn == MAX_ROUNDS:
-            break
-        places = [edited.origin(cure.finding.offset) for cure in cures]
-        edited.apply(edit for cure in cures for edit in cure.edits)
-        for cure, place in zip(cures, places, strict=True):
-            applied.setdefault(_key(cure.finding, place), cure.finding._replace(offset=place))
-        encoding = "utf-8" if source.raw is None else "utf-8-sig"
-        model = _read(Source(source.path, edited.data, encoding), model, weights)
+def _fixed(source: Source, model: Model, unsafe: bool) -> Fixes:
+    rounds = _Rounds(source, model, unsafe)
+    rounds.run()
+    edited, remaining = rounds.edited, rounds.remaining
     fixes = Fixes(source.path, *_raw(source))
     fixes.edits = _raw_edits(source, edited.edits)
+    fixes.candidates = [_choice(diagnosis, source) for diagnosis in rounds.diagnoses]
     left = {_key(finding, edited.origin(finding.offset)) for finding in remaining}
     fixes.fixed = [
         diagnostic(finding, source)
-        for key, finding in sorted(applied.items(), key=lambda item: item[1].offset)
+        for key, finding in sorted(rounds.applied.items(), key=lambda item: item[1].offset)
         if key not in left
     ]
-    after = model.source
+    after = rounds.model.source
     fixes.remaining = [diagnostic(finding, after) for finding in remaining]
     fixes.remaining_before = [
         diagnostic(finding._replace(offset=edited.origin(finding.offset)), source)
         for finding in remaining
     ]
     return fixes
+
+
+def _choice(diagnosis: Diagnosis, source: Source) -> Choice:
+    alternatives = tuple(
+        Alternative(
+            tuple(_raw_edits(source, sorted(candidate.edits))), candidate.change, candidate.cause
+        )
+        for candidate in diagnosis.candidates
+    )
+    return Choice(diagnostic(diagnosis.finding, source), alternatives, diagnosis.certain)
+
+
+class _Rounds:
+    """The rounds of fixing one file: each reads and checks the text, and applies what it can.
+
+    A round after which there are more errors and warnings than before is taken back.
+    """
+
+    def __init__(self, source: Source, model: Model, unsafe: bool) -> None:
+        self.source = source
+        self.unsafe = unsafe
+        self.edited = Edited(source.data)
+        self.model = model
+        self.applied: dict[tuple[object, ...], Finding] = {}
+        self.remaining: list[Finding] = []
+        self.diagnoses: list[Diagnosis] = []
+        """The causes in the original."""
+
+    def run(self) -> None:
+        encoding = "utf-8" if self.source.raw is None else "utf-8-sig"
+        before = examine(self.model)
+        self.remaining, self.diagnoses = before.findings, before.diagnoses
+        for _ in range(MAX_ROUNDS):
+            cures = self.next_cures(before)
+            if not cures:
+                return
+            edited = copy(self.edited)
+            edited.apply(edit for cure in cures for edit in cure.edits)
+            try:
+                model = _read(
+                    Source(self.source.path, edited.data, encoding), self.model, self.model.weights
+                )
+            except NotReadable:
+                return
+            after = examine(model)
+            if _graver(after.findings) > _graver(before.findings):
+                return
+            places = [self.edited.origin(cure.finding.offset) for cure in cures]
+            for cure, place in zip(cures, places, strict=True):
+                self.applied.setdefault(
+                    _key(cure.finding, place), cure.finding._replace(offset=place)
+                )
+            self.edited, self.model, self.remaining, before = edited, model, after.findings, after
+
+    def next_cures(self, examination: Examination) -> list[Cure]:
+        """What takes back the causes that are known; where there is none, the cures of rules."""
+        selection = Filter(PLAIN, examination.context.model.source)
+        chosen = [
+            Cure(diagnosis.finding, diagnosis.candidates[0].edits)
+            for diagnosis in examination.diagnoses
+            if (diagnosis.certain or self.unsafe) and selection.keep(diagnosis.finding)
+        ]
+        if chosen:
+            return chosen
+        open_questions = {
+            finding.layer
+            for diagnosis in examination.diagnoses
+            for finding in (diagnosis.finding, *diagnosis.explained)
+        }
+        return _next_cures(examination.context, examination.findings, open_questions)
+
+
+def _graver(findings: list[Finding]) -> int:
+    return sum(finding.severity != "info" for finding in findings)
 
 
 def _read(source: Source, before: Model, weights: Weights | None) -> Model:
@@ -164,8 +263,13 @@ def _raw_edits(source: Source, edits: list[Edit]) -> list[Edit]:
     return raw_edits
 
 
-def _next_cures(context: Context, findings: list[Finding]) -> list[Cure]:
-    """The cures of the first phase that has any. Comments in the file silence cures too."""
+def _next_cures(
+    context: Context, findings: list[Finding], open_questions: set[Layer | None]
+) -> list[Cure]:
+    """The cures of the first phase that has any. Comments in the file silence cures too.
+
+    open_questions: layers at which several changes are possible, so that none is made.
+    """
     selection = Filter(PLAIN, context.model.source)
     for phase in PHASES:
         cures = [
@@ -173,7 +277,7 @@ def _next_cures(context: Context, findings: list[Finding]) -> list[Cure]:
             for rule in all_rules()
             if rule.phase == phase
             for cure in rule.cures(context, findings)
-            if selection.keep(cure.finding)
+            if selection.keep(cure.finding) and cure.finding.layer not in open_questions
         ]
         if cures:
             return cures

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..collection import collection_paused
 from ..diagnostics.report import FileReport, diagnostic
 from ..formats.loading import WeightsChoice, open_model, read_source
 from ..model.graph import Finding, Model, NotReadable
+from ..model.source import Source
 from ..rules.settings import PLAIN, Settings
 from ..settings.selection import Filter
 from ..urls import is_url
 
 if TYPE_CHECKING:
+    from ..diagnosis import Diagnosis
     from ..formats.loading import Opened
     from ..rules import Context
 
@@ -33,6 +35,8 @@ class Examination(NamedTuple):
 
     findings: list[Finding]
     context: Context
+    diagnoses: list[Diagnosis]
+    """The causes that were found for some of them, each with what takes it back."""
 
 
 def examine(model: Model, settings: Settings = PLAIN) -> Examination:
@@ -46,16 +50,67 @@ def examine(model: Model, settings: Settings = PLAIN) -> Examination:
         all_findings = findings(context, settings.also)
         reported = [finding for finding in all_findings if selection.keep(finding)]
         reported += selection.about_comments()
-    reported.sort(key=lambda finding: (finding.offset, finding.rule.name, finding.message))
-    return Examination(reported, context)
+        diagnoses = _diagnoses(context, reported)
+    if diagnoses:
+        reported = _told_once(reported, diagnoses)
+    reported.sort(key=_in_file_order)
+    return Examination(reported, context, diagnoses)
+
+
+def _in_file_order(finding: Finding) -> tuple[int, str, str]:
+    return finding.offset, finding.rule.name, finding.message
+
+
+def _diagnoses(context: Context, reported: list[Finding]) -> list[Diagnosis]:
+    """The causes of errors and warnings; a sound model is not looked at again."""
+    if all(finding.severity == "info" for finding in reported):
+        return []
+    from ..diagnosis import diagnose
+
+    return diagnose(context, sorted(reported, key=_in_file_order))
+
+
+def _told_once(reported: list[Finding], diagnoses: list[Diagnosis]) -> list[Finding]:
+    """The findings with each cause in place of what only follows from it."""
+    explained = {id(finding) for diagnosis in diagnoses for finding in diagnosis.explained}
+    return [
+        *(finding for finding in reported if id(finding) not in explained),
+        *(diagnosis.finding for diagnosis in diagnoses),
+    ]
 
 
 def validate_model(model: Model, settings: Settings = PLAIN) -> FileReport:
     """The report on a model."""
-    reported, context = examine(model, settings)
+    examination = examine(model, settings)
     source = model.source
-    diagnostics = [diagnostic(finding, source) for finding in reported]
-    return FileReport(model.path, len(context.every_layer), diagnostics, source)
+    diagnostics = [diagnostic(finding, source) for finding in examination.findings]
+    fixes = {id(each.finding): _fixes(each, source) for each in examination.diagnoses}
+    diagnostics = [
+        each._replace(fixes=fixes[id(finding)]) if id(finding) in fixes else each
+        for each, finding in zip(diagnostics, examination.findings, strict=True)
+    ]
+    return FileReport(model.path, len(examination.context.every_layer), diagnostics, source)
+
+
+def _fixes(diagnosis: Diagnosis, source: Source) -> tuple[dict[str, Any], ...]:
+    """The changes that take a cause back, by line and column."""
+    fixes = []
+    for candidate in diagnosis.candidates:
+        edits = []
+        for start, end, text in sorted(candidate.edits):
+            (line, column), (end_line, end_column) = source.place(start), source.place(end)
+            edits.append(
+                {
+                    "line": line,
+                    "column": column,
+                    "end_line": end_line,
+                    "end_column": end_column,
+                    "text": text.decode(source.encoding, "replace"),
+                }
+            )
+        safe = diagnosis.certain and candidate is diagnosis.candidates[0]
+        fixes.append({"change": candidate.change, "safe": safe, "edits": edits})
+    return tuple(fixes)
 
 
 def validate_file(

@@ -40,6 +40,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Do not list the findings that are fixed and those that remain.",
 )
+@click.option(
+    "--unsafe-fixes",
+    "unsafe",
+    is_flag=True,
+    help="Where several changes would do, make the likeliest.",
+)
 @weights_option
 @colour_option
 def command(
@@ -48,14 +54,15 @@ def command(
     in_place: bool,
     output: str | None,
     quiet: bool,
+    unsafe: bool,
     weights: str,
     color: str,
 ) -> None:
     """Correct what has exactly one right answer in an IR, and change nothing else in the file.
 
-    That is: what ports declare, if it follows from the operations; input ports that differ from
-    the output that feeds them; missing precisions; misspelt names of attributes; ids with a sign or
-    leading zeros. The findings that remain are listed.
+    What an IR says wrongly in one place, it usually says rightly in another: ports, attributes,
+    edges, ids and the places of constants follow from each other. The findings that remain are
+    listed, those with several possible fixes too.
 
     Exit status of --diff: 0; 1 if there is something to correct. Of --in-place and --output: 0; 1
     if errors remain. Of all: 1 if the file cannot be read as an IR, 2 if it cannot be opened.
@@ -69,7 +76,7 @@ def command(
     if in_place and is_url(model):
         raise click.UsageError("a model behind a URL cannot be changed in place; use --output")
     try:
-        fixes = fix(model, weights)
+        fixes = fix(model, weights, unsafe=unsafe)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     writes = in_place or output is not None

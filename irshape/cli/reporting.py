@@ -162,19 +162,25 @@ def write_report(
     color: str = "auto",
     verbose: bool = False,
     quiet: bool = False,
+    fixes: bool = False,
     fail_level: Severity = "error",
     weights: str = "beside",
     values: Mapping[str, str] | None = None,
 ) -> None:
     """Writes a report in every format asked for; the files appear together or not at all.
 
-    quiet: write nothing to stdout.
+    quiet: write nothing to stdout. fixes: show the changes that take findings back.
     """
     from ..diagnostics.renderers import Options, render
 
     root = _root()
     options = Options(
-        False, verbose or fail_level == "info", fail_level, os.path.abspath(root), weights, values
+        infos=verbose or fail_level == "info",
+        fixes=fixes,
+        fail_level=fail_level,
+        root=os.path.abspath(root),
+        weights=weights,
+        values=values,
     )
     files: dict[Path, bytes] = {}
     for form in chosen:

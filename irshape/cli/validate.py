@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     help="The value of an input of a layer on its own, by port id, position or name: axes=[0,2].",
 )
 @click.option("-v", "--verbose", is_flag=True, help="Also show infos.")
+@click.option(
+    "--show-fixes", is_flag=True, help="Show the change that takes a finding back as a diff."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status.")
 @weights_option
 @colour_option
@@ -40,6 +43,7 @@ def command(
     exit_zero: bool,
     values: tuple[str, ...],
     verbose: bool,
+    show_fixes: bool,
     quiet: bool,
     weights: str,
     color: str,
@@ -78,6 +82,7 @@ def command(
         color=color,
         verbose=verbose,
         quiet=quiet,
+        fixes=show_fixes,
         fail_level=level,
         weights=weights,
         values=given,

@@ -27,6 +27,10 @@ class Diagnostic(NamedTuple):
     expected: str | None = None
     actual: str | None = None
     help: str | None = None
+    related: tuple[dict[str, Any], ...] = ()
+    """What only follows from it: `code`, `message`, `line`, `column`, `layer`, `port`."""
+    fixes: tuple[dict[str, Any], ...] = ()
+    """The changes that take it back, best first: `change`, `safe`, `edits` by line and column."""
 
     def __str__(self) -> str:
         """`LINE:COLUMN: SEVERITY[CODE] LAYER: MESSAGE`, on one line."""
@@ -39,7 +43,12 @@ class Diagnostic(NamedTuple):
         return f"{place}: {self.severity}[{self.code}] {where}{self.message}"
 
     def to_dict(self) -> dict[str, Any]:
-        return self._asdict()
+        """As JSON; without `related` and `fixes` where there are none."""
+        fields = self._asdict()
+        for name in ("related", "fixes"):
+            if not fields[name]:
+                del fields[name]
+        return fields
 
 
 class FileReport(NamedTuple):
@@ -127,7 +136,21 @@ def diagnostic(finding: Finding, source: Source) -> Diagnostic:
         finding.expected,
         finding.actual,
         finding.help,
+        tuple(_follows(other, source) for other in finding.related),
     )
+
+
+def _follows(finding: Finding, source: Source) -> dict[str, Any]:
+    """A finding that only follows from another, as it stands there."""
+    line, column = source.place(finding.offset)
+    return {
+        "code": finding.rule.code,
+        "message": finding.message,
+        "line": line,
+        "column": column,
+        "layer": finding.layer.reference if finding.layer is not None else None,
+        "port": {"direction": finding.port[0], "id": finding.port[1]} if finding.port else None,
+    }
 
 
 def load(path: str | os.PathLike[str], weights: str | os.PathLike[str] = "beside") -> Model:

@@ -13,7 +13,7 @@ def checked(model: Model) -> Inference:
     """What is inferred of a sound model. Raises `LoadError` with the errors of one that is not."""
     if model.kind == "layers":
         raise GraphError("layers on their own are no graph; give a whole model")
-    findings, context = examine(model)
+    findings, context, _ = examine(model)
     errors = [finding for finding in findings if finding.severity == "error"]
     if errors:
         source = model.source

@@ -265,6 +265,8 @@ class Finding(NamedTuple):
     layer: Layer | None = None
     port: tuple[str, str] | None = None
     """Direction and id."""
+    related: tuple[Finding, ...] = ()
+    """Findings that only follow from this one."""
 
     @property
     def rule(self) -> RuleId:

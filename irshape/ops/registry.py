@@ -98,6 +98,11 @@ def _library_index() -> dict[str, tuple[str, str]]:
     return index
 
 
+def known_types() -> tuple[str, ...]:
+    """Every type name that is read, in lower case; imports none of their modules."""
+    return tuple(_index())
+
+
 @cache
 def library_operation(type_name: str) -> type[LibraryOperation] | None:
     """The operation of this type that a library of OpenVINO's adds to it."""

@@ -110,6 +110,11 @@ def _result(
             }
         ]
     text = ". ".join(filter(None, [diagnostic.message, layer_phrase(diagnostic), diagnostic.help]))
+    further: dict[str, Any] = {}
+    if diagnostic.related:
+        further["relatedLocations"] = [_related(file, each, options) for each in diagnostic.related]
+    if diagnostic.fixes:
+        further["fixes"] = [_fix(file, each, options) for each in diagnostic.fixes]
     details = {
         "layer": diagnostic.layer,
         "port": diagnostic.port,
@@ -122,10 +127,47 @@ def _result(
         "level": LEVELS[diagnostic.severity],
         "message": {"text": _message(text)},
         "locations": [location],
+        **further,
         # GitHub uses the first name only, and would derive it from the text of the line, which
         # repeats a thousandfold in an IR
         "partialFingerprints": {"primaryLocationLineHash": f"{mark}:1", "ruleAndLayer/v1": mark},
         "properties": {name: value for name, value in details.items() if value is not None},
+    }
+
+
+def _related(file: FileReport, related: dict[str, Any], options: Options) -> dict[str, Any]:
+    """What follows from a finding, at its own place."""
+    return {
+        "physicalLocation": {
+            "artifactLocation": _artifact(from_root(file.path, options)),
+            "region": {"startLine": related["line"], "startColumn": related["column"]},
+        },
+        "message": {"text": _message(f"{related['code']}: {related['message']}")},
+    }
+
+
+def _fix(file: FileReport, fix: dict[str, Any], options: Options) -> dict[str, Any]:
+    """A change that takes a finding back."""
+    replacements = [
+        {
+            "deletedRegion": {
+                "startLine": edit["line"],
+                "startColumn": edit["column"],
+                "endLine": edit["end_line"],
+                "endColumn": edit["end_column"],
+            },
+            "insertedContent": {"text": edit["text"]},
+        }
+        for edit in fix["edits"]
+    ]
+    return {
+        "description": {"text": _message(fix["change"])},
+        "artifactChanges": [
+            {
+                "artifactLocation": _artifact(from_root(file.path, options)),
+                "replacements": replacements,
+            }
+        ],
     }
 
 

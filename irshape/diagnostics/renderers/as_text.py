@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
+from ...model.source import Source
 from ...rule_ids import SEVERITIES
 from ...spelling import counted
 from ..report import Diagnostic, FileReport, Report
@@ -33,12 +35,12 @@ def render(report: Report, options: Options = DEFAULTS) -> str:
             severities = [diagnostic.severity for diagnostic in group]
             counts = tally({severity: severities.count(severity) for severity in SEVERITIES})
             parts.append(f"{paint(plain_path(file.path), 'bold')}: {counts}\n")
-        parts += [_finding(file, one, paint) for one in group]
+        parts += [_finding(file, one, paint, options) for one in group]
     parts.append(_summary(report, options, paint))
     return "\n".join(parts) + "\n"
 
 
-def _finding(file: FileReport, diagnostic: Diagnostic, paint: Paint) -> str:
+def _finding(file: FileReport, diagnostic: Diagnostic, paint: Paint, options: Options) -> str:
     place = paint(f"{plain_path(file.path)}:{diagnostic.line}:{diagnostic.column}", "bold")
     lines = [
         f"{place}: {paint(f'{diagnostic.severity}[{diagnostic.code}]', diagnostic.severity)} "
@@ -56,7 +58,66 @@ def _finding(file: FileReport, diagnostic: Diagnostic, paint: Paint) -> str:
         ]
     if diagnostic.help:
         lines.append(f"  {paint('help:', 'bold')} {plain(diagnostic.help)}")
+    if diagnostic.related:
+        lines.append(f"  {paint('also:', 'bold')} {_consequences(diagnostic)}")
+    if options.fixes:
+        lines += _fixes(file, diagnostic, paint)
     return "\n".join(lines) + "\n"
+
+
+def _consequences(diagnostic: Diagnostic) -> str:
+    """What follows from a finding, with its lines."""
+    places = [f"{each['code']} in line {each['line']}" for each in diagnostic.related[:4]]
+    more = len(diagnostic.related) - len(places)
+    listed = ", ".join(places) + (f" and {more} more" if more else "")
+    verb = "follows" if len(diagnostic.related) == 1 else "follow"
+    return f"{listed} {verb} from it"
+
+
+def _fixes(file: FileReport, diagnostic: Diagnostic, paint: Paint) -> Iterator[str]:
+    """The likeliest change as a diff, and how many others there are."""
+    for fix in diagnostic.fixes[:1]:
+        certainty = "" if fix["safe"] else " (with --unsafe-fixes)"
+        others = [plain(other["change"]) for other in diagnostic.fixes[1:3]]
+        instead = f"; or {' or '.join(others)}" if others and not fix["safe"] else ""
+        yield f"  {paint('fix:', 'bold')} {plain(fix['change'])}{certainty}{instead}"
+        if file.source is not None:
+            for mark, text in changed_lines(file.source, fix["edits"]):
+                yield f"    {paint(f'{mark} {plain(text)}', _TONES[mark])}"
+
+
+_TONES = {"-": "error", "+": "green"}
+MAX_LINES = 6
+"""How many lines of a change are shown."""
+
+
+def changed_lines(source: Source, edits: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """The lines that edits change, marked - as they are and + as they become."""
+    lines: list[tuple[str, str]] = []
+    groups: dict[int, list[Mapping[str, Any]]] = {}
+    for edit in edits:
+        groups.setdefault(edit["line"], []).append(edit)
+    for first, group in groups.items():
+        last = max(edit["end_line"] for edit in group)
+        before = [source.line(number) for number in range(first, last + 1)]
+        after, at = "", 0
+        for edit in group:
+            after += before[0][at : edit["column"] - 1] + edit["text"]
+            at = edit["end_column"] - 1
+            if edit["end_line"] > first:
+                after += before[-1][at:]
+                at = len(before[0])
+        after += before[0][at:]
+        new = [line.rstrip("\r") for line in after.split("\n")]
+        while before and new and before[0] == new[0]:
+            del before[0], new[0]
+        while before and new and before[-1] == new[-1]:
+            del before[-1], new[-1]
+        lines += [("-", line.strip()) for line in before]
+        lines += [("+", line.strip()) for line in new if line.strip()]
+    if len(lines) > MAX_LINES:
+        lines = [*lines[:MAX_LINES], ("+", "…")]
+    return lines
 
 
 def _summary(report: Report, options: Options, paint: Paint) -> str:

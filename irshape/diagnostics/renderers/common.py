@@ -28,6 +28,8 @@ class Options(NamedTuple):
     colour: bool = False
     infos: bool = True
     """Whether formats that are read line by line show infos; the others always contain them."""
+    fixes: bool = False
+    """Whether the text shows the changes that take findings back."""
     fail_level: Severity = "error"
     root: str | None = None
     """The folder of the checkout: the formats that a code host reads write paths from there."""

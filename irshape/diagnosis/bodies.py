@@ -1,0 +1,101 @@
+"""Causes in the port maps of a layer with bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..model.graph import PORT_MAPS, Body, Finding, Layer, PortMap
+from .candidate import Candidate
+from .scene import Scene
+from .writing import with_attribute, without_attribute
+
+
+def port_map_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """An entry of a port map names another axis, port or layer than it should."""
+    layer = scene.layers[position]
+    for tag, body in (layer.bodies or {}).items():
+        entries = (layer.port_maps or {}).get(PORT_MAPS[tag], [])
+        for entry in entries:
+            yield from _ports(scene, finding, position, entry, entries)
+            yield from _layers(scene, finding, position, entry, entries, body)
+            yield from _axes(scene, finding, position, entry)
+
+
+def _candidate(
+    scene: Scene, position: int, entry: PortMap, name: str, text: str | None, cost: float
+) -> Candidate:
+    source = scene.source
+    before = entry.attributes.get(name)
+    if text is None:
+        edits, change = without_attribute(source, entry.offset, name), f"no {name}"
+    else:
+        edits, change = with_attribute(source, entry.offset, name, text), f'{name}="{text}"'
+    return Candidate(
+        edits,
+        change,
+        f'the port map says {name}="{before}", which does not fit the ports of the layer; '
+        f"{change} does",
+        source.attribute(entry.offset, name),
+        scene.layers[position],
+        (position,),
+        cost=cost,
+    )
+
+
+def _ports(
+    scene: Scene, finding: Finding, position: int, entry: PortMap, entries: list[PortMap]
+) -> Iterator[Candidate]:
+    layer: Layer = scene.layers[position]
+    ports = layer.inputs if entry.direction == "input" else layer.outputs
+    named = entry.attributes.get("external_port_id")
+    mapped = {
+        other.attributes.get("external_port_id")
+        for other in entries
+        if other.direction == entry.direction and other is not entry
+    }
+    if named in {port.id for port in ports} | {"-1", None}:
+        return
+    for index, port in enumerate(port for port in ports if port.id not in mapped):
+        if index < 4:
+            yield _candidate(scene, position, entry, "external_port_id", port.id, 0.9 + 0.1 * index)
+
+
+def _layers(
+    scene: Scene,
+    finding: Finding,
+    position: int,
+    entry: PortMap,
+    entries: list[PortMap],
+    body: Body,
+) -> Iterator[Candidate]:
+    named = entry.attributes.get("internal_layer_id")
+    mapped = {
+        other.attributes.get("internal_layer_id")
+        for other in entries
+        if other.direction == entry.direction and other is not entry
+    }
+    wanted = [
+        layer
+        for layer in body.layers
+        if (layer.is_parameter if entry.direction == "input" else layer.is_result)
+    ]
+    if named in {layer.id for layer in wanted}:
+        return
+    fed = {edge.to_layer for edge in body.back_edges}
+    free = [layer for layer in wanted if layer.id not in mapped]
+    free += [layer for layer in wanted if layer.id in mapped]
+    for index, layer in enumerate(free[:5]):
+        late = 0.0 if layer.id not in mapped else 0.3
+        late += 0.05 if layer.id in fed else 0.0
+        yield _candidate(
+            scene, position, entry, "internal_layer_id", layer.id, 0.9 + 0.1 * index + late
+        )
+
+
+def _axes(scene: Scene, finding: Finding, position: int, entry: PortMap) -> Iterator[Candidate]:
+    text = entry.attributes.get("axis")
+    if text is None or not text.lstrip("-").isdigit():
+        return
+    for index, other in enumerate((int(text) - 1, int(text) + 1, 0, 1, -1, 2)):
+        if other >= -1 and str(other) != text:
+            yield _candidate(scene, position, entry, "axis", str(other), 1.0 + 0.1 * index)

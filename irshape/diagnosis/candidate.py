@@ -1,0 +1,43 @@
+"""A change of a file that may be the one that makes it consistent again."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..formats.ir.edits import Edit
+from ..model.graph import Finding, Layer
+
+
+class Candidate(NamedTuple):
+    """A single slip, as the edits that take it back."""
+
+    edits: tuple[Edit, ...]
+    change: str
+    """What the edits do, in a few words."""
+    cause: str
+    """What is wrong if this is the cause, and what says so."""
+    offset: int
+    """The element or attribute that is wrong."""
+    layer: Layer | None
+    touched: tuple[int, ...]
+    """The positions of the layers that are changed, or fed by something else."""
+    needs: tuple[int, ...] = ()
+    """The positions of layers that come to feed others."""
+    port: tuple[str, str] | None = None
+    cost: float = 1.0
+    """How unlikely it is beside others that explain as much: a slip that is one step less likely
+    costs 1 more."""
+    certain: bool = True
+    """Whether it may be applied unasked where nothing else explains as much."""
+    bold: bool = False
+    """Whether it changes what could be meant. Where much is wrong, that is no likely cause."""
+
+
+class Diagnosis(NamedTuple):
+    """A cause, the findings that it explains, and the changes that take it back, best first."""
+
+    finding: Finding
+    explained: tuple[Finding, ...]
+    candidates: tuple[Candidate, ...]
+    certain: bool
+    """Whether the first candidate is the one right answer."""

@@ -1,0 +1,259 @@
+"""Causes in a Const: its type, shape, offset and size, of which each follows from the others."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from math import prod
+
+from ..formats.ir.edits import Edit
+from ..model.graph import Finding, Layer
+from ..model.weights import Constant
+from ..rules import Context
+from ..types import ElementType
+from .candidate import Candidate
+from .scene import Scene
+from .writing import with_attribute
+
+_ORDER = ("element_type", "shape", "offset", "size")
+
+
+def constant_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """What is wrong with a constant, or with one that feeds the layer."""
+    if scene.layers[position].is_constant:
+        yield from _attributes(scene, position)
+    elif finding.rule.code.startswith(("IR4", "IR20")):
+        for source in scene.sources[position]:
+            if source is not None and scene.layers[source[0]].is_constant:
+                yield from _offsets(_Const(scene, source[0]))
+                if finding.rule.code.startswith("IR4"):
+                    yield from _whole_numbers(scene, source[0], position)
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text is not None and text.strip().lstrip("-").isdigit() else None
+
+
+def _shape(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")] if text.strip() else []
+    return tuple(map(int, parts)) if all(part.isdigit() for part in parts) else None
+
+
+def _type(text: str | None) -> ElementType | None:
+    try:
+        return ElementType.of(text) if text is not None else None
+    except ValueError:
+        return None
+
+
+class _Const:
+    """A Const layer as far as its attributes can be read."""
+
+    def __init__(self, scene: Scene, position: int) -> None:
+        self.scene = scene
+        self.position = position
+        self.layer: Layer = scene.layers[position]
+        self.type = _type(self.layer.attribute("element_type"))
+        self.shape = _shape(self.layer.attribute("shape"))
+        self.size = _number(self.layer.attribute("size"))
+        self.offset = _number(self.layer.attribute("offset"))
+        self.port = self.layer.outputs[0] if self.layer.outputs else None
+
+    def candidate(self, name: str, text: str, cause: str, cost: float = 1.0) -> Candidate:
+        """One attribute gets another value."""
+        source, element = self.scene.source, self.layer.data_offset
+        edits = with_attribute(source, element, name, text, _ORDER[: _ORDER.index(name)])
+        return Candidate(
+            edits,
+            f'{name}="{text}"',
+            cause,
+            source.attribute(element, name),
+            self.layer,
+            (self.position,),
+            cost=cost,
+        )
+
+    def bytes_of(self, element_type: ElementType | None, shape: tuple[int, ...] | None) -> int:
+        """How many bytes elements take; -1 where that is not known."""
+        if element_type is None or shape is None or element_type.name == "string":
+            return -1
+        return element_type.byte_size(prod(shape))
+
+
+def _attributes(scene: Scene, position: int) -> Iterator[Candidate]:
+    const = _Const(scene, position)
+    if const.layer.data_offset < 0:
+        return
+    port = const.port
+    port_shape = port.dims if port is not None and port.dims is not None else None
+    port_type = port.element_type if port is not None else None
+    written = const.layer.attribute("shape") or ""
+    if port_shape is not None and port_shape != const.shape and min(port_shape, default=0) >= 0:
+        comma = "," if "," in written and ", " not in written else ", "
+        text = comma.join(map(str, port_shape))
+        says = [f"its port says [{text}]"]
+        if const.bytes_of(const.type, port_shape) == const.size:
+            says.insert(0, f"its size of {const.size} bytes and")
+        yield const.candidate("shape", text, f"shape says [{written}], but {' '.join(says)}")
+    if port_type is not None and port_type is not const.type:
+        given = const.layer.attribute("element_type")
+        yield const.candidate(
+            "element_type",
+            port_type.name,
+            f"element_type is {given}, but the constant's port declares {port_type.precision}",
+        )
+    for element_type, shape, cost in (
+        (const.type, const.shape, 1.0),
+        (port_type, port_shape, 1.0),
+    ):
+        needed = const.bytes_of(element_type, shape)
+        if needed >= 0 and needed != const.size:
+            yield const.candidate(
+                "size",
+                str(needed),
+                f"{element_type} {list(shape or ())} takes {needed} bytes, but size is "
+                f"{const.layer.attribute('size')}",
+                cost,
+            )
+    yield from _offsets(const)
+
+
+def _offsets(const: _Const) -> Iterator[Candidate]:
+    """Where else the bytes may lie: in a gap between constants, or where those of a twin do."""
+    weights = const.scene.context.model.weights
+    size = const.size
+    if weights is None or size is None or size < 0:
+        return
+    offset = const.offset
+    spans = const.scene.context.shared(constant_spans)
+    taken = [span for span in spans if span[2] is not const.layer]
+    if offset is not None and weights.holds(offset, size):
+        starts = [start for start, _, _ in taken]
+        at = bisect_right(starts, offset)
+        near = taken[max(0, at - 2) : at + 2]
+        free = all(end <= offset or start >= offset + size for start, end, _ in near)
+        if free or any((start, end) == (offset, offset + size) for start, end, _ in near):
+            return
+    for cost, start in _gaps(taken, size, weights.size, _before(const)):
+        yield const.candidate(
+            "offset",
+            str(start),
+            f"the constant does not lie at byte {const.layer.attribute('offset')}: "
+            f"{size} bytes at {start} belong to no other constant",
+            cost,
+        )
+    same = [
+        (not _same_kind(const.layer, other), start)
+        for start, end, other in taken
+        if end - start == size
+        and other.attribute("element_type") == const.layer.attribute("element_type")
+    ]
+    for index, start in enumerate(dict.fromkeys(start for _, start in sorted(same))):
+        if index < 6:
+            yield const.candidate(
+                "offset",
+                str(start),
+                f"the constant does not lie at byte {const.layer.attribute('offset')}; one of the "
+                f"same type and shape lies at {start}",
+                1.2 + 0.1 * index,
+            )
+
+
+def _same_kind(layer: Layer, other: Layer) -> bool:
+    return layer.attribute("element_type") == other.attribute("element_type") and (
+        layer.attribute("shape") == other.attribute("shape")
+    )
+
+
+def _before(const: _Const) -> int:
+    """Where the constant before this one in the file ends."""
+    for at in range(const.position - 1, -1, -1):
+        layer = const.scene.layers[at]
+        if layer.is_constant:
+            start, size = _number(layer.attribute("offset")), _number(layer.attribute("size"))
+            if start is not None and size is not None:
+                return start + size
+    return 0
+
+
+def _gaps(
+    taken: list[tuple[int, int, Layer]], size: int, whole: int, expected: int
+) -> Iterator[tuple[float, int]]:
+    """Unused places for so many bytes: those of exactly this size first."""
+    end = 0
+    gaps: list[tuple[int, int]] = []
+    for start, stop, _ in taken:
+        if start > end:
+            gaps.append((end, start))
+        end = max(end, stop)
+    if whole > end:
+        gaps.append((end, whole))
+    fitting = [gap for gap in gaps if gap[1] - gap[0] >= size]
+    fitting.sort(key=lambda gap: (gap[1] - gap[0] - size >= 64, gap[0] != expected, gap[0]))
+    for index, (start, stop) in enumerate(fitting[:3]):
+        spare = stop - start - size
+        yield (0.8 if spare < 64 else 1.0) + 0.1 * index, start
+
+
+def constant_spans(context: Context) -> list[tuple[int, int, Layer]]:
+    """The bytes of every constant, in the order of the .bin."""
+    return sorted(
+        (
+            (constant.offset, constant.offset + constant.size, layer)
+            for layer, constant in context.constants
+            if constant.size
+        ),
+        key=lambda span: span[:2],
+    )
+
+
+def _whole_numbers(scene: Scene, position: int, consumer: int) -> Iterator[Candidate]:
+    """Axes, indices or lengths that were turned into real numbers, with all their ports."""
+    const = _Const(scene, position)
+    if const.type is None or not const.type.is_real or const.shape is None or const.port is None:
+        return
+    elements = prod(const.shape)
+    room = _room(const)
+    for index, name in enumerate(("i64", "i32")):
+        element_type = ElementType.of(name)
+        size = element_type.byte_size(elements)
+        if room is not None and size > room:
+            continue
+        source, element = scene.source, const.layer.data_offset
+        edits: list[Edit] = [
+            *with_attribute(source, element, "element_type", name),
+            *with_attribute(source, element, "size", str(size)),
+            *with_attribute(source, const.port.offset, "precision", element_type.precision),
+        ]
+        touched = {position}
+        for _, at, port in scene.consumers[position]:
+            given = scene.layers[at].inputs[port]
+            touched.add(at)
+            if given.precision is not None:
+                edits += with_attribute(source, given.offset, "precision", element_type.precision)
+        yield Candidate(
+            tuple(edits),
+            f'element_type="{name}" and size="{size}", in its ports too',
+            f"the constant is {const.type}, but {scene.layers[consumer].label} takes whole numbers "
+            "from it",
+            source.attribute(element, "element_type"),
+            const.layer,
+            tuple(touched),
+            cost=1.2 + 0.2 * index + (0.0 if room is None or room - size < 8 else 0.3),
+        )
+
+
+def _room(const: _Const) -> int | None:
+    """How many bytes there are from its offset to the next constant."""
+    weights = const.scene.context.model.weights
+    if const.offset is None or weights is None or not weights.size:
+        return None
+    later = [
+        start for start, _, _ in const.scene.context.shared(constant_spans) if start > const.offset
+    ]
+    return min(later, default=weights.size) - const.offset
+
+
+__all__ = ["Constant", "constant_causes", "constant_spans"]

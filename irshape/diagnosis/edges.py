@@ -1,0 +1,353 @@
+"""Causes in edges: one that is missing, doubled, crossed with another, or leads astray."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import combinations
+
+from ..model.graph import Edge, Finding, Layer, Port
+from ..rule_ids import CYCLE, DUPLICATE_EDGE, MISSING_EDGE
+from ..rules import Context
+from ..rules.links import alike
+from .candidate import Candidate
+from .scene import Scene
+from .writing import new_edge, with_edge, without_element
+
+MAX_SOURCES = 6
+"""How many outputs are tried as the source of one edge."""
+
+
+def edge_causes(scene: Scene, finding: Finding, position: int | None) -> Iterator[Candidate]:
+    """Edges at the place of a finding, and those into its layer."""
+    here = edge_at(scene, finding.offset)
+    layer = scene.layers[position] if position is not None else None
+    if here is not None:
+        yield from _one_edge(scene, here, finding)
+    if layer is None or position is None:
+        return
+    incoming = scene.edges_to.get(layer.id, [])
+    if finding.rule == DUPLICATE_EDGE and here is not None:
+        yield from _doubled(scene, here, layer, position)
+    if finding.rule == MISSING_EDGE:
+        for fault in scene.context.links(scene.body).faults[:4]:
+            yield from _one_edge(scene, fault.edge, finding)
+    if finding.rule == MISSING_EDGE and finding.port is not None:
+        yield from _missing(scene, layer, position, finding.port[1])
+    if finding.rule.code.startswith(("IR20", "IR4", "IR118")) or finding.rule == CYCLE:
+        for one, other in combinations(incoming[:6], 2):
+            yield from _crossed(scene, one, other, layer, position)
+    if finding.rule == CYCLE or finding.rule.code.startswith(("IR205", "IR206", "IR4")):
+        for edge in incoming[:6]:
+            if finding.port is None or finding.port[1] == edge.to_port:
+                yield from _from_elsewhere(scene, edge, finding)
+    if finding.rule.code in ("IR402", "IR110", "IR113"):
+        for edge in incoming:
+            yield from _to_elsewhere(scene, edge)
+
+
+def edge_at(scene: Scene, offset: int) -> Edge | None:
+    """The edge in whose tag an offset lies."""
+    edges = scene.body.edges
+    at = bisect_right([edge.offset for edge in edges], offset) - 1
+    if at < 0:
+        return None
+    start, end = scene.edge_span(edges[at])
+    return edges[at] if start <= offset < end else None
+
+
+def _target(scene: Scene, edge: Edge) -> tuple[int, Port] | None:
+    for at in scene.by_id.get(edge.to_layer, []):
+        for port in scene.layers[at].inputs:
+            if port.id == edge.to_port:
+                return at, port
+    return None
+
+
+def _source(scene: Scene, edge: Edge) -> tuple[int, Port] | None:
+    for at in scene.by_id.get(edge.from_layer, []):
+        for port in scene.layers[at].outputs:
+            if port.id == edge.from_port:
+                return at, port
+    return None
+
+
+def outputs_by_declaration(context: Context, scene: Scene) -> dict[object, list[tuple[int, int]]]:
+    """The outputs of a body by what they declare: layer and port."""
+    outputs: dict[object, list[tuple[int, int]]] = {}
+    for at, layer in enumerate(scene.layers):
+        for index, port in enumerate(layer.outputs):
+            outputs.setdefault(port.dims, []).append((at, index))
+    return outputs
+
+
+def _between(scene: Scene, edge: Edge) -> tuple[int, int]:
+    """The ids between which the source of an edge lies where edges stand in the order of those."""
+    edges = scene.body.edges
+    at = edges.index(edge)
+    low = next((int(e.from_layer) for e in reversed(edges[:at]) if e.from_layer.isdigit()), 0)
+    high = next((int(e.from_layer) for e in edges[at + 1 :] if e.from_layer.isdigit()), 1 << 62)
+    return (low, high) if low <= high else (0, 1 << 62)
+
+
+def _sources(
+    scene: Scene, position: int, port: Port, edge: Edge | None
+) -> Iterator[tuple[float, int, Port]]:
+    """Outputs that declare what an input does, the likeliest first, with their cost."""
+    low, high = _between(scene, edge) if edge is not None else (0, 1 << 62)
+    fed = {source for source in scene.sources[position] if source is not None}
+    ranked = []
+    table = scene.context.shared(outputs_by_declaration, scene)
+    bare = not port.dims and port.precision is None  # then it says nothing of its producer
+    places = [place for group in table.values() for place in group] if bare else ()
+    for at, index in places or table.get(port.dims, ()):
+        output = scene.layers[at].outputs[index]
+        if (
+            at == position
+            or (at > position and scene.in_order)
+            or not (bare or alike(port, output))
+        ):
+            continue  # a producer behind its consumer would close a cycle
+        unused = not any(out == index for out, _, _ in scene.consumers[at])
+        number = scene.layers[at].id
+        between = number.isdigit() and low <= int(number) <= high
+        cost = 0.9 + (0.0 if unused else 0.3) + (0.0 if edge is None or between else 0.4)
+        cost += 0.2 if at > position else 0.0
+        cost += 0.2 if (at, index) in fed else 0.0
+        ranked.append((cost, abs(position - at), at, output))
+    ranked.sort(key=lambda entry: entry[:3])
+    for rank, (cost, _, at, output) in enumerate(ranked[:MAX_SOURCES]):
+        yield cost + 0.01 * rank, at, output
+
+
+def _ends(edge: Edge, **changes: str) -> dict[str, str]:
+    """The ends that change, by attribute."""
+    return {
+        name.replace("_", "-"): text
+        for name, text in changes.items()
+        if getattr(edge, name) != text
+    }
+
+
+def _phrase(ends: dict[str, str]) -> str:
+    return ", ".join(f'{name}="{text}"' for name, text in ends.items())
+
+
+def _redirected(
+    scene: Scene,
+    edge: Edge,
+    cause: str,
+    touched: tuple[int, ...],
+    cost: float,
+    needs: tuple[int, ...] = (),
+    **changes: str,
+) -> Iterator[Candidate]:
+    """An edge with other ends."""
+    ends = _ends(edge, **changes)
+    edits = with_edge(scene, edge, ends) if ends else ()
+    if edits:
+        name = next(iter(ends))
+        yield Candidate(
+            edits,
+            _phrase(ends),
+            cause,
+            scene.source.attribute(edge.offset, name),
+            scene.layers[touched[0]],
+            touched,
+            needs,
+            cost=cost,
+        )
+
+
+def _one_edge(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]:
+    """An edge that leads nowhere on one side, or does not say where."""
+    target, source = _target(scene, edge), _source(scene, edge)
+    if target is not None and source is None:
+        at, port = target
+        for candidate_at in scene.by_id.get(edge.from_layer, []):
+            for output in scene.layers[candidate_at].outputs:
+                fits = 0.0 if alike(port, output) else 0.5
+                holder = scene.layers[candidate_at]
+                fits += 0.0 if output.id == _usual_id(holder, output) else 0.5
+                yield from _redirected(
+                    scene,
+                    edge,
+                    finding.message,
+                    (at,),
+                    0.8 + fits,
+                    (candidate_at,),
+                    from_port=output.id,
+                )
+        for cost, other, output in _sources(scene, at, port, edge):
+            yield from _redirected(
+                scene,
+                edge,
+                finding.message,
+                (at,),
+                cost,
+                (other,),
+                from_layer=scene.layers[other].id,
+                from_port=output.id,
+            )
+    if target is None:
+        yield from _to_elsewhere(scene, edge, finding.message)
+
+
+def _usual_id(layer: Layer, output: Port) -> str:
+    """The id that writers give an output: they number the ports of a layer, inputs first."""
+    return str(len(layer.inputs) + layer.outputs.index(output))
+
+
+def _to_elsewhere(scene: Scene, edge: Edge, cause: str = "") -> Iterator[Candidate]:
+    """The inputs that nothing feeds and an edge may be meant for."""
+    source = _source(scene, edge)
+    output = source[1] if source is not None else None
+    ranked = []
+    for at, row in enumerate(scene.sources):
+        layer = scene.layers[at]
+        for port, fed in zip(layer.inputs, row, strict=True):
+            if fed is not None or any(
+                other is not edge and other.to_port == port.id
+                for other in scene.edges_to.get(layer.id, ())
+            ):
+                continue
+            own = edge.to_layer == layer.id
+            fits = output is None or alike(port, output)
+            odd = port.id != str(layer.inputs.index(port))
+            cost = 0.8 + (0.0 if own else 0.2) + (0.0 if fits else 0.5) + (0.5 if odd else 0.0)
+            ranked.append((cost, at, port))
+    ranked.sort(key=lambda entry: entry[:2])
+    for cost, at, port in ranked[:MAX_SOURCES]:
+        layer = scene.layers[at]
+        yield from _redirected(
+            scene,
+            edge,
+            cause
+            or f"the edge leads to input port {edge.to_port} of layer {edge.to_layer}, but "
+            f"nothing feeds input port {port.id} of {layer.label}",
+            (at, *scene.by_id.get(edge.to_layer, ()), *([source[0]] if source else [])),
+            cost,
+            (source[0],) if source is not None else (),
+            to_layer=layer.id,
+            to_port=port.id,
+        )
+
+
+def _from_elsewhere(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Candidate]:
+    """Another layer that produces what the input that an edge feeds declares."""
+    target, source = _target(scene, edge), _source(scene, edge)
+    if target is None or source is None:
+        return
+    at, port = target
+    bare = not port.dims and port.precision is None
+    if finding.rule != CYCLE and (bare or alike(port, source[1])):
+        return
+    for cost, other, output in _sources(scene, at, port, edge):
+        yield from _redirected(
+            scene,
+            edge,
+            f"the edge comes from {scene.layers[source[0]].label}, which does not produce what "
+            f"input port {port.id} of {scene.layers[at].label} declares",
+            (at, source[0]),
+            cost + 0.1,
+            (other,),
+            from_layer=scene.layers[other].id,
+            from_port=output.id,
+        )
+
+
+def _missing(scene: Scene, layer: Layer, position: int, number: str) -> Iterator[Candidate]:
+    """An edge more, from an output that declares what the input does."""
+    port = next(port for port in layer.inputs if port.id == number)
+    for cost, at, output in _sources(scene, position, port, None):
+        source = scene.layers[at]
+        edits = new_edge(scene, source.id, output.id, layer.id, number)
+        if edits:
+            yield Candidate(
+                edits,
+                f"an edge from {source.label}, port {output.id}",
+                f"no edge leads to input port {number}",
+                port.offset,
+                layer,
+                (position,),
+                (at,),
+                ("input", number),
+                cost,
+            )
+
+
+def _doubled(scene: Scene, edge: Edge, layer: Layer, position: int) -> Iterator[Candidate]:
+    """One of several edges into a port is too many, or was meant for another port."""
+    port = next((port for port in layer.inputs if port.id == edge.to_port), None)
+    twins = [other for other in scene.edges_to[layer.id] if other.to_port == edge.to_port]
+    same = len({(other.from_layer, other.from_port) for other in twins}) == 1
+    for index, one in enumerate(reversed(twins)):
+        source = _source(scene, one)
+        fits = source is not None and port is not None and alike(port, source[1])
+        kept = [
+            output[1]
+            for other in twins
+            if other is not one and (output := _source(scene, other)) is not None
+        ]
+        rest_fits = bool(kept) and port is not None and alike(port, kept[0])
+        low, high = _between(scene, one)
+        ordered = one.from_layer.isdigit() and low <= int(one.from_layer) <= high
+        others = len(scene.edges_from.get(one.from_layer, ())) > 1
+        cost = 0.9 + (0.3 if fits and not same else 0.0) + (0.0 if rest_fits else 0.4)
+        cost += (0.0 if not ordered else 0.05) + (0.0 if others else 0.3)
+        yield Candidate(
+            without_element(scene.source, *scene.edge_span(one)),
+            f"the edge from layer {one.from_layer} is removed",
+            f"two edges lead to input port {edge.to_port}"
+            + (" and come from the same output" if same else ""),
+            one.offset,
+            layer,
+            (position,),
+            tuple(scene.by_id.get(one.from_layer, ())),
+            cost=cost + (0.01 * index if not same else 0.5 * index),
+        )
+        yield from _to_elsewhere(scene, one)
+
+
+def _crossed(
+    scene: Scene, one: Edge, other: Edge, layer: Layer, position: int
+) -> Iterator[Candidate]:
+    """Two inputs of a layer are fed by each other's producers."""
+    targets = _target(scene, one), _target(scene, other)
+    sources = _source(scene, one), _source(scene, other)
+    if None in targets or None in sources:
+        return
+    ports = [target[1] for target in targets if target is not None]
+    outputs = [source[1] for source in sources if source is not None]
+    straight = alike(ports[0], outputs[0]) and alike(ports[1], outputs[1])
+    if straight or not (alike(ports[0], outputs[1]) and alike(ports[1], outputs[0])):
+        return
+    changes = (
+        {"from_layer": other.from_layer, "from_port": other.from_port},
+        {"from_layer": one.from_layer, "from_port": one.from_port},
+    )
+    by_source = with_edge(scene, one, _ends(one, **changes[0])) + with_edge(
+        scene, other, _ends(other, **changes[1])
+    )
+    by_target = with_edge(scene, one, _ends(one, to_port=other.to_port)) + with_edge(
+        scene, other, _ends(other, to_port=one.to_port)
+    )
+    ordered = _in_order(scene, one) and _in_order(scene, other)
+    yield Candidate(
+        by_target if ordered else by_source,
+        f"the edges into ports {one.to_port} and {other.to_port} are exchanged",
+        f"inputs {one.to_port} and {other.to_port} are exchanged: each is fed what the other "
+        "declares",
+        one.offset,
+        layer,
+        (position,),
+        cost=0.5,
+    )
+
+
+def _in_order(scene: Scene, edge: Edge) -> bool:
+    """Whether an edge stands where its source belongs, in the order of ids."""
+    edges = scene.body.edges
+    at = edges.index(edge)
+    near = [e.from_layer for e in edges[max(0, at - 1) : at + 2]]
+    return all(number.isdigit() for number in near) and near == sorted(near, key=int)

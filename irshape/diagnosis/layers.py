@@ -1,0 +1,262 @@
+"""Causes in `<layer>`: its id, its type and its version; and elements that are misspelt."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from difflib import SequenceMatcher, get_close_matches
+
+from ..model.graph import Finding, Layer
+from ..model.ids import lenient_id, plain_id
+from ..ops import registry
+from ..rule_ids import (
+    CUSTOM_OPERATION,
+    DANGLING_EDGE,
+    DUPLICATE_ID,
+    MALFORMED_ID,
+    MISSING_EDGE,
+    MISSING_LAYER_ATTRIBUTE,
+    MISSPELT_ELEMENT,
+    UNKNOWN_ELEMENT,
+    UNKNOWN_TYPE,
+    UNKNOWN_VERSION,
+    UNREACHABLE_LAYER,
+)
+from ..rules import rule_of
+from .candidate import Candidate
+from .edges import edge_at
+from .scene import Scene
+from .writing import renamed_element, with_attribute
+
+_ORDER = ("id", "name", "type", "version")
+_WORDS = re.compile(r"[A-Za-z]+[0-9]*[A-Za-z]*")
+
+
+def operation_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """A layer has a type or a version that no operation has, or that its ports do not fit."""
+    layer = scene.layers[position]
+    unknown = finding.rule in (UNKNOWN_TYPE, UNKNOWN_VERSION, CUSTOM_OPERATION)
+    lacks = finding.expected if finding.rule == MISSING_LAYER_ATTRIBUTE else None
+    if lacks == "type" or (unknown and not registry.versions(layer.type)):
+        for index, name in enumerate(_type_names(scene, layer)):
+            yield from _changed(scene, finding, position, "type", name, 1.0 + 0.1 * index)
+    elif lacks == "version" or unknown:
+        versions = _versions(scene, layer)
+        for index, version in enumerate(versions):
+            yield from _changed(scene, finding, position, "version", version, 1.0 + 0.1 * index)
+    elif finding.rule.code.startswith(("IR3", "IR4", "IR116", "IR20")):
+        for index, version in enumerate(_versions(scene, layer)):
+            if version != layer.version:
+                yield from _changed(scene, finding, position, "version", version, 1.5 + 0.1 * index)
+
+
+def _changed(
+    scene: Scene, finding: Finding, position: int, name: str, text: str, cost: float
+) -> Iterator[Candidate]:
+    layer = scene.layers[position]
+    edits = with_attribute(scene.source, layer.offset, name, text, _ORDER[: _ORDER.index(name)])
+    if edits:
+        yield Candidate(
+            edits,
+            f'{name}="{text}"',
+            finding.message,
+            finding.offset,
+            layer,
+            (position,),
+            cost=cost,
+        )
+
+
+def _type_names(scene: Scene, layer: Layer) -> list[str]:
+    """Types that the layer may have been meant to be, the likeliest first."""
+    used = Counter(other.type for other in scene.context.every_layer if other is not layer)
+    names: list[str] = []
+    if layer.type:
+        close = get_close_matches(layer.type.lower(), registry.known_types(), 6, 0.6)
+        names += [name for folded in close for name in _spelt(folded)]
+        names.sort(
+            key=lambda name: (
+                -round(SequenceMatcher(None, layer.type.lower(), name.lower()).ratio(), 2),
+                -used[name],
+            )
+        )
+        return names
+    words = [word.lower() for word in _WORDS.findall(layer.name)]
+    known = set(registry.known_types())
+    for word in reversed(words):
+        names += [name for name in _spelt(word) if word in known]
+    if layer.data_offset < 0 and not layer.outputs:
+        names.append("Result")
+    elif not layer.inputs:
+        names.append("Const" if layer.attribute("offset") is not None else "Parameter")
+    given = set(layer.items[::2])
+    alike = [
+        other
+        for other in scene.context.every_layer
+        if other is not layer
+        and len(other.inputs) == len(layer.inputs)
+        and len(other.outputs) == len(layer.outputs)
+        and set(other.items[::2]) == given
+        and other.version == layer.version
+    ]
+    names += [name for name, _ in Counter(other.type for other in alike).most_common(6)]
+    return list(dict.fromkeys(names))
+
+
+def _spelt(folded: str) -> list[str]:
+    known = registry.versions(folded)
+    return [known[0].type_name()] if known else []
+
+
+def _versions(scene: Scene, layer: Layer) -> list[str]:
+    """The versions of an operation: those of its like in the model, then as they are written."""
+    used = Counter(
+        other.version
+        for other in scene.context.every_layer
+        if other is not layer and other.type == layer.type
+    )
+    names = [version for version, _ in used.most_common()]
+    written = [operation.version_name() for operation in registry.versions(layer.type)]
+    if layer.version:
+        digits = "".join(filter(str.isdigit, layer.version))
+        written.sort(key=lambda name: name.removeprefix("opset") != digits)
+        names.sort(key=lambda name: name.removeprefix("opset") != digits)
+    known = set(written)
+    newest = max((_number(other.version) for other in scene.context.every_layer), default=0)
+    written.sort(key=lambda name: (_number(name) > newest, -_number(name)))
+    if layer.version:
+        written.sort(key=lambda name: name.removeprefix("opset") != digits)
+    return list(dict.fromkeys([*(n for n in names if n in known), *written]))
+
+
+def _number(version: str) -> int:
+    digits = version.removeprefix("opset")
+    return int(digits) if digits.isdigit() and len(digits) < 3 else 0
+
+
+# ids
+
+
+def id_causes(scene: Scene, finding: Finding, position: int | None) -> Iterator[Candidate]:
+    """A layer has an id that is taken or that no edge names, and edges name one that is free."""
+    if finding.rule not in (
+        DUPLICATE_ID,
+        DANGLING_EDGE,
+        MALFORMED_ID,
+        MISSING_EDGE,
+        MISSING_LAYER_ATTRIBUTE,
+        UNREACHABLE_LAYER,
+    ):
+        return
+    named = scene.edges_from.keys() | scene.edges_to.keys()
+    missing = [number for number in named if number and number not in scene.by_id]
+    suspects = [
+        at
+        for number, positions in scene.by_id.items()
+        for at in positions
+        if len(positions) > 1 or number not in named or not plain_id(number)
+    ]
+    if finding.rule == DUPLICATE_ID and position is not None:
+        near = scene.layers[position].id
+        suspects = [at for at in suspects if scene.layers[at].id == near]
+    for number in sorted(missing, key=lambda text: (len(text), text))[:4]:
+        for at in suspects[:8]:
+            candidate = _renumbered(scene, at, number)
+            if candidate is not None:
+                yield candidate
+    if finding.rule == DUPLICATE_ID and position is not None and not missing:
+        free = _free_number(scene, position)
+        candidate = _renumbered(scene, position, free)
+        if candidate is not None:
+            yield candidate._replace(cost=1.5)
+
+
+def _free_number(scene: Scene, position: int) -> str:
+    """An id that no layer has: the one after the layer before, if it is free."""
+    numbers = {int(number) for number in scene.by_id if number.isdigit()}
+    before = scene.layers[position - 1].id if position else "-1"
+    after = int(before) + 1 if before.lstrip("-").isdigit() else 0
+    return str(after if after not in numbers else max(numbers, default=-1) + 1)
+
+
+def _renumbered(scene: Scene, position: int, number: str) -> Candidate | None:
+    """A layer with the id that some edges name, if it has the ports that they name."""
+    layer = scene.layers[position]
+    outgoing, incoming = scene.edges_from.get(number, []), scene.edges_to.get(number, [])
+    outputs = {port.id for port in layer.outputs}
+    inputs = {port.id for port in layer.inputs}
+    if (
+        not {e.from_port for e in outgoing} <= outputs
+        or not {e.to_port for e in incoming} <= inputs
+    ):
+        return None
+    ordered = [
+        number if other is layer else other.id
+        for other in scene.layers[max(0, position - 1) : position + 2]
+    ]
+    in_order = all(text.isdigit() for text in ordered) and ordered == sorted(ordered, key=int)
+    touched = {position, *scene.by_id.get(layer.id, ())}
+    for edge in outgoing:
+        touched.update(scene.by_id.get(edge.to_layer, ()))
+    for edge in incoming:
+        touched.update(scene.by_id.get(edge.from_layer, ()))
+    edges = len(outgoing) + len(incoming)
+    whole = {e.to_port for e in incoming} == inputs
+    source = scene.source
+    return Candidate(
+        with_attribute(source, layer.offset, "id", number),
+        f'id="{number}"',
+        f"the layer has id {layer.id}, but {edges} edge{'' if edges == 1 else 's'} of it name "
+        f"{number}, which no layer has",
+        layer.offset,
+        layer,
+        tuple(sorted(touched)),
+        cost=0.7 + (0.0 if in_order else 0.3) + (0.0 if whole else 0.3),
+    )
+
+
+# names and elements
+
+
+def cured_causes(scene: Scene, finding: Finding, position: int | None) -> Iterator[Candidate]:
+    """What the rule of a finding knows to be meant: names that are misspelt, ids with a sign."""
+    rule = rule_of(finding.rule)
+    if rule is None or rule.phase not in ("ids", "names"):
+        return
+    for cure in rule.cures(scene.context, [finding]):
+        yield Candidate(
+            cure.edits,
+            finding.help or "",
+            finding.message,
+            finding.offset,
+            finding.layer,
+            (position,) if position is not None else _edge_ends(scene, finding),
+            cost=0.3,
+        )
+
+
+def _edge_ends(scene: Scene, finding: Finding) -> tuple[int, ...]:
+    """The layers at the ends of the edge in which a finding stands."""
+    edge = edge_at(scene, finding.offset)
+    ends = () if edge is None else (edge.from_layer, edge.to_layer)
+    return tuple(at for number in ends for at in scene.by_id.get(lenient_id(number) or "", ()))
+
+
+def element_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """An element whose name is misspelt."""
+    if finding.rule not in (MISSPELT_ELEMENT, UNKNOWN_ELEMENT) or not finding.expected:
+        return
+    if finding.rule == MISSPELT_ELEMENT:
+        edits = renamed_element(scene.source, finding.offset, finding.expected)
+        if edits:
+            touched = {position, *(at for _, at, _ in scene.consumers[position])}
+            yield Candidate(
+                edits,
+                f"<{finding.actual}> becomes <{finding.expected}>",
+                finding.message,
+                finding.offset,
+                scene.layers[position],
+                tuple(touched),
+                cost=0.5,
+            )

@@ -1,0 +1,239 @@
+"""Causes in ports: what they declare, their ids, and ports that were lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..formats.ir.edits import Edit, set_dims
+from ..model.graph import Finding, Layer, Port
+from ..ops.tensors import Tensor
+from ..rule_ids import (
+    DANGLING_EDGE,
+    DUPLICATE_PORT,
+    INPUT_COUNT,
+    MISSING_EDGE,
+    OUTPUT_COUNT,
+)
+from ..types import PartialShape
+from .candidate import Candidate
+from .scene import Scene
+from .writing import with_attribute
+
+_CLOSING = {
+    "input": re.compile(rb"</input\s*>"),
+    "output": re.compile(rb"</output\s*>"),
+}
+
+
+def port_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """The ports of a layer declare what is not so."""
+    layer = scene.layers[position]
+    if finding.port is None:
+        return
+    direction, number = finding.port
+    if direction == "output":
+        for port, tensor in zip(layer.outputs, scene.outputs(position), strict=False):
+            if port.id == number:
+                yield from _declaration(scene, position, port, "output", tensor)
+        return
+    for port, source in zip(layer.inputs, scene.sources[position], strict=False):
+        if port.id == number and source is not None:
+            feeding = scene.layers[source[0]].outputs[source[1]]
+            yield from _as_fed(scene, position, port, feeding)
+
+
+def _declaration(
+    scene: Scene, position: int, port: Port, direction: str, tensor: Tensor
+) -> Iterator[Candidate]:
+    """A port declares what is inferred for it."""
+    layer, edits = scene.layers[position], []
+    shape = tensor.shape
+    if shape.dims is not None:
+        sizes = tuple(dim.low if dim.is_static else -1 for dim in shape.dims)
+        if port.dims is None or sizes != port.dims:
+            edits += set_dims(scene.source, port.offset, sizes)
+    if not tensor.element_type.is_dynamic and port.element_type is not tensor.element_type:
+        edits += with_attribute(
+            scene.source, port.offset, "precision", tensor.element_type.precision, ("id",)
+        )
+    if edits:
+        yield Candidate(
+            tuple(edits),
+            f"{direction} port {port.id} declares {tensor.element_type.precision} {shape}",
+            f"{direction} port {port.id} declares {_shown(port)}, but the layer produces "
+            f"{tensor.element_type.precision} {shape}",
+            port.offset,
+            layer,
+            (position,),
+            port=(direction, port.id),
+            cost=0.9,
+            certain=not scene.context.doubtful,
+        )
+
+
+def _as_fed(scene: Scene, position: int, port: Port, feeding: Port) -> Iterator[Candidate]:
+    """An input port declares what its producer does."""
+    edits: list[Edit] = []
+    if feeding.dims is not None and port.dims != feeding.dims:
+        edits += set_dims(scene.source, port.offset, feeding.dims)
+    if port.precision is not None and feeding.precision and port.precision != feeding.precision:
+        edits += with_attribute(scene.source, port.offset, "precision", feeding.precision)
+    if edits:
+        yield Candidate(
+            tuple(edits),
+            f"input port {port.id} declares {_shown(feeding)}",
+            f"input port {port.id} declares {_shown(port)}, but is fed {_shown(feeding)}",
+            port.offset,
+            scene.layers[position],
+            (position,),
+            port=("input", port.id),
+            cost=0.9,
+        )
+
+
+def _shown(port: Port) -> str:
+    shape = "malformed dimensions" if port.dims is None else str(PartialShape(port.dims))
+    return f"{port.precision or 'no precision'} {shape}"
+
+
+# ids
+
+
+def port_id_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
+    """A port has an id that no edge names, and an edge names one that no port has."""
+    if finding.rule not in (DANGLING_EDGE, DUPLICATE_PORT, MISSING_EDGE, INPUT_COUNT, OUTPUT_COUNT):
+        return
+    layer = scene.layers[position]
+    for direction, ports, edges in (
+        ("output", layer.outputs, [e.from_port for e in scene.edges_from.get(layer.id, ())]),
+        ("input", layer.inputs, [e.to_port for e in scene.edges_to.get(layer.id, ())]),
+    ):
+        ids = [port.id for port in ports]
+        wanted = [number for number in dict.fromkeys(edges) if number not in ids]
+        free = [
+            port
+            for index, port in enumerate(ports)
+            if port.id not in edges or port.id in ids[:index]
+        ]
+        for number in wanted:
+            for port in free:
+                yield _renumbered(scene, position, port, direction, number)
+            yield from _lost_port(scene, position, direction, number)
+
+
+def _with_ends(scene: Scene, position: int, direction: str, number: str) -> tuple[int, ...]:
+    """A layer, and those that edges from a port of it lead to."""
+    ends = [position]
+    if direction == "output":
+        for edge in scene.edges_from.get(scene.layers[position].id, ()):
+            if edge.from_port == number:
+                ends += scene.by_id.get(edge.to_layer, ())
+    return tuple(dict.fromkeys(ends))
+
+
+def _renumbered(scene: Scene, position: int, port: Port, direction: str, number: str) -> Candidate:
+    layer = scene.layers[position]
+    fits = number == str([*layer.inputs, *layer.outputs].index(port))
+    return Candidate(
+        with_attribute(scene.source, port.offset, "id", number),
+        f'{direction} port {port.id} gets id="{number}"',
+        f"{direction} port {port.id} has an id that no edge names; the edges name {number}",
+        port.offset,
+        layer,
+        _with_ends(scene, position, direction, number),
+        port=(direction, port.id),
+        cost=0.7 if fits else 1.5,
+    )
+
+
+def _lost_port(scene: Scene, position: int, direction: str, number: str) -> Iterator[Candidate]:
+    """A port that an edge names is not there."""
+    layer = scene.layers[position]
+    if direction == "input":
+        edge = next(e for e in scene.edges_to[layer.id] if e.to_port == number)
+        producers = scene.by_id.get(edge.from_layer, [])
+        twin = next(
+            (p for at in producers for p in scene.layers[at].outputs if p.id == edge.from_port),
+            None,
+        )
+    else:
+        edge = next(e for e in scene.edges_from[layer.id] if e.from_port == number)
+        consumers = scene.by_id.get(edge.to_layer, [])
+        twin = next(
+            (p for at in consumers for p in scene.layers[at].inputs if p.id == edge.to_port),
+            None,
+        )
+    if twin is None:
+        return
+    ports = layer.inputs if direction == "input" else layer.outputs
+    edits = _with_port(scene, position, direction, ports, number, twin)
+    if edits:
+        yield Candidate(
+            edits,
+            f"{direction} port {number} is added",
+            f"the layer has no {direction} port {number}, which an edge names",
+            layer.offset,
+            layer,
+            _with_ends(scene, position, direction, number),
+            cost=1.2,
+        )
+
+
+def _with_port(
+    scene: Scene, position: int, direction: str, ports: list[Port], number: str, twin: Port
+) -> tuple[Edit, ...]:
+    """A port more, that declares what the one at the other end of its edge does."""
+    data = scene.source.data
+    layer = scene.layers[position]
+    start, end = scene.span(position)
+    model = next(iter((*ports, *layer.inputs, *layer.outputs)), None)
+    place = model.offset if model is not None else layer.offset
+    line = data.rfind(b"\n", 0, place)
+    indent = data[line:place] if line >= 0 and not data[line:place].strip() else b""
+    if model is None and indent:
+        indent += b"\t\t"
+    if twin.dims is None:
+        return ()
+    deeper = indent + (b"\t" if b"\t" in indent else b"    ") if indent else b""
+    precision = f' precision="{twin.precision}"' if twin.precision else ""
+    opening = f'<port id="{number}"{precision}'.encode()
+    inner = b"".join(deeper + b"<dim>%d</dim>" % size for size in twin.dims)
+    text = opening + (b">" + inner + indent + b"</port>" if inner else b"/>")
+    later = [
+        port
+        for port in ports
+        if port.id.isdigit() and number.isdigit() and int(port.id) > int(number)
+    ]
+    if later:
+        return (Edit(later[0].offset, later[0].offset, text + indent),)
+    if ports:
+        close = _CLOSING[direction].search(data, ports[-1].offset, end)
+        if close is None:
+            return ()
+        at = close.start()
+        while data[at - 1] in b" \t\r\n":
+            at -= 1
+        return (Edit(at, at, indent + text),)
+    empty = re.compile(b"<%s>(\\s*)</%s>|<%s ?/>" % ((direction.encode(),) * 3))
+    lost = empty.search(data, start, end)
+    if lost is not None:
+        inner_text = text if not indent else indent + text
+        closing = lost[1] or b""
+        name = direction.encode()
+        whole = b"<" + name + b">" + inner_text + closing + b"</" + name + b">"
+        return (Edit(lost.start(), lost.end(), whole),)
+    outer = indent[:-1] if indent.endswith(b"\t") else indent[:-4]
+    section = outer + f"<{direction}>".encode() + indent + text + outer + f"</{direction}>".encode()
+    match = None
+    if direction == "output":
+        match = re.compile(rb"</input\s*>").search(data, start, end)
+    if match is None:
+        match = re.compile(rb"<data\b[^<>]*/>|</data\s*>").search(data, start, end)
+    if match is not None:
+        return (Edit(match.end(), match.end(), section),)
+    opened = re.compile(rb"<layer\b[^<>]*[^/]>").match(data, start)
+    return (Edit(opened.end(), opened.end(), section),) if opened is not None else ()
+
+
+__all__ = ["Layer", "port_causes", "port_id_causes"]

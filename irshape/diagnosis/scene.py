@@ -1,0 +1,149 @@
+"""A body as a diagnosis looks at it: who feeds whom, and where each element stands in the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+
+from ..inference.result import BodyResult
+from ..model.graph import Body, Edge, Layer, Port
+from ..model.source import Source
+from ..ops.tensors import Tensor
+from ..rules import Context
+
+_END_OF_INPUT = re.compile(rb"</input\s*>")
+
+
+class Scene:
+    """One body of a model with its inference."""
+
+    def __init__(self, context: Context, result: BodyResult) -> None:
+        self.context = context
+        self.result = result
+        self.body: Body = result.body
+        self.source: Source = context.model.source
+        self.layers: list[Layer] = result.body.layers
+        self.sources = result.wiring.sources
+
+    @cached_property
+    def position(self) -> dict[Layer, int]:
+        """Where each layer stands in the body."""
+        return {layer: at for at, layer in enumerate(self.layers)}
+
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether every layer stands behind those that feed it."""
+        return all(
+            source is None or source[0] < at
+            for at, row in enumerate(self.sources)
+            for source in row
+        )
+
+    @cached_property
+    def by_id(self) -> dict[str, list[int]]:
+        """The positions of the layers with an id."""
+        positions: dict[str, list[int]] = {}
+        for at, layer in enumerate(self.layers):
+            positions.setdefault(layer.id, []).append(at)
+        return positions
+
+    @cached_property
+    def consumers(self) -> list[list[tuple[int, int, int]]]:
+        """For each layer what takes its outputs: output, consumer and the consumer's input."""
+        taken: list[list[tuple[int, int, int]]] = [[] for _ in self.layers]
+        for at, row in enumerate(self.sources):
+            for index, source in enumerate(row):
+                if source is not None:
+                    taken[source[0]].append((source[1], at, index))
+        return taken
+
+    @cached_property
+    def edges_to(self) -> dict[str, list[Edge]]:
+        """The edges by the id of the layer that they lead to, as written."""
+        edges: dict[str, list[Edge]] = {}
+        for edge in self.body.edges:
+            edges.setdefault(edge.to_layer, []).append(edge)
+        return edges
+
+    @cached_property
+    def edges_from(self) -> dict[str, list[Edge]]:
+        """The edges by the id of the layer that they come from, as written."""
+        edges: dict[str, list[Edge]] = {}
+        for edge in self.body.edges:
+            edges.setdefault(edge.from_layer, []).append(edge)
+        return edges
+
+    def edge_into(self, layer: Layer, port: Port) -> Edge | None:
+        """The first edge that leads into an input port."""
+        edges = self.edges_to.get(layer.id, ())
+        return next((edge for edge in edges if edge.to_port == port.id), None)
+
+    @cached_property
+    def siblings(self) -> dict[tuple[str, str], list[Layer]]:
+        """The layers of the whole model by type and version."""
+        groups: dict[tuple[str, str], list[Layer]] = {}
+        for layer in self.context.every_layer:
+            groups.setdefault((layer.type, layer.version), []).append(layer)
+        return groups
+
+    def outputs(self, position: int) -> tuple[Tensor, ...]:
+        """What was inferred for the outputs of a layer."""
+        return self.result.outputs[position]
+
+    # the text
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where each layer ends at the latest."""
+        data = self.source.data
+        starts = [layer.offset for layer in self.layers[1:]]
+        if not self.layers:
+            return starts
+        last = self.layers[-1]
+        inside = max((inner.offset for inner in _inner(last)), default=last.offset)
+        end = data.find(b"</layers", inside)
+        for _ in range(_depth(last)):
+            end = data.find(b"</layers", end + 1)
+        return [*starts, end if end >= 0 else len(data)]
+
+    def span(self, position: int) -> tuple[int, int]:
+        """The bytes of a layer."""
+        return self.layers[position].offset, self._ends[position]
+
+    def boundary(self, position: int) -> Iterator[tuple[int, int]]:
+        """The bytes of a layer without its `<input>`."""
+        start, end = self.span(position)
+        layer = self.layers[position]
+        if layer.inputs:
+            data = self.source.data
+            opening = data.rfind(b"<input", start, layer.inputs[0].offset)
+            closing = _END_OF_INPUT.search(data, layer.inputs[-1].offset, end)
+            if opening >= 0 and closing is not None:
+                yield start, opening
+                start = closing.end()
+        yield start, end
+
+    def edge_span(self, edge: Edge) -> tuple[int, int]:
+        """The bytes of an edge."""
+        data = self.source.data
+        end = data.find(b">", edge.offset) + 1
+        if data[end - 2 : end] != b"/>":
+            close = data.find(b"</edge", end)
+            if close >= 0 and not data[end:close].strip():
+                end = data.find(b">", close) + 1
+        return edge.offset, end
+
+
+def _inner(layer: Layer) -> Iterator[Layer]:
+    for body in (layer.bodies or {}).values():
+        yield from body.walk()
+
+
+def _depth(layer: Layer) -> int:
+    """How many `</layers>` stand between the last layer inside a layer and the end of its body."""
+    bodies = list((layer.bodies or {}).values())
+    if not bodies:
+        return 0
+    last = max(bodies, key=lambda body: body.offset)
+    return 1 + (_depth(last.layers[-1]) if last.layers else 0)

@@ -1,0 +1,327 @@
+"""Finds the single changes that make a file consistent again, and what they explain.
+
+Each error and warning names a layer. Every kind of slip that may have caused it, in the layer or
+in the edges at it, is tried where it matters; the one after which most findings are gone, and no
+new one arises, is the cause.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..model.graph import Body, Finding, Layer
+from ..model.source import Source
+from ..rule_ids import UNREACHABLE_LAYER
+from ..rules import Context
+from .attributes import attribute_causes
+from .bodies import port_map_causes
+from .candidate import Candidate, Diagnosis
+from .constants import constant_causes
+from .edges import edge_at, edge_causes
+from .layers import cured_causes, element_causes, id_causes, operation_causes
+from .ports import port_causes, port_id_causes
+from .scene import Scene
+from .trial import Key, Trial
+
+MIN_WORK = 600
+"""How many layers are read and checked again for a small file."""
+WORK_PER_LAYER = 1.0
+"""How many layers are read and checked again for each layer of the file."""
+MAX_CORE = 32
+"""How many layers of a part are checked in full."""
+MAX_BEHIND = 100
+"""Among how many layers behind a change consequences are looked for."""
+MAX_FINDINGS = 40
+"""With more errors and warnings than this, no single slip is looked for."""
+FEW = 8
+"""With more errors and warnings than this, what could be meant is not changed unasked."""
+LISTED = 5
+"""How many candidates a diagnosis lists."""
+
+_LAYER_CAUSES = (
+    element_causes,
+    constant_causes,
+    port_causes,
+    port_id_causes,
+    operation_causes,
+    attribute_causes,
+    port_map_causes,
+)
+_DIAGNOSED = ("IR009", "IR10", "IR11", "IR2", "IR3", "IR4", "IR50", "IR602", "IR603", "IR604")
+
+
+def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
+    """The causes of errors and warnings, each with what it explains and what takes it back."""
+    graver = [
+        finding
+        for finding in findings
+        if finding.severity != "info" and finding.rule.code.startswith(_DIAGNOSED)
+    ]
+    model = context.model
+    if not graver or len(graver) > MAX_FINDINGS or model.kind != "net" or not model.format.fixable:
+        return []
+    return list(_Search(context, graver).run())
+
+
+class _Search:
+    """The search in one model."""
+
+    def __init__(self, context: Context, findings: Sequence[Finding]) -> None:
+        self.context = context
+        self.waiting = sorted(findings, key=_depth_of_cause)
+        self.few = len(findings) <= FEW
+        self.left = max(MIN_WORK, int(WORK_PER_LAYER * len(context.every_layer)))
+        self.scenes: dict[Body, Scene] = {}
+        self.bodies: dict[Layer, Body] = {
+            layer: body for body in context.results for layer in body.layers
+        }
+        self.by_path = {body.path: body for body in context.results}
+        self.trials: dict[tuple[Body, frozenset[int]], Trial] = {}
+
+    def run(self) -> Iterator[Diagnosis]:
+        while self.waiting and self.left > 0:
+            finding = self.waiting[0]
+            diagnosis = self.cause_of(finding)
+            if diagnosis is None:
+                self.waiting.pop(0)
+                continue
+            yield diagnosis
+            gone = set(map(id, diagnosis.explained))
+            self.waiting = [other for other in self.waiting if id(other) not in gone]
+
+    def scene(self, body: Body) -> Scene | None:
+        """A body as it is looked at; None if it was not inferred."""
+        scene = self.scenes.get(body)
+        if scene is None:
+            result = self.context.results.get(body)
+            if result is None:
+                return None
+            scene = self.scenes[body] = Scene(self.context, result)
+        return scene
+
+    def places(self, finding: Finding) -> Iterator[tuple[Scene, int | None]]:
+        """Where to look for the cause of a finding: in its layer, then in the one around it."""
+        layer = finding.layer
+        if layer is None:
+            for any_body in self.context.results:
+                scene = self.scene(any_body)
+                if scene is not None and edge_at(scene, finding.offset) is not None:
+                    yield scene, None
+            return
+        body: Body | None = self.bodies.get(layer)
+        while body is not None and layer is not None:
+            scene = self.scene(body)
+            if scene is None:
+                return
+            yield scene, scene.position.get(layer)
+            if not body.path:
+                return
+            holder, outer = body.path[-2], self.by_path.get(body.path[:-2])
+            if outer is None:
+                return
+            layer, body = outer.by_id.get(holder), outer
+
+    def cause_of(self, finding: Finding) -> Diagnosis | None:
+        """The change that explains most, among those that explain this finding."""
+        best: list[tuple[int, Candidate, tuple[Finding, ...]]] = []
+        tried: set[object] = set()
+        for scene, position in self.places(finding):
+            for candidate in self.candidates(scene, finding, position):
+                if candidate.edits in tried or not candidate.edits:
+                    continue
+                tried.add(candidate.edits)
+                if self.left <= 0:
+                    break
+                explained = self.explained(scene, candidate, finding)
+                if explained:
+                    best.append((len(explained), candidate, explained))
+            if best:
+                break
+        if not best:
+            return None
+        best.sort(key=lambda entry: (-entry[0], entry[1].cost))
+        most, first, explained = best[0]
+        rivals = [entry for entry in best if entry[0] == most]
+        certain = (
+            first.certain
+            and (self.few or not first.bold)
+            and (len(rivals) == 1 or rivals[1][1].cost - first.cost >= CLEARLY)
+        )
+        return Diagnosis(
+            _as_finding(self.context.model.source, finding, first, explained),
+            explained,
+            tuple(entry[1] for entry in best[:LISTED]),
+            certain,
+        )
+
+    def candidates(
+        self, scene: Scene, finding: Finding, position: int | None
+    ) -> Iterator[Candidate]:
+        """Every slip that may be behind a finding."""
+        for other in self.waiting:
+            if other is finding or (position is not None and other.layer is finding.layer):
+                yield from cured_causes(scene, other, position)
+        yield from _candidates(scene, finding, position)
+
+    def explained(
+        self, scene: Scene, candidate: Candidate, finding: Finding
+    ) -> tuple[Finding, ...]:
+        """The findings that are gone after a change; none if a new one has come."""
+        trial = self.trial(scene, candidate, finding)
+        if trial is None:
+            return ()
+        base = trial.base
+        needs = candidate.needs if trial.scene is scene else ()
+        after = trial.check(candidate.edits, needs)
+        self.left -= trial.size + 4
+        if after is None or after - base:
+            return ()
+        gone = base - after
+        explained = [other for other in self.waiting if _take(gone, other)]
+        wired = finding.rule.code.startswith(("IR10", "IR11", "IR60"))
+        reached = {
+            scene.layers[at] for at in (*candidate.needs, *(candidate.touched if wired else ()))
+        }
+        explained += [
+            other
+            for other in self.waiting
+            if other.rule == UNREACHABLE_LAYER and other.layer in reached
+        ]
+        return tuple(explained) if any(other is finding for other in explained) else ()
+
+    def trial(self, scene: Scene, candidate: Candidate, finding: Finding) -> Trial | None:
+        """The part of the net that a change may concern: of a body, the layer that holds it."""
+        touched = set(candidate.touched)
+        if finding.layer in scene.position:
+            touched.add(scene.position[finding.layer])
+        if scene.body.path:
+            net = self.scene(self.context.model.net)
+            holders = [] if net is None else net.by_id.get(scene.body.path[0], [])
+            if net is None or not holders:
+                return None
+            scene, touched = net, {holders[0]}
+        core = self.concerned(scene, touched)
+        key = (scene.body, frozenset(core))
+        trial = self.trials.get(key)
+        if trial is None:
+            trial = self.trials[key] = Trial(scene, core)
+            self.left -= trial.size + 4
+        return trial
+
+    def concerned(self, scene: Scene, touched: set[int]) -> set[int]:
+        """Some layers, those that they feed, and those behind that depend on their values."""
+        core = set(touched)
+        waiting = sorted(touched)
+        for at in waiting:
+            for _, consumer, _ in scene.consumers[at]:
+                if consumer in core or len(core) >= MAX_CORE:
+                    continue
+                core.add(consumer)
+                if _carries_sizes(scene, consumer):
+                    waiting.append(consumer)
+        return core | self.flagged_behind(scene, touched)
+
+    def flagged_behind(self, scene: Scene, touched: set[int]) -> set[int]:
+        """The layers on the way from some to others that have findings of their own."""
+        flagged = self.flagged(scene)
+        came: dict[int, int] = dict.fromkeys(touched, -1)
+        waiting = sorted(touched)
+        for at in waiting:
+            for _, consumer, _ in scene.consumers[at]:
+                if consumer not in came and len(came) < MAX_BEHIND:
+                    came[consumer] = at
+                    waiting.append(consumer)
+        way: set[int] = set()
+        for end in sorted(flagged & came.keys()):
+            at = end
+            while at >= 0 and at not in way and len(way) < MAX_CORE:
+                way.add(at)
+                at = came[at]
+        return way
+
+    def flagged(self, scene: Scene) -> set[int]:
+        """The layers of a body with findings that wait for a cause, in bodies of theirs too."""
+        depth = len(scene.body.path)
+        positions: set[int] = set()
+        for finding in self.waiting:
+            layer = finding.layer
+            if layer is None:
+                continue
+            if layer in scene.position:
+                positions.add(scene.position[layer])
+            elif layer.path[:depth] == scene.body.path and len(layer.path) > depth:
+                positions.update(scene.by_id.get(layer.path[depth], ()))
+        return positions
+
+
+def _carries_sizes(scene: Scene, position: int) -> bool:
+    """Whether a layer produces few whole numbers, on which shapes may depend."""
+    return any(
+        not tensor.element_type.is_real
+        and (tensor.shape.static is not None and tensor.shape.size.low <= 64)
+        for tensor in scene.outputs(position)
+    )
+
+
+def _depth_of_cause(finding: Finding) -> tuple[int, int]:
+    """What is wrong by itself comes first, what may only follow from it last."""
+    code = finding.rule.code
+    families = ("IR009", "IR10", "IR11", "IR60", "IR3", "IR50", "IR2", "IR4")
+    late = code in ("IR115", "IR116", "IR203", "IR408")
+    family = next((i for i, name in enumerate(families) if code.startswith(name)), len(families))
+    return (len(families) + 1 if late else family, finding.offset)
+
+
+CLEARLY = 0.25
+"""How much likelier the first candidate must be than the next to be the one right answer."""
+
+
+def _candidates(scene: Scene, finding: Finding, position: int | None) -> Iterator[Candidate]:
+    yield from id_causes(scene, finding, position)
+    yield from edge_causes(scene, finding, position)
+    if position is not None:
+        for causes in _LAYER_CAUSES:
+            yield from causes(scene, finding, position)
+
+
+def _take(gone: Counter[Key], finding: Finding) -> bool:
+    """Whether a finding is among those that are gone; it is then taken from them."""
+    key = (finding.rule.code, finding.layer)
+    if gone[key] <= 0:
+        return False
+    gone[key] -= 1
+    return True
+
+
+def _same_element(source: Source, finding: Finding, candidate: Candidate) -> bool:
+    """Whether a finding stands in the element, or in the port, that a change concerns."""
+    if candidate.port is not None and finding.port == candidate.port:
+        return finding.layer is candidate.layer
+    starts = [source.data.rfind(b"<", 0, at + 1) for at in (finding.offset, candidate.offset)]
+    return starts[0] == starts[1]
+
+
+def _beside(source: Source, finding: Finding, candidate: Candidate) -> bool:
+    """Whether a finding stands at another attribute of the element than the cause."""
+    places = (finding.offset, candidate.offset)
+    return places[0] != places[1] and all(source.data[at : at + 1] != b"<" for at in places)
+
+
+def _as_finding(
+    source: Source, finding: Finding, candidate: Candidate, explained: Iterable[Finding]
+) -> Finding:
+    """The cause as a finding, under the rule of one that it explains."""
+    explained = tuple(explained)
+    here = [other for other in explained if _same_element(source, other, candidate)]
+    here.sort(key=lambda other: other.offset != candidate.offset)
+    if here and not _beside(source, here[0], candidate):
+        rest = tuple(other for other in explained if other is not here[0])
+        lead_fault = here[0].fault
+        if any(other.severity == "error" for other in rest) and here[0].severity != "error":
+            lead_fault = lead_fault._replace(severity="error")
+        return here[0]._replace(fault=lead_fault, related=rest)
+    grave = [other for other in explained if other.severity == "error"] or [finding]
+    lead = next((other for other in grave if other.layer is candidate.layer), grave[0])
+    fault = lead.fault._replace(message=candidate.cause, help=f"likely meant: {candidate.change}")
+    return Finding(fault, candidate.offset, candidate.layer, candidate.port, explained)

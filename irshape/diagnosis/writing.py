@@ -1,0 +1,135 @@
+"""The edits of the text that single changes of an element come to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import escape
+
+from ..formats.ir.edits import Edit
+from ..model.graph import Edge
+from ..model.source import Source
+from .scene import Scene
+
+_SPACE = b" \t\r\n"
+_TAG = re.compile(rb"<[^\s<>/]+")
+
+
+def encoded(source: Source, text: str) -> bytes:
+    """A text as the value of an attribute."""
+    encoding = source.encoding.replace("utf-8-sig", "utf-8")
+    return escape(text, quote=True).encode(encoding, "xmlcharrefreplace")
+
+
+def with_attribute(
+    source: Source, element: int, name: str, text: str, after: tuple[str, ...] = ()
+) -> tuple[Edit, ...]:
+    """An attribute of the element at `element` gets a value.
+
+    It is added behind the last of `after` that the element has, or as the first.
+    """
+    value = encoded(source, text)
+    place, quote = -1, b'"'
+    for attribute, _, start, end in source.attributes(element):
+        if attribute == name:
+            return (Edit(start, end, value),)
+        if attribute in after:
+            place, quote = end + 1, source.data[end : end + 1]
+    if place < 0:
+        match = _TAG.match(source.data, element)
+        if match is None:
+            return ()
+        place = match.end()
+    if quote not in (b'"', b"'"):
+        return ()
+    return (Edit(place, place, b" " + name.encode() + b"=" + quote + value + quote),)
+
+
+def without_attribute(source: Source, element: int, name: str) -> tuple[Edit, ...]:
+    """An attribute goes, with the white space before it."""
+    for attribute, start, _, end in source.attributes(element):
+        if attribute == name:
+            return (Edit(_space_before(source.data, start), end + 1, b""),)
+    return ()
+
+
+def without_element(source: Source, start: int, end: int) -> tuple[Edit, ...]:
+    """An element goes, with the white space before it."""
+    return (Edit(_space_before(source.data, start), end, b""),)
+
+
+def _space_before(data: bytes, start: int) -> int:
+    """Where the white space before an offset begins."""
+    while start and data[start - 1] in _SPACE:
+        start -= 1
+    return start
+
+
+def with_edge(scene: Scene, edge: Edge, ends: Mapping[str, str]) -> tuple[Edit, ...]:
+    """The ends of an edge that are given, by attribute, get other ids."""
+    edits: list[Edit] = []
+    order = ("from-layer", "from-port", "to-layer", "to-port")
+    for name, text in ends.items():
+        before = order[: order.index(name)]
+        edits += with_attribute(scene.source, edge.offset, name, text, before)
+    return tuple(edits)
+
+
+def new_edge(
+    scene: Scene, from_layer: str, from_port: str, to_layer: str, to_port: str
+) -> tuple[Edit, ...]:
+    """An edge more, where writers put it: behind the edges from earlier layers."""
+    edges, data = scene.body.edges, scene.source.data
+    ends = (from_layer, to_layer, to_port)
+    if not edges or not all(text.isdigit() for text in ends):
+        return ()
+    numbers = [
+        (int(edge.from_layer), int(edge.to_layer), int(edge.to_port))
+        for edge in edges
+        if edge.from_layer.isdigit() and edge.to_layer.isdigit() and edge.to_port.isdigit()
+    ]
+    if len(numbers) < len(edges):
+        return ()
+    by_target = [row[1:] for row in numbers]
+    if sorted(by_target) == by_target and [row[0] for row in numbers] != sorted(
+        row[0] for row in numbers
+    ):
+        place = (int(to_layer), int(to_port))
+        before = [edge for edge, row in zip(edges, by_target, strict=True) if row < place]
+    else:
+        first = int(from_layer)
+        before = [edge for edge, row in zip(edges, numbers, strict=True) if row[0] <= first]
+    near = before[-1] if before else edges[0]
+    start, end = scene.edge_span(near)
+    text = data[start:end]
+    for name, value in (
+        (b"from-layer", from_layer),
+        (b"from-port", from_port),
+        (b"to-layer", to_layer),
+        (b"to-port", to_port),
+    ):
+        text = re.sub(name + rb'="[^"]*"', name + b'="' + encoded(scene.source, value) + b'"', text)
+    lead = start
+    while lead and data[lead - 1] in _SPACE:
+        lead -= 1
+    if before:
+        return (Edit(end, end, data[lead:start] + text),)
+    return (Edit(start, start, text + data[lead:start]),)
+
+
+def renamed_element(source: Source, start: int, name: str) -> tuple[Edit, ...]:
+    """An element and its end tag get another name."""
+    match = _TAG.match(source.data, start)
+    if match is None:
+        return ()
+    old, data = match[0][1:], source.data
+    edits = [Edit(start + 1, match.end(), name.encode())]
+    close = re.compile(rb"<(/?)" + re.escape(old) + rb"(?=[\s>/])[^<>]*?(/?)>")
+    depth = 0
+    for tag in close.finditer(data, start):
+        depth += -1 if tag[1] else int(not tag[2])
+        if depth <= 0:
+            if tag[1]:
+                edits.append(Edit(tag.start() + 2, tag.start() + 2 + len(old), name.encode()))
+            return tuple(edits)
+    return ()

@@ -88,6 +88,17 @@ def _value(text: str) -> Any:
         ) from None
 
 
+def _inline(graph: Graph, given: Given) -> None:
+    limit = given["max_iterations"]
+    more = {} if limit is None else {"max_iterations": limit}
+    for name in given["inline"]:
+        graph.inline(name, **more)
+
+
+def _outline(graph: Graph, given: Given) -> str:
+    return f"the layers are now in {graph.outline(given['outline']).label}"
+
+
 def _drop_fake_quantize(graph: Graph, given: Given) -> str:
     return f"{counted(graph.drop_fake_quantize(), 'FakeQuantize')} removed"
 
@@ -234,6 +245,7 @@ STEPS = (
     Step(("batch", "seq"), _pin),
     Step(("bind",), _bind),
     Step(("set",), _set),
+    Step(("inline",), _inline),
     Step(("drop_fake_quantize",), _drop_fake_quantize),
     Step(("remove",), _remove),
     Step(("cut",), _cut),
@@ -244,6 +256,7 @@ STEPS = (
     Step(AFTER, _postprocess),
     Step(("fold",), _fold),
     Step(("clean",), _clean),
+    Step(("outline",), _outline),
     Step(("f16",), _to_f16),
     Step(("compress_to_f16",), _compress),
     Step(("strip_weights",), _strip),
@@ -289,6 +302,17 @@ _OPTIONS = (
         "LAYER:ATTRIBUTE=VALUE",
         "Change an attribute, written as in the file, as mean:keep_dims=true.",
     ),
+    _many(
+        "--inline",
+        "LAYER",
+        "Replace an If whose condition is known, a Loop or a TensorIterator by its bodies.",
+    ),
+    click.option(
+        "--max-iterations",
+        type=click.IntRange(0),
+        metavar="N",
+        help="With --inline: refuse loops that run more often.",
+    ),
     click.option("--drop-fake-quantize", is_flag=True, help="Remove all FakeQuantize layers."),
     _many(
         "--remove",
@@ -325,6 +349,7 @@ _OPTIONS = (
         is_flag=True,
         help="Remove layers that lead to no output, and those that compute the same again.",
     ),
+    _many("--outline", "LAYER", "Put these layers into the body of a Loop that runs once."),
     click.option("--f16", is_flag=True, help="Let f32 layers compute in f16."),
     click.option(
         "--compress-to-f16",
@@ -414,6 +439,7 @@ _COMPANIONS = {
     "beam_idx": ("make_stateful",),
     "batch_from": ("make_stateful",),
     "keep": ("f16", "compress_to_f16"),
+    "max_iterations": ("inline",),
 }
 """Options that mean something only beside others."""
 

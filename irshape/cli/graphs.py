@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -127,11 +128,29 @@ def refusals(subject: str = "") -> Iterator[None]:
     except KeyError as problem:
         raise click.UsageError(plain(f"{prefix}{problem.args[0]}")) from None
     except GraphError as problem:
-        click.echo(plain(f"irshape: {prefix}{problem}"), err=True)
+        click.echo(plain(f"irshape: {prefix}{_in_options(str(problem))}"), err=True)
         click.echo("irshape: nothing was written", err=True)
         raise click.exceptions.Exit(1) from None
     except ValueError as problem:
         raise click.UsageError(plain(f"{prefix}{problem}")) from None
+
+
+_ARGUMENTS = {
+    "prefix": "--prefix",
+    "batch_from": "--batch-from",
+    "max_iterations": "--max-iterations",
+    "bypass": "the input that replaces it, as LAYER:INPUT",
+}
+"""What arguments of Python's methods, which messages name, are at the terminal."""
+
+
+def _in_options(message: str) -> str:
+    """A message of a graph with options in place of arguments."""
+    return re.sub(
+        r"`?\b(\w+)=(?:'[^']*'|…)?`?",
+        lambda match: _ARGUMENTS.get(match[1], match[0]),
+        message,
+    )
 
 
 def check_outputs(

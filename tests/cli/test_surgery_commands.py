@@ -152,6 +152,9 @@ WRITTEN = {
         {"out": "f16 [3,?]"},
     ),
     "edit f16": Changed(["edit", "m.xml", "--f16", "--keep", "turned"], X | BIAS, ENDS),
+    "edit outline": Changed(
+        ["edit", "m.xml", "--outline", "double", "shift"], X | BIAS, ENDS, "double"
+    ),
     "edit stateful": Changed(
         ["edit", "cache.xml", "--make-stateful", "past=present", "--beam-idx", "beam_idx",
          "--add-output", "present"],
@@ -252,6 +255,10 @@ REFUSED = {
     "layouts of other dimensions": Refused(
         ["edit", "m.xml", "--input-layout", "x=NC:NHWC"], 1, "different dimensions"
     ),
+    "inline what has no body": Refused(["edit", "m.xml", "--inline", "shift"], 1, "--inline: "),
+    "iterations without a loop": Refused(
+        ["edit", "m.xml", "--max-iterations", "3"], 2, "--max-iterations belongs to --inline"
+    ),
     "drop what is no output": Refused(
         ["edit", "m.xml", "--drop-output", "double"], 1, "is no output of the graph"
     ),
@@ -265,7 +272,7 @@ REFUSED = {
         ["merge", "cache.xml", "tail.xml", "--connect", "present=y"], 1, "takes f32 [?,3]"
     ),
     "merge names that clash": Refused(
-        ["merge", "m.xml", "m.xml", "--connect", "positive=x"], 1, "give a prefix"
+        ["merge", "m.xml", "m.xml", "--connect", "positive=x"], 1, "as in --prefix"
     ),
     "merge standard input twice": Refused(["merge", "-", "-"], 2, "only one of the models"),
     "split nowhere": Refused(["split", "m.xml"], 2, "--at NAME, or --parts N"),
@@ -375,6 +382,18 @@ def test_from_standard_input_to_standard_output(folder: Path) -> None:
     assert irshape.run(model, given)["double"].tolist() == [[2, 2, 2]]
     status, out, err = call("edit", *arguments, "--bind", "bias=[1,2,3]", stdin=text)
     assert (status, out, "is not in the .bin of the original" in err) == (1, "", True)
+
+
+def test_a_loop_is_inlined_and_a_part_outlined_again(folder: Path) -> None:
+    source = str(EXAMPLES / "recurrent.xml")
+    arguments = ("edit", source, "--reshape", "sequence=[2,7,8]", "--inline", "lstm_iterator")
+    status, _, err = call(*arguments, "-o", "out.xml")
+    assert (status, "layers" in err) == (0, True)
+    given = {"sequence": np.random.default_rng(0).normal(size=(2, 7, 8)).astype(np.float32)}
+    new, old = irshape.run("out.xml", given), irshape.run(source, given)
+    assert all(np.allclose(new[name], values, atol=1e-6) for name, values in old.items())
+    status, _, err = call(*arguments, "--max-iterations", "3", "-o", "less.xml")
+    assert (status, "--max-iterations" in err, Path("less.xml").exists()) == (1, True, False)
 
 
 def test_what_did_not_change_keeps_its_text(folder: Path) -> None:

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from .numbers.statistics import Errors
     from .numbers.tolerance import Hint
     from .ops.tensors import Tensor
+    from .reduction.reducer import Reduction
+    from .reduction.search import Progress
     from .rule_ids import Severity
     from .settings.configuration import Configuration
     from .settings.errors import ConfigurationError
@@ -96,6 +98,8 @@ __all__ = [
     "PartialShape",
     "Pattern",
     "Port",
+    "Progress",
+    "Reduction",
     "Replacement",
     "Report",
     "Requirements",
@@ -120,6 +124,7 @@ __all__ = [
     "load",
     "merge",
     "op",
+    "reduce",
     "requires",
     "rewrite",
     "run",
@@ -163,6 +168,8 @@ _MODULES = {
     "Pair": "comparison.models",
     "PartialShape": "types",
     "Port": "model.graph",
+    "Progress": "reduction.search",
+    "Reduction": "reduction.reducer",
     "Report": "diagnostics.report",
     "Requirements": "inference.requirements",
     "Row": "comparison.result",
@@ -412,6 +419,42 @@ def compare(
         seed=seed,
         max_memory=max_memory,
         runtime=runtime,
+        progress=progress,
+    )
+
+
+def reduce(
+    model: ModelLike,
+    predicate: Callable[[Model], bool],
+    *,
+    jobs: int = 1,
+    max_tries: int | None = None,
+    max_time: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Reduction:
+    """Finds the smallest model that still has a property, such as to make a program fail.
+
+    Layers are removed by delta debugging: what they fed becomes an input or a constant. Then
+    bodies are taken apart, and constants, shapes and attributes made small. The result has no
+    error of a rule that the model does not break: that of a sound model is sound.
+
+    model: a path or a `Model`.
+    predicate: whether a model has the property. It must not depend on chance.
+    jobs: how many models to try at once, each in a thread; the result is the same.
+    max_tries, max_time: when to stop before nothing smaller is found; the time in seconds.
+    progress: called with each smaller model.
+
+    Raises `ValueError` for a model that does not have the property once it is written anew, and
+    for layers on their own; for a path also what `load` raises.
+    """
+    from .reduction.reducer import reduce as reduce_model
+
+    return reduce_model(
+        _model(model),
+        predicate,
+        jobs=jobs,
+        max_tries=max_tries,
+        max_time=max_time,
         progress=progress,
     )
 

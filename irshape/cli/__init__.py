@@ -29,6 +29,7 @@ COMMANDS = {
     "convert": "Write an ONNX model or a oneDNN graph as an OpenVINO IR.",
     "crosscheck": "Compare types, shapes and values with OpenVINO's.",
     "compare": "Compare two models tensor by tensor.",
+    "reduce": "Find the smallest model for which a command still fails.",
     "ops": "List the operations that irshape knows, or explain one.",
     "rule": "Explain a rule.",
 }

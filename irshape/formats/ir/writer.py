@@ -83,7 +83,12 @@ class _Layout:
                 yield self.weights.data[start : min(start + (1 << 24), offset + size)]
 
 
-def document(model: Model, layout: Places, inference: Inference | None) -> Iterator[str]:
+def document(model: Model, layout: Places | None, inference: Inference | None) -> Iterator[str]:
+    """The lines of the .xml.
+
+    layout: where each constant goes; None leaves them where they are, whatever they say.
+    inference: ports declare what it found.
+    """
     yield '<?xml version="1.0"?>'
     attributes = [f"name={quoted(model.name)}", f'version="{model.version}"']
     if len(attributes[0].encode()) > HEADER_BYTES // 2:
@@ -101,7 +106,7 @@ def _raw(model: Model, span: tuple[int, int]) -> str:
 
 
 def _body(
-    model: Model, body: Body, layout: Places, result: BodyResult | None, depth: int
+    model: Model, body: Body, layout: Places | None, result: BodyResult | None, depth: int
 ) -> Iterator[str]:
     if depth > MAX_DEPTH:
         raise ValueError("bodies are nested too deeply")
@@ -131,7 +136,7 @@ def _attributes(
 def layer_lines(
     model: Model,
     layer: Layer,
-    layout: Places,
+    layout: Places | None,
     result: BodyResult | None,
     position: int,
     depth: int,
@@ -148,7 +153,7 @@ def layer_lines(
     yield f"{tab}<layer {_attributes(head)}>"
     values = dict(layer.attributes)
     tensors = result.outputs[position] if result is not None else ()
-    if layer.is_constant:
+    if layer.is_constant and layout is not None:
         values["offset"] = str(layout.place(_constant(model, layer)))
     if layer.is_parameter and tensors:
         values["shape"] = (

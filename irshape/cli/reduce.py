@@ -1,0 +1,211 @@
+"""`irshape reduce`."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..spelling import counted
+from .common import echo, load_or_exit, overwrite_option, refuse_overwriting, weights_option
+
+if TYPE_CHECKING:
+    from ..model.graph import Model
+    from ..reduction.command import CommandTest, Outcome
+    from ..reduction.search import Progress
+
+
+@click.command("reduce", short_help="Find the smallest model for which a command still fails.")
+@click.argument("model", metavar="MODEL")
+@click.argument("words", metavar="-- COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="The .xml to write. [default: MODEL.reduced.xml in the current folder]",
+)
+@click.option(
+    "--status",
+    type=int,
+    metavar="N",
+    help="The exit status that counts as the failure; -N for signal N. "
+    "[default: that of the command on MODEL]",
+)
+@click.option(
+    "--contains",
+    multiple=True,
+    metavar="REGEX",
+    help="What the output of the command must contain too. May be repeated.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Stop the command after this time. If it takes longer on MODEL, that is the failure. "
+    "[default: ten times as long as it takes on MODEL, at least 60 s]",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many models to try at once; the result is the same.",
+)
+@click.option("--max-tries", type=click.IntRange(min=1), help="Stop after so many tries.")
+@click.option(
+    "--max-time",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Stop after this time.",
+)
+@weights_option
+@overwrite_option
+def command(
+    model: str,
+    words: tuple[str, ...],
+    output: str | None,
+    status: int | None,
+    contains: tuple[str, ...],
+    timeout: float | None,
+    jobs: int,
+    max_tries: int | None,
+    max_time: float | None,
+    weights: str,
+    overwrite: bool,
+) -> None:
+    """Find the smallest model for which a command still fails.
+
+    The command is run again and again, on ever smaller models. {} in it stands for the path of
+    the model, which is put at the end if there is no {}. A model is kept if the command ends with
+    the same exit status, or by the same signal, as on MODEL. To keep the search from slipping to
+    another failure, say with --contains what the command prints.
+
+    \b
+    irshape reduce model.xml -- irshape crosscheck
+    irshape reduce model.xml --contains SoftMax -- python compile.py {} GPU
+    irshape reduce model.xml -- sh -c 'benchmark_app -m {} | grep -v NaN'
+
+    Layers are removed, bodies taken apart, constants and shapes made small. What is written is a
+    sound model with its .bin; if MODEL breaks rules, the result breaks no others. It is written
+    whenever a smaller one is found, so that it is there after Ctrl-C too.
+
+    Exit status: 0; 1 if MODEL cannot be read, or the command does not fail on it; 2 if a path
+    or the command cannot be used; 130 after Ctrl-C.
+    """
+    from ..reduction.command import CommandTest
+    from ..reduction.reducer import reduce
+
+    target = _target(model, output)
+    refuse_overwriting(model, str(target), weights, overwrite)
+    patterns = [_pattern(text) for text in contains]
+    loaded = load_or_exit(model, weights)
+    test = CommandTest(words, name=Path(model).stem, timeout=timeout)
+    outcome = _outcome(test, model)
+    wanted = outcome.status if status is None else status
+    test.expect(wanted, patterns)
+    _require_failure(test, outcome, status, contains)
+    if timeout is None:
+        test.timeout = max(60.0, 10 * outcome.seconds)
+    report = _Reporter(target)
+    try:
+        reduction = reduce(
+            loaded, test, jobs=jobs, max_tries=max_tries, max_time=max_time, progress=report
+        )
+    except ValueError as problem:
+        click.echo(f"irshape: {problem}", err=True)
+        raise click.exceptions.Exit(1) from None
+    except KeyboardInterrupt:
+        report.clear()
+        if report.best is not None:
+            echo(_summary(loaded, report.best, target))
+        raise
+    finally:
+        test.close()
+        report.clear()
+    echo(_summary(loaded, reduction.model, target))
+    tries = "1 try" if reduction.tries == 1 else f"{reduction.tries:,} tries"
+    stopped = f", stopped by --max-{reduction.stopped}" if reduction.stopped else ""
+    click.echo(f"irshape: {tries}, {reduction.seconds:.0f} s{stopped}", err=True)
+
+
+def _target(model: str, output: str | None) -> Path:
+    if output is None:
+        return Path(f"{Path(model).stem}.reduced.xml")
+    if not output.endswith(".xml"):
+        raise click.UsageError(f"'{output}': the name of an IR ends in .xml")
+    if not os.path.isdir(os.path.dirname(output) or "."):
+        raise click.UsageError(f"'{output}': no such folder")
+    return Path(output)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text, re.MULTILINE)
+    except re.error as problem:
+        raise click.UsageError(f"--contains '{text}': {problem}") from None
+
+
+def _outcome(test: CommandTest, model: str) -> Outcome:
+    """What the command does with the model as it is."""
+    try:
+        return test.on_file(model)
+    except OSError as problem:
+        raise click.UsageError(
+            f"the command '{test.command[0]}' cannot be run: {problem.strerror}"
+        ) from None
+
+
+def _require_failure(
+    test: CommandTest, outcome: Outcome, status: int | None, contains: tuple[str, ...]
+) -> None:
+    """Exit status 1 if the command does not fail on the original as it should."""
+    if status is None and outcome.status == 0 and not contains:
+        reason = "the command succeeds on the model; there is nothing to look for"
+    elif test.is_expected(outcome):
+        return
+    elif status is not None and outcome.status != status:
+        reason = f"on the model, the command ends with {outcome.ending}, not {status}"
+    else:
+        reason = "on the model, the output of the command does not contain what --contains asks for"
+    click.echo(f"irshape: {reason}", err=True)
+    if outcome.last_line:
+        click.echo(f"irshape: its last line: {outcome.last_line}", err=True)
+    raise click.exceptions.Exit(1)
+
+
+class _Reporter:
+    """Saves every smaller model, and tells a terminal how far the reduction is."""
+
+    def __init__(self, target: Path) -> None:
+        self._target = target
+        self.best: Model | None = None
+        self._shows = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+    def __call__(self, progress: Progress) -> None:
+        from ..reduction.candidates import save
+
+        save(progress.model, self._target)
+        self.best = progress.model
+        if self._shows:
+            layers = counted(progress.layers, "layer")
+            sys.stderr.write(f"\r{layers} left, try {progress.tries:,}\033[K")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        if self._shows:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
+
+def _summary(original: Model, best: Model, target: Path) -> str:
+    """What is left, in one line."""
+    from ..reduction.reducer import computing
+
+    before, after = len(computing(original)), computing(best)
+    types = ", ".join(dict.fromkeys(layer.type for layer in after or best.layers))
+    return f"{target}: {counted(len(after), 'layer')} of {before:,} ({types})"

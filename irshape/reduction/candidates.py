@@ -1,0 +1,319 @@
+"""Candidates of a reduction: models made from nets, written, read back and checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..checking.one import examine
+from ..execution.errors import ExecutionError
+from ..execution.inputs import random_inputs
+from ..execution.session import Session
+from ..formats.atomic import write_together
+from ..formats.ir import FORMAT
+from ..formats.ir.reader import read
+from ..formats.ir.writer import document, write
+from ..graph.constants import array_bytes
+from ..inference.engine import infer
+from ..inference.result import BodyResult, Inference
+from ..model.graph import Finding, Layer, Model, NotReadable
+from ..model.pieces import Pieces
+from ..model.source import Source as Text
+from ..model.weights import Constant, Weights
+from ..numpy_types import dtype_of
+from ..ops.tensors import UNKNOWN, Tensor
+from ..types import ElementType, PartialShape
+from .net import Key, Net, Node, Source, computes, constant, parameter, result
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+MAX_VALUE_BYTES = 1 << 28
+"""The largest tensor that a cut replaces by its values, and how much of them is kept at hand."""
+
+_DRAWN = ("randomuniform", "multinomial", "readvalue")
+"""Layers whose outputs do not follow from their inputs."""
+
+_Pin = tuple[str, str, str]
+
+
+class Candidate:
+    """A model that a reduction may try, as it would be saved."""
+
+    def __init__(self, model: Model, errors: list[Finding]) -> None:
+        self.model = model
+        self.net = Net.of(model.net)
+        self.errors = errors
+        self.digest = blake2b(model.source.data, digest_size=16).digest()
+        self._values: dict[Source, Array] | None = None
+        self._folded: dict[Source, Array | None] = {}
+
+    @cached_property
+    def inference(self) -> Inference:
+        return infer(self.model)
+
+    @property
+    def broken_rules(self) -> set[str]:
+        """The names of the rules that errors break."""
+        return {finding.rule.name for finding in self.errors}
+
+    @property
+    def pinned(self) -> set[_Pin]:
+        """The layers that errors concern: their ports stay as they are declared."""
+        return {_pin(finding.layer) for finding in self.errors if finding.layer is not None}
+
+    @property
+    def size(self) -> int:
+        """How many layers compute something, those of bodies included."""
+        return sum(computes(layer) for layer in self.model.walk())
+
+    def tensor(self, source: Source) -> Tensor:
+        """What is inferred of an output."""
+        outputs = self.inference.outputs(self.net.nodes[source.key].layer)
+        return outputs[source.port] if source.port < len(outputs) else UNKNOWN
+
+    def constant_values(self, source: Source) -> Array | None:
+        """The value of an output that depends on constants alone; None for another one."""
+        if source not in self._folded:
+            self._folded[source] = self._fold(source)
+        return self._folded[source]
+
+    def _fold(self, source: Source) -> Array | None:
+        tensor = self.tensor(source)
+        known = None if tensor.value is None else tensor.value.exact
+        if known is not None and tensor.shape.static is not None:
+            dtype = dtype_of(tensor.element_type)
+            return np.array(known).astype(dtype).reshape(tensor.shape.static)
+        behind = self.net.ancestors([source.key])
+        layers = [self.net.nodes[key].layer for key in behind]
+        if any(layer.is_parameter or layer.folded_type in _DRAWN for layer in layers):
+            return None
+        nodes = {key: node for key, node in self.net.nodes.items() if key in behind}
+        end = self.net.nodes[source.key].layer
+        if source.port >= len(end.outputs):
+            return None
+        ids = Net(nodes).fresh_ids()
+        nodes["result"] = Node(result(next(ids), "result", end.outputs[source.port]), (source,))
+        part = Model(self.model.source, "part", self.model.version, format=FORMAT)
+        part.net, part.weights = Net(nodes).body(), self.model.weights
+        try:
+            (array,) = Session(part).run({}).values()
+        except (ExecutionError, ValueError):
+            return None
+        return array if array.nbytes <= MAX_VALUE_BYTES else None
+
+    def values(self) -> dict[Source, Array]:
+        """The values of outputs for random inputs; none where the model cannot be run."""
+        if self._values is None:
+            self._values = {}
+            try:
+                inputs = random_inputs(self.model)
+                Session(self.model).run(inputs, observe=self._observe)
+            except (ExecutionError, ValueError):
+                pass  # what was computed up to there is of use
+        return self._values
+
+    def _observe(self, layer: Layer, _: tuple[Array, ...], results: tuple[Array, ...]) -> None:
+        assert self._values is not None
+        key = self._keys.get(layer)
+        if key is None or layer.is_result:
+            return
+        for index, array in enumerate(results):
+            if self._room >= array.nbytes:
+                self._room -= array.nbytes
+                self._values[Source(key, index)] = array
+
+    _room = MAX_VALUE_BYTES
+
+    @cached_property
+    def _keys(self) -> dict[Layer, Key]:
+        return {node.layer: key for key, node in self.net.nodes.items()}
+
+
+class StandIn(NamedTuple):
+    """What takes the place of a tensor that is cut: a Parameter, or a Constant of that value."""
+
+    tensor: Tensor
+    value: Array | None
+
+
+class Workshop:
+    """Makes candidates; all of them share one numbering of the bytes of constants.
+
+    The rules that the original breaks are allowed to be broken by candidates too, and no others:
+    what comes of a sound model is sound.
+    """
+
+    def __init__(self, original: Model) -> None:
+        self.bytes = Pieces()
+        self._offsets: dict[bytes, int] = {}
+        weights = original.weights
+        self._without_bin = weights is None or weights.data is None
+        if weights is not None and weights.data is not None and len(weights.data):
+            if isinstance(weights.data, Pieces):
+                self.bytes.extend(weights.data)
+            else:
+                self.bytes.add(weights.data)
+        self._weights = weights if self._without_bin else Weights(None, self.bytes, "ready")
+        self._path = original.path
+        self._rules: frozenset[str] | None = None
+        self._refused: set[bytes] = set()
+        self.original = original
+
+    def rewritten(self, *, as_declared: bool = False) -> Candidate:
+        """The whole model, written anew. as_declared: with the ports that the file declares.
+
+        What it breaks is allowed to be broken from now on. Raises `ValueError` where it cannot be
+        written.
+        """
+        self._rules = None
+        original = self.original
+        pinned = {_pin(layer) for layer in original.walk()} if as_declared else set()
+        if not as_declared and original.format is FORMAT:
+            errors = [each for each in examine(original).findings if each.severity == "error"]
+            pinned = {_pin(finding.layer) for finding in errors if finding.layer is not None}
+        text = self._text(original, Net.of(original.net), pinned)
+        candidate = self._candidate(text)
+        if candidate is None:
+            raise ValueError("the model cannot be written as an IR")
+        self._rules = frozenset(candidate.broken_rules)
+        return candidate
+
+    def build(self, base: Candidate, net: Net, *, bare: bool = False) -> Candidate | None:
+        """A candidate made from a base by an edit of its net; None for one that breaks a rule.
+
+        bare: without the `rt_info` of the net.
+        """
+        try:
+            text = self._text(base.model, net, base.pinned, bare)
+        except ValueError:
+            return None
+        digest = blake2b(text, digest_size=16).digest()
+        if digest in self._refused:
+            return None
+        candidate = self._candidate(text)
+        if candidate is None:
+            self._refused.add(digest)
+        return candidate
+
+    def _text(self, base: Model, net: Net, pinned: set[_Pin], bare: bool = False) -> bytes:
+        model = Model(base.source, base.name, max(base.version, 10), format=FORMAT)
+        model.net, model.weights = net.body(), self._weights
+        model.rt_info_span = None if bare else base.rt_info_span
+        inference = infer(model)
+        if pinned:
+            _believe(inference.result, pinned)
+        return ("\n".join(document(model, None, inference)) + "\n").encode()
+
+    def _candidate(self, text: bytes) -> Candidate | None:
+        try:
+            model = read(Text(self._path, text))
+        except NotReadable:
+            return None
+        model.weights = self._weights
+        errors = [each for each in examine(model).findings if each.severity == "error"]
+        candidate = Candidate(model, errors)
+        if self._rules is not None and not candidate.broken_rules <= self._rules:
+            return None
+        return candidate
+
+    # what replaces tensors
+
+    def parameter_or_constant(self, base: Candidate, source: Source) -> StandIn:
+        """A Constant for what depends on constants alone, a Parameter for the rest."""
+        return StandIn(base.tensor(source), base.constant_values(source))
+
+    def with_values(self, base: Candidate, source: Source) -> StandIn:
+        """A Constant of the value that the tensor has for random inputs."""
+        value = base.constant_values(source)
+        return StandIn(base.tensor(source), base.values().get(source) if value is None else value)
+
+    def filler(self, base: Candidate, tensor: Tensor) -> StandIn | None:
+        """A Constant of ones; None for a tensor of a shape that is not known."""
+        shape = tensor.shape.static
+        if shape is None or tensor.element_type.is_dynamic or tensor.element_type.name == "string":
+            return None
+        known = None if tensor.value is None else tensor.value.exact
+        dtype = dtype_of(tensor.element_type)
+        if known is not None:
+            return StandIn(tensor, np.array(known).astype(dtype).reshape(shape))
+        return StandIn(tensor, np.ones(shape, dtype))
+
+    def layer(self, stand_in: StandIn, id: str, name: str, names: str | None) -> Layer:
+        """The layer that a cut puts in the place of a tensor."""
+        tensor, value = stand_in
+        if value is None or self._without_bin:
+            return parameter(id, name, tensor, names)
+        data = array_bytes(value, tensor.element_type)
+        shaped = Tensor(tensor.element_type, PartialShape(value.shape))
+        return constant(id, name, shaped, names, self._stored(data), len(data))
+
+    def array(self, layer: Layer) -> Array | None:
+        """The value of a Constant; None where its bytes are missing."""
+        try:
+            return Constant.of(layer.items, self._weights).array()
+        except ValueError:
+            return None
+
+    def place(self, array: Array, element_type: str) -> tuple[int, int] | None:
+        """Stores the bytes of a constant; their offset and size. None for a model without .bin."""
+        if self._without_bin:
+            return None
+        data = array_bytes(array, ElementType.of(element_type))
+        return self._stored(data), len(data)
+
+    def _stored(self, data: bytes) -> int:
+        """Where bytes are; the same bytes are stored once, so that equal candidates read equal."""
+        digest = blake2b(data, digest_size=16).digest()
+        if digest not in self._offsets:
+            self._offsets[digest] = self.bytes.add(data)
+        return self._offsets[digest]
+
+
+def _pin(layer: Layer) -> _Pin:
+    return layer.id, layer.name, layer.type
+
+
+def _believe(result: BodyResult, pinned: set[_Pin]) -> None:
+    """Forgets what is inferred of some layers, so that their ports stay as declared."""
+    for part in result.walk():
+        for position, layer in enumerate(part.body.layers):
+            if _pin(layer) in pinned:
+                part.outputs[position] = ()
+
+
+def save(model: Model, path: str | os.PathLike[str]) -> None:
+    """Writes a candidate: the .xml, and the .bin where the model has constants at hand.
+
+    Where a constant has no bytes, as in a model whose .bin is too short, all bytes are kept as
+    they are. Raises `OSError`.
+    """
+    target = Path(path)
+    try:
+        write(model, target)
+    except ValueError:
+        weights = model.weights
+        files: dict[Path, bytes | Iterable[bytes]] = {target: model.source.data}
+        if weights is not None and weights.data is not None:
+            files = {target.with_suffix(".bin"): _pieces(weights.data), **files}
+        write_together({name: _once(data) for name, data in files.items()})
+
+
+def _once(data: bytes | Iterable[bytes]) -> bytes | Iterator[bytes]:
+    return data if isinstance(data, bytes) else iter(data)
+
+
+def _pieces(data: Any) -> Iterator[bytes]:
+    if not isinstance(data, Pieces):
+        yield bytes(data)
+        return
+    end = 0
+    for start, size in data.spans():
+        yield bytes(start - end)
+        yield data[start : start + size]
+        end = start + size

@@ -1,0 +1,63 @@
+"""Removes what the layers that are left need not say: attributes, runtime information."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+
+from ..inference.declarations import Declarations
+from ..model.graph import Layer
+from ..ops.registry import UnknownOperation
+from .net import Net, with_items
+from .places import mapped
+from .search import Search
+
+
+def simplify_details(search: Search) -> None:
+    """Leaves attributes out that have a default, makes lists of numbers plain, drops rt_info."""
+    search.first([mapped(search.best.net, _without_info)], bare=True)
+    while search.first(_simpler_attributes(search)) is not None:
+        pass
+
+
+def _without_info(layer: Layer) -> Layer:
+    if layer.rt_info_span is None:
+        return layer
+    plain = copy(layer)
+    plain.rt_info_span = None
+    return plain
+
+
+def _simpler_attributes(search: Search) -> Iterator[Net | None]:
+    declarations = Declarations(search.best.model)
+    for layer in list(search.best.model.walk()):
+        if layer.is_parameter or layer.is_constant or layer.is_result:
+            continue
+        declaration = declarations.of(layer)
+        known = {} if isinstance(declaration, UnknownOperation) else declaration[0].attributes
+        optional = {each.name for each in known.values() if not each.refused_when_absent}
+        names = list(layer.attributes)
+        droppable: dict[str, str | None] = dict.fromkeys(
+            name for name in names if name in optional or name not in known
+        )
+        if len(droppable) > 1:
+            yield _with(search.best.net, layer, droppable)
+        for name in names:
+            if name in droppable:
+                yield _with(search.best.net, layer, {name: None})
+            for plain in _plainer(layer.attributes[name]):
+                yield _with(search.best.net, layer, {name: plain})
+
+
+def _plainer(text: str) -> Iterator[str]:
+    """A list of integers with only zeros, or only ones."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdigit() for part in parts) or len(parts) < 2:
+        return
+    for plain in ("0", "1"):
+        if any(part > plain for part in parts):
+            yield ", ".join([plain] * len(parts))
+
+
+def _with(net: Net, wanted: Layer, changes: dict[str, str | None]) -> Net:
+    return mapped(net, lambda layer: with_items(layer, **changes) if layer is wanted else layer)

@@ -1,0 +1,114 @@
+"""The smallest model that still has a property."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from time import monotonic
+from typing import Literal
+
+from ..model.graph import Layer, Model
+from .bodies import shrink_bodies
+from .candidates import Candidate, Workshop, save
+from .details import simplify_details
+from .layers import remove_layers
+from .net import computes
+from .search import Predicate, Progress, Search, Stopped
+from .sizes import shrink_sizes
+from .values import simplify_values
+
+Limit = Literal["tries", "time"]
+
+_PASSES: tuple[Callable[[Search], None], ...] = (
+    remove_layers,
+    shrink_bodies,
+    simplify_values,
+    shrink_sizes,
+    simplify_details,
+)
+
+
+class Reduction:
+    """What a reduction comes to."""
+
+    def __init__(self, original: Model, model: Model) -> None:
+        self.original = original
+        self.model = model
+        """The smallest model found."""
+        self.tries = 0
+        """How often the predicate was asked."""
+        self.seconds = 0.0
+        self.stopped: Limit | None = None
+        """The limit that ended the search; None if it ended by itself."""
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers that compute something, bodies included: no Parameter, Constant or Result."""
+        return computing(self.model)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model: the .xml, and the .bin beside it. Raises `OSError`."""
+        save(self.model, path)
+
+    def __repr__(self) -> str:
+        return f"<Reduction to {len(self.layers)} of {len(computing(self.original))} layers>"
+
+
+def computing(model: Model) -> list[Layer]:
+    """The layers of a model that compute something, bodies included."""
+    return [layer for layer in model.walk() if computes(layer)]
+
+
+def reduce(
+    model: Model,
+    predicate: Predicate,
+    *,
+    jobs: int = 1,
+    max_tries: int | None = None,
+    max_time: float | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Reduction:
+    """See `irshape.reduce`."""
+    if model.kind == "layers":
+        raise ValueError("layers on their own cannot be reduced; give a whole model")
+    start = monotonic()
+    search = Search(
+        Workshop(model),
+        predicate,
+        jobs=jobs,
+        max_tries=max_tries,
+        max_time=max_time,
+        progress=progress,
+    )
+    reduction = Reduction(model, model)
+    try:
+        _begin(search)
+        _run(search)
+    except Stopped as stopped:
+        reduction.stopped = stopped.args[0]
+    finally:
+        search.close()
+    reduction.tries = search.tries
+    if hasattr(search, "best"):
+        reduction.model = search.best.model
+    reduction.seconds = monotonic() - start
+    return reduction
+
+
+def _begin(search: Search) -> None:
+    """Takes the whole model, written anew. Raises `ValueError` if it has not the property."""
+    first = search.workshop.rewritten()
+    if search.begin(first):
+        return
+    declared: Candidate = search.workshop.rewritten(as_declared=True)
+    if declared.digest == first.digest or not search.begin(declared):
+        raise ValueError("the model does not have the property once irshape has written it anew")
+
+
+def _run(search: Search) -> None:
+    while True:
+        before = search.best.digest
+        for each in _PASSES:
+            each(search)
+        if search.best.digest == before:
+            return

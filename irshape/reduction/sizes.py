@@ -1,0 +1,202 @@
+"""Makes tensors small: a size is replaced wherever it occurs, as long as the model stays sound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..model.graph import Layer
+from ..types import Dimension, PartialShape
+from .net import Net, shape_text, with_items
+from .places import mapped
+from .search import Search
+from .values import with_value
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+SMALL = (1, 2, 3, 4, 8)
+"""The sizes that are tried in the place of others."""
+
+MAX_LIST = 16
+"""Longer constants are not taken for lists of sizes."""
+
+
+class _Change(NamedTuple):
+    """A new size for each old one. values, attributes: whether integer constants and attributes
+    that are equal to a size change with it."""
+
+    sizes: dict[int, int]
+    values: bool = False
+    attributes: bool = False
+
+
+def shrink_sizes(search: Search) -> None:
+    """Replaces sizes by smaller ones, and dynamic dimensions by static ones."""
+    search.first(_static(search.best.net, size) for size in SMALL)
+    while search.first(_changes(search)) is not None:
+        pass
+    while search.first(_single_axes(search)) is not None:
+        pass
+
+
+def _sizes(search: Search) -> list[int]:
+    """The sizes of inputs and constants, the largest first."""
+    sizes: set[int] = set()
+    for layer in search.best.model.walk():
+        if layer.is_parameter or layer.is_constant:
+            shape = _shape_of(layer)
+            sizes.update(dim for dim in shape or () if dim is not None and dim > 1)
+    return sorted(sizes, reverse=True)
+
+
+def _shape_of(layer: Layer) -> tuple[int | None, ...] | None:
+    """The shape that a Parameter or Constant declares; None for a dynamic dimension."""
+    try:
+        shape = PartialShape.of(f"[{layer.attribute('shape') or ''}]")
+    except ValueError:
+        return None
+    if shape.dims is None:
+        return None
+    return tuple(dim.low if dim.is_static else None for dim in shape.dims)
+
+
+def _changes(search: Search) -> Iterator[Net | None]:
+    """All sizes at once, then each with its multiples, then each alone."""
+    sizes = _sizes(search)
+    for target in (1, 2):
+        yield from _variants(search, {size: target for size in sizes if size > target})
+    for size in reversed(sizes):
+        for target in _targets(size):
+            multiples = {other: other // size * target for other in sizes if other % size == 0}
+            yield from _variants(search, multiples)
+            if len(multiples) > 1:
+                yield from _variants(search, {size: target})
+
+
+def _targets(size: int) -> list[int]:
+    halves = [] if size < 32 else [size // 4, size // 2]
+    return [*(each for each in SMALL if each < size), *halves]
+
+
+def _variants(search: Search, sizes: dict[int, int]) -> Iterator[Net | None]:
+    if sizes:
+        for values, attributes in ((False, False), (True, False), (True, True)):
+            yield _resized(search, _Change(sizes, values, attributes))
+
+
+def _resized(search: Search, change: _Change) -> Net:
+    def resized(layer: Layer) -> Layer:
+        if layer.is_parameter:
+            return _resized_parameter(layer, change)
+        if layer.is_constant:
+            return _resized_constant(search, layer, change)
+        if change.attributes:
+            return _with_sizes(layer, change)
+        return layer
+
+    return mapped(search.best.net, resized)
+
+
+def _resized_parameter(layer: Layer, change: _Change) -> Layer:
+    shape = _shape_of(layer)
+    if shape is None:
+        return layer
+    return _reshaped(layer, [change.sizes.get(dim, dim) if dim else dim for dim in shape])
+
+
+def _reshaped(layer: Layer, wanted: list[int | None]) -> Layer:
+    """A Parameter of other sizes; dynamic dimensions stay as they are."""
+    dims = PartialShape.of(f"[{layer.attribute('shape') or ''}]").dims or ()
+    new = [
+        dim if size is None else Dimension.of(size) for dim, size in zip(dims, wanted, strict=True)
+    ]
+    return with_items(layer, shape=shape_text(PartialShape(tuple(new))))
+
+
+def _resized_constant(search: Search, layer: Layer, change: _Change) -> Layer:
+    array = search.workshop.array(layer)
+    if array is None or array.dtype.kind == "O":
+        return layer
+    new = array
+    if change.values and array.dtype.kind in "iu" and array.ndim <= 1 and array.size <= MAX_LIST:
+        new = np.array([change.sizes.get(int(each), int(each)) for each in array.reshape(-1)])
+        new = new.astype(array.dtype).reshape(array.shape)
+    sizes = tuple(change.sizes.get(size, size) for size in array.shape)
+    if change.values and array.ndim <= 1 and array.dtype.kind in "iu":
+        sizes = array.shape  # a list of sizes has a length of its own
+    new = window(new, sizes)
+    if new is array or (new.shape == array.shape and new.tobytes() == array.tobytes()):
+        return layer
+    return with_value(search.workshop, layer, np.ascontiguousarray(new)) or layer
+
+
+def window(array: Array, sizes: tuple[int, ...]) -> Array:
+    """A part of an array, no larger than these sizes, with its largest element inside."""
+    if array.size == 0 or array.shape == sizes:
+        return array
+    with np.errstate(all="ignore"):
+        magnitude = np.abs(array.astype(np.float64, copy=False))
+    magnitude = np.where(np.isfinite(magnitude), magnitude, np.inf)
+    peak = np.unravel_index(int(np.argmax(magnitude)), array.shape)
+    slices = []
+    for length, size, at in zip(array.shape, sizes, peak, strict=True):
+        start = min(int(at), max(length - size, 0))
+        slices.append(slice(start, start + size))
+    return array[tuple(slices)]
+
+
+def _with_sizes(layer: Layer, change: _Change) -> Layer:
+    """A layer with attributes that are equal to a size changed."""
+    changed = {
+        name: str(change.sizes[int(value)])
+        for name, value in layer.attributes.items()
+        if value.isdigit() and len(value) < 10 and int(value) in change.sizes
+    }
+    return with_items(layer, **changed) if changed else layer
+
+
+def _static(net: Net, size: int) -> Net | None:
+    """The net with all dynamic dimensions of inputs that size."""
+    count = 0
+
+    def fixed(layer: Layer) -> Layer:
+        nonlocal count
+        shape = _shape_of(layer) if layer.is_parameter else None
+        if shape is None or None not in shape:
+            return layer
+        count += 1
+        return _reshaped(layer, [size if dim is None else dim for dim in shape])
+
+    changed = mapped(net, fixed)
+    return changed if count else None
+
+
+def _single_axes(search: Search) -> Iterator[Net | None]:
+    """One axis of one input or constant made 1."""
+    for wanted in list(search.best.model.walk()):
+        if not (wanted.is_parameter or wanted.is_constant):
+            continue
+        shape = _shape_of(wanted) or ()
+        for axis, size in enumerate(shape):
+            if size is not None and size > 1:
+                yield _with_axis(search, wanted, axis)
+
+
+def _with_axis(search: Search, wanted: Layer, axis: int) -> Net:
+    def changed(layer: Layer) -> Layer:
+        if layer is not wanted:
+            return layer
+        if layer.is_parameter:
+            shape = list(_shape_of(layer) or ())
+            shape[axis] = 1
+            return _reshaped(layer, shape)
+        array = search.workshop.array(layer)
+        if array is None or array.dtype.kind == "O":
+            return layer
+        sizes = tuple(1 if at == axis else size for at, size in enumerate(array.shape))
+        new = np.ascontiguousarray(window(array, sizes))
+        return with_value(search.workshop, layer, new) or layer
+
+    return mapped(search.best.net, changed)

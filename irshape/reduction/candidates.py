@@ -24,6 +24,7 @@ from ..inference.engine import infer
 from ..inference.result import BodyResult, Inference
 from ..model.graph import Finding, Layer, Model, NotReadable
 from ..model.pieces import Pieces
+from ..model.ranges import Ranges
 from ..model.source import Source as Text
 from ..model.weights import Constant, Weights
 from ..numpy_types import dtype_of
@@ -158,7 +159,8 @@ class Workshop:
             if isinstance(weights.data, Pieces):
                 self.bytes.extend(weights.data)
             else:
-                self.bytes.add(weights.data)
+                data = weights.data
+                self.bytes.add(data[:] if isinstance(data, Ranges) else data)
         self._weights = weights if self._without_bin else Weights(None, self.bytes, "ready")
         self._path = original.path
         self._rules: frozenset[str] | None = None

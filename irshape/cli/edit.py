@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -80,6 +79,8 @@ def _value(text: str) -> Any:
         from ..execution.inputs import read_array
 
         return read_array(text)
+    import json
+
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -419,7 +419,10 @@ def command(
     _check_companions(given)
     if not steps and name is None:
         raise click.UsageError("say what to change; `irshape edit --help` lists the changes")
-    check_outputs([(model, weights)], [output], overwrite)
+    sources = [(model, weights)]
+    if given["restore_weights"]:
+        sources.append((given["restore_weights"], "beside"))
+    check_outputs(sources, [output], overwrite)
     graph = graph_or_exit(model, weights)
     for step in steps:
         flags = [f"--{each.replace('_', '-')}" for each in step.parameters if _asked(given[each])]

@@ -216,6 +216,14 @@ REFUSED = {
         ["extract", "m.xml", "--to", "double", "-o", "m.xml"], 2, "--overwrite allows replacing it"
     ),
     "onto its .bin": Refused(["edit", "m.xml", "--weights", "out.bin", "--fold"], 2, "out.bin"),
+    "onto a model whose weights are taken": Refused(
+        ["edit", "m.xml", "--restore-weights", "tail.xml", "-o", "tail.xml"],
+        2,
+        "'tail.xml' belongs",
+    ),
+    "onto the second of two": Refused(
+        ["merge", "m.xml", "tail.xml", "--connect", "positive=y", "-o", "tail.xml"], 2, "'tail.xml'"
+    ),
     "no such file": Refused(["edit", "none.xml", "--fold"], 2, "none.xml"),
     "a broken model": Refused(["edit", "broken.xml", "--fold"], 1, "only a sound model"),
     "another extension": Refused(
@@ -421,3 +429,23 @@ def test_weights_are_taken_out_and_put_back(folder: Path) -> None:
     status, _, err = call("edit", "bare.xml", "--restore-weights", "large.xml", "-o", "out.xml")
     assert (status, "1 constant restored" in err) == (0, True)
     assert irshape.run("out.xml", {"x": np.zeros(600, np.float32)})["y"][0] == 1.5
+
+
+def test_a_model_of_another_format_becomes_an_ir(folder: Path) -> None:
+    import onnx
+    from onnx import TensorProto, helper
+
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 5]) for name in "xy")
+    weights = helper.make_tensor("w", TensorProto.FLOAT, [5, 5], [0.5] * 25)
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["h"]), helper.make_node("Relu", ["h"], ["y"])]
+    onnx.save(
+        helper.make_model(helper.make_graph(nodes, "g", [x], [y], [weights])), folder / "m.onnx"
+    )
+    for command in (["extract", "--to", "h"], ["edit", "--add-output", "h", "--drop-output", "y"]):
+        assert call(command[0], "m.onnx", *command[1:], "-o", "out.xml")[0] == 0
+        graph = irshape.Graph.load("out.xml")
+        assert [output.names for output in graph.outputs] == [("h",)]
+        assert (
+            irshape.run("out.xml", {"x": np.ones((2, 5), np.float32)})["h"].tolist()
+            == [[2.5] * 5] * 2
+        )

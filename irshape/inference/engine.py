@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from ..model.graph import Model
 from ..types import PartialShape, ShapeLike
 from .result import Inference
 from .walk import BodyEngine
+
+if TYPE_CHECKING:
+    from .reasons import Explanation, Overview
 
 
 def infer(
@@ -45,7 +49,8 @@ def _with_symbols(
     if model.kind == "layers":
         from .fragments import infer_fragments
 
-        return Inference(model, *without_symbols(infer_fragments(BodyEngine(model), compare=False)))
+        result, sizes = without_symbols(infer_fragments(BodyEngine(model), compare=False))
+        return Inference(model, result, sizes, LazyExplainer())
     plain: dict[str, ShapeLike] = {}
     names = {}
     for name, shape in shapes.items():
@@ -60,7 +65,21 @@ def _with_symbols(
         {by_id[name]: given for name, given in names.items()},
         assume,
     )
-    return Inference(model, result, sizes)
+    return Inference(model, result, sizes, LazyExplainer())
+
+
+class LazyExplainer:
+    """Imports what explains dimensions when it is asked to."""
+
+    def explain(self, inference: Inference, tensor: str, axis: int | None) -> list[Explanation]:
+        from .explaining import explain
+
+        return explain(inference, tensor, axis)
+
+    def overview(self, inference: Inference) -> Overview:
+        from .overview import overview
+
+        return overview(inference)
 
 
 def _input_shapes(model: Model, shapes: Mapping[str, ShapeLike]) -> dict[str, PartialShape]:

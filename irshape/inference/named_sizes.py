@@ -165,3 +165,9 @@ def identifier(name: str) -> str:
     if word[0].isdigit() or word in ("min", "max"):
         word = "_" + word
     return word
+
+
+def tensor_name(layer: Layer) -> str:
+    """What a user calls an input: its first tensor name, else the name of its layer."""
+    names = [name for port in layer.outputs for name in port.tensor_names]
+    return next((name for name in names if not name.isdigit()), names[0] if names else layer.name)

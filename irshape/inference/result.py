@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..faults import Fault
 from ..model.graph import Body, Layer, Model
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..symbols.expressions import Expression
     from ..symbols.facts import Constraint
     from .named_sizes import NamedSize, NamedSizes
+    from .reasons import Explanation, Overview
 
     Expressions = tuple[Expression | None, ...]
 
@@ -49,6 +50,7 @@ class BodyResult:
 
     __slots__ = (
         "body",
+        "elements",
         "expressions",
         "inner",
         "inputs",
@@ -69,6 +71,8 @@ class BodyResult:
         self.expressions: list[tuple[Expressions | None, ...]] | None = None
         """What the dimensions of the outputs are in terms of named sizes, where that was asked for;
         None for a dynamic rank."""
+        self.elements: list[tuple[Expressions | None, ...]] | None = None
+        """What the elements of the outputs are in those terms; None where no value is known."""
         self.unsure: set[int] = set()
         """Layers whose outputs rest on what some layer declares, not on inference alone."""
 
@@ -93,16 +97,31 @@ class LayerResult(NamedTuple):
     """Whether the outputs may be wider than they are meant to be."""
 
 
+class Explainer(Protocol):
+    """Tells why dimensions are what they are."""
+
+    def explain(self, inference: Inference, tensor: str, axis: int | None) -> list[Explanation]: ...
+
+    def overview(self, inference: Inference) -> Overview: ...
+
+
 class Inference:
     """Every output port of a model with its inferred element type and shape.
 
     `str()` lists them, a line for each layer.
     """
 
-    def __init__(self, model: Model, result: BodyResult, sizes: NamedSizes | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        result: BodyResult,
+        sizes: NamedSizes | None = None,
+        explainer: Explainer | None = None,
+    ) -> None:
         self.model = model
         self.result = result
         self._sizes = sizes
+        self._explainer = explainer
         self._expressions: dict[Layer | str, tuple[Expressions | None, ...]] | None = None
         self._outputs: dict[Layer | str, tuple[Tensor, ...]] | None = None
 
@@ -190,6 +209,29 @@ class Inference:
                     else tuple(None if size is None else size.evaluate(bound) for size in known)
                 )
         return shapes
+
+    def explain(self, tensor: str, axis: int | None = None) -> list[Explanation]:
+        """Why the dimensions of a tensor are what they are, one explanation for each.
+
+        tensor: a tensor name, a layer by name or id, or `LAYER:INDEX` for an output of several.
+        axis: explain this one alone; a negative one counts from the end.
+
+        Raises `ValueError` for a tensor or an axis that the model does not have, and for an
+        inference without symbols.
+        """
+        assert self.sizes
+        assert self._explainer is not None
+        return self._explainer.explain(self, tensor, axis)
+
+    def overview(self) -> Overview:
+        """Every dynamic dimension of the net, grouped by what makes it so, and the inputs to bound
+        or to fix so that nothing is unbounded, or dynamic.
+
+        Raises `ValueError` for an inference without symbols.
+        """
+        assert self.sizes
+        assert self._explainer is not None
+        return self._explainer.overview(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `irshape infer --format json` prints."""

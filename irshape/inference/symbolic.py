@@ -21,7 +21,7 @@ from ..symbols.facts import Facts
 from ..symbols.parsing import parse_condition, parse_expression
 from ..types import DYNAMIC, UNBOUNDED, Dimension, PartialShape
 from .layer import LayerEngine
-from .named_sizes import NamedSizes, Origin
+from .named_sizes import NamedSizes, Origin, tensor_name
 from .result import BodyResult, LayerResult
 from .walk import BodyEngine
 
@@ -212,12 +212,6 @@ def _is_expression(text: str, names: set[str] | None) -> bool:
     return names is None or names.issuperset(facts.symbols)
 
 
-def tensor_name(layer: Layer) -> str:
-    """What a user calls an input: its first tensor name, else the name of its layer."""
-    names = [name for port in layer.outputs for name in port.tensor_names]
-    return next((name for name in names if not name.isdigit()), names[0] if names else layer.name)
-
-
 def assume(facts: Facts, text: str) -> None:
     """Takes down a condition that a user gives. Raises `ValueError`."""
     known = set(facts.symbols)
@@ -273,7 +267,14 @@ def _strip(result: BodyResult, sizes: NamedSizes) -> None:
             for dim in tensor.shape.dims
         )
 
+    def elements(tensor: Tensor) -> tuple[Expression | None, ...] | None:
+        value = tensor.value
+        if value is None:
+            return None
+        return tuple(value.expression(index, facts) for index in range(len(value)))
+
     for part in result.walk():
+        part.elements = [tuple(map(elements, tensors)) for tensors in part.outputs]
         part.expressions = [tuple(map(expressions, tensors)) for tensors in part.outputs]
         part.outputs = [
             tuple(_plain(tensor, known) for tensor, known in zip(tensors, row, strict=True))

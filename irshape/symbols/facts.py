@@ -423,11 +423,11 @@ class Facts:
         if call.text not in str(rest):
             self._record(constraint)
             self.rewritten[call] = rest
-            self._forget()
+            self.forget()
 
     def _replace(self, symbol: Symbol, replacement: Expression) -> None:
         self.replaced[symbol] = replacement
-        self._forget()
+        self.forget()
         single = {symbol: replacement}.get
         self.replaced = {
             old: (new.substituted(single) if symbol in new.symbols else new)
@@ -442,7 +442,8 @@ class Facts:
             for known, number in self.multiples
         }
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Forgets what was worked out from bounds: call it after changing them."""
         self._call_ranges.clear()
         self._proofs.clear()
 
@@ -497,7 +498,7 @@ class Facts:
                 return
         if len(self.nonnegative) < MAX_FACTS and expression not in self.nonnegative:
             self.nonnegative.append(expression)
-            self._forget()
+            self.forget()
 
     def _bound(self, atom: Atom, limit: float | Coefficient, sign: Coefficient) -> bool:
         """Narrows an atom to `>= limit` (for a positive sign) or `<= limit`."""
@@ -510,7 +511,7 @@ class Facts:
             if low > high:
                 return False
             self.ranges[atom] = (low, high)
-            self._forget()
+            self.forget()
             return True
         if (atom.function == "min") == (sign > 0) and atom.function != "//":
             whole = math.ceil(limit) if sign > 0 else math.floor(limit)

@@ -1,0 +1,101 @@
+"""`irshape explain`."""
+
+from __future__ import annotations
+
+from html import escape
+
+import click
+
+from .common import echo, load_or_exit, pairs, weights_option
+
+
+@click.command("explain", short_help="Tell why dimensions are dynamic, and what decides them.")
+@click.argument("model", metavar="MODEL")
+@click.argument("tensor", metavar="[TENSOR]", required=False)
+@click.option("--axis", type=int, help="Explain this axis alone; -1 is the last one.")
+@click.option(
+    "-s",
+    "--shape",
+    "shapes",
+    multiple=True,
+    metavar="NAME=SHAPE",
+    help="The shape of an input, which may name dimensions: input_ids=[batch,seq].",
+)
+@click.option(
+    "--assume",
+    multiple=True,
+    metavar="CONDITION",
+    help="A condition on named dimensions: 'seq % 8 == 0', 'past >= 1'.",
+)
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "html"]),
+    default="text",
+    show_default=True,
+    help="Output format.",
+)
+@weights_option
+def command(
+    model: str,
+    tensor: str | None,
+    axis: int | None,
+    shapes: tuple[str, ...],
+    assume: tuple[str, ...],
+    form: str,
+    weights: str,
+) -> None:
+    """Tell why dimensions are dynamic, and what decides them.
+
+    TENSOR is a tensor name, a layer by name or id, or LAYER:INDEX. Each of its dimensions is shown
+    with the layers that make it, back to the inputs, constants or data that decide, and with the
+    shapes of inputs that bound it.
+
+    Without TENSOR, all dynamic dimensions of the model are grouped by what makes them so, worst
+    first, with the inputs to bound so that nothing is unbounded, and to fix so that everything is
+    static. Both are checked by inference.
+
+    Exit status: 0; 2 if a path cannot be opened, or the model has no such tensor or axis.
+    """
+    from ..diagnostics.renderers.common import json_text
+    from ..inference.engine import infer
+
+    if tensor is None and axis is not None:
+        raise click.UsageError("--axis needs a TENSOR")
+    loaded = load_or_exit(model, weights)
+    try:
+        inference = infer(loaded, pairs(shapes, "--shape"), symbols=True, assume=assume)
+        if tensor is None:
+            overview = inference.overview()
+            document, text = {**overview.to_dict(), "model": loaded.path}, str(overview)
+        else:
+            explanations = inference.explain(tensor, axis)
+            rows = [explanation.to_dict() for explanation in explanations]
+            document = {"version": 1, "model": loaded.path, "dimensions": rows}
+            text = "\n".join(map(str, explanations))
+    except ValueError as problem:
+        raise click.UsageError(str(problem)) from None
+    if form == "json":
+        echo(json_text(document, 1))
+    elif form == "html":
+        echo(_page(loaded.path if tensor is None else f"{loaded.path}: {tensor}", text))
+    else:
+        echo(text)
+
+
+def _page(title: str, text: str) -> str:
+    """A page of its own: a heading for each dimension or group, what belongs to it below."""
+    body: list[str] = []
+    for line in text.split("\n"):
+        if line.startswith(" "):
+            body.append(f"<li>{escape(line.strip())}</li>")
+        else:
+            body.append(f"</ul><h2>{escape(line)}</h2><ul>")
+    return (
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
+        f"<title>{escape(title)}</title><style>body{{font:15px/1.5 sans-serif;margin:2em auto;"
+        "max-width:70em;padding:0 1em}h2{font-size:1em;font-family:monospace}"
+        "li{font-family:monospace}</style></head><body>"
+        f"<h1>{escape(title)}</h1><ul>{''.join(body)}</ul></body></html>"
+    )

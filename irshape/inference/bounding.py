@@ -1,0 +1,89 @@
+"""Which inputs to bound, or to fix, so that dimensions are bounded or static."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..symbols.expressions import Symbol
+from ..types import UNBOUNDED, Dimension, PartialShape
+from .bindings import sizes_for
+from .named_sizes import tensor_name
+from .result import BodyResult
+from .walk import BodyEngine
+
+if TYPE_CHECKING:
+    from .result import Inference
+
+BATCHES = 8
+LENGTHS = 128
+"""The upper bounds that are proposed for a first axis, and for any other."""
+
+
+class Binding(NamedTuple):
+    """Shapes of inputs, and what is inferred with them."""
+
+    shapes: dict[str, str]
+    """By the name of the input."""
+    result: BodyResult
+
+
+def binding_for(
+    inference: Inference,
+    symbols: Collection[Symbol] | None = None,
+    *,
+    fixed: Collection[Symbol] = (),
+) -> Binding | None:
+    """Shapes that bound symbols, or fix them, in every input that has them; None where no input
+    has any.
+
+    symbols: those that are to be bounded; without them, all. fixed: those that get one size.
+    """
+    sizes, model = inference.sizes, inference.model
+    facts = sizes.facts
+    chosen = {
+        symbol
+        for symbol in sizes.symbols
+        if symbol in fixed
+        or ((symbols is None or symbol in symbols) and facts.ranges[symbol][1] == math.inf)
+    }
+    numbers = sizes_for(sizes) if fixed else {}
+    if numbers is None:
+        return None
+    before = dict(facts.ranges)
+    for symbol in chosen:
+        if symbol in fixed:
+            facts.ranges[symbol] = (numbers[symbol.name], numbers[symbol.name])
+            continue
+        low = int(before[symbol][0])
+        most = BATCHES if symbol.axis == 0 else LENGTHS
+        facts.ranges[symbol] = (low, max(most, 2 * low))
+    facts.forget()
+    try:
+        shapes: dict[str, PartialShape] = {}
+        names: dict[str, str] = {}
+        for layer in model.parameters:
+            known = inference.expressions(layer)[0]
+            shape = inference.outputs(layer)[0].shape
+            if known is None or shape.dims is None:
+                continue
+            if not any(size is not None and not chosen.isdisjoint(size.symbols) for size in known):
+                continue
+            dims = []
+            for size, dim in zip(known, shape.dims, strict=True):
+                if size is None or chosen.isdisjoint(size.symbols):
+                    dims.append(dim)
+                else:
+                    lowest, highest = facts.range(size)
+                    most = UNBOUNDED if highest == math.inf else int(highest)
+                    least = int(lowest) if lowest == highest else dim.low
+                    dims.append(Dimension(least, max(min(most, dim.high), least)))
+            shapes[layer.id] = PartialShape(dims)
+            names[tensor_name(layer)] = str(shapes[layer.id])
+    finally:
+        facts.ranges = before
+        facts.forget()
+    if not shapes:
+        return None
+    return Binding(names, BodyEngine(model).infer_body(model.net, shapes))

@@ -1,0 +1,155 @@
+"""Reasons: why a dimension is what it is, and what makes the dimensions of a model dynamic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from ..model.graph import Layer
+from ..types import UNBOUNDED, Dimension
+
+Verdict = Literal["input", "constant", "computed", "data-dependent", "lost", "unbounded"]
+
+
+def options(shapes: Mapping[str, str]) -> str:
+    """Shapes of inputs as options of a command."""
+    return " ".join(f"--shape '{name}={shape}'" for name, shape in shapes.items())
+
+
+class Part(NamedTuple):
+    """Something that a step of a chain rests on."""
+
+    label: str
+    """`past_key[2]`."""
+    expression: str | None
+    line: int
+
+
+class Step(NamedTuple):
+    """A layer that makes a dimension out of others."""
+
+    layer: Layer
+    line: int
+    axis: int
+    expression: str | None
+    reason: str
+    parts: tuple[Part, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "layer": self.layer.reference,
+            "line": self.line,
+            "axis": self.axis,
+            "expression": self.expression,
+            "reason": self.reason,
+            "from": [part._asdict() for part in self.parts],
+        }
+
+    def __str__(self) -> str:
+        parts = ", ".join(
+            part.label
+            + (f" = {spaced(part.expression)}" if part.expression else "")
+            + f" (line {part.line})"
+            for part in self.parts
+        )
+        head = f"{self.layer.type} '{self.layer.name}' {self.reason} (line {self.line})"
+        return head + (f"  <- {parts}" if parts else "")
+
+
+class Explanation(NamedTuple):
+    """What a dimension is, and why."""
+
+    tensor: str
+    axis: int
+    expression: str | None
+    dimension: Dimension
+    verdict: Verdict
+    chain: tuple[Step, ...]
+    bounded_if: dict[str, str] | None
+    """The shapes of inputs that bound it, where it is unbounded and some do."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that `irshape explain --format json` prints for a dimension."""
+        return {
+            "tensor": self.tensor,
+            "axis": self.axis,
+            "expression": self.expression,
+            "interval": str(self.dimension),
+            "verdict": self.verdict,
+            "chain": [step.to_dict() for step in self.chain],
+            "bounded_if": self.bounded_if,
+        }
+
+    def __str__(self) -> str:
+        said = spaced(self.expression) if self.expression else "?"
+        if not self.dimension.is_static and self.dimension.high != UNBOUNDED:
+            said += f", {self.dimension}"
+        verdict = "" if self.verdict == "constant" else f", {self.verdict}"
+        lines = [f"{self.tensor}[{self.axis}] = {said}{verdict}"]
+        lines += [f"  {step}" for step in self.chain]
+        if self.bounded_if is not None:
+            lines.append(f"  bounded if: {options(self.bounded_if)}")
+        return "\n".join(lines)
+
+
+_BETWEEN = re.compile(r"(?<=[\w)])([+-])")
+
+
+def spaced(expression: str) -> str:
+    """An expression with spaces around + and -, for people."""
+    return _BETWEEN.sub(r" \1 ", expression)
+
+
+class Group(NamedTuple):
+    """Dimensions that one thing makes dynamic."""
+
+    verdict: Verdict
+    cause: str
+    """The symbols, or the layer that makes the dimension and its line."""
+    dimensions: int
+    examples: tuple[str, ...]
+    """A few of them: `logits[1] = past + seq`."""
+
+
+class Overview(NamedTuple):
+    """The dynamic dimensions of a model, and what to give so that they are bounded or static."""
+
+    groups: tuple[Group, ...]
+    bind: dict[str, str] | None
+    """The shapes of inputs with which as many dimensions as possible have an upper bound."""
+    unbounded: tuple[str, ...]
+    """What has none even then, and the layer that makes it so."""
+    fix: dict[str, str] | None
+    """The shapes of inputs with which as many dimensions as possible are static."""
+    dynamic: tuple[str, ...]
+    """What is not even then."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document that `irshape explain MODEL --format json` prints."""
+        return {
+            "version": 1,
+            "groups": [
+                {**group._asdict(), "examples": list(group.examples)} for group in self.groups
+            ],
+            "bind": self.bind,
+            "unbounded": list(self.unbounded),
+            "fix": self.fix,
+            "dynamic": list(self.dynamic),
+        }
+
+    def __str__(self) -> str:
+        if not self.groups:
+            return "every dimension is static"
+        lines = []
+        for group in self.groups:
+            count = f"{group.dimensions} dimension{'s' * (group.dimensions != 1)}"
+            lines.append(f"{group.verdict}: {group.cause} ({count})")
+            lines += [f"  {example}" for example in group.examples]
+        if self.bind is not None:
+            lines.append(f"nothing is unbounded with: {options(self.bind)}")
+            lines += [f"  except {text}" for text in self.unbounded]
+        if self.fix is not None:
+            lines.append(f"everything is static with: {options(self.fix)}")
+            lines += [f"  except {text}" for text in self.dynamic]
+        return "\n".join(lines)

@@ -1,0 +1,148 @@
+"""Why a dimension is what it is, and what to bound."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from ir import Net
+
+import irshape
+from irshape.cli import cli
+from irshape.inference.reasons import Verdict
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def cache(folder: Path) -> irshape.Model:
+    """A cache that grows: k = Concat(past [1,8,?,64], embedding of ids [1,?])."""
+    net = Net()
+    past = net.parameter("1,8,?,64", name="past")
+    new = net.parameter("1,8,?,64", name="new")
+    joined = net.layer("Concat", [past, new], 'axis="2"', outputs=["FP32"], name="k")
+    doubled = net.layer("ReLU", [joined], name="doubled")
+    found = net.layer(
+        "NonZero", [doubled], 'output_type="i64"', version="opset3", outputs=["I64"], name="nonzero"
+    )
+    size = net.layer("ShapeOf", [new], 'output_type="i64"', version="opset3", outputs=["I64"])
+    net.result(doubled, "out")
+    net.result(found, "indices")
+    net.result(size, "sizes")
+    return net.load(folder)
+
+
+@pytest.mark.parametrize(
+    ("tensor", "axis", "expression", "verdict", "layers"),
+    [
+        ("out", 2, "p+n", "unbounded", ["k", "past", "new"]),
+        ("out", -2, "p+n", "unbounded", ["k", "past", "new"]),
+        ("out", 1, "8", "constant", ["past"]),
+        ("past", 2, "p", "input", ["past"]),
+        ("indices", 1, None, "data-dependent", ["nonzero"]),
+        ("nonzero", 0, "4", "constant", ["nonzero"]),
+    ],
+)
+def test_verdict_and_chain(
+    tensor: str,
+    axis: int,
+    expression: str | None,
+    verdict: Verdict,
+    layers: list[str],
+    tmp_path: Path,
+) -> None:
+    named = {"past": "[1,8,p,64]", "new": "[1,8,n,64]"}
+    inference = irshape.infer(cache(tmp_path), shapes=named, symbols=True)
+    (explanation,) = inference.explain(tensor, axis)
+    said = None if explanation.expression is None else sorted(explanation.expression.split("+"))
+    assert said == (None if expression is None else sorted(expression.split("+")))
+    assert explanation.verdict == verdict
+    assert [step.layer.name for step in explanation.chain] == layers
+    assert all(step.line > 1 for step in explanation.chain)
+
+
+def test_what_bounds_a_dimension_is_proven(tmp_path: Path) -> None:
+    model = cache(tmp_path)
+    (explanation,) = irshape.infer(model, symbols=True).explain("out", 2)
+    assert explanation.bounded_if is not None
+    shapes = explanation.bounded_if
+    assert shapes == {"past": "[1,8,..128,64]", "new": "[1,8,..128,64]"}
+    assert str(irshape.infer(model, shapes=shapes).outputs("3")[0].shape) == "[1,8,..256,64]"
+
+
+@pytest.mark.parametrize("name", ["out:3", "nothing", "99"])
+def test_unknown_tensors(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"no tensor and no layer '{name}'"):
+        irshape.infer(cache(tmp_path), symbols=True).explain(name)
+
+
+def test_unknown_axes(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="has no axis 4"):
+        irshape.infer(cache(tmp_path), symbols=True).explain("out", 4)
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.xml")))
+def test_with_the_bindings_nothing_is_unbounded(name: str) -> None:
+    """With all of them only states and data stay unbounded; with one left out, something more."""
+    model = irshape.load(EXAMPLES / f"{name}.xml")
+    inference = irshape.infer(model, symbols=True)
+    overview = inference.overview()
+    if overview.bind is None:
+        assert not [group for group in overview.groups if group.verdict == "unbounded"]
+        return
+    with_all = _unbounded(irshape.infer(model, shapes=overview.bind))
+    for left_out in overview.bind:
+        shapes = {key: text for key, text in overview.bind.items() if key != left_out}
+        assert _unbounded(irshape.infer(model, shapes=shapes)) > with_all
+    assert (with_all == 0) == (not overview.unbounded)
+
+
+def _unbounded(inference: irshape.Inference) -> int:
+    return sum(
+        dim.high == 2**63 - 1
+        for layer in inference.model.layers
+        for tensor in inference.outputs(layer)
+        for dim in tensor.shape.dims or ()
+    )
+
+
+def test_the_fixed_shapes_make_everything_static_but_what_data_decides(tmp_path: Path) -> None:
+    overview = irshape.infer(cache(tmp_path), symbols=True).overview()
+    assert overview.fix is not None
+    (left,) = overview.dynamic
+    assert left.startswith("2 dimensions by NonZero 'nonzero' axis 1, decided by data")
+    assert [group.verdict for group in overview.groups] == [
+        "data-dependent",
+        "unbounded",
+        "input",
+        "input",
+    ]
+
+
+def command(*arguments: str) -> tuple[int, str]:
+    outcome = CliRunner().invoke(cli, ["explain", *arguments])
+    return outcome.exit_code, outcome.output
+
+
+def test_command(tmp_path: Path) -> None:
+    path = cache(tmp_path).path
+    names = ["--shape", "past=[1,8,p,64]", "--shape", "new=[1,8,n,64]"]
+    status, text = command(path, "out", "--axis", "2", *names)
+    assert status == 0
+    assert text.splitlines()[0] == "out[2] = n + p, unbounded"
+    assert "Concat 'k' axis 2 (line" in text
+    assert "bounded if: --shape 'past=[1,8,..128,64]' --shape 'new=[1,8,..128,64]'" in text
+    status, text = command(path, "out", "--format", "json", *names)
+    document = json.loads(text)
+    assert [row["verdict"] for row in document["dimensions"]] == [
+        "constant",
+        "constant",
+        "unbounded",
+        "constant",
+    ]
+    status, text = command(path, "--format", "json")
+    assert json.loads(text)["bind"] == {"past": "[1,8,..128,64]", "new": "[1,8,..128,64]"}
+    assert command(path, "--format", "html")[1].startswith("<!DOCTYPE html>")
+    assert command(path, "nothing")[0] == 2
+    assert command(path, "--axis", "1")[0] == 2

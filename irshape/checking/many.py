@@ -9,6 +9,7 @@ import gc
 import os
 from collections import deque
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..diagnostics.report import Diagnostic, FileReport
@@ -29,6 +30,10 @@ COLLECT_EVERY = 64
 FEW = 8
 SMALL = 4 << 20
 """Below so many files and bytes of .xml together, starting processes costs more than it saves."""
+
+
+FLYING = 1024
+"""How many files an executor is given before the first answer is taken."""
 
 
 class Task(NamedTuple):
@@ -311,13 +316,16 @@ def _with_executor(tasks: Sequence[Task], executor: Executor) -> Generator[FileR
     from concurrent.futures import CancelledError
 
     flying: deque[tuple[Task, Future[FileReport] | None]] = deque()
-    for task in tasks:
-        try:
-            flying.append((task, executor.submit(check, task)))
-        except RuntimeError:  # it broke meanwhile, or is shut down
-            flying.append((task, None))
+    waiting = iter(tasks)
     try:
-        while flying:
+        while True:
+            for task in islice(waiting, FLYING - len(flying)):
+                try:
+                    flying.append((task, executor.submit(check, task)))
+                except RuntimeError:  # it broke meanwhile, or is shut down
+                    flying.append((task, None))
+            if not flying:
+                return
             task, future = flying.popleft()
             try:
                 report = died(task) if future is None else future.result()

@@ -19,17 +19,29 @@ def progress(items: Iterable[T], total: int) -> Iterator[T]:
     if total < 2 or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield from items
         return
-    shown = monotonic()
+    began = shown = monotonic()
     written = False
     try:
         for count, item in enumerate(items, 1):
             now = monotonic()
             if now - shown >= EVERY:
                 shown, written = now, True
-                sys.stderr.write(f"\r{count}/{total} files\033[K")
+                rate = count / (now - began)
+                left = _duration((total - count) / rate)
+                sys.stderr.write(f"\r{count}/{total} files, {rate:.3g} a second, {left} left\033[K")
                 sys.stderr.flush()
             yield item
     finally:
         if written:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()
+
+
+def _duration(seconds: float) -> str:
+    """`45 s`, `3 min 20 s`, `2 h 5 min`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..spelling import counted
-from .common import colour_option, expand, pairs, weights_option
-from .reporting import Form, destinations, format_options, write_report
+from .common import colour_option, echo, expand, pairs, weights_option
+from .reporting import Form, destinations, format_options, report_text, write_report
 from .selecting import Chosen, chosen, selection_options
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from ..checking.baseline import Finished
+    from ..checking.validation import Watch
+    from ..diagnostics.report import FileReport
 
 
 @click.command("validate", short_help="Report everything that is wrong with IR files.")
@@ -29,6 +35,12 @@ if TYPE_CHECKING:
     metavar="INPUT=VALUE",
     help="The value of an input of a layer on its own, by port id, position or name: axes=[0,2].",
 )
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Check on a running Dask cluster, such as tcp://HOST:8786. Its workers need irshape, and "
+    "the files under the same paths.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Also show infos.")
 @click.option(
     "--show-fixes", is_flag=True, help="Show the change that takes a finding back as a diff."
@@ -42,6 +54,7 @@ def command(
     output_file: str | None,
     exit_zero: bool,
     values: tuple[str, ...],
+    scheduler: str | None,
     verbose: bool,
     show_fixes: bool,
     quiet: bool,
@@ -70,15 +83,18 @@ def command(
         files = shard(files, *wanted.shard)
     configuration = wanted.configuration
     try:
+        forms_left, each = _streamed(forms_chosen, files, wanted, quiet=quiet)
         named = files == list(paths)
-        finished = _validated(files, wanted, weights, given, named=named)
+        finished = _validated(
+            files, wanted, weights, given, named=named, each=each, scheduler=scheduler
+        )
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     report = finished.report
     level: Any = configuration.fail_level
     write_report(
         report,
-        forms_chosen,
+        forms_left,
         color=color,
         verbose=verbose,
         quiet=quiet,
@@ -97,12 +113,46 @@ def command(
         raise click.exceptions.Exit(1)
 
 
+def _streamed(
+    forms: list[Form], files: list[str], wanted: Chosen, *, quiet: bool
+) -> tuple[list[Form], Callable[[FileReport], None] | None]:
+    """The formats to write at the end, and what writes the report on each file at once, if any.
+
+    JSON Lines on stdout are written at once, unless what comes later can change them: a baseline, a
+    limit of errors, or an export whose models are checked against each other.
+    """
+    from ..checking.baseline import without_ignored
+    from ..checking.validation import EXPORTED
+
+    configuration = wanted.configuration
+    later = configuration.baseline or configuration.max_errors is not None
+    at_once = [form for form in forms if form == Form("jsonl", None)]
+    if quiet or not at_once or later or any(path.endswith(EXPORTED) for path in files):
+        return forms, None
+
+    def write(report: FileReport) -> None:
+        text = report_text(Report([without_ignored(report, configuration)]), "jsonl")
+        echo(text.encode("utf-8", "backslashreplace"), newline=False)
+
+    from ..diagnostics.report import Report
+
+    return [form for form in forms if form not in at_once], write
+
+
 def _validated(
-    files: list[str], wanted: Chosen, weights: str, values: dict[str, str], *, named: bool
+    files: list[str],
+    wanted: Chosen,
+    weights: str,
+    values: dict[str, str],
+    *,
+    named: bool,
+    each: Callable[[FileReport], None] | None = None,
+    scheduler: str | None = None,
 ) -> Finished:
     """Validates the files; with --update-baseline also writes the baseline.
 
-    named: whether the files are those that the command names, and not those of a folder.
+    named: whether the files are those that the command names, and not those of a folder. each: is
+    called with each report as soon as it is there. scheduler: the address of a Dask cluster.
     Raises `ValueError` for settings and values that do not fit, `OSError` for a single file.
     """
     from ..checking.request import Request
@@ -111,20 +161,27 @@ def _validated(
     configuration = wanted.configuration
     alone = named and len(files) == 1 and configuration.cache_dir is None
     request = Request(configuration, wanted.over, weights, values)
-    watch = None
+    watch: Watch | None = None
     if not alone:
         from ..checking.cache import default_folder
         from ..checking.many import default_jobs
         from .progress import progress
 
-        watch = progress
+        watch = progress if each is None else partial(_each, each)
         request = request._replace(
             jobs=configuration.jobs or default_jobs(files),
             cache=(configuration.cache_dir or default_folder()) if configuration.cache else None,
         )
-    finished = validate_all(
-        files, request, alone=alone, baseline=not wanted.update_baseline, watch=watch
-    )
+    elif each is not None:
+        watch = partial(_each, each)
+    with _executor(scheduler) as executor:
+        finished = validate_all(
+            files,
+            request._replace(executor=executor),
+            alone=alone and executor is None,
+            baseline=not wanted.update_baseline,
+            watch=watch,
+        )
     if not wanted.update_baseline:
         return finished
     from ..checking.baseline import finish, update
@@ -132,6 +189,26 @@ def _validated(
     assert configuration.baseline is not None
     update(finished.report, configuration.baseline)
     return finish(finished.report, configuration)
+
+
+def _each(
+    call: Callable[[FileReport], None], reports: Iterator[FileReport], total: int
+) -> Iterator[FileReport]:
+    """Passes the reports on, calls a function with each, and shows how many of the total came."""
+    from .progress import progress
+
+    for report in progress(reports, total):
+        call(report)
+        yield report
+
+
+def _executor(scheduler: str | None) -> AbstractContextManager[Executor | None]:
+    """The executor of a Dask scheduler; none without its address."""
+    if scheduler is None:
+        return nullcontext()
+    from ..checking.dask import scheduler as connect
+
+    return connect(scheduler)
 
 
 def notes(finished: Finished, wanted: Chosen) -> Iterator[str]:

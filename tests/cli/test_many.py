@@ -6,8 +6,11 @@ A file that cannot be read never stops the others.
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
+import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -22,7 +25,7 @@ from ir import Net
 import irshape
 from irshape.checking import many
 from irshape.checking.many import shard
-from irshape.cli import cli
+from irshape.cli import cli, main
 from irshape.diagnostics.report import FileReport
 from irshape.formats.loading import open_source
 
@@ -347,37 +350,97 @@ def test_models_and_paths_together(folder: Path) -> None:
     ]
 
 
-def test_dask_over_the_loopback(folder: Path, tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
-    script = tmp_path / "run.py"
-    script.write_text(
-        "import glob, json, sys\n"
-        "import irshape\n"
-        "from distributed import Client, LocalCluster\n"
-        "if __name__ == '__main__':\n"
-        "    paths = sorted(glob.glob(sys.argv[1] + '/**/*.xml', recursive=True))\n"
-        "    with LocalCluster(n_workers=2, threads_per_worker=1, host='127.0.0.1', "
-        "dashboard_address=None) as cluster, Client(cluster) as client:\n"
-        "        there = irshape.validate(paths, executor=client.get_executor())\n"
-        "    print(json.dumps([there.to_dict() == irshape.validate(paths).to_dict(), "
-        "len(there.files)]))\n"
-    )
-    environment = {
-        **os.environ,
+CLUSTER = """
+import json, os, signal, sys, threading, time
+from pathlib import Path
+from distributed import Client, LocalCluster
+import irshape
+from irshape.cli import main
+
+class Killer(threading.Thread):
+    # kills one of the two workers while there is work left
+    def __init__(self, client, processes):
+        super().__init__(daemon=True)
+        self.client, self.processes = client, processes
+    def run(self):
+        while not all(self.client.processing().values()):
+            time.sleep(0.001)
+        os.kill(next(iter(self.processes.values())), signal.SIGKILL)
+
+if __name__ == "__main__":
+    folder, out, kill = sys.argv[1], sys.argv[2], sys.argv[3] == "kill"
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+    ) as cluster, Client(cluster, set_as_default=False) as client:
+        processes = client.run(os.getpid)
+        if kill:
+            Killer(client, processes).start()
+        try:
+            main(["validate", folder, "-v", "-f", "json", "-o", out, "--isolated", "--no-cache",
+                  "--scheduler", cluster.scheduler_address])
+        except SystemExit as ended:
+            print(json.dumps([ended.code, len(processes), processes != client.run(os.getpid)]))
+"""
+
+
+@pytest.mark.parametrize("kill", [False, True], ids=["both live", "one is killed"])
+def test_a_dask_cluster_gives_the_same_report(folder: Path, tmp_path: Path, kill: bool) -> None:
+    script, out = tmp_path / "run.py", tmp_path / "report.json"
+    script.write_text(CLUSTER)
+    command = [sys.executable, str(script), str(folder), str(out), "kill" if kill else "live"]
+    environment = os.environ | {
         "PYTHONPATH": str(EXAMPLES.parent),
-        "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "error",
+        "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical",
     }
     done = subprocess.run(
-        [sys.executable, str(script), str(folder)],
+        command,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
         env=environment,
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout.splitlines()[-1]) == [True, 40]
+    status, workers, changed = json.loads(done.stdout.splitlines()[-1])
+    assert (workers, changed) == (2, kill)
+    here, output, _ = call("-f", "json", "-v", "--isolated", "--no-cache", str(folder))
+    assert status == here
+    assert out.read_text() == output
+
+
+def test_a_scheduler_that_is_not_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("irshape.checking.dask.CONNECT", "0.5s")
+    status, _, errors = call("--scheduler", "tcp://127.0.0.1:9", str(folder))
+    assert status == 2
+    assert "no Dask scheduler at 'tcp://127.0.0.1:9'" in errors
+
+
+def test_json_lines_come_one_file_at_a_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each line is there before the next file is checked, and all are the lines of the report."""
+    written: list[int] = []
+    checked = many.validate_file
+
+    def validate_file(*arguments: Any, **options: Any) -> Any:
+        written.append(lines())
+        return checked(*arguments, **options)
+
+    def lines() -> int:
+        out.flush()
+        return out.buffer.getvalue().count(b"\n")  # type: ignore[attr-defined]
+
+    paths = sorted(map(str, folder.rglob("*.xml")))
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
+    options = ("--isolated", "--no-cache", "-j", "1", "-f")
+    call(*options, f"jsonl={folder / 'all.jsonl'}", *paths)
+    monkeypatch.setattr(many, "validate_file", validate_file)
+    with contextlib.redirect_stdout(out), pytest.raises(SystemExit):
+        main(["validate", *options, "jsonl", *paths])
+    lines()
+    assert out.buffer.getvalue() == (folder / "all.jsonl").read_bytes()  # type: ignore[attr-defined]
+    assert len(written) == len(paths)
+    assert written == sorted(written)
+    assert written[-1] > written[0] == 0
 
 
 # Progress, and what is imported
@@ -395,7 +458,7 @@ def test_progress_is_for_terminals(
     monkeypatch.delenv("TERM", raising=False)
     assert list(progress.progress(iter("abc"), 3)) == ["a", "b", "c"]
     shown = capsys.readouterr().err
-    assert "\r2/3 files" in shown
+    assert re.search(r"\r2/3 files, \S+ a second, \d+ s left", shown)
     assert shown.endswith("\r\033[K")
 
 

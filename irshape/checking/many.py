@@ -103,7 +103,11 @@ def validate_many(
     known: dict[tuple[Any, ...], Settings] = {}
 
     def settings_for(path: str) -> Settings:
-        applying = (configuration.policies_for(path), configuration.custom_for(path))
+        applying = (
+            configuration.policies_for(path),
+            configuration.custom_for(path),
+            configuration.contracts_for(path),
+        )
         if applying not in known:
             known[applying] = settings(configuration, path, over=over, also=also)
         return known[applying]

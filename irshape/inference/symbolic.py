@@ -320,7 +320,7 @@ def parse_named_shape(text: str) -> tuple[PartialShape, tuple[str | None, ...]]:
         return PartialShape.parse(inner), ()
     dims: list[Dimension] = []
     names: list[str | None] = []
-    for part in _parts(inner):
+    for part in parts_of_shape(inner):
         try:
             dims.append(Dimension.of(part))
             names.append(None)
@@ -336,7 +336,7 @@ def parse_named_shape(text: str) -> tuple[PartialShape, tuple[str | None, ...]]:
     return PartialShape(dims), tuple(names)
 
 
-def _parts(text: str) -> list[str]:
+def parts_of_shape(text: str) -> list[str]:
     """The parts between commas that stand outside parentheses."""
     parts, depth = [""], 0
     for letter in text:

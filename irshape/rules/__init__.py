@@ -52,6 +52,7 @@ FAMILIES = (
     "running",
     "target",
     "policy",
+    "contracts",
     "custom",
 )
 

@@ -34,6 +34,19 @@ class Policy(NamedTuple):
     max_layers: int | None = None
 
 
+class Contract(NamedTuple):
+    """What the dimensions of models must be, `[[contract]]`.
+
+    files: patterns of the models that it holds for; none for all. shapes: of inputs by name, which
+    may name dimensions. assume: conditions on the names. require: statements such as
+    `logits = [batch, seq, 32000]`."""
+
+    require: tuple[str, ...]
+    files: tuple[str, ...] = ()
+    shapes: tuple[tuple[str, str], ...] = ()
+    assume: tuple[str, ...] = ()
+
+
 class CustomRule(NamedTuple):
     """A custom rule, `[[rules.custom]]`, which reports what its expression selects.
 
@@ -63,6 +76,7 @@ class Settings(NamedTuple):
     policies: tuple[Policy, ...] = ()
     custom: tuple[CustomRule, ...] = ()
     comments: bool = True
+    contracts: tuple[Contract, ...] = ()
 
 
 PLAIN = Settings()

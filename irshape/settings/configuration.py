@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..rule_ids import RuleId
-from ..rules.settings import CustomRule, ExpectedPort, Policy
+from ..rules.settings import Contract, CustomRule, ExpectedPort, Policy
 from ..spelling import suggestion
 from .errors import ConfigurationError
 
@@ -35,6 +35,7 @@ class Configuration(NamedTuple):
     extensions: tuple[str, ...] = ()
     policies: tuple[Policy, ...] = ()
     custom: tuple[CustomRule, ...] = ()
+    contracts: tuple[Contract, ...] = ()
     jobs: int | None = None
     cache: bool = True
     cache_dir: str | None = None
@@ -104,6 +105,19 @@ class Configuration(NamedTuple):
             for policy in self.policies
             if not policy.files
             or any(matches(pattern, path, self.root) for pattern in policy.files)
+        )
+
+    def contracts_for(self, path: str) -> tuple[Contract, ...]:
+        """The contracts that hold for a file."""
+        if not self.contracts:
+            return ()
+        from .patterns import matches
+
+        return tuple(
+            contract
+            for contract in self.contracts
+            if not contract.files
+            or any(matches(pattern, path, self.root) for pattern in contract.files)
         )
 
     def custom_for(self, path: str) -> tuple[CustomRule, ...]:
@@ -420,6 +434,44 @@ def _message(value: Any, _: str) -> str:
     return message
 
 
+def _contracts(value: Any, place: str) -> tuple[Contract, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise ValueError("expected tables [[contract]]")
+    contracts = []
+    for index, item in enumerate(value):
+        fields = _fields(item, _CONTRACT_KEYS, f"{place}[{index}]")
+        if not fields.get("require"):
+            raise ConfigurationError(f"{place}[{index}]: it requires nothing")
+        contracts.append(Contract(**fields))
+    return tuple(contracts)
+
+
+def _statements(value: Any, _: str) -> tuple[str, ...]:
+    from ..rules.contracts import statement
+
+    written = texts(value)
+    for text in written:
+        statement(text)
+    return written
+
+
+def _named_shapes(value: Any, _: str) -> tuple[tuple[str, str], ...]:
+    from ..inference.symbolic import parse_named_shape
+
+    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
+        raise ValueError('expected shapes by input, as { input_ids = "[batch,seq]" }')
+    for text in value.values():
+        parse_named_shape(text)
+    return tuple(value.items())
+
+
+_CONTRACT_KEYS: dict[str, tuple[str, Reader]] = {
+    "files": ("files", texts),
+    "shapes": ("shapes", _named_shapes),
+    "assume": ("assume", texts),
+    "require": ("require", _statements),
+}
+
 _CUSTOM_KEYS: dict[str, tuple[str, Reader]] = {
     "code": ("code", _own_code),
     "name": ("name", _name),
@@ -454,6 +506,7 @@ _KEYS: dict[str, tuple[str, Reader]] = {
     "target": ("target", _release),
     "extensions": ("extensions", extensions),
     "policy": ("policies", _policies),
+    "contract": ("contracts", _contracts),
     "rules": ("custom", _rules),
     "jobs": ("jobs", _count),
     "cache": ("cache", _flag),

@@ -89,6 +89,7 @@ def settings(
         configuration.policies_for(path),
         configuration.custom_for(path),
         configuration.comments,
+        configuration.contracts_for(path),
     )
 
 

@@ -1,0 +1,207 @@
+"""IR900: what the dimensions of a model must be, from `[[contract]]` (see docs/symbols.md).
+
+Without a contract, the rule reports nothing and infers nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..model.graph import Finding, Layer
+from ..rule_ids import BROKEN_CONTRACT
+from ..types import UNBOUNDED, Dimension
+from .base import Rule
+from .context import Context
+from .settings import Contract
+
+if TYPE_CHECKING:
+    from ..inference.result import Inference
+
+KINDS = ("unbounded", "dynamic", "lost", "data-dependent")
+
+
+class Statement(NamedTuple):
+    """A statement of a contract: tensors of a name have these dimensions, or none of a kind."""
+
+    tensors: str
+    """A pattern: `state.*`."""
+    dims: tuple[str, ...] | None
+    kind: str
+
+
+_SHAPE = re.compile(r"(?P<name>.+?)\s*=\s*\[(?P<dims>.*)\]\s*")
+_NONE_OF = re.compile(r"(?P<name>\S+)\s+has\s+no\s+(?P<kind>[a-z-]+)\s+dimension\s*")
+_NOTHING = re.compile(r"nothing\s+is\s+(?P<kind>[a-z-]+)\s*")
+
+
+def statement(text: str) -> Statement:
+    """Reads a statement. Raises `ValueError`."""
+    match = _NOTHING.fullmatch(text) or _NONE_OF.fullmatch(text)
+    if match is not None:
+        kind = match["kind"]
+        if kind not in KINDS:
+            raise ValueError(f"'{text}': expected one of {', '.join(KINDS)}, got '{kind}'")
+        return Statement(match.groupdict().get("name", "*"), None, kind)
+    match = _SHAPE.fullmatch(text)
+    if match is None:
+        raise ValueError(
+            f"'{text}' is not a statement such as 'logits = [batch, seq, 32000]', "
+            "'state.* has no lost dimension' or 'nothing is unbounded'"
+        )
+    from ..inference.symbolic import parse_named_shape, parts_of_shape
+
+    parse_named_shape(match["dims"])
+    return Statement(match["name"], tuple(parts_of_shape(match["dims"])), "")
+
+
+class Tensor(NamedTuple):
+    """An output of a layer of the net, with the names that it goes by."""
+
+    layer: Layer
+    position: int
+    port: int
+    names: tuple[str, ...]
+
+
+class BrokenContract(Rule):
+    """A dimension is not what a contract says.
+
+    ## What it does
+    Infers the model with named sizes for each `[[contract]]` that applies to the file, and reports
+    each statement of `require` that does not hold, at the layer that makes the tensor. A statement
+    says what the dimensions of tensors are, `logits = [batch, seq, 32000]`, or that there are none
+    of a kind: `state.* has no lost dimension`, `nothing is unbounded`. The kinds are `unbounded`,
+    `dynamic`, `lost` and `data-dependent`.
+
+    ## Why it matters
+    It is your requirement. A change of an exporter that pins the batch, or that makes a length
+    depend on data, shows in no type and often in no shape until a model is compiled for another
+    device.
+
+    ## What OpenVINO does
+    Reads the model.
+
+    ## Example
+    ```toml
+    [[contract]]
+    files = ["llm/*.xml"]
+    shapes = { input_ids = "[batch,seq]" }
+    require = ["logits = [batch, seq, 32000]", "nothing is lost"]
+    ```
+
+    ## How to fix it
+    `irshape explain MODEL TENSOR` tells which layer makes the dimension what it is. Export the
+    model anew, or change the contract.
+    """
+
+    id = BROKEN_CONTRACT
+
+    @classmethod
+    def check(cls, context: Context) -> Iterator[Finding]:
+        for contract in context.settings.contracts:
+            if context.model.kind == "net":
+                yield from cls._broken(context, contract)
+
+    @classmethod
+    def _broken(cls, context: Context, contract: Contract) -> Iterator[Finding]:
+        from ..inference.engine import infer
+
+        start = max(context.model.source.data.find(b"<net"), 0)
+        try:
+            inference = infer(
+                context.model, dict(contract.shapes), symbols=True, assume=contract.assume
+            )
+        except ValueError as problem:
+            yield cls.finding(f"the contract does not fit the model: {problem}", start)
+            return
+        tensors = list(_tensors(inference))
+        for text in contract.require:
+            required = statement(text)
+            chosen = [
+                tensor
+                for tensor in tensors
+                if any(fnmatchcase(name, required.tensors) for name in tensor.names)
+            ]
+            if not chosen:
+                yield cls.finding(
+                    f"the contract requires '{text}', and no tensor is called '{required.tensors}'",
+                    start,
+                    expected=text,
+                )
+            for tensor in chosen:
+                seen = _contradicts(inference, tensor, required)
+                if seen is not None:
+                    yield cls.finding(
+                        f"the contract requires '{text}', but {tensor.names[0]} is {seen}",
+                        tensor.layer.offset,
+                        tensor.layer,
+                        expected=text,
+                        actual=seen,
+                    )
+
+
+def _tensors(inference: Inference) -> Iterator[Tensor]:
+    for position, layer in enumerate(inference.result.body.layers):
+        variable = layer.attribute("variable_id")
+        for port, output in enumerate(layer.outputs):
+            names = [*output.tensor_names, layer.name, *([variable] if variable else [])]
+            if port < len(inference.result.outputs[position]):
+                yield Tensor(layer, position, port, tuple(names))
+
+
+def _contradicts(inference: Inference, tensor: Tensor, required: Statement) -> str | None:
+    """What a tensor is instead of what is required; None where it is that."""
+    known = inference.expressions(tensor.layer)[tensor.port]
+    shape = inference.outputs(tensor.layer)[tensor.port].shape
+    if known is None or shape.dims is None:
+        return str(shape)
+    seen = "[" + ", ".join(
+        str(dim) if size is None else str(size) for size, dim in zip(known, shape.dims, strict=True)
+    )
+    seen += "]"
+    if required.dims is None:
+        return seen if _has(inference, tensor, required.kind) else None
+    if len(required.dims) != len(known):
+        return seen
+    for wanted, size, dim in zip(required.dims, known, shape.dims, strict=True):
+        if not _is(inference, wanted, None if size is None else str(size), dim):
+            return seen
+    return None
+
+
+def _is(inference: Inference, wanted: str, size: str | None, dim: Dimension) -> bool:
+    """Whether a dimension is as wanted: within an interval, or equal to an expression."""
+    from ..symbols.parsing import parse_expression
+
+    try:
+        return Dimension.of(wanted).encloses(dim)
+    except ValueError:
+        pass
+    if size is None:
+        return False
+    facts = inference.sizes.facts
+    known = set(facts.symbols)
+    expression = parse_expression(wanted, facts)
+    if not {symbol.name for symbol in expression.symbols} <= known:
+        return False
+    return str(facts.simplified(expression)) == size
+
+
+def _has(inference: Inference, tensor: Tensor, kind: str) -> bool:
+    """Whether a tensor has a dimension of a kind."""
+    from ..inference.explaining import Place, Reasons
+
+    dims = inference.outputs(tensor.layer)[tensor.port].shape.dims or ()
+    if kind == "dynamic":
+        return any(dim.is_dynamic for dim in dims)
+    if kind == "unbounded":
+        return any(dim.high == UNBOUNDED for dim in dims)
+    reasons = Reasons(inference)
+    return any(
+        reasons.verdict(Place(tensor.position, tensor.port, "dimension", axis)) == kind
+        for axis, dim in enumerate(dims)
+        if dim.is_dynamic
+    )

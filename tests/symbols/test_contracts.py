@@ -1,0 +1,86 @@
+"""Contracts: what the dimensions of a model must be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ir import Net
+
+import irshape
+
+
+def report(folder: Path, contract: str) -> list[tuple[str, str]]:
+    net = Net()
+    ids, past = net.parameter("?,?", name="ids"), net.parameter("?,?", name="past")
+    joined = net.layer("Concat", [past, ids], 'axis="1"', outputs=["FP32"], name="all")
+    found = net.layer(
+        "NonZero", [joined], 'output_type="i64"', version="opset3", outputs=["I64"], name="found"
+    )
+    net.result(joined)
+    net.result(found)
+    path = net.save(folder)
+    config = folder / "irshape.toml"
+    config.write_text(f'[[contract]]\nshapes = {{ ids = "[batch,seq]" }}\n{contract}')
+    diagnostics = irshape.validate(path, config=config).diagnostics
+    return [
+        (seen.layer["name"] if seen.layer else "", seen.message)
+        for seen in diagnostics
+        if seen.code == "IR900"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "layers"),
+    [
+        ("all = [batch, past_1 + seq]", []),
+        ("all = [batch, seq + past_1]", []),
+        ("all = [?, ?]", []),
+        ("ids = [batch, seq]", []),
+        ("found = [2, ?]", []),
+        ("all has no lost dimension", []),
+        ("nothing is lost", []),
+        ("all = [batch, seq]", ["all"]),
+        ("all = [batch, ..128]", ["all"]),
+        ("all = [batch]", ["all"]),
+        ("all = [batch, n]", ["all"]),
+        ("found = [2, seq]", ["found"]),
+        ("found has no data-dependent dimension", ["found"]),
+        ("* has no data-dependent dimension", ["found"]),
+        ("past has no unbounded dimension", ["past"]),
+        ("nothing is dynamic", ["ids", "past", "all", "found"]),
+        ("other = [1]", [""]),
+    ],
+)
+def test_statements(statement: str, layers: list[str], tmp_path: Path) -> None:
+    assert [layer for layer, _ in report(tmp_path, f'require = ["{statement}"]')] == layers
+
+
+def test_a_message_says_what_is_there(tmp_path: Path) -> None:
+    [(_, message)] = report(tmp_path, 'require = ["all = [batch, seq]"]')
+    assert message == ("the contract requires 'all = [batch, seq]', but all is [batch, past_1+seq]")
+
+
+def test_assumptions_hold(tmp_path: Path) -> None:
+    contract = 'assume = ["seq <= 8", "past_1 <= 8"]\nrequire = ["all = [?, ..16]"]'
+    assert not report(tmp_path, contract)
+
+
+@pytest.mark.parametrize(
+    ("contract", "message"),
+    [
+        ("", "it requires nothing"),
+        ('require = ["all"]', "is not a statement"),
+        ('require = ["nothing is wrong"]', "expected one of"),
+        ('require = ["all = [4..2]"]', "is not a dimension"),
+        ('requires = ["all = [1]"]', "unknown key"),
+    ],
+)
+def test_contracts_that_cannot_be_read(contract: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(irshape.ConfigurationError, match=message):
+        report(tmp_path, contract)
+
+
+def test_a_contract_that_does_not_fit_is_a_finding(tmp_path: Path) -> None:
+    [(_, message)] = report(tmp_path, 'assume = ["n >= 1"]\nrequire = ["nothing is lost"]')
+    assert message.startswith("the contract does not fit the model: 'n >= 1': the model has no")

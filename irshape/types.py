@@ -170,10 +170,10 @@ class Dimension:
     def __init__(self, low: int, high: int | None = None) -> None:
         if high is None:
             high = low
-        if low < 0 or high < low:
-            raise ValueError(f"no dimension has the bounds {low}..{high}")
         self.low = _up(low)
         self.high = _up(high)
+        if low < 0 or self.high < self.low:
+            raise ValueError(f"no dimension has the bounds {low}..{high}")
 
     @staticmethod
     def of(size: DimensionLike) -> Dimension:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -170,10 +169,12 @@ class Outcome(NamedTuple):
 
 def write_answer(answer: Outcome, form: str, output_file: str | None) -> None:
     """Writes the answer in a format; ends the command with status 1 if something differs."""
+    from ..diagnostics.renderers.common import json_text, plain
+
     if form == "text":
-        text = "\n".join(answer.lines()) + "\n"
+        text = "".join(f"{plain(line)}\n" for line in answer.lines())
     elif form == "json":
-        text = json.dumps(answer.document(), indent=1, ensure_ascii=False) + "\n"
+        text = json_text(answer.document(), 1) + "\n"
     elif form == "junit":
         text = answer.cases()
     else:

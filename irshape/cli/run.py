@@ -109,6 +109,7 @@ def command(
                     fed,
                     simulate,  # type: ignore[arg-type]
                     max_memory=max_memory,
+                    max_iterations=max_iterations or MAX_ITERATIONS,
                     progress=progress,
                 )
                 arrays = simulation.outputs

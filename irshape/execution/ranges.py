@@ -23,7 +23,7 @@ from ..numbers.statistics import (
 from ..numbers.tolerance import difference
 from ..numpy_types import dtype_of, element_type_of
 from ..types import ElementType
-from .session import Array, ExecutionError, Observer, Session
+from .session import MAX_ITERATIONS, Array, ExecutionError, Observer, Session
 
 Precision = Literal["f16", "bf16"]
 
@@ -191,13 +191,16 @@ def simulate(
     precision: Precision,
     *,
     max_memory: int | None = None,
+    max_iterations: int = MAX_ITERATIONS,
     progress: Observer | None = None,
 ) -> Simulation:
     """Runs a model at full precision and in a lower one.
 
     All tensors of the first run are kept for the second. Raises `ExecutionError`.
+    max_memory, max_iterations: as for `Session`.
     """
-    exact = Session(model, max_memory=max_memory)
+    limits: Any = {"max_memory": max_memory, "max_iterations": max_iterations}
+    exact = Session(model, **limits)
     kept: dict[Layer, tuple[Array, ...]] = {}
     taken = 0
 
@@ -244,5 +247,5 @@ def simulate(
                 )
             )
 
-    lower = Session(model, max_memory=max_memory, rounding=rounding(precision))
+    lower = Session(model, **limits, rounding=rounding(precision))
     return Simulation(precision, lower.run(inputs, observe=observe), steps)

@@ -255,6 +255,7 @@ class Structure:
         named = list(self._by_name[layer.name])
         rank = self._order.rank(layer)
         self._drop(layer)
+        self._stale()
 
         def undo() -> None:
             self._put(layer)

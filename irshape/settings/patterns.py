@@ -23,11 +23,27 @@ def _pattern(pattern: str) -> re.Pattern[str]:
         elif pattern[at] == "?":
             regex, at = regex + "[^/]", at + 1
         elif pattern[at] == "[" and (end := pattern.find("]", at + 2)) > 0:
-            inner = pattern[at + 1 : end].replace("\\", "\\\\").replace("[", "\\[")
-            regex, at = regex + (f"[^{inner[1:]}]" if inner[0] == "!" else f"[{inner}]"), end + 1
+            regex, at = regex + _characters(pattern[at + 1 : end]), end + 1
         else:
             regex, at = regex + re.escape(pattern[at]), at + 1
     return re.compile(regex, re.DOTALL)
+
+
+def _characters(inside: str) -> str:
+    """The regular expression for what stands between brackets.
+
+    As in a shell, a range whose end comes before its beginning has no characters.
+    """
+    negated = inside[0] in "!^"
+    parts = re.findall("(.)-(.)|(.)", inside[negated:], re.DOTALL)
+    listed = "".join(
+        re.escape(one) or f"{re.escape(low)}-{re.escape(high)}"
+        for low, high, one in parts
+        if one or low <= high
+    )
+    if not listed:
+        return "." if negated else "(?!)"
+    return f"[^{listed}]" if negated else f"[{listed}]"
 
 
 def matches(pattern: str, path: str, root: str | None = None) -> bool:

@@ -218,7 +218,7 @@ def perform(call: Call) -> int:
     if len(call.arguments) == 1:
         API[call.name](call.arguments[0])
         return 0
-    streams = [_stream(), _stream()]
+    streams = [_stream("strict"), _stream("backslashreplace")]
     with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
         try:
             status = _status(call)
@@ -263,8 +263,9 @@ def _status(call: Call) -> int:
 _contexts: dict[tuple[str, ...], click.Context] = {}
 
 
-def _stream() -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape", newline="")
+def _stream(errors: str) -> io.TextIOWrapper:
+    """As Python opens the standard streams: what cannot be written is an error on stdout only."""
+    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors=errors, newline="")
 
 
 def _graph(path: str) -> None:

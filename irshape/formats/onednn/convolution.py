@@ -166,7 +166,8 @@ def _transposed(
     attributes["output_padding"] = (operation["output_padding"] or [0] * rank)[:rank]
     if wanted is not None and x.shape.static is not None and weights.shape.static is not None:
         kernel = filters_sizes(operation, weights)
-        for i in range(rank):
+        # filters of another rank are refused below
+        for i in range(min(rank, len(kernel), len(wanted))):
             full = (
                 attributes["strides"][i] * (x.shape.static[2 + i] - 1)
                 + (kernel[i] - 1) * attributes["dilations"][i]

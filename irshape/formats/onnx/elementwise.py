@@ -361,17 +361,17 @@ def clip(node: Node) -> Outputs:
     clipped = node.x
     if node.version < 11:
         kind = clipped.element_type
-        clipped = node.add(
-            "Maximum", clipped, node.numbers(max(node["min"], _least(kind)), kind.name)
-        )
-        return node.add(
-            "Minimum", clipped, node.numbers(min(node["max"], -_least(kind)), kind.name)
-        )
-    low, high = node.input(1), node.input(2)
-    if low is not None:
-        clipped = node.add("Maximum", clipped, low)
-    if high is not None:
-        clipped = node.add("Minimum", clipped, high)
+        least, most = _least(kind), -_least(kind)
+        # version 1 has no defaults
+        low = least if node["min"] is None else max(node["min"], least)
+        high = most if node["max"] is None else min(node["max"], most)
+        clipped = node.add("Maximum", clipped, node.numbers(low, kind.name))
+        return node.add("Minimum", clipped, node.numbers(high, kind.name))
+    lower, upper = node.input(1), node.input(2)
+    if lower is not None:
+        clipped = node.add("Maximum", clipped, lower)
+    if upper is not None:
+        clipped = node.add("Minimum", clipped, upper)
     return clipped if clipped is not node.x else node.add("Identity", clipped)
 
 

@@ -267,6 +267,36 @@ def test_names_that_a_program_made_up_do_not_mislead(tmp_path: Path) -> None:
     assert [each.layer.name for each in difference.added if not each.constant] == ["Add_0"]
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_several_edits_are_all_that_is_reported(seed: int, tmp_path: Path) -> None:
+    """Layers put in at random places, and others taken out, while no name and no id is kept."""
+    original = ROOT / "examples" / "encoder.xml"
+    graph, chance = Graph.load(original), random.Random(seed)
+    added = removed = 0
+    for _ in range(4):
+        layer = chance.choice(
+            [
+                layer
+                for layer in graph.layers
+                if layer.origin is not None
+                and layer.type in ("Add", "MatMul", "MVN", "Multiply", "Gelu")
+                and str(layer.output.element_type) == "f32"
+            ]
+        )
+        source = layer.inputs[0].source
+        if chance.random() < 0.5 or source.shape != layer.output.shape:
+            layer.output.insert_after(chance.choice(["Sigmoid", "Tanh", "Abs"]))
+            added += 1
+        else:
+            before = len(graph)
+            layer.remove(bypass=0)
+            graph.clean(duplicates=False)
+            removed += before - len(graph)
+    graph.save(tmp_path / "new.xml")
+    difference = irshape.diff(original, disguised(tmp_path / "new.xml", tmp_path / "other.xml"))
+    assert (len(difference.added), len(difference.removed)) == (added, removed)
+
+
 ASPECTS = {
     "constants ignored": (["--ignore", "constants"], 0),
     "other aspects ignored": (["--ignore", "names,shapes", "attributes"], 1),

@@ -171,10 +171,10 @@ def check_outputs(
 
 def write_graphs(graphs: Mapping[str, Graph], *, quiet: bool) -> None:
     """Writes graphs to their paths, all of them or none, and tells what each has become."""
-    from ..formats.atomic import write_together
+    from ..formats.atomic import Content, write_together
     from ..graph.writing import files_of
 
-    files: dict[Path, bytes | Iterator[bytes]] = {}
+    files: dict[Path, Content] = {}
     with refusals():
         for path, graph in graphs.items():
             if path == "-":

@@ -7,14 +7,20 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import IO
+
+from .file_copy import FileSpan, copied
+
+Content = bytes | Iterable[bytes | FileSpan]
+"""What a file is to contain, in pieces that follow one another."""
 
 
-def write_atomically(path: Path, data: bytes | Iterable[bytes]) -> None:
+def write_atomically(path: Path, data: Content) -> None:
     """Writes beside the target and renames. Raises `OSError`; then nothing is left behind."""
     write_together({path: data})
 
 
-def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
+def write_together(files: Mapping[Path, Content]) -> None:
     """Writes several files beside their targets, and renames them once all are written.
 
     Raises `OSError`; then nothing is left behind.
@@ -29,14 +35,14 @@ def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
             if os.path.exists(target) and not os.path.isfile(target):
                 with open(target, "wb") as file:
-                    file.writelines([data] if isinstance(data, bytes) else data)
+                    _write(file, data)
                 continue
             folder, name = os.path.split(target)
             if not os.path.isdir(folder):
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
             handle, written[target] = tempfile.mkstemp(prefix=f".{name[:60]}.", dir=folder)
             with os.fdopen(handle, "wb") as file:
-                file.writelines([data] if isinstance(data, bytes) else data)
+                _write(file, data)
             os.chmod(
                 written[target],
                 os.stat(target).st_mode if os.path.exists(target) else 0o666 & ~_umask(),
@@ -47,6 +53,14 @@ def write_together(files: Mapping[Path, bytes | Iterable[bytes]]) -> None:
     finally:
         for temporary in written.values():
             os.unlink(temporary)
+
+
+def _write(file: IO[bytes], data: Content) -> None:
+    for piece in [data] if isinstance(data, bytes) else data:
+        if isinstance(piece, FileSpan):
+            copied(piece, file)
+        else:
+            file.write(piece)
 
 
 def _umask() -> int:

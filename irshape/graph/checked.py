@@ -5,18 +5,42 @@ from __future__ import annotations
 from ..checking.one import examine
 from ..diagnostics.report import FileReport, LoadError, diagnostic
 from ..inference.result import Inference
+from ..inference.walk import BodyEngine
 from ..model.graph import Model
+from ..rules import Context, all_rules
+from ..rules.settings import PLAIN
 from .errors import GraphError
 
 
-def checked(model: Model) -> Inference:
-    """What is inferred of a sound model. Raises `LoadError` with the errors of one that is not."""
+def checked(model: Model) -> tuple[BodyEngine, Inference]:
+    """What is inferred of a sound model, and the engine that has done it.
+
+    Raises `LoadError` with the errors of one that is not sound.
+    """
     if model.kind == "layers":
         raise GraphError("layers on their own are no graph; give a whole model")
-    findings, context, _ = examine(model)
-    errors = [finding for finding in findings if finding.severity == "error"]
-    if errors:
-        source = model.source
-        diagnostics = [diagnostic(finding, source) for finding in errors]
-        raise LoadError(FileReport(model.path, len(context.every_layer), diagnostics, source))
-    return context.inference
+    engine = BodyEngine(model)
+    inference = Inference(model, engine.infer_body(model.net, {}, compare=True))
+    if _has_errors(Context(model, inference, PLAIN)):
+        findings, context, _ = examine(model)
+        errors = [finding for finding in findings if finding.severity == "error"]
+        if errors:
+            source = model.source
+            diagnostics = [diagnostic(finding, source) for finding in errors]
+            raise LoadError(FileReport(model.path, len(context.every_layer), diagnostics, source))
+    return engine, inference
+
+
+def _has_errors(context: Context) -> bool:
+    """Whether some rule reports an error; rules that report nothing worse are not asked."""
+    asked = [rule for rule in all_rules() if rule.default and rule.id.severity == "error"]
+    for rule in asked:
+        if any(finding.severity == "error" for finding in rule.findings(context)):
+            return True
+    names = {rule.id for rule in asked}
+    return any(
+        finding.severity == "error"
+        for rule_id, reported in context.reported.items()
+        if rule_id not in names
+        for finding in reported
+    )

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..collection import collection_paused
 from ..model.graph import Model
 from .balancing import balanced_cuts
 from .copying import duplicate
@@ -52,7 +53,9 @@ class Graph(Editing):
             from .checked import checked
             from .opening import fill
 
-            fill(self, model, checked(model).result)
+            with collection_paused():
+                engine, inference = checked(model)
+                fill(self, model, inference.result, engine)
 
     @property
     def op(self) -> Operations:

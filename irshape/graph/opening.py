@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..inference.result import BodyResult
+from ..inference.walk import BodyEngine
 from ..model.graph import Model, Port
 from ..model.pieces import Pieces
 from ..model.ranges import Ranges
@@ -12,8 +13,11 @@ from .nodes import GraphLayer, Input, Output
 from .structure import Structure
 
 
-def fill(graph: Structure, model: Model, result: BodyResult) -> None:
-    """Gives an empty graph the layers of a sound model. The model stays as it is."""
+def fill(graph: Structure, model: Model, result: BodyResult, engine: BodyEngine) -> None:
+    """Gives an empty graph the layers of a sound model. The model stays as it is.
+
+    engine: has inferred the model; the graph goes on with what it worked out.
+    """
     graph.source = model
     graph.store.version = model.version
     if model.format is graph.store.format:
@@ -29,41 +33,17 @@ def fill(graph: Structure, model: Model, result: BodyResult) -> None:
 
 def _fill(graph: Structure, result: BodyResult) -> None:
     """Makes the nodes of a body and of the bodies inside."""
-    layers: list[GraphLayer] = []
-    declarations, outputs = graph.engine.declarations, result.outputs
-    by_name, by_tensor = graph._by_name, graph._by_tensor
-    for position, raw in enumerate(result.body.layers):
-        declaration = declarations.of(raw)
-        if isinstance(declaration, registry.UnknownOperation):
-            raise GraphError(str(declaration), operation=raw.type)
-        layer = GraphLayer(graph, raw, declaration[0])
-        layer.origin = raw
-        layer.serial = position
-        tensors = outputs[position]
-        ports = raw.outputs
-        layer._outputs = [
-            Output(layer, index, tensors[index]) for index in range(min(len(ports), len(tensors)))
-        ]
-        for output, port in zip(layer._outputs, ports, strict=False):
-            if port.names:
-                output._names = tuple(port.tensor_names)
-                for name in output._names:
-                    by_tensor.setdefault(name, output)
-        layers.append(layer)
-        graph._by_id[raw.id] = layer
-        named = by_name.get(raw.name)
-        if named is None:
-            by_name[raw.name] = [layer]
-        else:
-            named.append(layer)
+    layers = _layers_of(graph, result)
+    _connect(layers, result)
     graph._layers = dict.fromkeys(layers)
-    for layer, row in zip(layers, result.wiring.sources, strict=True):
-        for index, source in enumerate(row):
-            if source is not None:
-                output = layers[source[0]]._outputs[source[1]]
-                end = Input(layer, index, output)
-                layer._inputs.append(end)
-                output._users[end] = None
+    graph._by_id = {layer.raw.id: layer for layer in layers}
+    by_name = graph._by_name
+    for layer in layers:
+        name = layer.raw.name
+        if name in by_name:
+            by_name[name].append(layer)
+        else:
+            by_name[name] = [layer]
         if layer.raw.output_names:
             _name_by_result(graph, layer)
     graph._order.start([layers[position] for position in result.wiring.order])
@@ -78,6 +58,41 @@ def _fill(graph: Structure, result: BodyResult) -> None:
             bodies[tag] = type(graph)(owner=layer, tag=tag)
             _fill(bodies[tag], body)
         layer.bodies = bodies
+
+
+def _layers_of(graph: Structure, result: BodyResult) -> list[GraphLayer]:
+    """The layers of a body with their outputs."""
+    layers: list[GraphLayer] = []
+    declared, by_tensor = graph.engine.declarations.of, graph._by_tensor
+    for raw, tensors in zip(result.body.layers, result.outputs, strict=True):
+        declaration = declared(raw)
+        if isinstance(declaration, registry.UnknownOperation):
+            raise GraphError(str(declaration), operation=raw.type)
+        layer = GraphLayer(graph, raw, declaration[0])
+        layer.origin = raw
+        layer.serial = len(layers)
+        layers.append(layer)
+        outputs = layer._outputs
+        for port, tensor in zip(raw.outputs, tensors, strict=False):
+            output = Output(layer, len(outputs), tensor)
+            outputs.append(output)
+            if port.names:
+                output._names = tuple(port.tensor_names)
+                for name in output._names:
+                    by_tensor.setdefault(name, output)
+    return layers
+
+
+def _connect(layers: list[GraphLayer], result: BodyResult) -> None:
+    """Gives layers their inputs."""
+    for layer, row in zip(layers, result.wiring.sources, strict=True):
+        inputs = layer._inputs
+        for index, source in enumerate(row):
+            if source is not None:
+                output = layers[source[0]]._outputs[source[1]]
+                end = Input(layer, index, output)
+                inputs.append(end)
+                output._users[end] = None
 
 
 def _name_by_result(graph: Structure, result: GraphLayer) -> None:

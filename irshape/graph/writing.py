@@ -11,7 +11,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..formats.atomic import write_together
+from ..formats.atomic import Content, write_together
+from ..formats.file_copy import FileSpan
 from ..formats.ir.reader import read
 from ..formats.ir.writer import document, layer_lines
 from ..inference.result import BodyResult, Inference
@@ -22,6 +23,9 @@ from .errors import GraphError
 from .exporting import exported
 from .splicing import NotSpliceable, Splicer, applied, layout
 from .structure import Structure
+
+_BY_FILE = 1 << 16
+"""How many bytes are worth a copy by the file system."""
 
 
 class _Places:
@@ -91,7 +95,7 @@ def save_graph(graph: Structure, path: str | os.PathLike[str]) -> None:
     write_together(files_of(graph, path))
 
 
-def files_of(graph: Structure, path: str | os.PathLike[str]) -> dict[Path, bytes | Iterator[bytes]]:
+def files_of(graph: Structure, path: str | os.PathLike[str]) -> dict[Path, Content]:
     """The contents of the .bin and of the .xml that `Graph.save` writes, by their paths.
 
     Raises as `Graph.save` does.
@@ -119,7 +123,7 @@ def files_of(graph: Structure, path: str | os.PathLike[str]) -> dict[Path, bytes
     return {target.with_suffix(".bin"): _pieces(graph, places), target: text}
 
 
-def _pieces(graph: Structure, places: _Places | _Compact) -> Iterator[bytes]:
+def _pieces(graph: Structure, places: _Places | _Compact) -> Iterator[bytes | FileSpan]:
     """The bytes of the .bin, a piece at a time."""
     end = 0
     if isinstance(places, _Compact):
@@ -134,6 +138,14 @@ def _pieces(graph: Structure, places: _Places | _Compact) -> Iterator[bytes]:
         end = start + size
 
 
-def _in_parts(graph: Structure, offset: int, size: int) -> Iterator[bytes]:
+def _in_parts(graph: Structure, offset: int, size: int) -> Iterator[bytes | FileSpan]:
+    """Bytes of constants; those of the file from which the graph was loaded stay in files."""
+    origin = None if graph.source is None else graph.source.weights
+    if origin is not None and origin.path is not None and origin.identity is not None:
+        end = origin.size
+        if size >= _BY_FILE and offset + size <= end:
+            view = graph.bytes.view(offset, size)
+            yield FileSpan(origin.path, offset, size, origin.identity, view)
+            return
     for start in range(offset, offset + size, 1 << 24):
         yield bytes(graph.bytes[start : min(start + (1 << 24), offset + size)])

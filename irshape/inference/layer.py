@@ -22,7 +22,7 @@ class LayerEngine:
     """
 
     def __init__(self, model: Model) -> None:
-        self._model = model
+        self.model = model
         self._memo: dict[tuple[object, ...], LayerResult] = {}
         self._constants: dict[tuple[tuple[str, ...], Tensor], Tensor] = {}
         """Constants with their values, by the attributes of their layers."""
@@ -54,10 +54,10 @@ class LayerEngine:
     def _elements(self, layer: Layer, tensor: Tensor) -> tuple[int | float, ...] | None:
         """The elements of a Const; None where there are many, or none to read."""
         shape = tensor.shape.static
-        if shape is None or prod(shape) > MAX_VALUE_ELEMENTS or self._model.weights is None:
+        if shape is None or prod(shape) > MAX_VALUE_ELEMENTS or self.model.weights is None:
             return None
         try:
-            return small_values(Constant.of(layer.items, self._model.weights))
+            return small_values(Constant.of(layer.items, self.model.weights))
         except ValueError:
             return None
 

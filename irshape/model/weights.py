@@ -44,6 +44,12 @@ _FORMATS = {
 }
 
 
+def identity_of(file: int) -> tuple[int, ...]:
+    """What tells an open file from another, and from an older state of itself."""
+    status = os.fstat(file)
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
 class Weights:
     """The bytes of a .bin, or why there are none.
 
@@ -62,6 +68,8 @@ class Weights:
         self.data = data
         self.state = state
         self.detail = detail
+        self.identity: tuple[int, ...] | None = None
+        """What tells the file at `path` from another, where `data` is mapped from it."""
         self.reads: set[tuple[int, int]] | None = None
         """Offset and size of every read, if a set is assigned to record them."""
 
@@ -81,6 +89,7 @@ class Weights:
                 if os.fstat(file.fileno()).st_size == 0:
                     return Weights(text, b"", "empty")
                 data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                identity = identity_of(file.fileno())
         except (OSError, ValueError) as problem:
             return Weights(
                 text, None, "unreadable", getattr(problem, "strerror", None) or str(problem)
@@ -88,7 +97,9 @@ class Weights:
         if is_lfs_pointer(data[: len(_LFS)]):
             data.close()
             return Weights(text, None, "lfs")
-        return Weights(text, data, "ready")
+        weights = Weights(text, data, "ready")
+        weights.identity = identity
+        return weights
 
     def __deepcopy__(self, memo: dict[int, object]) -> Weights:
         """A copy that shares the bytes, which nobody writes to."""

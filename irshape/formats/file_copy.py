@@ -1,0 +1,69 @@
+"""Copies bytes from file to file in the kernel, without passing through this process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import IO, NamedTuple
+
+from ..model.weights import identity_of
+
+_PIECE = 1 << 24
+
+
+class FileSpan(NamedTuple):
+    """Bytes of a file. identity: of the file that is meant, in case its path has another by now.
+
+    buffer: the same bytes in memory, mapped from the file.
+    """
+
+    path: str
+    offset: int
+    size: int
+    identity: tuple[int, ...]
+    buffer: memoryview
+
+    def pieces(self) -> Iterator[memoryview]:
+        """The bytes, a piece at a time."""
+        for start in range(0, self.size, _PIECE):
+            yield self.buffer[start : start + _PIECE]
+
+
+def copied(span: FileSpan, target: IO[bytes]) -> None:
+    """Writes the bytes where the target stands; as the file system does it best.
+
+    One that can share blocks between files copies nothing. Raises `OSError`.
+    """
+    target.flush()
+    done = _by_the_kernel(span, target)
+    for piece in span._replace(
+        offset=span.offset + done, size=span.size - done, buffer=span.buffer[done:]
+    ).pieces():
+        target.write(piece)
+
+
+def _by_the_kernel(span: FileSpan, target: IO[bytes]) -> int:
+    """How many bytes the kernel has copied; 0 where it cannot."""
+    if not hasattr(os, "copy_file_range"):
+        return 0
+    done, start = 0, target.tell()
+    try:
+        source = os.open(span.path, os.O_RDONLY)
+    except OSError:
+        return 0
+    try:
+        if identity_of(source) != span.identity:
+            return 0
+        while done < span.size:
+            count = os.copy_file_range(
+                source, target.fileno(), span.size - done, span.offset + done, start + done
+            )
+            if not count:
+                break
+            done += count
+    except OSError:
+        pass  # another file system, or one that cannot; what is missing is written
+    finally:
+        os.close(source)
+    target.seek(start + done)
+    return done

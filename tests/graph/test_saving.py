@@ -1,0 +1,173 @@
+"""Saving keeps what was not touched, and leaves the bytes of constants to the file system."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import openvino as ov
+import pytest
+
+import irshape
+from irshape import Graph, op
+
+EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+
+
+def changed_lines(before: bytes, after: bytes) -> list[tuple[bytes, bytes]]:
+    old, new = before.splitlines(), after.splitlines()
+    assert len(old) == len(new)
+    return [(a, b) for a, b in zip(old, new, strict=True) if a != b]
+
+
+def commented(model: str, folder: Path) -> Path:
+    """An example with comments between, inside and behind its layers."""
+    text = (EXAMPLES / f"{model}.xml").read_text()
+    text = text.replace("<layers>", "<layers> <!-- all layers -->", 1)
+    text = text.replace(
+        "\t\t</layer>\n", "\t\t\t<!-- inside -->\n\t\t</layer>\n<!-- behind -->\n", 3
+    )
+    text = text.replace("<edges>", "<!-- the edges follow --><edges>", 1) + "<!-- the end -->\n"
+    path = folder / f"{model}.xml"
+    path.write_text(text)
+    path.with_suffix(".bin").write_bytes((EXAMPLES / f"{model}.bin").read_bytes())
+    return path
+
+
+@pytest.mark.parametrize("model", ["encoder", "recurrent", "control_flow", "classifier"])
+def test_a_rename_changes_only_its_own_bytes(model: str, tmp_path: Path) -> None:
+    path = commented(model, tmp_path)
+    graph = Graph.load(path)
+    layer = next(each for each in graph.walk() if each.inputs and each.outputs)
+    graph[layer.name].name = 'renamed <"&>'
+    graph.save(tmp_path / "out.xml")
+    ((old, new),) = changed_lines(path.read_bytes(), (tmp_path / "out.xml").read_bytes())
+    written = b'name="renamed &lt;&quot;&amp;&gt;"'
+    assert new == old.replace(f'name="{layer.origin.name}"'.encode(), written)
+    assert (tmp_path / "out.bin").read_bytes() == path.with_suffix(".bin").read_bytes()
+
+
+def test_a_change_of_an_attribute_or_a_tensor_name_too(tmp_path: Path) -> None:
+    path = commented("encoder", tmp_path)
+    graph = Graph.load(path)
+    softmax = next(layer for layer in graph if layer.type.lower() == "softmax")
+    axis = softmax.attributes["axis"]
+    rank = softmax.output.shape.rank
+    softmax.set(axis=axis - rank if axis >= 0 else axis + rank)
+    graph.rename({graph.outputs[0].names[0]: "other"})
+    graph.save(tmp_path / "out.xml")
+    lines = changed_lines(path.read_bytes(), (tmp_path / "out.xml").read_bytes())
+    assert len(lines) <= 3
+    assert all(b"axis=" in new or b"other" in new for _, new in lines)
+
+
+def test_comments_and_order_stay_where_layers_are_added_and_removed(tmp_path: Path) -> None:
+    path = commented("encoder", tmp_path)
+    graph = Graph.load(path)
+    next(layer for layer in graph if layer.type == "Gelu" or layer.type == "Erf")
+    graph.result(op.relu(graph.outputs[0]), "added")
+    graph.drop_output(graph.outputs[1])
+    graph.save(tmp_path / "out.xml")
+    before, after = path.read_text(), (tmp_path / "out.xml").read_text()
+    for comment in ("all layers", "inside", "the edges follow", "the end"):
+        assert after.count(f"<!-- {comment} -->") == before.count(f"<!-- {comment} -->") > 0
+    ids = [layer.id for layer in irshape.load(path).layers]
+    kept = [layer.id for layer in irshape.load(tmp_path / "out.xml").layers]
+    assert [id for id in kept if id in ids] == [id for id in ids if id in kept]
+    ov.Core().read_model(tmp_path / "out.xml")
+
+
+def large(folder: Path) -> Path:
+    """A model with three constants of 256 KB."""
+    graph = Graph(name="large")
+    x = graph.parameter("f32", "[?,256]", name="x")
+    for number in range(3):
+        weights = np.full((256, 256), number + 1, np.float32)
+        graph.result(op.matmul(x, graph.constant(weights, name=f"w{number}")), f"y{number}")
+    graph.save(folder / "large.xml")
+    return folder / "large.xml"
+
+
+def copies(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many bytes each call of the system has copied from file to file."""
+    counts: list[int] = []
+    by_system = os.copy_file_range
+
+    def counted(*arguments: int) -> int:
+        count = by_system(*arguments)
+        counts.append(count)
+        return count
+
+    monkeypatch.setattr(os, "copy_file_range", counted)
+    return counts
+
+
+needs_copy_file_range = pytest.mark.skipif(
+    not hasattr(os, "copy_file_range"), reason="the system has no copy_file_range"
+)
+
+
+@needs_copy_file_range
+def test_the_bytes_of_constants_are_copied_by_the_file_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = large(tmp_path)
+    counts = copies(monkeypatch)
+    graph = Graph.load(path)
+    graph["w0"].name = "first"
+    graph.save(tmp_path / "all.xml")
+    assert sum(counts) == path.with_suffix(".bin").stat().st_size
+    assert (tmp_path / "all.bin").read_bytes() == path.with_suffix(".bin").read_bytes()
+    graph.drop_output("y1")
+    graph.constant(np.ones(8, np.float32))
+    graph.save(tmp_path / "some.xml")
+    again = Graph.load(tmp_path / "some.xml")
+    assert (again["first"].value == 1).all()
+    assert (again["w2"].value == 3).all()
+    assert again["w2"].value.shape == (256, 256)
+
+
+def test_saving_over_the_file_that_was_loaded(tmp_path: Path) -> None:
+    path = large(tmp_path)
+    data = path.with_suffix(".bin").read_bytes()
+    graph = Graph.load(path)
+    graph.rename({"y0": "other"})
+    for _ in range(2):
+        graph.save(path)
+        assert path.with_suffix(".bin").read_bytes() == data
+    assert (Graph.load(path)["w2"].value == 3).all()
+
+
+@pytest.mark.parametrize("how", ["replaced", "refused", "without"])
+def test_the_bytes_come_from_memory_where_the_file_system_cannot_copy(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = large(tmp_path)
+    data = path.with_suffix(".bin").read_bytes()
+    graph = Graph.load(path)
+    if how == "replaced":
+        other = tmp_path / "other"
+        other.write_bytes(bytes(len(data)))
+        other.replace(path.with_suffix(".bin"))
+    elif how == "refused":
+
+        def refuses(*arguments: int) -> int:
+            raise OSError("not here")
+
+        monkeypatch.setattr(os, "copy_file_range", refuses, raising=False)
+    else:
+        monkeypatch.delattr(os, "copy_file_range", raising=False)
+    graph.save(tmp_path / "out.xml")
+    assert (tmp_path / "out.bin").read_bytes() == data
+
+
+@pytest.mark.parametrize("model", ["encoder", "recurrent", "detector", "compressed"])
+def test_what_openvino_writes_of_a_graph_is_what_it_reads(model: str, tmp_path: Path) -> None:
+    graph = Graph.load(EXAMPLES / f"{model}.xml")
+    graph.save(tmp_path / "ours.xml")
+    ov.save_model(ov.Core().read_model(tmp_path / "ours.xml"), tmp_path / "theirs.xml", False)
+    theirs = Graph.load(tmp_path / "theirs.xml")
+    assert [str(each) for each in theirs.inputs] == [str(each) for each in graph.inputs]
+    assert [str(each) for each in theirs.outputs] == [str(each) for each in graph.outputs]
+    assert {layer.name for layer in theirs} == {layer.name for layer in graph}

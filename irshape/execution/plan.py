@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ..model.graph import Body, Layer
@@ -49,9 +50,38 @@ def plan(body: Body) -> Plan:
         raise ExecutionError("the layer lies on a cycle", body.layers[min(wiring.cyclic)])
     kinds = [_kind(layer) for layer in body.layers]
     rows = [tuple(source for source in sources if source is not None) for sources in wiring.sources]
+    return _planned(body, wiring.order, kinds, rows)
+
+
+def without(body: Body, whole: Plan, settled: Collection[int], kept: Collection[int]) -> Plan:
+    """The plan of a body in which the outputs of the layers `kept` are there like constants.
+
+    settled: the layers that nothing needs but each other and the results; those on which only what
+    is kept depends are left out.
+    """
+    needed: set[int] = set()
+    steps = []
+    for step in reversed(whole.steps):
+        if step.position in kept or (step.position in settled and step.position not in needed):
+            continue
+        needed.update(producer for producer, _ in step.sources)
+        steps.append(step)
+    kinds = [_kind(layer) for layer in body.layers]
+    for position in kept:
+        kinds[position] = CONSTANT
+    rows: list[tuple[tuple[int, int], ...]] = [()] * len(kinds)
+    for step in steps:
+        rows[step.position] = step.sources
+    order = [step.position for step in reversed(steps)]
+    return _planned(body, order, kinds, rows)
+
+
+def _planned(
+    body: Body, order: Sequence[int], kinds: list[int], rows: list[tuple[tuple[int, int], ...]]
+) -> Plan:
     wanted: dict[int, set[int]] = {}
     last_use: dict[int, int] = {}
-    for position in wiring.order:
+    for position in order:
         for producer, port in rows[position]:
             wanted.setdefault(producer, set()).add(port)
             last_use[producer] = position
@@ -70,7 +100,7 @@ def plan(body: Body) -> Plan:
                 for port in range(max(len(body.layers[position].outputs), 1))
             ),
         )
-        for position in wiring.order
+        for position in order
     ]
     return Plan(
         steps,

@@ -29,10 +29,11 @@ from ..spelling import counted
 from ..types import ElementType, PartialShape
 from .constants import Constants, Rounding
 from .errors import ExecutionError
-from .memory import default_max_memory, least_bytes, peak_memory
+from .memory import default_max_memory, keep_freed_memory, least_bytes, peak_memory
 from .plan import COMPUTED, CONSTANT, PARAMETER, RESULT, Plan, Step, plan
 from .refusals import message, origin, shapes, valued_inputs
 from .reuse import spare
+from .settled import Prepared, Recorder, frontier, settled_layers
 from .sizes import Fitter
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -42,6 +43,13 @@ Observer = Callable[[Layer, tuple[Array, ...], tuple[Array, ...]], None]
 
 MAX_ITERATIONS = 1_000_000
 """How often the body of one layer runs in one inference, unless the session says otherwise."""
+
+_KEPT_SHARE = 4
+"""One part in so many of `max_memory` may hold what constants alone decide."""
+_KEPT_BYTES = 8 << 20
+"""So much may hold what the shapes of one set of inputs decide."""
+
+keep_freed_memory()
 
 
 class _Refused(ExecutionError):
@@ -124,6 +132,9 @@ class Session:
         self._known: frozenset[Layer] = frozenset()
         self._largest: tuple[tuple[int, ...], ...] | None = None
         self._peak = 0
+        self._seen: set[tuple[tuple[int, ...], ...]] = set()
+        self._settled: dict[int, tuple[Array, ...]] | None = None
+        self._prepared: dict[tuple[tuple[int, ...], ...] | None, Prepared] = {}
 
     def _notice_changes(self) -> None:
         """Forgets what was worked out if the model has changed since."""
@@ -162,7 +173,9 @@ class Session:
         """Sets `max_memory`; sizes that were found to fit are looked at again if there is less."""
         limit = default_max_memory() if max_memory is None else max_memory
         if limit < self.max_memory:
-            self._fitted.clear()
+            self._forget_sizes()
+            self._settled = None
+            self._prepared.clear()
             self._largest = None
         self.max_memory = limit
 
@@ -200,9 +213,10 @@ class Session:
         self._run = _Run(self.state, observe if inside else None, self._known)
         before = dict(self.state)
         try:
-            results = self.run_body(
-                self.model.net, fed, note if outputs == "all" or observe is not None else None
-            )
+            if outputs == "all" or observe is not None:
+                results = self.run_body(self.model.net, fed, note)
+            else:
+                results = self._run_net(fed)
         except BaseException as problem:
             self.state.clear()
             self.state.update(before)
@@ -314,7 +328,7 @@ class Session:
         if len(self._fitted) >= 4 and near and self._peak * 8 <= self.max_memory:
             return
         if len(self._fitted) >= 16:
-            self._fitted.clear()
+            self._forget_sizes()
             self._fitter = Fitter(self.model)
         result = self._fitter.infer(sizes)
         refusal = self._fitter.refusal(sizes, result)
@@ -336,6 +350,13 @@ class Session:
             if all(tensor.shape.is_static for tensor in tensors)
         )
 
+    def _forget_sizes(self) -> None:
+        self._fitted.clear()
+        self._seen.clear()
+        self._prepared = {
+            sizes: prepared for sizes, prepared in self._prepared.items() if sizes is None
+        }
+
     def _too_much(self, size: int) -> str:
         allowed = written_size(self.max_memory)
         return f"{written_size(size)}, more than the {allowed} allowed (--max-memory)"
@@ -353,13 +374,78 @@ class Session:
         if total > self.max_memory:
             raise ExecutionError(f"its outputs would take {self._too_much(total)}", layer)
 
-    def run_body(
-        self, body: Body, parameters: Mapping[str, Array], note: Observer | None = None
+    def _run_net(self, fed: dict[str, Array]) -> dict[str, Array]:
+        """Runs the net without an observer; what is the same in every run is computed once.
+
+        The first run leaves everything as it is. The second keeps what constants decide, and the
+        second with inputs of the same shapes what these decide.
+        """
+        net = self.model.net
+        if self._replaced or self.rounding is not None:
+            return self.run_body(net, fed)
+        sizes = tuple(array.shape for array in fed.values())
+        prepared = self._prepared.get(sizes)
+        if prepared is not None:
+            return self.run_body(net, fed, prepared=prepared)
+        again = sizes in self._seen and sizes in self._fitted
+        if not self._seen or (self._settled is not None and not again):
+            results = self.run_body(net, fed, prepared=self._prepared.get(None))
+        else:
+            results = self._recorded(fed, sizes if again else None)
+        self._seen.add(sizes)
+        return results
+
+    def _recorded(
+        self, fed: dict[str, Array], sizes: tuple[tuple[int, ...], ...] | None
     ) -> dict[str, Array]:
-        """Runs a body; the arrays of its Results by layer id."""
-        plan = self._plan(body)
+        """A run that keeps what constants decide, and with `sizes` what these decide."""
+        net = self.model.net
+        plan = self._plan(net)
+        always = settled_layers(net, plan, self._repeatable, ())
+        settled = settled_layers(net, plan, self._repeatable, self._known) if sizes else always
+        recorder = Recorder(net, (), 0)
+        if self._settled is None:
+            limit = min(self.max_memory // _KEPT_SHARE, max(self.max_memory - self._peak, 0))
+            recorder = Recorder(net, frontier(plan, always), limit)
+        else:
+            recorder.outputs = self._settled
+        of_sizes = Recorder(net, frontier(plan, settled) - frontier(plan, always), _KEPT_BYTES)
+
+        def note(layer: Layer, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
+            recorder.note(layer, inputs, outputs)
+            of_sizes.note(layer, inputs, outputs)
+
+        results = self.run_body(net, fed, note if recorder.waits or of_sizes.waits else None)
+        self._settled = recorder.outputs
+        tensors = self._with_constants(net, plan)
+        self._prepared[None] = Prepared(net, plan, always, tensors, self._settled)
+        if sizes:
+            outputs = {**of_sizes.outputs, **self._settled}
+            self._prepared[sizes] = Prepared(net, plan, settled, tensors, outputs)
+        return results
+
+    def _repeatable(self, layer: Layer) -> bool:
+        """Whether a layer computes the same from the same inputs."""
+        declared = self.declarations.of(layer)
+        if isinstance(declared, UnknownOperation):
+            return False
+        operation = declared[0]
+        return not (operation.keeps_state or operation.has_bodies or operation in self.kernels)
+
+    def run_body(
+        self,
+        body: Body,
+        parameters: Mapping[str, Array],
+        note: Observer | None = None,
+        *,
+        prepared: Prepared | None = None,
+    ) -> dict[str, Array]:
+        """Runs a body; the arrays of its Results by layer id. prepared: a part of its plan."""
+        plan = self._plan(body) if prepared is None else prepared.plan
         layers = body.layers
-        if note is None:
+        if prepared is not None:
+            tensors, steps = prepared.tensors.copy(), plan.computed
+        elif note is None:
             # nobody looks at constants as they come: they are there from the beginning, and stay
             tensors, steps = self._with_constants(body, plan), plan.computed
         else:

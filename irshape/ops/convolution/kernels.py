@@ -1,7 +1,9 @@
 """Convolution in NumPy.
 
 Patches become columns, and one matrix product computes each group. Where the groups are single
-channels, a sum over the positions of the kernel is faster.
+channels, a sum over the positions of the kernel is faster: with the channels as the last axis in
+memory, one `einsum` multiplies and adds whole rows. Its result keeps this order in memory, as a
+view of shape `[N, C, …]`, and so does that of a convolution with a kernel of one position.
 """
 
 from __future__ import annotations
@@ -17,6 +19,9 @@ from ..windows import Frame, along_last, padded, sliding
 MAX_COLUMNS: Final = 1 << 22
 """The most elements of patches that are laid out as columns at a time."""
 
+_WIDE: Final = 512
+"""From this many channels on, those of one pixel are a row that is long enough."""
+
 _FEW_STEPS: Final = 256
 """Up to this many steps, the samples of a batch share one matrix product."""
 
@@ -31,14 +36,38 @@ def convolved(data: Array, filters: Array, frame: Frame) -> Array:
     steps = frame.steps(sizes)
     if not all(steps) or not batch * groups * outputs * filters.size:
         return np.zeros((batch, groups * outputs, *steps), data.dtype)
-    area = padded(widened(data), frame.pads_begin, frame.pads_end)
-    filters = widened(filters)
-    area = np.ascontiguousarray(area).reshape(batch, groups, inputs, *area.shape[2:])
+    numbers, filters = widened(data), widened(filters)
     if inputs == 1 and groups > 1:
-        result = _by_position(area[:, :, 0], filters[:, :, 0], frame, steps)
+        result = _by_channel(numbers, filters[:, :, 0], frame, steps)
+    elif groups == 1 and _pointwise(frame) and _channels_last(numbers):
+        result = _by_pixel(numbers, filters.reshape(outputs, inputs))
     else:
+        area = padded(numbers, frame.pads_begin, frame.pads_end)
+        area = np.ascontiguousarray(area).reshape(batch, groups, inputs, *area.shape[2:])
         result = _by_columns(area, filters.reshape(groups, outputs, -1), frame, steps)
     return narrowed(result.reshape(batch, groups * outputs, *steps), data)
+
+
+def _pointwise(frame: Frame) -> bool:
+    """Whether each step sees one pixel of its own."""
+    return (
+        all(k == 1 for k in frame.kernel)
+        and all(s == 1 for s in frame.strides)
+        and not any(frame.pads_begin)
+        and not any(frame.pads_end)
+    )
+
+
+def _channels_last(data: Array) -> bool:
+    """Whether `data` `[N, C, *sizes]` lies in memory as `[N, *sizes, C]`."""
+    return not data.flags.c_contiguous and np.moveaxis(data, 1, -1).flags.c_contiguous
+
+
+def _by_pixel(data: Array, matrix: Array) -> Array:
+    """The channels of each pixel of `data`, the last axis in memory, times `matrix` `[O, C]`."""
+    pixels = np.moveaxis(data, 1, -1)
+    result = np.matmul(pixels.reshape(-1, pixels.shape[-1]), matrix.T)
+    return np.moveaxis(result.reshape(*pixels.shape[:-1], matrix.shape[0]), -1, 1)
 
 
 def _by_columns(area: Array, matrices: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
@@ -103,33 +132,40 @@ def _columns(patches: Array, shape: tuple[int, ...]) -> Array:
     return columns.reshape(shape)
 
 
-def _by_position(area: Array, filters: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
-    """Each channel of `area` `[N, G, *padded]` with its own filters of `filters` `[G, O, *kernel]`.
+def _by_channel(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...]) -> Array:
+    """Each channel of `data` `[N, G, *sizes]` with its own filters of `filters` `[G, O, *kernel]`.
 
-    The result is `[N, G, O, *steps]`. A few channels are computed at a time, so that they stay in
-    the processor's cache.
+    The result is `[N, G·O, *steps]`, in memory `[N, *steps, G·O]`.
     """
-    batch, groups = area.shape[:2]
-    outputs = filters.shape[1]
-    result = np.empty((batch, groups, outputs, *steps), area.dtype)
-    patches = sliding(area, frame, steps)
-    cached = max((1 << 16) // max(prod(steps) * outputs, 1), 1)
-    whole = (slice(None),) * len(steps)
-    for sample in range(batch):
-        for start in range(0, groups, cached):
-            part = slice(start, start + cached)
-            total = result[sample, part]
-            product = np.empty_like(total)
-            for index, at in enumerate(np.ndindex(*frame.kernel)):
-                weights = filters[(part, slice(None), *at)].reshape(-1, outputs, *(1,) * len(steps))
-                np.multiply(
-                    patches[(sample, part, *at, *whole)][:, None],
-                    weights,
-                    out=product if index else total,
-                )
-                if index:
-                    total += product
-    return result
+    groups, outputs = filters.shape[:2]
+    axes = len(steps)
+    weights = np.ascontiguousarray(
+        np.moveaxis(filters.reshape(groups * outputs, *frame.kernel), 0, -1)
+    )
+    pixels = np.moveaxis(data, 1, -1)
+    if outputs > 1:
+        pixels = np.repeat(pixels, outputs, axis=-1)
+    area = padded(pixels, (*frame.pads_begin, 0), (*frame.pads_end, 0))
+    area = np.ascontiguousarray(area)
+    # views of the channels at each position of the kernel, at each step
+    one_more = Frame(*((*sizes, pad) for sizes, pad in zip(frame, (1, 1, 1, 0, 0), strict=True)))
+    channels = groups * outputs
+    patches = sliding(area, one_more, (*steps, channels)).squeeze(1 + axes)
+    kernel, places = list(range(1, 1 + axes)), list(range(1 + axes, 1 + 2 * axes))
+    if frame.strides[-1] == 1 and channels < _WIDE:
+        # the pixels of a row lie one after the other: longer rows, with the weights repeated
+        width = steps[-1] * channels
+        patches = np.lib.stride_tricks.as_strided(
+            patches, (*patches.shape[:-2], width), (*patches.strides[:-2], patches.strides[-1])
+        )
+        weights = np.tile(weights, steps[-1])
+        places.pop()
+    last = 1 + 2 * axes
+    total = np.einsum(
+        patches, [0, *kernel, *places, last], weights, [*kernel, last], [0, *places, last]
+    )
+    total = np.ascontiguousarray(total).reshape(data.shape[0], *steps, channels)
+    return np.moveaxis(total, -1, 1)
 
 
 def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) -> Array:

@@ -1,0 +1,103 @@
+"""Layers whose outputs are the same in every run of a session, and need computing only once.
+
+Those that nothing but constants lead to, such as the decompression of weights; and among runs with
+inputs of the same shapes, those that nothing but such shapes and constants lead to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..model.graph import Body, Layer
+from .plan import COMPUTED, Plan, without
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+_RANDOM = ("randomuniform", "multinomial")
+
+
+def settled_layers(
+    body: Body, plan: Plan, repeatable: Callable[[Layer], bool], known: Collection[Layer]
+) -> set[int]:
+    """The positions of the layers that the constants decide, and the shapes of the layers `known`.
+
+    repeatable: whether a layer computes the same from the same inputs.
+    """
+    layers = body.layers
+    settled: set[int] = set()
+    for step in plan.steps:
+        if step.kind != COMPUTED or not step.sources:
+            continue
+        layer = layers[step.position]
+        if layer.folded_type in _RANDOM or not repeatable(layer):
+            continue
+        of_shape = layer.folded_type == "shapeof"
+        if all(
+            producer in settled
+            or layers[producer].is_constant
+            or (of_shape and layers[producer] in known)
+            for producer, _ in step.sources
+        ):
+            settled.add(step.position)
+    return settled
+
+
+def frontier(plan: Plan, settled: Collection[int]) -> set[int]:
+    """Those of the settled layers whose outputs other layers take."""
+    return {
+        producer
+        for step in plan.steps
+        if step.position not in settled
+        for producer, _ in step.sources
+        if producer in settled
+    }
+
+
+class Recorder:
+    """Keeps the outputs of some layers as they are computed, up to a number of bytes."""
+
+    def __init__(self, body: Body, positions: Collection[int], limit: int) -> None:
+        self._wanted = {body.layers[position]: position for position in positions}
+        self._room = limit
+        self.outputs: dict[int, tuple[Array, ...]] = {}
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is anything to keep."""
+        return bool(self._wanted)
+
+    def note(self, layer: Layer, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
+        """An observer of a run."""
+        position = self._wanted.get(layer)
+        if position is None:
+            return
+        size = sum(array.nbytes for array in outputs)
+        if size > self._room:
+            return
+        self._room -= size
+        for array in outputs:
+            array.flags.writeable = False  # an output of the model may be a view of it
+        self.outputs[position] = outputs
+
+
+class Prepared:
+    """A plan without the layers whose outputs are kept, and the tensors that it starts with."""
+
+    __slots__ = ("bytes", "plan", "tensors")
+
+    def __init__(
+        self,
+        body: Body,
+        plan: Plan,
+        settled: Collection[int],
+        tensors: list[tuple[Array, ...]],
+        outputs: Mapping[int, tuple[Array, ...]],
+    ) -> None:
+        self.plan = without(body, plan, settled, outputs)
+        self.tensors = tensors.copy()
+        for position, arrays in outputs.items():
+            self.tensors[position] = arrays
+        self.bytes = sum(array.nbytes for arrays in outputs.values() for array in arrays)

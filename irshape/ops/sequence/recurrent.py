@@ -169,7 +169,10 @@ class Recurrent(Operation):
         """The result of the activation function at that position of `activations`."""
         name = self.activations[index].lower()
         if name == "sigmoid":
-            return np.asarray(1 / (1 + np.exp(-gate)))
+            result = np.negative(gate)
+            np.exp(result, out=result)
+            result += 1
+            return np.reciprocal(result, out=result)
         if name == "tanh":
             return np.tanh(gate)
         if name == "relu":
@@ -273,10 +276,18 @@ class LongShortTermStep(Recurrent):
     ) -> list[Array]:
         hidden, cell = states
         size = hidden.shape[-1]
-        gates = self.clipped(projected + hidden @ recurrence.T + bias)
-        forget, enter = np.split(self.activate(0, gates[:, : 2 * size]), 2, axis=1)
-        cell = forget * cell + enter * self.activate(1, gates[:, 2 * size : 3 * size])
-        return [self.activate(0, gates[:, 3 * size :]) * self.activate(2, cell), cell]
+        gates = hidden @ recurrence.T
+        gates += projected
+        gates += bias
+        gates = self.clipped(gates)
+        entering = self.activate(0, gates[:, : 2 * size])
+        new = entering[:, :size] * cell
+        candidate = self.activate(1, gates[:, 2 * size : 3 * size])
+        candidate *= entering[:, size:]
+        new += candidate
+        leaving = self.activate(0, gates[:, 3 * size :])
+        leaving *= self.activate(2, new)
+        return [leaving, new]
 
 
 class RNNCell(Cell, PlainStep):

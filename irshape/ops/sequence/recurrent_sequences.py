@@ -111,6 +111,11 @@ class Recurrence(Recurrent):
         batch, time = data.shape[:2]
         projected = data @ weights.T
         outputs = np.zeros((batch, time, states[0].shape[-1]), data.dtype)
+        if bool((lengths == time).all()):
+            for place in reversed(range(time)) if backward else range(time):
+                states = self.step(projected[:, place], states, recurrence, bias)
+                outputs[:, place] = states[0]
+            return [outputs, *states]
         for moment in range(int(lengths.max(initial=0))):
             active = np.flatnonzero(moment < lengths)
             places = lengths[active] - 1 - moment if backward else np.full(len(active), moment)

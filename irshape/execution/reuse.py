@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.blockwise import is_dense
+
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _REUSED_FROM = 1 << 16
@@ -46,7 +48,7 @@ def spare(inputs: tuple[Array, ...]) -> Array | None:
             not isinstance(owner, np.ndarray)
             or not owner.flags.owndata
             or owner.size != array.size
-            or not array.flags.c_contiguous
+            or not is_dense(array)
         ):
             continue
         if all(

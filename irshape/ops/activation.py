@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from ..faults import Fault, fault, require
 from ..rule_ids import INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES, OPERATION_CONSTRAINT
 from .axes import normalized_axis
+from .blockwise import each, in_blocks
 from .conversion import plain
 from .declaration import ANY, NUMERIC_OR_BOOLEAN, Operation, attribute, operand
 from .elementwise import FLOATING, Unary, UnaryWithValue, common_type, computed
-from .error_function import erf
+from .error_function import gelu
 from .kinds import FLOAT, INT, Choice
 from .lazy import Array, np
 from .tensors import Number, Tensor
@@ -259,10 +260,20 @@ class Sigmoid(Unary):
 
 
 def sigmoid(data: Array, out: Array | None = None) -> Array:
-    result = np.negative(data, out=out)
-    np.exp(result, out=result)
-    result += 1
-    return np.reciprocal(result, out=result)
+    return each(_sigmoid, data, out)
+
+
+def _sigmoid(data: Array, out: Array) -> None:
+    np.negative(data, out=out)
+    np.exp(out, out=out)
+    np.add(out, 1, out=out)
+    np.reciprocal(out, out=out)
+
+
+def _swish(data: Array, out: Array) -> None:
+    """`out` is not `data`."""
+    _sigmoid(data, out)
+    np.multiply(out, data, out=out)
 
 
 class Swish(Operation):
@@ -277,8 +288,10 @@ class Swish(Operation):
 
     def evaluate(self, data: Array, beta: Array | None) -> Array:
         numbers = np.atleast_1d(plain(data))
-        scaled = numbers if beta is None else numbers * plain(beta)
-        result = sigmoid(scaled, None if beta is None else scaled)
+        if beta is None:
+            return computed(each(_swish, numbers).reshape(data.shape), data)
+        scaled = numbers * plain(beta)
+        result = sigmoid(scaled, scaled)
         result *= numbers
         return computed(result.reshape(data.shape), data)
 
@@ -293,12 +306,7 @@ class Gelu_2(Unary):
     data = operand(FLOATING)
 
     def of(self, data: Array) -> Array:
-        result = np.ascontiguousarray(data * data.dtype.type(math.sqrt(0.5)))
-        erf(result, out=result)
-        result += 1
-        result *= data
-        result *= data.dtype.type(0.5)
-        return result
+        return gelu(data)
 
 
 class Gelu_7(Gelu_2):
@@ -310,16 +318,20 @@ class Gelu_7(Gelu_2):
     def of(self, data: Array) -> Array:
         if self.approximation_mode == "ERF":
             return super().of(data)
-        result = np.square(data)
-        result *= data.dtype.type(0.044715)
-        result += 1
-        result *= data
-        result *= data.dtype.type(math.sqrt(2 / math.pi))
-        np.tanh(result, out=result)
-        result += 1
-        result *= data
-        result *= data.dtype.type(0.5)
-        return result
+        return each(_gelu_by_tanh, data)
+
+
+def _gelu_by_tanh(data: Array, out: Array) -> None:
+    """`out` is not `data`."""
+    np.square(data, out=out)
+    out *= data.dtype.type(0.044715)
+    out += 1
+    out *= data
+    out *= data.dtype.type(math.sqrt(2 / math.pi))
+    np.tanh(out, out=out)
+    out += 1
+    out *= data
+    out *= data.dtype.type(0.5)
 
 
 class HSigmoid(Unary):
@@ -459,10 +471,22 @@ class SoftMax_1(NormalizedExponential):
         return super().infer(data)
 
     def of(self, data: Array, axis: int) -> Array:
-        result = _without_maximum(data, axis)
-        np.exp(result, out=result)
-        result /= np.sum(result, axis=axis, keepdims=True)
+        if axis != data.ndim - 1 or not data.flags.c_contiguous or not data.size:
+            return _softmax(data, np.empty_like(data), axis)
+        result = np.empty_like(data)
+        width = data.shape[-1]
+        rows, target = data.reshape(-1, width), result.reshape(-1, width)
+        in_blocks(
+            lambda start, stop: _softmax(rows[start:stop], target[start:stop], 1), len(rows), width
+        )
         return result
+
+
+def _softmax(data: Array, out: Array, axis: int) -> Array:
+    np.subtract(data, np.max(data, axis=axis, keepdims=True, initial=-np.inf), out=out)
+    np.exp(out, out=out)
+    out /= np.sum(out, axis=axis, keepdims=True)
+    return out
 
 
 class SoftMax_8(SoftMax_1):

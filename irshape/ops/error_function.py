@@ -6,8 +6,10 @@ Rational approximations fitted for this purpose, with their relative errors: erf
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
+from .blockwise import each
 from .lazy import Array, np
 
 _SINGLE_LIMIT = 4.0
@@ -55,23 +57,36 @@ _TAIL_Q = (
     0.638031387039026486, 0.155779716054645604, 0.0237352621277921159, 0.00178871914635114736,
 )  # fmt: skip
 
-_BLOCK = 1 << 14
-"""So many elements at a time, so that what lies between stays in the cache."""
-
 
 def erf(data: Array, out: Array | None = None) -> Array:
-    """The error function of an array of f32 or f64, in its type. out: a contiguous array for it,
-    which may be `data`.
+    """The error function of an array of f32 or f64, in its type. out: an array for it, which may
+    be `data`.
     """
-    return _by_blocks(_erf_single if data.dtype == np.float32 else _erf_double, data, out)
+    return _by_blocks(_erf_of(data), data, out)
+
+
+def gelu(data: Array) -> Array:
+    """`x * Φ(x)` with the distribution function of the normal distribution."""
+    function, kind = _erf_of(data), data.dtype.type
+
+    def of(block: Array, out: Array) -> None:
+        result = function(block * kind(math.sqrt(0.5)))
+        result += 1
+        result *= block
+        np.multiply(result, kind(0.5), out=out)
+
+    return each(of, data)
+
+
+def _erf_of(data: Array) -> Callable[[Array], Array]:
+    return _erf_single if data.dtype == np.float32 else _erf_double
 
 
 def _by_blocks(function: Callable[[Array], Array], data: Array, out: Array | None = None) -> Array:
-    flat = np.ascontiguousarray(data).reshape(-1)
-    result = np.empty_like(flat) if out is None else out.reshape(-1)
-    for start in range(0, flat.size, _BLOCK):
-        result[start : start + _BLOCK] = function(flat[start : start + _BLOCK])
-    return result.reshape(data.shape)
+    def of(block: Array, result: Array) -> None:
+        result[...] = function(block)
+
+    return each(of, data, out)
 
 
 def _erf_single(data: Array) -> Array:

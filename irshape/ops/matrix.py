@@ -11,6 +11,7 @@ from ..faults import Violation, require
 from ..rule_ids import ATTRIBUTE_VALUE, INPUT_COUNT, INPUT_ELEMENT_TYPE, INPUT_RANK, INPUT_SHAPES
 from ..types import DYNAMIC, DYNAMIC_SHAPE, DYNAMIC_TYPE, ONE, Dimension, ElementType, PartialShape
 from .accumulation import narrowed, widened
+from .blockwise import in_blocks
 from .conversion import plain
 from .declaration import (
     ANY,
@@ -631,16 +632,46 @@ class ScaledDotProductAttention(Operation):
             else plain(attention_mask)
         )
         sinks = None if sink is None else plain(sink)
+        result = self.by_parts(numbers, factor, keys, values, mask, sinks)
+        return computed(result, query)
+
+    def by_parts(
+        self,
+        query: Array,
+        factor: Array,
+        keys: Array,
+        values: Array,
+        mask: Array | None,
+        sinks: Array | None,
+    ) -> Array:
+        """The result for queries that are not scaled yet, with `MAX_SCORES` at a time.
+
+        Heads are computed one after the other, and of one head some queries.
+        """
         length = query.shape[-2]
-        row = max(
-            math.prod(np.broadcast_shapes(query.shape[:-2], key.shape[:-2])) * keys.shape[-1], 1
-        )
+        batch = np.broadcast_shapes(query.shape[:-2], keys.shape[:-2])
+        row = max(math.prod(batch) * keys.shape[-1], 1)
         some = max(MAX_SCORES // row, 16)
         if length <= some:
-            return computed(self.attended(numbers * factor, keys, values, mask, sinks, 0), query)
-        result = [
+            return self.attended(query * factor, keys, values, mask, sinks, 0)
+        axis = next((axis for axis, size in enumerate(batch) if size > 1), None)
+        if axis is not None:
+            end = axis - len(batch) - 2
+            parts = [
+                self.by_parts(
+                    _of_batch(query, end, index),
+                    factor,
+                    _of_batch(keys, end, index),
+                    _of_batch(values, end, index),
+                    None if mask is None else _of_batch(mask, end, index),
+                    None if sinks is None else _of_batch(sinks, end, index),
+                )
+                for index in range(batch[axis])
+            ]
+            return np.concatenate(parts, axis=end)
+        parts = [
             self.attended(
-                numbers[..., start : start + some, :] * factor,
+                query[..., start : start + some, :] * factor,
                 keys,
                 values,
                 _rows(mask, length, start, some),
@@ -649,7 +680,7 @@ class ScaledDotProductAttention(Operation):
             )
             for start in range(0, length, some)
         ]
-        return computed(np.concatenate(result, axis=-2), query)
+        return np.concatenate(parts, axis=-2)
 
     def source_of_nan(self, *arrays: Array | None) -> str | None:
         mask = arrays[3] if len(arrays) > 3 else None
@@ -678,17 +709,14 @@ class ScaledDotProductAttention(Operation):
         elif mask is not None:
             same = np.broadcast_shapes(scores.shape, mask.shape) == scores.shape
             scores = np.add(scores, mask, out=scores if same else None)
-        top = scores.max(axis=-1, keepdims=True, initial=-np.inf)
-        if sink is not None:
-            top = np.maximum(top, sink)
+        if sink is None:
+            weights, total = scores, _exponentials(scores)
+        else:
+            top = np.maximum(scores.max(axis=-1, keepdims=True, initial=-np.inf), sink)
             same = top.shape[:-1] == scores.shape[:-1]
             scores = np.subtract(scores, top, out=scores if same else None)
-        else:
-            scores -= top
-        weights = np.exp(scores, out=scores)
-        total = weights.sum(axis=-1, keepdims=True)
-        if sink is not None:
-            total = total + np.exp(sink - top)
+            weights = np.exp(scores, out=scores)
+            total = weights.sum(axis=-1, keepdims=True) + np.exp(sink - top)
         result = np.asarray(np.matmul(weights, values))
         if not weights.shape[-1]:
             return result  # zeros, as a sum of nothing
@@ -697,6 +725,31 @@ class ScaledDotProductAttention(Operation):
             if total.shape[:-1] == result.shape[:-1]
             else result / total
         )
+
+
+def _exponentials(scores: Array) -> Array:
+    """Overwrites each row of scores with exp of its distance to its maximum; returns the sums."""
+    width = scores.shape[-1]
+    rows = np.ascontiguousarray(scores).reshape(math.prod(scores.shape[:-1]), width)
+    totals = np.empty((len(rows), 1), scores.dtype)
+
+    def exponentials(start: int, stop: int) -> None:
+        part = rows[start:stop]
+        part -= part.max(axis=1, keepdims=True, initial=-np.inf)
+        np.exp(part, out=part)
+        np.sum(part, axis=1, keepdims=True, out=totals[start:stop])
+
+    in_blocks(exponentials, len(rows), width)
+    if not np.may_share_memory(rows, scores):
+        np.copyto(scores, rows.reshape(scores.shape))
+    return totals.reshape(*scores.shape[:-1], 1)
+
+
+def _of_batch(array: Array, axis: int, index: int) -> Array:
+    """The part of an input that belongs to one position of an axis, counted from the end."""
+    if array.ndim < -axis or array.shape[axis] == 1:
+        return array
+    return array[(slice(None),) * (array.ndim + axis) + (slice(index, index + 1),)]
 
 
 def _rows(array: Array | None, length: int, start: int, count: int) -> Array | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -9,6 +10,7 @@ from ..faults import Fault, Violation, require
 from ..rule_ids import INPUT_RANK, INPUT_SHAPES
 from ..types import PartialShape
 from .axes import duplicate_axes, normalized_axis
+from .blockwise import in_blocks
 from .conversion import plain
 from .declaration import (
     INTEGER,
@@ -47,12 +49,29 @@ def standardized(
     """Numbers less their mean along axes, and with `scale` divided by their standard deviation;
     `inside`: `eps` is added to the variance, else to its root.
     """
-    centred = numbers - mean(numbers, axes)
+    result, lead = np.empty_like(numbers), numbers.ndim - len(axes)
+    if axes != tuple(range(lead, numbers.ndim)) or not numbers.flags.c_contiguous or not lead:
+        _standardize(numbers, axes, eps, result, inside=inside, scale=scale)
+        return result
+    shape = (math.prod(numbers.shape[:lead]), math.prod(numbers.shape[lead:]))
+    rows, target = numbers.reshape(shape), result.reshape(shape)
+
+    def of(start: int, stop: int) -> None:
+        part = rows[start:stop], (1,), eps, target[start:stop]
+        _standardize(*part, inside=inside, scale=scale)
+
+    in_blocks(of, *shape)
+    return result
+
+
+def _standardize(
+    numbers: Array, axes: tuple[int, ...], eps: float, out: Array, *, inside: bool, scale: bool
+) -> None:
+    np.subtract(numbers, mean(numbers, axes), out=out)
     if not scale:
-        return centred
-    variance, small = mean(np.square(centred), axes), numbers.dtype.type(eps)
-    centred /= np.sqrt(variance + small) if inside else np.sqrt(variance) + small
-    return centred
+        return
+    variance, small = mean(np.square(out), axes), numbers.dtype.type(eps)
+    out /= np.sqrt(variance + small) if inside else np.sqrt(variance) + small
 
 
 def counted_axes(axes: Array, rank: int) -> tuple[int, ...]:

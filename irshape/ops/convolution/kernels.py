@@ -13,6 +13,7 @@ from math import prod
 from typing import Final
 
 from ..accumulation import narrowed, widened
+from ..blockwise import in_threads
 from ..lazy import Array, np
 from ..windows import Frame, along_last, padded, sliding
 
@@ -21,6 +22,9 @@ MAX_COLUMNS: Final = 1 << 22
 
 _WIDE: Final = 512
 """From this many channels on, those of one pixel are a row that is long enough."""
+
+_FAST: Final = 2
+"""So many products of a row take the time of one element of another function."""
 
 _FEW_STEPS: Final = 256
 """Up to this many steps, the samples of a batch share one matrix product."""
@@ -161,11 +165,24 @@ def _by_channel(data: Array, filters: Array, frame: Frame, steps: tuple[int, ...
         weights = np.tile(weights, steps[-1])
         places.pop()
     last = 1 + 2 * axes
-    total = np.einsum(
-        patches, [0, *kernel, *places, last], weights, [*kernel, last], [0, *places, last]
-    )
-    total = np.ascontiguousarray(total).reshape(data.shape[0], *steps, channels)
-    return np.moveaxis(total, -1, 1)
+    result = np.empty((data.shape[0], *steps, channels), data.dtype)
+    total = result.reshape(data.shape[0], *patches.shape[1 + axes :])
+
+    def rows(start: int, stop: int) -> None:
+        np.einsum(
+            patches[(slice(None),) * (1 + axes) + (slice(start, stop),)],
+            [0, *kernel, *places, last],
+            weights,
+            [*kernel, last],
+            [0, *places, last],
+            out=total[:, start:stop],
+        )
+
+    if places:
+        in_threads(rows, steps[0], result.size * filters[0, 0].size // _FAST)
+    else:  # a row is all that there is
+        np.einsum(patches, [0, *kernel, last], weights, [*kernel, last], [0, last], out=total)
+    return np.moveaxis(result, -1, 1)
 
 
 def spread(data: Array, filters: Array, frame: Frame, sizes: tuple[int, ...]) -> Array:

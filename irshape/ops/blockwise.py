@@ -1,0 +1,107 @@
+"""Work on large arrays a block at a time, and in several threads.
+
+What lies between the steps of a computation then stays in the processor's cache. NumPy lets go of
+the interpreter while it computes, so that threads run at the same time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Final
+
+from .lazy import Array, np
+
+BLOCK: Final = 1 << 15
+"""The elements of a block."""
+
+PARALLEL_FROM: Final = 1 << 18
+"""From so many elements on, starting other threads pays."""
+
+Work = Callable[[int, int], None]
+"""`work(start, stop)` computes a part of a range."""
+
+
+def thread_count() -> int:
+    """How many threads compute at the same time: as for BLAS, `OMP_NUM_THREADS` or all cores."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    if asked.isdecimal() and int(asked) > 0:
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _pool(process: int, threads: int) -> ThreadPoolExecutor:
+    """The threads of a process; those of another process are not there after a fork."""
+    return ThreadPoolExecutor(threads, "irshape")
+
+
+def in_threads(work: Work, length: int, size: int) -> None:
+    """Calls `work` for parts of `range(length)`; in several threads where `size` is large.
+
+    size: the elements that the whole range stands for, more where each takes longer.
+    """
+    threads = min(thread_count(), length) if size >= PARALLEL_FROM else 1
+    if threads <= 1:
+        work(0, length)
+        return
+
+    def part(number: int) -> None:
+        with np.errstate(all="ignore"):  # holds for one thread
+            work(length * number // threads, length * (number + 1) // threads)
+
+    pool = _pool(os.getpid(), threads - 1)
+    others = [pool.submit(part, number) for number in range(1, threads)]
+    try:
+        part(0)
+    finally:
+        for other in others:
+            other.result()
+
+
+def in_blocks(work: Work, length: int, width: int = 1) -> None:
+    """Calls `work` for parts of `range(length)` that have about `BLOCK` elements, `width` each."""
+    count = max(BLOCK // max(width, 1), 1)
+
+    def blocks(start: int, stop: int) -> None:
+        for first in range(start, stop, count):
+            work(first, min(first + count, stop))
+
+    in_threads(blocks, length, length * width)
+
+
+def is_dense(array: Array) -> bool:
+    """Whether the elements lie side by side in memory, in whatever order of the axes."""
+    if array.flags.c_contiguous:
+        return True
+    expected = array.itemsize
+    for stride, size in sorted(zip(array.strides, array.shape, strict=True)):
+        if size != 1:
+            if stride != expected:
+                return False
+            expected *= size
+    return True
+
+
+def each(function: Callable[[Array, Array], None], data: Array, out: Array | None = None) -> Array:
+    """An elementwise function of an array, with the order that its axes have in memory.
+
+    function: takes a block and an array for its result, which may be the same one.
+    """
+    if not is_dense(data):
+        data = np.ascontiguousarray(data)
+    result = np.empty_like(data) if out is None or out.strides != data.strides else out
+    order = sorted(range(data.ndim), key=data.strides.__getitem__, reverse=True)
+    source, target = (array.transpose(order).reshape(-1) for array in (data, result))
+    if result.strides != data.strides or not np.may_share_memory(target, result):
+        source, target = data.reshape(-1), np.empty(data.size, data.dtype)
+        result = target.reshape(data.shape)
+    in_blocks(lambda start, stop: function(source[start:stop], target[start:stop]), data.size)
+    if out is not None and result is not out:
+        np.copyto(out, result)
+        return out
+    return result

@@ -476,9 +476,11 @@ class SoftMax_1(NormalizedExponential):
         result = np.empty_like(data)
         width = data.shape[-1]
         rows, target = data.reshape(-1, width), result.reshape(-1, width)
-        in_blocks(
-            lambda start, stop: _softmax(rows[start:stop], target[start:stop], 1), len(rows), width
-        )
+
+        def of(start: int, stop: int) -> None:
+            _softmax(rows[start:stop], target[start:stop], 1)
+
+        in_blocks(of, len(rows), width)
         return result
 
 

@@ -33,7 +33,7 @@ from .memory import default_max_memory, keep_freed_memory, least_bytes, peak_mem
 from .plan import COMPUTED, CONSTANT, PARAMETER, RESULT, Plan, Step, plan
 from .refusals import message, origin, shapes, valued_inputs
 from .reuse import spare
-from .settled import Prepared, Recorder, frontier, settled_layers
+from .settled import Prepared, Recorder, arranged, frontier, settled_layers
 from .sizes import Fitter
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -401,14 +401,10 @@ class Session:
         """A run that keeps what constants decide, and with `sizes` what these decide."""
         net = self.model.net
         plan = self._plan(net)
-        always = settled_layers(net, plan, self._repeatable, ())
-        settled = settled_layers(net, plan, self._repeatable, self._known) if sizes else always
-        recorder = Recorder(net, (), 0)
-        if self._settled is None:
-            limit = min(self.max_memory // _KEPT_SHARE, max(self.max_memory - self._peak, 0))
-            recorder = Recorder(net, frontier(plan, always), limit)
-        else:
-            recorder.outputs = self._settled
+        always = settled_layers(net, plan, self._repeated, ())
+        settled = settled_layers(net, plan, self._repeated, self._known) if sizes else always
+        limit = min(self.max_memory // _KEPT_SHARE, max(self.max_memory - self._peak, 0))
+        recorder = Recorder(net, frontier(plan, always) if self._settled is None else (), limit)
         of_sizes = Recorder(net, frontier(plan, settled) - frontier(plan, always), _KEPT_BYTES)
 
         def note(layer: Layer, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> None:
@@ -416,21 +412,27 @@ class Session:
             of_sizes.note(layer, inputs, outputs)
 
         results = self.run_body(net, fed, note if recorder.waits or of_sizes.waits else None)
-        self._settled = recorder.outputs
         tensors = self._with_constants(net, plan)
-        self._prepared[None] = Prepared(net, plan, always, tensors, self._settled)
+        if self._settled is None:
+            for position, outputs in recorder.outputs.items():
+                tensors[position] = outputs
+            limit -= sum(array.nbytes for outputs in recorder.outputs.values() for array in outputs)
+            copies = arranged(net, plan, tensors, self._repeated, limit)
+            self._settled = {**recorder.outputs, **copies}
+            self._prepared[None] = Prepared(net, plan, always, tensors, self._settled)
         if sizes:
-            outputs = {**of_sizes.outputs, **self._settled}
-            self._prepared[sizes] = Prepared(net, plan, settled, tensors, outputs)
+            kept = {**of_sizes.outputs, **self._settled}
+            self._prepared[sizes] = Prepared(net, plan, settled, tensors, kept)
         return results
 
-    def _repeatable(self, layer: Layer) -> bool:
-        """Whether a layer computes the same from the same inputs."""
+    def _repeated(self, layer: Layer) -> Operation | None:
+        """The operation of a layer that computes the same from the same inputs."""
         declared = self.declarations.of(layer)
         if isinstance(declared, UnknownOperation):
-            return False
+            return None
         operation = declared[0]
-        return not (operation.keeps_state or operation.has_bodies or operation in self.kernels)
+        impure = operation.keeps_state or operation.has_bodies or operation in self.kernels
+        return None if impure else operation
 
     def run_body(
         self,

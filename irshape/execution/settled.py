@@ -6,12 +6,14 @@ inputs of the same shapes, those that nothing but such shapes and constants lead
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..model.graph import Body, Layer
+from ..ops.declaration import Operation
 from .plan import COMPUTED, Plan, without
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -20,11 +22,14 @@ _RANDOM = ("randomuniform", "multinomial")
 
 
 def settled_layers(
-    body: Body, plan: Plan, repeatable: Callable[[Layer], bool], known: Collection[Layer]
+    body: Body,
+    plan: Plan,
+    repeated: Callable[[Layer], Operation | None],
+    known: Collection[Layer],
 ) -> set[int]:
     """The positions of the layers that the constants decide, and the shapes of the layers `known`.
 
-    repeatable: whether a layer computes the same from the same inputs.
+    repeated: the operation of a layer that computes the same from the same inputs, else None.
     """
     layers = body.layers
     settled: set[int] = set()
@@ -32,7 +37,7 @@ def settled_layers(
         if step.kind != COMPUTED or not step.sources:
             continue
         layer = layers[step.position]
-        if layer.folded_type in _RANDOM or not repeatable(layer):
+        if layer.folded_type in _RANDOM or repeated(layer) is None:
             continue
         of_shape = layer.folded_type == "shapeof"
         if all(
@@ -54,6 +59,37 @@ def frontier(plan: Plan, settled: Collection[int]) -> set[int]:
         for producer, _ in step.sources
         if producer in settled
     }
+
+
+def arranged(
+    body: Body,
+    plan: Plan,
+    tensors: Sequence[tuple[Array, ...]],
+    repeated: Callable[[Layer], Operation | None],
+    limit: int,
+) -> dict[int, tuple[Array, ...]]:
+    """The tensors that are there before a run, in the order in memory that their takers like.
+
+    A copy is made only for what all takers like so, and of at most `limit` bytes in all.
+    """
+    takers: dict[int, list[Callable[[Array], Array] | None]] = {}
+    for step in plan.steps:
+        taker = repeated(body.layers[step.position]) if step.kind == COMPUTED else None
+        for index, (producer, _) in enumerate(step.sources):
+            if len(tensors[producer]) == 1:
+                arrange = None if taker is None else taker.arranged
+                takers.setdefault(producer, []).append(arrange and partial(arrange, index))
+    copies: dict[int, tuple[Array, ...]] = {}
+    for producer, wishes in takers.items():
+        array = tensors[producer][0]
+        if array.nbytes > limit or None in wishes:
+            continue
+        copy = next(filter(None, wishes))(array)
+        if copy is not array:
+            limit -= copy.nbytes
+            copy.flags.writeable = False
+            copies[producer] = (copy,)
+    return copies
 
 
 class Recorder:

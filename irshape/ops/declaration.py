@@ -352,6 +352,10 @@ class Operation:
     """`overwrite(out, *arrays)`: puts into one of the inputs, which has the shape of the result and
     is not needed any more, what `evaluate` would give; all are f32, or all f64.
     """
+    arranged: Callable[..., Any] | None = None
+    """`arranged(index, array)`: a constant for the input of that index, with its axes in the order
+    in memory that `evaluate` is fastest with; the array itself where that is so already.
+    """
 
     spares_outputs: ClassVar[bool] = False
     """Whether `evaluate` takes `wanted=`, a flag for each output, and may give anything for one

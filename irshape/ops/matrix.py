@@ -130,6 +130,16 @@ class MatMul(Operation):
             there = there.swapaxes(-1, -2)
         return narrowed(product(here, there), a)
 
+    def arranged(self, index: int, array: Array) -> Array:
+        if index == 1 and self.transpose_b and array.ndim == 2:
+            return transposable(array)
+        return array
+
+
+def transposable(array: Array) -> Array:
+    """An array of floats whose transposed view is contiguous, which BLAS is faster with."""
+    return np.asfortranarray(array) if array.dtype.char in "fd" else array
+
 
 def product(a: Array, b: Array) -> Array:
     """`np.matmul`; where one matrix on the right is for all on the left, as one product.

@@ -136,3 +136,22 @@ def test_random_numbers_are_drawn_in_every_run(tmp_path: Path) -> None:
     session = irshape.Session(net.load(tmp_path))
     drawn = {next(iter(session.run().values())).tobytes() for _ in range(4)}
     assert len(drawn) == 4
+
+
+def test_weights_are_kept_in_another_order_not_with_other_values(tmp_path: Path) -> None:
+    net = Net()
+    x = net.parameter("?,2", name="x")
+    weights = net.constant([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "f32")
+    shape = net.constant([3, 2])
+    matrix = net.layer("Reshape", [weights, shape], 'special_zero="false"')
+    attributes = 'transpose_a="false" transpose_b="true"'
+    net.result(net.layer("MatMul", [x, matrix], attributes))
+    net.result(net.layer("Reshape", [matrix, net.constant([6])], 'special_zero="false"'))
+    session = irshape.Session(net.load(tmp_path))
+    for rows in (1, 1, 1, 2, 2, 2):
+        x_values = np.arange(rows * 2, dtype=np.float32).reshape(rows, 2)
+        product, flat = session.run({"x": x_values}).values()
+        np.testing.assert_array_equal(
+            product, x_values @ np.arange(1, 7, dtype=np.float32).reshape(3, 2).T
+        )
+        np.testing.assert_array_equal(flat, np.arange(1, 7, dtype=np.float32))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from ...types import DYNAMIC, DYNAMIC_SHAPE, Dimension, PartialShape
 from ..elementwise import common_type
 from ..lazy import Array
+from ..matrix import transposable
 from ..tensors import Tensor
 from .base import Convolving, channels_agree, grouped_channels, window_size
 from .kernels import convolved
@@ -51,6 +53,10 @@ class Convolution(ForwardConvolution):
 
     def evaluate(self, data: Array, filters: Array) -> Array:
         return convolved(data, filters[None], self.frame(data.shape[2:], filters.shape[2:]))
+
+    def arranged(self, index: int, array: Array) -> Array:
+        """Filters of one pixel are a matrix, which is transposed."""
+        return transposable(array) if index == 1 and array.size == prod(array.shape[:2]) else array
 
 
 class GroupConvolution(ForwardConvolution):

@@ -23,7 +23,7 @@ MAX_COLUMNS: Final = 1 << 22
 _WIDE: Final = 512
 """From this many channels on, those of one pixel are a row that is long enough."""
 
-_FAST: Final = 2
+_FAST: Final = 6
 """So many products of a row take the time of one element of another function."""
 
 _FEW_STEPS: Final = 256

@@ -1,12 +1,15 @@
 """Times `irshape.Session.run` beside OpenVINO's CPU plugin (f32) over families of networks.
 
 python tests/benchmark_families.py make FOLDER [FAMILY...]
-python tests/benchmark_families.py measure FOLDER [FAMILY...] [--runs N]
+python tests/benchmark_families.py measure FOLDER [FAMILY...] [--runs N] [--processor-time]
 
 `make` writes the networks, of their usual sizes and with random weights, as IRs into a folder. It
 needs torch, transformers and openvino. `measure` prints a table in Markdown; it needs what the
 project needs, and openvino. Each run of one side is followed by one of the other: the medians of
 the runs, and of the ratios of the pairs; then the geometric mean of those ratios.
+
+With `--processor-time`, both sides compute in one thread, and what counts is the processor's time:
+the figures for a machine that does other work as well.
 
 The last column is `irshape.run`, called again and again with the same model, beside the session.
 """
@@ -20,6 +23,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -199,6 +203,7 @@ def mobilenet() -> tuple[Any, dict[str, Any]]:
     return network, image()
 
 
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 PICTURE = {"pixel_values": "[1,3,224,224]"}
 TEXT = {"input_ids": "[1,64]", "attention_mask": "[1,64]"}
 
@@ -258,9 +263,9 @@ def make(families: list[Family], folder: Path) -> None:
         print(folder / f"{family.name}.xml", flush=True)
 
 
-def measure(family: Family, folder: Path, runs: int) -> tuple[str, float]:
+def measure(family: Family, folder: Path, runs: int, *, processor: bool) -> tuple[str, float]:
     """A row of the table, and the ratio in it."""
-    from benchmark_run import timed, with_openvino
+    from benchmark_run import with_openvino
 
     import irshape
     from irshape.execution.inputs import random_inputs
@@ -275,7 +280,7 @@ def measure(family: Family, folder: Path, runs: int) -> tuple[str, float]:
             shapes[names[0]] = shape
     inputs = random_inputs(model, shapes=shapes)
     session = irshape.Session(model)
-    theirs = with_openvino(path, model, inputs)
+    theirs = with_openvino(path, model, inputs, 1 if processor else 0)
     if theirs is None:
         raise SystemExit("openvino is not installed")
     sides = [
@@ -283,7 +288,14 @@ def measure(family: Family, folder: Path, runs: int) -> tuple[str, float]:
         theirs,
         lambda: irshape.run(model, inputs),
     ]
-    for side in sides * 2:
+    clock = time.process_time if processor else time.perf_counter
+
+    def timed(side: Callable[[], Any]) -> float:
+        start = clock()
+        side()
+        return clock() - start
+
+    for side in sides * 3:
         side()
     rows = [[timed(side) for side in sides] for _ in range(runs)]
     ours, plugin, _ = (statistics.median(column) * 1000 for column in zip(*rows, strict=True))
@@ -311,7 +323,11 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("families", nargs="*", metavar="FAMILY")
     parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--processor-time", action="store_true")
     options = parser.parse_args()
+    if options.processor_time and os.environ.get("OMP_NUM_THREADS") != "1":
+        # NumPy's BLAS reads it when it is loaded
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **ONE_THREAD})
     chosen = [
         family for family in FAMILIES if not options.families or family.name in options.families
     ]
@@ -330,7 +346,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|")
     ratios = []
     for family in chosen:
-        row, ratio = measure(family, options.folder, options.runs)
+        row, ratio = measure(family, options.folder, options.runs, processor=options.processor_time)
         ratios.append(ratio)
         print(row, flush=True)
     mean = math.exp(statistics.fmean(map(math.log, ratios)))

@@ -48,8 +48,9 @@ def timed(run: Callable[[], Any]) -> float:
 
 
 def with_openvino(
-    path: Path, model: irshape.Model, inputs: dict[str, np.ndarray]
+    path: Path, model: irshape.Model, inputs: dict[str, np.ndarray], threads: int = 0
 ) -> Callable[[], Any] | None:
+    """A run of the CPU plugin; with `threads` in so many, else in as many as it chooses."""
     try:
         import openvino as ov
     except ImportError:
@@ -62,7 +63,10 @@ def with_openvino(
         for parameter, given in zip(read.get_parameters(), inputs.values(), strict=True)
     ]
     read.reshape({position: list(array.shape) for position, array in enumerate(arrays)})
-    compiled = core.compile_model(read, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    settings: dict[str, Any] = {"INFERENCE_PRECISION_HINT": "f32"}
+    if threads:
+        settings["INFERENCE_NUM_THREADS"] = threads
+    compiled = core.compile_model(read, "CPU", settings)
     request = compiled.create_infer_request()
     return lambda: request.infer(arrays)
 

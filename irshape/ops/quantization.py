@@ -4,12 +4,12 @@ they had.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from ..faults import Fault, fault, require
 from ..rule_ids import INPUT_SHAPES
 from ..types import ONE, ElementType
+from .blockwise import BLOCK, in_blocks
 from .conversion import encoded, plain
 from .declaration import NUMERIC_OR_BOOLEAN, Operation, attribute, operand, types
 from .elementwise import Broadcasting, common_type, computed
@@ -76,43 +76,41 @@ class FakeQuantize(Broadcasting):
             numbers.shape, *(limit.shape for limit in (low, high, output_low, output_high))
         )
         exact_low, exact_output_low = low.astype(np.float64), output_low.astype(np.float64)
-        broadcast = [
-            np.broadcast_to(array, shape)
-            for array in (
-                numbers,
-                exact_low,
-                high - exact_low,
-                exact_output_low,
-                output_high - exact_output_low,
-                np.minimum(low, high),
-                np.maximum(low, high),
-                output_low,
-                output_high,
-            )
-        ]
+        arrays = (
+            numbers,
+            exact_low,
+            high - exact_low,
+            exact_output_low,
+            output_high - exact_output_low,
+            np.minimum(low, high),
+            np.maximum(low, high),
+            output_low,
+            output_high,
+        )
         result = np.empty(shape, numbers.dtype)
-        for block in _blocks(shape):
-            result[block] = _quantized(self.levels - 1, *[array[block] for array in broadcast])
+        if result.size <= BLOCK:
+            _quantize(self.levels - 1, result, *arrays)
+            return computed(result.reshape(data.shape), data)
+        axis = next(axis for axis, size in enumerate(shape) if size != 1)
+
+        def rows(start: int, stop: int) -> None:
+            parts = (_part(array, axis - len(shape), start, stop) for array in (result, *arrays))
+            _quantize(self.levels - 1, *parts)
+
+        in_blocks(rows, shape[axis], result.size // shape[axis])
         return computed(result.reshape(data.shape), data)
 
 
-_BLOCK = 1 << 15
-"""Elements that are computed together, so that their f64 numbers stay in the cache."""
+def _part(array: Array, axis: int, start: int, stop: int) -> Array:
+    """A part along an axis, counted from the end; the whole array where it is the same for all."""
+    if array.ndim < -axis or array.shape[axis] == 1:
+        return array
+    return array[(slice(None),) * (array.ndim + axis) + (slice(start, stop),)]
 
 
-def _blocks(shape: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:
-    """Slices of the first axis that is longer than 1, which together cover an array."""
-    axis = next((axis for axis, size in enumerate(shape) if size != 1), None)
-    if axis is None or math.prod(shape) <= _BLOCK:
-        yield (slice(None),) * len(shape)
-        return
-    rows = max(1, _BLOCK * shape[axis] // math.prod(shape))
-    for start in range(0, shape[axis], rows):
-        yield (*[slice(None)] * axis, slice(start, start + rows))
-
-
-def _quantized(
+def _quantize(
     steps: int,
+    out: Array,
     numbers: Array,
     low: Array,
     span: Array,
@@ -122,11 +120,13 @@ def _quantized(
     most: Array,
     below: Array,
     above: Array,
-) -> Array:
-    """FakeQuantize of some elements. `low` to `output_span` are f64, the others of the type of
-    `numbers`: up to `least` the result is `below`, past `most` it is `above`.
+) -> None:
+    """Puts FakeQuantize of some elements into `out`.
+
+    `low` to `output_span` are f64, the others of the type of `numbers`: up to `least` the result
+    is `below`, past `most` it is `above`.
     """
-    result = np.empty(numbers.shape, np.float64)
+    result = np.empty(out.shape, np.float64)
     np.subtract(numbers, low, out=result)
     result *= steps
     result /= span
@@ -134,10 +134,9 @@ def _quantized(
     result *= output_span
     result /= steps
     result += output_low
-    rounded = result.astype(numbers.dtype, copy=False)
-    np.copyto(rounded, above, where=numbers > most)
-    np.copyto(rounded, below, where=numbers <= least)
-    return rounded
+    np.copyto(out, result, casting="same_kind")
+    np.copyto(out, above, where=numbers > most)
+    np.copyto(out, below, where=numbers <= least)
 
 
 class FakeConvert(Operation):

@@ -1,0 +1,291 @@
+"""What is wrong in OpenVINO, each reduced to the smallest IR that shows it: docs/openvino-bugs.md.
+
+    python tests/differential/openvino_bugs.py                    # writes the page
+    python tests/differential/openvino_bugs.py --only lrn-whole-bias
+
+The models to begin with are the rows of the differential tests that name a known difference of the
+kinds `values` and `crash`. `irshape.reduce` makes them small; the property that is kept is that
+OpenVINO crashes, or that its values are far from those of the specification.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+HERE = Path(__file__).resolve()
+TESTS, ROOT = HERE.parent.parent, HERE.parent.parent.parent
+if __name__ == "__main__":
+    sys.path[:0] = [str(TESTS), str(ROOT), str(TESTS / "ops")]
+
+import irshape  # noqa: E402
+from differential.cases import Case, build, feeds, parameters  # noqa: E402
+from differential.coverage import cases  # noqa: E402
+from differential.elements import REAL, Tensor  # noqa: E402
+from differential.known_differences import KNOWN  # noqa: E402
+from differential.oracle import Answer, Oracle  # noqa: E402
+from irshape import ExecutionError, Model  # noqa: E402
+from irshape.execution.inputs import random_inputs  # noqa: E402
+from irshape.numpy_types import element_type_of, pack  # noqa: E402
+
+PAGE = ROOT / "docs" / "openvino-bugs.md"
+
+CRASHES = ("signal-size", "multinomial-too-many", "ctc-numbers")
+"""Rows that break the specification, at which the CPU plugin crashes."""
+
+NO_BUGS = (
+    "i64-as-i32",
+    "f64-as-f32",
+    "u8-sum-wraps",
+    "topk-ties",
+    "round-just-below-half",
+    "explicit-broadcast",
+)
+"""Differences that are not to be reported: narrowing that is documented, and an order that is
+open."""
+
+FAR = 1e-3
+"""Values are wrong that differ by more than this, absolutely and relatively."""
+
+Array = np.ndarray[Any, Any]
+
+
+class Bug(NamedTuple):
+    key: str
+    model: Model
+    inputs: list[Array]
+    ours: list[Array]
+    theirs: list[Array]
+    """Nothing where OpenVINO crashes."""
+    where: str
+    """`reading` or `running`, for a crash."""
+    version: str
+
+
+class Witness:
+    """Asks OpenVINO about models, and remembers the last answer that shows the bug.
+
+    So that one bug does not become another on the way, constants keep their values, inputs keep
+    their shapes if the row gives values or integers, and the answer stays of one kind: what is
+    wrong in which output.
+    """
+
+    def __init__(self, oracle: Oracle, case: Case, model: Model) -> None:
+        self.oracle = oracle
+        self.type = case.type
+        self.given = {name: array for name, (_, array) in (feeds(case) or {}).items()}
+        self.fixed = any(
+            parameter.values is not None or parameter.element_type not in REAL
+            for parameter in parameters(case)
+        )
+        self.constants = _constants(model)
+        self.kind: tuple[Any, ...] | None = None
+        self.bug: tuple[list[Array], list[Array], list[Array], str] | None = None
+
+    def __call__(self, model: Model) -> bool:
+        if all(layer.type != self.type for layer in model.walk()):
+            return False
+        constants = _constants(model)
+        if any(self.constants.get(name) != value for name, value in constants.items()):
+            return False
+        try:
+            inputs = self._inputs(model)
+        except ValueError:
+            return False
+        answer = self._ask(model, inputs)
+        crash = _crash(answer)
+        if crash:
+            return self._same_kind((crash,)) and self._note(inputs, [], [], crash)
+        done = answer.execution
+        if done is None or done.status != "done" or done.engine != "CPU":
+            return False
+        try:
+            ours = list(irshape.run(model, inputs).values())
+        except ExecutionError:
+            return False
+        theirs = [each.array for each in done.results.values()]
+        if len(ours) != len(theirs):
+            return False
+        wrong = [_wrongness(*pair) for pair in zip(ours, theirs, strict=True)]
+        return any(wrong) and self._same_kind(wrong) and self._note(inputs, ours, theirs, "")
+
+    def _same_kind(self, kind: Sequence[str]) -> bool:
+        """Whether an answer is wrong as the first one was."""
+        if self.kind is None:
+            self.kind = tuple(kind)
+        return self.kind == tuple(kind)
+
+    def _note(self, inputs: list[Array], ours: list[Array], theirs: list[Array], at: str) -> bool:
+        self.bug = inputs, ours, theirs, at
+        return True
+
+    def _inputs(self, model: Model) -> list[Array]:
+        """The inputs of the row where they fit, and random ones."""
+        drawn = random_inputs(model)
+        inputs = []
+        for layer in model.parameters:
+            array, row = drawn[layer.id], self.given.get(layer.name)
+            fits = row is not None and row.shape == array.shape and row.dtype == array.dtype
+            if self.fixed and row is not None and not fits:
+                raise ValueError(f"{layer.name} does not go with the inputs of the row any more")
+            inputs.append(row if fits and row is not None else array)
+        return inputs
+
+    def _ask(self, model: Model, inputs: list[Array]) -> Answer:
+        fed = {
+            layer.name: Tensor(
+                element_type_of(array).name,
+                array.shape,
+                pack(array, element_type_of(array)),
+            )
+            for layer, array in zip(model.parameters, inputs, strict=True)
+            if array.dtype.kind != "O"
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.xml"
+            irshape.save(model, path)
+            return self.oracle.ask_file(path, fed)
+
+
+def _crash(answer: Answer) -> str:
+    if answer.status == "crashed":
+        return "reading"
+    if answer.execution is not None and answer.execution.status == "crashed":
+        return "running"
+    return ""
+
+
+def _wrongness(ours: Array, theirs: Array) -> str:
+    """In what way an output of OpenVINO is wrong; empty where it is right."""
+    if ours.dtype.kind == "O" or theirs.dtype.kind == "O":
+        return "" if ours.tolist() == theirs.tolist() else "texts"
+    if ours.shape != theirs.shape:
+        return "shape"
+    with np.errstate(all="ignore"):
+        one, other = ours.astype(np.float64), theirs.astype(np.float64)
+        if np.allclose(one, other, rtol=FAR, atol=FAR, equal_nan=True):
+            return ""
+    return "values" if (np.isfinite(one) == np.isfinite(other)).all() else "not finite"
+
+
+def _constants(model: Model) -> dict[str, list[Any]]:
+    return {
+        layer.name: model.constant(layer).array().tolist()
+        for layer in model.walk()
+        if layer.is_constant
+    }
+
+
+def rows(key: str) -> Iterator[Case]:
+    for case in cases():
+        known = (case.known,) if isinstance(case.known, str) else case.known
+        if key in known and case.edit is None:
+            yield case
+
+
+def reduced(key: str, oracle: Oracle) -> Bug | None:
+    """The smallest model that shows a known difference; None where no row does."""
+    for case in list(rows(key))[:6]:
+        xml, weights = build(case)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.xml"
+            path.write_text(xml, encoding="utf-8")
+            path.with_suffix(".bin").write_bytes(weights)
+            model = irshape.load(path)
+            irshape.save(model, path, inference=irshape.infer(model))  # ports declare shapes
+            witness = Witness(oracle, case, model)
+            try:
+                reduction = irshape.reduce(path, witness, max_time=120)
+            except (ValueError, irshape.LoadError):
+                continue
+            assert witness(reduction.model)
+            assert witness.bug is not None
+            return Bug(key, reduction.model, *witness.bug, oracle.version)
+    return None
+
+
+# the page
+
+
+def page(bugs: list[Bug]) -> str:
+    version = bugs[0].version.partition("-")[0]
+    lines = [
+        "# What is wrong in OpenVINO",
+        "",
+        "This page lists crashes and wrong values of OpenVINO that the tests of irshape have",
+        "found, each with the smallest IR that shows it. `irshape.reduce` has made the models from",
+        "rows of the differential tests; `python tests/differential/openvino_bugs.py` writes this",
+        f"page. Everything was measured with OpenVINO {version} on the CPU, with one thread and",
+        "`INFERENCE_PRECISION_HINT` f32. What is a limitation rather than a bug is in",
+        "[the list of known differences](differences.md).",
+        "",
+        "| bug | what happens |",
+        "|---|---|",
+        *(f"| [{bug.key}](#{bug.key}) | {_happens(bug)} |" for bug in bugs),
+        "",
+    ]
+    for bug in bugs:
+        lines += [f"## {bug.key}", "", f"{KNOWN[bug.key].reason}.", "", *_shown(bug)]
+    return "\n".join(lines)
+
+
+def _happens(bug: Bug) -> str:
+    return f"a crash while {bug.where}" if bug.where else "wrong values"
+
+
+def _shown(bug: Bug) -> Iterator[str]:
+    if bug.where:
+        yield f"OpenVINO crashes while {bug.where} this model"
+        yield f"(`{'read_model' if bug.where == 'reading' else 'infer'}`; the process dies)."
+    for layer, array in zip(bug.model.parameters, bug.inputs, strict=True):
+        yield f"- input `{layer.name}`: `{_text(array)}`"
+    for ours, theirs in zip(bug.ours, bug.theirs, strict=True):
+        if not _wrongness(ours, theirs):
+            continue
+        yield f"- expected: `{_text(ours)}`"
+        yield f"- OpenVINO: `{_text(theirs)}`"
+    for layer in bug.model.walk():
+        if layer.is_constant:
+            yield f"- constant `{layer.name}`: `{_text(bug.model.constant(layer).array())}`"
+    yield from ("", "```xml", bug.model.source.data.decode().strip(), "```", "")
+
+
+def _text(array: Array) -> str:
+    """An array in one line; only the beginning of a long one."""
+    flat = array.reshape(-1).tolist()
+    numbers = [f"{each:.6g}" if isinstance(each, float) else str(each) for each in flat[:16]]
+    more = ", …" if len(flat) > 16 else ""
+    return f"{element_type_of(array)} {list(array.shape)}: {', '.join(numbers)}{more}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--only", action="append", choices=[*KNOWN])
+    given = parser.parse_args()
+    keys = given.only or [
+        key
+        for key, known in KNOWN.items()
+        if (known.kind in ("values", "crash") and key not in NO_BUGS) or key in CRASHES
+    ]
+    bugs = []
+    with Oracle(timeout=20) as oracle:
+        for key in keys:
+            bug = reduced(key, oracle)
+            layers = "none" if bug is None else f"{sum(1 for _ in bug.model.walk())} layers"
+            print(f"{key}: {layers}", flush=True)
+            if bug is not None:
+                bugs.append(bug)
+    if given.only:
+        print(page(bugs))
+    else:
+        PAGE.write_text(page(bugs), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

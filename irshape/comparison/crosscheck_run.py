@@ -18,7 +18,7 @@ from ..numbers.statistics import errors, range_of
 from ..numbers.tolerance import Hint, Tolerance
 from .answers import Answer, Device
 from .layerwise import ComputedLayer, LayerwiseRun
-from .narrowing import decompressed_in_f32, explanation
+from .narrowing import decompressed_in_f32, explanation, next_to_a_step
 from .progress import Progress
 from .result import Array, Comparison, Row
 from .suspects import Given, Suspect
@@ -34,7 +34,8 @@ DECOMPRESSED = (
 
 AT_TIES = (
     "inherited from FakeQuantize layers that are one level off where their input lies halfway "
-    "between two levels; with the device's values of those, irshape's values agree"
+    "between two levels, or from roundings next to a step; with the device's values of those, "
+    "irshape's values agree"
 )
 
 
@@ -124,6 +125,8 @@ class CrosscheckRun(LayerwiseRun[int]):
             if row.layer in self.positions
         }
         self.suspects: list[Suspect] = []
+        self.next_to_steps: set[Layer] = set()
+        """Layers that are one step off for the errors of their input."""
         self.results: list[Array] = []
 
     def compare(self) -> None:
@@ -223,6 +226,8 @@ class CrosscheckRun(LayerwiseRun[int]):
                     row = row._replace(value_verdict="explained", reason=DECOMPRESSED)
                 elif departs_by_rounding(inputs[0], alone[row.port], theirs):
                     own = own._replace(value_verdict="explained", reason=DECOMPRESSED)
+            elif own.value_verdict == "equal" and row.value_verdict == "differs":
+                row = self.explained_next_to_a_step(row, computed, inputs)
             row = row._replace(
                 own_verdict=own.value_verdict, own_errors=own.errors, own_reason=own.reason
             )
@@ -236,6 +241,23 @@ class CrosscheckRun(LayerwiseRun[int]):
                 )
                 self.suspects.append(Suspect(number, given))
             self.rows[number] = row
+
+    def explained_next_to_a_step(
+        self, row: Row, computed: ComputedLayer, inputs: tuple[Array, ...]
+    ) -> Row:
+        """The row of a layer that is right by itself, explained if it only makes a whole step of
+        the errors of its input, which agrees or is explained."""
+        theirs = self.theirs(computed.layer, row.port)
+        source = self.numbers.get(computed.sources[0]) if computed.sources else None
+        agrees = source is None or self.rows[source].value_verdict in ("equal", "explained")
+        if theirs is None or not agrees:
+            return row
+        given = computed.inputs[0], inputs[0]
+        reason = next_to_a_step(computed.layer, given, (computed.outputs[row.port], theirs))
+        if reason is None:
+            return row
+        self.next_to_steps.add(computed.layer)
+        return row._replace(value_verdict="explained", reason=reason)
 
     def compared_values(
         self, row: Row, inputs: tuple[Array, ...], mine: Array, theirs: Array
@@ -353,14 +375,15 @@ class CrosscheckRun(LayerwiseRun[int]):
             return
 
     def levels_of_the_device(self) -> DeviceOutputs:
-        """The device's values of all FakeQuantize layers that are right by themselves.
+        """The device's values of all FakeQuantize layers that are right by themselves, and of other
+        layers that are one step off for the errors of their input.
 
         None where no one of them is explained, so that there is nothing that others may inherit.
         """
         rows = [
             row
             for row in self.rows
-            if row.layer.folded_type == "fakequantize"
+            if (row.layer.folded_type == "fakequantize" or row.layer in self.next_to_steps)
             and row.layer in self.positions
             and row.own_verdict in ("equal", "explained")
             and self.answer.values.get((device_name(row.layer), row.port)) is not None

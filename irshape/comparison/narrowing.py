@@ -198,6 +198,31 @@ def _level_at_a_tie(of: Difference) -> str | None:
     )
 
 
+def next_to_a_step(
+    layer: Layer, given: tuple[Array, Array], results: tuple[Array, Array]
+) -> str | None:
+    """Whether a Round, Floor, Ceiling or Convert to integers departs by one step at most, given two
+    inputs that are as good as equal. given, results: irshape's and the device's.
+    """
+    mine, theirs = (result.astype(np.float64) for result in results)
+    declared = declaration_of(layer)
+    if declared is None or not declared.stepwise or not is_real(given[0]):
+        return None
+    whole = results[0].dtype.kind in "iu" or layer.folded_type != "convert"
+    if not whole or given[0].shape != given[1].shape or mine.shape != given[0].shape:
+        return None
+    apart = np.abs(mine - theirs)
+    off = ~(apart == 0) & ~(np.isnan(mine) & np.isnan(theirs))
+    if not off.any() or not bool((apart[off] <= 1).all()):
+        return None
+    distance = np.abs(given[0].astype(np.float64) - given[1].astype(np.float64))[off].max()
+    return (
+        f"{int(off.sum())} of {off.size} elements are one step off, where the input lies next to a "
+        f"step: irshape's and the device's are at most {float(distance):.2g} apart there; all "
+        "other elements agree"
+    )
+
+
 _ROUNDING = {"f32": 2.0**-24, "f16": 2.0**-11, "bf16": 2.0**-8}
 """The largest relative error of one rounding, by precision."""
 

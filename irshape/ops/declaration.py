@@ -181,6 +181,11 @@ class Operation:
     decompresses: ClassVar[Literal["exactly", "rounding"] | None] = None
     """Whether the decompression of weights is made of such operations, and whether they round."""
 
+    stepwise: ClassVar[bool] = False
+    """Whether whole numbers come of reals, so that next to a step the least error of the input
+    decides between two of them.
+    """
+
     value_of_shape: ClassVar[bool] = False
     """Whether the value of the result depends on the shape of the input alone (ShapeOf)."""
     reads_weights: ClassVar[bool] = False

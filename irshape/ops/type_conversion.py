@@ -74,6 +74,7 @@ class Convert(Operation):
 
     since = 1
     decompresses = "exactly"
+    stepwise = True
     data = operand(ANY)
     destination_type: ElementType = attribute(TYPE_NAME, default=DYNAMIC_TYPE, required=True)
 

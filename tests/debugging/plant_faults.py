@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 import irshape
+from irshape.comparison.recording import Recording
 from irshape.model.graph import Layer
 from irshape.model.wiring import wire
 
@@ -121,6 +122,12 @@ def altered(model: irshape.Model, site: Site, data: bytes) -> bytes:
     return data[: constant.offset] + bytes(raw) + data[constant.offset + constant.size :]
 
 
+def has_effect(path: Path, copy: Path, recording: Path) -> bool:
+    """Whether any tensor changes: what an altered weight is multiplied with may be 0 everywhere."""
+    with Recording(recording) as kept:
+        return not irshape.compare(path, copy, kept.inputs).ok
+
+
 def planted(path: Path, hint: str | None, count: int, folder: Path) -> str:
     """The row of a network; what is not as it should be goes to stderr."""
     recording = folder / "unaltered.npz"
@@ -134,9 +141,12 @@ def planted(path: Path, hint: str | None, count: int, folder: Path) -> str:
     for kind, alike in by_kind.items():
         step = max(len(alike) // count, 1)
         for site in alike[step // 2 :: step][:count]:
-            total += 1
             copy = Path(shutil.copy(path, folder / path.name))
             copy.with_suffix(".bin").write_bytes(altered(model, site, data))
+            if not has_effect(path, copy, recording):
+                print(f"{path.stem}, {kind} of {site.reader.label}: no effect", file=sys.stderr)
+                continue
+            total += 1
             rows = irshape.crosscheck(copy, replay=recording).rows
             blamed = list({row.layer: row for row in rows if row.own_verdict == "differs"})
             right = bool(blamed) and blamed[0].id == site.reader.id

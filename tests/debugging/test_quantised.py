@@ -203,3 +203,62 @@ def test_one_probe_speaks_for_every_merged_layer_of_a_pattern(
         assert verdicts == {"explained"}
     else:
         assert blamed == [f"{fault.kind}{fault.block}"]
+
+
+class Step(NamedTuple):
+    """What the device makes of x -> Multiply by 3 -> a whole number -> Convert to i32.
+
+    function: of that whole number, and what NumPy calls it. added: to the products, by the device.
+    wrong: what it adds to the first whole number by mistake. blamed: the layer to blame.
+    """
+
+    function: tuple[str, Callable[[np.ndarray], np.ndarray]]
+    added: float
+    wrong: float = 0.0
+    blamed: str | None = None
+
+
+STEPS = {
+    "floor": Step(("Floor", np.floor), -1e-6),
+    "ceiling": Step(("Ceiling", np.ceil), 1e-6),
+    "round": Step(("Round", np.rint), 1e-6),
+    "an input that departs": Step(("Floor", np.floor), -0.5, blamed="product"),
+    "a wrong step": Step(("Floor", np.floor), -1e-6, 2.0, "whole"),
+    "a wrong step at a tie": Step(("Round", np.rint), 0.0, 1.0, "whole"),
+}
+
+
+@pytest.mark.parametrize("row", STEPS.values(), ids=STEPS.keys())
+def test_what_a_step_makes_of_the_least_error(
+    row: Step, tmp_path: Path, asked: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Next to a step, an input that agrees may come out one off, and so may what inherits that."""
+    net = Net()
+    source = net.parameter("4", name="x")
+    product = net.layer("Multiply", [source, net.constant([1.0], "f32")], NUMPY, name="product")
+    type_name, function = row.function
+    version = "opset5" if type_name == "Round" else "opset1"
+    whole = net.layer(type_name, [product], version=version, name="whole")
+    narrow = net.layer("Convert", [whole], 'destination_type="i32"', outputs=["I32"], name="narrow")
+    scaled = net.layer("Multiply", [whole, net.constant([0.5], "f32")], NUMPY, name="scaled")
+    net.result(narrow)
+    net.result(scaled)
+    first = {"floor": 3.0, "ceil": 4.0, "rint": 2.5}[function.__name__]
+    x = np.array([first, 7.25, -1.75, 250.3], np.float32)
+
+    def alter(values: Values) -> None:
+        values[product] = x + np.float32(row.added)
+        values[whole] = function(values[product])
+        values[whole][0] += np.float32(row.wrong)
+        values[narrow] = values[whole].astype(np.int32)
+        values[scaled] = values[whole] * np.float32(0.5)
+
+    falsified(monkeypatch, asked, alter)
+    comparison = irshape.crosscheck(net.load(tmp_path), {"x": x})
+    blamed = None if comparison.blamed is None else comparison.blamed.layer.name
+    assert (blamed, comparison.ok) == (row.blamed, row.blamed is None), str(comparison)
+    if row.blamed is None:
+        reasons = {output.layer.id: output.reason or "" for output in comparison.rows}
+        assert "1 of 4 elements are one step off" in reasons[whole]
+        assert "one step off" in reasons[narrow]
+        assert "roundings next to a step" in reasons[scaled]

@@ -77,6 +77,7 @@ class WholeNumber(UnaryWithValue):
     """
 
     keeps_integers = True
+    stepwise = True
 
     def exact(self, data: Number) -> Number:
         return data if isinstance(data, int) or math.isinf(data) else self.whole(data)

@@ -17,7 +17,7 @@ from .answers import Question, Unanswered, to_bytes
 from .crosscheck_run import CrosscheckRun
 from .devices import written
 from .inside import look_inside
-from .result import BEHIND_MERGED, MERGED, MERGED_SHAPE, Array, Comparison, Row
+from .result import BEHIND_MERGED, MERGED, MERGED_SHAPE, MERGED_WITHIN, Array, Comparison, Row
 from .suspects import Patterns, Suspect
 
 MAX_PROBES = 6
@@ -72,6 +72,8 @@ class Judge:
             reason = None
             if behind == "agrees" and not exists:
                 reason = MERGED_SHAPE
+            elif behind == "departs" and self.consumers_agree(suspect, inputs):
+                reason = MERGED_WITHIN
             elif behind != "inherits" and keys[behind == "departs"] in known:
                 reason = MERGED if exists else MERGED_SHAPE
             elif probes < MAX_PROBES and not (blamed and behind == "inherits"):
@@ -240,10 +242,39 @@ class Judge:
             if any(source is not None and source[0] == position for source in sources)
             for number in self.run.rows_of.get(self.layers[consumer], ())
         ]
-        departing = [row for row in fed if row.value_verdict not in ("equal", "explained")]
-        if not fed or any(row.own_verdict != "differs" for row in departing):
+        departing = [each for each in fed if each.value_verdict not in ("equal", "explained")]
+        if runtime_expects(row, self.device_value_of(row)) is False:
+            # by themselves, they were given irshape's value
+            departing = [
+                each for each in departing if each.own_verdict not in ("equal", "explained")
+            ]
+        if not fed or any(each.own_verdict != "differs" for each in departing):
             return "inherits"
         return "departs" if departing else "agrees"
+
+    def consumers_agree(self, suspect: Suspect, inputs: tuple[Array, ...]) -> bool:
+        """Whether all that an output feeds agrees with the device, given irshape's value of it."""
+        row = self.rows[suspect.number]
+        output = self.run.positions[row.layer], row.port
+        try:
+            value = self.session.evaluate(row.layer, inputs)[row.port]
+            for consumer, fed_by in enumerate(self.wiring.sources):
+                if output not in fed_by or not self.run.rows_of.get(self.layers[consumer]):
+                    continue
+                given = [
+                    value if source == output else self.value_of(source)
+                    for source in fed_by
+                    if source is not None
+                ]
+                outputs = self.session.evaluate(self.layers[consumer], given)
+                for number in self.run.rows_of[self.layers[consumer]]:
+                    port = self.rows[number].port
+                    theirs = self.run.theirs(self.layers[consumer], port)
+                    if theirs is None or not self.run.alike(outputs[port], theirs):
+                        return False
+        except (ExecutionError, KeyError):
+            return False
+        return True
 
     def leads_on(self, row: Row, value: Array) -> bool:
         """Whether a layer not far behind an output is as wrong on the device as `value` makes it.

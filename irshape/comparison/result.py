@@ -25,6 +25,10 @@ MERGED = (
     "alone on the device, with the same inputs, the layer gives irshape's values: "
     "it is the device's merging with its neighbours that changes them"
 )
+MERGED_WITHIN = (
+    "the device merges this layer with those behind it, and has no tensor of it; with irshape's "
+    "value, what is behind it agrees"
+)
 BEHIND_MERGED = (
     "the device merges what this layer is given, and has no tensor of it; with irshape's values of "
     "it, the layer agrees"
@@ -70,7 +74,11 @@ class Row(NamedTuple):
     @property
     def merged(self) -> bool:
         """Whether the tensor departs because the device merges the layer with its neighbours."""
-        return self.value_verdict == "differs" and self.own_reason in (MERGED, MERGED_SHAPE)
+        return self.value_verdict == "differs" and self.own_reason in (
+            MERGED,
+            MERGED_SHAPE,
+            MERGED_WITHIN,
+        )
 
     @property
     def excess(self) -> float:

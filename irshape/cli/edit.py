@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from ..model.ids import is_number
 from ..spelling import counted, suggestion
 from .common import pairs
 from .graphs import (
@@ -133,7 +134,7 @@ def _attribute(operation: Any, name: str, text: str) -> Any:
 def _remove(graph: Graph, given: Given) -> None:
     for name in given["remove"]:
         layer_name, colon, index = name.rpartition(":")
-        if name not in graph and colon and layer_name in graph and index.isdigit():
+        if name not in graph and colon and layer_name in graph and is_number(index):
             graph[layer_name].remove(bypass=int(index))
         else:
             layer = graph[name]

@@ -19,6 +19,7 @@ from ..execution.session import (
     input_names,
 )
 from ..model.graph import Layer, Model
+from ..model.ids import is_number
 from ..model.weights import array
 from ..model.wiring import OutputRef
 from ..numbers.statistics import Errors, errors
@@ -348,7 +349,7 @@ def _kinds_of_constants(model: Model) -> set[str]:
     for layer in model.walk():
         if layer.is_constant:
             name, shape = layer.attribute("element_type") or "", layer.attribute("shape") or ""
-            sizes = [int(size) for size in shape.split(",") if size.strip().isdigit()]
+            sizes = [int(size) for size in shape.split(",") if is_number(size.strip())]
             if math.prod(sizes) >= 16:
                 kinds.add(_COARSE_NAMES.get(name, name))
     return kinds

@@ -11,6 +11,7 @@ import numpy as np
 from ..execution.inputs import existing_folder, npy_bytes
 from ..inference.engine import infer
 from ..model.graph import Body, Edge, Layer, Model, Port
+from ..model.ids import is_number
 from ..model.wiring import wire
 from ..numpy_types import element_type_of
 
@@ -36,7 +37,7 @@ def cut(model: Model, layer: Layer, inputs: Sequence[Array]) -> Cut:
     fed = [
         (port, source) for port, source in zip(layer.inputs, row, strict=True) if source is not None
     ]
-    taken = {int(other.id) for other in model.net.layers if other.id.isdigit()}
+    taken = {int(other.id) for other in model.net.layers if is_number(other.id)}
     fresh = iter(range(max(taken, default=0) + 1, 1 << 62))
     body = Body()
     arrays: dict[str, Array] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..model.graph import PORT_MAPS, Body, Finding, Layer, PortMap
+from ..model.ids import is_number
 from .candidate import Candidate
 from .scene import Scene
 from .writing import with_attribute, without_attribute
@@ -94,7 +95,7 @@ def _layers(
 
 def _axes(scene: Scene, finding: Finding, position: int, entry: PortMap) -> Iterator[Candidate]:
     text = entry.attributes.get("axis")
-    if text is None or not text.lstrip("-").isdigit():
+    if text is None or not is_number(text.removeprefix("-")):
         return
     for index, other in enumerate((int(text) - 1, int(text) + 1, 0, 1, -1, 2)):
         if other >= -1 and str(other) != text:

@@ -8,6 +8,7 @@ from math import prod
 
 from ..formats.ir.edits import Edit
 from ..model.graph import Finding, Layer
+from ..model.ids import is_number
 from ..model.weights import Constant
 from ..rules import Context
 from ..types import ElementType
@@ -31,14 +32,14 @@ def constant_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.strip().lstrip("-").isdigit() else None
+    return int(text) if text is not None and is_number(text.strip().removeprefix("-")) else None
 
 
 def _shape(text: str | None) -> tuple[int, ...] | None:
     if text is None:
         return None
     parts = [part.strip() for part in text.split(",")] if text.strip() else []
-    return tuple(map(int, parts)) if all(part.isdigit() for part in parts) else None
+    return tuple(map(int, parts)) if all(is_number(part) for part in parts) else None
 
 
 def _type(text: str | None) -> ElementType | None:

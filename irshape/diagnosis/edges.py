@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from ..model.graph import Edge, Finding, Layer, Port
+from ..model.ids import is_number
 from ..rule_ids import CYCLE, DUPLICATE_EDGE, MISSING_EDGE
 from ..rules import Context
 from ..rules.links import alike
@@ -85,8 +86,8 @@ def _between(scene: Scene, edge: Edge) -> tuple[int, int]:
     """The ids between which the source of an edge lies where edges stand in the order of those."""
     edges = scene.body.edges
     at = edges.index(edge)
-    low = next((int(e.from_layer) for e in reversed(edges[:at]) if e.from_layer.isdigit()), 0)
-    high = next((int(e.from_layer) for e in edges[at + 1 :] if e.from_layer.isdigit()), 1 << 62)
+    low = next((int(e.from_layer) for e in reversed(edges[:at]) if is_number(e.from_layer)), 0)
+    high = next((int(e.from_layer) for e in edges[at + 1 :] if is_number(e.from_layer)), 1 << 62)
     return (low, high) if low <= high else (0, 1 << 62)
 
 
@@ -110,7 +111,7 @@ def _sources(
             continue  # a producer behind its consumer would close a cycle
         unused = not any(out == index for out, _, _ in scene.consumers[at])
         number = scene.layers[at].id
-        between = number.isdigit() and low <= int(number) <= high
+        between = is_number(number) and low <= int(number) <= high
         cost = 0.9 + (0.0 if unused else 0.3) + (0.0 if edge is None or between else 0.4)
         cost += 0.2 if at > position else 0.0
         cost += 0.2 if (at, index) in fed else 0.0
@@ -291,7 +292,7 @@ def _doubled(scene: Scene, edge: Edge, layer: Layer, position: int) -> Iterator[
         ]
         rest_fits = bool(kept) and port is not None and alike(port, kept[0])
         low, high = _between(scene, one)
-        ordered = one.from_layer.isdigit() and low <= int(one.from_layer) <= high
+        ordered = is_number(one.from_layer) and low <= int(one.from_layer) <= high
         others = len(scene.edges_from.get(one.from_layer, ())) > 1
         cost = 0.9 + (0.3 if fits and not same else 0.0) + (0.0 if rest_fits else 0.4)
         cost += (0.0 if not ordered else 0.05) + (0.0 if others else 0.3)
@@ -350,4 +351,4 @@ def _in_order(scene: Scene, edge: Edge) -> bool:
     edges = scene.body.edges
     at = edges.index(edge)
     near = [e.from_layer for e in edges[max(0, at - 1) : at + 2]]
-    return all(number.isdigit() for number in near) and near == sorted(near, key=int)
+    return all(is_number(number) for number in near) and near == sorted(near, key=int)

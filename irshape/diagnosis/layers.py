@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher, get_close_matches
 
 from ..model.graph import Finding, Layer
-from ..model.ids import lenient_id, plain_id
+from ..model.ids import is_number, lenient_id, plain_id
 from ..ops import registry
 from ..rule_ids import (
     CUSTOM_OPERATION,
@@ -132,7 +132,7 @@ def _versions(scene: Scene, layer: Layer) -> list[str]:
 
 def _number(version: str) -> int:
     digits = version.removeprefix("opset")
-    return int(digits) if digits.isdigit() and len(digits) < 3 else 0
+    return int(digits) if is_number(digits) and len(digits) < 3 else 0
 
 
 # ids
@@ -174,9 +174,9 @@ def id_causes(scene: Scene, finding: Finding, position: int | None) -> Iterator[
 
 def _free_number(scene: Scene, position: int) -> str:
     """An id that no layer has: the one after the layer before, if it is free."""
-    numbers = {int(number) for number in scene.by_id if number.isdigit()}
+    numbers = {int(number) for number in scene.by_id if is_number(number)}
     before = scene.layers[position - 1].id if position else "-1"
-    after = int(before) + 1 if before.lstrip("-").isdigit() else 0
+    after = int(before) + 1 if is_number(before.removeprefix("-")) else 0
     return str(after if after not in numbers else max(numbers, default=-1) + 1)
 
 
@@ -195,7 +195,7 @@ def _renumbered(scene: Scene, position: int, number: str) -> Candidate | None:
         number if other is layer else other.id
         for other in scene.layers[max(0, position - 1) : position + 2]
     ]
-    in_order = all(text.isdigit() for text in ordered) and ordered == sorted(ordered, key=int)
+    in_order = all(is_number(text) for text in ordered) and ordered == sorted(ordered, key=int)
     touched = {position, *scene.by_id.get(layer.id, ())}
     for edge in outgoing:
         touched.update(scene.by_id.get(edge.to_layer, ()))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ..formats.ir.edits import Edit, set_dims
 from ..model.graph import Finding, Layer, Port
+from ..model.ids import is_number
 from ..ops.tensors import Tensor
 from ..rule_ids import (
     DANGLING_EDGE,
@@ -203,7 +204,7 @@ def _with_port(
     later = [
         port
         for port in ports
-        if port.id.isdigit() and number.isdigit() and int(port.id) > int(number)
+        if is_number(port.id) and is_number(number) and int(port.id) > int(number)
     ]
     if later:
         return (Edit(later[0].offset, later[0].offset, text + indent),)

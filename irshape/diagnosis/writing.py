@@ -8,6 +8,7 @@ from html import escape
 
 from ..formats.ir.edits import Edit
 from ..model.graph import Edge
+from ..model.ids import is_number
 from ..model.source import Source
 from .scene import Scene
 
@@ -81,12 +82,12 @@ def new_edge(
     """An edge more, where writers put it: behind the edges from earlier layers."""
     edges, data = scene.body.edges, scene.source.data
     ends = (from_layer, to_layer, to_port)
-    if not edges or not all(text.isdigit() for text in ends):
+    if not edges or not all(is_number(text) for text in ends):
         return ()
     numbers = [
         (int(edge.from_layer), int(edge.to_layer), int(edge.to_port))
         for edge in edges
-        if edge.from_layer.isdigit() and edge.to_layer.isdigit() and edge.to_port.isdigit()
+        if is_number(edge.from_layer) and is_number(edge.to_layer) and is_number(edge.to_port)
     ]
     if len(numbers) < len(edges):
         return ()

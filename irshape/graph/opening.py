@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..inference.result import BodyResult
 from ..inference.walk import BodyEngine
 from ..model.graph import Model, Port
+from ..model.ids import is_number
 from ..model.pieces import Pieces
 from ..model.ranges import Ranges
 from ..ops import registry
@@ -48,7 +49,7 @@ def _fill(graph: Structure, result: BodyResult) -> None:
             _name_by_result(graph, layer)
     graph._order.start([layers[position] for position in result.wiring.order])
     graph._serial = len(layers)
-    numbers = [int(raw.id) for raw in result.body.layers if raw.id.isdigit()]
+    numbers = [int(raw.id) for raw in result.body.layers if is_number(raw.id)]
     graph._next_id = max(numbers, default=-1) + 1
     graph.back_edges = tuple(result.body.back_edges)
     for position, inner in result.inner.items():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..formats.ir import FORMAT
 from ..inference.walk import BodyEngine
 from ..model.graph import BackEdge, Layer, Model
+from ..model.ids import is_number
 from ..model.pieces import Pieces
 from ..model.source import Passage, Source, passage_bytes
 from ..model.weights import Constant, Weights
@@ -129,7 +130,7 @@ class Structure:
                 return layer.outputs[0]
             raise KeyError(f"'{name}' has {len(layer.outputs)} outputs; name one: '{name}:0'")
         layer_name, colon, index = name.rpartition(":")
-        if colon and layer_name in self and index.isdigit():
+        if colon and layer_name in self and is_number(index):
             outputs = self[layer_name].outputs
             if int(index) < len(outputs):
                 return outputs[int(index)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ..model.ids import is_number
 from ..symbols.expressions import Expression
 from ..types import UNBOUNDED, PartialShape
 from .bindings import sizes_for
@@ -60,7 +61,7 @@ class Reasons:
                 if name in output.tensor_names:
                     return position, port
         base, _, index = name.rpartition(":")
-        wanted = [(name, 0)] + ([(base, int(index))] if index.isdigit() else [])
+        wanted = [(name, 0)] + ([(base, int(index))] if is_number(index) else [])
         for text, port in wanted:
             for key in ("name", "id"):
                 for position, layer in enumerate(self.layers):

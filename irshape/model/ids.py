@@ -6,6 +6,9 @@ import re
 
 MAX_ID = 2**63 - 1
 
+MAX_DIGITS = 19
+"""A number of more digits is past 2^63."""
+
 _LENIENT = re.compile(r"\+?0*([0-9]{1,19})")
 
 
@@ -23,3 +26,11 @@ def lenient_id(text: str) -> str | None:
     """The id that OpenVINO reads from a text with a sign or leading zeros; None if it refuses."""
     match = _LENIENT.fullmatch(text)
     return match[1] if match and int(match[1]) <= MAX_ID else None
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a whole number of reasonable size, in the digits 0 to 9.
+
+    `str.isdigit` alone also accepts what `int` refuses: other digits, and thousands of them.
+    """
+    return text.isdigit() and text.isascii() and len(text) <= MAX_DIGITS

@@ -7,6 +7,7 @@ from copy import copy
 
 from ..inference.declarations import Declarations
 from ..model.graph import Layer
+from ..model.ids import is_number
 from ..ops.registry import UnknownOperation
 from .net import Net, with_items
 from .places import mapped
@@ -52,7 +53,7 @@ def _simpler_attributes(search: Search) -> Iterator[Net | None]:
 def _plainer(text: str) -> Iterator[str]:
     """A list of integers with only zeros, or only ones."""
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdigit() for part in parts) or len(parts) < 2:
+    if not all(is_number(part) for part in parts) or len(parts) < 2:
         return
     for plain in ("0", "1"):
         if any(part > plain for part in parts):

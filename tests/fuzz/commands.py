@@ -31,6 +31,8 @@ MODEL: dict[str, tuple[tuple[str, ...], ...]] = {
         ("infer", "{}"),
         ("infer", "{}", "--format", "json"),
         ("infer", "{}", "-o", "out.xml"),
+        ("infer", "{}", "--symbols"),
+        ("infer", "{}", "--symbols", "--format", "json"),
     ),
     "run": (
         ("run", "{}", "--random", *LIMITS),
@@ -38,7 +40,11 @@ MODEL: dict[str, tuple[tuple[str, ...], ...]] = {
         ("run", "{}", "--random", "--force", "--simulate", "f16", "--outputs", "all", *LIMITS),
         ("run", "{}", "--input", "x.npy", "--format", "json", *LIMITS),
     ),
-    "fix": (("fix", "{}", "--diff"), ("fix", "{}", "-o", "out.xml")),
+    "fix": (
+        ("fix", "{}", "--diff"),
+        ("fix", "{}", "-o", "out.xml"),
+        ("fix", "{}", "--unsafe-fixes", "-o", "out.xml"),
+    ),
     "requires": (("requires", "{}"), ("requires", "{}", "--format", "json")),
     "convert": (
         ("convert", "{}", "-o", "out.xml"),
@@ -54,11 +60,19 @@ MODEL: dict[str, tuple[tuple[str, ...], ...]] = {
         ("crosscheck", "{}", "--replay", "right.npz", "--force", "-v", *LIMITS[:2]),
     ),
     "inspect": (("inspect", "{}"), ("inspect", "{}", "--format", "json", "--sort", "parameters")),
+    "explain": (
+        ("explain", "{}"),
+        ("explain", "{}", "--format", "json"),
+        ("explain", "{}", "2", "--format", "html"),
+        ("explain", "{}", "1", "--axis", "0"),
+    ),
     "diff": (("diff", "{}", "right.xml"), ("diff", "right.xml", "{}", "--format", "json")),
     "edit": (
         ("edit", "{}", "--fold", "--clean", "--f16", *OUT),
         ("edit", "{}", "--drop-fake-quantize", "--batch", "1..8", "--compress-to-f16", *OUT),
         ("edit", "{}", "--make-stateless", "--seq", "4", "--strip-weights", *OUT),
+        ("edit", "{}", "--inline", "2", "--max-iterations", "20", *OUT),
+        ("edit", "{}", "--outline", "2", *OUT),
         ("edit", "{}", "--restore-weights", "right.xml", "--remove", "2", *OUT),
         ("edit", "{}", "--cut", "0", "--add-output", "1", "--drop-unused-inputs", *OUT),
     ),
@@ -83,7 +97,10 @@ most of the time."""
 OTHERS: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
     "configuration": {
         "validate": (("validate", "wrong.xml", "--config", "{}", "--no-cache"),),
-        "validate a sound model": (("validate", "right.xml", "--config", "{}", "--no-cache"),),
+        "validate a sound model": (
+            ("validate", "right.xml", "--config", "{}", "--no-cache"),
+            ("validate", "wide.xml", "--config", "{}", "--no-cache"),
+        ),
     },
     "baseline": {
         "validate": (("validate", "wrong.xml", "--isolated", "--baseline", "{}", "--no-cache"),),
@@ -120,6 +137,12 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "validate --value": (*CHECK[:1], "wrong.xml", *CHECK[3:], "--value={}"),
     "convert --shape": ("convert", "right.xml", "-o", "out.xml", "--shape={}"),
     "crosscheck --rtol": ("crosscheck", "right.xml", "--replay", "right.npz", "--rtol={}"),
+    "infer --assume": (
+        *("infer", "wide.xml", "--symbols", "--shape=x=[batch,seq]", "--assume={}"),
+    ),
+    "infer --symbols": ("infer", "wide.xml", "--symbols", "--shape={}"),
+    "explain --assume": ("explain", "wide.xml", "--shape=x=[batch,seq]", "--assume={}"),
+    "explain": ("explain", "wide.xml", "--", "{}"),
     "inspect --shape": ("inspect", "right.xml", "--shape={}"),
     "edit --set": ("edit", "right.xml", "--set={}", *OUT),
     "edit --bind": ("edit", "right.xml", "--bind={}", *OUT),

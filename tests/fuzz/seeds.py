@@ -57,6 +57,17 @@ message = "{type} {name} {id} {text}"
 severity = "warning"
 files = ["*.xml"]
 """,
+    b"""[[contract]]
+files = ["*.xml"]
+shapes = { x = "[batch,seq]" }
+assume = ["seq % 8 == 0", "batch >= 1"]
+require = [
+  "result = [batch, seq+1, 8..]",
+  "concat.* has no lost dimension",
+  "nothing is unbounded",
+  "x = [?, min(seq, 3*batch//2)]",
+]
+""",
     b"""[[policy]]
 files = ["m*.xml", "a/**/[b-c]?.xml"]
 max-layers = 10
@@ -103,6 +114,10 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "validate --value": ("axes=[0,2]",),
     "convert --shape": ("p0=[1,3,?,?]",),
     "crosscheck --rtol": ("1e-3",),
+    "infer --assume": ("seq % 8 == 0", "batch >= 1", "seq == min(batch*2, 7) // 3 - 1"),
+    "infer --symbols": ("x=[batch,seq]", "x=[a+b,2*a]", "x=[n,n]", "x=[1..4,past+seq]"),
+    "explain --assume": ("seq % 8 == 0", "batch >= 1"),
+    "explain": ("x", "3:0"),
     "inspect --shape": ("p0=[1,3,?]",),
     "edit --set": ("2:keep_dims=false", "0:shape=1,2,3", "reducemean2:keep_dims=maybe"),
     "edit --bind": ("p0=1", "p0=[[1,2],[3,4]]", "p0=x.npy"),
@@ -219,12 +234,27 @@ def language_model() -> Case:
     return sound(text.encode(), net.weights)
 
 
+def widened() -> Case:
+    """A model whose dimensions follow from two that are open."""
+    net = Net()
+    x = net.parameter("?,?", name="x")
+    joined = net.layer("Concat", [x, x, x], 'axis="1"')
+    flat = net.layer("Reshape", [joined, net.constant([0, -1, 3])], 'special_zero="true"')
+    found = net.layer("NonZero", [flat], 'output_type="i64"', version="opset3", outputs=["I64"])
+    net.result(flat)
+    net.result(found)
+    return sound(net.text().encode(), net.weights)
+
+
 def beside() -> dict[str, bytes]:
     """The files that lie in the folder of every mutant."""
     right, weights = sound(*SMALL["ReduceMean"]).parts
     language, tables = language_model().parts
     wrong = (ROOT / "examples" / "layers" / "wrong" / "wrong_dimension.xml").read_bytes()
+    wide, wide_weights = widened().parts
     return {
+        "wide.xml": wide,
+        "wide.bin": wide_weights,
         "right.xml": right,
         "right.bin": weights,
         "wrong.xml": wrong,
@@ -246,6 +276,7 @@ def narrow() -> list[Case]:
     layers += [(path.read_bytes(), b"") for path in (ROOT / "examples/layers/wrong").glob("*.xml")]
     return [
         *(sound(*both) for both in SMALL.values()),
+        widened(),
         *(Case("ir", both) for both in layers),
         *onednn()[::6],
         *onnx(),

@@ -19,6 +19,7 @@ from ...faults import Fault
 from ...inference.declarations import newest_fitting
 from ...inference.literals import MAX_VALUE_TEXT, parse_value
 from ...model.graph import Finding, Layer, Model, NotReadable, Port
+from ...model.ids import is_number
 from ...model.source import Source
 from ...ops.registry import UnknownOperation, find
 from ...rule_ids import LEFT_OUT, MALFORMED_XML
@@ -279,7 +280,7 @@ def _named_input(layer: Layer, name: str) -> Port | None:
     for port in inputs:
         if port.id == name:
             return port
-    if name.isdigit():
+    if is_number(name):
         return inputs[int(name)] if int(name) < len(inputs) else None
     names = _operand_names(layer)
     return inputs[names.index(name)] if name in names else None

@@ -243,3 +243,18 @@ def test_comparisons_are_readable(tmp_path: Path) -> None:
     lines = str(irshape.compare(irshape.load(first), irshape.load(second))).splitlines()
     assert lines[0].startswith(f"{first} and {second}: ")
     assert lines[1].startswith("to blame: Multiply 'scale' (id ")
+
+
+def test_what_is_kept_is_readable(tmp_path: Path) -> None:
+    path = scaled(tmp_path, 2)
+    model = irshape.load(path)
+    assert str(irshape.Session(model)) == f"<Session of {model!r}>"
+    (constant,) = (model.constant(layer) for layer in model.layers if layer.is_constant)
+    assert f"weights=<Weights {path.with_suffix('.bin')}, ready>" in str(constant)
+    broken = tmp_path / "broken.xml"
+    broken.write_bytes(path.read_bytes().replace(b"<dim>2</dim>", b"<dim>3</dim>", 2))
+    fixes = irshape.fix(broken)
+    assert str(fixes).splitlines()[0] == (
+        f"{broken}: {len(fixes.fixed)} fixed, {len(fixes.remaining)} left"
+    )
+    assert fixes.diff().strip() in str(fixes)

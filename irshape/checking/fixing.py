@@ -85,6 +85,11 @@ class Fixes:
         self.candidates: list[Choice] = []
         """For each finding whose cause is known, the changes that take it back, best first."""
 
+    def __str__(self) -> str:
+        """How many findings the edits remove, how many are left, and the edits as a diff."""
+        counts = f"{self.path}: {len(self.fixed)} fixed, {len(self.remaining)} left"
+        return f"{counts}\n{self.diff()}".rstrip()
+
     @property
     def data(self) -> bytes:
         """The fixed bytes: those of the original but for the edits."""

@@ -65,6 +65,9 @@ class Session(execution.Session):
             kernels=kernels,
         )
 
+    def __repr__(self) -> str:
+        return f"<Session of {self.model!r}>"
+
     _watches_ports = True
 
     def _change(self) -> None:

@@ -73,6 +73,9 @@ class Weights:
         self.reads: set[tuple[int, int]] | None = None
         """Offset and size of every read, if a set is assigned to record them."""
 
+    def __repr__(self) -> str:
+        return f"<Weights {self.path or 'in memory'}, {self.state}>"
+
     @staticmethod
     def open(path: str | os.PathLike[str] | None) -> Weights:
         """Maps a .bin. Never raises: `state` says what is wrong."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-import numpy as np
-
 from ..inference.result import BodyResult
 from ..model.graph import Layer
 from ..ops.tensors import Tensor
@@ -26,6 +24,8 @@ def keep_freed_memory() -> None:
     one from there again, which costs more than computing it. It learns from the largest array that
     it has freed, up to 32 MiB. No page of this one is touched, so that it takes no memory.
     """
+    import numpy as np
+
     np.empty((32 << 20) - (1 << 16), np.uint8)
 
 

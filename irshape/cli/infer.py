@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,9 @@ from .common import (
     weights_option,
 )
 from .tables import terminal_width, text_table
+
+if TYPE_CHECKING:
+    from ..inference.result import Inference
 
 
 @click.command("infer", short_help="Print the element type and shape of every output port.")
@@ -108,6 +111,8 @@ def command(
     broken = refusals(inference)
     for refusal in broken:
         click.echo(refusal, err=True)
+    for conflict in _conflicts(inference) if broken else ():
+        click.echo(f"irshape: {conflict}", err=True)
     if output is not None and not broken:
         from ..formats.ir.writer import write
 
@@ -119,6 +124,18 @@ def command(
         if output is not None:
             click.echo(f"irshape: '{output}' was not written", err=True)
         raise click.exceptions.Exit(1)
+
+
+def _conflicts(inference: Inference) -> list[str]:
+    """Sizes of the inputs that contradict each other."""
+    from ..inference.conflicts import size_conflicts
+
+    shapes = {
+        layer.id: static
+        for layer in inference.model.parameters
+        if (static := inference.outputs(layer)[0].shape.static) is not None
+    }
+    return size_conflicts(inference.model, shapes) if len(shapes) > 1 else []
 
 
 def written_shape(output: dict[str, Any]) -> str:

@@ -333,8 +333,10 @@ class Session:
         result = self._fitter.infer(sizes)
         refusal = self._fitter.refusal(sizes, result)
         if refusal is not None:
-            given = shapes(self.model.net, fed, self.state)
-            raise ExecutionError(f"{refusal.message}; {given}", refusal.layer)
+            from ..inference.conflicts import size_conflicts
+
+            said = [shapes(self.model.net, fed, self.state), *size_conflicts(self.model, sizes)]
+            raise ExecutionError(f"{refusal.message}; {'; '.join(said)}", refusal.layer)
         peak, layer = peak_memory(result)
         if layer is not None and peak > self.max_memory:
             raise ExecutionError(f"the tensors alive here take {self._too_much(peak)}", layer)

@@ -105,7 +105,8 @@ class Fitter:
         """Chooses sizes for the dynamic dimensions of all inputs. The same model gets the same.
 
         given: the shapes of the inputs by layer id.
-        Sizes are tried in this order, until no layer refuses: 2 everywhere; each size of `SERIES`
+        Sizes are tried in this order, until no layer refuses: 2 everywhere; what inference with
+        named sizes says; each size of `SERIES`
         for everything but the batch, with 3 for the channels of inputs of rank 4; then, from what
         got furthest, each size of `ALONE` for batches, channels, lengths and planes, and for each
         dimension by itself; where that gets no further, each two of these with each two sizes of
@@ -129,7 +130,7 @@ class Fitter:
                 best, reached, last = sizes, far, refusal
             return refusal is None
 
-        for sizes in _together(given):
+        for sizes in self._together(given):
             if fits(sizes):
                 return sizes
         for _ in range(ROUNDS):
@@ -155,6 +156,35 @@ class Fitter:
             f"no fitting sizes were found; the best attempt, {tried}, fails: {last}. "
             "Specify the shapes (--shape NAME=SHAPE), or the inputs themselves (--input)"
         )
+
+    def _together(self, given: Mapping[str, PartialShape]) -> Iterator[Sizes]:
+        """Sizes for all dimensions at once; names tell which of them go together."""
+        for number, sizes in enumerate(_together(given)):
+            yield sizes
+            if number == 0:
+                named = self._by_name(given)
+                if named is not None:
+                    yield named
+
+    def _by_name(self, given: Mapping[str, PartialShape]) -> Sizes | None:
+        """Sizes by what inference with names says of them; None where it finds none."""
+        from ..inference.bindings import sizes_for
+        from ..inference.symbolic import infer_symbolic
+
+        result, names = infer_symbolic(self.model, given, {})
+        numbers = sizes_for(names)
+        if numbers is None or result.expressions is None:
+            return None
+        sizes: Sizes = {}
+        for position, layer in enumerate(result.body.layers):
+            if layer.is_parameter and layer.id in given:
+                known = result.expressions[position][0]
+                if known is None or None in known:
+                    return None
+                sizes[layer.id] = tuple(
+                    max(size.evaluate(numbers), 0) for size in known if size is not None
+                )
+        return sizes
 
 
 def _refused(result: BodyResult) -> dict[int, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, TypeVar
@@ -13,7 +14,14 @@ from ..model.weights import Constant
 from ..model.wiring import Wiring, wire
 from ..ops import registry
 from ..ops.declaration import AttributeFault
-from ..rule_ids import INPUT_COUNT, MISSPELT_ELEMENT, REPEATED_ELEMENT, UNKNOWN_ATTRIBUTE, RuleId
+from ..rule_ids import (
+    INPUT_COUNT,
+    INPUT_SHAPES,
+    MISSPELT_ELEMENT,
+    REPEATED_ELEMENT,
+    UNKNOWN_ATTRIBUTE,
+    RuleId,
+)
 from ..types import DYNAMIC_TYPE, UNBOUNDED, ElementType
 from .links import Links
 from .settings import PLAIN, Settings
@@ -159,13 +167,33 @@ class Context:
         by_rule: dict[RuleId, list[Finding]] = {}
         for finding in self.model.findings:
             by_rule.setdefault(finding.rule, []).append(finding)
+        conflicts: list[str] | None = None
         for layer, fault in self.observed(Fault):
-            by_rule.setdefault(fault.rule, []).append(self._placed(layer, fault))
+            said = fault
+            if fault.rule == INPUT_SHAPES and conflicts is None:
+                conflicts = self._size_conflicts()
+                about = [text for text in conflicts if _same_numbers(text, fault.message)]
+                said = fault._replace(message="; ".join([fault.message, *about]))
+            by_rule.setdefault(fault.rule, []).append(self._placed(layer, said))
         for layer, (fault, _) in self.observed(AttributeFault):
             element = layer.data_offset if layer.data_offset >= 0 else layer.offset
             offset = self.model.source.attribute(element, fault.at)
             by_rule.setdefault(fault.rule, []).append(Finding(fault, offset, layer))
         return by_rule
+
+    def _size_conflicts(self) -> list[str]:
+        """Sizes of the inputs that contradict each other, which the first misfit may be due to."""
+        shapes: dict[str, tuple[int, ...]] = {}
+        for layer in self.model.parameters if self.model.kind == "net" else ():
+            tensors = self.inference.outputs(layer)
+            static = tensors[0].shape.static if tensors else None
+            if static is not None:
+                shapes[layer.id] = static
+        if len(shapes) < 2:
+            return []
+        from ..inference.conflicts import size_conflicts
+
+        return size_conflicts(self.model, shapes)
 
     def _placed(self, layer: Layer, fault: Fault) -> Finding:
         """A fault of a layer at the input port or the attribute that it is about."""
@@ -246,6 +274,14 @@ class Context:
     def miscounted(self) -> set[Layer]:
         """Layers with a wrong number of inputs."""
         return {layer for layer, fault in self.observed(Fault) if fault.rule == INPUT_COUNT}
+
+
+_SIZE = re.compile(r"\b\d+(?= by |$|, not )")
+
+
+def _same_numbers(conflict: str, message: str) -> bool:
+    """Whether a message is about the sizes that contradict each other: it names them all."""
+    return set(_SIZE.findall(conflict)) <= set(re.findall(r"\d+", message))
 
 
 def _operand_position(layer: Layer, name: str) -> int | None:

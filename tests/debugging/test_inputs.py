@@ -45,7 +45,7 @@ def test_sizes_are_found_that_every_layer_takes(tmp_path: Path) -> None:
     )
     net.result(made)
     model = net.load(tmp_path)
-    assert sizes(model) == [(2, 3, 8, 8)]
+    assert sizes(model) == [(2, 3, 7, 7)]
     assert sizes(model) == sizes(irshape.load(model.path)), "the same each time"
     assert sizes(model, shapes={"image": "[1,?,?,9]"})[0][0::3] == (1, 9)
     assert call("run", model.path, "--random")[0] == 0

@@ -17,8 +17,8 @@ from .lazy import Array, np
 BLOCK: Final = 1 << 15
 """The elements of a block."""
 
-PARALLEL_FROM: Final = 1 << 18
-"""From so many elements on, starting other threads pays."""
+PER_THREAD: Final = 1 << 17
+"""With so many elements for each, several threads pay."""
 
 Work = Callable[[int, int], None]
 """`work(start, stop)` computes a part of a range."""
@@ -45,7 +45,9 @@ def in_threads(work: Work, length: int, size: int) -> None:
 
     size: the elements that the whole range stands for, more where each takes longer.
     """
-    threads = min(thread_count(), length) if size >= PARALLEL_FROM else 1
+    threads = min(size // PER_THREAD, length)
+    if threads > 1:
+        threads = min(threads, thread_count())
     if threads <= 1:
         work(0, length)
         return

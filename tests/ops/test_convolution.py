@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from differential.cases import Case, Data, case_id, const, data, node
 from differential.compare import check
 from differential.oracle import Oracle
+
+from irshape.ops.convolution.forward import Convolution, GroupConvolution
 
 INF, NAN = float("inf"), float("nan")
 TEXT = {"string": "text-as-number"}
@@ -1024,3 +1028,61 @@ DEFORMABLE = [
 @pytest.mark.parametrize("case", DEFORMABLE, ids=case_id)
 def test_deformable(case: Case, oracle: Oracle) -> None:
     check(case, oracle)
+
+
+ANY_LAYOUT: dict[str, Any] = {
+    "one pixel": (Convolution, (2, 6, 5, 7), (4, 6, 1, 1), {}),
+    "one pixel, strides": (Convolution, (2, 6, 5, 7), (4, 6, 1, 1), {"strides": (2, 2)}),
+    "one pixel, padding": (Convolution, (1, 6, 5, 7), (4, 6, 1, 1), {"pads_begin": (1, 0)}),
+    "one channel": (Convolution, (1, 1, 5, 7), (4, 1, 1, 1), {}),
+    "window": (Convolution, (2, 6, 5, 7), (4, 6, 3, 3), {"pads_end": (1, 1)}),
+    "depthwise": (GroupConvolution, (2, 6, 9, 7), (6, 1, 1, 3, 2), {"pads_begin": (1, 2)}),
+    "depthwise, strides": (GroupConvolution, (1, 6, 9, 7), (6, 1, 1, 3, 3), {"strides": (2, 3)}),
+    "depthwise, gaps": (GroupConvolution, (1, 6, 9, 9), (6, 1, 1, 3, 3), {"dilations": (2, 3)}),
+    "depthwise, two filters": (GroupConvolution, (2, 6, 5, 7), (6, 2, 1, 3, 3), {}),
+    "depthwise, many channels": (GroupConvolution, (1, 600, 5, 4), (600, 1, 1, 3, 3), {}),
+    "depthwise, a line": (GroupConvolution, (2, 6, 9), (6, 1, 1, 4), {"pads_begin": (2,)}),
+    "depthwise, a volume": (GroupConvolution, (1, 6, 4, 5, 6), (6, 1, 1, 2, 3, 2), {}),
+    "groups": (GroupConvolution, (2, 6, 5, 7), (3, 4, 2, 3, 3), {}),
+}
+
+
+def by_definition(array: np.ndarray, filters: np.ndarray, sizes: dict[str, Any]) -> np.ndarray:
+    """`data` `[N, G·C, …]` with `filters` `[G, O, C, …]`, one output at a time, in f64."""
+    groups, outputs, inputs, *kernel = filters.shape
+    begin, end = sizes["pads_begin"], sizes["pads_end"]
+    area = np.pad(array.astype(np.float64), [(0, 0), (0, 0), *zip(begin, end, strict=True)])
+    spans = [(k - 1) * d + 1 for k, d in zip(kernel, sizes["dilations"], strict=True)]
+    steps = [
+        (size - span) // stride + 1
+        for size, span, stride in zip(area.shape[2:], spans, sizes["strides"], strict=True)
+    ]
+    result = np.empty((len(array), groups * outputs, *steps))
+    for group, output, *step in np.ndindex(groups, outputs, *steps):
+        places = [
+            slice(at * stride, at * stride + span, gap)
+            for at, stride, span, gap in zip(
+                step, sizes["strides"], spans, sizes["dilations"], strict=True
+            )
+        ]
+        window = area[:, group * inputs : (group + 1) * inputs][(..., *places)]
+        values = (window * filters[group, output]).reshape(len(array), -1).sum(axis=1)
+        result[(slice(None), group * outputs + output, *step)] = values
+    return result
+
+
+@pytest.mark.parametrize("case", ANY_LAYOUT)
+def test_the_order_of_the_axes_in_memory_changes_nothing(case: str) -> None:
+    operation, shape, kernel, given = ANY_LAYOUT[case]
+    axes = len(shape) - 2
+    default = {"strides": 1, "dilations": 1, "pads_begin": 0, "pads_end": 0}
+    sizes = {name: given.get(name, (size,) * axes) for name, size in default.items()}
+    generator = np.random.default_rng(0)
+    array, filters = (generator.standard_normal(size, np.float32) for size in (shape, kernel))
+    grouped = filters[None] if operation is Convolution else filters
+    wanted = by_definition(array, grouped, sizes)
+    last = np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 1, -1)), -1, 1)
+    for layout in (array, last, np.asfortranarray(array)):
+        for weights in (filters, np.asfortranarray(filters)):
+            result = operation(**sizes).evaluate(layout, weights)
+            np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-5)

@@ -267,13 +267,15 @@ def _sigmoid(data: Array, out: Array) -> None:
     np.negative(data, out=out)
     np.exp(out, out=out)
     np.add(out, 1, out=out)
-    np.reciprocal(out, out=out)
+    np.divide(1, out, out=out)
 
 
 def _swish(data: Array, out: Array) -> None:
     """`out` is not `data`."""
-    _sigmoid(data, out)
-    np.multiply(out, data, out=out)
+    np.negative(data, out=out)
+    np.exp(out, out=out)
+    np.add(out, 1, out=out)
+    np.divide(data, out, out=out)
 
 
 class Swish(Operation):

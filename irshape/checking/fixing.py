@@ -218,13 +218,16 @@ class _Rounds:
         chosen = [
             Cure(diagnosis.finding, diagnosis.candidates[0].edits)
             for diagnosis in examination.diagnoses
-            if (diagnosis.certain or self.unsafe) and selection.keep(diagnosis.finding)
+            if diagnosis.candidates
+            and (diagnosis.certain or self.unsafe)
+            and selection.keep(diagnosis.finding)
         ]
         if chosen:
             return chosen
         open_questions = {
             finding.layer
             for diagnosis in examination.diagnoses
+            if diagnosis.candidates
             for finding in (diagnosis.finding, *diagnosis.explained)
         }
         return _next_cures(examination.context, examination.findings, open_questions)

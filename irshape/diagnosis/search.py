@@ -59,9 +59,20 @@ def diagnose(context: Context, findings: Sequence[Finding]) -> list[Diagnosis]:
         if finding.severity != "info" and finding.rule.code.startswith(_DIAGNOSED)
     ]
     model = context.model
-    if not graver or len(graver) > MAX_FINDINGS or model.kind != "net" or not model.format.fixable:
+    if not graver or model.kind != "net" or not model.format.fixable:
         return []
-    return list(_Search(context, graver).run())
+    diagnoses = []
+    if len(graver) > 1:
+        from .whole_file import whole_file_cause
+
+        whole = whole_file_cause(context, graver)
+        if whole is not None:
+            diagnoses.append(whole)
+            explained = set(map(id, whole.explained))
+            graver = [finding for finding in graver if id(finding) not in explained]
+    if len(graver) <= MAX_FINDINGS:
+        diagnoses += _Search(context, graver).run()
+    return diagnoses
 
 
 class _Search:

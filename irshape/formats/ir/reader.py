@@ -27,6 +27,7 @@ from ...model.source import Source
 from ...releases import HEADER_BYTES, IR_VERSIONS
 from ...rule_ids import DOCTYPE, IR_VERSION, MALFORMED_XML, NESTING_LIMIT, NOT_AN_IR
 from .elements import OPAQUE, Elements, Irregular
+from .malformed import malformation
 
 if TYPE_CHECKING:
     from .repair import Repaired
@@ -156,6 +157,14 @@ class _Reader(Elements):
             offset = min(max(parser.ErrorByteIndex - self.shift, 0), len(text))
             offset = offset if repaired is None else repaired.origin(offset)
             reason = expat.ErrorString(error.code)
+            better = malformation(self.source.data, offset) if repaired is None else None
+            if better is not None:
+                raise self.stop(
+                    MALFORMED_XML,
+                    f"the file is not well-formed XML: {better.message}",
+                    better.offset,
+                    help=better.help,
+                ) from None
             raise self.stop(
                 MALFORMED_XML,
                 f"the file is not well-formed XML: {reason}",

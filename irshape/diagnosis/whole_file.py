@@ -1,0 +1,378 @@
+"""Causes that lie in no single element: another .bin, another batch, ids that were renumbered.
+
+They show in many findings at once, and are told as one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain
+
+from ..formats.ir.edits import Edit
+from ..inference.engine import infer
+from ..inference.ports import declared
+from ..inference.result import BodyResult
+from ..model.graph import Finding, Layer, Port
+from ..model.weights import Weights
+from ..ops.tensors import Tensor
+from ..rule_ids import (
+    CONSTANT_OUT_OF_RANGE,
+    DANGLING_EDGE,
+    DUPLICATE_ID,
+    MISSING_EDGE,
+    UNREACHABLE_LAYER,
+)
+from ..rules import Context
+from .candidate import Candidate, Diagnosis
+from .constants import constant_spans
+from .scene import Scene
+from .trial import local_rules
+from .writing import with_attribute, with_edge
+
+SEVERAL = 3
+"""How many findings it takes to look for a cause in the file as a whole."""
+MAX_SHIFTED = 1 << 26
+"""The largest .bin that is tried with its content moved."""
+
+
+def whole_file_cause(context: Context, findings: Sequence[Finding]) -> Diagnosis | None:
+    """The cause that lies in the file as a whole, if there is one."""
+    for cause in (_short_weights, _other_weights, _another_batch, _renumbered):
+        diagnosis = cause(context, findings)
+        if diagnosis is not None:
+            return diagnosis
+    return None
+
+
+def _told(
+    lead: Finding,
+    message: str,
+    help: str,
+    offset: int,
+    layer: Layer | None,
+    explained: Sequence[Finding],
+    candidates: tuple[Candidate, ...] = (),
+    certain: bool = False,
+) -> Diagnosis:
+    fault = lead.fault._replace(message=message, help=help, expected=None, actual=None)
+    finding = Finding(fault, offset, layer, None, tuple(explained))
+    return Diagnosis(finding, tuple(explained), candidates, certain)
+
+
+# the .bin
+
+
+def _name(weights: Weights) -> str:
+    return os.path.basename(weights.path or "the .bin")
+
+
+def _short_weights(context: Context, findings: Sequence[Finding]) -> Diagnosis | None:
+    """The .bin ends before its last constants."""
+    behind = [finding for finding in findings if finding.rule == CONSTANT_OUT_OF_RANGE]
+    weights = context.model.weights
+    if len(behind) < 2 or weights is None:
+        return None
+    spans = context.shared(constant_spans)
+    needed = max(end for _, end, _ in spans)
+    if not _dense(spans):
+        return None  # some offset is wrong by itself
+    lost = needed - weights.size
+    explained = [*behind, *_of_constants(context, findings)]
+    fitting = _fitting_sibling(context, needed)
+    reason = fitting or _other_precision(context) or "it was cut off, or is another model's"
+    lead = behind[0]
+    return _told(
+        lead,
+        f"{_name(weights)} has {weights.size} bytes, but the constants take {needed}: the last "
+        f"{lost} are missing, which {len(behind)} constants need; {reason}",
+        "get the .bin that was written with this .xml",
+        lead.offset,
+        lead.layer,
+        list(dict.fromkeys(explained)),
+    )
+
+
+def _dense(spans: Sequence[tuple[int, int, Layer]]) -> bool:
+    """Whether constants lie close to each other, as writers put them."""
+    taken, end = 0, 0
+    for start, stop, _ in spans:
+        taken += max(0, stop - max(start, end))
+        end = max(end, stop)
+    return taken * 2 >= end
+
+
+def _of_constants(context: Context, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings that rest on values: they are gone where the model is read without its .bin."""
+    left = _without_weights(context, None)
+    for finding in findings:
+        key = (finding.rule.code, finding.layer)
+        if left[key]:
+            left[key] -= 1
+        elif finding.rule != CONSTANT_OUT_OF_RANGE:
+            yield finding
+
+
+def _without_weights(context: Context, weights: Weights | None) -> Counter[object]:
+    """The errors and warnings of the model with another .bin, or with none."""
+    model = context.model
+    before = model.weights
+    model.weights = weights if weights is not None else Weights(None, None, "absent")
+    try:
+        other = Context(model, infer(model, compare=True), context.settings)
+        return Counter(
+            (finding.rule.code, finding.layer)
+            for rule in local_rules()
+            for finding in rule.findings(other)
+            if finding.severity != "info"
+        )
+    finally:
+        model.weights = before
+
+
+def _other_weights(context: Context, findings: Sequence[Finding]) -> Diagnosis | None:
+    """The .bin holds other values than the shapes of the model need."""
+    weights = context.model.weights
+    of_values = [finding for finding in findings if finding.rule.code.startswith(("IR2", "IR4"))]
+    layers = {finding.layer for finding in of_values}
+    if weights is None or weights.state != "ready" or len(layers) < SEVERAL:
+        return None
+    explained = list(_of_constants(context, findings))
+    explained += [finding for finding in findings if finding.rule == CONSTANT_OUT_OF_RANGE]
+    if len({finding.layer for finding in explained}) < SEVERAL or len(explained) * 2 < len(
+        findings
+    ):
+        return None
+    spans = context.shared(constant_spans)
+    needed = max((end for _, end, _ in spans), default=0)
+    reason = (
+        _shift(context, needed)
+        or _fitting_sibling(context, needed)
+        or _other_precision(context)
+        or "it is another model's, or was written anew"
+    )
+    layer = spans[0][2] if spans else None
+    lead = next((f for f in explained if f.severity == "error"), explained[0])
+    return _told(
+        lead,
+        f"{_name(weights)} does not belong to this .xml: {len(explained)} findings rest on the "
+        f"values of its constants; {reason}",
+        "get the .bin that was written with this .xml",
+        layer.offset if layer is not None else 0,
+        layer,
+        explained,
+    )
+
+
+def _shift(context: Context, needed: int) -> str | None:
+    """Whether the constants fit once the content of the .bin is moved."""
+    weights = context.model.weights
+    if weights is None or weights.data is None or weights.size > MAX_SHIFTED:
+        return None
+    content = bytes(weights.view(0, weights.size))
+    for by in dict.fromkeys((weights.size - needed, 4, 8, 16, 64, -4, -8, -16, -64)):
+        if not by or abs(by) >= weights.size:
+            continue
+        moved = content[by:] if by > 0 else bytes(-by) + content
+        if not _without_weights(context, Weights(weights.path, moved, "ready")):
+            where = "behind" if by > 0 else "before"
+            return f"its content lies {abs(by)} bytes {where} where the offsets say"
+    return None
+
+
+def _fitting_sibling(context: Context, needed: int) -> str | None:
+    """The other .bin in the folder with which nothing is wrong."""
+    weights = context.model.weights
+    if weights is None or weights.path is None:
+        return None
+    folder, own = os.path.split(os.path.abspath(weights.path))
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".bin"))[:64]
+    except OSError:
+        return None
+    sized = [
+        name
+        for name in names
+        if name != own and 0 <= _size(os.path.join(folder, name)) - needed < 64
+    ]
+    for name in sized[:2]:
+        other = Weights.open(os.path.join(folder, name))
+        if other.state == "ready" and not _without_weights(context, other):
+            return f"{name} beside it fits"
+    return None
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return -1
+
+
+def _other_precision(context: Context) -> str | None:
+    """Whether the .bin is as large as it would be in another precision."""
+    weights = context.model.weights
+    spans = {(start, end): layer for start, end, layer in context.shared(constant_spans)}
+    if weights is None:
+        return None
+    for name, other, wide, narrow in (("f32", "f16", 1, 2), ("f16", "f32", 2, 1)):
+        whole = sum(
+            (end - start) * wide // narrow
+            if layer.attribute("element_type") == name
+            else end - start
+            for (start, end), layer in spans.items()
+        )
+        changed = any(layer.attribute("element_type") == name for layer in spans.values())
+        if changed and abs(whole - weights.size) <= max(64, len(spans) * 8):
+            return f"it is as large as with {other} where the .xml says {name}"
+    return None
+
+
+# the batch
+
+
+def _another_batch(context: Context, findings: Sequence[Finding]) -> Diagnosis | None:
+    """One size is declared everywhere where another follows from the inputs."""
+    concerned = [finding for finding in findings if finding.rule.code.startswith("IR20")]
+    if len(concerned) < 2 or len(concerned) * 2 < len(findings):
+        return None
+    if any(finding.rule.code.startswith("IR1") for finding in findings):
+        return None
+    result = infer(context.model).result
+    places: Counter[tuple[int, int]] = Counter()
+    for port, tensor in _ports(result):
+        places.update(_differences(port, tensor))
+    if not places or places.total() < SEVERAL:
+        return None
+    (here, there), count = places.most_common(1)[0]
+    if count < 0.9 * places.total() or count < SEVERAL:
+        return None
+    parameter = next(
+        (
+            layer
+            for layer in context.model.parameters
+            if _first(layer.attribute("shape")) in (str(there), str(here))
+        ),
+        None,
+    )
+    if parameter is None:
+        return None
+    written = parameter.attribute("shape")
+    return _told(
+        concerned[0],
+        f"{here} is declared in {count} places where {there} is inferred from "
+        f"shape=\"{written}\" of Parameter '{parameter.name}': only a part of the file was "
+        "changed to another size",
+        f"declare {there} in all of them (irshape fix), or change the shape of the input",
+        context.model.source.attribute(parameter.data_offset, "shape"),
+        parameter,
+        concerned,
+    )
+
+
+def _first(shape: str | None) -> str:
+    return (shape or "").split(",")[0].strip()
+
+
+def _ports(result: BodyResult) -> Iterator[tuple[Port, Tensor]]:
+    """The output ports of a model with what is inferred for them, bodies included."""
+    for body in result.walk():
+        for layer, tensors in zip(body.body.layers, body.outputs, strict=True):
+            yield from zip(layer.outputs, tensors, strict=False)
+
+
+def _differences(port: Port, tensor: Tensor) -> Iterator[tuple[int, int]]:
+    """The sizes that a port declares and those that are inferred instead, axis by axis."""
+    given, inferred = declared(port, tensor).shape, tensor.shape
+    if given == inferred or given.dims is None or inferred.dims is None:
+        return
+    if len(given.dims) != len(inferred.dims):
+        yield -1, -1
+        return
+    for one, other in zip(given.dims, inferred.dims, strict=True):
+        if one.is_static and other.is_static and one != other:
+            yield one.low, other.low
+
+
+# ids
+
+
+def _renumbered(context: Context, findings: Sequence[Finding]) -> Diagnosis | None:
+    """From some layer on the ids were moved, and the edges still name the old ones."""
+    of_ids = [
+        finding
+        for finding in findings
+        if finding.rule in (DANGLING_EDGE, DUPLICATE_ID, MISSING_EDGE, UNREACHABLE_LAYER)
+        or finding.rule.code.startswith(("IR2", "IR4"))
+    ]
+    if len(of_ids) < SEVERAL or not any(f.rule == DANGLING_EDGE for f in of_ids):
+        return None
+    scene = Scene(context, context.results[context.model.net])
+    ids = [layer.id for layer in scene.layers]
+    edges = scene.body.edges
+    texts = chain(ids, *((e.from_layer, e.to_layer, e.from_port, e.to_port) for e in edges))
+    if not edges or not all(text.isdigit() for text in texts):
+        return None
+    move = _move(scene)
+    if move is None:
+        return None
+    start, by = move
+    first = next(layer for layer in scene.layers if int(layer.id) >= start + min(by, 0))
+    candidates = (_moved_edges(scene, first, start, by), _moved_layers(scene, first, start, by))
+    if ids != [str(number) for number in range(len(ids))]:  # as writers number layers
+        candidates = candidates[::-1]
+    lead = next(f for f in of_ids if f.rule == DANGLING_EDGE)
+    return _told(
+        lead,
+        f"from {first.label} on the ids of layers are {by:+d} to what the edges name: only a "
+        "part of the file was renumbered",
+        f"likely meant: {candidates[0].change}",
+        first.offset,
+        first,
+        of_ids,
+        candidates,
+    )
+
+
+def _moved_edges(scene: Scene, first: Layer, start: int, by: int) -> Candidate:
+    """The edges follow the layers."""
+    edits: list[Edit] = []
+    for edge in scene.body.edges:
+        ends = {"from-layer": edge.from_layer, "to-layer": edge.to_layer}
+        moved = {name: str(int(text) + by) for name, text in ends.items() if int(text) >= start}
+        edits += with_edge(scene, edge, moved)
+    change = f"the edges that name layers from {start} on name ids {by:+d}"
+    return Candidate(tuple(edits), change, change, first.offset, first, ())
+
+
+def _moved_layers(scene: Scene, first: Layer, start: int, by: int) -> Candidate:
+    """The layers follow the edges."""
+    edits: list[Edit] = []
+    for layer in scene.layers:
+        if int(layer.id) >= start + by:
+            number = str(int(layer.id) - by)
+            edits += with_attribute(scene.source, layer.offset, "id", number)
+    change = f"the layers from id {start + by} on get ids {-by:+d}"
+    return Candidate(tuple(edits), change, change, first.offset, first, ())
+
+
+def _move(scene: Scene) -> tuple[int, int] | None:
+    """From which id on, and by how much, ids moved: then every edge leads from port to port."""
+    outputs = {(int(layer.id), port.id) for layer in scene.layers for port in layer.outputs}
+    inputs = {(int(layer.id), port.id) for layer in scene.layers for port in layer.inputs}
+    numbers = {int(layer.id) for layer in scene.layers}
+    ends = [(int(e.from_layer), e.from_port, int(e.to_layer), e.to_port) for e in scene.body.edges]
+    named = {row[0] for row in ends} | {row[2] for row in ends}
+    lost, idle = sorted(named - numbers), sorted(numbers - named)
+    if not lost or not idle:
+        return None
+    by = max(numbers) - max(named)
+    starts = (lost[0], idle[-1] + 1, idle[0], idle[0] - by)
+    for start in dict.fromkeys(starts) if by else ():
+        moved = [(a + by * (a >= start), p, b + by * (b >= start), q) for a, p, b, q in ends]
+        if all((a, p) in outputs and (b, q) in inputs for a, p, b, q in moved) and len(
+            {(b, q) for _, _, b, q in moved}
+        ) == len(inputs):
+            return start, by
+    return None

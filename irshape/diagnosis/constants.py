@@ -28,7 +28,7 @@ def constant_causes(scene: Scene, finding: Finding, position: int) -> Iterator[C
             if source is not None and scene.layers[source[0]].is_constant:
                 yield from _offsets(_Const(scene, source[0]))
                 if finding.rule.code.startswith("IR4"):
-                    yield from _whole_numbers(scene, source[0], position)
+                    yield from _whole_numbers(scene, finding, source[0])
 
 
 def _number(text: str | None) -> int | None:
@@ -210,7 +210,7 @@ def constant_spans(context: Context) -> list[tuple[int, int, Layer]]:
     )
 
 
-def _whole_numbers(scene: Scene, position: int, consumer: int) -> Iterator[Candidate]:
+def _whole_numbers(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     """Axes, indices or lengths that were turned into real numbers, with all their ports."""
     const = _Const(scene, position)
     if const.type is None or not const.type.is_real or const.shape is None or const.port is None:
@@ -236,12 +236,12 @@ def _whole_numbers(scene: Scene, position: int, consumer: int) -> Iterator[Candi
                 edits += with_attribute(source, given.offset, "precision", element_type.precision)
         yield Candidate(
             tuple(edits),
-            f'element_type="{name}" and size="{size}", in its ports too',
-            f"the constant is {const.type}, but {scene.layers[consumer].label} takes whole numbers "
-            "from it",
-            source.attribute(element, "element_type"),
-            const.layer,
+            f'element_type="{name}" and size="{size}" at {const.layer.label}, and in its ports',
+            finding.message,
+            finding.offset,
+            finding.layer,
             tuple(touched),
+            port=finding.port,
             cost=1.2 + 0.2 * index + (0.0 if room is None or room - size < 8 else 0.3),
         )
 

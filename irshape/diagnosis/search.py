@@ -160,7 +160,7 @@ class _Search:
             and (len(rivals) == 1 or rivals[1][1].cost - first.cost >= CLEARLY)
         )
         return Diagnosis(
-            _as_finding(self.context.model.source, finding, first, explained),
+            _as_finding(self.context.model.source, first, explained),
             explained,
             tuple(entry[1] for entry in best[:LISTED]),
             certain,
@@ -319,20 +319,21 @@ def _beside(source: Source, finding: Finding, candidate: Candidate) -> bool:
     return places[0] != places[1] and all(source.data[at : at + 1] != b"<" for at in places)
 
 
-def _as_finding(
-    source: Source, finding: Finding, candidate: Candidate, explained: Iterable[Finding]
-) -> Finding:
+def _as_finding(source: Source, candidate: Candidate, explained: Iterable[Finding]) -> Finding:
     """The cause as a finding, under the rule of one that it explains."""
     explained = tuple(explained)
-    here = [other for other in explained if _same_element(source, other, candidate)]
+    errors = [other for other in explained if other.severity == "error"]
+    refused = [other for other in errors if not other.rule.code.startswith("IR2")]
+    leads = refused or errors or list(explained)  # what OpenVINO refuses is told as such
+    here = [
+        other
+        for other in leads
+        if _same_element(source, other, candidate) and not _beside(source, other, candidate)
+    ]
     here.sort(key=lambda other: other.offset != candidate.offset)
-    if here and not _beside(source, here[0], candidate):
-        rest = tuple(other for other in explained if other is not here[0])
-        lead_fault = here[0].fault
-        if any(other.severity == "error" for other in rest) and here[0].severity != "error":
-            lead_fault = lead_fault._replace(severity="error")
-        return here[0]._replace(fault=lead_fault, related=rest)
-    grave = [other for other in explained if other.severity == "error"] or [finding]
-    lead = next((other for other in grave if other.layer is candidate.layer), grave[0])
-    fault = lead.fault._replace(message=candidate.cause, help=f"likely meant: {candidate.change}")
+    if here:
+        return here[0]._replace(related=tuple(other for other in explained if other is not here[0]))
+    lead = next((other for other in leads if other.layer is candidate.layer), leads[0])
+    help = f"likely meant: {candidate.change}"
+    fault = lead.fault._replace(message=candidate.cause, help=help)
     return Finding(fault, candidate.offset, candidate.layer, candidate.port, explained)

@@ -416,7 +416,7 @@ def real_index(tree: Tree) -> Iterator[Where]:
             changed(port, "precision", "FP32"),
             changed(given, "precision", "FP32"),
         ):
-            yield where(source)
+            yield where(target)
 
 
 INDICES = {

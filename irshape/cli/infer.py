@@ -63,6 +63,12 @@ if TYPE_CHECKING:
     metavar="NEW.xml",
     help="Also write a model whose ports declare these shapes, with its .bin beside it.",
 )
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Of every layer that does not fit its inputs, print the chain of layers back to them.",
+)
 @overwrite_option
 @weights_option
 def command(
@@ -73,6 +79,7 @@ def command(
     assume: tuple[str, ...],
     form: str,
     output: str | None,
+    verbose: bool,
     overwrite: bool,
     weights: str,
 ) -> None:
@@ -85,10 +92,11 @@ def command(
     name dimensions: --shape input_ids=[batch,seq].
 
     Exit status: 0; 1 if a layer does not fit its inputs, which is then named together with the
-    chain of layers back to the input or constant that causes it; 2 if a path cannot be opened.
+    two dimensions of the inputs of the model that do not fit each other; 2 if a path cannot be
+    opened.
     """
     from ..formats.ir.fragments import give_values
-    from ..inference.chain import refusals
+    from ..inference.chain import refusals, refusing
     from ..inference.engine import infer
 
     if output is not None:
@@ -108,11 +116,18 @@ def command(
         echo(json_text(inference.to_dict(), 1))
     else:
         echo("\n".join(_table(inference.to_dict()["layers"])))
-    broken = refusals(inference)
-    for refusal in broken:
-        click.echo(refusal, err=True)
-    for conflict in _conflicts(inference) if broken else ():
-        click.echo(f"irshape: {conflict}", err=True)
+    broken = refusing(inference)
+    if broken:
+        from ..inference.unequal import MAX_LINES, told_briefly
+
+        conflicts = [f"irshape: {conflict}" for conflict in _conflicts(inference)]
+        if verbose:
+            lines = refusals(inference)
+        else:
+            given = {} if symbols or assume else pairs(shapes, "--shape")
+            conflicts = conflicts[:2]
+            lines = told_briefly(inference, given)[: MAX_LINES - len(conflicts)]
+        click.echo("\n".join([*lines, *conflicts]), err=True)
     if output is not None and not broken:
         from ..formats.ir.writer import write
 

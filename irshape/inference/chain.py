@@ -15,7 +15,15 @@ MAX_STEPS = 40
 
 def refusals(inference: Inference) -> list[str]:
     """A message for each layer that could not be inferred, with the chain of shapes to it."""
-    messages = []
+    return [
+        "\n".join([head, *(f"  {step}" for step in chain(inference, layer))])
+        for layer, head in refusing(inference)
+    ]
+
+
+def refusing(inference: Inference) -> list[tuple[Layer, str]]:
+    """The layers that could not be inferred, each with a line that says where and why."""
+    heads = []
     reported = {
         finding.layer: finding.message
         for finding in inference.model.findings
@@ -27,9 +35,8 @@ def refusals(inference: Inference) -> list[str]:
         layer = observation.layer
         line, column = inference.model.source.place(layer.offset)
         place = f"{inference.model.path}:{line}:{column}"
-        head = f"{place}: {layer.label}: {_text(observation, reported)}"
-        messages.append("\n".join([head, *(f"  {step}" for step in chain(inference, layer))]))
-    return messages
+        heads.append((layer, f"{place}: {layer.label}: {_text(observation, reported)}"))
+    return heads
 
 
 def _refuses(observation: Observation) -> bool:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ..inference.attainable import attainable, unknown_operands
+from ..inference.declarations import Declarations
 from ..inference.literals import parse_value
 from ..inference.ports import declared
 from ..inference.result import BodyResult, Mismatch
 from ..model.graph import Finding, Layer, Port
+from ..ops import registry
 from ..ops.tensors import Tensor
 from ..rule_ids import (
     INPUT_MISMATCH,
@@ -33,6 +36,8 @@ class OutputDifference(NamedTuple):
     port: Port
     declared: Tensor
     inferred: Tensor
+    unknown: str = ""
+    """The inputs of a layer on its own whose values are not known and decide the shape."""
 
     @property
     def where(self) -> tuple[str, str]:
@@ -58,6 +63,8 @@ def output_differences(context: Context) -> dict[RuleId, list[OutputDifference]]
         ):
             by_rule.setdefault(OUTPUT_TYPE_MISMATCH, []).append(difference)
         rule = _shape_rule(difference, layer in unsure)
+        if rule is None and context.model.kind == "layers":
+            rule, difference = _without_values(context, mismatch.position, difference)
         if rule is not None:
             by_rule.setdefault(rule, []).append(difference)
     return by_rule
@@ -80,6 +87,31 @@ def _shape_rule(difference: OutputDifference, unsure: bool) -> RuleId | None:
     if layer.folded_type in ("parameter", "readvalue") or _as_port(given) == _as_port(inferred):
         return None
     return LOOSER_DECLARATION
+
+
+def _without_values(
+    context: Context, output: int, difference: OutputDifference
+) -> tuple[RuleId | None, OutputDifference]:
+    """The rule that reports the declared shape of a layer on its own whose values are not given.
+
+    Where axes are not known, all are tried.
+    """
+    layer, given = difference.layer, difference.declared.shape
+    result = context.inference.result
+    inputs = result.inputs.get(result.body.layers.index(layer))
+    declaration = Declarations(context.model).of(layer)
+    if inputs is None or isinstance(declaration, registry.UnknownOperation) or not given.dims:
+        return None, difference
+    known = tuple(tensor for tensor in inputs if tensor is not None)
+    if len(known) < len(inputs) or given == difference.inferred.shape:
+        return None, difference
+    names = unknown_operands(declaration[0], known)
+    if not names or difference.port.dims is None:
+        return None, difference
+    difference = difference._replace(unknown=" and ".join(f"`{name}`" for name in names))
+    if attainable(declaration[0], known, output, given) is False:
+        return OUTPUT_SHAPE_MISMATCH, difference
+    return UNPROVEN_DIMENSION, difference
 
 
 def _unsure(result: BodyResult) -> set[Layer]:
@@ -160,8 +192,11 @@ class OutputShapeMismatch(PortRule):
     def check(cls, context: Context) -> Iterator[Finding]:
         for difference in context.shared(output_differences).get(cls.id, ()):
             given, inferred = difference.declared.shape, difference.inferred.shape
+            reason = _reason(given, inferred)
+            if difference.unknown:
+                reason = f": no value of {difference.unknown} gives the declared shape"
             yield cls.finding(
-                f"declared {given}, inferred {inferred}{_reason(given, inferred)}",
+                f"declared {given}, inferred {inferred}{reason}",
                 difference.port.offset,
                 difference.layer,
                 port=difference.where,
@@ -291,6 +326,19 @@ class UnprovenDimension(Rule):
     def check(cls, context: Context) -> Iterator[Finding]:
         for difference in context.shared(output_differences).get(cls.id, ()):
             given, inferred = difference.declared.shape, difference.inferred.shape
+            if difference.unknown:
+                yield cls.finding(
+                    f"declared {given}, which is not proven: the value of {difference.unknown} is "
+                    f"not known, and without it only {inferred} can be inferred",
+                    difference.port.offset,
+                    difference.layer,
+                    port=difference.where,
+                    expected=str(inferred),
+                    actual=str(given),
+                    help="give the value with --value, or as a comment beside the port",
+                    severity="info",
+                )
+                continue
             yield cls.finding(
                 f"declared {given}, but only {inferred} can be inferred: nothing in the file makes "
                 "the dimension static",

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from ..report import Report
-from .common import DEFAULTS, Options
+from .common import DEFAULTS, Options, without_trifles
 
 __all__ = ["Options", "Renderer", "formats", "render", "renderer"]
 
@@ -20,6 +20,10 @@ class Renderer(Protocol):
     """A function that writes a report down. The same report and options give the same text."""
 
     def __call__(self, report: Report, options: Options = ..., /) -> str: ...
+
+
+FOR_MACHINES = ("gitlab", "junit", "markdown", "sarif")
+"""Formats in which every finding asks someone to look at it: merge requests, dashboards."""
 
 
 def formats() -> list[str]:
@@ -46,4 +50,6 @@ def renderer(form: str) -> Renderer:
 
 def render(report: Report, form: str, options: Options = DEFAULTS) -> str:
     """The report in a format. Raises `KeyError` for a name that is none."""
+    if form in FOR_MACHINES and not options.infos:
+        report = without_trifles(report)
     return renderer(form)(report, options)

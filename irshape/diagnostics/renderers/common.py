@@ -11,7 +11,13 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...rule_ids import SEVERITIES, Severity
+from ...rule_ids import (
+    LOOSER_DECLARATION,
+    MISALIGNED_CONSTANT,
+    SEVERITIES,
+    UNUSED_WEIGHTS,
+    Severity,
+)
 from ...spelling import counted
 from ..report import Diagnostic, FileReport, Report
 
@@ -27,7 +33,8 @@ class Options(NamedTuple):
 
     colour: bool = False
     infos: bool = True
-    """Whether formats that are read line by line show infos; the others always contain them."""
+    """Whether formats that are read line by line show infos; the others always contain them, but
+    for those after which nothing need be done."""
     fixes: bool = False
     """Whether the text shows the changes that take findings back."""
     fail_level: Severity = "error"
@@ -150,6 +157,27 @@ def shown(file: FileReport, options: Options) -> list[Diagnostic]:
         file.diagnostics
         if options.infos
         else [diagnostic for diagnostic in file.diagnostics if diagnostic.severity != "info"]
+    )
+
+
+TRIFLES = frozenset(rule.code for rule in (LOOSER_DECLARATION, UNUSED_WEIGHTS, MISALIGNED_CONSTANT))
+"""Infos after which nothing need be done: reports for machines hold them only where infos are asked
+for."""
+
+
+def without_trifles(report: Report) -> Report:
+    """The report without infos after which nothing need be done."""
+    return Report(
+        [
+            file._replace(
+                diagnostics=[
+                    diagnostic
+                    for diagnostic in file.diagnostics
+                    if diagnostic.severity != "info" or diagnostic.code not in TRIFLES
+                ]
+            )
+            for file in report.files
+        ]
     )
 
 

@@ -325,6 +325,7 @@ def crosscheck(
     record: str | os.PathLike[str] | None = None,
     replay: str | os.PathLike[str] | None = None,
     max_memory: int | None = None,
+    extension_libraries: Sequence[str | os.PathLike[str]] = (),
     progress: Observer | None = None,
     phase: Callable[[str, int], None] | None = None,
     force: bool = False,
@@ -346,6 +347,8 @@ def crosscheck(
     replay: such a file, which then answers in the device's place. OpenVINO is not needed; inputs,
     device, hint and configuration are those of the recording.
     max_memory: as for `run`.
+    extension_libraries: files from which OpenVINO takes the operations of the model that are not
+    its own (`Core.add_extension`). That of an installed openvino_tokenizers is found without.
     progress: called with each layer that irshape computes, its inputs and its outputs.
     phase: called when a phase begins, with what is done (such as `"comparing layers"`) and with how
     many layers `progress` will be called; 0 while the device computes.
@@ -372,6 +375,7 @@ def crosscheck(
         record=record if record is None else os.fspath(record),
         replay=replay if replay is None else os.fspath(replay),
         max_memory=max_memory,
+        extension_libraries=[os.fspath(library) for library in extension_libraries],
         progress=progress,
         phase=phase,
     )

@@ -55,6 +55,14 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Take the inputs and the device's answers from a recording; OpenVINO is not needed.",
 )
+@click.option(
+    "--extension-library",
+    "extension_libraries",
+    multiple=True,
+    metavar="FILE",
+    help="A library with operations that OpenVINO does not have itself. [default: that of an "
+    "installed openvino_tokenizers, where the model needs it]",
+)
 @answer_options
 @click.option(
     "-v", "--verbose", is_flag=True, help="List every output, not only those that differ."
@@ -64,24 +72,16 @@ if TYPE_CHECKING:
 @force_option
 def command(
     model: str,
-    device: str,
-    hint: str | None,
-    layers: str,
     inputs: tuple[str, ...],
     seed: int,
     shapes: tuple[str, ...],
-    rtol: float | None,
-    atol: float | None,
-    save: str | None,
-    record: str | None,
-    replay: str | None,
     worst: int | None,
     form: str,
     output_file: str | None,
     verbose: bool,
-    max_memory: int | None,
     weights: str,
     force: bool,
+    **options: Any,
 ) -> None:
     """Compare the element types, shapes and values of every layer with OpenVINO's.
 
@@ -102,23 +102,13 @@ def command(
     from ..comparison.by_format import crosscheck
     from ..execution.session import ExecutionError
 
-    if replay is not None and (inputs or shapes or record is not None):
+    replay, max_memory = options["replay"], options["max_memory"]
+    if replay is not None and (inputs or shapes or options["record"] is not None):
         raise click.UsageError(
             "--replay takes the inputs of the recording; leave out --input, --shape and --record"
         )
     loaded = load_or_exit(model, weights)
     sound_or_exit(loaded, force)
-    options: dict[str, Any] = {
-        "device": device,
-        "hint": hint,
-        "layers": layers,
-        "rtol": rtol,
-        "atol": atol,
-        "save": save,
-        "record": record,
-        "replay": replay,
-        "max_memory": max_memory,
-    }
     try:
         fed = None if replay else gathered(loaded, inputs, True, seed, shapes, max_memory)
         with telling(loaded) as told:

@@ -28,6 +28,7 @@ def crosscheck(
     record: str | Path | None = None,
     replay: str | Path | None = None,
     max_memory: int | None = None,
+    extension_libraries: Sequence[str | Path] = (),
     progress: Observer | None = None,
     phase: Callable[[str, int], None] | None = None,
 ) -> Comparison:
@@ -40,6 +41,7 @@ def crosscheck(
     save: a folder for the blamed layer as an IR of its own with its inputs and outputs.
     record: a file for everything that the device answers. replay: such a file, which answers in the
     device's place, without OpenVINO; inputs, device, hint and configuration are those recorded.
+    extension_libraries: files that OpenVINO is to add operations from (`Core.add_extension`).
     progress: called with each layer that irshape computes. phase: called when a phase begins, with
     what is done and how many layers `progress` will be called with.
     Raises `RuntimeError` where the runtime is not installed, `ExecutionError` for inputs that do
@@ -48,9 +50,11 @@ def crosscheck(
     if model.format.runtimes:
         from .foreign import crosscheck as with_its_own_runtime
 
-        if hint or save or config or record or replay or layers != "all":
+        openvino_only = hint or save or config or record or replay or extension_libraries
+        if openvino_only or layers != "all":
             raise ValueError(
-                "--hint, --layers, --save, --record and --replay are for OpenVINO's devices: "
+                "--hint, --layers, --save, --record, --replay and --extension-library are for "
+                "OpenVINO's devices: "
                 "`irshape convert` the model, and cross-check the IR"
             )
         told = Progress(progress, phase)
@@ -73,6 +77,7 @@ def crosscheck(
         record=record,
         replay=replay,
         max_memory=max_memory,
+        extension_libraries=extension_libraries,
         progress=progress,
         phase=phase,
     )

@@ -38,6 +38,7 @@ def crosscheck(
     record: str | Path | None = None,
     replay: str | Path | None = None,
     max_memory: int | None = None,
+    extension_libraries: Sequence[str | Path] = (),
     progress: Observer | None = None,
     phase: Callable[[str, int], None] | None = None,
 ) -> Comparison:
@@ -46,7 +47,14 @@ def crosscheck(
     The options are those of `by_format.crosscheck`.
     """
     limits = Limits(rtol, atol, None if save is None else Path(save), max_memory)
-    options = {"device": device, "config": dict(config or {}), "layers": layers, "hint": hint}
+    options: dict[str, Any] = {
+        "device": device,
+        "config": dict(config or {}),
+        "layers": layers,
+        "hint": hint,
+    }
+    if extension_libraries:
+        options["libraries"] = [str(Path(library).resolve()) for library in extension_libraries]
     told = Progress(progress, phase)
     if replay is not None:
         if inputs is not None or record is not None:

@@ -76,6 +76,13 @@ def main(folder: Path) -> None:
     save()
     core = ov.Core()
     add_libraries(core, Path(request["xml"]))
+    for library in request.get("libraries", ()):
+        try:
+            core.add_extension(library)
+        except Exception as problem:
+            answer["problem"] = f"the library '{library}' cannot be added: {_short(problem)}"
+            save()
+            return
     files = [request["xml"], *([request["bin"]] if request["bin"] else [])]
     try:
         model = core.read_model(*files)

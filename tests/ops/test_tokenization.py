@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import irshape
+from irshape.cli import cli
 from irshape.faults import Violation
 from irshape.ops import Tensor, registry
 from irshape.ops.tokenization.charsmaps import normalized, unicode_map
@@ -128,6 +130,32 @@ def test_the_cross_check_finds_the_library(kind: str, part: str) -> None:
     inputs = text if part == "tokenizer" else np.zeros((1, 3), np.int64)
     comparison = irshape.crosscheck(model, [inputs])
     assert comparison.ok, str(comparison)
+
+
+def test_a_library_can_be_named(tmp_path: Path) -> None:
+    import openvino_tokenizers
+
+    model = str(TOKENIZERS / "wordpiece_detokenizer.xml")
+    library = str(openvino_tokenizers._ext_path)
+    done = CliRunner().invoke(cli, ["crosscheck", model, "--extension-library", library])
+    assert done.exit_code == 0, done.output
+    absent = str(tmp_path / "absent.so")
+    done = CliRunner().invoke(cli, ["crosscheck", model, "--extension-library", absent])
+    assert done.exit_code == 1
+    assert f"the library '{absent}' cannot be added: " in done.output
+    with pytest.raises(ValueError, match="--extension-library are for OpenVINO's devices"):
+        irshape.crosscheck(identity(tmp_path), extension_libraries=[library])
+
+
+def identity(folder: Path) -> Path:
+    """An ONNX model."""
+    import onnx
+
+    tensors = [onnx.helper.make_tensor_value_info(name, 1, [2]) for name in "xy"]
+    node = onnx.helper.make_node("Abs", ["x"], ["y"])
+    graph = onnx.helper.make_graph([node], "g", tensors[:1], tensors[1:])
+    onnx.save(onnx.helper.make_model(graph), folder / "m.onnx")
+    return folder / "m.onnx"
 
 
 NORMALIZATIONS = (

@@ -259,7 +259,9 @@ def _from_elsewhere(scene: Scene, edge: Edge, finding: Finding) -> Iterator[Cand
 
 def _missing(scene: Scene, layer: Layer, position: int, number: str) -> Iterator[Candidate]:
     """An edge more, from an output that declares what the input does."""
-    port = next(port for port in layer.inputs if port.id == number)
+    port = next((port for port in layer.inputs if port.id == number), None)
+    if port is None:
+        return
     for cost, at, output in _sources(scene, position, port, None):
         source = scene.layers[at]
         edits = new_edge(scene, source.id, output.id, layer.id, number)

@@ -152,14 +152,18 @@ def _lost_port(scene: Scene, position: int, direction: str, number: str) -> Iter
     """A port that an edge names is not there."""
     layer = scene.layers[position]
     if direction == "input":
-        edge = next(e for e in scene.edges_to[layer.id] if e.to_port == number)
+        edge = next((e for e in scene.edges_to[layer.id] if e.to_port == number), None)
+        if edge is None:
+            return
         producers = scene.by_id.get(edge.from_layer, [])
         twin = next(
             (p for at in producers for p in scene.layers[at].outputs if p.id == edge.from_port),
             None,
         )
     else:
-        edge = next(e for e in scene.edges_from[layer.id] if e.from_port == number)
+        edge = next((e for e in scene.edges_from[layer.id] if e.from_port == number), None)
+        if edge is None:
+            return
         consumers = scene.by_id.get(edge.to_layer, [])
         twin = next(
             (p for at in consumers for p in scene.layers[at].inputs if p.id == edge.to_port),

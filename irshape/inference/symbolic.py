@@ -172,13 +172,8 @@ def _parameters(
     spoken = {name for given in model.dimension_names.values() for name in given if name}
     fed: dict[str, PartialShape] = {}
     for layer in model.parameters:
-        declared = engine.infer_layer(layer, ()).outputs if layer.id not in shapes else None
-        shape = shapes.get(layer.id)
-        if shape is None:
-            if isinstance(declared, Fault) or not declared:
-                continue
-            shape = declared[0].shape
-        if shape.dims is None:
+        shape = shapes[layer.id] if layer.id in shapes else _declared_shape(engine, layer)
+        if shape is None or shape.dims is None:
             continue
         given = names.get(layer.id) or model.dimension_names.get(layer) or ()
         tensor = tensor_name(layer)
@@ -198,6 +193,15 @@ def _parameters(
         if any(dim.symbolic for dim in dims) or layer.id in shapes:
             fed[layer.id] = PartialShape(dims)
     return fed
+
+
+def _declared_shape(engine: BodyEngine, parameter: Layer) -> PartialShape | None:
+    """The shape that a Parameter declares; None where its attributes are faulty."""
+    declaration = engine.declarations.of(parameter)
+    if not isinstance(declaration, tuple) or not all(fault.silent for fault in declaration[1]):
+        return None
+    outputs = engine.infer_layer(parameter, ()).outputs
+    return None if isinstance(outputs, Fault) or not outputs else outputs[0].shape
 
 
 def _is_expression(text: str, names: set[str] | None) -> bool:

@@ -287,6 +287,7 @@ def _believe(result: BodyResult, pinned: set[_Pin]) -> None:
         for position, layer in enumerate(part.body.layers):
             if _pin(layer) in pinned:
                 part.outputs[position] = ()
+                part.wiring.sources[position] = [None] * len(layer.inputs)
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:

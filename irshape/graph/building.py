@@ -221,7 +221,9 @@ class Building(Inferring):
                     and (operand.like is not None or other.like is not None)
                 ]
                 element_type = peers[0] if peers else fitting_type(value, operand.allowed)
-            known[at] = self.as_output(value, element_type)
+            # OpenVINO's fusions expect a list of axes, as its converters write them
+            one_axis = type(value) is int and operand is not None and operand.name == "axes"
+            known[at] = self.as_output([value] if one_axis else value, element_type)
         return [source for source in known if source is not None]
 
     def as_output(self, value: Any, element_type: ElementType | None = None) -> Output:

@@ -1,0 +1,74 @@
+"""The programs in the documents about graphs run, and OpenVINO reads what they save."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import openvino as ov
+import pytest
+
+import irshape
+from irshape import Graph
+
+ROOT = Path(__file__).parent.parent.parent
+_PROGRAM = re.compile(r"^## (?P<title>.*?)$|```python\n(?P<code>.*?)```", re.MULTILINE | re.DOTALL)
+
+
+class Program(NamedTuple):
+    title: str
+    code: str
+
+
+def programs(document: str) -> list[Program]:
+    """The programs of a document that save a model or print something, with their headings."""
+    title, listed = "", []
+    for match in _PROGRAM.finditer((ROOT / "docs" / document).read_text()):
+        title = match["title"] or title
+        code = match["code"] or ""
+        if ".save(" in code or "print(" in code:
+            listed.append(Program(title, code))
+    return listed
+
+
+PROGRAMS = [*programs("recipes.md"), *programs("graphs.md")]
+
+
+def test_the_documents_have_programs() -> None:
+    assert len(PROGRAMS) >= 24
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.title)
+def test_a_program_runs(program: Program, tmp_path: Path) -> None:
+    for name in re.findall(r'Graph\.load\("(\w+)\.xml"\)', program.code):
+        for suffix in (".xml", ".bin"):
+            shutil.copy(ROOT / "examples" / f"{name}{suffix}", tmp_path)
+    (tmp_path / "program.py").write_text(program.code)
+    answer = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 0, answer.stderr
+    for name in re.findall(r'\.save\("(\w+\.xml)"\)', program.code):
+        assert irshape.validate(tmp_path / name).ok
+        ov.Core().compile_model(tmp_path / name, "CPU")
+
+
+RESULTS = {
+    "Rename inputs and outputs": "['i64 [1..8,?]', 'i64 [?,?]'] 247",
+    "Extract a part": "['f32 [1,12,32,32]']",
+    "Replace an input by a value": "['i64 [1,16]']",
+    "Take images as a program has them": "['u8 [?,64,64,3]']",
+    "Change the shapes of inputs": "['i64 [1,128]', 'i64 [1,128]']",
+}
+
+
+@pytest.mark.parametrize("title", RESULTS)
+def test_a_recipe_does_what_it_says(title: str, tmp_path: Path) -> None:
+    program = next(program for program in PROGRAMS if program.title == title)
+    test_a_program_runs(program, tmp_path)
+    graph = Graph.load(tmp_path / "out.xml")
+    assert RESULTS[title].startswith(str([str(output) for output in graph.inputs]))

@@ -28,6 +28,8 @@ MIN_WORK = 600
 """How many layers are read and checked again for a small file."""
 WORK_PER_LAYER = 1.0
 """How many layers are read and checked again for each layer of the file."""
+PLAIN_COST = 0.75
+"""The cost of a change that needs no rivals where it explains several findings, and all."""
 MAX_CORE = 32
 """How many layers of a part are checked in full."""
 MAX_BEHIND = 100
@@ -147,6 +149,8 @@ class _Search:
                 explained = self.explained(scene, candidate, finding)
                 if explained:
                     best.append((len(explained), candidate, explained))
+                    if 1 < len(explained) == len(self.waiting) and candidate.cost <= PLAIN_COST:
+                        break  # nothing is likelier, and nothing explains more
             if best:
                 break
         if not best:

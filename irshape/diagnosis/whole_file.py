@@ -239,6 +239,8 @@ def _another_batch(context: Context, findings: Sequence[Finding]) -> Diagnosis |
         return None
     if any(finding.rule.code.startswith("IR1") for finding in findings):
         return None
+    if not _one_pair(concerned):
+        return None
     result = infer(context.model).result
     places: Counter[tuple[int, int]] = Counter()
     for port, tensor in _ports(result):
@@ -269,6 +271,18 @@ def _another_batch(context: Context, findings: Sequence[Finding]) -> Diagnosis |
         parameter,
         concerned,
     )
+
+
+def _one_pair(findings: Sequence[Finding]) -> bool:
+    """Whether all findings speak of one size in place of another."""
+    pairs: set[tuple[str, str]] = set()
+    for finding in findings:
+        there = (finding.expected or "").strip("[]").split(",")
+        here = (finding.actual or "").strip("[]").split(",")
+        if len(here) != len(there):
+            return False
+        pairs.update(pair for pair in zip(here, there, strict=True) if pair[0] != pair[1])
+    return len({frozenset(pair) for pair in pairs}) == 1
 
 
 def _first(shape: str | None) -> str:

@@ -148,7 +148,8 @@ def _conflicts(inference: Inference) -> list[str]:
     shapes = {
         layer.id: static
         for layer in inference.model.parameters
-        if (static := inference.outputs(layer)[0].shape.static) is not None
+        for tensor in inference.outputs(layer)[:1]
+        if (static := tensor.shape.static) is not None
     }
     return size_conflicts(inference.model, shapes) if len(shapes) > 1 else []
 

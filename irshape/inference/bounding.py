@@ -64,6 +64,8 @@ def binding_for(
         shapes: dict[str, PartialShape] = {}
         names: dict[str, str] = {}
         for layer in model.parameters:
+            if not inference.outputs(layer):
+                continue  # a Parameter without a port
             known = inference.expressions(layer)[0]
             shape = inference.outputs(layer)[0].shape
             if known is None or shape.dims is None:

@@ -208,7 +208,7 @@ class Reasons:
             model = self.inference.model
             fed = {}
             for layer in model.parameters:
-                known = self.inference.expressions(layer)[0]
+                known = next(iter(self.inference.expressions(layer)), None)
                 if sizes is not None and known is not None and None not in known:
                     fed[layer.id] = PartialShape(
                         [max(size.evaluate(sizes), 0) for size in known if size is not None]

@@ -15,6 +15,7 @@ from ..inference.engine import infer
 from ..inference.ports import declared
 from ..inference.result import BodyResult
 from ..model.graph import Finding, Layer, Port
+from ..model.ids import is_number
 from ..model.weights import Weights
 from ..ops.tensors import Tensor
 from ..rule_ids import (
@@ -326,7 +327,7 @@ def _renumbered(context: Context, findings: Sequence[Finding]) -> Diagnosis | No
     ids = [layer.id for layer in scene.layers]
     edges = scene.body.edges
     texts = chain(ids, *((e.from_layer, e.to_layer, e.from_port, e.to_port) for e in edges))
-    if not edges or not all(text.isdigit() for text in texts):
+    if not edges or not all(is_number(text) for text in texts):
         return None
     move = _move(scene)
     if move is None:

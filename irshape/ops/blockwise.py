@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .lazy import Array, np
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 BLOCK: Final = 1 << 15
 """The elements of a block."""
@@ -37,6 +39,8 @@ def thread_count() -> int:
 @cache
 def _pool(process: int, threads: int) -> ThreadPoolExecutor:
     """The threads of a process; those of another process are not there after a fork."""
+    from concurrent.futures import ThreadPoolExecutor  # a static command needs no threads
+
     return ThreadPoolExecutor(threads, "irshape")
 
 

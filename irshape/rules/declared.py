@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..inference.attainable import attainable, unknown_operands
 from ..inference.declarations import Declarations
 from ..inference.literals import parse_value
 from ..inference.ports import declared
@@ -105,6 +104,8 @@ def _without_values(
     known = tuple(tensor for tensor in inputs if tensor is not None)
     if len(known) < len(inputs) or given == difference.inferred.shape:
         return None, difference
+    from ..inference.attainable import attainable, unknown_operands
+
     names = unknown_operands(declaration[0], known)
     if not names or difference.port.dims is None:
         return None, difference

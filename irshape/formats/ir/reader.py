@@ -27,7 +27,6 @@ from ...model.source import Source
 from ...releases import HEADER_BYTES, IR_VERSIONS
 from ...rule_ids import DOCTYPE, IR_VERSION, MALFORMED_XML, NESTING_LIMIT, NOT_AN_IR
 from .elements import OPAQUE, Elements, Irregular
-from .malformed import malformation
 
 if TYPE_CHECKING:
     from .repair import Repaired
@@ -157,6 +156,8 @@ class _Reader(Elements):
             offset = min(max(parser.ErrorByteIndex - self.shift, 0), len(text))
             offset = offset if repaired is None else repaired.origin(offset)
             reason = expat.ErrorString(error.code)
+            from .malformed import malformation
+
             better = malformation(self.source.data, offset) if repaired is None else None
             if better is not None:
                 raise self.stop(

@@ -82,12 +82,18 @@ def _told_once(reported: list[Finding], diagnoses: list[Diagnosis]) -> list[Find
 def validate_model(model: Model, settings: Settings = PLAIN) -> FileReport:
     """The report on a model."""
     examination = examine(model, settings)
+    return report_on(model, examination, examination.findings)
+
+
+def report_on(model: Model, examination: Examination, findings: list[Finding]) -> FileReport:
+    """The report on a model, of some of the findings that are reported."""
     source = model.source
-    diagnostics = [diagnostic(finding, source) for finding in examination.findings]
     fixes = {id(each.finding): _fixes(each, source) for each in examination.diagnoses}
     diagnostics = [
-        each._replace(fixes=fixes[id(finding)]) if id(finding) in fixes else each
-        for each, finding in zip(diagnostics, examination.findings, strict=True)
+        diagnostic(finding, source)._replace(fixes=fixes[id(finding)])
+        if id(finding) in fixes
+        else diagnostic(finding, source)
+        for finding in findings
     ]
     return FileReport(model.path, len(examination.context.every_layer), diagnostics, source)
 

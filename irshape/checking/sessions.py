@@ -18,7 +18,7 @@ from ..execution.session import MAX_ITERATIONS, Array
 from ..model.graph import Model
 from ..model.snapshot import Snapshot
 from ..ops.kernels import Kernels
-from .soundness import blocking, require_sound, unsound
+from .soundness import UnsoundModel, blocking, require_sound
 
 MAX_MODELS = 8
 """How many models `run` keeps sessions for; those that were run last."""
@@ -113,7 +113,7 @@ def run(
     """`irshape.run`: a run whose variables are empty before it, in any thread."""
     kept = _kept_for(model)
     if kept.blocking and not force:
-        raise unsound(model, kept.blocking)
+        raise UnsoundModel(kept.blocking)
     with _lock:
         session = kept.idle.pop() if kept.idle else None
     if session is None:

@@ -7,83 +7,97 @@ rules stop a run is written at each rule (`Rule.stops_runs`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
-from ..diagnostics.report import FileReport, diagnostic
+from ..diagnostics.report import FileReport
 from ..execution.errors import ExecutionError
-from ..model.graph import Finding, Model
+from ..model.graph import Finding, Layer, Model
 from ..model.snapshot import Snapshot
 from ..rules.settings import PLAIN
 from ..settings.selection import Filter
+from .one import examine, report_on
 
 if TYPE_CHECKING:
     from ..rules import Context
 
 
+class Blocking(NamedTuple):
+    """What stops a run of a model: the errors as `validate` reports them, and the first's layer."""
+
+    report: FileReport
+    layer: Layer | None
+
+
 class UnsoundModel(ExecutionError):
     """A model is not computed because of errors that `validate` reports; `diagnostics` has them."""
 
-    def __init__(self, report: FileReport, finding: Finding) -> None:
-        more = len(report.diagnostics) - 1
-        message = f"{report.path}:{report.diagnostics[0]}"
+    def __init__(self, blocking: Blocking) -> None:
+        self.report, self.layer = blocking
+        more = len(self.report.diagnostics) - 1
+        message = f"{self.report.path}:{self.report.diagnostics[0]}"
         super().__init__(message + (f" (and {more} more)" if more else ""))
-        self.layer = finding.layer
-        self.report = report
-        self.diagnostics = tuple(report.diagnostics)
+        self.diagnostics = tuple(self.report.diagnostics)
 
 
 class _Verdict:
-    """The findings that stop a run of a model, and the model that they were made of."""
+    """What stops a run of a model, and the model of which it was found."""
 
-    __slots__ = ("findings", "snapshot")
+    __slots__ = ("blocking", "snapshot")
 
     def __init__(self, model: Model) -> None:
         self.snapshot = Snapshot(model)
-        self.findings = _examined(model)
+        self.blocking = _examined(model)
 
 
 _verdicts: WeakKeyDictionary[Model, _Verdict] = WeakKeyDictionary()
 
 
-def blocking(model: Model) -> list[Finding]:
-    """The findings that stop a run, in file order. A model is examined again if it has changed."""
+def blocking(model: Model) -> Blocking | None:
+    """What stops a run of a model. A model is examined again if it has changed."""
     verdict = _verdicts.get(model)
     if verdict is None or not verdict.snapshot.matches(model):
         if verdict is not None:
             model.net.reindex()
         verdict = _verdicts[model] = _Verdict(model)
-    return verdict.findings
+    return verdict.blocking
 
 
 def require_sound(model: Model) -> None:
     """Raises `UnsoundModel` if an error of a model decides types, shapes or bytes."""
-    findings = blocking(model)
-    if findings:
-        raise unsound(model, findings)
+    reason = blocking(model)
+    if reason is not None:
+        raise UnsoundModel(reason)
 
 
-def unsound(model: Model, findings: list[Finding]) -> UnsoundModel:
-    """The exception for a model that is not computed."""
-    diagnostics = [diagnostic(finding, model.source) for finding in findings]
-    layers = sum(1 for _ in model.walk())
-    return UnsoundModel(FileReport(model.path, layers, diagnostics, model.source), findings[0])
-
-
-def _examined(model: Model) -> list[Finding]:
+def _examined(model: Model) -> Blocking | None:
     if model.kind == "layers":
-        return []  # nothing computes them, and whoever is asked to says so
+        return None  # nothing computes them, and whoever is asked to says so
     from ..inference.engine import infer
     from ..rules import Context
 
     context = Context(model, infer(model, compare=True))
     selection = Filter(PLAIN, model.source if model.format.comments else None)
-    findings = [
+    findings = {
         finding
         for finding in _candidates(context)
         if finding.severity == "error" and selection.keep(finding)
+    }
+    return _reported(model, findings) if findings else None
+
+
+def _reported(model: Model, stopping: set[Finding]) -> Blocking:
+    """The findings that stop a run, as `validate` reports them: at their cause."""
+    examination = examine(model)
+    causes = {
+        id(diagnosis.finding)
+        for diagnosis in examination.diagnoses
+        if not stopping.isdisjoint(diagnosis.explained)
+    }
+    findings = [
+        finding for finding in examination.findings if finding in stopping or id(finding) in causes
     ]
-    return sorted(findings, key=lambda finding: (finding.offset, finding.rule.name))
+    return Blocking(report_on(model, examination, findings), findings[0].layer)
 
 
 def _candidates(context: Context) -> Iterator[Finding]:

@@ -20,6 +20,9 @@ from .writing import with_attribute, without_attribute
 MAX_TEXTS = 12
 """How many values of one attribute are tried."""
 
+MAX_LENGTH = 1024
+"""Other values are tried for texts of at most so many characters."""
+
 
 def attribute_causes(scene: Scene, finding: Finding, position: int) -> Iterator[Candidate]:
     """Other values of the attributes of a layer, its default and those of its like first."""
@@ -54,6 +57,8 @@ def _values(
     expected = named or finding.rule == MISSING_ATTRIBUTE or attribute.required or usual
     if element < 0 or (text is None and not expected):
         return  # an attribute that is absent by right has its default
+    if text is not None and len(text) > MAX_LENGTH:
+        return
     order = _order(scene, layer, attribute.name)
     for index, other in enumerate(_texts(scene, layer, attribute, text, usual)):
         edits = with_attribute(scene.source, element, attribute.name, other, order)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 _TAG = re.compile(
@@ -10,9 +11,10 @@ _TAG = re.compile(
     rb"""<(?P<close>/?)(?P<name>[^\s<>/="'!?]+)(?:[^<>"']++|"[^"]*+"|'[^']*+')*+>""",
     re.DOTALL,
 )
-_CONFLICT = re.compile(
-    rb"^<{7}(?: [^\n]*)?$.*?^={7}$.*?^>{7}(?: [^\n]*)?$", re.DOTALL | re.MULTILINE
-)
+_CONFLICT_MARK = re.compile(rb"^(?P<mark><{7}|={7}|>{7})(?: [^\n]*)?\r?$", re.MULTILINE)
+
+_MARGIN = 1 << 12
+"""How far past the place where a parser stops a tag may end."""
 
 
 class Malformation(NamedTuple):
@@ -29,24 +31,38 @@ def malformation(text: bytes, stopped: int) -> Malformation | None:
 
 
 def _merge_conflict(text: bytes) -> Malformation | None:
-    conflicts = list(_CONFLICT.finditer(text)) if b"\n<<<<<<<" in text else []
+    conflicts = list(_conflicts(text)) if b"\n<<<<<<<" in text else []
     if not conflicts:
         return None
-    first = conflicts[0]
-    line = text.count(b"\n", 0, first.start()) + 1
-    last = text.count(b"\n", 0, first.end()) + 1
+    start, end = conflicts[0]
+    line, last = text.count(b"\n", 0, start) + 1, text.count(b"\n", 0, end) + 1
     others = f", and {len(conflicts) - 1} more" if len(conflicts) > 1 else ""
     return Malformation(
         f"a merge conflict was left in the file, in lines {line} to {last}{others}",
-        first.start(),
+        start,
         "decide which side of the conflict holds, and delete the other and the marks",
     )
+
+
+def _conflicts(text: bytes) -> Iterator[tuple[int, int]]:
+    """Where each conflict begins and ends: three marks, one after the other."""
+    start = -1
+    divided = False
+    for line in _CONFLICT_MARK.finditer(text):
+        mark = line["mark"][:1]
+        if mark == b"<":
+            start, divided = line.start(), False
+        elif mark == b"=":
+            divided = True
+        elif start >= 0 and divided:
+            yield start, line.end()
+            start = -1
 
 
 def _unclosed(text: bytes, stopped: int) -> Malformation | None:
     """An element that another one's end tag closes: it is the one without an end tag."""
     opened: list[tuple[bytes, int]] = []
-    for tag in _TAG.finditer(text):
+    for tag in _TAG.finditer(text, 0, stopped + _MARGIN):
         name = tag["name"]
         if name is None or tag[0].endswith(b"/>"):
             continue

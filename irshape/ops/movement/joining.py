@@ -44,7 +44,7 @@ class Concat(Operation):
             assert result is not None
             merged = result.merge(_with(tensor.shape, axis, DYNAMIC))
             if merged is None:
-                others = _with(result, axis, DYNAMIC)
+                others = _with(result, self.axis, DYNAMIC)  # whose rank may be another
                 raise Violation(
                     f"input {index} has shape {tensor.shape}, which does not fit the {index} "
                     f"before it, {others}: all dimensions except axis {axis} must be equal",

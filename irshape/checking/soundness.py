@@ -97,6 +97,8 @@ def _reported(model: Model, stopping: set[Finding]) -> Blocking:
     findings = [
         finding for finding in examination.findings if finding in stopping or id(finding) in causes
     ]
+    # what stops a run is told itself where no cause stands for it
+    findings = findings or sorted(stopping, key=lambda finding: finding.offset)
     return Blocking(report_on(model, examination, findings), findings[0].layer)
 
 

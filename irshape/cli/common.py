@@ -144,6 +144,19 @@ def colour_option(function: F) -> F:
     )(function)
 
 
+def form_option(*forms: str, help: str = "Output format.") -> Callable[[F], F]:
+    """`--format`, as `form`, of a command with forms of its own; the first is the default."""
+    return click.option(
+        "-f",
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        default=forms[0],
+        show_default=True,
+        help=help,
+    )
+
+
 def weights_option(function: F) -> F:
     return click.option(
         "--weights",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from ..spelling import counted
-from .common import colour_option, echo, load_or_none, wants_colour
+from .common import colour_option, echo, form_option, load_or_none, wants_colour
 from .graphs import SeveralValues
 
 if TYPE_CHECKING:
@@ -22,15 +22,7 @@ TONES = {"-": "red", "+": "green", "~": "yellow"}
 @click.command("diff", cls=SeveralValues, short_help="Show what changed from one model to another.")
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "html"]),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
+@form_option("text", "json", "html")
 @click.option(
     "-o", "--output-file", metavar="FILE", help="Write the output to a file instead of stdout."
 )

@@ -6,7 +6,7 @@ from html import escape
 
 import click
 
-from .common import echo, load_or_exit, pairs, weights_option
+from .common import echo, form_option, load_or_exit, pairs, weights_option
 
 
 @click.command("explain", short_help="Tell why dimensions are dynamic, and what decides them.")
@@ -27,15 +27,7 @@ from .common import echo, load_or_exit, pairs, weights_option
     metavar="CONDITION",
     help="A condition on named dimensions: 'seq % 8 == 0', 'past >= 1'.",
 )
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "html"]),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
+@form_option("text", "json", "html")
 @weights_option
 def command(
     model: str,

@@ -8,6 +8,7 @@ import click
 
 from .common import (
     echo,
+    form_option,
     load_or_exit,
     overwrite_option,
     pairs,
@@ -48,15 +49,7 @@ if TYPE_CHECKING:
     metavar="CONDITION",
     help="A condition on named dimensions, with --symbols: 'seq % 8 == 0', 'past >= 1'.",
 )
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="Output format.",
-)
+@form_option("table", "json")
 @click.option(
     "-o",
     "--output",

@@ -9,7 +9,7 @@ import click
 
 from ..spelling import counted
 from ..types import UNBOUNDED
-from .common import echo, load_or_exit, pairs, weights_option
+from .common import echo, form_option, load_or_exit, pairs, weights_option
 from .tables import terminal_width, text_table
 
 if TYPE_CHECKING:
@@ -50,15 +50,7 @@ SORTS = {
     show_default=True,
     help="What makes a layer expensive.",
 )
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Output format. JSON has all layers, in file order.",
-)
+@form_option("text", "json", help="Output format. JSON has all layers, in file order.")
 @weights_option
 def command(
     model: str, shapes: tuple[str, ...], top: int, sort: str, form: str, weights: str

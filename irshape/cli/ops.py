@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..spelling import suggestion
-from .common import echo
+from .common import echo, form_option
 from .tables import terminal_width, text_table
 
 if TYPE_CHECKING:
@@ -18,15 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("ops", short_help="List the operations that irshape knows, or explain one.")
 @click.argument("type_name", metavar="[TYPE]", required=False)
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="Output format.",
-)
+@form_option("table", "json")
 def command(type_name: str | None, form: str) -> None:
     """List the operations that irshape knows, or explain one.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import expand, load_or_none
+from .common import expand, form_option, load_or_none
 
 if TYPE_CHECKING:
     from ..model.graph import Layer, Model
@@ -20,15 +20,7 @@ FUNCTIONS = ("shape", "element-type")
 @click.command("query", short_help="List the layers of models that an XPath expression selects.")
 @click.argument("xpath", metavar="XPATH")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "jsonl"]),
-    default="text",
-    show_default=True,
-    help="Form of the listing.",
-)
+@form_option("text", "json", "jsonl")
 @click.option("-c", "--count", is_flag=True, help="Print only how many layers match in each file.")
 @click.option(
     "--timeout",

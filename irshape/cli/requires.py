@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import echo, expand, load_or_none
+from .common import echo, expand, form_option, load_or_none
 
 if TYPE_CHECKING:
     from ..inference.requirements import Requirements
@@ -17,15 +17,7 @@ SHOWN = 5
 
 @click.command("requires", short_help="Tell the oldest OpenVINO release that reads a model.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
+@form_option("text", "json")
 def command(paths: tuple[str, ...], form: str) -> None:
     """Tell the oldest OpenVINO release that reads a model, and the layers that require it.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..spelling import suggestion
-from .common import echo
+from .common import echo, form_option
 
 if TYPE_CHECKING:
     from ..rules import Rule
@@ -20,15 +20,7 @@ WIDTH = 100
 @click.command("rule", short_help="Explain a rule.")
 @click.argument("code", metavar="[RULE]", required=False)
 @click.option("--all", "every", is_flag=True, help="Print the documentation of every rule.")
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "markdown"]),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
+@form_option("text", "json", "markdown")
 def command(code: str | None, every: bool, form: str) -> None:
     """Explain a rule, by code (IR201) or name (output-shape-mismatch).
 

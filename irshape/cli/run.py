@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import echo, load_or_exit, weights_option
+from .common import echo, form_option, load_or_exit, weights_option
 from .running import (
     force_option,
     gathered,
@@ -51,15 +51,7 @@ __all__ = ["command", "gathered"]
     help="Round after every layer, as a device of that precision does, and name the first layer "
     "that gives infinity or NaN.",
 )
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Output format.",
-)
+@form_option("text", "json")
 @memory_option
 @click.option(
     "--max-iterations",

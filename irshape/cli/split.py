@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import echo, overwrite_option, weights_option
+from .common import echo, form_option, overwrite_option, weights_option
 from .graphs import (
     SeveralValues,
     account,
@@ -49,15 +49,7 @@ if TYPE_CHECKING:
     metavar="OUT.xml",
     help="The IRs to write: OUT_1.xml, OUT_2.xml …, with their .bin beside them.",
 )
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How the parts are listed.",
-)
+@form_option("text", "json", help="How the parts are listed.")
 @quiet_option
 @overwrite_option
 @weights_option

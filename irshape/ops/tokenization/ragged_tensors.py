@@ -26,6 +26,22 @@ from .base import (
 )
 
 
+def _require_segment(segments: tuple[Tensor, ...], first: int) -> Tensor:
+    """The begins of the ragged tensor whose three inputs begin at `first`. Raises `Violation`."""
+    begins, ends, data = segments[first : first + 3]
+    require_types((begins, ends), "begins", "ends", first=first)
+    require(
+        data.rank in (None, 1),
+        f"the elements of a ragged tensor (input {first + 2}) have shape {data.shape}; "
+        "expected rank 1",
+        at="segments",
+        expected="rank 1",
+        actual=f"rank {data.rank}",
+        rule=INPUT_RANK,
+    )
+    return begins
+
+
 class RaggedTensorPack(TokenizerOperation):
     """The elements of a ragged tensor; its rows are forgotten.
 
@@ -248,17 +264,7 @@ class CombineSegments(TokenizerOperation):
         )
         shape = DYNAMIC_SHAPE
         for first in range(0, len(segments) - 1, 3):
-            begins, ends, data = segments[first : first + 3]
-            require_types((begins, ends), "begins", "ends", first=first)
-            require(
-                data.rank in (None, 1),
-                f"the elements of a ragged tensor (input {first + 2}) have shape {data.shape}; "
-                "expected rank 1",
-                at="segments",
-                expected="rank 1",
-                actual=f"rank {data.rank}",
-                rule=INPUT_RANK,
-            )
+            begins = _require_segment(segments, first)
             if begins.rank:
                 merged = shape.merge(begins.shape)
                 require(
@@ -313,17 +319,7 @@ class Truncate(TokenizerOperation):
         count = self._segments(segments)
         outputs: list[Tensor] = []
         for first in range(0, 3 * count, 3):
-            begins, ends, data = segments[first : first + 3]
-            require_types((begins, ends), "begins", "ends", first=first)
-            require(
-                data.rank in (None, 1),
-                f"the elements of a ragged tensor (input {first + 2}) have shape {data.shape}; "
-                "expected rank 1",
-                at="segments",
-                expected="rank 1",
-                actual=f"rank {data.rank}",
-                rule=INPUT_RANK,
-            )
+            begins = _require_segment(segments, first)
             outputs += ragged_outputs(begins.shape, begins.element_type)
         require_count(self, len(segments), 3 * count + 2, 3 * count + 3)
         for position in range(3 * count + 1, len(segments)):

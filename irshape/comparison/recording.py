@@ -221,6 +221,8 @@ class Recording:
                 raise
         except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as problem:
             raise ValueError(f"'{path}' is not a recording: {problem}") from None
+        except EOFError:
+            raise ValueError(f"'{path}' is not a recording: a file in it is cut off") from None
         except (
             *(KeyError, TypeError, IndexError, AttributeError, OverflowError, RecursionError),
         ) as problem:

@@ -236,17 +236,22 @@ def keep_one_end(search: Search) -> None:
     """Removes Results, with what only led to them, and Parameters that nothing takes."""
     remove_chunks(
         search,
-        lambda: [key for key, node in search.best.net.nodes.items() if node.layer.is_result],
+        lambda: _ends_of(search.best.net),
         lambda kept: _with_ends(search.best.net, kept),
     )
     remove_chunks(search, lambda: _unused(search.best.net), lambda kept: _used(search, kept))
     _only_an_input(search)
 
 
+def _ends_of(net: Net) -> list[Key]:
+    """The Results that nothing takes."""
+    used = {source.key for source in net.users}
+    return [key for key, node in net.nodes.items() if node.layer.is_result and key not in used]
+
+
 def _with_ends(net: Net, kept: set[Key]) -> Net | None:
-    nodes = {
-        key: node for key, node in net.nodes.items() if not node.layer.is_result or key in kept
-    }
+    dropped = set(_ends_of(net)) - kept
+    nodes = {key: node for key, node in net.nodes.items() if key not in dropped}
     if not kept:
         return None
     return Net(nodes, net.strays, net.back_edges).without_dead(net)

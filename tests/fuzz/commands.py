@@ -89,10 +89,13 @@ MODEL: dict[str, tuple[tuple[str, ...], ...]] = {
     "graph": (("{}",),),
     "query": (("{}",),),
     "again": (("{}",),),
+    "reduce": (("{}",),),
+    "remote": (("{}",),),
+    "device": (("{}",),),
 }
-"""The forms of every command that takes a model; `{}` is the mutant. `graph` and
-`again` are functions of the API, and so is `query`: a worker of its own for each mutant would take
-most of the time."""
+"""The forms of every command that takes a model; `{}` is the mutant. Those with one word are
+functions below: a process for each mutant, as `query` and `reduce` start one, would take most of
+the time."""
 
 OTHERS: dict[str, dict[str, tuple[tuple[str, ...], ...]]] = {
     "configuration": {
@@ -374,4 +377,138 @@ def _again(path: str) -> None:
         raise Failure("a second fix finds something left")
 
 
-API: dict[str, Callable[[str], None]] = {"graph": _graph, "query": _query, "again": _again}
+def _reduce(path: str) -> None:
+    """Reduces a model in a few tries that a checksum decides. A sound model stays sound."""
+    import irshape
+
+    try:
+        model = irshape.load(path)
+    except irshape.LoadError:
+        return
+    tries = 0
+
+    def draw(candidate: irshape.Model) -> bool:
+        nonlocal tries
+        tries += 1
+        return tries == 1 or crc32(b"%d %d" % (tries, len(candidate.net.layers))) % 3 > 0
+
+    try:
+        reduction = irshape.reduce(model, draw, max_tries=8)
+    except ValueError:  # layers on their own; what cannot be written again
+        return
+    reduction.save("reduced.xml")
+    if irshape.validate(path).ok and not (after := irshape.validate("reduced.xml")).ok:
+        raise Failure(f"a sound model is reduced to one that is not: {after.diagnostics[0]}")
+
+
+def _remote(path: str) -> None:
+    """A model behind a URL has the findings that it has as a file."""
+    import fsspec
+
+    import irshape
+
+    memory = fsspec.filesystem("memory")
+    stem, suffix = os.path.splitext(path)
+    for name in (path, f"{stem}.bin"):
+        memory.store.pop(f"/{name}", None)
+        if os.path.exists(name):
+            memory.pipe_file(f"/{name}", Path(name).read_bytes())
+    url = f"memory://{stem}{suffix}"
+    with contextlib.suppress(irshape.LoadError):
+        irshape.infer(url)
+    reports = [irshape.validate(each).diagnostics for each in (path, url)]
+    findings = [[(one.code, one.line, one.column) for one in each] for each in reports]
+    if findings[0] != findings[1]:
+        raise Failure(f"other findings behind a URL: {findings}")
+
+
+def _device(path: str) -> None:
+    """The cross-check of a model with a device that computes as irshape does, and is wrong by a
+    little in some layers and by much in others, as checksums of their names decide."""
+    import irshape
+    from irshape.comparison.crosscheck_run import Limits
+    from irshape.comparison.crosschecking import compared
+    from irshape.comparison.progress import Progress
+    from irshape.execution.inputs import random_inputs
+    from irshape.execution.session import ExecutionError, Session
+
+    limit = 100 << 20
+    try:
+        session = Session(irshape.load(path), max_memory=limit, max_iterations=1000)
+        inputs = session.bind(random_inputs(session.model, 0, max_memory=limit))
+        options = {"device": "CPU", "hint": None, "config": {}, "layers": "all"}
+        limits = Limits(None, None, None, limit)
+        device = WrongDevice()
+        str(compared(session, inputs, device, options, limits, Progress(None, None)))
+    except (irshape.LoadError, ExecutionError, ValueError):
+        return
+
+
+class WrongTensor(NamedTuple):
+    """A value of `WrongDevice`."""
+
+    element_type: str
+    shape: list[int]
+    values: Any
+
+    def array(self) -> Any:
+        return self.values
+
+
+class WrongDevice:
+    """Answers as a device of OpenVINO does, with irshape's values, some of them altered."""
+
+    def ask(self, question: Any) -> Any:
+        from irshape.comparison.answers import Answer
+        from irshape.comparison.crosscheck_run import device_name
+        from irshape.execution.session import ExecutionError, Session
+        from irshape.numpy_types import element_type_of
+
+        values: dict[tuple[str, int], WrongTensor] = {}
+        shapes: dict[str, list[tuple[str, str]]] = {}
+
+        def observe(layer: Any, _: Any, outputs: Any) -> None:
+            name = device_name(layer)
+            shapes[name] = []
+            for port, given in enumerate(outputs):
+                element_type = element_type_of(given).name
+                array = self._altered(given, crc32(f"{name} {question.label}".encode()))
+                values[name, port] = WrongTensor(element_type, list(array.shape), array)
+                sizes = ",".join(map(str, array.shape))
+                shapes[name].append((element_type, f"[{sizes}]"))
+
+        session = Session(question.model, max_memory=100 << 20, max_iterations=1000)
+        problem = None
+        try:
+            session.run(question.inputs, observe=observe)
+        except ExecutionError as stopped:
+            problem = str(stopped)
+        return Answer("2026.4", "CPU", None, None, shapes, values, problem, "f32", {})
+
+    @staticmethod
+    def _altered(array: Any, draw: int) -> Any:
+        import numpy as np
+
+        if array.dtype.kind not in "fiu" or draw % 4 > 2:
+            return array
+        with np.errstate(all="ignore"):
+            match draw // 4 % 4:
+                case 0:
+                    return (array * array.dtype.type(3)).astype(array.dtype)
+                case 1:
+                    return np.where(array == array.max(initial=0), array + 1, array).astype(
+                        array.dtype
+                    )
+                case 2 if array.ndim:
+                    return array[:1]
+        return array
+
+
+API: dict[str, Callable[[str], None]] = {
+    "graph": _graph,
+    "query": _query,
+    "again": _again,
+    "reduce": _reduce,
+    "remote": _remote,
+    "device": _device,
+}

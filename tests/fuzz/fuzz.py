@@ -52,7 +52,7 @@ BLOCKED = 300
 """Seconds after which a worker is ended that does not even reach a Python instruction."""
 ROUND = 30_000
 """Mutants after which a worker is replaced by a new one; five times as many without guidance."""
-
+FOREVER = 1e9
 
 SHARES = {
     "ir": 69,
@@ -202,13 +202,16 @@ class Trial:
         shutil.rmtree(self.place, ignore_errors=True)
 
 
-def plain(keep: Path, mutants: int, seed: int, seconds: float = 1e9) -> int:
-    """Mutants of the corpus, or else of the seeds, without guidance. Returns how many failed."""
+def plain(keep: Path, mutants: int, seed: int, seconds: float = FOREVER) -> int:
+    """Mutants of the seeds and of the corpus, without guidance. Returns how many failed.
+
+    Of two inputs the smaller one is taken: it has less that hides a fault, and takes less time.
+    """
     from fuzz import mutators, seeds
     from fuzz.case import Case
 
     load_everything(instrument=False)
-    pool = seeds.narrow()
+    pool = seeds.narrow() if seconds == FOREVER else seeds.wide()
     for path in sorted((keep / "corpus").glob("*")):
         with contextlib.suppress(ValueError, OSError):
             pool.append(Case.decoded(path.read_bytes()))
@@ -223,7 +226,8 @@ def plain(keep: Path, mutants: int, seed: int, seconds: float = 1e9) -> int:
         if trial.counts.total() % 50 == 0:
             faulthandler.dump_traceback_later(BLOCKED, exit=True)
         kind = generator.choices(list(SHARES), list(SHARES.values()))[0]
-        case = mutators.mutant(generator.choice(kinds[kind]), generator, kinds[kind])
+        drawn = min(generator.choices(kinds[kind], k=2), key=lambda case: sum(map(len, case.parts)))
+        case = mutators.mutant(drawn, generator, kinds[kind])
         for wrong in trial.attempt(case.encoded()):
             print(f"seed {seed}, {case.kind}: {wrong}", file=sys.stderr)
     faulthandler.cancel_dump_traceback_later()

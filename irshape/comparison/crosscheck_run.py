@@ -18,7 +18,7 @@ from ..numbers.statistics import errors, range_of
 from ..numbers.tolerance import Hint, Tolerance
 from .answers import Answer, Device
 from .layerwise import ComputedLayer, LayerwiseRun
-from .narrowing import decompressed_in_f32, explanation, next_to_a_step
+from .narrowing import SATURATED, decompressed_in_f32, explanation, next_to_a_step
 from .progress import Progress
 from .result import Array, Comparison, Row
 from .suspects import Given, Suspect
@@ -36,6 +36,12 @@ AT_TIES = (
     "inherited from FakeQuantize layers that are one level off where their input lies halfway "
     "between two levels, or from roundings next to a step; with the device's values of those, "
     "irshape's values agree"
+)
+
+
+CUT_TO_16_BITS = (
+    "inherited from products of 8-bit levels, of which the device cuts sums to 16 bits; with the "
+    "device's values of those, irshape's values agree"
 )
 
 
@@ -127,6 +133,8 @@ class CrosscheckRun(LayerwiseRun[int]):
         self.suspects: list[Suspect] = []
         self.next_to_steps: set[Layer] = set()
         """Layers that are one step off for the errors of their input."""
+        self.cut_to_16_bits: set[Layer] = set()
+        """Products of 8-bit levels of which the device cuts sums to 16 bits."""
         self.results: list[Array] = []
 
     def compare(self) -> None:
@@ -228,6 +236,8 @@ class CrosscheckRun(LayerwiseRun[int]):
                     own = own._replace(value_verdict="explained", reason=DECOMPRESSED)
             elif own.value_verdict == "equal" and row.value_verdict == "differs":
                 row = self.explained_next_to_a_step(row, computed, inputs)
+            elif (own.reason or "").startswith(SATURATED):
+                self.cut_to_16_bits.add(computed.layer)
             row = row._replace(
                 own_verdict=own.value_verdict, own_errors=own.errors, own_reason=own.reason
             )
@@ -336,7 +346,8 @@ class CrosscheckRun(LayerwiseRun[int]):
 
     def explain_inherited(self) -> None:
         """Runs once more with weights decompressed as the device does it, and with the device's
-        values of FakeQuantize layers, if some of those are one level off at a tie.
+        values of products that it cuts to 16 bits, and of FakeQuantize layers, if some of those are
+        one level off at a tie.
 
         Rows that then agree are explained. Every layer has been compared by itself before: those
         that are to blame keep irshape's values, and what they lead to goes on departing.
@@ -344,7 +355,8 @@ class CrosscheckRun(LayerwiseRun[int]):
         if not any(row.inherited for row in self.rows):
             return
         levels = self.levels_of_the_device()
-        reasons = [AT_TIES] if levels else []
+        reasons = [AT_TIES] if len(levels) > len(self.cut_to_16_bits) else []
+        reasons += [CUT_TO_16_BITS] if self.cut_to_16_bits else []
         reasons += [DECOMPRESSED] if self.decompressed else []
         if not reasons:
             return
@@ -375,10 +387,12 @@ class CrosscheckRun(LayerwiseRun[int]):
             return
 
     def levels_of_the_device(self) -> DeviceOutputs:
-        """The device's values of all FakeQuantize layers that are right by themselves, and of other
-        layers that are one step off for the errors of their input.
+        """The device's values of the products that it cuts to 16 bits; of all FakeQuantize layers
+        that are right by themselves, and of other layers that are one step off for the errors of
+        their input.
 
-        None where no one of them is explained, so that there is nothing that others may inherit.
+        Without the latter two where no one of them is explained, so that there is nothing that
+        others may inherit.
         """
         rows = [
             row
@@ -389,10 +403,12 @@ class CrosscheckRun(LayerwiseRun[int]):
             and self.answer.values.get((device_name(row.layer), row.port)) is not None
         ]
         at_ties = any("explained" in (row.value_verdict, row.own_verdict) for row in rows)
-        return DeviceOutputs(self.answer, (row.layer for row in rows) if at_ties else ())
+        layers = [row.layer for row in rows] if at_ties else []
+        return DeviceOutputs(self.answer, [*layers, *self.cut_to_16_bits])
 
     def agrees_at_ties(self, layer: Layer, inputs: tuple[Array, ...], theirs: Array) -> bool:
-        """Whether a FakeQuantize gives the device's values, but for one level at ties."""
+        """Whether a layer gives the device's values, but for what explains it by itself, such as
+        one level at ties."""
         mine = self.session.evaluate(layer, inputs)[0]
         return self.alike(mine, theirs) or (
             mine.shape == theirs.shape

@@ -18,6 +18,7 @@ from ..numbers.origins import has_nan
 from ..numbers.statistics import F16_MAX, is_real
 from ..numbers.tolerance import Tolerance
 from ..ops.registry import declaration_of
+from .saturation import saturated
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -36,6 +37,11 @@ HABITS = (
     Narrowing("uint32", "int32", "the device computes u32 as i32"),
     Narrowing("float64", "float32", "the device computes f64 as f32"),
     Narrowing("bool", "uint8", "the device computes boolean as u8"),
+)
+
+SATURATED = (
+    "the device multiplies 8-bit levels without VNNI instructions, and cuts each sum of two "
+    "products to 16 bits"
 )
 
 
@@ -79,6 +85,7 @@ def explanation(
         _wrapped_sum,
         _beyond_f16,
         _level_at_a_tie,
+        _saturated_sums,
     )
     for explain in explanations:
         reason = explain(difference)
@@ -196,6 +203,16 @@ def _level_at_a_tie(of: Difference) -> str | None:
         f"two levels, at most {float(distance[off].max()):.2g} of a level from the tie; "
         "all other elements agree"
     )
+
+
+def _saturated_sums(of: Difference) -> str | None:
+    """Whether a product of 8-bit levels departs as it does on a processor without VNNI."""
+    if of.port or of.tolerance.precision != "f32":
+        return None
+    cut = saturated(of.session, of.layer, of.inputs, of.mine)
+    if cut is None or not of.alike(cut[0], of.theirs):
+        return None
+    return f"{SATURATED}, which {cut[1]} here are beyond; computed that way, irshape's values agree"
 
 
 def next_to_a_step(

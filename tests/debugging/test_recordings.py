@@ -104,6 +104,83 @@ def test_an_altered_constant_is_blamed_on_its_layer(name: str, tmp_path: Path) -
     assert any("recorded from another model" in note for note in comparison.notes)
 
 
+LEVELS = Path(__file__).parent / "recordings"
+
+
+def products_of_levels(tmp_path: Path, *, scale: float = 0.25, top: float = 2.54) -> Path:
+    """A product and an attention of tensors with 256 levels.
+
+    scale: of the attention. top: the upper limit of its queries.
+    """
+    net = Net()
+    x = net.parameter("1,2,4,17", name="x")
+
+    def quantize(source: str, low: float, high: float, name: str) -> str:
+        limits = [net.constant([limit], "f32") for limit in (low, high, low, high)]
+        return net.layer("FakeQuantize", [source, *limits], 'levels="256"', name=name)
+
+    queries = quantize(x, 0.0, 2.55, "queries")
+    keys = quantize(net.layer("Negative", [x]), -1.28, 1.27, "keys")
+    product = net.layer("MatMul", [queries, keys], 'transpose_b="true"', name="product")
+    net.result(net.layer("Relu", [product], name="behind"))
+    others = quantize(net.layer("Abs", [x]), -top - 0.02, top, "others")
+    seen = quantize(net.layer("Negative", [x]), -1.28, 1.27, "seen")
+    moved = [net.layer("Transpose", [each, net.constant([0, 2, 1, 3])]) for each in (others, seen)]
+    inputs = [*moved, net.layer("Sigmoid", [moved[0]]), net.constant(0.0, "f32")]
+    inputs.append(net.constant(scale, "f32"))
+    attention = net.layer(
+        "ScaledDotProductAttention", inputs, 'causal="true"', version="opset13", name="attention"
+    )
+    net.result(attention)
+    return net.save(tmp_path)
+
+
+class Products(NamedTuple):
+    """A product of levels that the device has cut to 16 bits.
+
+    model: how it departs from what was recorded. added: to the tensor of the product that was
+    recorded. blamed: the layer to blame.
+    """
+
+    model: dict[str, float]
+    added: float = 0.0
+    blamed: str | None = None
+
+
+PRODUCTS = {
+    "as recorded": Products({}),
+    "another scale": Products({"scale": 0.26}, blamed="attention"),
+    "another limit": Products({"top": 2.5}, blamed="others"),
+    "another product": Products({}, 0.01, "product"),
+}
+
+
+@pytest.mark.usefixtures("no_openvino")
+@pytest.mark.parametrize("kind", ["avx2", "avx512_core"])
+@pytest.mark.parametrize("row", PRODUCTS.values(), ids=PRODUCTS.keys())
+def test_sums_that_are_cut_without_vnni(row: Products, kind: str, tmp_path: Path) -> None:
+    """What inherits them is explained too, and real faults in the same layers are blamed."""
+    model = irshape.load(products_of_levels(tmp_path, **row.model))
+    recording = LEVELS / kind / "levels" / "products.f32.npz"
+    with np.load(recording) as members:
+        index = json.loads(members["recording.json"])
+        product = next(layer.id for layer in model.layers if layer.name == "product")
+        values = index["questions"][0]["answer"]["values"]
+        name = next(value["tensor"] for value in values if value["layer"] == product)
+        tensor = members[name]
+    tensor[0, 0, 0, 0] += row.added * abs(tensor).max()
+    altered = rewritten(recording, tmp_path / "altered.npz", **{name: npy(tensor)})
+    comparison = irshape.crosscheck(model, replay=altered)
+    blamed = [each.layer.name for each in comparison.rows if each.own_verdict == "differs"]
+    assert blamed[:1] == ([] if row.blamed is None else [row.blamed])
+    reasons = {each.layer.name: f"{each.own_reason} {each.reason}" for each in comparison.rows}
+    if row.blamed is None:
+        assert comparison.ok, str(comparison)
+        assert "28 of 32 sums here are beyond" in reasons["product"]
+        assert "cuts each sum of two products to 16 bits" in reasons["attention"]
+        assert "inherited from products of 8-bit levels" in reasons["behind"]
+
+
 def chain(tmp_path: Path) -> Path:
     """x -> Exp -> Sin -> Multiply by 3 -> Result."""
     net = Net()

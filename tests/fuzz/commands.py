@@ -393,7 +393,7 @@ def _reduce(path: str) -> None:
         return tries == 1 or crc32(b"%d %d" % (tries, len(candidate.net.layers))) % 3 > 0
 
     try:
-        reduction = irshape.reduce(model, draw, max_tries=8)
+        reduction = irshape.reduce(model, draw, max_tries=3)
     except ValueError:  # layers on their own; what cannot be written again
         return
     reduction.save("reduced.xml")

@@ -80,9 +80,23 @@ def global_max_pool(node: Node) -> Outputs:
     return node.add("ReduceMax", node.x, _spatial_axes(node), keep_dims=True)
 
 
+def _exponent(node: Node) -> float:
+    """The `p` of a norm. Raises `Violation`."""
+    p: float = node["p"]
+    if p == 0:
+        raise Violation(
+            f"`p` is {p}; there is no such norm",
+            rule=ATTRIBUTE_VALUE,
+            at="p",
+            expected="1 or more",
+            actual=p,
+        )
+    return p
+
+
 @operator("GlobalLpPool", 1, 2, 22)
 def global_lp_pool(node: Node) -> Outputs:
-    p = node["p"]
+    p = _exponent(node)
     if p in (1, 2):
         return node.add(f"ReduceL{int(p)}", node.x, _spatial_axes(node), keep_dims=True)
     powers = node.add("Power", node.add("Abs", node.x), node.like(node.x, p))
@@ -96,7 +110,7 @@ def global_lp_pool(node: Node) -> Outputs:
 @operator("LpPool", 1, 2, 11, 18, 22)
 def lp_pool(node: Node) -> Outputs:
     """The mean of the powers, times the number of elements of the window."""
-    window, p = _pool(node), node["p"]
+    window, p = _pool(node), _exponent(node)
     elements = 1
     for size in window["kernel"]:
         elements *= size

@@ -31,7 +31,7 @@ FIXED = (
     "wrong-input-precision",
     "misspelt-attribute",
 )
-PLACES = 6
+PLACES = 3
 """How many places of a file a fault is put into, chosen at random but the same in every run."""
 
 

@@ -18,7 +18,7 @@ from ..execution.session import MAX_ITERATIONS, Array
 from ..model.graph import Model
 from ..model.snapshot import Snapshot
 from ..ops.kernels import Kernels
-from .soundness import UnsoundModel, blocking, require_sound
+from .soundness import require_sound
 
 MAX_MODELS = 8
 """How many models `run` keeps sessions for; those that were run last."""
@@ -89,11 +89,12 @@ class _KeptSession(execution.Session):
 
 
 class _Kept:
-    """The idle sessions of a model, what stops a run of it, and what the model was then."""
+    """The idle sessions of a model, whether it is sound, and what the model was then."""
 
     def __init__(self, model: Model) -> None:
         self.snapshot = Snapshot(model)
-        self.blocking = blocking(model)
+        self.sound = False
+        """Whether it is known that nothing stops a run."""
         self.idle: list[_KeptSession] = []
         self.constants: Constants | None = None
 
@@ -112,8 +113,9 @@ def run(
 ) -> dict[str, Array]:
     """`irshape.run`: a run whose variables are empty before it, in any thread."""
     kept = _kept_for(model)
-    if kept.blocking and not force:
-        raise UnsoundModel(kept.blocking)
+    if not force and not kept.sound:
+        require_sound(model)
+        kept.sound = True
     with _lock:
         session = kept.idle.pop() if kept.idle else None
     if session is None:

@@ -71,8 +71,11 @@ if os.name == "posix":
     ENDINGS["signal"] = Ending(todo="os.abort()", says="its process was killed by signal 6")
 
 
-@pytest.mark.parametrize("name", ENDINGS)
-@pytest.mark.parametrize("kept", [False, True], ids=["new", "kept"])
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [*((name, False) for name in ENDINGS), ("status", True), ("hang", True)],
+    ids=lambda value: {False: "new", True: "kept"}.get(value, value),
+)
 def test_how_a_process_ends_is_said(name: str, kept: bool, folder: Path) -> None:
     if kept:
         ask(folder, "")

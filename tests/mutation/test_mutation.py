@@ -26,7 +26,7 @@ from faults import FAULTS, Where  # noqa: E402
 import irshape  # noqa: E402
 
 EXAMPLES = sorted((HERE.parent.parent / "examples").glob("*.xml"))
-PLACES = 4
+PLACES = 2
 """How many places of a file a fault is put into, chosen at random but the same in every run."""
 ONLY_WARNED = {"unknown-attribute"}
 """Faults that OpenVINO passes over and that change no result."""

@@ -66,13 +66,13 @@ def main(folder: Path) -> None:
         part.replace(folder / "answer.json")
 
     try:
-        import openvino as ov
+        ov = openvino_api()
     except ImportError:
         answer["absent"] = True
         save()
         return
     request = json.loads((folder / "request.json").read_text())
-    answer["version"] = str(ov.__version__).split("-")[0]
+    answer["version"] = str(ov.get_version()).split("-")[0]
     save()
     core = ov.Core()
     add_libraries(core, Path(request["xml"]))
@@ -105,6 +105,20 @@ def main(folder: Path) -> None:
     save()
 
 
+def openvino_api() -> Any:
+    """The module that has OpenVINO's API: `openvino`, or `openvino.runtime` of 2023.0.
+
+    Raises `ImportError` where OpenVINO is not installed.
+    """
+    import openvino
+
+    if hasattr(openvino, "Core"):
+        return openvino
+    from openvino import runtime
+
+    return runtime
+
+
 def add_libraries(core: Any, model: Path) -> None:
     """Adds the library of an installed openvino_tokenizers, if the model names its operations.
 
@@ -134,11 +148,13 @@ def _short(problem: Exception) -> str:
     return " | ".join(lines[-3:])[:600]
 
 
-_BODIES = {
-    "Loop": ("get_function",),
-    "TensorIterator": ("get_function",),
-    "If": ("get_then_body", "get_else_body"),
+_BODIES: dict[str, tuple[tuple[int, ...], ...]] = {
+    "Loop": ((),),
+    "TensorIterator": ((),),
+    "If": ((0,), (1,)),
 }
+"""What `get_function` of an operation is told of each body. All releases have it; `get_then_body`
+came with 2024.0."""
 
 
 def _shapes(model: Any) -> dict[str, list[tuple[str, str]]]:
@@ -146,12 +162,17 @@ def _shapes(model: Any) -> dict[str, list[tuple[str, str]]]:
     shapes = {}
     for node in model.get_ops():
         shapes[node.get_friendly_name()] = [
-            (output.get_element_type().get_type_name(), str(output.get_partial_shape()))
-            for output in node.outputs()
+            (_type_name(output), str(output.get_partial_shape())) for output in node.outputs()
         ]
-        for getter in _BODIES.get(node.get_type_name(), ()):
-            shapes.update(_shapes(getattr(node, getter)()))
+        for which in _BODIES.get(node.get_type_name(), ()):
+            shapes.update(_shapes(node.get_function(*which)))
     return shapes
+
+
+def _type_name(output: Any) -> str:
+    """The element type of an output. Releases before 2025.0 call one that is open `undefined`."""
+    name = str(output.get_element_type().get_type_name())
+    return "dynamic" if name == "undefined" else name
 
 
 def _run(
@@ -161,7 +182,8 @@ def _run(
     hint = request.get("hint") or "f32"
     config = {"INFERENCE_PRECISION_HINT": hint}
     if request["device"] == "CPU":
-        config |= {"KV_CACHE_PRECISION": hint, "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
+        known = core.get_property("CPU", "SUPPORTED_PROPERTIES")
+        config |= {name: text for name, text in _exact(hint).items() if name in known}
     if request["layers"] == "all":
         _watch_all(model)
     # an output that has a Result already gets no second one, so each is found by what feeds it
@@ -189,12 +211,17 @@ def _run(
     return values
 
 
+def _exact(hint: str) -> dict[str, str]:
+    """Settings of the CPU plugin that keep it from quantizing on its own; 2023 has none of them."""
+    return {"KV_CACHE_PRECISION": hint, "DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
+
+
 def _watch_all(model: Any) -> None:
     """Makes every inner tensor an output of the model."""
     for node in model.get_ops():
         if node.get_type_name() not in ("Parameter", "Constant", "Result", "Assign"):
             for output in node.outputs():
-                if output.get_element_type().get_type_name() != "dynamic":
+                if _type_name(output) != "dynamic":
                     model.add_outputs([output])
 
 

@@ -68,6 +68,15 @@ def counted() -> dict[type[Operation], Rows]:
     return found
 
 
+def version_under_test(case: Case) -> str:
+    """`Softmax-8`; the type with the opset where no operation is declared for it."""
+    try:
+        operation = registry.find(case.type, case.version)
+    except registry.UnknownOperation:
+        return f"{case.type} of {case.version}"
+    return f"{operation.type_name()}-{operation.since}"
+
+
 def _under_test(case: Case) -> Iterator[tuple[str, str]]:
     """The layer under test, and those that feed it."""
     yield case.type, case.version

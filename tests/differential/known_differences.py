@@ -1,4 +1,5 @@
 """The one list of known differences from OpenVINO: `Case(known="key")` names an entry, or several.
+`OLDER` has those of releases before the newest, by operation.
 
 Kinds, each checked strictly (an entry that no longer holds fails its cases):
     values    both run it, and the results differ
@@ -15,6 +16,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+
+from irshape.releases import Release, written
 
 
 @dataclass(frozen=True)
@@ -707,3 +710,36 @@ KNOWN: dict[str, Known] = {
 }
 """Keys are lower case with hyphens. A key says what the difference is about, not which case showed
 it."""
+
+
+@dataclass(frozen=True)
+class Older:
+    """Something that releases before the newest do otherwise with some operations.
+
+    what: a release `takes` what irshape and the newest refuse; it `reads` what irshape says that it
+    refuses; it `refuses` or `crashes` at what irshape says that it reads; its CPU plugin does `not
+    run` it; or its `shapes` or `values` are others. A row of the operation may show it or not.
+    """
+
+    what: Literal["takes", "reads", "refuses", "crashes", "not run", "shapes", "values"]
+    operations: tuple[str, ...]
+    until: Release
+    """The last of the measured releases that shows it."""
+    reason: str
+    since: Release = (2023, 0)
+
+    def covers(self, operation: str, what: str, release: Release) -> bool:
+        in_time = self.since <= release <= self.until
+        return what == self.what and in_time and operation in self.operations
+
+    @property
+    def span(self) -> str:
+        return f"{written(self.since)} to {written(self.until)}"
+
+
+OLDER: tuple[Older, ...] = ()
+"""Differences of older releases that `requires` and `--target` do not tell."""
+
+EXAMPLES: dict[tuple[str, str], str] = {}
+"""What a release does with an example, by its name and the release, where `irshape crosscheck` does
+not find all equal."""

@@ -7,6 +7,10 @@
                                           # body "op/body/name", "op/then_body/name"
         answer.execution.results["result0"].array
 
+The worker runs in the interpreter that `OPENVINO_PYTHON` names, by default in this one. That of a
+virtual environment with another release of OpenVINO (`environments.py` makes them) answers for that
+release; it needs NumPy and nothing else.
+
 Nothing here knows irshape.
 """
 
@@ -64,13 +68,21 @@ class Answer:
 class Oracle:
     """A worker process with OpenVINO, started at the first question, and again after a crash."""
 
-    def __init__(self, timeout: float = TIMEOUT) -> None:
+    def __init__(self, timeout: float = TIMEOUT, python: str | Path | None = None) -> None:
         self.timeout = timeout
+        self.python = str(python or os.environ.get("OPENVINO_PYTHON") or sys.executable)
         self.version = ""
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection[Any, Any] | None = None
         self._fresh = True
         """Whether the worker has not answered anything yet."""
+
+    @property
+    def release(self) -> tuple[int, int]:
+        """The release of OpenVINO that answers, as (2026, 4)."""
+        self._connect()
+        year, minor = self.version.split(".")[:2]
+        return int(year), int(minor)
 
     def ask(
         self, xml: str, weights: bytes = b"", inputs: Mapping[str, Array | Tensor] | None = None
@@ -125,7 +137,7 @@ class Oracle:
     def _connect(self) -> Connection[Any, Any]:
         if self._pipe is None:
             self._pipe, theirs = Pipe()
-            command = [sys.executable, str(Path(__file__).resolve()), str(theirs.fileno())]
+            command = [self.python, str(Path(__file__).resolve()), str(theirs.fileno())]
             environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENVINO_LOG_LEVEL": "0"}
             quiet = subprocess.DEVNULL
             self._process = subprocess.Popen(
@@ -199,11 +211,20 @@ def _tensor(value: Array | Tensor) -> tuple[str, tuple[int, ...], bytes | list[s
 # The worker
 
 
+def _openvino() -> Any:
+    """The module of OpenVINO's API, which 2023.0 has one level down."""
+    import openvino
+
+    if hasattr(openvino, "Core"):
+        return openvino
+    import openvino.runtime
+
+    return openvino.runtime
+
+
 def _nursery(pipe: Connection[Any, Any]) -> None:
     """Forks one worker after another, as importing OpenVINO is slow; it starts no thread itself."""
-    import openvino as ov
-
-    pipe.send(("version", ov.__version__))
+    pipe.send(("version", _openvino().get_version()))
     while True:
         child = os.fork()
         if not child:
@@ -221,9 +242,7 @@ GONE = 77
 
 
 def _serve(pipe: Connection[Any, Any]) -> None:
-    import openvino as ov
-
-    core = ov.Core()
+    core = _openvino().Core()
     while True:
         try:
             path, inputs = pipe.recv()
@@ -250,11 +269,16 @@ def _describe(model: Any, prefix: str, layers: dict[str, list[tuple[str, str]]])
         while name in layers:
             name, count = f"{prefix}{node.get_friendly_name()}#{count}", count + 1
         layers[name] = [
-            (port.get_element_type().get_type_name(), str(port.get_partial_shape()))
-            for port in node.outputs()
+            (_type_name(port), str(port.get_partial_shape())) for port in node.outputs()
         ]
         for body, inner in _bodies(node):
             _describe(inner, f"{name}/{body}/", layers)
+
+
+def _type_name(port: Any) -> str:
+    """Releases to 2024.6 call a type that is not known `undefined`."""
+    name = str(port.get_element_type().get_type_name())
+    return "dynamic" if name == "undefined" else name
 
 
 def _bodies(node: Any) -> list[tuple[str, Any]]:
@@ -295,8 +319,7 @@ def _execute(
     except Exception as error:
         said = f"CPU: {error}"
     try:
-        import openvino as ov
-
+        ov = _openvino()
         outputs = [
             ov.Tensor(port.get_element_type(), ov.Shape(_known(port.get_partial_shape())))
             for port in model.outputs
@@ -318,8 +341,7 @@ def _known(shape: Any) -> list[int]:
 
 
 def _to_openvino(element_type: str, shape: tuple[int, ...], data: bytes | list[str]) -> Any:
-    import openvino as ov
-
+    ov = _openvino()
     if isinstance(data, list):
         return ov.Tensor(np.array(data, dtype=np.str_).reshape(shape))
     tensor = ov.Tensor(getattr(ov.Type, element_type), ov.Shape(list(shape)))

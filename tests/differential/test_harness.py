@@ -169,6 +169,10 @@ class Lying(Oracle):
         super().__init__()
         self.real, self.change = real, change
 
+    @property
+    def release(self) -> tuple[int, int]:
+        return self.real.release
+
     def ask(
         self,
         xml: str,

@@ -1,0 +1,270 @@
+"""The rows of the differential tests, asked of many releases of OpenVINO: docs/releases.md.
+
+    python tests/differential/releases.py record FOLDER              # an hour and more
+    python tests/differential/releases.py page FOLDER                # writes docs/releases.md
+    python tests/differential/releases.py check FOLDER --releases 2023.0 2026.4 --every 20
+
+`record` makes an environment for each release in FOLDER, and adds to FOLDER/verdicts.jsonl a line
+for each row: what irshape says of it, and what each release does with it. It goes on where it was
+stopped. `check` asks a part of the rows, cross-checks the examples, and fails where a release
+differs from irshape and nothing says that it would.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[1]
+if not __package__:
+    sys.path[:0] = [str(TESTS), str(TESTS.parent), str(TESTS / "ops")]
+
+from differential.compare import NEWEST  # noqa: E402
+from differential.coverage import cases  # noqa: E402
+from differential.environments import NEWEST_PATCHES, interpreter  # noqa: E402
+from differential.known_differences import EXAMPLES, KNOWN, OLDER  # noqa: E402
+from differential.older import Row, Verdict, compared, unexplained  # noqa: E402
+from differential.oracle import Oracle  # noqa: E402
+from irshape.releases import parse_release  # noqa: E402
+
+ROOT = TESTS.parent
+PAGE = ROOT / "docs" / "releases.md"
+MODELS = sorted((ROOT / "examples").glob("*.xml"))
+VERDICTS, CROSSCHECKS = "verdicts.jsonl", "crosschecks.json"
+
+PASSES = 16
+"""Rows are asked in so many passes over all of them: what is there early is a sample of all."""
+
+
+def asked(
+    folder: Path, releases: Sequence[str], every: int, without: Iterable[int] = ()
+) -> Iterator[tuple[int, Row]]:
+    """What the releases do with each `every`-th row, by the number of the row."""
+    all_cases, known = list(cases()), set(without)
+    numbers = [number for first in range(PASSES) for number in range(first, len(all_cases), PASSES)]
+    with ExitStack() as stack:
+        oracles = {
+            release: stack.enter_context(Oracle(python=interpreter(release, folder)))
+            for release in releases
+        }
+        for number in numbers[::every]:
+            if number not in known:
+                yield number, compared(all_cases[number], oracles)
+
+
+def record(folder: Path, releases: Sequence[str], every: int) -> None:
+    """Adds the rows that FOLDER has not yet, and cross-checks the examples."""
+    (folder / CROSSCHECKS).write_text(
+        json.dumps({release: crosschecks(folder, release) for release in releases})
+    )
+    table = folder / VERDICTS
+    recorded = [number for number, _ in rows(folder)] if table.exists() else []
+    with table.open("a", encoding="utf-8") as file:
+        for count, (number, row) in enumerate(asked(folder, releases, every, recorded)):
+            file.write(json.dumps({"number": number, **asdict(row)}) + "\n")
+            file.flush()
+            if count % 100 == 0:
+                print(f"{count} rows", file=sys.stderr, flush=True)
+
+
+def rows(folder: Path) -> Iterator[tuple[int, Row]]:
+    with (folder / VERDICTS).open(encoding="utf-8") as file:
+        for line in file:
+            entry = json.loads(line)
+            number, known = entry.pop("number"), tuple(entry.pop("known"))
+            verdicts = {
+                release: Verdict(**{**verdict, "said": tuple(verdict["said"])})
+                for release, verdict in entry.pop("verdicts").items()
+            }
+            yield number, Row(**entry, known=known, verdicts=verdicts)
+
+
+def crosschecks(folder: Path, release: str) -> dict[str, str]:
+    """What `irshape crosscheck` of each example says in the environment of a release."""
+    python = str(interpreter(release, folder))
+    answers = {}
+    for model in MODELS:
+        command = [python, "-m", "irshape", "crosscheck", "--format", "json", str(model)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        answers[model.stem] = _crosscheck(done.stdout) or done.stderr[-300:]
+    return answers
+
+
+def _crosscheck(answer: str) -> str:
+    """`equal`, or what is not, in a few words."""
+    if not answer:
+        return ""
+    document = json.loads(answer)
+    problems = " ".join(document["problems"])
+    if "refuses" in problems:
+        return "refuses"
+    if problems:
+        return "crashes" if "crashed" in problems else "does not run"
+    differing = sum(row["value_verdict"] == "differs" for row in document["outputs"])
+    return f"{differing} outputs differ" if differing else "equal"
+
+
+def check(folder: Path, releases: Sequence[str], every: int) -> int:
+    """Prints what nothing explains; how much that is."""
+    count = 0
+    for release in releases:
+        for example, answer in crosschecks(folder, release).items():
+            if answer != EXAMPLES.get((example, release), "equal"):
+                count += 1
+                print(f"{release}  {example}: {answer}")
+    older = [release for release in releases if parse_release(release) != NEWEST]
+    for _, row in asked(folder, releases, every):
+        for release in older:
+            difference = unexplained(row, parse_release(release))
+            if difference:
+                count += 1
+                print(f"{release}  {difference[0]:8} {row.operation}  {row.id}  {difference[1]}")
+    return count
+
+
+# the page
+
+
+def page(folder: Path) -> str:
+    recorded = [row for _, row in sorted(rows(folder))]
+    releases = sorted(recorded[0].verdicts, key=parse_release)
+    lines = [INTRODUCTION.format(rows=f"{len(recorded):,}", all=f"{len(list(cases())):,}")]
+    lines += ["## All rows", "", *_summary(recorded, releases), ""]
+    lines += ["## The examples", "", EXAMPLES_INTRODUCTION, *_examples(folder, releases), ""]
+    lines += ["## What older releases do otherwise", "", OLDER_INTRODUCTION]
+    lines += [
+        f"| {entry.what} | {', '.join(entry.operations) or 'any'} | {entry.span} | {entry.reason} |"
+        for entry in OLDER
+    ]
+    lines += ["", "## By version of an operation", "", BY_VERSION_INTRODUCTION]
+    lines += [f"| operation | {' | '.join(releases)} |", "|---" * (len(releases) + 1) + "|"]
+    by_version: dict[str, list[Row]] = {}
+    for row in recorded:
+        by_version.setdefault(row.operation, []).append(row)
+    for version in sorted(by_version, key=str.lower):
+        if " of " not in version:  # a row about an opset that lacks the operation
+            cells = (_cell(by_version[version], release) for release in releases)
+            lines.append(f"| {version} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+INTRODUCTION = """# Agreement with OpenVINO releases
+
+irshape's shapes and values are those of OpenVINO 2026.4. This page says how far they hold for the
+releases before it. {rows} of the {all} rows of the differential tests were asked of each release:
+small IRs with one operation each, in all versions, static and dynamic, many of them with inputs.
+`python tests/differential/releases.py` makes the environments, asks, and writes this page.
+[`irshape requires`](terminal.md) and `irshape validate --target` use the same facts.
+"""
+
+EXAMPLES_INTRODUCTION = """\
+`irshape crosscheck` of each model in `examples/`, run in an environment with the release: `equal`
+means that all types, shapes and values agree, layer by layer.
+"""
+
+OLDER_INTRODUCTION = """\
+The list of `tests/differential/known_differences.py`. `takes`: the release reads what the newest
+and irshape refuse. `reads`: it reads what irshape says that it refuses. `refuses`, `crashes`: it
+does not read, or does not survive, what the newest reads. `not run`: its CPU plugin does not run
+it. `shapes`, `values`: they are others. What `--target` reports (IR605 to IR608) is not repeated.
+
+| what | operations | releases | difference |
+|---|---|---|---|"""
+
+BY_VERSION_INTRODUCTION = """\
+A cell has two counts: the rows whose types and shapes agree with irshape's, of those that the
+release reads; then the rows whose values agree, of those that its CPU plugin runs. One number
+stands for both where all agree. A dash stands for a version that the release does not read. A wider
+shape agrees where irshape is known to be tighter than OpenVINO.
+"""
+
+
+def _summary(recorded: Sequence[Row], releases: Sequence[str]) -> Iterator[str]:
+    heads = (
+        "reads and refuses as irshape says",
+        "types and shapes agree",
+        "values agree",
+        "not run",
+    )
+    yield f"| release | {' | '.join(heads)} |"
+    yield "|---" * (len(heads) + 1) + "|"
+    for release in releases:
+        counts: Counter[str] = Counter()
+        for row in recorded:
+            verdict = row.verdicts[release]
+            said = not row.error and "IR605" not in verdict.said
+            counts["claim"] += 1
+            counts["claim right"] += (verdict.reads == "accepted") == said or _known_reading(row)
+            counts["shapes"] += bool(verdict.shapes)
+            counts["shapes right"] += _shapes_agree(row, verdict)
+            counts["values"] += verdict.values in ("same", "other", "crashed")
+            counts["values right"] += verdict.values == "same"
+            counts["not run"] += verdict.values == "not run"
+        shares = (
+            f"{counts[f'{what} right']:,} of {counts[what]:,}"
+            for what in ("claim", "shapes", "values")
+        )
+        yield f"| {NEWEST_PATCHES[release]} | {' | '.join(shares)} | {counts['not run']} |"
+
+
+def _known_reading(row: Row) -> bool:
+    """Whether irshape is known to be stricter or more lenient than OpenVINO about a row."""
+    return any(KNOWN[key].kind in ("stricter", "lenient", "crash") for key in row.known if key)
+
+
+def _shapes_agree(row: Row, verdict: Verdict) -> bool:
+    tighter = any(KNOWN[key].kind == "tighter" for key in row.known if key)
+    return verdict.shapes == "same" or (verdict.shapes == "wider" and tighter)
+
+
+def _cell(of_version: Sequence[Row], release: str) -> str:
+    pairs = [(row, row.verdicts[release]) for row in of_version]
+    read = [(row, verdict) for row, verdict in pairs if verdict.shapes]
+    if not read:
+        return "–"
+    ran = [verdict for _, verdict in pairs if verdict.values in ("same", "other", "crashed")]
+    shapes = _share(sum(_shapes_agree(row, verdict) for row, verdict in read), len(read))
+    values = _share(sum(verdict.values == "same" for verdict in ran), len(ran))
+    return f"{shapes} · {values}" if ran else shapes
+
+
+def _share(right: int, count: int) -> str:
+    return str(count) if right == count else f"{right}/{count}"
+
+
+def _examples(folder: Path, releases: Sequence[str]) -> Iterator[str]:
+    answers = json.loads((folder / CROSSCHECKS).read_text())
+    yield f"| example | {' | '.join(releases)} |"
+    yield "|---" * (len(releases) + 1) + "|"
+    for model in MODELS:
+        cells = (re.sub(r"\s+", " ", answers[release][model.stem]) for release in releases)
+        yield f"| {model.stem} | {' | '.join(cells)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("do", choices=("record", "page", "check"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--releases", nargs="+", default=[*NEWEST_PATCHES], choices=NEWEST_PATCHES)
+    parser.add_argument("--every", type=int, default=1, help="only every Nth row")
+    given = parser.parse_args()
+    folder = given.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    if given.do == "record":
+        record(folder, given.releases, given.every)
+    elif given.do == "page":
+        PAGE.write_text(page(folder), encoding="utf-8")
+    else:
+        sys.exit(1 if check(folder, given.releases, given.every) else 0)
+
+
+if __name__ == "__main__":
+    main()

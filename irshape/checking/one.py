@@ -132,6 +132,18 @@ def validate_file(
     values: those of the inputs of layers on their own. cache: a folder of earlier reports.
     Raises `OSError` if the file cannot be opened, `ValueMismatch` for a value that fits no input.
     """
+    # the model is gone before the collector runs again, so that it finds nothing new to look at
+    with collection_paused():
+        return _validate_file(path, weights, values, settings, cache)
+
+
+def _validate_file(
+    path: str | os.PathLike[str],
+    weights: WeightsChoice,
+    values: Mapping[str, str] | None,
+    settings: Settings,
+    cache: str | None,
+) -> FileReport:
     try:
         opened = open_model(path, weights)
         cacheable = os.fspath(path) != "-" and not is_url(path)

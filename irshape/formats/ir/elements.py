@@ -45,13 +45,6 @@ OPAQUE = {
 """Elements that hold what no reader of ports and layers looks at."""
 
 
-class Irregular(Exception):
-    """The content of an element is not laid out as writers lay it out.
-
-    The file is then read again, element by element.
-    """
-
-
 class Elements:
     """Makes layers, ports and edges of a model, and collects the problems met."""
 
@@ -63,11 +56,6 @@ class Elements:
         """Those met that are well-formed: there are few, and they come again and again."""
         self.shapes: dict[bytes, tuple[int, ...]] = {}
         """The dimensions in what a <port> holds."""
-        self.port_lists: dict[bytes, list[tuple[str, str | None, int, tuple[int, ...] | None]]] = {}
-        """The ports of an <input> or <output> without names, by its content.
-
-        For each port: id, precision, offset from the beginning, dimensions.
-        """
 
     def report(
         self,
@@ -348,56 +336,6 @@ class Elements:
             offset,
         )
 
-    def regular_ports(self, inner: bytes, begun: int, ports: list[Port], layer: Layer) -> None:
-        """The ports in the content of an <input> or <output>, which begins at `begun`.
-
-        Raises `Irregular`.
-        """
-        known = self.port_lists.get(inner)
-        if known is not None:
-            ports += [
-                Port(id, precision, None, begun + place, dims)
-                for id, precision, place, dims in known
-            ]
-            return
-        problems, at = len(self.findings), 0
-        while match := _PORT.match(inner, at):
-            _, id, early, precision, names, content = match.groups()
-            names = early if names is None else names
-            if names is not None and b"&#" in names:
-                raise Irregular
-            port = Port(
-                id.decode(),
-                None if precision is None else precision.decode(),
-                None if names is None else unescape(names.decode(self.source.encoding, "replace")),
-                begun + match.start(1),
-            )
-            ports.append(port)
-            held = content.find(b"<") if content else -1
-            if held >= 0:
-                if b"<!" in content or b"<port" in content:
-                    raise Irregular
-                content = content[held:]
-                port.dims = self.dims_of(content, port, layer, False)
-            at = match.end()
-        if inner[at:].strip():
-            raise Irregular
-        if b"names=" not in inner and len(self.findings) == problems:
-            self.port_lists[inner] = [
-                (port.id, port.precision, port.offset - begun, port.dims) for port in ports
-            ]
-
-    def regular_edges(self, inner: bytes, begun: int) -> list[Edge]:
-        """The edges in the content of an <edges>, which begins at `begun`. Raises `Irregular`."""
-        text = inner.decode("latin-1")  # a character a byte
-        edges = [
-            Edge(match[1], match[2], match[3], match[4], begun + match.start())
-            for match in _EDGE.finditer(text)
-        ]
-        if len(edges) != inner.count(b"<"):
-            raise Irregular
-        return edges
-
     def odd_element(
         self, tag: str, known: tuple[str, ...], offset: int, layer: Layer | None
     ) -> None:
@@ -448,20 +386,6 @@ class Elements:
 
 
 _EDGE_ATTRIBUTES = ["from-layer", "from-port", "to-layer", "to-port"]
-_PORT = re.compile(
-    rb"""
-    \s*(<port)[ ]id="(0|[1-9][0-9]{0,17})"
-    (?:[ ]names="([^"<\t\r\n]*)")?  # here in files of 2022 and before
-    (?:[ ]precision="(\w+)")?
-    (?:[ ]names="([^"<\t\r\n]*)")?
-    [ ]?(?:/>|>(.*?)</port>)
-    """,
-    re.DOTALL | re.VERBOSE,
-)
-_EDGE = re.compile(
-    r'<edge from-layer="([0-9]+)" from-port="([0-9]+)" to-layer="([0-9]+)" to-port="([0-9]+)" ?/>'
-)
-"""A port and an edge as writers put them."""
 _RT_INFO = re.compile(rb"<rt_info\b[^>]*>.*?</rt_info\s*>", re.DOTALL)
 _COMMENT = re.compile(rb"<!--.*?-->|<\?.*?\?>", re.DOTALL)
 _LEADING = re.compile(r"[+-]?[0-9]{1,19}")

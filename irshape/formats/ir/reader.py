@@ -26,7 +26,8 @@ from ...model.graph import (
 from ...model.source import Source
 from ...releases import HEADER_BYTES, IR_VERSIONS
 from ...rule_ids import DOCTYPE, IR_VERSION, MALFORMED_XML, NESTING_LIMIT, NOT_AN_IR
-from .elements import OPAQUE, Elements, Irregular
+from .elements import OPAQUE, Elements
+from .regular import read_edges, read_layers
 
 if TYPE_CHECKING:
     from .repair import Repaired
@@ -36,11 +37,15 @@ MAX_DEPTH = 256
 
 BODY_TAGS = tuple(PORT_MAPS)
 PORT_MAP_TAGS = tuple(PORT_MAPS.values())
-_BEGINNINGS = (b"<input>", b"<output>", b"<edges>")
-"""Start tags as writers put them: the content of these elements is read as a whole."""
+_ASCII_IN_ONE_BYTE = ("utf-8", "utf-8-sig")
+_TURNS = re.compile(rb"</layer>|<layers>|<edges>")
+"""Where regular layers or edges may begin."""
 
 # States: the kind of the element that is being read. Their numbers are indices of `_enter`.
 _DOCUMENT, _NET, _LAYERS, _LAYER, _EDGES, _PORT_MAP, _BACK_EDGES, _PORTS, _DATA, _LEAF = range(10)
+
+_REGULAR = {_LAYERS: read_layers, _EDGES: read_edges}
+"""What reads the regular content of an element."""
 
 _CHILDREN: dict[int, tuple[str, ...]] = {
     _NET: ("layers", "edges", "rt_info"),
@@ -60,15 +65,8 @@ def read(source: Source, *, prefix: bytes = b"", repaired: Repaired | None = Non
     prefix: bytes parsed before them, so that several layers have a root; no offset counts them.
     Raises `NotReadable`.
     """
-    encoding = source.encoding
     with collection_paused():
-        try:
-            return _Reader(source, len(prefix), repaired).read(prefix)
-        except Irregular:
-            source.encoding = encoding  # as it was before the XML declaration was read
-            reader = _Reader(source, len(prefix), repaired)
-            reader.regular = False
-            return reader.read(prefix)
+        return _Reader(source, len(prefix), repaired).read(prefix)
 
 
 class _Origins:
@@ -88,18 +86,17 @@ class _Reader(Elements):
     """The handlers of the XML events, and what they have read so far.
 
     The parser's handlers are exchanged while the content of an element needs no look at each
-    event: inside a port, inside a regular `<input>`, `<output>` or `<edges>`, and inside elements
-    that are passed over. Few distinct texts make up the ports of a model, so that those are read
-    once from the bytes between the tags. This is what makes the reader fast.
+    event: inside a port, and inside elements that are passed over. The parser is not given regular
+    layers and edges at all: `regular` reads them.
     """
 
     def __init__(self, source: Source, shift: int, repaired: Repaired | None) -> None:
         super().__init__(source)
         self.shift = shift
+        """How far the parser's position is past the offset in the file: the bytes that it was given
+        before the file, less those of the file that it was not given."""
         self.repaired = repaired
         self.fragment = repaired is not None
-        self.regular = repaired is None and not shift
-        """Whether ports and edges are expected to look as writers put them."""
         self.text: bytes | bytearray = source.data if repaired is None else repaired.plain
         self.parser = expat.ParserCreate("utf-8" if source.encoding == "utf-8-sig" else None)
         self.positions: expat.XMLParserType | _Origins = self.parser
@@ -118,8 +115,6 @@ class _Reader(Elements):
         """The layers around the body that is being read."""
         self.early = Body()
         """Holds back edges that stand before their body, which is where OpenVINO writes them."""
-        self.region, self.region_start = "", 0
-        """The tag of an element that is read as a whole, and the offset of its content."""
         self.passed_over, self.passed_start = 0, 0
         """Inside an element that is passed over: the depth, and where the element begins."""
         self.seen: set[tuple[Body, str]] = set()
@@ -137,7 +132,7 @@ class _Reader(Elements):
             self.enter_ports,
             *[lambda tag, attributes, place: None] * 2,
         )
-        self._start, self._end, self._end_region = self.start, self.end, self.end_inside_region
+        self._start, self._end = self.start, self.end
 
     def read(self, prefix: bytes) -> Model:
         repaired, parser = self.repaired, self.parser
@@ -149,9 +144,12 @@ class _Reader(Elements):
         try:
             if prefix:
                 parser.Parse(prefix, False)
-            parser.Parse(text, not prefix)
-            if prefix:
+                parser.Parse(text, False)
                 parser.Parse(b"</layers>", True)
+            elif repaired is not None:
+                parser.Parse(text, True)
+            else:
+                self.parse(text)
         except expat.ExpatError as error:
             offset = min(max(parser.ErrorByteIndex - self.shift, 0), len(text))
             offset = offset if repaired is None else repaired.origin(offset)
@@ -180,13 +178,29 @@ class _Reader(Elements):
             self.release()
         return self.model
 
+    def parse(self, data: bytes) -> None:
+        """Gives the parser a file, but for regular layers and edges, which it has no need of."""
+        text, at = "", 0
+        while turn := _TURNS.search(data, at):
+            piece, at = data[at : turn.end()], turn.end()
+            self.parser.Parse(piece, False)
+            if _ends_inside(piece) or self.source.encoding.lower() not in _ASCII_IN_ONE_BYTE:
+                break
+            read_regular = _REGULAR.get(self.state)
+            if read_regular is not None and not self.passed_over:
+                text = text or data.decode("latin-1")
+                end = read_regular(text, at, self.body)
+                self.shift -= end - at
+                at = end
+        self.parser.Parse(data[at:], True)
+
     def release(self) -> None:
         """Drops the parser and the handlers, which refer to this reader."""
         parser = self.parser
         parser.StartElementHandler = parser.EndElementHandler = None
         parser.StartDoctypeDeclHandler = parser.XmlDeclHandler = None
         self._enter = ()
-        del self._start, self._end, self._end_region
+        del self._start, self._end
 
     def declare(self, version: str, encoding: str | None, standalone: int) -> None:
         if encoding:
@@ -287,26 +301,6 @@ class _Reader(Elements):
         self.resume()
         self.state = self.stack.pop()
 
-    def begin_region(self, tag: str, place: int) -> None:
-        """Reads an element as a whole, where its start tag is as writers put it."""
-        if self.regular and self.text.startswith(_BEGINNINGS, place):
-            self.region, self.region_start = tag, place + len(tag) + 2
-            self.parser.StartElementHandler = None
-            self.parser.EndElementHandler = self._end_region
-
-    def end_inside_region(self, tag: str) -> None:
-        if tag != self.region:
-            return
-        start = self.region_start
-        inner = bytes(self.text[start : self.parser.CurrentByteIndex])
-        if tag == "edges":
-            self.body.edges += self.regular_edges(inner, start)
-        else:
-            assert self.current is not None
-            self.regular_ports(inner, start, self.ports, self.current)
-        self.resume()
-        self.state = self.stack.pop()
-
     # what each element may hold: the state of the child, or None for one that no reader knows
 
     def enter_net(self, tag: str, attributes: list[str], place: int) -> int | None:
@@ -314,7 +308,6 @@ class _Reader(Elements):
             self.seen.add((self.body, tag))
             if tag == "layers":
                 return _LAYERS
-            self.begin_region(tag, place)
             return _EDGES
         if tag == "back_edges" and self.outer:  # some writers put it inside the body
             return _BACK_EDGES
@@ -337,11 +330,9 @@ class _Reader(Elements):
             return _DATA
         if tag == "input" and layer.inputs is NO_PORTS:
             self.ports = layer.inputs = []
-            self.begin_region(tag, place)
             return _PORTS
         if tag == "output" and layer.outputs is NO_PORTS:
             self.ports = layer.outputs = []
-            self.begin_region(tag, place)
             return _PORTS
         if tag in BODY_TAGS and tag not in (layer.bodies or ()):
             self.begin_body(tag, place, layer)
@@ -443,6 +434,15 @@ class _Reader(Elements):
                     actual=f"a version that ends at byte {end}",
                     help="put `version` before the other attributes of <net>",
                 )
+
+
+def _ends_inside(piece: bytes) -> bool:
+    """Whether text ends inside a comment, CDATA, or a processing instruction."""
+    return (b"<!" in piece or b"<?" in piece) and any(
+        piece.rfind(closing) < piece.rfind(opening) + len(opening)
+        for opening, closing in ((b"<!--", b"-->"), (b"<![CDATA[", b"]]>"), (b"<?", b"?>"))
+        if opening in piece
+    )
 
 
 def _versions(word: str) -> str:

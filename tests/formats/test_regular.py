@@ -1,0 +1,186 @@
+"""Layers and edges that are read without the XML parser are read as the parser reads them.
+
+A file that declares another encoding than UTF-8 is left to the parser as a whole.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from ir import Net
+
+import irshape
+from irshape.model.graph import Body, Port
+
+EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.xml"))
+HEAD = '<?xml version="1.0"?>'
+REGULAR = '<?xml version="1.0" encoding="UTF-8"   ?>'
+PARSED = '<?xml version="1.0" encoding="US-ASCII"?>'
+
+
+def net() -> Net:
+    net = Net()
+    data = net.parameter("?,3,4", name="data")
+    mean = net.layer(
+        "ReduceMean", [data, net.constant([1])], 'keep_dims="true"', outputs=["FP32:-1,1,4"]
+    )
+    net.result(mean, name="mean")
+    return net
+
+
+def described(folder: Path, text: str) -> Any:
+    """Everything that the reader says of a file."""
+    path = folder / "m.xml"
+    path.write_text(text, encoding="utf-8")
+    try:
+        model = irshape.load(path)
+    except irshape.LoadError as error:
+        return error.diagnostics
+    found = [(one.rule.code, one.message, one.offset, one.port) for one in model.findings]
+    return described_body(model.net), found, model.rt_info_span
+
+
+def described_body(body: Body) -> Any:
+    return (
+        body.path,
+        body.offset,
+        body.back_edges,
+        [
+            (edge.from_layer, edge.from_port, edge.to_layer, edge.to_port, edge.offset)
+            for edge in body.edges
+        ],
+        [
+            (
+                *(layer.id, layer.name, layer.type, layer.version, layer.offset, layer.path),
+                *(layer.items, layer.data_offset, layer.rt_info_span, layer.port_maps),
+                [described_port(port) for port in layer.inputs],
+                [described_port(port) for port in layer.outputs],
+                {tag: described_body(inner) for tag, inner in (layer.bodies or {}).items()},
+            )
+            for layer in body.layers
+        ],
+    )
+
+
+def described_port(port: Port) -> Any:
+    return port.id, port.precision, port.names, port.offset, port.dims
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_are_read_as_the_parser_reads_them(example: Path, tmp_path: Path) -> None:
+    text = example.read_text(encoding="utf-8").removeprefix(HEAD)
+    assert described(tmp_path, REGULAR + text) == described(tmp_path, PARSED + text)
+
+
+class Change(NamedTuple):
+    """A change of one place of a file."""
+
+    name: str
+    old: str
+    new: str
+
+
+NAMED = 'precision="FP32" names="data"'
+MEAN = '<layer id="2"'
+CHANGES = [
+    Change("nothing", "<layers>", "<layers>"),
+    Change("white space", "<output>", "\r\n\t <output>\n"),
+    Change("a comment before a layer", MEAN, f"<!-- a comment -->{MEAN}"),
+    Change("two layers in a comment", MEAN, f'<!-- <layer id="7"></layer>{MEAN}></layer>-->{MEAN}'),
+    Change("a comment that is never closed", MEAN, f"<!-- </layer>{MEAN}"),
+    Change("a comment that begins as if closed", MEAN, f'<!--><layer id="7"></layer>-->{MEAN}'),
+    Change("layers in CDATA", MEAN, f'<![CDATA[<layer id="7"></layer>{MEAN}></layer>]]>{MEAN}'),
+    Change("an instruction", MEAN, f"<?x </layer>{MEAN}?>{MEAN}"),
+    Change("a comment among edges", "<edges>", "<edges><!-- <edge/> -->"),
+    Change("text among layers", MEAN, f"text{MEAN}"),
+    Change("text among edges", "<edges>", "<edges>text"),
+    Change("text inside a layer", "<output>", "text<output>"),
+    Change("text inside a port", "<dim>3</dim>", "text<dim>3</dim>"),
+    Change("an unknown element inside layers", MEAN, f"<odd><layers>{MEAN}/></layers></odd>{MEAN}"),
+    Change("an unknown element among edges", "<edges>", "<edges><odd/>"),
+    Change("a second <edges>", "</edges>", "</edges><edges></edges>"),
+    Change("an empty <edges>", "<edges>", "<edges></edges><edges>"),
+    Change("an edge without its end", "</edges>", '<edge from-layer="1"'),
+    Change("an attribute of an edge twice", 'from-port="0"', 'from-port="0" from-port="0"'),
+    Change("an edge in another order", "<edge ", '<edge to-port="9" '),
+    Change("an attribute twice", 'keep_dims="true"', 'keep_dims="true" keep_dims="true"'),
+    Change("an attribute `names`", 'keep_dims="true"', 'keep_dims="true" names="true"'),
+    Change("an attribute `offset`", 'keep_dims="true"', 'keep_dims="true" offset="3"'),
+    Change("an attribute with a tab", 'keep_dims="true"', 'keep_dims="\ttrue"'),
+    Change("an attribute with an entity", 'keep_dims="true"', 'keep_dims="&#116;rue"'),
+    Change("an attribute with an ampersand", 'keep_dims="true"', 'keep_dims="a & b"'),
+    Change("an attribute with <", 'keep_dims="true"', 'keep_dims="<"'),
+    Change("an attribute with a quote", 'keep_dims="true"', "keep_dims='\"'"),
+    Change("an attribute with ' names='", 'keep_dims="true"', "keep_dims=' names=\"x\"'"),
+    Change("no space between attributes", 'element_type="i64" ', 'element_type="i64"'),
+    Change("a name with an entity", NAMED, 'precision="FP32" names="a&lt;b"'),
+    Change("a name with a control character", NAMED, 'precision="FP32" names="a\x01b"'),
+    Change("a name with a line break", NAMED, 'precision="FP32" names="a\nb"'),
+    Change("names before the precision", NAMED, 'names="data" precision="FP32"'),
+    Change("names twice", NAMED, f'names="data" {NAMED}'),
+    Change("no names", NAMED, 'precision="FP32" names=""'),
+    Change("a name that is never closed", NAMED, 'precision="FP32" names="data'),
+    Change("a name of <layer> with ' names='", 'name="data"', 'name=" names="'),
+    Change("a port without a precision", NAMED, 'names="data"'),
+    Change("an odd attribute of a port", NAMED, f'{NAMED} odd="1"'),
+    Change("an odd port", '<port id="0"', '<port id="x"'),
+    Change("a port with a leading zero", '<port id="0"', '<port id="00"'),
+    Change("an odd dimension", "<dim>3</dim>", "<dim>x</dim>"),
+    Change("a dimension with spaces", "<dim>3</dim>", "<dim> 3 </dim>"),
+    Change("a negative dimension", "<dim>3</dim>", "<dim>-2</dim>"),
+    Change("a dimension past int64", "<dim>3</dim>", "<dim>9223372036854775808</dim>"),
+    Change("a port in a port", "<dim>3</dim>", '<port id="9"/>'),
+    Change("rt_info of a port", "<dim>3</dim>", '<rt_info><attribute name="a"/></rt_info>'),
+    Change(
+        "rt_info of a layer",
+        "</output></layer>",
+        '</output><rt_info><attribute name="a" version="0"/></rt_info> </layer>',
+    ),
+    Change("empty rt_info of a layer", "</output></layer>", "</output><rt_info/></layer>"),
+    Change(
+        "rt_info with an attribute twice",
+        "</output></layer>",
+        '</output><rt_info><attribute name="a" name="a"/></rt_info></layer>',
+    ),
+    Change(
+        "rt_info with names",
+        "</output></layer>",
+        '</output><rt_info><attribute names="a"/></rt_info></layer>',
+    ),
+    Change("a second <data>", "<output>", "<data/><output>"),
+    Change("an output without ports", "<output>", "<output></output><output>"),
+    Change("no offset in a constant", ' offset="0"', ""),
+    Change("an odd offset in a constant", ' offset="0"', ' offset="x"'),
+    Change("two offsets in a constant", ' offset="0"', ' offset="0" offset="8"'),
+    Change("an id of <layer> that is no number", MEAN, '<layer id="two"'),
+    Change("an odd attribute of <layer>", MEAN, '<layer odd="1" id="2"'),
+    Change("an end tag too many", "</output></layer>", "</output></output></layer>"),
+    Change("no end tag", "</output></layer>", "</layer>"),
+    Change("no end", "</output></layer>", ""),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
+def test_irregular_text_is_left_to_the_parser(change: Change, tmp_path: Path) -> None:
+    text = net().text().removeprefix(HEAD)
+    assert change.old in text
+    for count in (1, -1):  # at the first place, and everywhere
+        changed = text.replace(change.old, change.new, count)
+        assert described(tmp_path, REGULAR + changed) == described(tmp_path, PARSED + changed)
+
+
+def test_names_that_are_not_ascii(tmp_path: Path) -> None:
+    path = tmp_path / "m.xml"
+    text = net().text().replace('"data"', '"größe"').replace('"mean"', '"平均"')
+    path.write_text(text, encoding="utf-8")
+    layers = irshape.load(path).layers
+    assert [layers[0].name, layers[-1].name, layers[0].outputs[0].names] == [
+        "größe",
+        "平均",
+        "größe",
+    ]
+    assert [layer.offset for layer in layers] == [
+        at for at in range(len(text.encode())) if text.encode()[at:].startswith(b"<layer ")
+    ]

@@ -20,6 +20,7 @@ COMMANDS = {
     "infer": "Print the element type and shape of every output port.",
     "inspect": "Show what a model consists of, and what it costs.",
     "diff": "Show what changed from one model to another.",
+    "view": "Draw a model as a page to open in a browser.",
     "explain": "Tell why dimensions are dynamic, and what decides them.",
     "query": "List the layers of models that an XPath expression selects.",
     "run": "Execute a model in NumPy.",

@@ -117,7 +117,7 @@ def _inputs(result: BodyResult, position: int, alone: bool) -> Iterator[Connecti
     for port, source in zip(layers[position].inputs, result.wiring.sources[position], strict=True):
         if source is None:
             yield Connection(
-                port.id, None, _said(port) if alone else None, None, None, port.value, not alone
+                port.id, None, port_text(port) if alone else None, None, None, port.value, not alone
             )
         else:
             yield _edge(
@@ -156,8 +156,8 @@ def _edge(
     sink: Port | None,
 ) -> Connection:
     tensor, unsure = inferred_as
-    said = _said(source)
-    clash = tensor is not None and not _agrees(source, tensor)
+    said = port_text(source)
+    clash = tensor is not None and not agrees(source, tensor)
     if tensor is None or (unsure and not clash):
         inferred = None
     else:
@@ -166,7 +166,7 @@ def _edge(
             if tensor.element_type.is_dynamic
             else f"{tensor.element_type} {tensor.shape}"
         )
-        if not clash and _as_declared(source, tensor):
+        if not clash and as_declared(source, tensor):
             said = inferred  # the same, but for bounds that a port cannot write
     repeated = None
     if (
@@ -174,11 +174,11 @@ def _edge(
         and (sink.dims or sink.precision)
         and (sink.dims != source.dims or sink.precision not in (None, source.precision))
     ):
-        repeated = _said(sink)
-    return Connection(name, other, said, inferred, repeated, _value(tensor), clash)
+        repeated = port_text(sink)
+    return Connection(name, other, said, inferred, repeated, value_text(tensor), clash)
 
 
-def _said(port: Port) -> str | None:
+def port_text(port: Port) -> str | None:
     """What a port declares, such as `f32 [2,?]`.
 
     Without a <dim>, it may be a scalar or of dynamic rank."""
@@ -193,7 +193,7 @@ def _said(port: Port) -> str | None:
     return f"{name} {dims}".strip() if name or port.dims != () else None
 
 
-def _agrees(port: Port, tensor: Tensor) -> bool:
+def agrees(port: Port, tensor: Tensor) -> bool:
     """Whether what a port declares can be the inferred tensor."""
     from ..inference.ports import declared
 
@@ -206,7 +206,7 @@ def _agrees(port: Port, tensor: Tensor) -> bool:
     return types and port.dims is not None and said.shape.compatible(tensor.shape)
 
 
-def _as_declared(port: Port, tensor: Tensor) -> bool:
+def as_declared(port: Port, tensor: Tensor) -> bool:
     """Whether a port declares everything of the inferred tensor that a port can declare."""
     if port.precision is not None and port.element_type is not tensor.element_type:
         return False
@@ -214,7 +214,8 @@ def _as_declared(port: Port, tensor: Tensor) -> bool:
     return port.dims == tuple(dim.low if dim.is_static else -1 for dim in dims or ())
 
 
-def _value(tensor: Tensor | None) -> str | None:
+def value_text(tensor: Tensor | None) -> str | None:
+    """The known value of a tensor of few elements; None where there is none."""
     if (
         tensor is None
         or tensor.value is None

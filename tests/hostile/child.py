@@ -34,6 +34,7 @@ COMMANDS = {
     "requires": ("requires", "{path}"),
     "inspect": ("inspect", "{path}"),
     "diff": ("diff", "{path}", "{path}"),
+    "view": ("view", "{path}", "-o", "-"),
     "fix again": ("fix", "{path}", "--output", "{folder}/fixed.out"),
 }
 

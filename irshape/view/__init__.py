@@ -1,0 +1,1 @@
+"""The page that shows a model: `document` gathers what it shows, `page` writes it as HTML."""

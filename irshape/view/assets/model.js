@@ -1,0 +1,264 @@
+// A model as the page holds it: layers, the tree of groups, and what is told about layers.
+
+const SEVERITIES = ["error", "warning", "info"];
+
+class Net {
+  constructor(data, side) {
+    this.data = data;
+    this.side = side;
+    this.showConstants = false;
+    const strings = data.strings;
+    const said = function (number) { return number < 0 ? null : strings[number]; };
+    this.types = data.types.map(function ([type, opset, page]) { return { type, opset, page }; });
+    this.layers = data.layers.map((row, at) => ({
+      at,
+      id: said(row[0]),
+      name: said(row[1]),
+      kind: this.types[row[2]],
+      type: this.types[row[2]].type,
+      line: row[3],
+      group: row[4],
+      folded: row[5] === 1,
+      attributes: row[6],
+      inputs: row[7].map(function ([port, layer, output, declared]) {
+        return { port: said(port), layer, output, declared: said(declared) };
+      }),
+      outputs: row[8].map(function ([port, declared, inferred, symbols, names, clash, value, dynamic]) {
+        return {
+          port: said(port), declared: said(declared), inferred: said(inferred), symbols: said(symbols),
+          names: said(names), clash: clash === 1, value: said(value), dynamic: dynamic === 1, users: [],
+        };
+      }),
+      xml: row[9],
+      extra: row[10] || {},
+      findings: [],
+      marks: null,
+      node: null,
+    }));
+    this.strings = strings;
+    this.linkUsers();
+    this.growTree();
+    this.findings = data.findings.map((finding, number) => {
+      const layer = finding.layer < 0 ? null : this.layers[finding.layer];
+      const one = Object.assign({}, finding, { layer, number });
+      if (layer) layer.findings.push(one);
+      return one;
+    });
+    this.nameLayers();
+    this.countFindings();
+  }
+
+  linkUsers() {
+    for (const layer of this.layers) {
+      layer.inputs.forEach((input, index) => {
+        const source = input.layer < 0 ? null : this.layers[input.layer];
+        const output = source && source.outputs[input.output];
+        if (output) output.users.push([layer.at, index]);
+      });
+    }
+  }
+
+  attributesOf(layer) {
+    const pairs = [];
+    for (let at = 0; at < layer.attributes.length; at += 2)
+      pairs.push([this.strings[layer.attributes[at]], this.strings[layer.attributes[at + 1]]]);
+    return pairs;
+  }
+
+  growTree() {
+    this.groups = this.data.groups.map(function ([kind, name, parent, layer], at) {
+      return { at, kind, name, parent: null, layer: null, holder: layer, above: parent, children: [], open: false, plan: null };
+    });
+    for (const layer of this.layers) {
+      const parent = this.groups[layer.group];
+      layer.node = { kind: "layer", layer, name: layer.name, parent, children: [], open: false, plan: null };
+      parent.children.push(layer.node);
+    }
+    for (const group of this.groups) {
+      if (group.above < 0) continue;
+      group.parent = group.holder >= 0 ? this.layers[group.holder].node : this.groups[group.above];
+      group.parent.children.push(group);
+    }
+    this.root = this.groups[0];
+    this.root.open = true;
+    let time = 0;
+    const visit = function (node, depth) {
+      node.depth = depth;
+      node.begin = time++;
+      for (const child of node.children) visit(child, depth + 1);
+      node.end = time;
+    };
+    visit(this.root, 0);
+  }
+
+  /** The keys of layers, as links have them: the ids from the outermost layer inwards. */
+  nameLayers() {
+    this.byKey = new Map();
+    for (const layer of this.layers) {
+      const ids = [layer.id];
+      for (let node = layer.node.parent; node; node = node.parent) {
+        if (node.kind === "body") ids.unshift(node.name);
+        if (node.layer) ids.unshift(node.layer.id);
+      }
+      const base = ids.join("/");
+      let key = base;
+      for (let number = 2; this.byKey.has(key); number++) key = base + "~" + number;
+      layer.key = key;
+      this.byKey.set(key, layer);
+    }
+  }
+
+  countFindings() {
+    for (const group of this.groups) group.findings = { error: 0, warning: 0, info: 0 };
+    for (const layer of this.layers) layer.node.findings = { error: 0, warning: 0, info: 0 };
+    for (const finding of this.findings) {
+      if (!finding.layer) continue;
+      const host = finding.layer.folded ? this.hostOf(finding.layer) || finding.layer : finding.layer;
+      for (let node = host.node; node; node = node.parent) node.findings[finding.severity]++;
+    }
+  }
+
+  isShown(layer) {
+    return this.showConstants || !layer.folded;
+  }
+
+  /** The layer that shows a folded one: the first that takes it. */
+  hostOf(layer) {
+    let at = layer;
+    for (let step = 0; at && at.folded && step < 1000; step++) {
+      const user = at.outputs.flatMap(function (output) { return output.users; })[0];
+      at = user ? this.layers[user[0]] : null;
+    }
+    return at;
+  }
+
+  shownFor(layer) {
+    return this.isShown(layer) ? layer : this.hostOf(layer) || layer;
+  }
+
+  members(node) {
+    return node.children.filter((child) => child.kind !== "layer" || this.isShown(child.layer));
+  }
+
+  /** The layers with a place of their own inside a node, itself included. */
+  leaves(node) {
+    const all = [];
+    const visit = (at) => {
+      if (at.layer && this.isShown(at.layer)) all.push(at.layer);
+      for (const child of at.children) visit(child);
+    };
+    visit(node);
+    return all;
+  }
+
+  contains(node, other) {
+    return node.begin <= other.begin && other.begin < node.end;
+  }
+
+  /** The member of a node in which another lies. */
+  memberWith(node, other) {
+    while (other.parent !== node) other = other.parent;
+    return other;
+  }
+
+  setConstants(shown) {
+    this.showConstants = shown;
+    for (const layer of this.layers) layer.node.plan = null;
+    for (const group of this.groups) group.plan = null;
+  }
+
+  setOpen(node, open) {
+    if (!node.children.length) return;
+    node.open = open;
+    for (let at = node; at; at = at.parent) at.plan = null;
+  }
+
+  /** Opens everything that hides a layer. Returns whether anything was closed. */
+  reveal(layer) {
+    const closed = [];
+    for (let node = layer.node.parent; node; node = node.parent) if (!node.open) closed.push(node);
+    for (const node of closed) this.setOpen(node, true);
+    return closed.length > 0;
+  }
+
+  /** The innermost node that shows a layer: its own, or the closed group that hides it. */
+  nodeShowing(layer) {
+    let node = this.shownFor(layer).node;
+    for (let at = node.parent; at; at = at.parent) if (!at.open) node = at;
+    return node;
+  }
+
+  /** Opens groups from the outside inwards as long as few layers show. */
+  openSome(most) {
+    let shown = this.members(this.root).length;
+    const waiting = [this.root];
+    while (waiting.length) {
+      const node = waiting.shift();
+      const inner = this.members(node).filter(function (child) { return child.children.length; });
+      inner.sort((a, b) => this.members(a).length - this.members(b).length);
+      for (const child of inner) {
+        const count = this.members(child).length;
+        if (child.kind === "repeat" || shown + count > most) continue;
+        this.setOpen(child, true);
+        shown += count;
+        waiting.push(child);
+      }
+    }
+  }
+
+  /** The tensor of an output in a few words: what is known best of it. */
+  tensorText(output) {
+    const known = output.inferred || output.declared || "?";
+    if (!output.symbols) return known;
+    return known.replace(/\[.*$/, "") + output.symbols;
+  }
+
+  /** What feeds the inputs of a layer and is shown in it. */
+  foldedInputs(layer) {
+    if (this.showConstants) return [];
+    const page = layer.kind.page;
+    const rows = [];
+    layer.inputs.forEach((input, index) => {
+      const source = input.layer < 0 ? null : this.layers[input.layer];
+      if (!source || !source.folded) return;
+      const output = source.outputs[input.output];
+      const operand = page && page.inputs[Math.min(index, page.inputs.length - 1)];
+      const value = output.value || (source.extra.constant && constantValue(source.extra.constant));
+      rows.push({
+        label: operand ? operand[0] : "input " + index,
+        text: value || this.tensorText(output),
+        source,
+      });
+    });
+    return rows;
+  }
+
+  /** Layers on a shortest way from one to another along the edges; empty without any. */
+  path(from, to) {
+    const before = new Map([[from.at, -1]]);
+    let front = [from.at];
+    while (front.length && !before.has(to.at)) {
+      const next = [];
+      for (const at of front) {
+        for (const output of this.layers[at].outputs) {
+          for (const [user] of output.users) {
+            if (before.has(user)) continue;
+            before.set(user, at);
+            next.push(user);
+          }
+        }
+      }
+      front = next;
+    }
+    if (!before.has(to.at)) return [];
+    const way = [];
+    for (let at = to.at; at >= 0; at = before.get(at)) way.unshift(this.layers[at]);
+    return way;
+  }
+}
+
+function constantValue(constant) {
+  if (!constant.values) return null;
+  const text = constant.values.join(", ");
+  return /\[\]$/.test(constant.tensor) ? text : "[" + text + "]";
+}

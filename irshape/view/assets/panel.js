@@ -1,0 +1,319 @@
+// The side panel: a layer, a group, the findings, the model, an overlay, the changes.
+
+function section(title, children, closed) {
+  const kept = children.filter(Boolean);
+  if (!kept.length) return null;
+  return element("details", { class: "section", open: !closed }, [element("summary", { text: title }), ...kept]);
+}
+
+function table(rows, head) {
+  if (!rows.length) return null;
+  const cells = function (row, tag) {
+    return element("tr", {}, row.map(function (cell) {
+      return cell instanceof Node ? element(tag, {}, [cell]) : element(tag, { text: cell });
+    }));
+  };
+  return element("div", { class: "scroll" }, [element("table", {}, [
+    head ? element("thead", {}, [cells(head, "th")]) : null,
+    element("tbody", {}, rows.map(function (row) { return cells(row, "td"); })),
+  ])]);
+}
+
+class Panel {
+  constructor(page) {
+    this.page = page;
+  }
+
+  layer(net, layer) {
+    const page = this.page;
+    const constants = layer.extra.constant;
+    return [
+      element("header", { class: "what" }, [
+        element("h2", { text: layer.type || "no type", tabindex: -1 }),
+        element("p", { class: "code name", text: layer.name }),
+        element("p", { class: "soft", text: ["id " + layer.key, layer.kind.opset, layer.line ? "line " + layer.line : ""].filter(Boolean).join(" · ") }),
+        element("div", { class: "row" }, [
+          button("Show", function () { page.selectLayer(net, layer, true); }, { title: "Show it in the graph" }),
+          button("Link", function () { page.copyLink(net, layer); }, { title: "Copy a link to this layer" }),
+          button("Path to …", function () { page.beginPath(net, layer); }, { title: "Show the way from here to another layer" }),
+        ]),
+      ]),
+      layer.findings.length ? element("div", { class: "list" }, layer.findings.map((finding) => this.finding(net, finding, false))) : null,
+      this.changes(net, layer),
+      this.overlays(net, layer),
+      constants ? section("Constant", [this.constant(constants)]) : null,
+      section("Inputs", this.inputs(net, layer)),
+      section("Outputs", this.outputs(net, layer)),
+      section("Attributes", [table(net.attributesOf(layer))]),
+      section("Port map", [layer.extra.portMaps ? table(layer.extra.portMaps.map(function (row) { return [row[0], row[1], row.slice(2).join(" ")]; })) : null]),
+      section("rt_info", [tree(layer.extra.rtInfo)], true),
+      this.xml(net, layer),
+      this.operation(layer),
+    ];
+  }
+
+  link(net, layer, text) {
+    return button(text || layer.type + " " + shortName(layer.name), () => this.page.selectLayer(net, layer, true), { class: "link", title: visible(layer.name) });
+  }
+
+  inputs(net, layer) {
+    const page = layer.kind.page;
+    return layer.inputs.map((input, index) => {
+      const operand = page && page.inputs[Math.min(index, page.inputs.length - 1)];
+      const source = input.layer < 0 ? null : net.layers[input.layer];
+      const output = source && source.outputs[input.output];
+      return element("div", { class: "port" }, [
+        element("b", { text: operand ? operand[0] : "input " + index }),
+        element("small", { text: "port " + input.port }),
+        output ? this.tensor(net, output) : null,
+        input.declared ? element("p", { class: output ? "code clash" : "code", text: (output ? "this port declares " : "") + input.declared }) : null,
+        source ? element("p", { class: "soft" }, ["from ", this.link(net, source)]) : element("p", { class: "soft", text: "nothing feeds it" }),
+        source && source.extra.constant ? this.constant(source.extra.constant) : null,
+      ]);
+    });
+  }
+
+  outputs(net, layer) {
+    return layer.outputs.map((output, index) => element("div", { class: "port" }, [
+      element("b", { text: layer.outputs.length > 1 ? "output " + index : "output" }),
+      element("small", { text: "port " + output.port }),
+      this.tensor(net, output),
+      output.names ? element("p", { class: "soft" }, ["names ", element("code", { text: output.names })]) : null,
+      output.users.length ? element("p", { class: "soft" }, ["to ", ...output.users.slice(0, 40).flatMap(([user], at) =>
+        (at ? [", "] : []).concat([this.link(net, net.layers[user])])), output.users.length > 40 ? ", …" : ""]) : null,
+    ]));
+  }
+
+  tensor(net, output) {
+    const rows = [];
+    if (output.clash) {
+      rows.push(element("p", { class: "code clash" }, [element("span", { text: "declared " + output.declared })]));
+      rows.push(element("p", { class: "code", text: "inferred " + output.inferred }));
+    } else if (output.inferred) {
+      rows.push(element("p", { class: "code" + (output.dynamic ? " dynamic" : ""), text: output.inferred }));
+      if (output.declared && output.declared !== output.inferred)
+        rows.push(element("p", { class: "code soft", text: "declared " + output.declared }));
+    } else {
+      rows.push(element("p", { class: "code" + (output.dynamic ? " dynamic" : ""), text: output.declared || "not known" }));
+      rows.push(element("p", { class: "soft", text: "declared; nothing more is inferred" }));
+    }
+    if (output.symbols) rows.push(element("p", { class: "code symbols", text: "= " + output.symbols }));
+    if (output.value) rows.push(element("p", { class: "code soft", text: "value " + output.value }));
+    return element("div", { class: "tensor" }, rows);
+  }
+
+  constant(constant) {
+    const range = constant.range;
+    const about = [constant.tensor + ", " + counted(constant.elements, "element") + ", " + counted(constant.bytes, "byte")];
+    if (constant.values) about.push("values " + constantValue(constant));
+    const parts = about.map(function (text) { return element("p", { class: "code", text }); });
+    if (range) {
+      const odd = [["nan", "NaN"], ["inf", "infinite"], ["beyond_f16", "beyond f16"], ["zeros", "zero"]]
+        .filter(function ([key]) { return range[key]; }).map(function ([key, word]) { return range[key] + " " + word; });
+      const text = short(range.lowest) + " to " + short(range.highest) + ", mean " + short(range.mean) + (odd.length ? ", " + odd.join(", ") : "");
+      parts.push(histogram(constant.histogram, range, text));
+      parts.push(element("p", { class: "soft", text: text + (constant.sampled ? "; of " + counted(constant.sampled, "element") + " at even distances" : "") }));
+    }
+    return element("div", { class: "constant" }, parts);
+  }
+
+  finding(net, finding, linked) {
+    const page = this.page;
+    const head = [
+      element("span", { class: "chip " + finding.severity, text: finding.severity }),
+      element("b", { text: finding.code }), element("span", { class: "soft", text: finding.rule }),
+    ];
+    const parts = [
+      element("div", { class: "row" }, head),
+      linked && finding.layer ? element("p", { class: "soft", text: finding.layer.type + " " + finding.layer.name + " · line " + finding.line }) : null,
+      linked && !finding.layer ? element("p", { class: "soft", text: "the file · line " + finding.line }) : null,
+      element("p", { class: "message", text: finding.message }),
+      finding.port && !linked ? element("p", { class: "soft", text: "at " + finding.port + " port".replace(/ port$/, "") }) : null,
+      finding.help ? element("p", { class: "soft", text: finding.help }) : null,
+      finding.fixes && !linked ? element("p", { class: "soft", text: "change: " + finding.fixes[0] }) : null,
+    ];
+    if (!linked || !finding.layer) return element("div", { class: "finding " + finding.severity }, parts);
+    return element("button", {
+      type: "button", class: "finding " + finding.severity, "data-finding": finding.number,
+      onclick: function () { page.selectLayer(net, finding.layer, true); },
+    }, parts);
+  }
+
+  changes(net, layer) {
+    const change = this.page.changeOf(net, layer);
+    if (!change) return null;
+    return element("div", { class: "finding change " + change.kind }, [
+      element("b", { text: change.title }),
+      ...change.lines.map(function ([what, old, now]) {
+        return element("p", { class: "code" }, [
+          element("span", { text: what + ": " }), element("del", { text: old === null ? "none" : old }), " → ", element("ins", { text: now === null ? "none" : now }),
+        ]);
+      }),
+    ]);
+  }
+
+  overlays(net, layer) {
+    const notes = this.page.overlayNotes(net, layer);
+    if (!notes.length) return null;
+    return section("Measured", [table(notes)]);
+  }
+
+  xml(net, layer) {
+    if (!layer.xml.length) return null;
+    const text = element("pre", { class: "code", text: "…" });
+    const part = section("Lines " + layer.line + " …", [text], true);
+    part.addEventListener("toggle", function () {
+      if (part.open && text.textContent === "…")
+        xmlOf(net, layer).then(function (lines) { text.textContent = lines.split("\n").map(visible).join("\n"); });
+    });
+    part.querySelector("summary").textContent = "XML, line " + layer.line;
+    return part;
+  }
+
+  operation(layer) {
+    const page = layer.kind.page;
+    if (!page) return section("Operation", [element("p", { class: "soft", text: "No operation " + layer.type + " of " + (layer.kind.opset || "this opset") + " is known." })]);
+    return section("Operation " + layer.type + " of " + layer.kind.opset, [
+      ...page.text.split(/\n\s*\n/).map(function (paragraph) { return element("p", { text: paragraph }); }),
+      page.inputs.length ? element("h4", { text: "Inputs" }) : null, table(page.inputs),
+      page.attributes.length ? element("h4", { text: "Attributes" }) : null, table(page.attributes),
+      page.constraints.length ? element("h4", { text: "Constraints" }) : null,
+      page.constraints.length ? element("ul", {}, page.constraints.map(function (text) { return element("li", { text }); })) : null,
+    ], true);
+  }
+
+  group(net, node) {
+    const leaves = net.leaves(node);
+    const types = new Map();
+    for (const layer of leaves) types.set(layer.type, (types.get(layer.type) || 0) + 1);
+    const kinds = { scope: "scope", repeat: "repeated block", part: "part", body: "body", root: "model" };
+    return [
+      element("header", { class: "what" }, [
+        element("h2", { text: node.name || node.kind, tabindex: -1 }),
+        element("p", { class: "soft", text: kinds[node.kind] + " · " + counted(leaves.length, "layer") + (node.kind === "repeat" ? " in " + counted(node.children.length, "block") : "") }),
+        element("div", { class: "row" }, [button(node.open ? "Close" : "Open", () => this.page.toggle(net, node))]),
+      ]),
+      section("Layers", [table(Array.from(types).sort(function (a, b) { return b[1] - a[1]; }).map(function ([type, count]) { return [type, count.toLocaleString("en")]; }))]),
+    ];
+  }
+
+  findings(nets) {
+    const parts = [];
+    for (const net of nets) {
+      if (nets.length > 1) parts.push(element("h3", { text: net.data.path }));
+      if (!net.findings.length) parts.push(element("p", { class: "soft", text: "Nothing found." }));
+      const chosen = net.findings.slice().sort(function (a, b) { return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || a.number - b.number; });
+      parts.push(element("div", { class: "list" }, chosen.slice(0, 1000).map((finding) => this.finding(net, finding, true))));
+      if (chosen.length > 1000) parts.push(element("p", { class: "soft", text: (chosen.length - 1000) + " more are not listed." }));
+    }
+    return parts;
+  }
+
+  model(nets) {
+    return nets.flatMap((net) => {
+      const top = net.layers.filter(function (layer) { return layer.node.parent && !layer.key.includes("/"); });
+      const named = (type) => top.filter(function (layer) { return layer.type.toLowerCase() === type; }).map((layer) => {
+        const output = type === "parameter" ? layer.outputs[0] : layer.inputs[0] && layer.inputs[0].layer >= 0 ? net.layers[layer.inputs[0].layer].outputs[layer.inputs[0].output] : null;
+        return [this.link(net, layer, shortName(layer.name) || layer.id), element("code", { text: output ? net.tensorText(output) : "?" })];
+      });
+      return [
+        element("header", { class: "what" }, [element("h2", { text: net.data.name || net.data.path, tabindex: -1 })]),
+        table(net.data.facts),
+        section("Inputs", [table(named("parameter"))]),
+        section("Outputs", [table(named("result"))]),
+        section("Symbols", [table(net.data.symbols.map(function ([name, tensor, axis, range]) { return [name, tensor + ", axis " + axis, range]; }))]),
+        section("Conditions on symbols", [table(net.data.constraints.map(function ([text, assumed]) { return [text, assumed ? "assumed" : "required"]; }))], true),
+        section("rt_info", [tree(net.data.rtInfo)], true),
+      ];
+    }).concat([section("Keys", [table([
+      ["arrows", "next layer that way, along an edge where there is one"], ["Enter", "open or close a group; read a layer"],
+      ["/", "search"], ["n, N", "next and previous finding, change or value of the overlay"], ["+, -, 0", "zoom in, out, show all"],
+      ["shift and arrows", "move the view"], ["c", "show constants as layers"], ["Escape", "leave what is chosen"],
+    ])], true)]);
+  }
+
+  overlay(page) {
+    const parts = [];
+    for (const net of page.nets) {
+      const overlay = page.overlayFor(net);
+      if (!overlay) continue;
+      parts.push(element("header", { class: "what" }, [element("h2", { text: overlay.title, tabindex: -1 }), element("p", { class: "soft", text: overlay.about })]));
+      if (overlay.focus && overlay.focus.length) parts.push(element("div", { class: "list" }, overlay.focus.map(([at, label]) => element("button", {
+        type: "button", class: "finding error focus", onclick: () => page.selectLayer(net, net.layers[at], true),
+      }, [element("b", { text: label }), element("p", { class: "code", text: net.layers[at].type + " " + net.layers[at].name })]))));
+      const rows = page.overlayRows(net).slice(0, 200);
+      parts.push(element("div", { class: "list" }, rows.map(([at, , note]) => element("button", {
+        type: "button", class: "finding plain", onclick: () => page.selectLayer(net, net.layers[at], true),
+      }, [element("p", { class: "code", text: net.layers[at].type + " " + net.layers[at].name }), element("p", { class: "soft", text: note })]))));
+    }
+    return parts;
+  }
+
+  changeList(page) {
+    const parts = [element("header", { class: "what" }, [
+      element("h2", { text: "What changed", tabindex: -1 }), element("p", { class: "soft", text: page.data.beside.summary }),
+    ])];
+    for (const note of page.data.beside.notes) parts.push(element("p", { class: "soft", text: note }));
+    for (const [what, old, now] of page.data.beside.model)
+      parts.push(element("div", { class: "finding change changed" }, [element("p", { class: "code" }, [element("span", { text: what + ": " }), element("del", { text: old === null ? "none" : old }), " → ", element("ins", { text: now === null ? "none" : now })])]));
+    parts.push(element("div", { class: "list" }, page.changesInOrder.slice(0, 1000).map(function (change, number) {
+      const net = page.nets[change.second >= 0 ? 1 : 0];
+      const layer = net.layers[change.second >= 0 ? change.second : change.first];
+      return element("button", {
+        type: "button", class: "finding change " + change.kind, "data-change": number,
+        onclick: function () { page.selectLayer(net, layer, true); },
+      }, [
+        element("div", { class: "row" }, [element("span", { class: "chip " + change.kind, text: change.title }), element("b", { text: layer.type })]),
+        element("p", { class: "code", text: layer.name }),
+        ...change.lines.slice(0, 6).map(function ([what, old, now]) { return element("p", { class: "soft", text: what + ": " + (old === null ? "none" : old) + " → " + (now === null ? "none" : now) }); }),
+      ]);
+    })));
+    return parts;
+  }
+
+  way(net, way) {
+    if (!way.length) return [element("p", { text: "No path leads from one of these layers to the other." })];
+    return [
+      element("header", { class: "what" }, [
+        element("h2", { text: "Path of " + counted(way.length - 1, "edge"), tabindex: -1 }),
+        element("div", { class: "row" }, [button("Open all on it", () => this.page.openPath()), button("Leave", () => this.page.clear())]),
+      ]),
+      element("ol", { class: "way" }, way.slice(0, 500).map((layer) => element("li", {}, [
+        this.link(net, layer), element("p", { class: "code soft", text: layer.outputs.length ? net.tensorText(layer.outputs[0]) : "" }),
+      ]))),
+    ];
+  }
+}
+
+function tree(info) {
+  if (!info || !Object.keys(info).length) return null;
+  return element("dl", { class: "tree" }, Object.entries(info).flatMap(function ([key, value]) {
+    const nested = value && typeof value === "object";
+    return [element("dt", { text: key }), element("dd", nested ? {} : { text: value }, nested ? [tree(value)] : [])];
+  }));
+}
+
+function histogram(counts, range, text) {
+  const most = Math.max(...counts, 1);
+  const bar = 240 / counts.length;
+  return drawn("svg", { class: "histogram", viewBox: "0 0 240 46", role: "img", "aria-label": "How the values are spread: " + text },
+    counts.map(function (count, at) {
+      const height = count ? Math.max(1.5, 44 * Math.sqrt(count / most)) : 0;
+      return drawn("rect", { x: at * bar + 0.5, y: 45 - height, width: bar - 1, height });
+    }));
+}
+
+const unpacked = new Map();
+
+/** The lines of XML of a layer, which the page holds compressed. */
+async function xmlOf(net, layer) {
+  const [chunk, start, end] = layer.xml;
+  const key = net.side + chunk;
+  if (!unpacked.has(key)) {
+    const packed = Uint8Array.from(atob(net.data.xml[chunk]), function (char) { return char.charCodeAt(0); });
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+    unpacked.set(key, new Response(stream).arrayBuffer());
+  }
+  const bytes = new Uint8Array(await unpacked.get(key));
+  return new TextDecoder().decode(bytes.subarray(start, end));
+}

@@ -1,0 +1,313 @@
+"""What the page shows of a model, as one JSON document.
+
+The document is compact, since a model may have 35,000 layers: a layer is a list, with the fields of
+`LAYER` in that order, and texts are given by their position in `strings`; -1 stands for none.
+`view.js` has the same names.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..diagnostics.neighbourhood import agrees, as_declared, port_text, value_text
+from ..diagnostics.report import Diagnostic
+from ..inference.declarations import Declarations
+from ..inference.ports import declared as declared_tensor
+from ..inference.result import BodyResult, Inference, written
+from ..inspection.costs import fixed_positions
+from ..model.graph import Body, Layer, Model, Port
+from ..model.wiring import OutputRef, Wiring, wire
+from ..spelling import counted
+from .constants import Constants
+from .operations import operation_page
+from .scopes import Group, grouped
+from .texts import Texts, XmlLines, rt_info
+
+if TYPE_CHECKING:
+    from ..ops.tensors import Tensor
+
+LAYER = (
+    "id",
+    "name",
+    "type",  # a position in `types`
+    "line",
+    "group",  # a position in `groups`
+    "folded",  # 1: part of the layers that take it, since it depends on constants alone
+    "attributes",
+    "inputs",
+    "outputs",
+    "xml",  # where its lines lie in the text of `xml`: start, end
+    "extra",  # rt_info, constant, port_maps, where there are any
+)
+INPUT = ("port", "layer", "output", "declared")
+OUTPUT = ("port", "declared", "inferred", "symbols", "names", "clash", "value", "dynamic")
+
+
+class Shown(NamedTuple):
+    """A model with what is known of it. findings: with the layer that each is about."""
+
+    model: Model
+    inference: Inference
+    symbols: Inference | None
+    findings: list[tuple[Diagnostic, Layer | None]]
+
+
+class Numbering:
+    """The layers of a model by the positions that they have in the document."""
+
+    def __init__(self, model: Model) -> None:
+        self.layers: list[Layer] = list(model.walk())
+        self.at: dict[Layer, int] = {layer: at for at, layer in enumerate(self.layers)}
+        self._by_reference = {
+            (layer.path, layer.id): at for at, layer in reversed(list(enumerate(self.layers)))
+        }
+
+    def of_reference(self, reference: dict[str, Any]) -> int:
+        """The layer that a report names; -1 for none."""
+        return self._by_reference.get((tuple(reference["path"]), reference["id"]), -1)
+
+
+def model_document(shown: Shown, numbering: Numbering, histograms: bool = False) -> dict[str, Any]:
+    """The document of a model. histograms: read the .bin, and show how constants are spread."""
+    return _Writer(shown, numbering, histograms).document()
+
+
+def unreadable_document(path: str, findings: list[Diagnostic]) -> dict[str, Any]:
+    """The document of a file from which no model can be read."""
+    return {
+        "path": path,
+        "name": "",
+        "facts": [],
+        "strings": [],
+        "types": [],
+        "layers": [],
+        "groups": [["root", "", -1, -1]],
+        "findings": [_finding(each, -1) for each in findings],
+        "symbols": [],
+        "constraints": [],
+        "rtInfo": {},
+        "overlays": [],
+        "xml": [],
+    }
+
+
+class _Writer:
+    def __init__(self, shown: Shown, numbering: Numbering, histograms: bool) -> None:
+        self.shown = shown
+        self.model = shown.model
+        self.numbering = numbering
+        self.texts = Texts()
+        self.xml = XmlLines(self.model)
+        self.constants = Constants(self.model, histograms)
+        self.declarations = Declarations(self.model)
+        self.types: dict[tuple[str, str], int] = {}
+        self.pages: list[list[Any]] = []
+        self.groups: list[Group] = []
+        self.rows: list[list[Any]] = [[]] * len(numbering.layers)
+        self.results = {result.body: result for result in shown.inference.result.walk()}
+        self.symbols: dict[Body, BodyResult] = {}
+        if shown.symbols is not None:
+            self.symbols = {result.body: result for result in shown.symbols.result.walk()}
+
+    def document(self) -> dict[str, Any]:
+        model = self.model
+        self._body(model.net, Group("root", model.name, -1))
+        sizes = {} if self.shown.symbols is None else self.shown.symbols.symbols
+        constraints = [] if self.shown.symbols is None else self.shown.symbols.constraints
+        at = self.numbering.at
+        return {
+            "path": model.path,
+            "name": model.name,
+            "facts": self._facts(),
+            "types": self.pages,
+            "groups": [list(group) for group in self.groups],
+            "layers": self.rows,
+            "findings": [
+                _finding(each, -1 if layer is None else at.get(layer, -1))
+                for each, layer in self.shown.findings
+            ],
+            "symbols": [
+                [name, size.tensor, size.axis, str(size.range)] for name, size in sizes.items()
+            ],
+            "constraints": [[str(each), each.assumed] for each in constraints],
+            "rtInfo": rt_info(model.source, model.rt_info_span),
+            "overlays": [],
+            "xml": self.xml.chunks(),
+            "strings": self.texts.all,
+        }
+
+    def _facts(self) -> list[list[str]]:
+        model = self.model
+        layers = self.numbering.layers
+        constants = sum(layer.is_constant for layer in layers)
+        of_layers = counted(len(layers) - constants, "layer") + " and "
+        facts = [["file", model.path], ["holds", of_layers + counted(constants, "constant")]]
+        if model.format.xml and model.kind == "net":
+            facts.append(["IR version", str(model.version)])
+        else:
+            facts.append(["format", model.format.name])
+        if model.weights is not None and model.weights.size:
+            facts.append([".bin", counted(model.weights.size, "byte")])
+        return facts
+
+    # bodies
+
+    def _body(self, body: Body, root: Group) -> None:
+        result = self.results.get(body) or self.symbols.get(body)
+        if result is None:
+            alone = self.model.kind == "layers"
+            result = BodyResult(body, _unconnected(body) if alone else wire(body))
+        folded = _folded(result)
+        shown = [position not in folded for position in range(len(body.layers))]
+        first = len(self.groups)
+        groups, group_of = grouped(body.layers, result.wiring, shown, root, first)
+        self.groups += groups
+        for position, layer in enumerate(body.layers):
+            number = self.numbering.at[layer]
+            self.rows[number] = [
+                self.texts(layer.id),
+                self.texts(layer.name),
+                self._type(layer),
+                self.model.source.place(layer.offset)[0] if layer.offset >= 0 else 0,
+                group_of[position],
+                0 if shown[position] else 1,
+                [self.texts(text) for text in layer.items],
+                self._inputs(result, position),
+                [
+                    self._output(result, position, index, port)
+                    for index, port in enumerate(layer.outputs)
+                ],
+                self.xml.span(layer),
+                self._extra(layer),
+            ]
+            for tag, inner in (layer.bodies or {}).items():
+                self._body(inner, Group("body", tag, group_of[position], number))
+
+    def _type(self, layer: Layer) -> int:
+        key = (layer.type, layer.version)
+        number = self.types.get(key)
+        if number is None:
+            number = self.types[key] = len(self.types)
+            self.pages.append([*key, operation_page(self.declarations.of(layer))])
+        return number
+
+    # ports
+
+    def _inputs(self, result: BodyResult, position: int) -> list[list[int]]:
+        layers = result.body.layers
+        rows = []
+        for port, source in zip(
+            layers[position].inputs, result.wiring.sources[position], strict=True
+        ):
+            if source is None:
+                rows.append([self.texts(port.id), -1, -1, self.texts(port_text(port))])
+                continue
+            producer = layers[source[0]].outputs[source[1]]
+            differs = (port.dims or port.precision) and (
+                port.dims != producer.dims or port.precision not in (None, producer.precision)
+            )
+            rows.append(
+                [
+                    self.texts(port.id),
+                    self.numbering.at[layers[source[0]]],
+                    source[1],
+                    self.texts(port_text(port)) if differs else -1,
+                ]
+            )
+        return rows
+
+    def _output(self, result: BodyResult, position: int, index: int, port: Port) -> list[Any]:
+        tensors = result.outputs[position]
+        tensor = tensors[index] if index < len(tensors) else None
+        clash = tensor is not None and not agrees(port, tensor)
+        declared = port_text(port)
+        inferred = None
+        if tensor is not None and (clash or position not in result.unsure):
+            inferred = _tensor_text(tensor)
+            if not clash and as_declared(port, tensor):
+                declared = inferred
+        known = tensor if inferred is not None else declared_tensor(port, tensor)
+        dynamic = known is not None and not known.shape.is_static
+        return [
+            self.texts(port.id),
+            self.texts(declared),
+            self.texts(inferred),
+            self.texts(self._symbols(result.body, position, index)),
+            self.texts(", ".join(port.tensor_names) or None),
+            int(clash),
+            self.texts(value_text(tensor)),
+            int(dynamic),
+        ]
+
+    def _symbols(self, body: Body, position: int, index: int) -> str | None:
+        result = self.symbols.get(body)
+        if result is None or result.expressions is None:
+            return None
+        outputs = result.expressions[position]
+        sizes = written(outputs[index]) if index < len(outputs) else None
+        if sizes is None or all(size is None or size.isdigit() for size in sizes):
+            return None
+        return f"[{','.join(size or '?' for size in sizes)}]"
+
+    def _extra(self, layer: Layer) -> dict[str, Any]:
+        extra: dict[str, Any] = {}
+        if layer.rt_info_span is not None:
+            extra["rtInfo"] = rt_info(self.model.source, layer.rt_info_span)
+        if layer.is_constant:
+            extra["constant"] = self.constants.of(layer)
+        if layer.port_maps:
+            extra["portMaps"] = [
+                [tag, entry.direction, *(f"{key}={text}" for key, text in entry.attributes.items())]
+                for tag, entries in layer.port_maps.items()
+                for entry in entries
+            ]
+        if layer.output_names:
+            extra["names"] = layer.output_names
+        return extra
+
+
+def _unconnected(body: Body) -> Wiring:
+    sources: list[list[OutputRef | None]] = [[None] * len(layer.inputs) for layer in body.layers]
+    return Wiring(sources, list(range(len(body.layers))), frozenset())
+
+
+def _folded(result: BodyResult) -> set[int]:
+    """The layers that the page shows as part of those that take them: what depends on constants
+    alone, unless a Result takes it."""
+    layers = result.body.layers
+    fixed = fixed_positions(result)
+    used: set[int] = set()
+    kept: set[int] = set()
+    for position, row in enumerate(result.wiring.sources):
+        for source in row:
+            if source is not None:
+                used.add(source[0])
+                if layers[position].is_result:
+                    kept.add(source[0])
+    return (fixed & used) - kept
+
+
+def _tensor_text(tensor: Tensor) -> str:
+    if tensor.element_type.is_dynamic:
+        return str(tensor.shape)
+    return f"{tensor.element_type} {tensor.shape}"
+
+
+def _finding(diagnostic: Diagnostic, layer: int) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "code": diagnostic.code,
+        "rule": diagnostic.rule,
+        "severity": diagnostic.severity,
+        "message": diagnostic.message,
+        "line": diagnostic.line,
+        "column": diagnostic.column,
+        "layer": layer,
+    }
+    if diagnostic.port is not None:
+        document["port"] = f"{diagnostic.port['direction']} {diagnostic.port['id']}"
+    for name in ("expected", "actual", "help"):
+        if getattr(diagnostic, name) is not None:
+            document[name] = getattr(diagnostic, name)
+    if diagnostic.fixes:
+        document["fixes"] = [fix["change"] for fix in diagnostic.fixes]
+    return document

@@ -1,0 +1,39 @@
+"""The page of an operation, short: what it does, its inputs, attributes and constraints."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from ..inference.declarations import Declaration
+from ..ops.constraints import constraints
+from ..ops.operands import describe_types
+from ..ops.registry import UnknownOperation
+
+
+def operation_page(declaration: Declaration) -> dict[str, Any] | None:
+    """The page of an operation; None for one that nobody has declared."""
+    if isinstance(declaration, UnknownOperation):
+        return None
+    operation = type(declaration[0])
+    attributes = []
+    for each in operation.attributes.values():
+        if each.required or each.refused_when_absent:
+            state = "required"
+        elif each.default in (None, ""):
+            state = "optional"
+        else:
+            state = f"default {each.kind.write(each.default)}"
+        attributes.append([each.name, f"{each.describe()} ({state})"])
+    inputs = []
+    for operand in operation.operands:
+        notes = [describe_types(operand.allowed), operand.describe_shape() or ""]
+        notes += ["optional"] * operand.optional + ["variadic"] * operand.variadic
+        inputs.append([operand.name, ", ".join(note for note in notes if note)])
+    return {
+        "category": operation.__module__.split(".ops.", 1)[-1].split(".")[0],
+        "text": inspect.cleandoc(operation.__doc__ or ""),
+        "inputs": inputs,
+        "attributes": attributes,
+        "constraints": [constraint.message for constraint in constraints(operation)],
+    }

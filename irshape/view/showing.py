@@ -1,0 +1,64 @@
+"""Gathers what is known of a model for its page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..checking.one import examine, report_on
+from ..diagnostics.report import diagnostic
+from ..formats.loading import WeightsChoice, open_model, read_source
+from ..inference.engine import infer
+from ..model.graph import Model, NotReadable
+from ..rules.settings import PLAIN, Settings
+from .document import Numbering, Shown, model_document, unreadable_document
+
+if TYPE_CHECKING:
+    from ..diagnostics.report import Diagnostic
+    from ..model.graph import Layer
+
+
+class Subject:
+    """A model on a page, broken or not: what is known of it, and its document.
+
+    `model` is None for a file from which no model can be read.
+    """
+
+    def __init__(
+        self,
+        path: str | Model,
+        weights: WeightsChoice = "beside",
+        *,
+        settings: Settings = PLAIN,
+        symbols: bool = True,
+        histograms: bool = False,
+    ) -> None:
+        """Raises `OSError` for a file that cannot be opened."""
+        self.model: Model | None = None
+        self.document: dict[str, Any]
+        self.shown: Shown | None = None
+        try:
+            model = path if isinstance(path, Model) else read_source(*open_model(path, weights))
+        except NotReadable as unreadable:
+            findings = [diagnostic(unreadable.finding, unreadable.source)]
+            self.document = unreadable_document(unreadable.source.path, findings)
+            return
+        self.model = model
+        self.shown = examined(model, settings, symbols=symbols)
+        self.numbering = Numbering(model)
+        self.document = model_document(self.shown, self.numbering, histograms)
+
+
+def examined(model: Model, settings: Settings = PLAIN, *, symbols: bool = True) -> Shown:
+    """Validates and infers a model."""
+    examination = examine(model, settings)
+    report = report_on(model, examination, examination.findings)
+    findings: list[tuple[Diagnostic, Layer | None]] = [
+        (each, finding.layer)
+        for each, finding in zip(report.diagnostics, examination.findings, strict=True)
+    ]
+    return Shown(
+        model,
+        examination.context.inference,
+        infer(model, symbols=True) if symbols else None,
+        findings,
+    )

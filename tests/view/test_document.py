@@ -1,0 +1,176 @@
+"""What the page of `irshape view` holds: groups, folded constants, declared and inferred shapes."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from browser import view
+from click.testing import CliRunner
+from ir import Net
+
+from irshape.cli import cli
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.xml"))
+LARGEST = 500_000
+"""Bytes of a page without its data."""
+
+
+def document(page: Path) -> dict[str, Any]:
+    text = page.read_text(encoding="utf-8")
+    match = re.search(r'<script type="application/json" id="document">(.*?)</script>', text)
+    assert match is not None
+    read = json.loads(match[1])
+    assert isinstance(read, dict)
+    return read
+
+
+def groups(page: Path) -> list[tuple[str, str, list[str]]]:
+    """Kind, name and the names of the layers that are shown, of each group."""
+    model = document(page)["models"][0]
+    strings = model["strings"]
+    return [
+        (
+            kind,
+            name,
+            [strings[row[1]] for row in model["layers"] if row[4] == number and not row[5]],
+        )
+        for number, (kind, name, *_) in enumerate(model["groups"])
+    ]
+
+
+def chain(names: list[str], folder: Path) -> Path:
+    """A model of Relu layers with these names, one behind the other."""
+    net = Net()
+    at = net.parameter("2,3", name="x")
+    for name in names:
+        at = net.layer("ReLU", [at], outputs=["FP32:2,3"], name=name)
+    net.result(at, name="y")
+    return net.save(folder, declare=False)
+
+
+class Grouping(NamedTuple):
+    names: list[str]
+    expected: list[tuple[str, str, int]]
+    """Kind and name of each group, and how many layers it has itself."""
+
+
+GROUPINGS = {
+    "no scopes": Grouping(["a", "b"], [("root", "m", 4)]),
+    "a scope of few layers is none": Grouping(["s/a", "s/b"], [("root", "m", 4)]),
+    "a scope": Grouping(["s/a", "s/b", "s/c"], [("root", "m", 2), ("scope", "s", 3)]),
+    "a layer without a scope is where its neighbours are": Grouping(
+        ["s/a", "b", "s/c"], [("root", "m", 2), ("scope", "s", 3)]
+    ),
+    "the operation of an exporter is no scope": Grouping(
+        ["s.t/aten::add/A", "s.t/aten::add/B", "s.t/aten::mul/C"],
+        [("root", "m", 2), ("scope", "s/t", 3)],
+    ),
+    "blocks": Grouping(
+        [f"block.{number}/{name}" for number in range(3) for name in "abc"],
+        [
+            ("root", "m", 2),
+            ("repeat", "block", 0),
+            *(("scope", f"{number}", 3) for number in range(3)),
+        ],
+    ),
+    "blocks beside others": Grouping(
+        [f"s/{name}{part}" for name in ("in", "b1", "b2") for part in ("/x", "/y", "/z")]
+        + ["s/out"],
+        [
+            ("root", "m", 2),
+            ("scope", "s", 1),
+            ("scope", "in", 3),
+            ("repeat", "b1 … b2", 0),
+            ("scope", "b1", 3),
+            ("scope", "b2", 3),
+        ],
+    ),
+    "many layers without scopes": Grouping(
+        [f"n{number}" for number in range(100)],
+        [("root", "m", 0), ("part", "x … n58", 60), ("part", "n59 … y", 42)],
+    ),
+    "a scope without end": Grouping(
+        ["/".join("s" * 5000)] * 3, [("root", "m", 2), ("scope", "", 3)]
+    ),
+}
+
+
+@pytest.mark.parametrize("case", GROUPINGS)
+def test_groups(case: str, tmp_path: Path) -> None:
+    names, expected = GROUPINGS[case]
+    found_groups = groups(view(chain(names, tmp_path), "-o", tmp_path / "page.html"))
+    shown = [
+        (kind, name if kind != "scope" or len(name) < 40 else "", len(inside))
+        for kind, name, inside in found_groups
+    ]
+    assert sorted(shown) == sorted(expected)
+
+
+def test_constants_are_part_of_what_takes_them(tmp_path: Path) -> None:
+    net = Net()
+    x = net.parameter("2,3", name="x")
+    halves = net.layer("Convert", [net.constant(2)], 'destination_type="f32"', name="halves")
+    net.result(net.layer("Multiply", [x, halves], name="scaled", outputs=["FP32:2,3"]), name="y")
+    net.result(net.constant([1, 2]), name="z")
+    (root,) = groups(view(net.save(tmp_path), "-o", tmp_path / "page.html"))
+    assert root[2] == ["x", "scaled", "y", "c5", "z"]  # c5 is an output of the model
+
+
+def test_what_ports_declare_and_what_is_inferred(tmp_path: Path) -> None:
+    net = Net()
+    x = net.parameter("?,3", name="x")
+    net.result(net.layer("ReLU", [x], outputs=["FP32:2,4"], name="right"), name="y")
+    model = document(view(net.save(tmp_path, declare=False), "-o", tmp_path / "page.html"))[
+        "models"
+    ][0]
+    said = {
+        model["strings"][row[1]]: [
+            [None if each < 0 else model["strings"][each] for each in output[1:5]] + output[5:6]
+            for output in row[8]
+        ]
+        for row in model["layers"]
+    }
+    assert said["x"] == [["f32 [?,3]", "f32 [?,3]", "[x_0,3]", "x", 0]]
+    assert said["right"] == [["f32 [2,4]", "f32 [?,3]", "[x_0,3]", None, 1]]
+    assert "IR201" in [finding["code"] for finding in model["findings"]]
+
+
+def test_a_page_is_small_and_asks_for_nothing(tmp_path: Path) -> None:
+    page = view(chain(["a"], tmp_path), "-o", tmp_path / "page.html")
+    text = page.read_text(encoding="utf-8")
+    assert len(text.encode()) < LARGEST
+    assert "default-src 'none'" in text
+    assert "Permission is hereby granted" in text  # the licence of the layout library
+    beyond_data = re.sub(r'<script type="application/json".*?</script>', "", text)
+    addresses = set(re.findall(r"https?://[^\s\"']+", beyond_data))
+    assert addresses == {"http://www.w3.org/2000/svg"}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_same_model_gives_the_same_page(path: Path, tmp_path: Path) -> None:
+    pages = [view(path, "-o", tmp_path / f"{name}.html").read_bytes() for name in "ab"]
+    assert pages[0] == pages[1]
+
+
+def test_no_numpy_without_histograms(tmp_path: Path) -> None:
+    code = (
+        "import sys; from irshape.cli import cli; "
+        "cli.main(sys.argv[1:], standalone_mode=False); "
+        "assert not {'numpy', 'lxml'} & set(sys.modules)"
+    )
+    model = ROOT / "examples" / "encoder.xml"
+    call = [sys.executable, "-c", code, "view", str(model), "-o", str(tmp_path / "page.html")]
+    done = subprocess.run(call, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli, ["view", str(tmp_path / "m.xml")])
+    assert isinstance(done.exception, OSError)  # `irshape` makes it one line and status 2

@@ -237,6 +237,9 @@ class Dimension:
         """This dimension, where the layer at work is refused if it is smaller than `other`."""
         return self
 
+    def one_or(self, size: int) -> None:
+        """Notes that the layer at work takes no other size of this dimension than 1 and `size`."""
+
     def multiple_of(self, divisor: int) -> Dimension:
         """This dimension, where the layer at work is refused if `divisor` does not divide it."""
         return self

@@ -40,9 +40,10 @@ def command(
 ) -> None:
     """Tell why dimensions are dynamic, and what decides them.
 
-    TENSOR is a tensor name, a layer by name or id, or LAYER:INDEX. Each of its dimensions is shown
-    with the layers that make it, back to the inputs, constants or data that decide, and with the
-    shapes of inputs that bound it.
+    TENSOR is a tensor name, a layer by name or id, or LAYER:INDEX; one inside a body may be named
+    by the layers around it, as in loop/body/state. Each of its dimensions is shown with the layers
+    that make it, back to the inputs, constants or data that decide, and with the shapes of inputs
+    that bound it.
 
     Without TENSOR, all dynamic dimensions of the model are grouped by what makes them so, worst
     first, with the inputs to bound so that nothing is unbounded, and to fix so that everything is

@@ -72,6 +72,18 @@ def infer_with_bodies(
     return LayerResult(outputs, faults, inner, any(map(_unsure, inner.values())))
 
 
+def runs_surely(layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], tag: str) -> bool:
+    """Whether a body of a layer runs whatever the data."""
+    try:
+        return operation.runs_surely(bind(layer, tag, _never), inputs)
+    except Violation:
+        return False
+
+
+def _never(parameters: dict[str, Tensor]) -> dict[str, Tensor]:
+    raise AssertionError
+
+
 def _unsure(result: BodyResult) -> bool:
     """Whether a Result of a body rests on what some layer declares."""
     return any(result.body.layers[position].is_result for position in result.unsure)

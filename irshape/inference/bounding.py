@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..symbols.expressions import Symbol
+from ..symbols.expressions import Expression, Symbol
 from ..types import UNBOUNDED, Dimension, PartialShape
 from .bindings import sizes_for
 from .named_sizes import tensor_name
@@ -34,11 +34,13 @@ def binding_for(
     symbols: Collection[Symbol] | None = None,
     *,
     fixed: Collection[Symbol] = (),
+    filled: bool = False,
 ) -> Binding | None:
     """Shapes that bound symbols, or fix them, in every input that has them; None where no input
     has any.
 
     symbols: those that are to be bounded; without them, all. fixed: those that get one size.
+    filled: no bounded dimension may be 0.
     """
     sizes, model = inference.sizes, inference.model
     facts = sizes.facts
@@ -72,16 +74,14 @@ def binding_for(
                 continue
             if not any(size is not None and not chosen.isdisjoint(size.symbols) for size in known):
                 continue
-            dims = []
-            for size, dim in zip(known, shape.dims, strict=True):
-                if size is None or chosen.isdisjoint(size.symbols):
-                    dims.append(dim)
-                else:
-                    lowest, highest = facts.range(size)
-                    most = UNBOUNDED if highest == math.inf else int(highest)
-                    least = int(lowest) if lowest == highest else dim.low
-                    dims.append(Dimension(least, max(min(most, dim.high), least)))
-            shapes[layer.id] = PartialShape(dims)
+            shapes[layer.id] = PartialShape(
+                [
+                    dim
+                    if size is None or chosen.isdisjoint(size.symbols)
+                    else _interval(size, dim, filled=filled)
+                    for size, dim in zip(known, shape.dims, strict=True)
+                ]
+            )
             names[tensor_name(layer)] = str(shapes[layer.id])
     finally:
         facts.ranges = before
@@ -89,3 +89,14 @@ def binding_for(
     if not shapes:
         return None
     return Binding(names, BodyEngine(model).infer_body(model.net, shapes))
+
+
+def _interval(size: Expression, dim: Dimension, *, filled: bool) -> Dimension:
+    """The sizes that an expression may have, with the bounds that its symbols have now."""
+    facts = size.facts
+    low, high = facts.range(size)
+    most = UNBOUNDED if high == math.inf else int(high)
+    least = int(low) if low == high else dim.low
+    if least == 0 and (filled or facts.at_least(size, facts.number(1))) and high > 0:
+        least = 1
+    return Dimension(least, max(min(most, dim.high), least))

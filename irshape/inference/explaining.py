@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from ..faults import Violation
+from ..model.graph import Layer
 from ..model.ids import is_number
+from ..ops.bodies import BodyView
+from ..ops.tensors import Tensor
 from ..symbols.expressions import Expression
-from ..types import UNBOUNDED, PartialShape
+from ..types import UNBOUNDED, Dimension, PartialShape
 from .bindings import sizes_for
+from .bodies import bind
 from .bounding import Binding, binding_for
 from .reasons import Explanation, Part, Step, Verdict
+from .result import BodyResult
 from .walk import BodyEngine
 
 if TYPE_CHECKING:
@@ -23,76 +30,145 @@ MAX_STEPS = 40
 class Place(NamedTuple):
     """A dimension of an output, or an element of its value."""
 
+    body: BodyResult
     position: int
     port: int
     kind: Literal["dimension", "element"]
     at: int
     """The axis, or the position of the element."""
 
+    @property
+    def layer(self) -> Layer:
+        return self.body.body.layers[self.position]
+
+    def dimension_in(self, body: BodyResult | None) -> Dimension | None:
+        """The dimension in another result for the same body; None where there is none."""
+        outputs = () if body is None else body.outputs[self.position]
+        dims = outputs[self.port].shape.dims if self.port < len(outputs) else None
+        return None if dims is None or self.at >= len(dims) else dims[self.at]
+
 
 def explain(inference: Inference, tensor: str, axis: int | None) -> list[Explanation]:
     """See `Inference.explain`."""
     reasons = Reasons(inference)
-    position, port = reasons.find(tensor)
-    shape = inference.result.outputs[position][port].shape
+    body, position, port = reasons.find(tensor)
+    shape = body.outputs[position][port].shape
     if shape.dims is None:
         raise ValueError(f"'{tensor}' has a dynamic rank, so it has no dimensions to explain")
     rank = len(shape.dims)
     if axis is not None and not -rank <= axis < rank:
         raise ValueError(f"'{tensor}' {shape} has no axis {axis}")
     axes = range(rank) if axis is None else (axis % rank,)
-    return [reasons.explanation(tensor, Place(position, port, "dimension", at)) for at in axes]
+    return [
+        reasons.explanation(tensor, Place(body, position, port, "dimension", at)) for at in axes
+    ]
 
 
 class Reasons:
-    """Follows dimensions back through the net of an inference with symbols."""
+    """Follows dimensions back through a model that was inferred with symbols, through the port maps
+    of its bodies too.
+    """
 
     def __init__(self, inference: Inference) -> None:
         self.inference = inference
         self.sizes = inference.sizes
         self.result = inference.result
-        self.layers = self.result.body.layers
-        self._static: list[tuple[Any, ...]] | None = None
+        self._around: dict[BodyResult, tuple[BodyResult, int, str]] = {
+            inner: (outer, position, tag)
+            for outer in self.result.walk()
+            for position, bodies in outer.inner.items()
+            for tag, inner in bodies.items()
+        }
+        """The layer that a body is in, and its tag there."""
+        self._views: dict[BodyResult, BodyView[Tensor] | None] = {}
+        self._static: dict[BodyResult, BodyResult] | None = None
 
-    def find(self, name: str) -> tuple[int, int]:
-        """The output that a name means. Raises `ValueError`."""
-        for position, layer in enumerate(self.layers):
-            for port, output in enumerate(layer.outputs):
-                if name in output.tensor_names:
-                    return position, port
+    def find(self, name: str) -> tuple[BodyResult, int, int]:
+        """The output that a name means, those of the net first. Raises `ValueError`."""
         base, _, index = name.rpartition(":")
         wanted = [(name, 0)] + ([(base, int(index))] if is_number(index) else [])
-        for text, port in wanted:
-            for key in ("name", "id"):
-                for position, layer in enumerate(self.layers):
-                    outputs = self.result.outputs[position]
-                    if getattr(layer, key) == text and port < len(outputs):
-                        return position, port
+        net, *inner = self.result.walk()
+        for results in ([net], inner):
+            for result in results:
+                for position, layer in enumerate(result.body.layers):
+                    for port, output in enumerate(layer.outputs):
+                        if name in output.tensor_names:
+                            return result, position, port
+            for text, port in wanted:
+                for key in (_name, _id, self.label_of):
+                    for result in results:
+                        for position, outputs in enumerate(result.outputs):
+                            if port < len(outputs) and key(result, position) == text:
+                                return result, position, port
         raise ValueError(f"the model has no tensor and no layer '{name}'")
 
+    def label_of(self, result: BodyResult, position: int) -> str:
+        """The name of a layer; for one in a body behind that of the layer around it and the tag."""
+        name = result.body.layers[position].name
+        if result not in self._around:
+            return name
+        outer, at, tag = self._around[result]
+        return f"{self.label_of(outer, at)}/{tag}/{name}"
+
+    def view(self, result: BodyResult) -> BodyView[Tensor] | None:
+        """The port map of a body; None for the net, and where it does not fit."""
+        if result not in self._views:
+            self._views[result] = None
+            if result in self._around:
+                outer, position, tag = self._around[result]
+                with suppress(Violation):
+                    self._views[result] = bind(outer.body.layers[position], tag, lambda _: {})
+        return self._views[result]
+
     def expression(self, place: Place) -> Expression | None:
-        assert self.result.expressions is not None
-        assert self.result.elements is not None
-        table = self.result.expressions if place.kind == "dimension" else self.result.elements
+        assert place.body.expressions is not None
+        assert place.body.elements is not None
+        dimensions = place.kind == "dimension"
+        table = place.body.expressions if dimensions else place.body.elements
         known = table[place.position][place.port]
         return known[place.at] if known is not None and place.at < len(known) else None
 
-    def line(self, position: int) -> int:
-        return self.inference.model.source.place(self.layers[position].offset)[0]
+    def line(self, layer: Layer) -> int:
+        return self.inference.model.source.place(layer.offset)[0]
 
     def inputs(self, place: Place) -> Iterator[Place]:
-        """The dimensions and elements of all inputs of a layer."""
-        assert self.result.expressions is not None
-        assert self.result.elements is not None
-        for source in self.result.wiring.sources[place.position]:
-            if source is None or source[1] >= len(self.result.outputs[source[0]]):
-                continue
-            dims = self.result.expressions[source[0]][source[1]]
-            elements = self.result.elements[source[0]][source[1]]
-            for index in range(1 if dims is None else len(dims)):
-                yield Place(*source, "dimension", index)
-            for index in range(len(elements or ())):
-                yield Place(*source, "element", index)
+        """The dimensions and elements of all inputs of a layer.
+
+        Those of a layer with bodies are what the bodies give it first, and those of a Parameter in
+        a body what the layer around gives it.
+        """
+        if place.layer.is_parameter:
+            yield from self._from_outside(place)
+        for inner in place.body.inner.get(place.position, {}).values():
+            view = self.view(inner)
+            for binding in () if view is None else view.outputs:
+                if binding.external == place.port:
+                    yield from self._result(inner, binding.internal)
+        for source in place.body.wiring.sources[place.position]:
+            if source is not None:
+                yield from _places(place.body, *source)
+
+    def _from_outside(self, place: Place) -> Iterator[Place]:
+        """What the layer around a body, and the last iteration, give to a Parameter."""
+        view = self.view(place.body)
+        if view is None:
+            return
+        outer, position, _ = self._around[place.body]
+        for binding in view.inputs:
+            if binding.internal == place.layer.id and binding.external is not None:
+                source = outer.wiring.sources[position][binding.external]
+                if source is not None:
+                    yield from _places(outer, *source)
+        for result, parameter in view.back_edges:
+            if parameter == place.layer.id:
+                yield from self._result(place.body, result)
+
+    def _result(self, body: BodyResult, id: str) -> Iterator[Place]:
+        """The dimensions of a Result of a body."""
+        for position, layer in enumerate(body.body.layers):
+            if layer.id == id:
+                yield from _places(body, position, 0)
+                return
 
     def passed_on(self, place: Place) -> Place | None:
         """The input that a layer passes on as it is; None where it makes something of its own."""
@@ -150,12 +226,12 @@ class Reasons:
             parts = self.parts(at)
             waiting += parts
             known = self.expression(at)
-            if at.kind == "element" and self.layers[at.position].is_constant:
+            if at.kind == "element" and at.layer.is_constant:
                 continue
             steps.append(
                 Step(
-                    self.layers[at.position],
-                    self.line(at.position),
+                    at.layer,
+                    self.line(at.layer),
                     at.at,
                     None if known is None else str(known),
                     self.reason(at),
@@ -170,21 +246,25 @@ class Reasons:
         return Part(
             f"{self.label(place)}[{place.at}]",
             text,
-            self.line(place.position),
+            self.line(place.layer),
         )
 
     def label(self, place: Place) -> str:
         """The tensor of a place: its name where it has one."""
-        layer = self.layers[place.position]
+        layer = place.layer
+        if place.body in self._around:
+            return self.label_of(place.body, place.position)
         names = layer.outputs[place.port].tensor_names if place.port < len(layer.outputs) else []
         return next((name for name in names if not name.isdigit()), layer.name)
 
     def reason(self, place: Place) -> str:
-        layer, known = self.layers[place.position], self.expression(place)
+        layer, known = place.layer, self.expression(place)
         where = "axis" if place.kind == "dimension" else "element"
         at = f"{where} {place.at}"
         if layer.is_parameter:
-            return f"{at}, an input"
+            if place.body not in self._around:
+                return f"{at}, an input"
+            return f"{at}, from outside" if known else f"{at}, not the same in every iteration"
         if layer.is_constant:
             return f"{at}, a constant"
         if layer.type.lower() == "readvalue":
@@ -195,14 +275,11 @@ class Reasons:
 
     def depends_on_data(self, place: Place) -> bool:
         """Whether a dimension stays unknown once the sizes of all inputs are known."""
-        outputs = self.with_sizes()[place.position]
-        shape = outputs[place.port].shape if place.port < len(outputs) else None
-        if shape is None or shape.dims is None or place.at >= len(shape.dims):
-            return True
-        return not shape.dims[place.at].is_static
+        dim = place.dimension_in(self.with_sizes().get(place.body))
+        return dim is None or not dim.is_static
 
-    def with_sizes(self) -> list[tuple[Any, ...]]:
-        """What is inferred once every size has a number."""
+    def with_sizes(self) -> dict[BodyResult, BodyResult]:
+        """What is inferred of each body once every size has a number."""
         if self._static is None:
             sizes = sizes_for(self.sizes)
             model = self.inference.model
@@ -213,20 +290,19 @@ class Reasons:
                     fed[layer.id] = PartialShape(
                         [max(size.evaluate(sizes), 0) for size in known if size is not None]
                     )
-            self._static = BodyEngine(model).infer_body(model.net, fed).outputs
+            self._static = counterparts(self.result, BodyEngine(model).infer_body(model.net, fed))
         return self._static
 
     def verdict(self, place: Place) -> Verdict:
         known = self.expression(place)
-        dims = self.result.outputs[place.position][place.port].shape.dims
-        if dims is None:
+        dim = place.dimension_in(place.body)
+        if dim is None:
             return "data-dependent" if self.depends_on_data(place) else "lost"
-        dim = dims[place.at]
         if dim.is_static:
             return "constant"
         if known is None:
             return "data-dependent" if self.depends_on_data(place) else "lost"
-        if self.layers[place.position].is_parameter:
+        if place.layer.is_parameter and place.body not in self._around:
             return "input"
         if dim.high == UNBOUNDED:
             return "unbounded"
@@ -234,12 +310,14 @@ class Reasons:
 
     def is_bounded(self, place: Place, binding: Binding) -> bool:
         """Whether a dimension has an upper bound with other shapes of the inputs."""
-        shape = binding.result.outputs[place.position][place.port].shape
-        return shape.dims is not None and shape[place.at].high != UNBOUNDED
+        body = counterparts(self.result, binding.result).get(place.body)
+        dim = place.dimension_in(body)
+        return dim is not None and dim.high != UNBOUNDED
 
     def explanation(self, tensor: str, place: Place) -> Explanation:
         known = self.expression(place)
-        dim = self.result.outputs[place.position][place.port].shape[place.at]
+        dim = place.dimension_in(place.body)
+        assert dim is not None
         binding = None
         if dim.high == UNBOUNDED and known is not None and known.symbols:
             for symbols in (known.symbols, None):
@@ -256,3 +334,35 @@ class Reasons:
             self.chain(place),
             None if binding is None else binding.shapes,
         )
+
+
+def _places(body: BodyResult, position: int, port: int) -> Iterator[Place]:
+    """The dimensions and the elements of an output."""
+    assert body.expressions is not None
+    assert body.elements is not None
+    if port >= len(body.outputs[position]):
+        return
+    dims, elements = body.expressions[position][port], body.elements[position][port]
+    for index in range(1 if dims is None else len(dims)):
+        yield Place(body, position, port, "dimension", index)
+    for index in range(len(elements or ())):
+        yield Place(body, position, port, "element", index)
+
+
+def _name(result: BodyResult, position: int) -> str:
+    return result.body.layers[position].name
+
+
+def _id(result: BodyResult, position: int) -> str:
+    layer = result.body.layers[position]
+    return "/".join((*layer.path, layer.id))
+
+
+def counterparts(one: BodyResult, other: BodyResult) -> dict[BodyResult, BodyResult]:
+    """The result of one inference for each body of another."""
+    pairs = {one: other}
+    for position, bodies in one.inner.items():
+        for tag, inner in bodies.items():
+            if tag in other.inner.get(position, {}):
+                pairs |= counterparts(inner, other.inner[position][tag])
+    return pairs

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from ..model.graph import Layer
+from ..model.graph import Layer, Model
 from ..symbols.expressions import Expression, Symbol
-from ..symbols.facts import Constraint, Facts, Range
+from ..symbols.facts import Conflict, Constraint, Facts, Range
 from ..types import UNBOUNDED, Dimension
 
 
@@ -123,6 +123,10 @@ class NamedSizes:
             listed = ", ".join(f"{name}={size}" for name, size in sizes.items())
             raise ValueError(f"{listed}: {condition} does not hold")
 
+    def empty(self, sizes: Mapping[str, int]) -> int:
+        """How many dimensions of inputs are 0 that follow from others."""
+        return sum(not _value(size, sizes, 1) for size in self.facts.replaced.values())
+
     def broken(self, sizes: Mapping[str, int]) -> Iterator[str]:
         """The conditions that sizes for all symbols break."""
         facts = self.facts
@@ -132,6 +136,9 @@ class NamedSizes:
         for expression, number in facts.multiples:
             if _value(expression, sizes, 1) % number:
                 yield f"{expression} % {number} == 0"
+        for expression, number in facts.one_or:
+            if _value(expression, sizes, 1) not in (1, number):
+                yield f"{expression} == 1 or {expression} == {number}"
         for call, expression in facts.rewritten.items():
             if _value(Expression.of(call, facts) - expression, sizes, 1):
                 yield f"{call} == {expression}"
@@ -139,6 +146,19 @@ class NamedSizes:
             low, high = facts.ranges[symbol]
             if not low <= _value(expression, sizes, -1) <= high:
                 yield f"{symbol.name} in {written_range((low, high))}"
+
+
+def contradiction(model: Model, conflict: Conflict) -> str:
+    """`n == 4, but Concat 'first' (line 7) needs n == 8`."""
+    demands = []
+    for each in conflict.earlier:
+        if isinstance(each.source, Layer):
+            line = model.source.place(each.source.offset)[0]
+            verb = "is taken to need" if each.assumed else "needs"
+            demands.append(f"{each.source.type} '{each.source.name}' (line {line}) {verb} {each}")
+        else:
+            demands.append(f"{each} is assumed")
+    return f"{conflict.constraint}, but {' and '.join(demands)}"
 
 
 def _value(expression: Expression, sizes: Mapping[str, int], otherwise: int) -> int:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ..faults import Fault
 from ..symbols.expressions import Symbol
 from ..types import UNBOUNDED
-from .bounding import binding_for
-from .explaining import Place, Reasons
+from .bounding import Binding, binding_for
+from .explaining import Place, Reasons, counterparts
+from .named_sizes import contradiction
 from .reasons import Group, Overview, Verdict, spaced
 from .result import BodyResult
 
@@ -21,7 +23,7 @@ ORDER: tuple[Verdict, ...] = ("lost", "data-dependent", "unbounded", "computed",
 
 
 def overview(inference: Inference) -> Overview:
-    """The dynamic dimensions of the net of a model that was inferred with symbols."""
+    """The dynamic dimensions of a model that was inferred with symbols."""
     reasons = Reasons(inference)
     members: dict[tuple[Verdict, str], list[str]] = {}
     for place in _dynamic(inference.result):
@@ -40,11 +42,7 @@ def overview(inference: Inference) -> Overview:
         for (verdict, cause), texts in members.items()
     ]
     groups.sort(key=lambda group: (ORDER.index(group.verdict), -group.dimensions))
-    bind = binding_for(inference)
-    if bind is not None:
-        fixed = _not_bounded(reasons, bind.result)
-        if fixed:  # bounds of the inputs do not bound everything that follows
-            bind = binding_for(inference, fixed=fixed) or bind
+    bind = _bounding(reasons)
     every = [
         symbol
         for symbol in inference.sizes.symbols
@@ -54,58 +52,97 @@ def overview(inference: Inference) -> Overview:
     return Overview(
         tuple(groups),
         None if bind is None else bind.shapes,
-        () if bind is None else _left(reasons, bind.result, bounded=True),
+        _left(reasons, reasons.result if bind is None else bind.result, bounded=True),
         None if fix is None else fix.shapes,
         () if fix is None else _left(reasons, fix.result, bounded=False),
+        tuple(_contradictions(inference)),
     )
 
 
+def _bounding(reasons: Reasons) -> Binding | None:
+    """The shapes of inputs that bound all that they can, with as few fixed sizes as possible."""
+    inference = reasons.inference
+    bind = binding_for(inference)
+    if bind is None or not _not_bounded(reasons, bind.result):
+        return bind
+    filled = binding_for(inference, filled=True) or bind
+    fixed = _not_bounded(reasons, filled.result)
+    bind = binding_for(inference, fixed=fixed) or filled if fixed else filled
+    least = len(_not_bounded(reasons, bind.result))
+    for symbol in sorted(fixed, key=lambda symbol: symbol.order):
+        fewer = binding_for(inference, fixed=fixed - {symbol})
+        if fewer is not None and len(_not_bounded(reasons, fewer.result)) <= least:
+            bind, fixed = fewer, fixed - {symbol}
+    return bind
+
+
 def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
-    """The symbols of dimensions that bounds of the inputs leave unbounded, states apart."""
+    """The symbols of what bounds of the inputs leave unbounded, states apart."""
     states = {
         symbol
         for place in _dynamic(reasons.result)
-        if reasons.layers[place.position].type.lower() == "readvalue"
+        if place.layer.type.lower() == "readvalue"
         and (known := reasons.expression(place)) is not None
         for symbol in known.symbols
     }
     symbols: set[Symbol] = set()
-    for place in _dynamic(result):
-        dims = result.outputs[place.position][place.port].shape.dims
+    for place in _open(reasons, result, bounded=True):
         known = reasons.expression(place)
-        if known is None or (dims is not None and dims[place.at].high != UNBOUNDED):
+        if known is None:
             continue
-        if states.isdisjoint(known.symbols):
-            symbols |= known.symbols
+        used = known.symbols
+        if known.constant is not None:  # bounds alone do not show that it is
+            behind = [reasons.expression(each) for each in reasons.inputs(place)]
+            used = used.union(*(each.symbols for each in behind if each is not None))
+        if states.isdisjoint(used):
+            symbols |= used
     return symbols
 
 
-def _dynamic(result: BodyResult) -> Iterator[Place]:
-    for position, tensors in enumerate(result.outputs):
-        for port, tensor in enumerate(tensors):
-            for index, dim in enumerate(tensor.shape.dims or ()):
-                if dim.is_dynamic:
-                    yield Place(position, port, "dimension", index)
-            if tensor.shape.dims is None:
-                yield Place(position, port, "dimension", 0)
+def _open(reasons: Reasons, result: BodyResult, *, bounded: bool) -> Iterator[Place]:
+    """The dimensions that are unbounded, or dynamic, in another result for the same model."""
+    own = counterparts(result, reasons.result)
+    for place in _dynamic(result):
+        dim = place.dimension_in(place.body)
+        if not bounded or dim is None or dim.high == UNBOUNDED:
+            yield place._replace(body=own[place.body])
+
+
+def _dynamic(root: BodyResult) -> Iterator[Place]:
+    """The dynamic dimensions of a model, those of its bodies included."""
+    for result in root.walk():
+        for position, tensors in enumerate(result.outputs):
+            for port, tensor in enumerate(tensors):
+                for index, dim in enumerate(tensor.shape.dims or ()):
+                    if dim.is_dynamic:
+                        yield Place(result, position, port, "dimension", index)
+                if tensor.shape.dims is None:
+                    yield Place(result, position, port, "dimension", 0)
 
 
 def _left(reasons: Reasons, result: BodyResult, *, bounded: bool) -> tuple[str, ...]:
     """The layers that make dimensions which are still unbounded, or dynamic."""
     makers: dict[str, int] = {}
-    for place in _dynamic(result):
-        dims = result.outputs[place.position][place.port].shape.dims
-        if not bounded or dims is None or dims[place.at].high == UNBOUNDED:
-            maker = _made_by(reasons, place)
-            makers[maker] = makers.get(maker, 0) + 1
+    for place in _open(reasons, result, bounded=bounded):
+        maker = _made_by(reasons, place)
+        makers[maker] = makers.get(maker, 0) + 1
     return tuple(
         f"{count} dimension{'s' * (count != 1)} by {maker}" for maker, count in makers.items()
     )
 
 
+def _contradictions(inference: Inference) -> Iterator[str]:
+    """What layers refuse because others demand the contrary."""
+    conflicts = inference.sizes.facts.conflicts
+    for layer, subject in inference.observations:
+        conflict = conflicts.get(layer)
+        if isinstance(subject, Fault) and conflict is not None and conflict.earlier:
+            line = inference.model.source.place(layer.offset)[0]
+            said = contradiction(inference.model, conflict)
+            yield f"{layer.type} '{layer.name}' (line {line}) needs {said}"
+
+
 def _made_by(reasons: Reasons, place: Place) -> str:
     maker = reasons.maker(place)
-    layer = reasons.layers[maker.position]
-    return (
-        f"{layer.type} '{layer.name}' {reasons.reason(maker)} (line {reasons.line(maker.position)})"
-    )
+    layer = maker.layer
+    return f"{layer.type} '{layer.name}' {reasons.reason(maker)} (line {reasons.line(layer)})"

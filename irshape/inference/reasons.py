@@ -124,6 +124,8 @@ class Overview(NamedTuple):
     """The shapes of inputs with which as many dimensions as possible are static."""
     dynamic: tuple[str, ...]
     """What is not even then."""
+    contradictions: tuple[str, ...] = ()
+    """What layers need that contradicts what others need."""
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `irshape explain MODEL --format json` prints."""
@@ -136,12 +138,13 @@ class Overview(NamedTuple):
             "unbounded": list(self.unbounded),
             "fix": self.fix,
             "dynamic": list(self.dynamic),
+            "contradictions": list(self.contradictions),
         }
 
     def __str__(self) -> str:
+        lines = [f"contradiction: {text}" for text in self.contradictions]
         if not self.groups:
-            return "every dimension is static"
-        lines = []
+            return "\n".join([*lines, "every dimension is static"])
         for group in self.groups:
             count = f"{group.dimensions} dimension{'s' * (group.dimensions != 1)}"
             lines.append(f"{group.verdict}: {group.cause} ({count})")
@@ -149,6 +152,9 @@ class Overview(NamedTuple):
         if self.bind is not None:
             lines.append(f"nothing is unbounded with: {options(self.bind)}")
             lines += [f"  except {text}" for text in self.unbounded]
+        elif self.unbounded:
+            lines.append("no shapes of inputs bound")
+            lines += [f"  {text}" for text in self.unbounded]
         if self.fix is not None:
             lines.append(f"everything is static with: {options(self.fix)}")
             lines += [f"  except {text}" for text in self.dynamic]

@@ -161,7 +161,7 @@ class Inference:
         """The conditions that layers put on the named sizes.
 
         `assumed` ones are not required by the model: sizes that break them are inferred otherwise
-        than the expressions say.
+        than the expressions say. `conditional` ones are required where a body runs that may not.
         """
         return self.sizes.constraints
 
@@ -246,7 +246,11 @@ class Inference:
                 for name, size in self.symbols.items()
             }
             document["constraints"] = [
-                {"condition": str(constraint), "assumed": constraint.assumed}
+                {
+                    "condition": str(constraint),
+                    "assumed": constraint.assumed,
+                    "conditional": constraint.conditional,
+                }
                 for constraint in self.constraints
             ]
         return document

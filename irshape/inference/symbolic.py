@@ -20,9 +20,10 @@ from ..symbols.expressions import Expression, TooLarge
 from ..symbols.facts import Facts
 from ..symbols.parsing import parse_condition, parse_expression
 from ..types import DYNAMIC, UNBOUNDED, Dimension, PartialShape
+from .bodies import runs_surely
 from .layer import LayerEngine
-from .named_sizes import NamedSizes, Origin, tensor_name
-from .result import BodyResult, LayerResult
+from .named_sizes import NamedSizes, Origin, contradiction, tensor_name
+from .result import BodyResult, LayerResult, Observation
 from .walk import BodyEngine
 
 MAX_PASSES = 6
@@ -38,11 +39,14 @@ class SymbolicLayers(LayerEngine):
     def __init__(self, model: Model, sizes: NamedSizes) -> None:
         super().__init__(model)
         self._sizes = sizes
+        self._memos = (self._memo, type(self._memo)())
 
     def infer(
         self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], with_values: bool
     ) -> LayerResult:
-        self._sizes.facts.source = layer
+        facts = self._sizes.facts
+        facts.source = layer
+        self._memo = self._memos[facts.listening]  # what is remembered says nothing once more
         result = super().infer(layer, operation, inputs, with_values)
         variable = getattr(operation, "variable_id", None)
         if variable and not layer.path and layer.type.lower() == "readvalue":
@@ -64,21 +68,35 @@ class SymbolicLayers(LayerEngine):
 
 
 class SymbolicEngine(BodyEngine):
-    """Infers bodies with named sizes. What a layer inside a body demands is not taken down."""
+    """Infers bodies with named sizes. What a layer inside one demands holds where the body runs
+    whatever the data; else it is a conditional constraint.
+    """
 
     def __init__(self, model: Model, sizes: NamedSizes) -> None:
         super().__init__(model)
         self.facts = sizes.facts
         self.layers = SymbolicLayers(model, sizes)
+        self._certain: dict[Body, bool] = {}
+
+    def infer_around(
+        self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], *, compare: bool
+    ) -> LayerResult:
+        self.facts.source = layer
+        for tag, body in (layer.bodies or {}).items():
+            self._certain[body] = runs_surely(layer, operation, inputs, tag)
+        return super().infer_around(layer, operation, inputs, compare=compare)
 
     def infer_inner(
         self, body: Body, parameters: Mapping[str, Tensor], compare: bool
     ) -> BodyResult:
-        listening, self.facts.listening = self.facts.listening, False
+        facts = self.facts
+        before = facts.listening, facts.source, facts.inside
+        if not self._certain.get(body, False):
+            facts.listening, facts.inside = False, dict(facts.inside)
         try:
             return super().infer_inner(body, parameters, compare)
         finally:
-            self.facts.listening = listening
+            facts.listening, facts.source, facts.inside = before
 
 
 def named(sizes: NamedSizes, wanted: str, dim: Dimension, origin: Origin) -> Dimension:
@@ -116,7 +134,7 @@ def infer_symbolic(
         facts = Facts()
         facts.rejected = rejected
         result, sizes = _settled(model, shapes, names, conditions, facts)
-        worse = _refused(result) - refused
+        worse = {layer for layer in _refused(result) - refused if not _is_certain(facts, layer)}
         doubtful = [
             text
             for text, constraint in facts.constraints.items()
@@ -125,6 +143,7 @@ def infer_symbolic(
         if not worse or not doubtful:
             break
         rejected = rejected | {doubtful[-1]}
+    _name_sources(result, sizes, model)
     _strip(result, sizes)
     return result, sizes
 
@@ -151,11 +170,12 @@ def _settled(
         assume(facts, text)
     result: BodyResult | None = None
     for _ in range(MAX_PASSES):
+        facts.forget_conditional()
         before = len(facts.constraints)
-        facts.conflict = None
         fed = _parameters(model, shapes, names, sizes)
         result = SymbolicEngine(model, sizes).infer_body(model.net, fed)
-        if len(facts.constraints) == before:
+        certain = (each for each in facts.constraints.values() if not each.conditional)
+        if sum(1 for _ in certain) == before:
             break
     assert result is not None
     return result, sizes
@@ -190,7 +210,7 @@ def _parameters(
                 dims.append(dimension(facts.resolved(expression), dim))
             else:
                 dims.append(named(sizes, own or f"{tensor}_{axis}", dim, origin))
-        if any(dim.symbolic for dim in dims) or layer.id in shapes:
+        if layer.id in shapes or dims != list(shape.dims):
             fed[layer.id] = PartialShape(dims)
     return fed
 
@@ -244,6 +264,29 @@ def _refused(result: BodyResult) -> set[Layer]:
         for layer, subject in part.observations
         if isinstance(subject, Fault) and subject.rule != DUPLICATE_VALUES
     }
+
+
+def _is_certain(facts: Facts, layer: Layer) -> bool:
+    """Whether a layer contradicts what others require, whatever is assumed."""
+    conflict = facts.conflicts.get(layer)
+    return (
+        conflict is not None
+        and bool(conflict.earlier)
+        and not any(each.assumed for each in conflict.earlier)
+    )
+
+
+def _name_sources(result: BodyResult, sizes: NamedSizes, model: Model) -> None:
+    """Adds to what layers refuse which layers demand the contrary."""
+    for part in result.walk():
+        for index, (layer, subject) in enumerate(part.observations):
+            conflict = sizes.facts.conflicts.get(layer)
+            if not isinstance(subject, Fault) or conflict is None or not conflict.earlier:
+                continue
+            text = f"; it needs {contradiction(model, conflict)}"
+            if not subject.message.endswith(text):
+                worded = subject._replace(message=subject.message + text)
+                part.observations[index] = Observation(layer, worded)
 
 
 def _strip(result: BodyResult, sizes: NamedSizes) -> None:

@@ -56,8 +56,14 @@ class BodyEngine:
             raise declaration
         operation, _ = declaration
         if operation.has_bodies:
-            return infer_with_bodies(layer, operation, inputs, self.infer_inner, compare=False)
+            return self.infer_around(layer, operation, inputs, compare=False)
         return self.layers.infer(layer, operation, inputs, True)
+
+    def infer_around(
+        self, layer: Layer, operation: Operation, inputs: tuple[Tensor, ...], *, compare: bool
+    ) -> LayerResult:
+        """A layer with bodies; see `infer_with_bodies`."""
+        return infer_with_bodies(layer, operation, inputs, self.infer_inner, compare=compare)
 
     def forget_bodies(self) -> None:
         """Forgets what was inferred of bodies, and how much work that was."""
@@ -180,9 +186,7 @@ class Walk:
         if fed is not None:
             return (fed if isinstance(fed, Tensor) else _of_shape(operation, fed),)
         if operation.has_bodies:
-            inferred = infer_with_bodies(
-                layer, operation, inputs, self.engine.infer_inner, compare=self.compare
-            )
+            inferred = self.engine.infer_around(layer, operation, inputs, compare=self.compare)
             result.inner[position] = dict(inferred.inner)
         else:
             inferred = self.engine.layers.infer(layer, operation, inputs, with_values)

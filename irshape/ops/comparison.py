@@ -32,7 +32,11 @@ def _at_least(a: Expression, b: Expression, *, then: int) -> Expression | None:
     facts = a.facts
     if facts.at_least(a, b):
         return facts.number(then)
-    return facts.number(1 - then) if facts.at_least(b, a + 1) else None
+    if facts.at_least(b, a + 1):
+        return facts.number(1 - then)
+    if (a - b).is_whole and facts.at_least(b, a) and facts.at_least(a + 1, b):
+        return a - b + 1 if then else b - a  # they differ by 1 or not at all
+    return None
 
 
 class ElementwiseComparison(Binary):

@@ -150,6 +150,10 @@ class If(ControlFlow):
             zip(self.bodies, (Dimension(int(chosen)), Dimension(int(not chosen))), strict=True)
         )
 
+    def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
+        chosen = truth(inputs[0], "the condition", "condition")
+        return chosen is not None and view.tag == self.bodies[0 if chosen else 1]
+
     def either(self, index: int, then: Tensor, other: Tensor) -> Tensor:
         """What holds for an output whichever body makes it."""
         element_type = other.element_type if then.element_type.is_dynamic else then.element_type
@@ -485,6 +489,13 @@ class Loop(Iteration):
         most = None if known is None or known[0] < 0 else known[0]
         return {"body": DYNAMIC if most is None else Dimension(0, most)}
 
+    def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
+        starts = truth(inputs[1], "`execution_condition`", "execution_condition")
+        trips = inputs[0].value
+        if not starts or trips is None or len(trips) != 1:
+            return False
+        return trips.lower[0] > 0 or trips.upper[0] == -1
+
     def goes_on(
         self,
         view: BodyView[Tensor],
@@ -713,6 +724,16 @@ class TensorIterator(Iteration):
     ) -> dict[str, Dimension]:
         count = self.count(bodies["body"], tuple(inputs))
         return {"body": DYNAMIC if count is None else Dimension(max(count, 0))}
+
+    def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
+        sliced = [
+            inputs[binding.external].shape[binding.axis].low
+            for binding in view.inputs
+            if binding.axis is not None
+            and binding.external is not None
+            and inputs[binding.external].rank is not None
+        ]
+        return min(sliced) > 0 if sliced else (self.count(view, tuple(inputs)) or 0) > 0
 
     def symbolic_count(self, view: BodyView[Any], inputs: tuple[Tensor, ...]) -> Dimension | None:
         """The number of iterations, where it is known as an expression of named sizes."""

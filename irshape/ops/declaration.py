@@ -333,6 +333,10 @@ class Operation:
         """How often one evaluation runs each of the bodies, by tag."""
         return {}
 
+    def runs_surely(self, view: BodyView[Tensor], inputs: Sequence[Tensor]) -> bool:
+        """Whether every evaluation runs a body, whatever the data. `view.run` is not called."""
+        return False
+
     infer_value: Callable[..., Value | tuple[Value | None, ...] | None] | None = None
     """`infer_value(*inputs, outputs=…)`: bounds of the outputs' values from those of the inputs;
     without it the engine folds with `evaluate`.

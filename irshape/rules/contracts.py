@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..faults import Fault
 from ..model.graph import Finding, Layer
 from ..rule_ids import BROKEN_CONTRACT
 from ..types import UNBOUNDED, Dimension
@@ -18,6 +19,7 @@ from .context import Context
 from .settings import Contract
 
 if TYPE_CHECKING:
+    from ..inference.explaining import Reasons
     from ..inference.result import Inference
 
 KINDS = ("unbounded", "dynamic", "lost", "data-dependent")
@@ -108,6 +110,7 @@ class BrokenContract(Rule):
     @classmethod
     def _broken(cls, context: Context, contract: Contract) -> Iterator[Finding]:
         from ..inference.engine import infer
+        from ..inference.explaining import Reasons
 
         start = max(context.model.source.data.find(b"<net"), 0)
         try:
@@ -117,6 +120,11 @@ class BrokenContract(Rule):
         except ValueError as problem:
             yield cls.finding(f"the contract does not fit the model: {problem}", start)
             return
+        for layer, subject in inference.observations:
+            conflict = inference.sizes.facts.conflicts.get(layer)
+            if isinstance(subject, Fault) and conflict is not None and conflict.earlier:
+                yield cls.finding(subject.message, layer.offset, layer)
+        reasons = Reasons(inference)
         tensors = list(_tensors(inference))
         for text in contract.require:
             required = statement(text)
@@ -132,7 +140,7 @@ class BrokenContract(Rule):
                     expected=text,
                 )
             for tensor in chosen:
-                seen = _contradicts(inference, tensor, required)
+                seen = _contradicts(reasons, tensor, required)
                 if seen is not None:
                     yield cls.finding(
                         f"the contract requires '{text}', but {tensor.names[0]} is {seen}",
@@ -152,8 +160,9 @@ def _tensors(inference: Inference) -> Iterator[Tensor]:
                 yield Tensor(layer, position, port, tuple(names))
 
 
-def _contradicts(inference: Inference, tensor: Tensor, required: Statement) -> str | None:
+def _contradicts(reasons: Reasons, tensor: Tensor, required: Statement) -> str | None:
     """What a tensor is instead of what is required; None where it is that."""
+    inference = reasons.inference
     known = inference.expressions(tensor.layer)[tensor.port]
     shape = inference.outputs(tensor.layer)[tensor.port].shape
     if known is None or shape.dims is None:
@@ -163,7 +172,7 @@ def _contradicts(inference: Inference, tensor: Tensor, required: Statement) -> s
     )
     seen += "]"
     if required.dims is None:
-        return seen if _has(inference, tensor, required.kind) else None
+        return seen if _has(reasons, tensor, required.kind) else None
     if len(required.dims) != len(known):
         return seen
     for wanted, size, dim in zip(required.dims, known, shape.dims, strict=True):
@@ -190,18 +199,19 @@ def _is(inference: Inference, wanted: str, size: str | None, dim: Dimension) -> 
     return str(facts.simplified(expression)) == size
 
 
-def _has(inference: Inference, tensor: Tensor, kind: str) -> bool:
+def _has(reasons: Reasons, tensor: Tensor, kind: str) -> bool:
     """Whether a tensor has a dimension of a kind."""
-    from ..inference.explaining import Place, Reasons
+    from ..inference.explaining import Place
 
+    inference = reasons.inference
     dims = inference.outputs(tensor.layer)[tensor.port].shape.dims or ()
     if kind == "dynamic":
         return any(dim.is_dynamic for dim in dims)
     if kind == "unbounded":
         return any(dim.high == UNBOUNDED for dim in dims)
-    reasons = Reasons(inference)
     return any(
-        reasons.verdict(Place(tensor.position, tensor.port, "dimension", axis)) == kind
+        reasons.verdict(Place(inference.result, tensor.position, tensor.port, "dimension", axis))
+        == kind
         for axis, dim in enumerate(dims)
         if dim.is_dynamic
     )

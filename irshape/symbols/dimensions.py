@@ -106,7 +106,9 @@ class SymbolicDimension(Dimension):
         if theirs == 1:
             return dimension(ours, interval)
         if theirs.constant is not None:
-            if not self.contains(1):
+            if self.contains(1):
+                self.one_or(int(theirs.constant))
+            else:
                 facts.equal(ours, theirs)
             return interval
         if ours == theirs:
@@ -127,6 +129,9 @@ class SymbolicDimension(Dimension):
             self.facts.require_at_least(self.expression, theirs)
             return dimension(self.expression, self)
         return self
+
+    def one_or(self, size: int) -> None:
+        self.facts.require_one_or(self.expression, size)
 
     def multiple_of(self, divisor: int) -> Dimension:
         if divisor > 0:

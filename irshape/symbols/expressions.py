@@ -122,6 +122,9 @@ class Facts(Protocol):
     def require_multiple(self, expression: Expression, number: int) -> None:
         """Takes down that a number divides an expression."""
 
+    def require_one_or(self, expression: Expression, number: int) -> None:
+        """Takes down that an expression is 1 or a number."""
+
     def assume_divisible(self, whole: Expression, part: Expression) -> None:
         """Assumes what makes a product divisible by another one."""
 

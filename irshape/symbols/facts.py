@@ -8,7 +8,7 @@ that two sizes that are broadcast together are equal, and not 1 and something.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import gcd
 from typing import Final, NamedTuple
 
@@ -31,16 +31,19 @@ class Constraint(NamedTuple):
     source: object
     """The layer, or what else says so."""
     assumed: bool
+    conditional: bool = False
+    """Whether it holds only where a body runs that may not: a branch of an If, for example."""
 
     def __str__(self) -> str:
         return f"{self.left} {self.relation} {self.right}"
 
 
 class Conflict(NamedTuple):
-    """Two conditions that cannot both hold."""
+    """A condition that cannot hold together with earlier ones."""
 
     constraint: Constraint
-    earlier: Constraint | None
+    earlier: tuple[Constraint, ...]
+    """The fewest from which it follows; empty where the shapes of the inputs say so."""
 
 
 class Facts:
@@ -57,16 +60,20 @@ class Facts:
         """Expressions of several atoms that are known to be 0 or more."""
         self.multiples: dict[tuple[Expression, int], None] = {}
         """Expressions that a number is known to divide."""
+        self.one_or: dict[tuple[Expression, int], None] = {}
+        """Expressions that are 1 or a number: what is broadcast to that."""
         self.constraints: dict[str, Constraint] = {}
         """Every condition that narrows something, by its text."""
         self.rejected: set[str] = set()
         """Assumptions that turned out to contradict the model."""
-        self.conflict: Conflict | None = None
-        """The last two conditions that were found to contradict each other."""
+        self.conflicts: dict[object, Conflict] = {}
+        """Conditions that contradict others, by their sources."""
         self.source: object = None
         """What is at work: the source of the conditions that come up."""
         self.listening = True
-        """Whether requirements are taken down; not inside bodies, which may never run."""
+        """Whether requirements hold; those of bodies that may never run are only written down."""
+        self.inside: dict[Symbol, tuple[Expression, Constraint]] = {}
+        """What symbols equal in the body at work, if that may not run."""
         self._call_ranges: dict[Call, Range] = {}
         self._proofs: dict[Expression, bool] = {}
 
@@ -323,6 +330,7 @@ class Facts:
         An assumption is only taken down if a symbol can be replaced by it, and by a number only if
         it is `pinned`.
         """
+        given = left, right
         left, right = self.resolved(left), self.resolved(right)
         difference = left - right
         if not difference.terms:
@@ -333,10 +341,10 @@ class Facts:
         low, high = self.range(difference)
         if low > 0 or high < 0:
             if not assumed:
-                self.conflict = Conflict(constraint, self._about(left, right))
+                self._contradict(*given)
             return False
         if not self.listening and not assumed:
-            return True
+            return self._holds_inside(constraint)
         solution = self._solution(left, right)
         if solution is None:
             if assumed:
@@ -350,7 +358,7 @@ class Facts:
         low, high = self.range(replacement)
         if low > most or high < least:
             if not assumed:
-                self.conflict = Conflict(constraint, self._about(left, right))
+                self._contradict(*given)
             return False
         if assumed and not pinned and not replacement.symbols:
             return False
@@ -437,10 +445,8 @@ class Facts:
             fact.substituted(single) if symbol in fact.symbols else fact
             for fact in self.nonnegative
         ]
-        self.multiples = {
-            (known.substituted(single) if symbol in known.symbols else known, number): None
-            for known, number in self.multiples
-        }
+        self.multiples = _substituted(self.multiples, symbol, single)
+        self.one_or = _substituted(self.one_or, symbol, single)
 
     def forget(self) -> None:
         """Forgets what was worked out from bounds: call it after changing them."""
@@ -449,8 +455,7 @@ class Facts:
 
     def require_at_least(self, left: Expression, right: Expression) -> None:
         """Takes down that `left >= right` holds wherever the model can be inferred."""
-        if self.listening:
-            self._at_least(left, right, assumed=False)
+        self._at_least(left, right, assumed=False)
 
     def assume_at_least(self, left: Expression, right: Expression) -> bool:
         """Takes down the assumption that `left >= right`; whether it can hold."""
@@ -460,9 +465,13 @@ class Facts:
         difference = self.resolved(left - right)
         if self.is_nonnegative(difference):
             return True
+        constraint = Constraint(left, ">=", right, self.source, assumed)
         if self.range(difference)[1] < 0:
             return False
-        self._note_nonnegative(difference, Constraint(left, ">=", right, self.source, assumed))
+        if not self.listening and not assumed:
+            self._record(constraint)
+        else:
+            self._note_nonnegative(difference, constraint)
         return True
 
     def _note_nonnegative(self, expression: Expression, constraint: Constraint) -> None:
@@ -482,7 +491,8 @@ class Facts:
             positive = coefficient > 0 and limit > 0
             if positive and all(self._atom_range(atom)[0] >= 0 for atom in monomial):
                 for atom in set(monomial):  # none of the factors is 0
-                    self._bound(atom, 1, 1)
+                    if not self._bound(atom, 1, 1):
+                        self._note_factor(atom)
                 if limit <= 1:
                     return
         for monomial, coefficient in expression.terms.items():
@@ -498,6 +508,13 @@ class Facts:
                 return
         if len(self.nonnegative) < MAX_FACTS and expression not in self.nonnegative:
             self.nonnegative.append(expression)
+            self.forget()
+
+    def _note_factor(self, atom: Atom) -> None:
+        """Takes down that a division or a maximum is 1 or more."""
+        positive = Expression.of(atom, self) - 1
+        if len(self.nonnegative) < MAX_FACTS and positive not in self.nonnegative:
+            self.nonnegative.append(positive)
             self.forget()
 
     def _bound(self, atom: Atom, limit: float | Coefficient, sign: Coefficient) -> bool:
@@ -535,16 +552,22 @@ class Facts:
             return True
         return False
 
+    def require_one_or(self, expression: Expression, number: int) -> None:
+        """Takes down that an expression is 1 or a number."""
+        expression = self.resolved(expression)
+        if self.listening and expression.symbols and len(self.one_or) < MAX_FACTS:
+            self.one_or[expression, number] = None
+
     def require_multiple(self, expression: Expression, number: int) -> None:
         """Takes down that a number divides an expression."""
         expression = self.resolved(expression)
-        if not self.listening or self.divides(number, expression):
+        if self.divides(number, expression):
             return
         remainder = Constraint(
             expression % number, "==", self.number(0), self.source, assumed=False
         )
         self._record(remainder)
-        if len(self.multiples) < MAX_FACTS:
+        if self.listening and len(self.multiples) < MAX_FACTS:
             self.multiples[expression, number] = None
 
     def assume_multiple(self, expression: Expression, number: int) -> None:
@@ -553,15 +576,71 @@ class Facts:
         self.listening = listening
 
     def _record(self, constraint: Constraint) -> None:
-        self.constraints.setdefault(str(constraint), constraint)
+        if not self.listening and not constraint.assumed:
+            constraint = constraint._replace(conditional=True)
+        known = self.constraints.get(str(constraint))
+        if known is None or (known.conditional and not constraint.conditional):
+            self.constraints[str(constraint)] = constraint
 
-    def _about(self, *expressions: Expression) -> Constraint | None:
-        """A condition taken down before that shares a symbol with expressions."""
-        symbols = frozenset[Symbol]().union(*(e.symbols for e in expressions))
-        for constraint in reversed(self.constraints.values()):
-            if not symbols.isdisjoint(constraint.left.symbols | constraint.right.symbols):
-                return constraint
-        return None
+    def _holds_inside(self, constraint: Constraint) -> bool:
+        """Writes an equation down that holds where the body at work runs; whether it can be."""
+        self._record(constraint)
+        solution = self._solution(constraint.left, constraint.right)
+        if solution is None:
+            return True
+        symbol, replacement = solution
+        other, earlier = self.inside.setdefault(symbol, (replacement, constraint))
+        low, high = self.range(replacement - other)
+        if low <= 0 <= high:
+            return True
+        self.conflicts.setdefault(self.source, Conflict(constraint, (earlier,)))
+        return False
+
+    def forget_conditional(self) -> None:
+        """Forgets the conditions of bodies that may not run, to collect them once more."""
+        self.constraints = {
+            text: each for text, each in self.constraints.items() if not each.conditional
+        }
+
+    def _contradict(self, left: Expression, right: Expression) -> None:
+        """Takes down that the source at work demands what cannot be."""
+        constraint = Constraint(left, "==", right, self.source, assumed=False)
+        self.conflicts.setdefault(self.source, Conflict(constraint, self._against(left, right)))
+
+    def _against(self, left: Expression, right: Expression) -> tuple[Constraint, ...]:
+        """The shortest chain of equations that leads from one expression to the other."""
+        equations = [
+            each
+            for each in self.constraints.values()
+            if each.relation == "==" and not each.conditional
+        ]
+        start, goal = (left, right) if left.symbols else (right, left)
+        waiting: list[tuple[frozenset[Symbol], tuple[Constraint, ...]]] = [(start.symbols, ())]
+        reached = set(start.symbols)
+        while waiting:
+            symbols, chain = waiting.pop(0)
+            for equation in equations:
+                own = equation.left.symbols | equation.right.symbols
+                if equation in chain or own.isdisjoint(symbols):
+                    continue
+                beyond = own - symbols
+                if not beyond or (goal.symbols and not beyond.isdisjoint(goal.symbols)):
+                    return (*chain, equation)
+                if not beyond <= reached:
+                    reached |= beyond
+                    waiting.append((beyond, (*chain, equation)))
+        return ()
+
+
+def _substituted(
+    facts: dict[tuple[Expression, int], None],
+    symbol: Symbol,
+    replacement: Callable[[Symbol], Expression | None],
+) -> dict[tuple[Expression, int], None]:
+    return {
+        (known.substituted(replacement) if symbol in known.symbols else known, number): None
+        for known, number in facts
+    }
 
 
 def _times(number: float, factor: float | Coefficient) -> float:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 from click.testing import CliRunner
 from ir import Net
 
 import irshape
+from irshape import op
 from irshape.cli import cli
 from irshape.inference.reasons import Verdict
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+from . import networks
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES, SCHEMA = ROOT / "examples", ROOT / "schemas" / "explain.schema.json"
 
 
 def cache(folder: Path) -> irshape.Model:
@@ -83,28 +88,32 @@ def test_unknown_axes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.xml")))
-def test_with_the_bindings_nothing_is_unbounded(name: str) -> None:
-    """With all of them only states and data stay unbounded; with one left out, something more."""
+def test_what_to_bind_is_right(name: str) -> None:
+    """With the shapes that bind, only states and data stay unbounded; with one left out, more."""
     model = irshape.load(EXAMPLES / f"{name}.xml")
     inference = irshape.infer(model, symbols=True)
     overview = inference.overview()
-    if overview.bind is None:
-        assert not [group for group in overview.groups if group.verdict == "unbounded"]
-        return
-    with_all = _unbounded(irshape.infer(model, shapes=overview.bind))
-    for left_out in overview.bind:
-        shapes = {key: text for key, text in overview.bind.items() if key != left_out}
-        assert _unbounded(irshape.infer(model, shapes=shapes)) > with_all
-    assert (with_all == 0) == (not overview.unbounded)
+    assert not networks.coverage(inference).lost
+    proof = networks.proven(model, overview.bind or {})
+    assert (proof.refusing, proof.needless) == ([], [])
+    assert (proof.unbounded == 0) == (not overview.unbounded)
+    assert networks.proven(model, overview.fix or {}).refusing == []
+    document = {**overview.to_dict(), "model": model.path}
+    jsonschema.validate(document, json.loads(SCHEMA.read_text()))
 
 
-def _unbounded(inference: irshape.Inference) -> int:
-    return sum(
-        dim.high == 2**63 - 1
-        for layer in inference.model.layers
-        for tensor in inference.outputs(layer)
-        for dim in tensor.shape.dims or ()
-    )
+def test_sizes_of_zero_are_left_out_where_they_unbind() -> None:
+    """Of no elements, a -1 could be any number of rows."""
+    graph = irshape.Graph(name="heads")
+    x = graph.parameter("f32", "[?,?,64]", name="x")
+    sizes = op.shape_of(x)
+    pattern = op.concat([sizes[:1], [-1], sizes[1:2], [16]], axis=0)
+    graph.result(op.reshape(x, pattern), "y")
+    model = graph.model()
+    overview = irshape.infer(model, symbols=True).overview()
+    assert overview.bind == {"x": "[1..8,1..128,64]"}
+    assert networks.proven(model, overview.bind).unbounded == 0
+    assert networks.proven(model, {"x": "[..8,..128,64]"}).unbounded == 2
 
 
 def test_the_fixed_shapes_make_everything_static_but_what_data_decides(tmp_path: Path) -> None:
@@ -135,6 +144,7 @@ def test_command(tmp_path: Path) -> None:
     assert "bounded if: --shape 'past=[1,8,..128,64]' --shape 'new=[1,8,..128,64]'" in text
     status, text = command(path, "out", "--format", "json", *names)
     document = json.loads(text)
+    jsonschema.validate(document, json.loads(SCHEMA.read_text()))
     assert [row["verdict"] for row in document["dimensions"]] == [
         "constant",
         "constant",

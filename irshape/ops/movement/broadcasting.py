@@ -83,6 +83,8 @@ class Broadcast(Operation):
             for ours, theirs in zip(reversed(list(data.shape)), reversed(target), strict=False):
                 if ours.is_static and theirs.is_static and ours not in (ONE, theirs):
                     raise self.misfit(data, target_shape, result, "equal, or 1 in `data`")
+                if ours.symbolic and theirs.is_static:
+                    ours.one_or(theirs.low)
         return Tensor(data.element_type, result)
 
     @staticmethod

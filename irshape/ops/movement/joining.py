@@ -79,6 +79,24 @@ class Concat(Operation):
         return np.concatenate(inputs, axis=self.axis).view(inputs[0].dtype)
 
 
+def _named_parts(length: Dimension, lengths: Tensor, count: int) -> list[Dimension]:
+    """Parts whose lengths are known as expressions of named sizes, as far as they are."""
+    value = lengths.value
+    if value is None or not lengths.known_by_name:
+        return [DYNAMIC] * count
+    rest = [at for at in range(count) if value.lower[at] == value.upper[at] == -1]
+    sizes = [value.dimension(at) or DYNAMIC for at in range(count)]
+    parts = [size if size.symbolic or size.is_static else DYNAMIC for size in sizes]
+    if len(rest) == 1 and all(
+        p.symbolic or p.is_static for i, p in enumerate(parts) if i not in rest
+    ):
+        parts[rest[0]] = length
+        for at, part in enumerate(sizes):
+            if at not in rest:
+                parts[rest[0]] -= part
+    return parts
+
+
 def _with(shape: PartialShape, axis: int, dim: Dimension) -> PartialShape:
     """The shape with another dimension at an axis."""
     if shape.dims is None:
@@ -184,7 +202,7 @@ class VariadicSplit(Operation):
         """The lengths of the parts. Raises `Violation` where they do not make up the axis."""
         known = split_lengths.known
         if known is None:
-            return [DYNAMIC] * count
+            return _named_parts(length, split_lengths, count)
         seen = listed(known)
         for part in known:
             require(

@@ -95,14 +95,15 @@ class Pad(Operation):
         """The padded dimension, from the bounds of the padding at its beginning and end."""
         dim = shape[axis]
         (begin, most_begin), (end, most_end) = before, after
-        if dim.is_static and self.pad_mode != "constant" and (begin > 0 or end > 0):
+        if self.pad_mode != "constant" and (begin > 0 or end > 0):
             least = {
                 "edge": 1,
                 "reflect": max(2, begin + 1, end + 1),
                 "symmetric": max(begin, end),
             }[self.pad_mode]
+            dim = dim.at_least(least)
             require(
-                dim.low >= least,
+                dim.is_dynamic or dim.low >= least,
                 f"dimension {axis} of `data` {shape} is {dim}, but mode {self.pad_mode} needs at "
                 f"least {least} elements for padding of {begin} and {end}",
                 at="pads_begin" if begin >= end else "pads_end",

@@ -127,7 +127,7 @@ class Recurrent(Operation):
         if (
             data.rank is not None
             and weights.rank is not None
-            and not data.shape[-1].compatible(weights.shape[-1])
+            and data.shape[-1].merge(weights.shape[-1]) is None
         ):
             yield fault(
                 f"input_size is {data.shape[-1]} by `X` {data.shape}, "

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from .types import Dimension, ElementType, PartialShape, ShapeLike
 
     ModelLike = str | os.PathLike[str] | Model | Graph
+    """What stands for a model: a path or URL, or a model or graph in memory."""
 
 __all__ = [
     "Array",

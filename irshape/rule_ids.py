@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 Severity = Literal["error", "warning", "info"]
+"""How grave a finding is."""
+
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 """The severities, the gravest first."""
 

@@ -514,5 +514,7 @@ class PartialShape:
 
 
 ShapeLike = Union[PartialShape, str, Iterable[DimensionLike], None]
+"""What stands for a shape: a text such as `[1,?,3..]`, its dimensions, or None for any rank."""
+
 DYNAMIC_SHAPE: Final = PartialShape(None)
 SCALAR: Final = PartialShape(())

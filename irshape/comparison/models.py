@@ -31,6 +31,7 @@ from .layerwise import ComputedLayer, LayerwiseRun
 from .result import Verdict
 
 Runtime = Literal["onnxruntime", "irshape"]
+"""What computes the values of an ONNX model."""
 
 COARSE = {
     "f16": TOLERANCE["f16"],

@@ -37,6 +37,7 @@ from .settled import Prepared, Recorder, arranged, frontier, settled_layers
 from .sizes import Fitter
 
 Array = np.ndarray[Any, np.dtype[Any]]
+"""A NumPy array of any element type."""
 
 Observer = Callable[[Layer, tuple[Array, ...], tuple[Array, ...]], None]
 """Called with a layer, its inputs and its outputs."""

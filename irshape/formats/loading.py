@@ -22,6 +22,7 @@ MAX_XML_BYTES = 1 << 30
 _PEEK = 1 << 16
 
 WeightsChoice = str | os.PathLike[str] | Literal["beside", "none"]
+"""The .bin of a model: a path, the one `beside` the .xml, or `none`."""
 
 
 class Opened(NamedTuple):

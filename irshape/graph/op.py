@@ -7,3 +7,4 @@ from .operations import Operations
 __all__ = ["Operations", "op"]
 
 op = Operations()
+"""The operations as functions, for the graph that their arguments belong to."""

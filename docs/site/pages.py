@@ -1,0 +1,388 @@
+"""Writes the sources of the documentation site: the documents, and the pages made from the code.
+
+usage: python docs/site/pages.py FOLDER
+
+FOLDER is emptied first. The documents come from docs/, the pages of rules and operations from their
+declarations, and the reference of the Python names from `irshape.__all__`. `docs/site/build.sh`
+turns the sources into HTML.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import re
+import shutil
+import sys
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from programs import program, rows, shape_rows  # noqa: E402
+
+import irshape  # noqa: E402
+from irshape.cli.ops import described  # noqa: E402
+from irshape.cli.rule import severity  # noqa: E402
+from irshape.ops import registry  # noqa: E402
+from irshape.ops.declaration import LibraryOperation, Operation  # noqa: E402
+from irshape.releases import OPERATIONS, OPSETS  # noqa: E402
+from irshape.rules import Rule, all_rules  # noqa: E402
+
+ROOT = HERE.parents[1]
+DOCS = ROOT / "docs"
+FILES = "files"
+"""The folder of the site for files of the repository that a page links to."""
+
+ELSEWHERE = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "project/changelog.md",
+    "CONTRIBUTING.md": "project/contributing.md",
+    "SECURITY.md": "project/security.md",
+    "examples/README.md": "project/examples.md",
+    "tests/differential/README.md": "project/differential-tests.md",
+}
+"""Documents outside docs/, and where the site has them."""
+FOLDERS = {
+    "examples": "project/examples.md",
+    "schemas": "schemas.md",
+}
+"""Folders that a page links to, and the page that describes them."""
+
+CODE = re.compile(r"(^ *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(\]\()((?![a-z]+:)[^)\s]+)(\))")
+ORPHAN = "---\norphan: true\n---\n\n"
+"""Begins a page that no table of contents has: hundreds of entries would slow every page."""
+
+
+# The documents
+
+
+def home_of(path: str) -> str | None:
+    """The page of the site for a file of the repository, where it has one."""
+    if path in ELSEWHERE:
+        return ELSEWHERE[path]
+    page = PurePosixPath(path)
+    return page.name if page.parent == PurePosixPath("docs") and page.suffix == ".md" else None
+
+
+def staged(path: Path, folder: Path) -> str:
+    """A document with its links as the site has them; files that it links to are copied."""
+    here = path.parent.relative_to(ROOT).as_posix()
+    page = home_of(path.relative_to(ROOT).as_posix())
+    assert page is not None, path
+
+    def led(match: re.Match[str]) -> str:
+        target, _, anchor = match[2].partition("#")
+        name = os.path.normpath(os.path.join(here, target)) if target else None
+        home = page if name is None else _page_of(name, anchor, folder)
+        if name == "docs/rules.md" and re.match(r"ir\d{3}-", anchor):
+            home, anchor = f"rules/{anchor[:5].upper()}.md", ""
+        leading = os.path.relpath(home, os.path.dirname(page)) if name is not None else ""
+        return f"{match[1]}{leading}{'#' + anchor if anchor else ''}{match[3]}"
+
+    text = path.read_text(encoding="utf-8")
+    parts = CODE.split(text)
+    return "".join(part if index % 2 else LINK.sub(led, part) for index, part in enumerate(parts))
+
+
+def _page_of(name: str, anchor: str, folder: Path) -> str:
+    """The path in the site of a file or folder of the repository."""
+    home = home_of(name) or FOLDERS.get(name)
+    if home is not None:
+        return home
+    copied = folder / FILES / name
+    if name.startswith("docs/"):  # pictures keep their places
+        copied = folder / name.removeprefix("docs/")
+    copied.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(ROOT / name, copied)
+    return copied.relative_to(folder).as_posix()
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def documents(folder: Path) -> None:
+    for path in sorted(DOCS.glob("*.md")):
+        if path.name not in ("rules.md", "operations.md"):
+            write(folder, path.name, staged(path, folder))
+    for name, page in ELSEWHERE.items():
+        if name != "README.md":
+            write(folder, page, staged(ROOT / name, folder))
+    shutil.copyfile(HERE / "index.md", folder / "index.md")
+    shutil.copyfile(HERE / "conf.py", folder / "conf.py")
+    shutil.copytree(DOCS / "pictures", folder / "pictures", dirs_exist_ok=True)
+
+
+# The rules
+
+
+def rule_pages(folder: Path) -> None:
+    table = []
+    for rule in all_rules():
+        write(folder, f"rules/{rule.code}.md", rule_page(rule))
+        summary = rule.page().summary.replace("|", "\\|")
+        cells = (f"[{rule.code}](rules/{rule.code}.md)", f"`{rule.name}`", severity(rule), summary)
+        table.append(f"| {' | '.join(cells)} |")
+    head = (DOCS / "rules.md").read_text(encoding="utf-8").partition("| Code |")[0]
+    lines = [head + "| Code | Name | Severity | |", "|---|---|---|---|", *table, ""]
+    write(folder, "rules.md", "\n".join(lines))
+
+
+def rule_page(rule: type[Rule]) -> str:
+    page = rule.page()
+    parts = [
+        f"{ORPHAN}# {rule.code} {rule.name}",
+        f"{page.summary} ({severity(rule).capitalize()}.)",
+    ]
+    for heading, text in page.sections.items():
+        linked = re.sub(r"\]\(#(ir\d{3})-[a-z0-9-]+\)", lambda m: f"]({m[1].upper()}.md)", text)
+        parts += [f"## {heading}", linked]
+    return "\n\n".join(parts) + "\n"
+
+
+# The operations
+
+
+def all_operations() -> list[type[Operation]]:
+    """Every version of the operations of the opsets, then those that libraries add."""
+    versions = [cls for name in registry.type_names() for cls in registry.versions(name)]
+    added = [registry.library_operation(name) for name in registry.library_type_names()]
+    return [*versions, *filter(None, added)]
+
+
+def page_name(operation: type[Operation]) -> str:
+    if issubclass(operation, LibraryOperation):
+        return operation.type_name()
+    return f"{operation.type_name()}-{operation.since}"
+
+
+def operation_pages(folder: Path) -> None:
+    lines = [
+        "# Operations",
+        "",
+        "Every version of every operation has a page: its attributes, inputs and constraints, the",
+        "shapes that follow from them, the releases that read it, and a program that builds it.",
+        "`irshape ops TYPE` prints the same at a terminal. The number of comparisons is that of",
+        "the rows of the differential tests.",
+        "",
+        "| operation | opsets | category | evaluated | comparisons with OpenVINO |",
+        "|---|---|---|---|---|",
+    ]
+    for cls in all_operations():
+        row = described(cls)
+        span = _span(row).replace("opset", "")
+        write(folder, f"operations/{page_name(cls)}.md", operation_page(cls))
+        lines.append(
+            f"| [{page_name(cls)}](operations/{page_name(cls)}.md) | {span} | {row['category']} "
+            f"| {'yes' if row['evaluate'] else 'no'} | {len(rows()[cls]) or 'none'} |"
+        )
+    write(folder, "operations.md", "\n".join(lines) + "\n")
+
+
+def _span(row: dict[str, Any]) -> str:
+    if row["library"]:
+        return f"{row['library']} {row['introduced']} and later"
+    if row["since"] == row["until"]:
+        return f"opset{row['since']}"
+    return f"opset{row['since']} to opset{row['until']}"
+
+
+def operation_page(cls: type[Operation]) -> str:
+    """The page of a version of an operation."""
+    row = described(cls)
+    evaluated = "irshape evaluates it." if row["evaluate"] else "irshape does not evaluate it."
+    parts = [
+        f"{ORPHAN}# {page_name(cls)}",
+        row["documentation"],
+        f"{_releases(cls, row)} {evaluated}",
+        "## Inputs",
+        _table(
+            ("input", "element types", "shape", ""),
+            [
+                (
+                    f"`{entry['name']}`",
+                    entry["types"],
+                    entry["shape"] or "any",
+                    ", ".join(word for word in ("optional", "variadic") if entry[word]),
+                )
+                for entry in row["inputs"]
+            ],
+        ),
+        "## Attributes",
+        _table(
+            ("attribute", "values", "default"),
+            [(f"`{each['name']}`", each["values"], _default(each)) for each in row["attributes"]],
+        ),
+        "## Constraints",
+        _table(
+            ("reported when it is not met (… is what the layer has)", "rule"),
+            [(each["message"], _rule_link(each["rule"])) for each in row["constraints"]],
+            empty="None beyond those on single inputs and attributes.",
+        ),
+    ]
+    if not row["library"]:
+        parts += _shapes(cls) + _example(cls)
+    return "\n\n".join(parts) + "\n"
+
+
+def _releases(cls: type[Operation], row: dict[str, Any]) -> str:
+    if row["library"]:
+        return f"An operation of {row['library']} since {row['introduced']}."
+    release = OPERATIONS.get((cls.type_name(), cls.since), OPSETS[cls.since])
+    year, minor = release
+    return f"In {_span(row)}. OpenVINO reads it since {year}.{minor}."
+
+
+def _default(entry: dict[str, Any]) -> str:
+    if entry["required"]:
+        return "required"
+    return "" if entry["default"] in (None, "") else f"`{entry['default']}`"
+
+
+def _rule_link(name: str) -> str:
+    code = next(rule.code for rule in all_rules() if rule.name == name)
+    return f"[{code}](../rules/{code}.md)"
+
+
+def _shapes(cls: type[Operation]) -> list[str]:
+    listed = shape_rows(cls)
+    if not listed:
+        return []
+    cells = [
+        (
+            f"`{row.attributes}`" if row.attributes else "",
+            ", ".join(f"`{text}`" for text in row.inputs) or "none",
+            ", ".join(f"`{text}`" for text in row.outputs) or "none",
+        )
+        for row in listed
+    ]
+    return [
+        "## Shapes",
+        "Inferred for layers of the tests:",
+        _table(("attributes", "inputs", "outputs"), cells),
+    ]
+
+
+def _example(cls: type[Operation]) -> list[str]:
+    example = program(cls)
+    return [
+        "## Example",
+        f"```python\n{example.text}```",
+        *([f"It prints:\n\n```text\n{example.printed}```"] if example.printed else []),
+        f"In the saved IR:\n\n```xml\n{example.layer}\n```",
+    ]
+
+
+def _table(heads: tuple[str, ...], cells: list[tuple[str, ...]], empty: str = "None.") -> str:
+    if not cells:
+        return empty
+    lines = [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads)]
+    for row in cells:
+        escaped = (re.sub(r"\s+", " ", cell).replace("|", "\\|") for cell in row)
+        lines.append(f"| {' | '.join(escaped)} |")
+    return "\n".join(lines)
+
+
+# The names of the package
+
+
+def api_pages(folder: Path) -> None:
+    """One page for the functions, one for each class, and one for the other names."""
+    functions, classes, others = [], [], []
+    for name in irshape.__all__:
+        value = getattr(irshape, name)
+        kind = (
+            functions if inspect.isroutine(value) else classes if inspect.isclass(value) else others
+        )
+        kind.append(name)
+    classes = [name for name in classes if name not in ALIASES]
+    others += [name for name in ALIASES if name not in others]
+    write(folder, "api/functions.md", _functions_page(functions))
+    for name in classes:
+        write(folder, f"api/{name}.md", _reference(name, [f".. autoclass:: {name}"]))
+    write(folder, "api/names.md", _other_names(sorted(others)))
+    lines = ["# Python reference", "", inspect.getdoc(irshape).split("\n\n")[-1], ""]  # type: ignore[union-attr]
+    lines += ["- [Functions](api/functions.md): " + ", ".join(f"`{name}`" for name in functions)]
+    lines += [f"- [`{name}`](api/{name}.md): {_summary(name)}" for name in classes]
+    lines += ["- [Other names](api/names.md): " + ", ".join(f"`{name}`" for name in sorted(others))]
+    listed = "\n".join(f"api/{name}" for name in ("functions", *classes, "names"))
+    toctree = f"\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
+    write(folder, "api.md", "\n".join(lines) + "\n" + toctree)
+
+
+ALIASES = ("Array", "__version__", "op")
+"""Names whose values have documentation of their class, not of themselves."""
+
+
+def _functions_page(names: list[str]) -> str:
+    return _reference("Functions", [f".. autofunction:: {name}" for name in names])
+
+
+def _reference(title: str, directives: list[str]) -> str:
+    lines = [".. py:currentmodule:: irshape", "", *directives]
+    return f"# {title}\n\n```{{eval-rst}}\n" + "\n".join(lines) + "\n```\n"
+
+
+def _summary(name: str) -> str:
+    text = inspect.getdoc(getattr(irshape, name)) or ""
+    return re.sub(r"\s+", " ", text.split("\n\n")[0])
+
+
+def _other_names(names: list[str]) -> str:
+    lines = []
+    for name in names:
+        value, text = documented_assignment(name)
+        text = re.sub(r"`(.+?)`", r"``\1``", text)
+        lines += [f".. py:data:: {name}", f"   :value: {value}", "", f"   {text}", ""]
+    return _reference("Other names", lines)
+
+
+def documented_assignment(name: str) -> tuple[str, str]:
+    """What a name that is no function and no class is assigned, and the text that describes it.
+
+    Raises `LookupError` for a name without a text.
+    """
+    module = (
+        import_module(f"irshape.{irshape._MODULES[name]}") if name in irshape._MODULES else None
+    )
+    source = inspect.getsource(module if module is not None else irshape)
+    if name == "__version__":
+        source = (ROOT / "irshape" / "version.py").read_text(encoding="utf-8")
+    blocks = [ast.parse(source).body]
+    blocks += [node.body for node in blocks[0] if isinstance(node, ast.If)]  # TYPE_CHECKING
+    for body in blocks:
+        for node, after in zip(body, [*body[1:], None], strict=True):
+            targets = (
+                node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            )
+            if any(getattr(target, "id", "") == name for target in targets):
+                value = ast.unparse(node.value)  # type: ignore[attr-defined]
+                if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+                    return value, re.sub(r"\s+", " ", str(after.value.value)).strip()
+                raise LookupError(f"irshape.{name} has no text that describes it")
+    raise LookupError(f"irshape.{name} is assigned nowhere")
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    folder = Path(arguments[0])
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    documents(folder)
+    rule_pages(folder)
+    operation_pages(folder)
+    api_pages(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -88,8 +88,8 @@ def check(case: Case, oracle: Oracle) -> None:
     with tempfile.TemporaryDirectory(prefix="case-") as folder:
         path = _write(Path(folder), xml, weights)
         declares = case.edit is None and answer.status == "accepted"
-        diagnostics = _diagnostics(
-            _declaring(case, path, answer.layers) if declares else _with_declared_nodes(case, path)
+        diagnostics = diagnosed(
+            _declaring(case, path, answer.layers) if declares else with_declared_nodes(case, path)
         )
         errors = [
             found
@@ -147,7 +147,7 @@ def check_loosely(case: Case, oracle: Oracle) -> None:
     talk = _Talk(case, xml, answer)
     with tempfile.TemporaryDirectory(prefix="case-") as folder:
         path = _write(Path(folder), xml, weights)
-        diagnostics = _diagnostics(_with_declared_nodes(case, path))
+        diagnostics = diagnosed(with_declared_nodes(case, path))
         errors = [
             found
             for found in diagnostics
@@ -189,7 +189,7 @@ def _write(folder: Path, xml: str, weights: bytes, name: str = "model.xml") -> P
     return path
 
 
-def _with_declared_nodes(case: Case, path: Path) -> Path:
+def with_declared_nodes(case: Case, path: Path) -> Path:
     """The same IR; the layers that feed the one under test declare what irshape infers for them.
 
     Validation goes on from what ports declare.
@@ -210,7 +210,7 @@ def _declaring(case: Case, path: Path, ports: dict[str, list[tuple[str, str]]]) 
     return _write(path.parent, xml, weights, "declared.xml")
 
 
-def _diagnostics(path: Path) -> list[dict[str, Any]]:
+def diagnosed(path: Path) -> list[dict[str, Any]]:
     import irshape
 
     diagnostics: list[dict[str, Any]] = irshape.validate(str(path)).to_dict()["files"][0][

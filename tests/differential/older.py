@@ -31,6 +31,7 @@ from .compare import (
     difference_of_values,
     for_irshape,
     held,
+    with_declared_nodes,
 )
 from .coverage import version_under_test
 from .elements import Array
@@ -80,7 +81,7 @@ def compared(case: Case, oracles: Mapping[str, Oracle]) -> Row:
         path.write_text(xml, encoding="utf-8")
         if weights:
             path.with_suffix(".bin").write_bytes(weights)
-        row = Row(case.id, version_under_test(case), _refused(path), known, case.run == "alone")
+        row = Row(case.id, version_under_test(case), _refused(with_declared_nodes(case, path)), known, case.run == "alone")
         inferred: Ports = {}
         outputs: list[tuple[str, Array]] = []
         said: dict[str, tuple[str, ...]] = {}

@@ -169,6 +169,7 @@ def measure_http(models: list[Path], size: int, delay: float) -> bool:
     """Prints a row for each model; whether all reports are the same as those of the disk."""
     import urllib.request
 
+    same = True
     print(
         "| model | layers | .bin | read of .xml | read of .bin | requests | there | here | same |"
     )

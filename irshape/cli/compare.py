@@ -8,6 +8,7 @@ import click
 
 from .common import load_or_exit
 from .comparing import HEAD, Case, Outcome, answer_options, junit, place, row, table, write_answer
+from .pages import view_option
 from .running import (
     force_option,
     gathered,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     help="What runs an ONNX model. [default: onnxruntime if it is installed]",
 )
 @answer_options
+@view_option("Also draw both models side by side with what differs, as a page.")
 @memory_option
 @force_option
 def command(
@@ -47,6 +49,7 @@ def command(
     worst: int | None,
     form: str,
     output_file: str | None,
+    view: str | None,
     max_memory: int | None,
     force: bool,
 ) -> None:
@@ -83,6 +86,11 @@ def command(
     except RuntimeError as problem:
         raise click.UsageError(str(problem)) from None
     from ..checking.differences import comparison_report
+
+    if view is not None:
+        from .pages import write_beside
+
+        write_beside(view, *models, compared=comparison.to_dict())
 
     answer = Outcome(
         comparison.ok,

@@ -8,6 +8,7 @@ import click
 
 from .common import load_or_exit, weights_option
 from .comparing import HEAD, Case, Outcome, answer_options, junit, place, row, table, write_answer
+from .pages import view_option
 from .running import (
     force_option,
     gathered,
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
 @click.option(
     "-v", "--verbose", is_flag=True, help="List every output, not only those that differ."
 )
+@view_option("Also draw the model with the errors on its layers, as a page (`irshape view`).")
 @memory_option
 @weights_option
 @force_option
@@ -79,6 +81,7 @@ def command(
     form: str,
     output_file: str | None,
     verbose: bool,
+    view: str | None,
     weights: str,
     force: bool,
     **options: Any,
@@ -120,6 +123,8 @@ def command(
         raise click.UsageError(str(problem)) from None
     from ..checking.differences import crosscheck_report
 
+    if view is not None:
+        _draw(view, comparison)
     answer = Outcome(
         comparison.ok,
         lambda: _text(comparison, verbose, worst),
@@ -128,6 +133,16 @@ def command(
         lambda: crosscheck_report(comparison),
     )
     write_answer(answer, form, output_file)
+
+
+def _draw(output: str, comparison: Comparison) -> None:
+    from ..view.overlays import crosscheck_overlays
+    from ..view.showing import Subject
+    from .pages import lay_over, write_view
+
+    subject = Subject(comparison.model)
+    lay_over(subject, crosscheck_overlays, comparison.to_dict())
+    write_view(output, subject)
 
 
 def _text(comparison: Comparison, verbose: bool, worst: int | None) -> list[str]:

@@ -10,6 +10,7 @@ import click
 from ..spelling import counted
 from .common import colour_option, echo, form_option, load_or_none, wants_colour
 from .graphs import SeveralValues
+from .pages import view_option
 
 if TYPE_CHECKING:
     from ..differences.result import LayerDiff, ModelDiff, Unmatched
@@ -47,6 +48,7 @@ TONES = {"-": "red", "+": "green", "~": "yellow"}
     metavar="N",
     help="How many layers of a kind the text lists; 0 for all.",
 )
+@view_option("Also draw both models side by side with what changed, as a page.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing: the exit status tells.")
 @click.option(
     "--weights",
@@ -64,6 +66,7 @@ def command(
     ignore: tuple[str, ...],
     also: tuple[str, ...],
     limit: int,
+    view: str | None,
     quiet: bool,
     weights: str,
     second_weights: str,
@@ -95,6 +98,10 @@ def command(
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     difference = diff(_loaded(first, weights), _loaded(second, second_weights), aspects)
+    if view is not None:
+        from .pages import write_beside
+
+        write_beside(view, difference.first, difference.second)
     if not quiet:
         _write(difference, form, output_file, limit, color)
     if not difference.equal:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .common import echo, form_option, load_or_exit, weights_option
+from .pages import view_option
 from .running import (
     force_option,
     gathered,
@@ -17,7 +18,7 @@ from .running import (
 )
 
 if TYPE_CHECKING:
-    from ..execution.ranges import Range, Simulation
+    from ..execution.ranges import Precision, Range, Simulation
     from ..model.graph import Model
 
 __all__ = ["command", "gathered"]
@@ -51,6 +52,7 @@ __all__ = ["command", "gathered"]
     help="Round after every layer, as a device of that precision does, and name the first layer "
     "that gives infinity or NaN.",
 )
+@view_option("With --stats: also draw the model with the ranges on its layers, as a page.")
 @form_option("text", "json")
 @memory_option
 @click.option(
@@ -69,7 +71,8 @@ def command(
     outputs: str,
     output_dir: str | None,
     stats: bool,
-    simulate: str | None,
+    simulate: Precision | None,
+    view: str | None,
     form: str,
     max_memory: int | None,
     max_iterations: int | None,
@@ -86,8 +89,14 @@ def command(
 
     if stats and simulate:
         raise click.UsageError("--stats and --simulate are two runs; ask for one of them")
+    if view is not None and not stats:
+        raise click.UsageError("--view draws the ranges of --stats; add it")
     loaded = load_or_exit(model, weights)
     sound_or_exit(loaded, force)
+    limits: Any = {
+        "max_memory": max_memory,
+        "max_iterations": max_iterations or MAX_ITERATIONS,
+    }
     rows: list[Range] = []
     simulation: Simulation | None = None
     try:
@@ -96,19 +105,10 @@ def command(
             if simulate is not None:
                 from ..execution.ranges import simulate as simulated
 
-                simulation = simulated(
-                    loaded,
-                    fed,
-                    simulate,  # type: ignore[arg-type]
-                    max_memory=max_memory,
-                    max_iterations=max_iterations or MAX_ITERATIONS,
-                    progress=progress,
-                )
+                simulation = simulated(loaded, fed, simulate, progress=progress, **limits)
                 arrays = simulation.outputs
             else:
-                session = Session(
-                    loaded, max_memory=max_memory, max_iterations=max_iterations or MAX_ITERATIONS
-                )
+                session = Session(loaded, **limits)
                 if stats:
                     from ..execution.ranges import ranges
 
@@ -120,12 +120,25 @@ def command(
         raise click.exceptions.Exit(1) from None
     if output_dir is not None:
         _write(arrays, output_dir)
+    if view is not None:
+        _draw(view, loaded, rows)
     if form == "json":
         _print_json(_json(loaded, arrays, rows, simulation, stats))
     else:
         _print(arrays, rows if stats else None, simulation)
     if simulation is not None and simulation.first is not None and simulation.first.breaks:
         raise click.exceptions.Exit(1)
+
+
+def _draw(output: str, model: Model, rows: list[Range]) -> None:
+    from ..execution.ranges import stats_dict
+    from ..view.overlays import stats_overlays
+    from ..view.showing import Subject
+    from .pages import lay_over, write_view
+
+    subject = Subject(model)
+    lay_over(subject, stats_overlays, stats_dict(model, rows))
+    write_view(output, subject)
 
 
 def _print_json(document: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ import click
 
 from ..spelling import counted
 from .common import colour_option, echo, expand, pairs, weights_option
+from .pages import view_option
 from .reporting import Form, destinations, format_options, report_text, write_report
 from .selecting import Chosen, chosen, selection_options
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 @click.option(
     "--show-fixes", is_flag=True, help="Show the change that takes a finding back as a diff."
 )
+@view_option("Also draw the one file that is checked, with its findings, as a page.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing; only set the exit status.")
 @weights_option
 @colour_option
@@ -57,6 +59,7 @@ def command(
     scheduler: str | None,
     verbose: bool,
     show_fixes: bool,
+    view: str | None,
     quiet: bool,
     weights: str,
     color: str,
@@ -81,6 +84,8 @@ def command(
         from ..checking.many import shard
 
         files = shard(files, *wanted.shard)
+    if view is not None and (len(files) != 1 or given):
+        raise click.UsageError("--view draws one file, without --value")
     configuration = wanted.configuration
     try:
         forms_left, each = _streamed(forms_chosen, files, wanted, quiet=quiet)
@@ -106,11 +111,22 @@ def command(
     if not quiet:
         for note in notes(finished, wanted):
             click.echo(f"irshape: {note}", err=True)
+    if view is not None:
+        _draw(view, files[0], wanted, weights)
     if any(one.rule == "unreadable-file" for one in report.diagnostics):
         raise click.exceptions.Exit(2)
     failing = SEVERITIES[: SEVERITIES.index(level) + 1]
     if not exit_zero and any(report.count(severity) for severity in failing):
         raise click.exceptions.Exit(1)
+
+
+def _draw(output: str, path: str, wanted: Chosen, weights: str) -> None:
+    from ..settings.selection import settings
+    from ..view.showing import Subject
+    from .pages import write_view
+
+    chosen_settings = settings(wanted.configuration, path, over=wanted.over)
+    write_view(output, Subject(path, weights, settings=chosen_settings))
 
 
 def _streamed(

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .common import echo, weights_option
+from .pages import lay_over, not_a_result, read_result, write_view
+
+if TYPE_CHECKING:
+    from ..view.showing import Subject
 
 
 @click.command("view", short_help="Draw a model as a page to open in a browser.")
@@ -18,6 +22,23 @@ from .common import echo, weights_option
     metavar="FILE",
     help="The page; - for stdout. [default: the name of the model, with .html, in this folder]",
 )
+@click.option("--beside", metavar="MODEL", help="Draw this model beside it, and what changed.")
+@click.option(
+    "--crosscheck",
+    metavar="FILE",
+    help="Show the errors that `irshape crosscheck --format json` has written.",
+)
+@click.option(
+    "--stats",
+    metavar="FILE",
+    help="Show the ranges that `irshape run --stats --format json` has written.",
+)
+@click.option(
+    "--compare",
+    metavar="FILE",
+    help="With --beside: show the errors that `irshape compare --format json` has written.",
+)
+@click.option("--target", metavar="RELEASE", help="Show what this OpenVINO release cannot read.")
 @click.option(
     "--histograms", is_flag=True, help="Read the .bin, and show how each constant is spread."
 )
@@ -29,7 +50,15 @@ from .common import echo, weights_option
 )
 @weights_option
 def command(
-    model: str, output_file: str | None, histograms: bool, symbols: bool, weights: str
+    model: str,
+    output_file: str | None,
+    beside: str | None,
+    crosscheck: str | None,
+    stats: str | None,
+    compare: str | None,
+    target: str | None,
+    weights: str,
+    **shown: bool,
 ) -> None:
     """Draw a model as one HTML page that makes no request.
 
@@ -37,25 +66,60 @@ def command(
     and each layer with its attributes, ports, constants and lines of XML. A model that is broken is
     drawn as far as it can be read.
 
-    Exit status: 0; 2 if the file cannot be opened or the page cannot be written.
+    \b
+    Examples:
+      irshape view model.xml -o page.html
+      irshape view before.xml --beside after.xml
+      irshape view model.xml --crosscheck result.json
+
+    Exit status: 0; 2 if a file cannot be opened, or is not the result of such a command.
     """
-    from ..view.page import page
+    if compare and not beside:
+        raise click.UsageError("--compare shows how two models differ; name the other by --beside")
+    subject = _subject(model, weights, target, shown)
+    if crosscheck:
+        from ..view.overlays import crosscheck_overlays
+
+        _lay_over(subject, crosscheck_overlays, crosscheck, "crosscheck")
+    if stats:
+        from ..view.overlays import stats_overlays
+
+        _lay_over(subject, stats_overlays, stats, "run --stats")
+    stem = os.path.splitext(os.path.basename(model))[0]
+    output = output_file or f"{stem if stem != '-' else 'model'}.html"
+    if beside is None:
+        write_view(output, subject)
+    else:
+        other = _subject(beside, "beside", target, shown)
+        write_view(output, subject, other, beside=_beside(subject, other, compare))
+    if output != "-":
+        echo(output)
+
+
+def _subject(path: str, weights: str, target: str | None, shown: dict[str, bool]) -> Subject:
+    from ..releases import parse_release
+    from ..rules.settings import PLAIN
     from ..view.showing import Subject
 
-    subject = Subject(model, weights, symbols=symbols, histograms=histograms)
-    name = os.path.basename(model)
-    text = page({"models": [subject.document]}, f"{name} · irshape view")
-    write_page(text, output_file, model)
+    try:
+        release = None if target is None else parse_release(target)
+    except ValueError as problem:
+        raise click.UsageError(str(problem)) from None
+    return Subject(path, weights, settings=PLAIN._replace(target=release), **shown)
 
 
-def write_page(text: str, output_file: str | None, model: str) -> None:
-    """Writes a page, whole or not at all, and says where it is."""
-    from ..formats.atomic import write_atomically
+def _lay_over(subject: Subject, reader: Any, path: str, command: str) -> None:
+    try:
+        lay_over(subject, reader, read_result(path, command))
+    except ValueError:
+        raise not_a_result(path, command) from None
 
-    if output_file == "-":
-        echo(text, newline=False)
-        return
-    stem = os.path.splitext(os.path.basename(model))[0]
-    path = Path(output_file or f"{stem if stem != '-' else 'model'}.html")
-    write_atomically(path, text.encode())
-    echo(str(path))
+
+def _beside(first: Subject, second: Subject, compare: str | None) -> dict[str, Any]:
+    from ..view.beside import beside_document
+
+    compared = None if compare is None else read_result(compare, "compare")
+    try:
+        return beside_document(first, second, compared)
+    except ValueError:
+        raise not_a_result(str(compare), "compare") from None

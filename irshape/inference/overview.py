@@ -26,7 +26,7 @@ def overview(inference: Inference) -> Overview:
     """The dynamic dimensions of a model that was inferred with symbols."""
     reasons = Reasons(inference)
     members: dict[tuple[Verdict, str], list[str]] = {}
-    for place in _dynamic(inference.result):
+    for place in dynamic_places(inference.result):
         verdict = reasons.verdict(place)
         known = reasons.expression(place)
         if known is None:
@@ -80,7 +80,7 @@ def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
     """The symbols of what bounds of the inputs leave unbounded, states apart."""
     states = {
         symbol
-        for place in _dynamic(reasons.result)
+        for place in dynamic_places(reasons.result)
         if place.layer.type.lower() == "readvalue"
         and (known := reasons.expression(place)) is not None
         for symbol in known.symbols
@@ -102,13 +102,13 @@ def _not_bounded(reasons: Reasons, result: BodyResult) -> set[Symbol]:
 def _open(reasons: Reasons, result: BodyResult, *, bounded: bool) -> Iterator[Place]:
     """The dimensions that are unbounded, or dynamic, in another result for the same model."""
     own = counterparts(result, reasons.result)
-    for place in _dynamic(result):
+    for place in dynamic_places(result):
         dim = place.dimension_in(place.body)
         if not bounded or dim is None or dim.high == UNBOUNDED:
             yield place._replace(body=own[place.body])
 
 
-def _dynamic(root: BodyResult) -> Iterator[Place]:
+def dynamic_places(root: BodyResult) -> Iterator[Place]:
     """The dynamic dimensions of a model, those of its bodies included."""
     for result in root.walk():
         for position, tensors in enumerate(result.outputs):

@@ -11,8 +11,11 @@ from ..inference.engine import infer
 from ..model.graph import Model, NotReadable
 from ..rules.settings import PLAIN, Settings
 from .document import Numbering, Shown, model_document, unreadable_document
+from .overlays import Overlay, static_overlays
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ..diagnostics.report import Diagnostic
     from ..model.graph import Layer
 
@@ -46,6 +49,15 @@ class Subject:
         self.shown = examined(model, settings, symbols=symbols)
         self.numbering = Numbering(model)
         self.document = model_document(self.shown, self.numbering, histograms)
+        shown = self.shown
+        self.lay_over(
+            static_overlays(shown.inference, shown.symbols, self.numbering, settings.target)
+        )
+
+    def lay_over(self, overlays: Iterable[Overlay]) -> None:
+        """Offers overlays on the page; those that are added last come first."""
+        added = [overlay.document() for overlay in overlays]
+        self.document["overlays"] = added + self.document["overlays"]
 
 
 def examined(model: Model, settings: Settings = PLAIN, *, symbols: bool = True) -> Shown:

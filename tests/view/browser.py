@@ -115,6 +115,12 @@ def opened() -> Iterator[Browser]:
 
 def view(*arguments: str | Path) -> Path:
     """Runs `irshape view`; returns the page that it wrote."""
-    done = CliRunner().invoke(cli, ["view", *map(str, arguments)])
-    assert done.exit_code == 0, done.output
-    return Path(done.stdout.strip()).resolve()
+    return Path(call("view", *arguments).strip()).resolve()
+
+
+def call(*arguments: str | Path, status: int = 0) -> str:
+    """Runs a command; returns what it prints."""
+    done = CliRunner().invoke(cli, list(map(str, arguments)))
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    assert done.exit_code == status, done.output
+    return done.stdout

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
+import numpy as np
 import pytest
-from browser import MISSING, Browser, opened, view
+from browser import MISSING, Browser, call, opened, view
 from ir import Net
+
+from irshape.comparison import runtime
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -159,6 +162,115 @@ def test_two_inputs_that_do_not_fit(browser: Browser, tmp_path: Path) -> None:
     assert {"f32 [2,3]", "f32 [5,4]"} <= set(browser.texts("#panel .tensor p"))
     assert "project" in browser.one(".card.selected").text
     assert "has-error" in (browser.one(".card.selected").get_attribute("class") or "")
+
+
+# overlays, and two models
+
+
+def activations(folder: Path, name: str, *types: str) -> Path:
+    """A chain of layers of these types; each takes the output of the one before."""
+    net = Net()
+    at = net.parameter("2,3", name="x")
+    for number, type in enumerate(types):
+        at = net.layer(type, [at], outputs=["FP32:2,3"], name=f"{type.lower()}_{number}")
+    net.result(at, name="y")
+    return net.save(folder, name, declare=False)
+
+
+def test_the_first_layer_that_departs(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`irshape crosscheck --view` leads to it, with its error; what is behind it only inherits."""
+    path = activations(tmp_path, "m", "Sin", "Exp", "Tanh", "Cos")
+    asked = runtime.ask
+
+    def falsified(*arguments: Any) -> runtime.Answer:
+        answer = asked(*arguments)
+        for (name, _), (_, _, file) in answer.values.items():
+            if name == "2":
+                values = np.frombuffer(file.read_bytes(), np.float32) + np.float32(0.5)
+                file.write_bytes(values.tobytes())
+        return answer
+
+    monkeypatch.setattr("irshape.comparison.runtime.ask", falsified)
+    page = tmp_path / "page.html"
+    call("crosscheck", path, "--view", page, "-f", "json", "-o", tmp_path / "r.json", status=1)
+    for each in (page, view(path, "--crosscheck", tmp_path / "r.json", "-o", tmp_path / "b.html")):
+        browser.open(each)
+        browser.one("#panel .focus").click()
+        assert browser.one("#panel .name").text == "exp_1"
+        assert "departs by itself; error 0.5" in browser.panel
+        assert "exp_1" in browser.one(".card.selected").text
+        assert browser.texts(".legend .key")[0] == "departs by itself: 1"
+    assert browser.console() == []
+
+
+def test_ranges_of_a_run(browser: Browser, tmp_path: Path) -> None:
+    path = activations(tmp_path, "m", "Exp", "Exp", "Exp", "Exp")
+    call("run", path, "--random", "--stats", "--view", tmp_path / "page.html")
+    browser.open(tmp_path / "page.html")
+    (first, *_) = browser.all("#panel .focus")
+    assert first.text.startswith("The first")
+    first.click()
+    assert "exp_" in browser.one("#panel .name").text
+    assert "f16" in browser.panel or "infinite" in browser.panel
+    browser.js(
+        "const choice = document.getElementById('overlay'); choice.value = 'magnitudes';"
+        "choice.dispatchEvent(new Event('change'))"
+    )
+    assert browser.all(".legend .scale")
+
+
+def test_what_changed_between_two_exports(browser: Browser, tmp_path: Path) -> None:
+    """Whoever opens the page reads what changed; a click shows it in both graphs."""
+    first = activations(tmp_path, "first", "Sin", "Exp", "Tanh", "Cos")
+    second = activations(tmp_path, "second", "Sin", "Exp", "Sigmoid", "Cos", "Floor")
+    call("diff", first, second, "--view", tmp_path / "page.html", status=1)
+    browser.open(tmp_path / "page.html")
+    changes = browser.all("#panel [data-change]")
+    assert [each.text.split("\n")[:3] for each in changes] == [
+        ["changed", "Sigmoid", "sigmoid_2"],
+        ["changed", "Result", "y"],
+        ["added", "Floor", "floor_4"],
+    ]
+    assert "Tanh" in changes[0].text
+    changes[0].click()
+    assert "type: Tanh" in browser.panel.replace("\n", " ") or "Tanh" in browser.panel
+    selected = browser.all(".card.selected")
+    assert [each.text.split("\n")[1] for each in selected] == ["tanh_2", "sigmoid_2"]
+    assert len({each.location["y"] for each in selected}) == 1  # they stand side by side
+    for each in selected:
+        assert "mark-changed" in (each.get_attribute("class") or "")
+    assert browser.all(".card.mark-added")
+    assert browser.console() == []
+
+
+def test_values_that_differ(browser: Browser, tmp_path: Path) -> None:
+    paths = []
+    for name, factor in (("first", 2.0), ("second", 2.5)):
+        net = Net()
+        x = net.parameter("2,3", name="x")
+        scaled = net.layer(
+            "Multiply",
+            [x, net.constant([factor] * 3, "f32")],
+            name="scaled",
+            outputs=["FP32:2,3"],
+        )
+        net.result(net.layer("Sin", [scaled], outputs=["FP32:2,3"], name="sin"), name="y")
+        paths.append(net.save(tmp_path, name, declare=False))
+    call("compare", *paths, "--view", tmp_path / "page.html", status=1)
+    browser.open(tmp_path / "page.html")
+    (change, *_) = browser.all("#panel [data-change]")
+    assert "scaled" in change.text
+    assert "largest error" in change.text
+
+
+def test_a_release_that_does_not_read_a_layer(browser: Browser, tmp_path: Path) -> None:
+    net = Net()
+    net.result(net.layer("ISTFT", [net.parameter("4", name="x")], version="opset16"), name="y")
+    page = view(net.save(tmp_path, declare=False), "--target", "2024.0", "-o", tmp_path / "p.html")
+    browser.open(page)
+    assert "Red layers are not read by 2024.0" in browser.panel
 
 
 HOSTILE = """</script><script>hacked=1</script><img src=x onerror=hacked=1>"'&\u202e javascript:"""

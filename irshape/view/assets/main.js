@@ -450,7 +450,7 @@ class Page {
     if (!overlay) return [];
     const rows = overlay.values.slice();
     if (overlay.kind === "heat") return rows.filter(function (row) { return row[1] > 0; }).sort(function (a, b) { return b[1] - a[1]; });
-    const plain = new Set(overlay.groups.flatMap(function ([, tone], at) { return tone === "none" ? [at] : []; }));
+    const plain = new Set(overlay.groups.flatMap(function ([, tone], at) { return tone === "none" || tone === "good" ? [at] : []; }));
     return rows.filter(function (row) { return !plain.has(row[1]); }).sort(function (a, b) { return a[1] - b[1]; });
   }
 
@@ -596,9 +596,12 @@ class Page {
 
   mark(net, node) {
     if (!node.changes) return null;
+    const own = node.layer && this.changeOf(net, node.layer);
+    if (own) return { kind: own.kind, sign: CHANGES[own.kind][0], text: own.title };
+    if (node.layer && !node.children.length) return { kind: "changed", sign: CHANGES.changed[0], text: "its constants changed" };
     const kind = Object.keys(CHANGES).find(function (each) { return node.changes.has(each); });
     const total = Array.from(node.changes.values()).reduce(function (a, b) { return a + b; }, 0);
-    return { kind, sign: CHANGES[kind][0], text: node.layer ? CHANGES[kind][1] : counted(total, "change") };
+    return { kind, sign: CHANGES[kind][0], text: counted(total, "change") };
   }
 }
 

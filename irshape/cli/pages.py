@@ -1,0 +1,78 @@
+"""The pages that `irshape view` and the option `--view` of other commands write."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from .common import echo
+
+if TYPE_CHECKING:
+    from ..model.graph import Model
+    from ..view.document import Numbering
+    from ..view.overlays import Overlay
+    from ..view.showing import Subject
+
+F = TypeVar("F", bound=Callable[..., Any])
+Reader = Callable[[Mapping[str, Any], "Numbering"], "list[Overlay]"]
+
+
+def view_option(help: str) -> Callable[[F], F]:
+    """`--view FILE`, as `view`."""
+    return click.option("--view", metavar="FILE", help=help)
+
+
+def read_result(path: str, command: str) -> dict[str, Any]:
+    """The JSON that a command wrote. Raises `UsageError` if it is none; `OSError`."""
+    try:
+        result = json.loads(Path(path).read_bytes())
+    except (ValueError, RecursionError):
+        result = None
+    if not isinstance(result, dict):
+        raise not_a_result(path, command)
+    return result
+
+
+def not_a_result(path: str, command: str) -> click.UsageError:
+    return click.UsageError(f"'{path}' is not what `irshape {command} --format json` prints")
+
+
+def lay_over(subject: Subject, reader: Reader, result: Mapping[str, Any]) -> None:
+    """Offers the result of a run on the page of its model. Raises `ValueError`."""
+    if subject.model is not None:
+        subject.lay_over(reader(result, subject.numbering))
+
+
+def write_view(output: str, *subjects: Subject, beside: dict[str, Any] | None = None) -> None:
+    """Writes the page of one model, or of two side by side; whole or not at all."""
+    from ..formats.atomic import write_atomically
+    from ..view.page import page
+
+    names = " → ".join(os.path.basename(subject.document["path"]) for subject in subjects)
+    document: dict[str, Any] = {"models": [subject.document for subject in subjects]}
+    if beside is not None:
+        document["beside"] = beside
+    text = page(document, f"{names} · irshape view")
+    if output == "-":
+        echo(text, newline=False)
+    else:
+        write_atomically(Path(output), text.encode())
+
+
+def write_beside(
+    output: str,
+    first: Model,
+    second: Model,
+    compared: Mapping[str, Any] | None = None,
+) -> None:
+    """Writes the page of two models side by side. Raises `ValueError`."""
+    from ..view.beside import beside_document
+    from ..view.showing import Subject
+
+    subjects = Subject(first), Subject(second)
+    write_view(output, *subjects, beside=beside_document(*subjects, compared))

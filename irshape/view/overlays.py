@@ -1,0 +1,398 @@
+"""What the page can lay over the graph: errors, ranges, costs, reasons of dynamic sizes, releases.
+
+An overlay gives layers a number (`heat`) or one of a few groups (`groups`), the telling ones first,
+and each layer a note. `focus` lists the layers that a reader should see first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from ..byte_sizes import written_size
+from ..inference.explaining import Place, Reasons
+from ..inference.overview import dynamic_places
+from ..inference.reasons import spaced
+from ..inference.requirements import Requirements, requirements
+from ..inference.result import Inference
+from ..inspection.costs import LayerCost, costs_of
+from ..model.graph import Layer
+from ..releases import Release, written
+from ..types import UNBOUNDED, Dimension
+from .document import Numbering
+
+LARGEST = 1e30
+"""What stands for infinity: JSON has none, and a scale would have no end."""
+
+Groups = tuple[tuple[str, str], ...]
+"""Names with the tone of each: `bad`, `warn`, `note`, `good`, or `none` for no colour."""
+
+
+class Overlay(NamedTuple):
+    """An overlay as the page has it. values: for each layer a number or group, and a note."""
+
+    id: str
+    title: str
+    about: str
+    values: list[tuple[int, float, str]]
+    groups: Groups | None = None
+    unit: str = ""
+    focus: list[tuple[int, str]] = []  # noqa: RUF012  (a tuple's default, never changed)
+    first: bool = False
+    """Whether the page opens with it."""
+
+    def document(self) -> dict[str, Any]:
+        return {
+            **self._asdict(),
+            "kind": "heat" if self.groups is None else "groups",
+            "values": sorted(self.values),
+        }
+
+
+# what is known without running the model
+
+
+def static_overlays(
+    inference: Inference,
+    symbols: Inference | None,
+    numbering: Numbering,
+    target: Release | None = None,
+) -> list[Overlay]:
+    """Costs, reasons of dynamic sizes, and the releases that read the layers."""
+    overlays = [*_costs(inference, numbering)]
+    if symbols is not None and symbols.model.kind == "net":
+        overlays.append(_dynamic(symbols, numbering))
+    if inference.model.format.layers_as_written:
+        overlays.append(_releases(inference, numbering, target))
+    return [overlay for overlay in overlays if overlay.values]
+
+
+def _costs(inference: Inference, numbering: Numbering) -> list[Overlay]:
+    costs = costs_of(inference)
+
+    def column(value: Callable[[LayerCost], Dimension], write: Callable[[int], str]) -> list[Any]:
+        return [
+            (
+                numbering.at[cost.layer],
+                float(min(size.low or size.high, 1 << 62)),
+                _span(size, write),
+            )
+            for cost in costs
+            if (size := value(cost)).high
+        ]
+
+    return [
+        Overlay(
+            "multiply-adds",
+            "Multiply-adds",
+            "How many multiply-adds one evaluation takes; those of bodies count for every run.",
+            column(lambda cost: cost.multiply_adds, "{:,} multiply-adds".format),
+        ),
+        Overlay(
+            "activations",
+            "Bytes of outputs",
+            "How many bytes the outputs take in one evaluation.",
+            column(lambda cost: cost.bytes, written_size),
+            unit="bytes",
+        ),
+        Overlay(
+            "parameters",
+            "Bytes of weights",
+            "How many bytes of constants the layer takes; each counts for the first that takes it.",
+            column(lambda cost: Dimension(cost.parameter_bytes), written_size),
+            unit="bytes",
+        ),
+    ]
+
+
+def _span(size: Dimension, write: Callable[[int], str]) -> str:
+    if size.is_static:
+        return write(size.low)
+    if size.high == UNBOUNDED:
+        return f"{write(size.low)} or more"
+    return f"{write(size.low)} to {write(size.high)}"
+
+
+REASONS: Groups = (
+    ("lost", "bad"),
+    ("data-dependent", "warn"),
+    ("unbounded", "warn"),
+    ("computed", "note"),
+    ("input", "good"),
+)
+
+
+def _dynamic(symbols: Inference, numbering: Numbering) -> Overlay:
+    reasons = Reasons(symbols)
+    order = [name for name, _ in REASONS]
+    worst: dict[Layer, int] = {}
+    notes: dict[Layer, list[str]] = {}
+    for place in dynamic_places(symbols.result):
+        verdict = reasons.verdict(place)
+        if verdict in order:
+            layer = place.layer
+            worst[layer] = min(worst.get(layer, len(order)), order.index(verdict))
+            notes.setdefault(layer, []).append(
+                f"axis {place.at}: {_reason(reasons, place, verdict)}"
+            )
+    values = [
+        (numbering.at[layer], float(group), "; ".join(notes[layer]))
+        for layer, group in worst.items()
+    ]
+    return Overlay(
+        "dynamic",
+        "Dynamic dimensions",
+        "Why dimensions are dynamic, as `irshape explain` tells it: they are those of an input, "
+        "computed from them, without a bound, decided by data, or lost by a layer.",
+        values,
+        REASONS,
+    )
+
+
+def _reason(reasons: Reasons, place: Place, verdict: str) -> str:
+    known = reasons.expression(place)
+    if known is not None:
+        return f"{spaced(str(known))} ({verdict})"
+    maker = reasons.maker(place)
+    return f"{verdict}, by {maker.layer.label} {reasons.reason(maker)}"
+
+
+def _releases(inference: Inference, numbering: Numbering, target: Release | None) -> Overlay:
+    needs: dict[Layer, dict[str, Release]] = {}
+    for need in requirements(inference):
+        if need.layer is not None:
+            needs.setdefault(need.layer, {})[need.what] = need.release
+    unknown = Requirements(inference).to_dict()["unknown"]
+    newest = {layer: max(reasons.values()) for layer, reasons in needs.items()}
+    releases = sorted(set(newest.values()), reverse=True)
+    groups = [("no release", "bad")]
+    for release in releases:
+        if target is None:
+            tone = "note" if release == releases[0] and len(releases) > 1 else "none"
+            groups.append((f"from {written(release)}", tone))
+        else:
+            groups.append(
+                (f"from {written(release)}", "bad" if release > target else "good"),
+            )
+    values = [(numbering.of_reference(each), 0.0, each["why"]) for each in unknown]
+    known = {at for at, _, _ in values}
+    for layer, release in newest.items():
+        at = numbering.at[layer]
+        if at not in known:
+            reasons = [what for what, since in needs[layer].items() if since == release]
+            note = f"OpenVINO {written(release)}: {', '.join(reasons)}"
+            values.append((at, 1.0 + releases.index(release), note))
+    about = "The oldest OpenVINO release that reads each layer, and what asks for it."
+    if target is not None:
+        about += f" Red layers are not read by {written(target)}."
+    return Overlay(
+        "releases",
+        "Releases" if target is None else f"Read by OpenVINO {written(target)}",
+        about,
+        values,
+        tuple(groups),
+        first=target is not None and any(release > target for release in releases),
+    )
+
+
+# results of runs
+
+
+def crosscheck_overlays(result: Mapping[str, Any], numbering: Numbering) -> list[Overlay]:
+    """The result of `irshape crosscheck --format json`. Raises `ValueError` for anything else."""
+    rows = _rows(result, "outputs", ("layer", "shape_verdict", "value_verdict", "own_verdict"))
+    where = f"{result.get('device', '?')}, OpenVINO {result.get('openvino', '?')}"
+    heat: dict[int, tuple[float, str]] = {}
+    verdicts: dict[int, tuple[int, str]] = {}
+    for row in rows:
+        at = _layer(row, numbering)
+        if at < 0:
+            continue
+        state = _state(row)
+        note = _crosscheck_note(row, state)
+        excess = _excess(row)
+        if excess > heat.get(at, (-1.0, ""))[0]:
+            heat[at] = excess, note
+        if _STATES.index(state) < verdicts.get(at, (len(_STATES), ""))[0]:
+            verdicts[at] = _STATES.index(state), note
+    focus = _first_departing(result, rows, numbering)
+    about = f"Compared with {where}. The error of a layer, as a multiple of what is allowed there."
+    problems = [str(each) for each in result.get("problems", ())]
+    if not focus and not problems:
+        about += " Nothing departs."
+    return [
+        Overlay(
+            "crosscheck",
+            "Cross-check: verdicts",
+            f"Compared with {where}. {' '.join(problems)}",
+            [(at, float(group), note) for at, (group, note) in verdicts.items()],
+            tuple(zip(_STATES, _STATE_TONES, strict=True)),
+            focus=focus,
+            first=True,
+        ),
+        Overlay(
+            "crosscheck-errors",
+            "Cross-check: errors",
+            about,
+            [(at, excess, note) for at, (excess, note) in heat.items()],
+            unit="× allowed",
+            focus=focus,
+        ),
+    ]
+
+
+_STATES = (
+    "departs by itself",
+    "other type or shape",
+    "differs",
+    "inherits a difference",
+    "explained",
+    "agrees",
+    "not compared",
+)
+_STATE_TONES = ("bad", "bad", "bad", "warn", "note", "good", "none")
+
+
+def _state(row: Mapping[str, Any]) -> str:
+    own, whole = row["own_verdict"], row["value_verdict"]
+    if own == "differs":
+        return _STATES[0]
+    if row["shape_verdict"] == "differs":
+        return _STATES[1]
+    if whole == "differs":
+        return _STATES[3] if own == "equal" else _STATES[4] if own == "explained" else _STATES[2]
+    if "explained" in (whole, own):
+        return _STATES[4]
+    return _STATES[6] if whole == "not compared" else _STATES[5]
+
+
+def _excess(row: Mapping[str, Any]) -> float:
+    error, allowed = row.get("error"), row.get("allowed")
+    if not isinstance(error, (int, float)) or not isinstance(allowed, (int, float)):
+        return LARGEST if row["value_verdict"] == "differs" else 0.0
+    if not allowed:
+        return LARGEST if error else 0.0
+    return min(error / allowed, LARGEST) if math.isfinite(error / allowed) else LARGEST
+
+
+def _crosscheck_note(row: Mapping[str, Any], state: str) -> str:
+    parts = [state]
+    if row["shape_verdict"] == "differs":
+        parts.append(f"irshape infers {row.get('inferred')}, the runtime {row.get('runtime')}")
+    error, allowed = row.get("error"), row.get("allowed")
+    if isinstance(error, (int, float)) and isinstance(allowed, (int, float)):
+        parts.append(f"error {error:.3g}, allowed {allowed:.3g}")
+    own = row.get("own_errors")
+    if isinstance(own, dict) and isinstance(own.get("max_abs"), (int, float)):
+        parts.append(f"by itself {own['max_abs']:.3g}")
+    parts += [str(row[key]) for key in ("reason", "own_reason") if row.get(key)]
+    return "; ".join(parts)
+
+
+def _first_departing(
+    result: Mapping[str, Any], rows: list[Any], numbering: Numbering
+) -> list[tuple[int, str]]:
+    """The layer that departs first, and where in its body, if it has one."""
+    focus: list[tuple[int, str]] = []
+    outer = next((row for row in rows if _state(row) == _STATES[0]), None) or next(
+        (row for row in rows if _state(row) in _STATES[1:3]), None
+    )
+    if outer is not None:
+        focus.append((_layer(outer, numbering), "The first layer that departs"))
+    inside = result.get("inside")
+    while isinstance(inside, dict):
+        blamed, path = inside.get("blamed"), inside.get("path")
+        if isinstance(blamed, dict) and isinstance(path, list):
+            at = numbering.of_reference({"path": path, "id": blamed.get("id")})
+            focus.append((at, f"Inside, in run {inside.get('iteration', 0) + 1} of its body"))
+        inside = inside.get("inside")
+    return [(at, label) for at, label in focus if at >= 0]
+
+
+RANGES: Groups = (
+    ("NaN", "bad"),
+    ("infinite", "bad"),
+    ("beyond f16", "warn"),
+    ("lost in f16", "note"),
+    ("fits f16", "none"),
+)
+
+
+def stats_overlays(result: Mapping[str, Any], numbering: Numbering) -> list[Overlay]:
+    """The result of `irshape run --stats --format json`. Raises `ValueError` for anything else."""
+    rows = _rows(result, "outputs", ("layer", "element_type"))
+    groups: dict[int, tuple[int, str]] = {}
+    sizes: dict[int, tuple[float, str]] = {}
+    focus: dict[str, tuple[int, str]] = {}
+    for row in rows:
+        at = _layer(row, numbering)
+        if at < 0 or "lowest" not in row:
+            continue
+        counts = [row.get(key) or 0 for key in ("nan", "inf", "beyond_f16", "lost_in_f16")]
+        group = next((index for index, count in enumerate(counts) if count), 4)
+        note = _range_note(row)
+        if group < groups.get(at, (len(RANGES), ""))[0]:
+            groups[at] = group, note
+        ends = [row.get(key) for key in ("lowest", "highest")]
+        size = max((abs(end) for end in ends if isinstance(end, (int, float))), default=0.0)
+        if size > sizes.get(at, (-1.0, ""))[0]:
+            sizes[at] = size, note
+        if group < 3:
+            focus.setdefault(RANGES[group][0], (at, f"The first with {RANGES[group][0]}"))
+            if group == 2:
+                focus[RANGES[2][0]] = focus[RANGES[2][0]][0], "The first beyond the range of f16"
+    return [
+        Overlay(
+            "ranges",
+            "Values: NaN and f16",
+            "What the outputs hold in one run, and what f16 cannot hold.",
+            [(at, float(group), note) for at, (group, note) in groups.items()],
+            RANGES,
+            focus=list(focus.values()),
+            first=True,
+        ),
+        Overlay(
+            "magnitudes",
+            "Values: largest magnitude",
+            "The largest magnitude of an output in one run.",
+            [(at, size, note) for at, (size, note) in sizes.items()],
+        ),
+    ]
+
+
+def _range_note(row: Mapping[str, Any]) -> str:
+    lowest, highest, mean = (row.get(key) for key in ("lowest", "highest", "mean"))
+    parts = []
+    if isinstance(lowest, (int, float)) and isinstance(highest, (int, float)):
+        parts.append(f"{lowest:.4g} to {highest:.4g}")
+    if isinstance(mean, (int, float)):
+        parts.append(f"mean {mean:.4g}")
+    for key, word in (
+        ("nan", "NaN"),
+        ("inf", "infinite"),
+        ("beyond_f16", "beyond f16"),
+        ("lost_in_f16", "that f16 makes 0"),
+        ("subnormals", "subnormal"),
+    ):
+        if row.get(key):
+            parts.append(f"{row[key]:,} {word}")
+    if row.get("note"):
+        parts.append(str(row["note"]))
+    return "; ".join(parts)
+
+
+def _rows(result: Mapping[str, Any], key: str, fields: tuple[str, ...]) -> list[Any]:
+    rows = result.get(key) if isinstance(result, Mapping) else None
+    if not isinstance(rows, list) or not all(
+        isinstance(row, dict) and all(field in row for field in fields) for row in rows
+    ):
+        raise ValueError("it is not such a result")
+    return rows
+
+
+def _layer(row: Mapping[str, Any], numbering: Numbering) -> int:
+    layer = row["layer"]
+    if not isinstance(layer, dict) or not isinstance(layer.get("path"), list):
+        raise ValueError("it is not such a result")
+    return numbering.of_reference(layer)

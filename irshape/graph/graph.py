@@ -164,7 +164,8 @@ class Graph(Editing):
     # values and precisions
 
     def fold(self, *, max_bytes: int = MAX_BYTES) -> int:
-        """Computes layers whose inputs are all constants; how many.
+        """Computes layers whose inputs are all constants, and those that follow from shapes alone,
+        such as a ShapeOf of a static shape; how many.
 
         max_bytes: a larger output is not made a constant.
         """

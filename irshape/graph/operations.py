@@ -195,8 +195,15 @@ def _function(operations: Operations, kind: str) -> Any:
 
     def call(*inputs: Any, opset: Any = None, name: str | None = None, **attributes: Any) -> Any:
         given = list(inputs)
-        if len(given) == 1 and several and isinstance(given[0], (list, tuple)):
-            given = list(given[0])
+        if several and given and isinstance(given[0], (list, tuple)):
+            # as NumPy and openvino.opset have it: concat([x, y], 1)
+            rest = dict(zip(newest.attributes, given[1:], strict=False))
+            plain = all(isinstance(each, (int, str)) for each in given[1:])
+            if len(newest.operands) == 1 and plain and rest.keys().isdisjoint(attributes):
+                attributes |= rest
+                given = [given[0], *given[1 + len(rest) :]]
+            if len(given) == 1:
+                given = list(given[0])
         version = newest if opset is None else version_of(kind, opset)
         for at, operand in enumerate(version.operands):
             if operand.name in attributes and operand.name not in version.attributes:

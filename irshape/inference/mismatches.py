@@ -59,9 +59,11 @@ def repeated(
 
     Where the consumer's port repeats that declaration, it is believed. The fault then lies behind
     the producer's port and has been reported there; inferring the consumer from something else
-    would only report it again.
+    would only report it again. A shape that only says less is no fault, and is not believed: the
+    consumer may not take what was inferred.
     """
-    shape = contradicting.shape if port.dims == dims else inferred.shape
+    repeats = port.dims == dims and not contradicting.shape.encloses(inferred.shape)
+    shape = contradicting.shape if repeats else inferred.shape
     element_type = inferred.element_type
     if contradicting.element_type is not element_type:
         consumed = port.element_type

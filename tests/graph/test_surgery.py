@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import openvino as ov
 import pytest
 
 import irshape
-from irshape import Graph, GraphError, Pattern, rewrite
+from irshape import Graph, GraphError, Pattern, op, rewrite
 
 from . import random_surgery
 from .random_surgery import agrees, opened
@@ -135,6 +137,53 @@ def test_precisions_and_weights(change, model: str, tmp_path: Path) -> None:
     assert irshape.validate(graph).ok
     graph.save(tmp_path / "changed.xml")
     ov.Core().compile_model(tmp_path / "changed.xml", "CPU")
+
+
+class Folded(NamedTuple):
+    """Layers that are left of `built(x)`, for an x of a shape."""
+
+    shape: str
+    built: Callable[[Any], Any]
+    left: list[str]
+
+
+def flattened(x: Any) -> Any:
+    sizes = op.shape_of(x)
+    return op.reshape(x, op.concat([sizes[:1], op.reduce_prod(sizes[1:], 0, keep_dims=True)], 0))
+
+
+def scaled(x: Any) -> Any:
+    return x / op.sqrt(op.convert(op.shape_of(x)[-1], destination_type="f32"))
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Folded("[2,3,4]", flattened, ["Reshape"]),
+        Folded("[?,3,4]", flattened, ["Concat", "Reshape", "ShapeOf", "Slice"]),
+        Folded("[2,3,4]", scaled, ["Divide"]),
+        Folded("[?,?,4]", scaled, ["Divide"]),
+        Folded("[2,3,..4]", scaled, ["Convert", "Divide", "Gather", "ShapeOf", "Sqrt"]),
+        Folded("[2,3,4]", lambda x: op.convert(op.shape_of(x), destination_type="f32"), []),
+    ],
+)
+def test_what_shapes_say_is_folded(case: Folded) -> None:
+    graph = Graph(name="shapes")
+    x = graph.parameter("f32", case.shape, name="x")
+    graph.result(case.built(x), "y")
+    given = {"x": np.random.default_rng(0).standard_normal((2, 3, 4), np.float32)}
+    expected = irshape.run(graph, given)["y"]
+    graph.fold()
+    assert (
+        sorted(
+            layer.type
+            for layer in graph.layers
+            if layer.type not in ("Parameter", "Const", "Result")
+        )
+        == case.left
+    )
+    assert np.array_equal(irshape.run(graph, given)["y"], expected)
+    assert irshape.validate(graph).ok
 
 
 def test_preprocessing() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from ..collection import collection_paused
 from ..inference.result import BodyResult
 from ..inference.walk import BodyEngine
 from ..model.graph import Model, Port
@@ -17,8 +20,13 @@ from .structure import Structure
 def fill(graph: Structure, model: Model, result: BodyResult, engine: BodyEngine) -> None:
     """Gives an empty graph the layers of a sound model. The model stays as it is.
 
-    engine: has inferred the model; the graph goes on with what it worked out.
+    The layers are made when something first asks for any of them, those of a body apart from those
+    around it. engine: has inferred the model; the graph goes on with what it worked out.
     """
+    for part in result.walk():
+        for raw, subject in part.observations:
+            if isinstance(subject, registry.UnknownOperation):
+                raise GraphError(str(subject), operation=raw.type)
     graph.source = model
     graph.store.version = model.version
     if model.format is graph.store.format:
@@ -29,11 +37,16 @@ def fill(graph: Structure, model: Model, result: BodyResult, engine: BodyEngine)
             graph.bytes.extend(data)
         elif len(data):
             graph.bytes.add(data[:] if isinstance(data, Ranges) else data)
-    _fill(graph, result)
+    graph._fill_later(lambda: _fill(graph, result))
 
 
 def _fill(graph: Structure, result: BodyResult) -> None:
-    """Makes the nodes of a body and of the bodies inside."""
+    """Makes the nodes of a body."""
+    with collection_paused():
+        _fill_now(graph, result)
+
+
+def _fill_now(graph: Structure, result: BodyResult) -> None:
     layers = _layers_of(graph, result)
     _connect(layers, result)
     graph._layers = dict.fromkeys(layers)
@@ -57,7 +70,7 @@ def _fill(graph: Structure, result: BodyResult) -> None:
         bodies = {}
         for tag, body in inner.items():
             bodies[tag] = type(graph)(owner=layer, tag=tag)
-            _fill(bodies[tag], body)
+            bodies[tag]._fill_later(partial(_fill, bodies[tag], body))
         layer.bodies = bodies
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,19 @@ if TYPE_CHECKING:
     from ..ops.declaration import Operation
 
 
+CONTENT = (
+    "back_edges",
+    "_layers",
+    "_by_id",
+    "_by_name",
+    "_by_tensor",
+    "_next_id",
+    "_serial",
+    "_order",
+)
+"""What a graph consists of; of one that was loaded, made when it is first needed."""
+
+
 class Structure:
     """Layers, who feeds whom, and their names. Nothing here is checked by an operation."""
 
@@ -39,20 +52,9 @@ class Structure:
         """The model that it was loaded from."""
         self.rt_info_span: tuple[int, int] | None = None
         """Where the rt_info of the net stands; a `Passage` if not in the file of `source`."""
-        self.back_edges: tuple[BackEdge, ...] = ()
-        """Of the body of a Loop or TensorIterator: from a Result to the Parameter of the next
-        iteration, by id."""
         self.compact = False
         """Whether a saved .bin must hold nothing but what is needed: weights were stripped."""
-        self._layers: dict[GraphLayer, None] = {}
-        self._by_id: dict[str, GraphLayer] = {}
-        self._by_name: dict[str, list[GraphLayer]] = {}
-        self._by_tensor: dict[str, Output] = {}
-        self._next_id = 0
-        self._serial = 0
-        self._order: Order[GraphLayer] = Order(
-            lambda layer: layer.producers, lambda layer: layer.users
-        )
+        self._empty()
         if owner is None:
             self.bytes = Pieces()
             """The bytes of constants: those of the file, then those that were added."""
@@ -65,6 +67,37 @@ class Structure:
             outer = owner.graph
             self.bytes, self.store, self.engine = outer.bytes, outer.store, outer.engine
             self.changes = outer.changes
+
+    def _empty(self) -> None:
+        """Gives it what it consists of: no layers."""
+        self.back_edges: tuple[BackEdge, ...] = ()
+        """Of the body of a Loop or TensorIterator: from a Result to the Parameter of the next
+        iteration, by id."""
+        self._layers: dict[GraphLayer, None] = {}
+        self._by_id: dict[str, GraphLayer] = {}
+        self._by_name: dict[str, list[GraphLayer]] = {}
+        self._by_tensor: dict[str, Output] = {}
+        self._next_id = 0
+        self._serial = 0
+        self._order: Order[GraphLayer] = Order(
+            lambda layer: layer.producers, lambda layer: layer.users
+        )
+
+    def _fill_later(self, fill: Callable[[], None]) -> None:
+        """Lets the layers be made when something first asks for any of them."""
+        for name in CONTENT:
+            del self.__dict__[name]
+        self.__dict__["_fill"] = fill
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            fill = self.__dict__.pop("_fill", None) if name in CONTENT else None
+            if fill is None:
+                raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'")
+            self._empty()
+            fill()
+            return self.__dict__[name]
 
     # what is in it
 

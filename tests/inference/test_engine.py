@@ -110,6 +110,23 @@ def test_a_wrong_declaration_is_reported_once(tmp_path: Path, repeated: bool) ->
     assert mismatches == [("IR201", mean)]
 
 
+@pytest.mark.parametrize(
+    ("shape", "expected"), [("..0,4", ["IR406"]), ("7..9,4", ["IR406"]), ("..3,4", [])]
+)
+def test_a_port_that_says_less_hides_nothing(
+    tmp_path: Path, shape: str, expected: list[str]
+) -> None:
+    """Its layer refuses what the attributes of the Parameter say, whatever the ports repeat."""
+    net = Net()
+    data, other = net.parameter(shape), net.parameter("3,4")
+    total = net.layer("Add", [data, other], 'auto_broadcast="numpy"', outputs=["FP32:3,4"])
+    net.result(total)
+    at = int(total)
+    repeating = '<input><port id="0"><dim>-1</dim><dim>4</dim></port>'
+    net.layers[at] = net.layers[at].replace('<input><port id="0"/>', repeating)
+    assert codes(irshape.validate(net.save(tmp_path))) == expected
+
+
 def test_unknown_operations_are_opaque(tmp_path: Path) -> None:
     net = Net()
     data = net.parameter("2,3")

@@ -1,16 +1,20 @@
 #!/usr/bin/env bash
 # Builds the documentation as a site. A broken link or a name that cannot be resolved is an error.
 #
-#   bash docs/site/build.sh [FOLDER]
+#   bash docs/site/build.sh [--playground] [FOLDER]
 #
-# The site is FOLDER/html (default: build/site). PYTHON names an interpreter that has irshape and
+# The site is FOLDER/html (default: build/site), with the playground in FOLDER/html/playground if
+# that is asked for, which needs npm. PYTHON names an interpreter that has irshape and
 # the dependency group `docs`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
+playground=
+[ "${1:-}" = --playground ] && playground=yes && shift
 folder=${1:-build/site}
 python=${PYTHON:-python3}
 mkdir -p "$folder"
 PYTHONPATH=$PWD "$python" docs/site/pages.py "$folder/source"
 PYTHONPATH=$PWD "$python" -m sphinx -q -W --keep-going -j auto -b html "$folder/source" "$folder/html"
+[ -z "$playground" ] || PYTHONPATH=$PWD "$python" playground/build.py "$folder/html/playground"
 echo "$folder/html/index.html"

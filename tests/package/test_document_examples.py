@@ -84,7 +84,7 @@ def examples(*languages: str, without: str = "") -> list[Example]:
             continue
         text = (ROOT / document).read_text(encoding="utf-8")
         for block in BLOCK.finditer(text):
-            language = block[1]
+            language = {"bash": "sh"}.get(block[1], block[1])
             if not language and re.match(r"(irshape|python|bash) ", block[2]):
                 language = "sh"
             if language in languages:
@@ -116,7 +116,7 @@ def folder(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_every_block_is_of_a_kind_that_is_tried() -> None:
-    known = {"sh", "console", "python", "toml", "yaml", "json", "xml", "text", ""}
+    known = {"bash", "sh", "console", "python", "toml", "yaml", "json", "xml", "text", ""}
     assert {each.language for each in examples(*known)} <= known
     for document in NAMES:
         text = (ROOT / document).read_text(encoding="utf-8")
@@ -238,9 +238,13 @@ def operator(*_):
 """What the programs of a document have been told to import."""
 
 
+TRIED_ELSEWHERE = {"docs/recipes.md", "docs/graphs-elsewhere.md"}
+"""Their programs run in tests/graph; those of the second are excerpts, also of other packages."""
+
+
 def documents_with_programs() -> list[str]:
     listed = dict.fromkeys(example.document for example in examples("python"))
-    return [name for name in listed if name not in ("docs/recipes.md",)]
+    return [name for name in listed if name not in TRIED_ELSEWHERE]
 
 
 @pytest.mark.parametrize("document", documents_with_programs())

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 import onnx
+from click.testing import CliRunner
 from onnx import TensorProto, helper
 
 import irshape
 from irshape import Graph, op
+from irshape.cli import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -119,6 +121,11 @@ def furnish(folder: Path) -> None:
     np.save(folder / "x.npy", np.ones((1, 3, 4, 4), np.float32))
     np.save(folder / "t0.npy", np.ones(sizes, np.float32))
     (folder / "irshape.toml").write_text('fail-level = "error"\n', encoding="utf-8")
+    for command in ("crosscheck", "run --random --stats"):
+        words = [*command.split(), str(folder / "model.xml"), "--format", "json"]
+        printed = CliRunner().invoke(cli, words).stdout
+        name = "result" if command == "crosscheck" else "stats"
+        (folder / f"{name}.json").write_text(printed, encoding="utf-8")
     (folder / "compile.py").write_text("import sys; sys.exit('Conv' in open(sys.argv[1]).read())\n")
 
 

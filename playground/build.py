@@ -1,0 +1,130 @@
+"""Builds the playground: a static page that runs irshape in the browser.
+
+usage: python playground/build.py FOLDER [--pyodide FOLDER]
+
+Everything that the page needs is put into FOLDER, which any web server can serve. Pyodide comes
+from the npm package `pyodide` of the version below; with --pyodide it is the package, unpacked, in
+a folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path[:0] = [str(HERE), str(ROOT)]
+
+from playground import SHIM  # noqa: E402
+
+PYODIDE = "314.0.7"
+PARTS = (
+    "pyodide.mjs",
+    "pyodide.asm.mjs",
+    "pyodide.asm.wasm",
+    "pyodide-lock.json",
+    "python_stdlib.zip",
+)
+PAGE = ("app.mjs", "engine.mjs", "worker.mjs", "style.css")
+EXAMPLES = (
+    "keep_dims_forgotten.xml",
+    "axis_out_of_range.xml",
+    "duplicate_axes.xml",
+    "keep_dims_misspelt.xml",
+    "axes_missing.xml",
+)
+"""Layers of examples/layers/wrong that the page offers."""
+POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {scripts}; worker-src 'self' blob:; "
+    "style-src 'self' {styles}; connect-src 'self'; img-src data:; base-uri 'none'; "
+    "form-action 'none'"
+)
+
+
+def archive(path: Path) -> None:
+    """The package as it stands in a wheel, and the module of the playground."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
+        for file in sorted((ROOT / "irshape").rglob("*")):
+            if file.is_file() and "__pycache__" not in file.parts and file.suffix != ".pyi":
+                _add(out, file, file.relative_to(ROOT).as_posix())
+        _add(out, HERE / "playground.py", "playground.py")
+
+
+def _add(out: zipfile.ZipFile, file: Path, name: str) -> None:
+    """Adds a file with a fixed date, so that the same sources give the same archive."""
+    out.writestr(
+        zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), file.read_bytes(), zipfile.ZIP_DEFLATED
+    )
+
+
+def policy() -> str:
+    """The Content-Security-Policy. The page of `irshape view`, which is shown in a frame, inherits
+    it: its scripts and its style are named by their hashes."""
+    from irshape.view.page import page
+    from irshape.view.showing import Subject
+
+    text = page({"models": [Subject(str(ROOT / "examples" / "reductions.xml")).document]}, "")
+    directives = dict(
+        directive.strip().split(" ", 1)
+        for directive in re.search(r'Security-Policy" content="([^"]*)"', text)[1].split(";")  # type: ignore[index]
+    )
+    shim = base64.b64encode(sha256(SHIM.encode()).digest()).decode()
+    scripts = f"{directives['script-src']} 'sha256-{shim}'"
+    return POLICY.format(scripts=scripts, styles=directives["style-src"])
+
+
+def index() -> str:
+    folder = ROOT / "examples" / "layers" / "wrong"
+    examples = {
+        name.removesuffix(".xml").replace("_", " "): (folder / name).read_text(encoding="utf-8")
+        for name in EXAMPLES
+        if (folder / name).exists()
+    }
+    values = {"policy": policy(), "examples": json.dumps(examples).replace("<", "\\u003c")}
+    text = (HERE / "index.html").read_text(encoding="utf-8")
+    return re.sub(r"@(\w+)@", lambda match: values[match[1]], text)
+
+
+def fetch(folder: Path) -> Path:
+    """Pyodide from npm's registry, unpacked."""
+    subprocess.run(["npm", "pack", "--silent", f"pyodide@{PYODIDE}"], cwd=folder, check=True)
+    shutil.unpack_archive(folder / f"pyodide-{PYODIDE}.tgz", folder)
+    return folder / "package"
+
+
+def build(folder: Path, pyodide: Path) -> None:
+    """Writes the page. pyodide: the npm package, unpacked."""
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "pyodide").mkdir(parents=True)
+    for name in PAGE:
+        shutil.copyfile(HERE / name, folder / name)
+    (folder / "index.html").write_text(index(), encoding="utf-8", newline="\n")
+    archive(folder / "irshape.zip")
+    for name in PARTS:
+        shutil.copyfile(pyodide / name, folder / "pyodide" / name)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--pyodide", type=Path, metavar="FOLDER")
+    arguments = parser.parse_args()
+    if arguments.pyodide is not None:
+        build(arguments.folder, arguments.pyodide)
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        build(arguments.folder, fetch(Path(scratch)))
+
+
+if __name__ == "__main__":
+    main()

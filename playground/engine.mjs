@@ -1,0 +1,23 @@
+// Python with irshape in it. The worker of the page and the tests in Node use it alike.
+
+export async function start(loadPyodide, options, archive, tell = () => {}) {
+  tell("Starting Python");
+  const python = await loadPyodide(options);
+  tell("Unpacking irshape");
+  python.unpackArchive(archive, "zip", { extractDir: "/irshape" });
+  python.runPython("import sys; sys.path.insert(0, '/irshape')");
+  const doors = python.pyimport("playground");
+  const call = (name, ...values) => {
+    const bytes = doors.called(name, ...values);
+    const copy = bytes.toJs();
+    bytes.destroy();
+    return copy;
+  };
+  return {
+    version: python.runPython("import irshape, platform; f'irshape {irshape.__version__}, Python {platform.python_version()}'"),
+    put(files) {
+      files.forEach(({ name, data }, index) => doors.put(name, data, index === 0));
+    },
+    call,
+  };
+}

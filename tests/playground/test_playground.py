@@ -1,0 +1,201 @@
+"""The playground: the reports of the command line, in a page that makes no request."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+for folder in ("playground", "tests/hostile", "tests/view"):
+    sys.path.insert(0, str(ROOT / folder))
+
+import build  # noqa: E402
+import compare  # noqa: E402
+from attacks import ATTACKS  # noqa: E402
+from browser import MISSING, Browser, opened  # noqa: E402
+
+EXAMPLES = ROOT / "examples"
+PYODIDE = os.environ.get("IRSHAPE_PYODIDE")
+"""The npm package `pyodide`, unpacked; without it, npm is asked."""
+needs_node = pytest.mark.skipif(
+    compare.NODE is None or not (PYODIDE or shutil.which("npm")), reason="Node is not installed"
+)
+needs_browser = pytest.mark.skipif(bool(MISSING), reason=MISSING or "a browser is there")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("playground")
+    pyodide = Path(PYODIDE) if PYODIDE else build.fetch(folder)
+    build.build(folder / "page", pyodide)
+    return folder / "page"
+
+
+def test_the_archive_is_the_package(tmp_path: Path) -> None:
+    build.archive(tmp_path / "a.zip")
+    build.archive(tmp_path / "b.zip")
+    assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        names = set(archive.namelist())
+    assert {"playground.py", "irshape/__init__.py", "irshape/view/assets/main.js"} <= names
+    assert not [name for name in names if "__pycache__" in name]
+
+
+# The reports
+
+
+class Sample(NamedTuple):
+    """A file by its path in examples/, or an attack by its name."""
+
+    path: str = ""
+    attack: str = ""
+
+
+SAMPLES = [
+    Sample("recurrent.xml"),
+    Sample("layers/wrong/keep_dims_forgotten.xml"),
+    Sample("layers/wrong/end_tag_missing.xml"),
+    Sample(attack="markup in a name"),
+    Sample(attack="UTF-16"),
+    Sample(attack="bodies in bodies"),
+    Sample(attack="bodies in bodies, far too deep"),
+    Sample(attack="a cycle of three thousand"),
+    Sample(attack="JSON that nests"),
+]
+"""A few of those that `compare.py` compares."""
+
+
+@needs_node
+def test_reports_are_those_of_the_command_line(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("IRSHAPE_DEBUG")
+    with compare.Playground(page) as playground:
+        for number, sample in enumerate(SAMPLES):
+            (tmp_path / str(number)).mkdir()
+            path = EXAMPLES / sample.path
+            if sample.attack:
+                path = ATTACKS[sample.attack].make(tmp_path / str(number))
+            assert playground.validate(path).text == compare.printed(path).text, sample
+
+
+# The page
+
+
+class Served(NamedTuple):
+    address: str
+    requests: list[str]
+
+
+@pytest.fixture(scope="module")
+def served(page: Path) -> Iterator[Served]:
+    requests: list[str] = []
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *arguments: object) -> None:
+            requests.append(str(arguments[0]))
+
+    handler = functools.partial(Handler, directory=str(page))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield Served(f"http://127.0.0.1:{server.server_port}/", requests)
+        server.shutdown()
+
+
+def wait(browser: Browser) -> None:
+    """Waits until the page has done what it was asked."""
+    ends = time.monotonic() + 120
+    while time.monotonic() < ends:
+        if browser.js("return document.getElementById('status').dataset.state") == "ready":
+            return
+        time.sleep(0.05)
+    raise AssertionError(browser.one("#stage").text)
+
+
+def shown(browser: Browser, tab: str) -> str:
+    browser.tab(tab)
+    wait(browser)
+    return browser.one("[role=tabpanel]:not([hidden])").text
+
+
+def resized(browser: Browser, width: int, *, dark: bool) -> None:
+    metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+
+
+@needs_node
+@needs_browser
+def test_what_a_person_does(served: Served, tmp_path: Path) -> None:
+    hostile = ATTACKS["markup in a name"].make(tmp_path)
+    with opened() as browser:
+        browser.driver.get(served.address)
+        wait(browser)
+        loaded = len(served.requests)
+
+        text = (EXAMPLES / "layers" / "wrong" / "keep_dims_forgotten.xml").read_text()
+        browser.js("document.getElementById('text').value = arguments[0]", text)
+        browser.one("#check").click()
+        wait(browser)
+        assert "1 error" in browser.one("#summary").text
+        assert "inferred [8,16,1,1]" in shown(browser, "findings")
+        assert "15 |" in shown(browser, "findings")
+        assert "+            <dim>1</dim>" in shown(browser, "fix")
+        assert "ReduceMean" in shown(browser, "ports")
+        shown(browser, "graph")
+        browser.driver.switch_to.frame(browser.one("iframe"))
+        assert browser.js("return document.documentElement.dataset.ready") == "yes"
+        browser.driver.switch_to.default_content()
+
+        files = [EXAMPLES / "recurrent.xml", EXAMPLES / "recurrent.bin"]
+        browser.one("#files").send_keys("\n".join(map(str, files)))
+        wait(browser)
+        assert browser.one("#summary").text.startswith("recurrent.xml: 0 errors")
+        assert json.loads(shown(browser, "json"))["files"][0]["path"] == "recurrent.xml"
+
+        browser.one("#files").send_keys(str(hostile))
+        wait(browser)
+        shown(browser, "ports")
+        assert browser.all("#ports img, #ports script, #findings img, #findings script") == []
+
+        for width in (375, 1280, 2560):
+            for dark in (False, True):
+                resized(browser, width, dark=dark)
+                assert browser.js("return document.documentElement.scrollWidth") <= width
+        assert browser.console() == []
+        assert served.requests[loaded:] == []
+
+
+@needs_node
+@needs_browser
+def test_requests_elsewhere_are_forbidden(served: Served) -> None:
+    """Neither the page nor its worker can send anything to another server."""
+    with opened() as browser:
+        browser.driver.get(served.address)
+        ask = "const done = arguments[1]; fetch(arguments[0]).then(() => done('sent'), String)"
+        answer = browser.driver.execute_async_script(
+            ask.replace("String)", "(error) => done(String(error)))"), "https://example.org/"
+        )
+        assert "TypeError" in answer
+        assert any("Content Security Policy" in text for text in browser.console())
+
+
+@needs_node
+def test_the_scripts_are_sound(page: Path) -> None:
+    for script in ("app.mjs", "engine.mjs", "worker.mjs"):
+        assert compare.NODE is not None
+        subprocess.run([compare.NODE, "--check", page / script], check=True)
